@@ -1,4 +1,4 @@
-import { CLIENT_SECRET, CrashPlatform, type CrashUser, HouseProcess } from '../../packages/testkit/src/crash/index.ts'
+import { CLIENT_SECRET, CrashPlatform, type CrashUser, SandboxProcess } from '../../packages/testkit/src/crash/index.ts'
 import { pin } from '../harness/pinning.ts'
 import { type Engine, type RunningService, startService } from '../harness/service.ts'
 import { startWorker, type Worker } from '../harness/workers.ts'
@@ -28,7 +28,7 @@ export async function openScene({ engine, flags, symbols: wanted }: SceneOptions
   await using undone = new AsyncDisposableStack()
   const desk = undone.use(startWorker<DeskQuestions>('bench/market/desk.ts'))
   const { url: houseUrl } = await desk.ask('open', null)
-  const house = undone.use(await HouseProcess.start(houseUrl))
+  const house = undone.use(await SandboxProcess.start(houseUrl))
   await desk.ask('lead', { port: house.port })
   const running = undone.use(await startService(engine, { houseUrl, houseSecret: CLIENT_SECRET, flags }))
   pin(running.service.pid, 'measured')
@@ -57,7 +57,7 @@ async function tokenOf(user: CrashUser): Promise<string> {
   return body.access_token
 }
 
-async function listed(house: HouseProcess, username: string, count: number): Promise<readonly string[]> {
+async function listed(house: SandboxProcess, username: string, count: number): Promise<readonly string[]> {
   const { access_token: token } = await house.control('POST', `/logins/${username}/token`, {})
   const answer = await fetch(`http://127.0.0.1:${house.port}/api/v1/instruments?limit=${count}`, {
     headers: { authorization: `Bearer ${token}` }

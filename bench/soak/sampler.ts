@@ -51,7 +51,7 @@ export class Sampler {
       heldBytes: vitals.heapBytes + vitals.externalBytes,
       descriptors: readdirSync(`/proc/${service.pid}/fd`).length,
       loopMs: Number(seconds) * 1_000,
-      orders: ledger.asked.size + ledger.elsewhere.size,
+      orders: ledger.requested.size + ledger.elsewhere.size,
       updates: this.#updates,
       delayMs: { median: median(delays), p99: delays[Math.floor(delays.length * 0.99)] ?? Number.NaN }
     }

@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url'
 import { knownKeys } from '../../packages/server/test/faults/house-names.ts'
 import { copyStore } from '../../packages/server/test/store/pglite/template.ts'
-import { Accord, Chance, World } from '../../packages/testkit/src/crash/index.ts'
+import { Chance, ConsistencyCheck, World } from '../../packages/testkit/src/crash/index.ts'
 import { type Reading, Sampler } from './sampler.ts'
 import { verdictOf } from './verdict.ts'
 import { type Weather, weather } from './weather.ts'
@@ -29,12 +29,12 @@ export async function soak({ minutes, seed, say }: SoakOptions): Promise<boolean
   const keys = knownKeys()
   const chance = new Chance(seed)
   await using world = await World.open({ main: MAIN, database: copyStore, env: keys.env, chance })
-  const accord = new Accord(world, keys.nameOf)
+  const accord = new ConsistencyCheck(world, keys.nameOf)
   for (let number = 1; number <= ONLOOKERS; number += 1) await world.join(world.platform, `onlooker-${number}`, 1)
   const sampler = new Sampler(world)
   await world.populate(TRADERS, ACCOUNTS_OF_EACH, sampler.delivered)
   // Connections that are still being opened are no leak.
-  await accord.toldAndTrue(WARM_MS)
+  await accord.streamMatchesSandbox(WARM_MS)
   say(`seed ${seed}: ${TRADERS * ACCOUNTS_OF_EACH} accounts trade, ${world.users.length} users are followed, for ${minutes} minutes`)
   say(HEADINGS)
   const { readings, seen } = await endure(world, { minutes, chance, sampler, say })
@@ -64,7 +64,7 @@ async function endure(
   return { readings, seen }
 }
 
-async function everybodyAgrees(accord: Accord, say: SoakOptions['say']): Promise<boolean> {
+async function everybodyAgrees(accord: ConsistencyCheck, say: SoakOptions['say']): Promise<boolean> {
   try {
     await accord.reached()
     await accord.logsAreWhole()

@@ -34,18 +34,18 @@ export async function weather(world: World, chance: Chance, signal: AbortSignal)
     }),
     every(SLOW_EVERY, async () => {
       seen.slowSpells += 1
-      world.platformLine.set('stream', 'toClient', { bytesPerSecond: SLOW_BYTES_PER_SECOND, sliceBytes: 500 })
+      world.platformProxy.set('stream', 'toClient', { bytesPerSecond: SLOW_BYTES_PER_SECOND, sliceBytes: 500 })
       await pause(SLOW_FOR, signal)
-      world.platformLine.clear()
+      world.platformProxy.clear()
     }),
     every(DROP_EVERY, async () => {
       seen.drops += 1
       const login = chance.oneOf(world.users)?.login.username
-      await world.house.control('POST', '/streams', { do: 'drop', ...(chance.happens(0.2) ? {} : { login }) })
+      await world.sandbox.control('POST', '/streams', { do: 'drop', ...(chance.happens(0.2) ? {} : { login }) })
     })
   ])
   await Promise.all(visits)
-  world.platformLine.clear()
+  world.platformProxy.clear()
   return seen
 }
 
@@ -53,7 +53,7 @@ export async function weather(world: World, chance: Chance, signal: AbortSignal)
 async function visitor(world: World, chance: Chance, name: string, signal: AbortSignal): Promise<void> {
   const from = chance.whole(0, world.users.length - 1)
   const users = world.users.slice(from, from + chance.whole(1, VISITED_USERS_MAX)).map(({ userId }) => userId)
-  world.follow(name, { users, ...(chance.happens(0.5) ? { origin: () => world.platformLine.url } : {}) })
+  world.follow(name, { users, ...(chance.happens(0.5) ? { origin: () => world.platformProxy.url } : {}) })
   await pause(VISIT_MAX * chance.fraction(), signal)
   await world.unfollow(name)
 }

@@ -53,31 +53,31 @@ function parsers(ccxt: Installed['ccxt']): Readings {
 }
 
 function wholeWay(ccxt: Installed['ccxt']): Readings {
-  let told = 0
+  let received = 0
   const client = {
     resolve: () => {
-      told += 1
+      received += 1
     }
   }
   const read = (text: string) => {
-    const before = told
+    const before = received
     ccxt.handleMessage(client, JSON.parse(text))
-    return told > before ? 1 : 0
+    return received > before ? 1 : 0
   }
   return { order: read, trade: read, quote: read }
 }
 
 function official({ streaming: { TradingStream, StockDataStream } }: Installed['alpaca']): Readings {
-  let told = 0
-  const tell = () => {
-    told += 1
+  let received = 0
+  const count = () => {
+    received += 1
   }
-  const orders = new TradingStream(KEYS).onTradeUpdate(tell)
-  const market = new StockDataStream(KEYS).onTrade(tell).onQuote(tell)
+  const orders = new TradingStream(KEYS).onTradeUpdate(count)
+  const market = new StockDataStream(KEYS).onTrade(count).onQuote(count)
   const reading = (stream: { handleMessage(message: unknown): void }) => (text: string) => {
-    const before = told
+    const before = received
     stream.handleMessage(JSON.parse(text))
-    return told - before
+    return received - before
   }
   return { order: reading(orders), trade: reading(market), quote: reading(market) }
 }

@@ -1,7 +1,7 @@
 import { JSON_CODEC } from '../../../packages/brokers/src/alpaca/market/codec.ts'
 import { dispatch, SinkTables } from '../../../packages/brokers/src/alpaca/market/items.ts'
 import { AlpacaStream } from '../../../packages/brokers/src/alpaca/session.ts'
-import { Words } from '../../../packages/brokers/src/kit/words.ts'
+import { UnknownValueCounter } from '../../../packages/brokers/src/kit/unknown-values.ts'
 import type { Readings } from '../contender.ts'
 import { amount, digits, fixtureOf, type Kinds, variations } from '../messages.ts'
 import { Counter, orders } from './counter.ts'
@@ -39,10 +39,10 @@ export async function alpacaReadings(): Promise<Readings> {
     hello: () => ({}),
     pingMs: 1_000,
     ...STILL,
-    words: new Words({ broker: 'ALPACA', ...STILL }),
+    unknownValues: new UnknownValueCounter({ broker: 'ALPACA', ...STILL }),
     reads: { account: async () => 'account', order: never, positions: never, balances: never }
   })
-  const talk = await stream.begin(new AbortController().signal)
+  const protocol = await stream.begin(new AbortController().signal)
   const counter = new Counter()
   const tables = new SinkTables()
   for (const channel of ['trades', 'quotes'] as const) tables.add(channel, SYMBOL, counter)
@@ -51,5 +51,5 @@ export async function alpacaReadings(): Promise<Readings> {
     dispatch(JSON_CODEC.decode(text), tables)
     return counter.records - before
   }
-  return { order: text => orders(talk.hear(text)), trade: market, quote: market }
+  return { order: text => orders(protocol.onFrame(text)), trade: market, quote: market }
 }

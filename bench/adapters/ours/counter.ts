@@ -1,4 +1,4 @@
-import type { Heard } from '../../../packages/brokers/src/kit/conversation.ts'
+import type { StreamMessage } from '../../../packages/brokers/src/kit/stream-protocol.ts'
 import type { AccountEvent } from '../../../packages/core/src/ports/broker.ts'
 import type { TopicSink } from '../../../packages/core/src/ports/market.ts'
 
@@ -23,8 +23,8 @@ export class Counter implements TopicSink {
 }
 
 /** The orders among what was heard. */
-export function orders(heard: readonly Heard<AccountEvent>[]): number {
+export function orders(messages: readonly StreamMessage<AccountEvent>[]): number {
   let found = 0
-  for (const item of heard) if (item.type === 'event' && item.event.type === 'order') found += 1
+  for (const item of messages) if (item.type === 'event' && item.event.type === 'order') found += 1
   return found
 }

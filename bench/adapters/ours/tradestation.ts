@@ -1,11 +1,11 @@
 import { readJson } from '../../../packages/brokers/src/kit/json.ts'
 import { object } from '../../../packages/brokers/src/kit/parse.ts'
-import { Words } from '../../../packages/brokers/src/kit/words.ts'
-import { AccountBook } from '../../../packages/brokers/src/tradestation/account-book.ts'
+import { UnknownValueCounter } from '../../../packages/brokers/src/kit/unknown-values.ts'
+import { AccountState } from '../../../packages/brokers/src/tradestation/account-state.ts'
 import { QuotedSymbol } from '../../../packages/brokers/src/tradestation/market/quote.ts'
 import { OrdersStream } from '../../../packages/brokers/src/tradestation/orders-stream.ts'
 import { parseOrder } from '../../../packages/brokers/src/tradestation/parse-order.ts'
-import { told } from '../../../packages/brokers/src/tradestation/stream.ts'
+import { parseLine } from '../../../packages/brokers/src/tradestation/stream.ts'
 import type { Readings } from '../contender.ts'
 import { amount, COUNT, digits, fixtureOf, type Kinds, variations } from '../messages.ts'
 import { orders } from './counter.ts'
@@ -45,17 +45,17 @@ export async function tradestationReadings(): Promise<Readings> {
     tokens: still(),
     heartbeatMs: 6_000,
     ...STILL,
-    words: new Words({ broker: 'TRADESTATION', ...STILL }),
-    book: new AccountBook(async () => [account], STILL.log),
+    unknownValues: new UnknownValueCounter({ broker: 'TRADESTATION', ...STILL }),
+    accountState: new AccountState(async () => [account], STILL.log),
     compareMs: 60_000,
     parse: wire => parseOrder(wire, now),
     list: never,
     order: never,
     balances: never
   })
-  const talk = await stream.begin(new AbortController().signal)
-  talk.hear('{"StreamStatus":"EndSnapshot"}')
-  return { order: text => orders(talk.hear(text)), trade: quoted('trade'), quote: quoted('quote') }
+  const protocol = await stream.begin(new AbortController().signal)
+  protocol.onFrame('{"StreamStatus":"EndSnapshot"}')
+  return { order: text => orders(protocol.onFrame(text)), trade: quoted('trade'), quote: quoted('quote') }
 }
 
 /** What the line of the quote stream is to the symbol it is about. A day begins anew with each round of the messages. */
@@ -66,10 +66,10 @@ function quoted(kind: 'trade' | 'quote'): (text: string) => number {
   return text => {
     if (lines % COUNT === 0) {
       symbol = new QuotedSymbol()
-      symbol.hear(whole, TIME)
+      symbol.apply(whole, TIME)
     }
     lines += 1
     const wire = object(readJson(text, { numbers: 'text' }), 'line')
-    return told(wire).type === 'record' && symbol.hear(wire, TIME)[kind] !== null ? 1 : 0
+    return parseLine(wire).type === 'record' && symbol.apply(wire, TIME)[kind] !== null ? 1 : 0
   }
 }

@@ -1,8 +1,8 @@
 import { readJson } from '../../../packages/brokers/src/kit/json.ts'
 import { object } from '../../../packages/brokers/src/kit/parse.ts'
-import { Words } from '../../../packages/brokers/src/kit/words.ts'
+import { UnknownValueCounter } from '../../../packages/brokers/src/kit/unknown-values.ts'
 import { KnownOrders } from '../../../packages/brokers/src/tradier/known-orders.ts'
-import { dispatch, newPlace } from '../../../packages/brokers/src/tradier/market/items.ts'
+import { dispatch, newSymbolSinks } from '../../../packages/brokers/src/tradier/market/items.ts'
 import { parseOrder, parseOrders } from '../../../packages/brokers/src/tradier/orders.ts'
 import { TradierStream } from '../../../packages/brokers/src/tradier/session.ts'
 import type { Readings } from '../contender.ts'
@@ -48,18 +48,18 @@ export async function tradierReadings(): Promise<Readings> {
     url: 'ws://nowhere',
     heartbeatMs: 60_000,
     ...STILL,
-    words: new Words({ broker: 'TRADIER', ...STILL }),
+    unknownValues: new UnknownValueCounter({ broker: 'TRADIER', ...STILL }),
     known,
     session: async () => 'session',
     reads: { order: never, account: never }
   })
-  const talk = await stream.begin(new AbortController().signal)
+  const protocol = await stream.begin(new AbortController().signal)
   const counter = new Counter()
-  const places = new Map([[SYMBOL, { ...newPlace(SYMBOL), trades: counter, quotes: counter }]])
+  const table = new Map([[SYMBOL, { ...newSymbolSinks(SYMBOL), trades: counter, quotes: counter }]])
   const market = (text: string) => {
     const before = counter.records
-    dispatch(text, places)
+    dispatch(text, table)
     return counter.records - before
   }
-  return { order: text => orders(talk.hear(text)), trade: market, quote: market }
+  return { order: text => orders(protocol.onFrame(text)), trade: market, quote: market }
 }

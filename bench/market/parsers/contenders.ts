@@ -1,5 +1,5 @@
 import { dispatch } from '../../../packages/brokers/src/sandbox/market/items.ts'
-import { SinkTables } from '../../../packages/brokers/src/sandbox/market/tables.ts'
+import { SinkTables } from '../../../packages/brokers/src/sandbox/market/sink-tables.ts'
 import type { TopicSink } from '../../../packages/core/src/ports/market.ts'
 import { NotInstalled } from '../../harness/refusals.ts'
 import type { Messages } from './messages.ts'

@@ -6,7 +6,7 @@ import { ALPACA_CAPABILITIES } from './alpaca/capabilities.ts'
 import { alpaca } from './alpaca/index.ts'
 import { ALPACA_SETTINGS } from './alpaca/settings.ts'
 import type { BrokerDeps } from './kit/deps.ts'
-import { type Adapter, adapter, type House, type Offer } from './kit/settings.ts'
+import { type Adapter, adapter, type Offer, type SandboxAccess } from './kit/settings.ts'
 import { SANDBOX_CAPABILITIES } from './sandbox/capabilities.ts'
 import { sandbox } from './sandbox/index.ts'
 import { SANDBOX_SETTINGS } from './sandbox/settings.ts'
@@ -17,7 +17,7 @@ import { TRADIER_CAPABILITIES } from './tradier/capabilities.ts'
 import { tradier } from './tradier/index.ts'
 import { TRADIER_SETTINGS } from './tradier/settings.ts'
 
-export type { Adapter, BrokerSetting, House, Offer } from './kit/settings.ts'
+export type { Adapter, BrokerSetting, Offer, SandboxAccess } from './kit/settings.ts'
 export { SettingMissing } from './kit/settings.ts'
 
 /** A broker is a line here. */
@@ -32,12 +32,12 @@ export const ADAPTERS: readonly Adapter[] = [
 export interface Brokers extends ReadonlyMap<BrokerId, BrokerDefinition>, AsyncDisposable {}
 
 /** Opens what is on offer. `house` is the sandbox brokerage; null: there is none. @throws Error when an offer needs it all the same. */
-export function openBrokers(offers: readonly Offer[], deps: BrokerDeps, house: House | null): Brokers {
+export function openBrokers(offers: readonly Offer[], deps: BrokerDeps, sandboxAccess: SandboxAccess | null): Brokers {
   const opened = offers.map(offer => {
     if (offer.at === 'broker') return offer.open(deps)
-    if (house === null) throw new Error(`${offer.id} is offered at the sandbox brokerage, and there is none`)
-    const { host } = house
-    return host === undefined ? offer.open(deps, house) : { ...offer.open(deps, house), host }
+    if (sandboxAccess === null) throw new Error(`${offer.id} is offered at the sandbox brokerage, and there is none`)
+    const { host } = sandboxAccess
+    return host === undefined ? offer.open(deps, sandboxAccess) : { ...offer.open(deps, sandboxAccess), host }
   })
   const list = new Map<BrokerId, BrokerDefinition>(opened.map(definition => [definition.capabilities.id, definition]))
   return Object.assign(list, {

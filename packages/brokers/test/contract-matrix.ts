@@ -7,8 +7,8 @@
 import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { BrokerCapabilities } from '@trunkline/core/ports/broker'
-import { CARDS } from '@trunkline/testkit/broker-contract/index'
-import { MARKET_CARDS } from '@trunkline/testkit/market-contract/index'
+import { CONTRACT_CASES } from '@trunkline/testkit/broker-contract/index'
+import { MARKET_CONTRACT_CASES } from '@trunkline/testkit/market-contract/index'
 import { ADAPTERS } from '../src/registry.ts'
 
 export const MATRIX = fileURLToPath(new URL('../../../docs/contract-matrix.md', import.meta.url))
@@ -29,13 +29,13 @@ reason below); there is no third way, and a card that fails fails the build. Whi
 
 ## Accounts and orders
 
-${table(brokers, rowsOf(CARDS, brokers))}
+${table(brokers, rowsOf(CONTRACT_CASES, brokers))}
 ## Market data
 
 ${table(
   brokers,
   rowsOf(
-    MARKET_CARDS,
+    MARKET_CONTRACT_CASES,
     brokers.map(({ marketData }) => marketData)
   )
 )}
@@ -45,10 +45,10 @@ ${reasons(brokers)}`
 }
 
 function rowsOf<Of>(
-  cards: readonly { readonly id: string; readonly title: string; readonly notOffered?: (of: Of) => string | null }[],
+  cases: readonly { readonly id: string; readonly title: string; readonly notOffered?: (of: Of) => string | null }[],
   brokers: readonly Of[]
 ): readonly Row[] {
-  return cards.map(({ id, title, notOffered }) => ({ id, title, reasons: brokers.map(broker => notOffered?.(broker) ?? null) }))
+  return cases.map(({ id, title, notOffered }) => ({ id, title, reasons: brokers.map(broker => notOffered?.(broker) ?? null) }))
 }
 
 function table(brokers: readonly BrokerCapabilities[], rows: readonly Row[]): string {
@@ -63,18 +63,18 @@ function reasons(brokers: readonly BrokerCapabilities[]): string {
   return brokers
     .map((broker, index) => {
       const rows = [
-        ...rowsOf(CARDS, brokers),
+        ...rowsOf(CONTRACT_CASES, brokers),
         ...rowsOf(
-          MARKET_CARDS,
+          MARKET_CONTRACT_CASES,
           brokers.map(({ marketData }) => marketData)
         )
       ]
-      const cardsOf = new Map<string, string[]>()
+      const casesByReason = new Map<string, string[]>()
       for (const row of rows) {
         const reason = row.reasons[index]
-        if (reason !== null && reason !== undefined) cardsOf.set(reason, [...(cardsOf.get(reason) ?? []), row.id])
+        if (reason !== null && reason !== undefined) casesByReason.set(reason, [...(casesByReason.get(reason) ?? []), row.id])
       }
-      const lines = [...cardsOf].map(([reason, ids]) => `- ${ids.join(', ')}: ${reason}\n`)
+      const lines = [...casesByReason].map(([reason, ids]) => `- ${ids.join(', ')}: ${reason}\n`)
       return `**${broker.name}**\n\n${lines.length === 0 ? '- owes every card\n' : lines.join('')}`
     })
     .join('\n')

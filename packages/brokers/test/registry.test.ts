@@ -8,7 +8,7 @@ import { MemoryLog } from './support/log.ts'
 import { MemoryMeter } from './support/meter.ts'
 
 const DEPS = { clock: systemClock, fraction: () => 0.5, log: new MemoryLog(), meter: new MemoryMeter() }
-const HOUSE = {
+const SANDBOX_ACCESS = {
   url: 'http://sandbox:8090',
   publicUrl: 'https://sandbox.example.com',
   clientId: 'us',
@@ -25,7 +25,7 @@ const offered = (adapter: Adapter, env: Readonly<Record<string, string>> = {}) =
 
 test('with nothing set every broker is the sandbox brokerage, under the name of its own', async () => {
   const offers = ADAPTERS.map(adapter => offered(adapter))
-  await using all = openBrokers(offers, DEPS, HOUSE)
+  await using all = openBrokers(offers, DEPS, SANDBOX_ACCESS)
   assert.deepEqual(
     [...all.keys()],
     ADAPTERS.map(({ capabilities }) => capabilities.id)
@@ -34,9 +34,9 @@ test('with nothing set every broker is the sandbox brokerage, under the name of 
     assert.equal(capabilities.id, id)
     assert.deepEqual([environment, host], ['sandbox', 'local'])
     assert.ok(login.kind === 'oauth')
-    assert.equal(login.origin, HOUSE.publicUrl, 'the login page is where browsers see it, not where we reach it')
+    assert.equal(login.origin, SANDBOX_ACCESS.publicUrl, 'the login page is where browsers see it, not where we reach it')
     const begun = await login.begin({ redirectUri: 'https://us.example/connect/callback', state: 's', trading: false })
-    assert.ok(begun.authorizationUrl.startsWith(`${HOUSE.publicUrl}/`))
+    assert.ok(begun.authorizationUrl.startsWith(`${SANDBOX_ACCESS.publicUrl}/`))
   }
 })
 
@@ -44,7 +44,7 @@ test('a sandbox brokerage that runs elsewhere goes by its host', async () => {
   await using all = openBrokers(
     ADAPTERS.map(adapter => offered(adapter)),
     DEPS,
-    { ...HOUSE, host: 'sandbox:8090' }
+    { ...SANDBOX_ACCESS, host: 'sandbox:8090' }
   )
   assert.deepEqual([...new Set([...all.values()].map(({ host }) => host))], ['sandbox:8090'])
 })
@@ -59,13 +59,13 @@ test('with a client of its own a broker is reached itself, in the environment th
   for (const adapter of ADAPTERS.filter(({ settings }) => settings.length > 0)) {
     const { id } = adapter.capabilities
     const client = { [`TRUNKLINE_${id}_CLIENT_ID`]: 'us', [`TRUNKLINE_${id}_CLIENT_SECRET`]: 'secret' }
-    const environments = adapter.settings.find(({ env }) => env === `TRUNKLINE_${id}_ENV`)?.words ?? []
+    const environments = adapter.settings.find(({ env }) => env === `TRUNKLINE_${id}_ENV`)?.allowed ?? []
     assert.equal(environments[0], 'live', 'live is the default')
-    for (const word of environments) {
-      await using all = openBrokers([offered(adapter, { ...client, [`TRUNKLINE_${id}_ENV`]: word })], DEPS, null)
+    for (const value of environments) {
+      await using all = openBrokers([offered(adapter, { ...client, [`TRUNKLINE_${id}_ENV`]: value })], DEPS, null)
       const [definition] = all.values()
-      assert.equal(definition?.environment, word === 'live' ? 'live' : 'paper', `${id} ${word}`)
-      const offer = offered(adapter, { ...client, [`TRUNKLINE_${id}_ENV`]: word })
+      assert.equal(definition?.environment, value === 'live' ? 'live' : 'paper', `${id} ${value}`)
+      const offer = offered(adapter, { ...client, [`TRUNKLINE_${id}_ENV`]: value })
       assert.ok(offer.at === 'broker')
       assert.equal(definition?.host, new URL(offer.ordersUrl).host, 'connections are bound to the host that orders go to')
       assert.ok(definition?.login.kind === 'oauth' && definition.login.origin.startsWith('https://'))
@@ -77,11 +77,11 @@ test('an environment of the broker’s without a client there is a fault: nobody
   for (const adapter of ADAPTERS.filter(({ settings }) => settings.length > 0)) {
     const { id } = adapter.capabilities
     const [client, environment] = [`TRUNKLINE_${id}_CLIENT_ID`, `TRUNKLINE_${id}_ENV`]
-    const other = adapter.settings.find(({ env }) => env === environment)?.words?.[1] ?? ''
+    const other = adapter.settings.find(({ env }) => env === environment)?.allowed?.[1] ?? ''
     const fault = (cause: unknown) =>
       cause instanceof SettingMissing && cause.env === client && cause.message.includes(`because ${environment} is ${other}`)
     assert.throws(() => offered(adapter, { [environment]: other }), fault, id)
-    assert.equal(offered(adapter, { [environment]: 'live' }).at, 'house')
+    assert.equal(offered(adapter, { [environment]: 'live' }).at, 'sandbox')
   }
 })
 
@@ -101,10 +101,10 @@ test('half a client is a fault that names the other half', () => {
 
 test('a table’s variables are the broker’s own, each once, described, with a default that they take', () => {
   const names = ADAPTERS.flatMap(({ capabilities, settings }) =>
-    settings.map(({ env, about, fallback, words, secret }) => {
+    settings.map(({ env, about, fallback, allowed, secret }) => {
       assert.ok(env.startsWith(`TRUNKLINE_${capabilities.id}_`), env)
       assert.match(about, /^\S.{10,}\.$/, env)
-      assert.ok(words === undefined || words.includes(fallback), env)
+      assert.ok(allowed === undefined || allowed.includes(fallback), env)
       assert.equal(secret === true, /SECRET|PASSWORD|TOKEN/.test(env), env)
       return env
     })

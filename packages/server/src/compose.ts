@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
-import { type House, openBrokers } from '@trunkline/brokers/registry'
+import { openBrokers, type SandboxAccess } from '@trunkline/brokers/registry'
 import { application } from '@trunkline/core/app/application'
 import { settleEndpoints } from '@trunkline/core/app/connections/settle-endpoints'
 import type { AppDeps, Deps } from '@trunkline/core/app/deps'
@@ -117,7 +117,7 @@ async function start(
   let publicUrl = settings.publicUrl ?? ''
 
   const clientSecret = settings.sandboxClientSecret ?? randomBytes(32).toString('base64url')
-  const inHouse = settings.offers.filter(({ at }) => at === 'house').map(({ id }) => id)
+  const inHouse = settings.offers.filter(({ at }) => at === 'sandbox').map(({ id }) => id)
   const assertHeld = await holdDatabase(settings, { clock, log, ids }, parts)
   const [opened, sandboxProcess] = await Promise.all([
     openStore(storeOptions(settings, dataDir), {
@@ -295,7 +295,7 @@ function timingOf({ answerWithinMs, commandMs, absenceSeconds, freshMs }: Settin
 }
 
 /** The sandbox's own setting; that of one that runs elsewhere has to be said here too. */
-function hoursOf({ SANDBOX_CALENDAR }: NodeJS.ProcessEnv): House['hours'] {
+function hoursOf({ SANDBOX_CALENDAR }: NodeJS.ProcessEnv): SandboxAccess['hours'] {
   return SANDBOX_CALENDAR === 'exchange' ? 'exchange' : 'always'
 }
 

@@ -33,8 +33,8 @@ export class SeededChance {
   /** The same items in an order by chance. */
   shuffled<T>(items: readonly T[]): readonly T[] {
     return items
-      .map(item => ({ item, place: this.fraction() }))
-      .toSorted((a, b) => a.place - b.place)
+      .map(item => ({ item, rank: this.fraction() }))
+      .toSorted((a, b) => a.rank - b.rank)
       .map(({ item }) => item)
   }
 

@@ -10,15 +10,15 @@ export function ofSearch(whole: number, share: number): number {
 }
 
 /** All `items` in a search. Else those that fall to one of the `places` where the same search runs, so that together they have all. */
-export function shareOf<T>(items: readonly T[], place: number, places: number): readonly T[] {
-  return isWhole ? items : items.filter((_, index) => index % places === place % places)
+export function shareOf<T>(items: readonly T[], shard: number, shards: number): readonly T[] {
+  return isWhole ? items : items.filter((_, index) => index % shards === shard % shards)
 }
 
 /** Which share a run takes of what takes turns: the one of its day, unless `TRUNKLINE_TURN` says another. */
-export const turn = turnOf(process.env)
+export const rotation = rotationOf(process.env)
 
 /** Days since the epoch by UTC. @throws Error when `TRUNKLINE_TURN` is no whole number. */
-export function turnOf({ TRUNKLINE_TURN: given }: NodeJS.ProcessEnv, nowMs = Date.now()): number {
+export function rotationOf({ TRUNKLINE_TURN: given }: NodeJS.ProcessEnv, nowMs = Date.now()): number {
   if (given === undefined || given === '') return Math.floor(nowMs / 86_400_000)
   if (/^\d{1,9}$/.test(given)) return Number(given)
   throw new Error(`TRUNKLINE_TURN must be a whole number, was ${given}`)
@@ -28,7 +28,7 @@ export function turnOf({ TRUNKLINE_TURN: given }: NodeJS.ProcessEnv, nowMs = Dat
  * Declares one of `nth` of the tests that are given to it, another one each `turn`, so that all of them run within so many days; all in a search.
  * The first is a line that says which, and how to run the same.
  */
-export function everyNthTest(nth: number, at = turn, declare: typeof test = test): (title: string, run: () => Promise<void>) => void {
+export function everyNthTest(nth: number, at = rotation, declare: typeof test = test): (title: string, run: () => Promise<void>) => void {
   if (!isWhole && nth > 1)
     declare(`of each ${nth} tests number ${(at % nth) + 1} runs: TRUNKLINE_TURN=${at} runs the same`, () => undefined)
   let count = 0

@@ -10,17 +10,17 @@ interface Sleeper {
 /** A Monday within the trading session: 2026-01-05T15:00:00Z. */
 const START_MS = Date.UTC(2026, 0, 5, 15)
 /** Turns of the event loop in which nothing may happen before time goes on. */
-const QUIET_TURNS = 2
+const QUIET_TICKS = 2
 /** So many turns without time going on are no work any more, but somebody who asks over and over. */
-const STANDSTILL_TURNS = 100_000
+const STANDSTILL_TICKS = 100_000
 
 export class VirtualClock implements Clock {
   #passedMs = 1_000
   #startMs: number
   readonly #sleepers = new Set<Sleeper>()
   /** Turns since time went on last. */
-  #turns = 0
-  #turnsGiven = 0
+  #ticks = 0
+  #ticksYielded = 0
   #rest: () => Promise<boolean> = async () => false
 
   constructor(startMs = START_MS) {
@@ -65,12 +65,12 @@ export class VirtualClock implements Clock {
   }
 
   async nextTurn(): Promise<void> {
-    this.#turnsGiven += 1
+    this.#ticksYielded += 1
   }
 
   /** How often others were given their turn. */
-  get turnsGiven(): number {
-    return this.#turnsGiven
+  get ticksYielded(): number {
+    return this.#ticksYielded
   }
 
   /** Who waits for time to pass: sleepers, and alarms that were not called off. */
@@ -88,9 +88,9 @@ export class VirtualClock implements Clock {
 
   /** Waits until whoever is awake has nothing left to do. Time stands still. Throws when that never happens. */
   async settled(): Promise<void> {
-    for (let quiet = 0; quiet < QUIET_TURNS; ) {
-      this.#turns += 1
-      if (this.#turns > STANDSTILL_TURNS) throw new Error(`time stands still at ${this.#passedMs} ms: somebody works without end`)
+    for (let quiet = 0; quiet < QUIET_TICKS; ) {
+      this.#ticks += 1
+      if (this.#ticks > STANDSTILL_TICKS) throw new Error(`time stands still at ${this.#passedMs} ms: somebody works without end`)
       await new Promise<void>(resolve => setImmediate(resolve))
       quiet = (await this.#rest()) ? 0 : quiet + 1
     }
@@ -128,7 +128,7 @@ export class VirtualClock implements Clock {
   }
 
   #pass(toMs: number): void {
-    if (toMs > this.#passedMs) this.#turns = 0
+    if (toMs > this.#passedMs) this.#ticks = 0
     this.#passedMs = toMs
   }
 }

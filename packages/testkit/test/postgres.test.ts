@@ -38,9 +38,9 @@ test('durability is left on, and passwords are asked for', async () => {
     synchronous_commit: 'on',
     unix_socket_directories: ''
   })
-  const stranger = new URL(server.url)
-  stranger.password = 'guess'
-  await assert.rejects(query(stranger.href, 'select 1'), /password authentication failed/)
+  const unauthenticated = new URL(server.url)
+  unauthenticated.password = 'guess'
+  await assert.rejects(query(unauthenticated.href, 'select 1'), /password authentication failed/)
 })
 
 test('databases are apart from each other, and dropping one cuts off who is in it', async () => {

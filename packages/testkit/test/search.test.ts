@@ -1,7 +1,7 @@
 // Shares of long searches: together they are the whole, and `npm run search` has the whole everywhere.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { everyNthTest, isWhole, ofSearch, shareOf, turnOf } from '../src/search.ts'
+import { everyNthTest, isWhole, ofSearch, rotationOf, shareOf } from '../src/search.ts'
 
 const ITEMS = [1, 2, 3, 4, 5, 6, 7]
 
@@ -10,7 +10,7 @@ test('a run has the share of a search, and a search the whole', () => {
 })
 
 test('the places where a search runs have all of it together, and nothing twice', () => {
-  const shares = [0, 1, 2].map(place => shareOf(ITEMS, place, 3))
+  const shares = [0, 1, 2].map(shard => shareOf(ITEMS, shard, 3))
   if (isWhole) return assert.deepEqual(shares, [ITEMS, ITEMS, ITEMS])
   assert.deepEqual(
     shares.flat().toSorted((a, b) => a - b),
@@ -35,7 +35,7 @@ test('of every three tests another one runs each day, all of them in three, and 
 })
 
 test('the turn is the day, or what is said', () => {
-  assert.equal(turnOf({}, 86_400_000 * 5 + 1), 5)
-  assert.equal(turnOf({ TRUNKLINE_TURN: '7' }, 0), 7)
-  assert.throws(() => turnOf({ TRUNKLINE_TURN: 'x' }), /TRUNKLINE_TURN must be a whole number/)
+  assert.equal(rotationOf({}, 86_400_000 * 5 + 1), 5)
+  assert.equal(rotationOf({ TRUNKLINE_TURN: '7' }, 0), 7)
+  assert.throws(() => rotationOf({ TRUNKLINE_TURN: 'x' }), /TRUNKLINE_TURN must be a whole number/)
 })

@@ -20,18 +20,18 @@ import {
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { MarketSource } from '@trunkline/core/ports/market'
 import type { OrderPreview, PreviewOrder } from '@trunkline/core/ports/preview'
-import type { RateBudget } from '../kit/budget.ts'
 import { type Calls, isSuccess } from '../kit/calls.ts'
-import type { SocketProtocol } from '../kit/conversation.ts'
 import { EventStreams, readsAsEvents } from '../kit/event-streams.ts'
 import type { HttpReply, HttpRequest } from '../kit/http.ts'
+import type { RateLimiter } from '../kit/rate-limiter.ts'
 import { refusedUnsent } from '../kit/settle.ts'
 import { type SocketOptions, SocketSession } from '../kit/socket.ts'
+import type { ProtocolFactory } from '../kit/stream-protocol.ts'
 import type { TokenSource } from '../kit/tokens.ts'
-import type { Words } from '../kit/words.ts'
+import type { UnknownValueCounter } from '../kit/unknown-values.ts'
 import { readActivities, readOrders } from './lists.ts'
 import { parseOrder } from './orders.ts'
-import { interpretCancel, interpretSubmit, saysNoOrderId, saysNotFound } from './outcomes.ts'
+import { interpretCancel, interpretSubmit, isInvalidOrderId, isNotFound } from './outcomes.ts'
 import { parseAccount, parseBalance, parsePosition, readList, readRecord } from './parse.ts'
 import { Replacement } from './replacement.ts'
 import * as requests from './requests.ts'
@@ -45,12 +45,12 @@ export interface AlpacaParts {
   readonly capabilities: BrokerCapabilities
   readonly calls: Calls
   readonly tokens: TokenSource
-  readonly budgets: readonly RateBudget[]
+  readonly limiters: readonly RateLimiter[]
   readonly socket: SocketOptions
-  readonly words: Words
+  readonly unknownValues: UnknownValueCounter
   readonly clock: Clock
   readonly market: (MarketSource & AsyncDisposable) | null
-  readonly stream: (reads: AccountReads) => SocketProtocol<AccountEvent>
+  readonly stream: (reads: AccountReads) => ProtocolFactory<AccountEvent>
 }
 
 export class AlpacaBroker implements Broker {
@@ -82,10 +82,10 @@ export class AlpacaBroker implements Broker {
   }
 
   async positions(account: string, signal: AbortSignal): Promise<Snapshot<PositionReport>> {
-    const { calls, clock, words } = this.#parts
+    const { calls, clock, unknownValues } = this.#parts
     await this.#demandOwn(account, signal)
     const asOf = clock.now()
-    const read = (reply: HttpReply) => readList(reply.body).map(wire => parsePosition(wire, account, words))
+    const read = (reply: HttpReply) => readList(reply.body).map(wire => parsePosition(wire, account, unknownValues))
     return { items: await calls.read(requests.positionsRequest, read, signal), asOf }
   }
 
@@ -161,7 +161,7 @@ export class AlpacaBroker implements Broker {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all([this.market?.[Symbol.asyncDispose](), this.#streams[Symbol.asyncDispose]()])
-    for (const budget of this.#parts.budgets) budget[Symbol.dispose]()
+    for (const limiter of this.#parts.limiters) limiter[Symbol.dispose]()
     await this.#parts.tokens[Symbol.asyncDispose]()
   }
 
@@ -214,7 +214,7 @@ function notTheirs(): BrokerFault {
 
 function found(reply: HttpReply, key: OrderKey): OrderReport | null {
   if (!isSuccess(reply.status)) {
-    if (saysNotFound(reply) || saysNoOrderId(reply)) return null
+    if (isNotFound(reply) || isInvalidOrderId(reply)) return null
     throw new BrokerFault('refused', 'Alpaca could not be asked for the order')
   }
   const order = parseOrder(readRecord(reply.body), key.brokerAccountId)

@@ -1,31 +1,31 @@
 /** Alpaca as a broker: its parts put together. */
 
 import type { BrokerCapabilities, BrokerDefinition, CredentialsHolder } from '@trunkline/core/ports/broker'
-import { type BrokerLimits, type BudgetRates, RateBudget } from '../kit/budget.ts'
 import { type CallOptions, Calls } from '../kit/calls.ts'
 import { confirming } from '../kit/confirm.ts'
-import { Connects } from '../kit/connects.ts'
+import { ConnectLimiters } from '../kit/connect-limiters.ts'
 import type { BrokerDeps } from '../kit/deps.ts'
 import { HttpClient, type HttpLimits, type HttpReply, header } from '../kit/http.ts'
+import { type BrokerLimits, RateLimiter, type RateLimits } from '../kit/rate-limiter.ts'
 import { READ_RETRIES } from '../kit/retry.ts'
 import { hostOf } from '../kit/settings.ts'
 import { SOCKET_LIMITS, type SocketOptions } from '../kit/socket.ts'
 import { TokenSource } from '../kit/tokens.ts'
-import { Words } from '../kit/words.ts'
+import { UnknownValueCounter } from '../kit/unknown-values.ts'
 import { AlpacaBroker } from './broker.ts'
 import { alpacaCapabilities } from './capabilities.ts'
-import { entranceOf } from './login.ts'
+import { authSchemeOf } from './login.ts'
 import { AlpacaMarket } from './market/source.ts'
-import { alpacaWords, isUnauthorized } from './outcomes.ts'
+import { errorMessageOf, isUnauthorized } from './outcomes.ts'
 import { accountRequest } from './requests.ts'
 import { AlpacaStream } from './session.ts'
 import type { AlpacaSettings } from './settings.ts'
 
 /** 200 requests a minute and account, at each of the two hosts. What Alpaca says of its limit with each answer counts before these. */
-const TRADING_RATES: BudgetRates = { perSecond: 3, burst: 100, keptForOrders: 40, waitingMax: 500, waitMsMax: 5_000 }
-const DATA_RATES: BudgetRates = { perSecond: 3, burst: 100, keptForOrders: 0, waitingMax: 500, waitMsMax: 15_000 }
+const TRADING_RATES: RateLimits = { perSecond: 3, burst: 100, reservedForOrders: 40, waitingMax: 500, waitMsMax: 5_000 }
+const DATA_RATES: RateLimits = { perSecond: 3, burst: 100, reservedForOrders: 0, waitingMax: 500, waitMsMax: 15_000 }
 /** The sandbox brokerage takes more, and names its limits as well: what is kept for orders must fit into those. */
-const AT_HOUSE: Partial<BudgetRates> = { perSecond: 2_000, burst: 2_000, waitingMax: 2_000, waitMsMax: 2_000 }
+const AT_SANDBOX: Partial<RateLimits> = { perSecond: 2_000, burst: 2_000, waitingMax: 2_000, waitMsMax: 2_000 }
 /** A page of ten thousand bars has about two megabytes. */
 const HTTP: Partial<HttpLimits> = { connections: 64, requestsMax: 4_000, bodyMax: 8 * 1024 * 1024 }
 
@@ -38,38 +38,38 @@ export function alpaca(settings: AlpacaSettings, deps: BrokerDeps): AlpacaDefini
   const http = { trading: clientOf(settings.tradingUrl), data: clientOf(settings.dataUrl), tokens: clientOf(settings.tokenUrl) }
   const base = { trading: pathOf(settings.tradingUrl), data: pathOf(settings.dataUrl) }
   const capabilities: BrokerCapabilities = { ...alpacaCapabilities(environment), login: settings.login === 'api_key' ? 'api_key' : 'oauth' }
-  const entrance = entranceOf(settings, { tokens: http.tokens, clock })
-  const words = new Words({ broker: capabilities.id, log, meter })
-  const connects = new Connects(clock)
-  const socket: SocketOptions = { clock, fraction, log, connects, ...SOCKET_LIMITS }
-  const calling: Omit<CallOptions, 'http' | 'base' | 'tokens' | 'budgets'> = {
+  const authScheme = authSchemeOf(settings, { tokens: http.tokens, clock })
+  const unknownValues = new UnknownValueCounter({ broker: capabilities.id, log, meter })
+  const connectLimiters = new ConnectLimiters(clock)
+  const socket: SocketOptions = { clock, fraction, log, connectLimiters, ...SOCKET_LIMITS }
+  const calling: Omit<CallOptions, 'http' | 'base' | 'tokens' | 'limiters'> = {
     retries: READ_RETRIES,
     deps: { clock, fraction },
-    authorize: entrance.authorize,
+    authorize: authScheme.authorize,
     unauthorized: isUnauthorized,
     limits: limitsOf,
-    words: alpacaWords
+    errorMessage: errorMessageOf
   }
-  const own = environment === 'sandbox' ? AT_HOUSE : {}
+  const overrides = environment === 'sandbox' ? AT_SANDBOX : {}
 
   function open(holder: CredentialsHolder): AlpacaBroker {
-    const budgets = {
-      trading: new RateBudget({ ...TRADING_RATES, ...own }, clock),
-      data: new RateBudget({ ...DATA_RATES, ...own }, clock)
+    const limiters = {
+      trading: new RateLimiter({ ...TRADING_RATES, ...overrides }, clock),
+      data: new RateLimiter({ ...DATA_RATES, ...overrides }, clock)
     }
-    const { tokenOf, refresh, authorize, accountHello, marketHello } = entrance
+    const { tokenOf, refresh, authorize, accountHello, marketHello } = authScheme
     // One answer may be a moment's trouble, and some hosts have reasons of their own: the account's is the word that counts.
     const confirm = confirming({
       ...{ http: http.trading, base: base.trading, request: accountRequest, authorize, unauthorized: isUnauthorized },
-      budgets: [budgets.trading]
+      limiters: [limiters.trading]
     })
     const tokens = new TokenSource({ holder, clock, log, tokenOf, refresh, confirm })
-    const calls = new Calls({ ...calling, http: http.trading, base: base.trading, tokens, budgets: [budgets.trading] })
-    const data = new Calls({ ...calling, http: http.data, base: base.data, tokens, budgets: [budgets.data] })
+    const calls = new Calls({ ...calling, http: http.trading, base: base.trading, tokens, limiters: [limiters.trading] })
+    const data = new Calls({ ...calling, http: http.data, base: base.data, tokens, limiters: [limiters.data] })
     return new AlpacaBroker({
-      ...{ capabilities, calls, tokens, socket, words, clock },
-      budgets: Object.values(budgets),
-      market: new AlpacaMarket({ calls: { trading: calls, data }, tokens, hello: marketHello, settings, line: socket, clock, log }),
+      ...{ capabilities, calls, tokens, socket, unknownValues, clock },
+      limiters: Object.values(limiters),
+      market: new AlpacaMarket({ calls: { trading: calls, data }, tokens, hello: marketHello, settings, connection: socket, clock, log }),
       stream: reads =>
         new AlpacaStream({
           url: `${socketUrl(settings.tradingUrl)}/stream`,
@@ -78,7 +78,7 @@ export function alpaca(settings: AlpacaSettings, deps: BrokerDeps): AlpacaDefini
           hello: accountHello,
           clock,
           log,
-          words,
+          unknownValues,
           reads
         })
     })
@@ -88,10 +88,10 @@ export function alpaca(settings: AlpacaSettings, deps: BrokerDeps): AlpacaDefini
     capabilities,
     environment,
     host: hostOf(environment, settings.tradingUrl),
-    login: entrance.login,
+    login: authScheme.login,
     open,
     async [Symbol.asyncDispose]() {
-      connects[Symbol.dispose]()
+      connectLimiters[Symbol.dispose]()
       await Promise.all(Object.values(http).map(client => client[Symbol.asyncDispose]()))
     }
   }

@@ -8,7 +8,7 @@ import type { Calls } from '../kit/calls.ts'
 import type { HttpRequest } from '../kit/http.ts'
 import { everyPage } from '../kit/pages.ts'
 import { text, type Wire } from '../kit/parse.ts'
-import type { KnownBeside, Words } from '../kit/words.ts'
+import type { PartialRead, UnknownValueCounter } from '../kit/unknown-values.ts'
 import { parseOrders } from './orders.ts'
 import { parseTransaction, readList } from './parse.ts'
 import { ACTIVITIES_PAGE, activitiesRequest, ORDERS_PAGE, ordersRequest } from './requests.ts'
@@ -22,10 +22,10 @@ const ZONE = 'America/New_York'
 
 interface ListParts {
   readonly calls: Calls
-  readonly words: Words
+  readonly unknownValues: UnknownValueCounter
 }
 
-export interface OrdersAsked {
+export interface OrdersQuery {
   readonly account: string
   readonly status: 'open' | 'all'
   /** Time of submission. */
@@ -34,19 +34,19 @@ export interface OrdersAsked {
 
 /** An order with a word that nobody knows is left out, counted and told, and its id is with the others. @throws BrokerFault */
 export async function readOrders(
-  { calls, words }: ListParts,
-  { account, status, after }: OrdersAsked,
+  { calls, unknownValues }: ListParts,
+  { account, status, after }: OrdersQuery,
   signal: AbortSignal
-): Promise<KnownBeside<OrderReport>> {
+): Promise<PartialRead<OrderReport>> {
   const request = (from: string | null) => ordersRequest(status, after, from)
-  const read = (wires: readonly Wire[]) => [words.knownBeside(wires, wire => parseOrders(wire, account), 'id')]
+  const read = (wires: readonly Wire[]) => [unknownValues.readPartially(wires, wire => parseOrders(wire, account), 'id')]
   const pages = await paged(calls, { request, pageMax: ORDERS_PAGE, read }, signal)
   return { known: pages.flatMap(({ known }) => known).flat(), leftOut: pages.flatMap(({ leftOut }) => leftOut) }
 }
 
 /** The activities of the days, inclusive; newest first. @throws BrokerFault */
 export async function readActivities(
-  { calls, words }: ListParts,
+  { calls, unknownValues }: ListParts,
   { from, to }: { readonly from: Day; readonly to: Day },
   signal: AbortSignal
 ): Promise<readonly TransactionReport[]> {
@@ -54,7 +54,7 @@ export async function readActivities(
   const after = timestampOfMs(midnight(from, ZONE) - 1)
   const until = timestampOfMs(midnight(to, ZONE) + (RECORDED_LATE_DAYS + 1) * DAY_MS)
   const request = (last: string | null) => activitiesRequest(after, until, last)
-  const read = (wires: readonly Wire[]) => words.known(wires, wire => parseTransaction(wire, words))
+  const read = (wires: readonly Wire[]) => unknownValues.readKnown(wires, wire => parseTransaction(wire, unknownValues))
   const all = await paged(calls, { request, pageMax: ACTIVITIES_PAGE, read }, signal)
   return all.filter(({ day }) => day >= from && day <= to)
 }

@@ -9,7 +9,7 @@ import type { TokenOptions } from '../kit/tokens.ts'
 import type { AlpacaSettings } from './settings.ts'
 
 /** How a user logs in, and how a token of such credentials is shown. */
-export interface Entrance extends Pick<TokenOptions, 'tokenOf' | 'refresh'> {
+export interface AuthScheme extends Pick<TokenOptions, 'tokenOf' | 'refresh'> {
   readonly login: BrokerLogin
   /** Headers of a request, names and values in turn. */
   readonly authorize: (token: string) => readonly string[]
@@ -19,7 +19,10 @@ export interface Entrance extends Pick<TokenOptions, 'tokenOf' | 'refresh'> {
   readonly marketHello: (token: string) => object
 }
 
-export function entranceOf(settings: AlpacaSettings, { tokens, clock }: { readonly tokens: HttpClient; readonly clock: Clock }): Entrance {
+export function authSchemeOf(
+  settings: AlpacaSettings,
+  { tokens, clock }: { readonly tokens: HttpClient; readonly clock: Clock }
+): AuthScheme {
   const { login, environment, authorizeUrl, tokenUrl } = settings
   if (login === 'api_key') return WITH_KEYS
   const oauth = oauthLogin({
@@ -71,7 +74,7 @@ const KEYS = apiKeys({
   helpUrl: 'https://app.alpaca.markets/dashboard/overview'
 })
 
-const WITH_KEYS: Entrance = {
+const WITH_KEYS: AuthScheme = {
   ...KEYS,
   accountHello(token) {
     const [id, secret] = KEYS.keysOf(token)

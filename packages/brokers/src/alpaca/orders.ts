@@ -9,6 +9,7 @@ import type { OrderReport } from '@trunkline/core/ports/broker'
 import {
   decimal,
   decimalOrNull,
+  displayTextOrNull,
   field,
   items,
   member,
@@ -16,13 +17,12 @@ import {
   textOrNull,
   timestamp,
   timestampOrNull,
-  type Wire,
-  wordsOrNull
+  type Wire
 } from '../kit/parse.ts'
+import { ASSET_CLASSES, EXTENDED, ORDER_TYPES_READ, POSITION_INTENTS, SIDES, STATUSES, TIME_IN_FORCE } from './enums.ts'
 import { rejectCodeOf } from './reject-codes.ts'
 import { netPrice } from './requests.ts'
 import { instrumentOf, symbolOf } from './symbols.ts'
-import { CLASSES, DIRECTIONS, EXTENDED, INTENTS, LIFETIMES, STATUSES, TYPES_READ } from './words.ts'
 
 const LEGS_LEAST = 2
 const LEGS_MAX = 4
@@ -45,26 +45,26 @@ export interface Execution {
  */
 export function parseOrders(wire: Wire, account: string): readonly OrderReport[] {
   const order = parseOrder(wire, account)
-  return isPackage(wire) ? [order] : [order, ...nestedOrders(wire).map(leg => parseOrder(leg, account))]
+  return isMultiLeg(wire) ? [order] : [order, ...nestedOrders(wire).map(leg => parseOrder(leg, account))]
 }
 
 /** `execution`: what this message adds to the order; without one its totals count. @throws Malformed */
 export function parseOrder(wire: Wire, account: string, execution: Execution | null = null): OrderReport {
   const status = statusOf(wire)
-  const subject = isPackage(wire) ? packageOf(wire, status) : singleOf(wire)
+  const subject = isMultiLeg(wire) ? multiLegOf(wire, status) : singleOf(wire)
   const notional = decimalOrNull(wire, 'notional')
   const quantity = decimalOrNull(wire, 'qty')
   if (notional === null && quantity === null) throw new Malformed('qty', 'a decimal where notional is null', quantity)
   const { side, legs } = subject
   const priced = (price: Decimal | null) => (price === null || legs === null ? price : netPrice(price, side))
   const filled = decimal(wire, 'filled_qty')
-  const reason = wordsOrNull(wire, 'reject_reason')
+  const reason = displayTextOrNull(wire, 'reject_reason')
   return {
     brokerAccountId: account,
     brokerOrderId: text(wire, 'id'),
     brokerClOrdId: textOrNull(wire, 'client_order_id'),
     ...subject,
-    type: member(wire, 'type', TYPES_READ),
+    type: member(wire, 'type', ORDER_TYPES_READ),
     tif: tifOf(wire),
     // The ticket asked for one of the two.
     quantity: notional === null ? quantity : null,
@@ -75,7 +75,7 @@ export function parseOrder(wire: Wire, account: string, execution: Execution | n
     brokerStatus: text(wire, 'status'),
     brokerMessage: status === 'rejected' ? (reason ?? REJECTED) : null,
     rejectCode: status === 'rejected' && reason !== null ? rejectCodeOf(reason, subject) : null,
-    brokerOrderType: wordsOrNull(wire, 'type'),
+    brokerOrderType: displayTextOrNull(wire, 'type'),
     execDest: null,
     fills: execution === null ? null : [fillOf(execution, priced)],
     filledTotal: { quantity: filled, averagePrice: priced(decimalOrNull(wire, 'filled_avg_price')) },
@@ -103,17 +103,17 @@ function statusOf(wire: Wire): OrderStatus {
 }
 
 function tifOf(wire: Wire): TimeInForce {
-  const tif = member(wire, 'time_in_force', LIFETIMES)
+  const tif = member(wire, 'time_in_force', TIME_IN_FORCE)
   return field(wire, 'extended_hours') === true && (tif === 'DAY' || tif === 'GTC') ? EXTENDED[tif] : tif
 }
 
 /** Whether the order is several options at once; its leg is one too by its class, but has a symbol. */
-export function isPackage(wire: Wire): boolean {
+export function isMultiLeg(wire: Wire): boolean {
   return field(wire, 'order_class') === 'mleg' && !hasSymbol(wire)
 }
 
 /** Whether this is a leg of a package, told as if it were an order. */
-export function isPackageLeg(wire: Wire): boolean {
+export function isLegOfMultiLeg(wire: Wire): boolean {
   return field(wire, 'order_class') === 'mleg' && hasSymbol(wire)
 }
 
@@ -133,16 +133,18 @@ function singleOf(wire: Wire): Subject {
 /** A class that is left out is told by the symbol; a new one says that this is nothing we know. */
 function classOf(wire: Wire, symbol: string): Instrument {
   const value = field(wire, 'asset_class')
-  return value === undefined || value === null || value === '' ? instrumentOf(symbol) : member(wire, 'asset_class', CLASSES)
+  return value === undefined || value === null || value === '' ? instrumentOf(symbol) : member(wire, 'asset_class', ASSET_CLASSES)
 }
 
 /** What an option's order does to the position Alpaca leaves out where nobody said it: then it is what its side usually does. */
 function sideOf(wire: Wire, instrument: Instrument): Side {
-  if (instrument !== 'OPT') return member(wire, 'side', DIRECTIONS)
-  return textOrNull(wire, 'position_intent') === null ? USUALLY[member(wire, 'side', DIRECTIONS)] : member(wire, 'position_intent', INTENTS)
+  if (instrument !== 'OPT') return member(wire, 'side', SIDES)
+  return textOrNull(wire, 'position_intent') === null
+    ? USUALLY[member(wire, 'side', SIDES)]
+    : member(wire, 'position_intent', POSITION_INTENTS)
 }
 
-function packageOf(wire: Wire, status: OrderStatus): Subject {
+function multiLegOf(wire: Wire, status: OrderStatus): Subject {
   const orderId = text(wire, 'id')
   const legs = nestedOrders(wire).map(leg => legOf(leg, orderId, ENDED.has(status)))
   if (legs.length < LEGS_LEAST || legs.length > LEGS_MAX) throw new Malformed('legs', `a list of ${LEGS_LEAST} to ${LEGS_MAX}`, legs.length)
@@ -155,12 +157,12 @@ function legOf(wire: Wire, orderId: string, hasEnded: boolean): Leg {
   const symbol = text(wire, 'symbol')
   const filled = decimalOrNull(wire, 'filled_qty')
   const price = decimalOrNull(wire, 'filled_avg_price')
-  const isTold = hasEnded && filled !== null && isPositive(filled) && price !== null
+  const isReported = hasEnded && filled !== null && isPositive(filled) && price !== null
   return {
     symbol,
     side: sideOf(wire, 'OPT'),
     ratio: decimal(wire, 'ratio_qty'),
-    fills: isTold ? [{ fillId: `${orderId}:${symbol}:${filled}`, at: filledAt(wire), quantity: filled, price, execDest: null }] : []
+    fills: isReported ? [{ fillId: `${orderId}:${symbol}:${filled}`, at: filledAt(wire), quantity: filled, price, execDest: null }] : []
   }
 }
 

@@ -5,7 +5,7 @@ import type { OrderTicket } from '@trunkline/core/domain/order'
 import type { NewOrder, OrderReport, Outcome, ReplaceOrder } from '@trunkline/core/ports/broker'
 import { isSuccess } from '../kit/calls.ts'
 import type { HttpReply } from '../kit/http.ts'
-import { field, type Wire, wordsOrNull } from '../kit/parse.ts'
+import { displayTextOrNull, field, type Wire } from '../kit/parse.ts'
 import { parseOrder } from './orders.ts'
 import { readRecord } from './parse.ts'
 import { rejectCodeOf } from './reject-codes.ts'
@@ -23,7 +23,7 @@ export function interpretSubmit(reply: HttpReply, sent: NewOrder): Outcome<Order
   const order = parseOrder(readRecord(reply.body), sent.brokerAccountId)
   ours(order.brokerClOrdId, sent.brokerClOrdId, 'client_order_id')
   ours(order.symbol, sent.symbol, 'symbol')
-  ours(legWords(order), legWords(sent), 'legs')
+  ours(legsKey(order), legsKey(sent), 'legs')
   return { kind: 'accepted', value: order }
 }
 
@@ -52,10 +52,10 @@ function refusal<T>(reply: HttpReply, sent: OrderTicket | null): Outcome<T> {
 }
 
 /** What is done with which contract, in whatever order the legs come. */
-function legWords({ legs }: OrderTicket): string | null {
+function legsKey({ legs }: OrderTicket): string | null {
   if (legs === null) return null
-  const words = legs.map(({ symbol, side, ratio }) => `${side} ${ratio} ${symbol}`)
-  return words.toSorted().join(', ')
+  const keys = legs.map(({ symbol, side, ratio }) => `${side} ${ratio} ${symbol}`)
+  return keys.toSorted().join(', ')
 }
 
 function ours(found: string | null, expected: string | null, what: string): void {
@@ -71,7 +71,7 @@ interface AlpacaError {
 /** @throws Malformed */
 function parseError(body: string): AlpacaError {
   const wire = readRecord(body)
-  const message = wordsOrNull(wire, 'message')
+  const message = displayTextOrNull(wire, 'message')
   if (message === null) throw new Malformed('message', 'words', field(wire, 'message'))
   return { code: codeOf(wire), message }
 }
@@ -82,22 +82,22 @@ function codeOf(wire: Wire): string | null {
 }
 
 /** What Alpaca says for people in an error; empty when it is not Alpaca that speaks. */
-export function alpacaWords(reply: HttpReply): string {
+export function errorMessageOf(reply: HttpReply): string {
   return errorOf(reply)?.message ?? ''
 }
 
 /** Whether an answer to a look-up says that there is nothing of the kind. */
-export function saysNotFound(reply: HttpReply): boolean {
+export function isNotFound(reply: HttpReply): boolean {
   return reply.status === 404 && errorOf(reply) !== null
 }
 
 /** An id that is none at all is refused before it is looked for. */
-export function saysNoOrderId(reply: HttpReply): boolean {
+export function isInvalidOrderId(reply: HttpReply): boolean {
   return reply.status === 422 && /order.?id/i.test(errorOf(reply)?.message ?? '')
 }
 
 /** Whether an answer about a symbol says that there is none of it, or that it cannot be one. */
-export function saysNoSuchThing(reply: HttpReply): boolean {
+export function isUnknownInstrument(reply: HttpReply): boolean {
   return reply.status !== 429 && errorOf(reply) !== null
 }
 

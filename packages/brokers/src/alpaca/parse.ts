@@ -10,6 +10,7 @@ import {
   day,
   decimal,
   decimalOrNull,
+  displayTextOrNull,
   field,
   member,
   object,
@@ -17,13 +18,12 @@ import {
   textOrNull,
   timestamp,
   timestampOrNull,
-  type Wire,
-  wordsOrNull
+  type Wire
 } from '../kit/parse.ts'
-import type { Words } from '../kit/words.ts'
+import type { UnknownValueCounter } from '../kit/unknown-values.ts'
 import { ALPACA_CAPABILITIES } from './capabilities.ts'
+import { ACTIVITIES, ASSET_CLASSES, EXECUTION_SIDES } from './enums.ts'
 import { instrumentOf, symbolOf } from './symbols.ts'
-import { ACTIVITIES, CLASSES, EXECUTED } from './words.ts'
 
 const LIST_MAX = 10_000
 const ONE = parseDecimal('1', 'one')
@@ -49,7 +49,7 @@ export function parseAccount(wire: Wire): BrokerAccount {
     institutionName: ALPACA_CAPABILITIES.name,
     name: null,
     accountType: field(wire, 'multiplier') === '1' ? 'cash' : 'margin',
-    currency: wordsOrNull(wire, 'currency')
+    currency: displayTextOrNull(wire, 'currency')
   }
 }
 
@@ -68,10 +68,10 @@ export function parseBalance(wire: Wire, asOf: Timestamp): BalanceReport {
   }
 }
 
-export function parsePosition(wire: Wire, brokerAccountId: string, words: Words): PositionReport {
+export function parsePosition(wire: Wire, brokerAccountId: string, unknownValues: UnknownValueCounter): PositionReport {
   const written = text(wire, 'symbol')
   // A class nobody knows yet does not hide a holding: the symbol's form tells enough.
-  const instrument = words.or<Instrument, null>(wire, 'asset_class', CLASSES, null) ?? instrumentOf(written)
+  const instrument = unknownValues.or<Instrument, null>(wire, 'asset_class', ASSET_CLASSES, null) ?? instrumentOf(written)
   return {
     brokerAccountId,
     symbol: symbolOf(written, instrument),
@@ -94,13 +94,13 @@ function signed(quantity: Decimal, side: 'long' | 'short'): Decimal {
   return isNegative ? absolute(quantity) : quantity
 }
 
-export function parseTransaction(wire: Wire, words: Words): TransactionReport {
-  return field(wire, 'activity_type') === 'FILL' ? trade(wire) : other(wire, words)
+export function parseTransaction(wire: Wire, unknownValues: UnknownValueCounter): TransactionReport {
+  return field(wire, 'activity_type') === 'FILL' ? trade(wire) : other(wire, unknownValues)
 }
 
 function trade(wire: Wire): TransactionReport {
   const written = text(wire, 'symbol')
-  const side = member(wire, 'side', EXECUTED)
+  const side = member(wire, 'side', EXECUTION_SIDES)
   const quantity = decimal(wire, 'qty')
   const price = decimal(wire, 'price')
   const instrument = instrumentOf(written)
@@ -117,11 +117,11 @@ function trade(wire: Wire): TransactionReport {
     price,
     amount: value === null || side === 'SELL' ? value : negated(value),
     fees: null,
-    currency: wordsOrNull(wire, 'currency') ?? 'USD',
+    currency: displayTextOrNull(wire, 'currency') ?? 'USD',
     day: tradingDay(timestamp(wire, 'transaction_time')),
     settlementDay: null,
     brokerOrderId: textOrNull(wire, 'order_id'),
-    description: wordsOrNull(wire, 'description')
+    description: displayTextOrNull(wire, 'description')
   }
 }
 
@@ -130,34 +130,34 @@ function unitsOf(contract: string): Decimal | null {
   return ADJUSTED.test(contract) ? null : HUNDRED
 }
 
-function other(wire: Wire, words: Words): TransactionReport {
-  const written = wordsOrNull(wire, 'symbol', 32)
+function other(wire: Wire, unknownValues: UnknownValueCounter): TransactionReport {
+  const written = displayTextOrNull(wire, 'symbol', 32)
   const instrument = written === null ? null : instrumentOf(written)
   return {
     brokerAccountId: null,
     brokerTransactionId: text(wire, 'id'),
-    type: activityType(wire, words),
-    brokerType: wordsOrNull(wire, 'activity_type'),
+    type: activityType(wire, unknownValues),
+    brokerType: displayTextOrNull(wire, 'activity_type'),
     symbol: written === null || instrument === null ? null : symbolOf(written, instrument),
     instrument,
     quantity: decimalOrNull(wire, 'qty'),
     price: decimalOrNull(wire, 'price'),
     amount: decimalOrNull(wire, 'net_amount'),
     fees: null,
-    currency: wordsOrNull(wire, 'currency') ?? 'USD',
+    currency: displayTextOrNull(wire, 'currency') ?? 'USD',
     day: dayOf(wire),
     settlementDay: null,
     brokerOrderId: textOrNull(wire, 'order_id'),
-    description: wordsOrNull(wire, 'description')
+    description: displayTextOrNull(wire, 'description')
   }
 }
 
 /** Dividends and interest come in many kinds, each with letters of its own behind the common ones. */
-function activityType(wire: Wire, words: Words): TransactionType {
+function activityType(wire: Wire, unknownValues: UnknownValueCounter): TransactionType {
   const type = text(wire, 'activity_type', 32)
   if (type.startsWith('DIV')) return 'DIVIDEND'
   if (type.startsWith('INT')) return 'INTEREST'
-  return words.or(wire, 'activity_type', ACTIVITIES, 'OTHER')
+  return unknownValues.or(wire, 'activity_type', ACTIVITIES, 'OTHER')
 }
 
 function dayOf(wire: Wire): Day {

@@ -44,8 +44,8 @@ export class Replacement {
       return { kind: 'not_sent', cause: new BrokerFault('refused', 'Alpaca does not show the order that is to be replaced') }
     const wanted = quantityFor(request, old)
     if ('refusal' in wanted) return refusedUnsent(wanted.refusal, 'quantity_invalid')
-    const asked = replaceRequest(request.brokerOrderId, { ...request, quantity: wanted.quantity })
-    const outcome = await this.#parts.calls.command(asked, reply => interpretReplace(reply, request), signal)
+    const requested = replaceRequest(request.brokerOrderId, { ...request, quantity: wanted.quantity })
+    const outcome = await this.#parts.calls.command(requested, reply => interpretReplace(reply, request), signal)
     return outcome.kind === 'accepted' ? await this.#settled(request.brokerOrderId, outcome.value, signal) : outcome
   }
 
@@ -86,8 +86,8 @@ function quantityFor(request: ReplaceOrder, old: OrderReport): { readonly quanti
  * What the new order may be for with what the old one has filled. An execution of an order before the old one may not be reported yet, and would be asked for
  * again; the old order's own quantity is without it.
  */
-function lesser(asked: Decimal | null, old: Decimal | null, totalChange: Decimal | undefined): Decimal | null {
-  if (asked === null || old === null || totalChange === undefined) return asked
+function lesser(requested: Decimal | null, old: Decimal | null, totalChange: Decimal | undefined): Decimal | null {
+  if (requested === null || old === null || totalChange === undefined) return requested
   const shown = plus(old, totalChange)
-  return compare(shown, asked) < 0 ? shown : asked
+  return compare(shown, requested) < 0 ? shown : requested
 }

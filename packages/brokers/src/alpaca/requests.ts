@@ -6,8 +6,8 @@ import type { Leg, OrderTicket } from '@trunkline/core/domain/order'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
 import type { NewOrder, OrderKey } from '@trunkline/core/ports/broker'
 import type { HttpRequest } from '../kit/http.ts'
-import { demandWord, get, NO_BODY, WITH_BODY } from '../kit/requests.ts'
-import { DIRECTIONS, INTENTS, LIFETIMES, TYPES } from './words.ts'
+import { get, NO_BODY, requireBrokerValue, WITH_BODY } from '../kit/requests.ts'
+import { ORDER_TYPES, POSITION_INTENTS, SIDES, TIME_IN_FORCE } from './enums.ts'
 
 /** The most that a page of orders holds. */
 export const ORDERS_PAGE = 500
@@ -57,8 +57,8 @@ export function submitRequest(order: NewOrder): HttpRequest {
     headers: WITH_BODY,
     body: JSON.stringify({
       ...subject(order),
-      type: demandWord(TYPES, order.type, 'order_type'),
-      ...lifetime(order),
+      type: requireBrokerValue(ORDER_TYPES, order.type, 'order_type'),
+      ...timeInForce(order),
       ...amounts(order),
       client_order_id: order.brokerClOrdId
     })
@@ -86,11 +86,11 @@ export function cancelRequest(brokerOrderId: string): HttpRequest {
 function subject({ symbol, side, instrument, legs }: OrderTicket): object {
   if (legs !== null) return { order_class: 'mleg', legs: legsOf(legs, side).map(leg => ({ ...option(leg), ratio_qty: leg.ratio })) }
   if (instrument === 'OPT') return option({ symbol, side })
-  return { symbol, side: demandWord(DIRECTIONS, side, 'side') }
+  return { symbol, side: requireBrokerValue(SIDES, side, 'side') }
 }
 
 function option({ symbol, side }: Pick<OrderTicket, 'symbol' | 'side'>): object {
-  const intent = demandWord(INTENTS, side, 'side')
+  const intent = requireBrokerValue(POSITION_INTENTS, side, 'side')
   return { symbol, side: intent.startsWith('buy') ? 'buy' : 'sell', position_intent: intent }
 }
 
@@ -101,9 +101,9 @@ function legsOf(legs: readonly Leg[], side: OrderTicket['side']): readonly Leg[]
   return first === undefined || at === 0 ? legs : [first, ...legs.toSpliced(at, 1)]
 }
 
-function lifetime({ tif }: OrderTicket): object {
+function timeInForce({ tif }: OrderTicket): object {
   const isExtended = tif === 'DAY+' || tif === 'GTC+'
-  const time = demandWord(LIFETIMES, isExtended ? tif.slice(0, -1) : tif, 'order_tif')
+  const time = requireBrokerValue(TIME_IN_FORCE, isExtended ? tif.slice(0, -1) : tif, 'order_tif')
   return isExtended ? { time_in_force: time, extended_hours: true } : { time_in_force: time }
 }
 

@@ -8,17 +8,17 @@ import { isOpen } from '@trunkline/core/domain/order'
 import { type AccountEvent, BrokerFault, type OrderReport } from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Log } from '@trunkline/core/ports/log'
-import type { Conversation, Heard, Line, SocketProtocol } from '../kit/conversation.ts'
+import { BoundedMap } from '../kit/bounded-cache.ts'
 import { accountState } from '../kit/event-streams.ts'
 import { readJson } from '../kit/json.ts'
-import { field, nested, object, text, textOrNull, type Wire, wordsOrNull } from '../kit/parse.ts'
+import { displayTextOrNull, field, nested, object, text, textOrNull, type Wire } from '../kit/parse.ts'
 import { Refetch } from '../kit/refetch.ts'
-import { Remembered } from '../kit/remembered.ts'
+import type { Connection, ProtocolFactory, StreamMessage, StreamProtocol } from '../kit/stream-protocol.ts'
 import type { TokenSource } from '../kit/tokens.ts'
+import type { UnknownValueCounter } from '../kit/unknown-values.ts'
 import { usableToken } from '../kit/usable-token.ts'
-import type { Words } from '../kit/words.ts'
-import { type Execution, filledQuantity, isPackage, isPackageLeg, nestedOrders, parseExecution, parseOrder } from './orders.ts'
-import { EVENTS } from './words.ts'
+import { EVENTS } from './enums.ts'
+import { type Execution, filledQuantity, isLegOfMultiLeg, isMultiLeg, nestedOrders, parseExecution, parseOrder } from './orders.ts'
 
 /** Positions and balances are read so often although nothing was told: prices move them, and money comes and goes without an order. */
 const REREAD_MS = 60_000
@@ -43,11 +43,11 @@ export interface StreamOptions {
   readonly hello: (token: string) => object
   readonly clock: Clock
   readonly log: Log
-  readonly words: Words
+  readonly unknownValues: UnknownValueCounter
   readonly reads: AccountReads
 }
 
-export class AlpacaStream implements SocketProtocol<AccountEvent> {
+export class AlpacaStream implements ProtocolFactory<AccountEvent> {
   readonly stateOf = accountState
   readonly #options: StreamOptions
   /** The token that the last connection was refused with. */
@@ -57,12 +57,12 @@ export class AlpacaStream implements SocketProtocol<AccountEvent> {
     this.#options = options
   }
 
-  async begin(signal: AbortSignal): Promise<AlpacaTalk> {
+  async begin(signal: AbortSignal): Promise<AlpacaProtocol> {
     const refused = this.#refused
     this.#refused = null
     const token = await usableToken(this.#options.tokens, signal, refused)
     const account = await this.#options.reads.account(signal)
-    return new AlpacaTalk(this.#options, {
+    return new AlpacaProtocol(this.#options, {
       token,
       account,
       refused: () => {
@@ -73,33 +73,33 @@ export class AlpacaStream implements SocketProtocol<AccountEvent> {
 }
 
 /** How far an order was known to be. */
-interface Picture extends Pick<OrderReport, 'status' | 'brokerStatus' | 'updatedAt'> {
+interface OrderSnapshot extends Pick<OrderReport, 'status' | 'brokerStatus' | 'updatedAt'> {
   readonly filled: Decimal
 }
 
-interface TalkParts {
+interface ProtocolParts {
   readonly token: string
   readonly account: string
   readonly refused: () => void
 }
 
 /** One connection. */
-class AlpacaTalk implements Conversation<AccountEvent> {
+class AlpacaProtocol implements StreamProtocol<AccountEvent> {
   readonly url: string
   /** Their paper accounts send JSON in binary frames. */
   readonly textIsBinary = true
   readonly pingMs: number
   readonly #options: StreamOptions
-  readonly #parts: TalkParts
+  readonly #parts: ProtocolParts
   readonly #reading: Refetch
-  #line: Line<AccountEvent> | null = null
+  #connection: Connection<AccountEvent> | null = null
   #isLive = false
   /** Each order as it was told last. */
-  readonly #orders = new Remembered<Picture>(ORDERS_MAX)
+  readonly #orders = new BoundedMap<OrderSnapshot>(ORDERS_MAX)
   /** Which order a leg belongs to. */
-  readonly #legs = new Remembered<string>(ORDERS_MAX)
+  readonly #legs = new BoundedMap<string>(ORDERS_MAX)
 
-  constructor(options: StreamOptions, parts: TalkParts) {
+  constructor(options: StreamOptions, parts: ProtocolParts) {
     this.#options = options
     this.#parts = parts
     this.url = options.url
@@ -116,11 +116,11 @@ class AlpacaTalk implements Conversation<AccountEvent> {
     return [JSON.stringify(this.#options.hello(this.#parts.token))]
   }
 
-  opened(line: Line<AccountEvent>): void {
-    this.#line = line
+  opened(connection: Connection<AccountEvent>): void {
+    this.#connection = connection
   }
 
-  hear(frame: string): readonly Heard<AccountEvent>[] {
+  onFrame(frame: string): readonly StreamMessage<AccountEvent>[] {
     const message = object(readJson(frame), 'message')
     const stream = field(message, 'stream')
     switch (stream) {
@@ -138,7 +138,7 @@ class AlpacaTalk implements Conversation<AccountEvent> {
     }
   }
 
-  async tend(): Promise<number> {
+  async maintain(): Promise<number> {
     if (this.#isLive) for (const what of ['positions', 'balances']) this.#reading.changed(what)
     this.#isLive = true
     return REREAD_MS
@@ -148,39 +148,39 @@ class AlpacaTalk implements Conversation<AccountEvent> {
     return this.#reading[Symbol.asyncDispose]()
   }
 
-  #authorized(data: Wire): readonly Heard<AccountEvent>[] {
+  #authorized(data: Wire): readonly StreamMessage<AccountEvent>[] {
     if (text(data, 'status', 64) !== 'authorized') {
       this.#parts.refused()
       return [{ type: 'over', cause: 'token', reason: 'Alpaca did not take the credentials for the account stream' }]
     }
-    this.#line?.say(JSON.stringify({ action: 'listen', data: { streams: ['trade_updates'] } }))
+    this.#connection?.send(JSON.stringify({ action: 'listen', data: { streams: ['trade_updates'] } }))
     return []
   }
 
-  #listening(data: Wire): readonly Heard<AccountEvent>[] {
+  #listening(data: Wire): readonly StreamMessage<AccountEvent>[] {
     const streams = field(data, 'streams')
     if (Array.isArray(streams) && streams.includes('trade_updates')) return [{ type: 'live', heartbeatMs: this.pingMs }]
     return [{ type: 'over', cause: 'refused', reason: 'Alpaca does not stream the orders of this account' }]
   }
 
-  #update(data: Wire): readonly Heard<AccountEvent>[] {
-    const { words } = this.#options
+  #update(data: Wire): readonly StreamMessage<AccountEvent>[] {
+    const { unknownValues } = this.#options
     try {
-      return this.#told(data)
+      return this.#apply(data)
     } catch (error) {
       // Whatever it says of the order has to be asked for; the line itself is good.
-      if (words.noted(error)) return [{ type: 'gap', cause: 'malformed', reason: error.message }]
+      if (unknownValues.countIfUnknown(error)) return [{ type: 'gap', cause: 'malformed', reason: error.message }]
       throw error
     }
   }
 
-  #told(data: Wire): readonly Heard<AccountEvent>[] {
+  #apply(data: Wire): readonly StreamMessage<AccountEvent>[] {
     const order = nested(data, 'order')
-    const kind = this.#options.words.or(data, 'event', EVENTS, 'status')
+    const kind = this.#options.unknownValues.or(data, 'event', EVENTS, 'status')
     if (kind === 'execution') for (const what of ['positions', 'balances']) this.#reading.changed(what)
-    if (isPackageLeg(order)) return this.#leg(order)
+    if (isLegOfMultiLeg(order)) return this.#leg(order)
     const id = text(order, 'id')
-    if (isPackage(order)) {
+    if (isMultiLeg(order)) {
       const legs = nestedOrders(order)
       if (legs.length === 0) return this.#lookUp(id, 'changed')
       for (const leg of legs) this.#legs.put(text(leg, 'id'), id)
@@ -194,28 +194,28 @@ class AlpacaTalk implements Conversation<AccountEvent> {
    * Nothing numbers the messages. One that is older than what was told only adds its execution, if it has one; an execution that leaves a gap to what
    * was filled before it says that another one is missing.
    */
-  #inOrder(report: OrderReport, filled: Decimal, execution: Execution | null): readonly Heard<AccountEvent>[] {
+  #inOrder(report: OrderReport, filled: Decimal, execution: Execution | null): readonly StreamMessage<AccountEvent>[] {
     const { brokerOrderId, status, brokerStatus, updatedAt } = report
     const before = this.#orders.get(brokerOrderId)
     const isOld = before !== undefined && (updatedAt < before.updatedAt || isBehind(status, before.status))
     if (before === undefined || !isOld)
       this.#orders.put(brokerOrderId, { status, brokerStatus, updatedAt, filled: larger(filled, before?.filled) })
     if (isOld && execution === null) return []
-    const told = isOld ? { ...report, status: before.status, brokerStatus: before.brokerStatus } : report
-    const event: Heard<AccountEvent> = { type: 'event', event: { type: 'order', report: told } }
+    const reported = isOld ? { ...report, status: before.status, brokerStatus: before.brokerStatus } : report
+    const event: StreamMessage<AccountEvent> = { type: 'event', event: { type: 'order', report: reported } }
     return execution !== null && before !== undefined && isBeyond(filled, execution, before)
       ? [{ type: 'gap', cause: 'missing', reason: 'an order has filled by more than was told' }, event]
       : [event]
   }
 
   /** A leg's own message says nothing of its package, which has to be asked for. */
-  #leg(order: Wire): readonly Heard<AccountEvent>[] {
+  #leg(order: Wire): readonly StreamMessage<AccountEvent>[] {
     const parent = this.#legs.get(text(order, 'id'))
     return parent === undefined ? [] : this.#lookUp(parent, 'changed')
   }
 
   /** A cancel or a replacement was refused, so the order is live again, and what was to take its place is not: both are asked for. */
-  #released(order: Wire): readonly Heard<AccountEvent>[] {
+  #released(order: Wire): readonly StreamMessage<AccountEvent>[] {
     for (const key of ['replaced_by', 'replaces'] as const) {
       const other = textOrNull(order, key)
       if (other !== null) this.#lookUp(other, 'released')
@@ -223,7 +223,7 @@ class AlpacaTalk implements Conversation<AccountEvent> {
     return this.#lookUp(text(order, 'id'), 'released')
   }
 
-  #lookUp(brokerOrderId: string, why: 'changed' | 'released'): readonly Heard<AccountEvent>[] {
+  #lookUp(brokerOrderId: string, why: 'changed' | 'released'): readonly StreamMessage<AccountEvent>[] {
     this.#reading.changed(`${why} ${brokerOrderId}`)
     return []
   }
@@ -232,24 +232,24 @@ class AlpacaTalk implements Conversation<AccountEvent> {
     const { reads } = this.#options
     const { account } = this.#parts
     if (what === 'positions' || what === 'balances') {
-      this.#line?.tell({ type: 'event', event: await reads[what](account, signal) })
+      this.#connection?.emit({ type: 'event', event: await reads[what](account, signal) })
       return
     }
     const [why, brokerOrderId = ''] = what.split(' ')
     const report = await reads.order(account, brokerOrderId, signal)
     if (report === null) return
     const isReleased = why === 'released' && (report.status === 'working' || report.status === 'partially_filled')
-    this.#line?.tell({ type: 'event', event: { type: 'order', report: isReleased ? { ...report, releases: true } : report } })
+    this.#connection?.emit({ type: 'event', event: { type: 'order', report: isReleased ? { ...report, releases: true } : report } })
   }
 
   #failed(what: string, error: unknown): void {
     const reason = error instanceof Error ? error.message : 'unknown'
     if (error instanceof BrokerFault && error.kind === 'credentials_rejected') {
-      this.#line?.tell({ type: 'over', cause: 'token', reason, fault: error })
+      this.#connection?.emit({ type: 'over', cause: 'token', reason, fault: error })
       return
     }
     this.#options.log.warn('what an account stream told of could not be read', { what: what.split(' ')[0] ?? '', reason })
-    this.#line?.tell({ type: 'gap', cause: 'missing', reason: `what changed could not be read: ${reason}` })
+    this.#connection?.emit({ type: 'gap', cause: 'missing', reason: `what changed could not be read: ${reason}` })
   }
 }
 
@@ -259,7 +259,7 @@ function isBehind(status: OrderReport['status'], known: OrderReport['status']): 
 }
 
 /** Whether the order had filled more before this execution than was told. */
-function isBeyond(filled: Decimal, { quantity }: Execution, before: Picture): boolean {
+function isBeyond(filled: Decimal, { quantity }: Execution, before: OrderSnapshot): boolean {
   return filled !== before.filled && compare(minus(filled, quantity), before.filled) > 0
 }
 
@@ -268,8 +268,8 @@ function larger(a: Decimal, b: Decimal | undefined): Decimal {
   return b !== undefined && compare(b, a) > 0 ? b : a
 }
 
-function refusedBecause(message: Wire): Heard<AccountEvent> {
+function refusedBecause(message: Wire): StreamMessage<AccountEvent> {
   const data = field(message, 'data')
-  const words = data === undefined || data === null ? null : wordsOrNull(object(data, 'data'), 'error_message')
-  return { type: 'over', cause: 'refused', reason: `Alpaca refused the account stream: ${words ?? 'without a reason'}` }
+  const detail = data === undefined || data === null ? null : displayTextOrNull(object(data, 'data'), 'error_message')
+  return { type: 'over', cause: 'refused', reason: `Alpaca refused the account stream: ${detail ?? 'without a reason'}` }
 }

@@ -32,26 +32,26 @@ const TABLE = {
   apiKeys: {
     env: 'TRUNKLINE_ALPACA_API_KEYS',
     fallback: '0',
-    words: ['0', '1', 'sandbox'],
+    allowed: ['0', '1', 'sandbox'],
     about:
       '`1`: users enter an API key of their own in the portal, of the real Alpaca, and no OAuth client is needed. `sandbox`: the same in the sandbox brokerage, to try it.'
   },
   environment: {
     env: 'TRUNKLINE_ALPACA_ENV',
     fallback: 'live',
-    words: ['live', 'paper'],
+    allowed: ['live', 'paper'],
     about: 'Which of Alpaca’s environments, `live` or `paper`.'
   },
   stockFeed: {
     env: 'TRUNKLINE_ALPACA_STOCK_FEED',
     fallback: 'iex',
-    words: ['iex', 'sip'],
+    allowed: ['iex', 'sip'],
     about: 'Source of share prices: `iex` comes with every account, `sip` (all exchanges) with a data plan.'
   },
   optionFeed: {
     env: 'TRUNKLINE_ALPACA_OPTION_FEED',
     fallback: 'indicative',
-    words: ['indicative', 'opra'],
+    allowed: ['indicative', 'opra'],
     about: 'Source of option prices: `indicative` comes with every account, `opra` with a data plan.'
   }
 } as const satisfies BrokerTable
@@ -75,7 +75,7 @@ export const ALPACA_SETTINGS: BrokerSettings<AlpacaSettings, typeof TABLE> = {
     }
     demandNoEnvironment(TABLE, values)
     return {
-      at: 'house',
+      at: 'sandbox',
       settings: ({ url, publicUrl, clientId, clientSecret, hours }) => ({
         ...{ environment: 'sandbox', login: isKeyed ? 'api_key' : { clientId, clientSecret }, stockFeed, optionFeed },
         tradingUrl: `${url}/alpaca/api`,

@@ -3,8 +3,8 @@
 import { Malformed } from '@trunkline/core/domain/malformed'
 import { epochMs } from '@trunkline/core/domain/timestamp'
 import { BrokerFault, type Outcome } from '@trunkline/core/ports/broker'
-import { type BrokerLimits, type BudgetKind, BudgetSpent, type RateBudget } from './budget.ts'
 import { brokerNowMs, type HttpClient, type HttpReply, type HttpRequest, retryAfterMs, TransportFault } from './http.ts'
+import { type BrokerLimits, type CallPriority, RateLimitExceeded, type RateLimiter } from './rate-limiter.ts'
 import { type RetryDeps, type RetryPolicy, withRetries } from './retry.ts'
 import type { TokenSource } from './tokens.ts'
 
@@ -14,7 +14,7 @@ export interface CallOptions {
   readonly base?: string
   readonly tokens: TokenSource
   /** Every one must have room: first the login's own for requests of this class, then the broker's for all logins. */
-  readonly budgets: readonly RateBudget[]
+  readonly limiters: readonly RateLimiter[]
   readonly retries: RetryPolicy
   readonly deps: RetryDeps
   /** Headers that carry the token, names and values in turn. */
@@ -22,21 +22,21 @@ export interface CallOptions {
   /** Whether an answer says that the access token is not (or no longer) valid. */
   readonly unauthorized: (reply: HttpReply) => boolean
   /** How long a 429 asks us to wait, in milliseconds, where the broker says it otherwise than by `Retry-After`. */
-  readonly pauseAsked?: (reply: HttpReply, nowMs: number) => number | null
+  readonly requestedPauseMs?: (reply: HttpReply, nowMs: number) => number | null
   /**
    * What the broker says with every answer is left of its limit; null when it does not say. The first budget keeps to it. `nowMs` is the
    * broker's own clock where the answer has a date.
    */
   readonly limits?: (reply: HttpReply, nowMs: number) => BrokerLimits | null
   /** What the broker says for people in an answer that is not a success; never a secret. */
-  readonly words: (reply: HttpReply) => string
+  readonly errorMessage: (reply: HttpReply) => string
 }
 
 export interface ReadOptions {
   /** Statuses beside the successes that `parse` reads itself. */
   readonly also?: readonly number[]
   /** `order` for a read that an order waits for: it goes with the orders' priority. */
-  readonly kind?: BudgetKind
+  readonly kind?: CallPriority
 }
 
 /** A broker's yes, or its no with evidence. */
@@ -94,7 +94,7 @@ export class Calls {
     }
     try {
       const reply = await this.#options.http.send(this.#signed(written, token), signal)
-      this.#heed(reply, number)
+      this.#applyLimits(reply, number)
       if (this.#options.unauthorized(reply)) await this.#options.tokens.replacement(token, signal).catch(() => undefined)
       return interpret(reply)
     } catch (cause) {
@@ -119,13 +119,13 @@ export class Calls {
   async #ask(
     request: HttpRequest,
     token: string,
-    kind: BudgetKind,
+    kind: CallPriority,
     signal: AbortSignal
   ): Promise<{ unauthorized: boolean; result: HttpReply }> {
     try {
       const number = await this.#take(kind, signal)
       const result = await this.#options.http.send(this.#signed(request, token), signal)
-      this.#heed(result, number)
+      this.#applyLimits(result, number)
       return { unauthorized: this.#options.unauthorized(result), result }
     } catch (cause) {
       throw faultOf(cause)
@@ -133,18 +133,18 @@ export class Calls {
   }
 
   /** One call from every budget; its number at the first. No promise when there is room. */
-  #take(kind: BudgetKind, signal: AbortSignal): number | Promise<number> {
-    const { budgets } = this.#options
-    const short = budgets.findIndex(budget => !budget.tryTake(kind))
-    const number = budgets[0]?.taken ?? 0
+  #take(kind: CallPriority, signal: AbortSignal): number | Promise<number> {
+    const { limiters } = this.#options
+    const short = limiters.findIndex(limiter => !limiter.tryTake(kind))
+    const number = limiters[0]?.taken ?? 0
     return short === -1 ? number : this.#wait(kind, signal, { short, number })
   }
 
   /** From the first that was short on: those before it have been taken. */
-  async #wait(kind: BudgetKind, signal: AbortSignal, { short, number }: { short: number; number: number }): Promise<number> {
-    const [first, ...others] = this.#options.budgets.slice(short)
+  async #wait(kind: CallPriority, signal: AbortSignal, { short, number }: { short: number; number: number }): Promise<number> {
+    const [first, ...others] = this.#options.limiters.slice(short)
     const waited = await first?.take(kind, signal)
-    for (const budget of others) if (!budget.tryTake(kind)) await budget.take(kind, signal)
+    for (const limiter of others) if (!limiter.tryTake(kind)) await limiter.take(kind, signal)
     return short === 0 && waited !== undefined ? waited : number
   }
 
@@ -155,11 +155,11 @@ export class Calls {
   }
 
   /** A broker that says 429 is left alone for as long as it asks; only this login, since others have limits of their own. */
-  #heed(reply: HttpReply, number: number): void {
-    const [own] = this.#options.budgets
+  #applyLimits(reply: HttpReply, number: number): void {
+    const [own] = this.#options.limiters
     if (own === undefined) return
     const limits = this.#options.limits?.(reply, this.#nowMs(reply)) ?? null
-    if (limits !== null) own.heed(limits, number)
+    if (limits !== null) own.applyLimits(limits, number)
     if (reply.status === 429) own.pause(this.#pauseMs(reply))
   }
 
@@ -169,14 +169,14 @@ export class Calls {
 
   /** Where a broker has no words of its own for it, what is left until its limit begins anew. */
   #pauseMs(reply: HttpReply): number {
-    const { pauseAsked = retryAfterMs, limits } = this.#options
+    const { requestedPauseMs = retryAfterMs, limits } = this.#options
     const nowMs = this.#nowMs(reply)
-    return pauseAsked(reply, nowMs) ?? limits?.(reply, nowMs)?.resetInMs ?? RETRY_AFTER_MS_DEFAULT
+    return requestedPauseMs(reply, nowMs) ?? limits?.(reply, nowMs)?.resetInMs ?? RETRY_AFTER_MS_DEFAULT
   }
 
   #fault(reply: HttpReply): BrokerFault {
-    const words = this.#options.words(reply)
-    const message = `the broker answered ${reply.status}${words === '' ? '' : `: ${words}`}`
+    const detail = this.#options.errorMessage(reply)
+    const message = `the broker answered ${reply.status}${detail === '' ? '' : `: ${detail}`}`
     if (reply.status === 429) return new BrokerFault('rate_limited', message, { retryAfterMs: this.#pauseMs(reply) })
     // 408 and 425 ask for a repetition, and a redirect is a gateway's doing: none of them says anything about what was asked for.
     if (reply.status >= 500 || reply.status < 400 || reply.status === 408 || reply.status === 425)
@@ -201,7 +201,7 @@ function parsed<T>(parse: (reply: HttpReply) => T, reply: HttpReply): T {
 /** Whatever kept a read from being answered, as the port's fault. */
 export function faultOf(cause: unknown): BrokerFault {
   if (cause instanceof BrokerFault) return cause
-  if (cause instanceof BudgetSpent) return new BrokerFault('rate_limited', cause.message, { cause, retryAfterMs: cause.retryAfterMs })
+  if (cause instanceof RateLimitExceeded) return new BrokerFault('rate_limited', cause.message, { cause, retryAfterMs: cause.retryAfterMs })
   if (cause instanceof TransportFault)
     return new BrokerFault(cause.reason === 'too_large' || cause.reason === 'unreadable' ? 'malformed' : 'unreachable', cause.message, {
       cause

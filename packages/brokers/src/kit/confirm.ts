@@ -1,9 +1,9 @@
 /** Asks a broker whether it takes an access token: one read that every login may make. */
 
 import { BrokerFault } from '@trunkline/core/ports/broker'
-import type { RateBudget } from './budget.ts'
 import { faultOf, isSuccess } from './calls.ts'
 import type { HttpClient, HttpReply, HttpRequest } from './http.ts'
+import type { RateLimiter } from './rate-limiter.ts'
 
 export interface ConfirmOptions {
   readonly http: HttpClient
@@ -15,16 +15,16 @@ export interface ConfirmOptions {
   /** Whether an answer says that the token is not valid. */
   readonly unauthorized: (reply: HttpReply) => boolean
   /** As those of the calls: a confirmation counts like any other read. */
-  readonly budgets?: readonly RateBudget[]
+  readonly limiters?: readonly RateLimiter[]
 }
 
 /** For `TokenSource`: true when the broker answered with a success, false when it refused the token. @throws BrokerFault for everything else. */
 export function confirming(options: ConfirmOptions): (token: string, signal: AbortSignal) => Promise<boolean> {
-  const { http, base = '', request, authorize, unauthorized, budgets = [] } = options
+  const { http, base = '', request, authorize, unauthorized, limiters = [] } = options
   return async (token, signal) => {
     let reply: HttpReply
     try {
-      for (const budget of budgets) await budget.take('read', signal)
+      for (const limiter of limiters) await limiter.take('read', signal)
       reply = await http.send({ ...request, path: base + request.path, headers: [...authorize(token), ...request.headers] }, signal)
     } catch (cause) {
       throw faultOf(cause)

@@ -52,8 +52,8 @@ export class FlatReader {
     const quick = this.#forms.size === 0 || text.length > CHARS_MAX || UNUSUAL.test(text) ? undefined : this.#quick(text)
     if (quick !== undefined) return quick
     const value = readJson(text, { numbers: 'text' })
-    if (Array.isArray(value)) for (const item of value) this.#learn(item)
-    else this.#learn(value)
+    if (Array.isArray(value)) for (const item of value) this.#remember(item)
+    else this.#remember(value)
     return value
   }
 
@@ -117,15 +117,15 @@ export class FlatReader {
       return end
     }
     if (code === OPEN) return texts(text, from, name, item)
-    for (const { word, value } of LITERALS)
-      if (text.startsWith(word, from)) {
+    for (const { literal, value } of LITERALS)
+      if (text.startsWith(literal, from)) {
         if (name !== null) item[name] = value
-        return from + word.length
+        return from + literal.length
       }
     return Number.NaN
   }
 
-  #learn(item: unknown): void {
+  #remember(item: unknown): void {
     if (typeof item !== 'object' || item === null || Array.isArray(item)) return
     const names = Object.keys(item)
     const [first] = names
@@ -146,10 +146,10 @@ function isFlat(value: unknown): boolean {
   return typeof value !== 'object' || value === null
 }
 
-const LITERALS: readonly { readonly word: string; readonly value: boolean | null }[] = [
-  { word: 'true', value: true },
-  { word: 'false', value: false },
-  { word: 'null', value: null }
+const LITERALS: readonly { readonly literal: string; readonly value: boolean | null }[] = [
+  { literal: 'true', value: true },
+  { literal: 'false', value: false },
+  { literal: 'null', value: null }
 ]
 
 /** A list of texts, as the conditions of a trade are. As {@link FlatReader} reads any value. */

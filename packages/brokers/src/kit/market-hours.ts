@@ -8,6 +8,6 @@ export type MarketHours = 'exchange' | 'always'
 const ALWAYS = continuousCalendar('America/New_York')
 
 /** The calendar of what trades by `usual` on its exchange. */
-export function kept(hours: MarketHours, usual: TradingCalendar): TradingCalendar {
+export function calendarFor(hours: MarketHours, usual: TradingCalendar): TradingCalendar {
   return hours === 'always' ? ALWAYS : usual
 }

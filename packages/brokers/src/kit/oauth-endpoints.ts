@@ -43,7 +43,7 @@ export function configuration(
   options: OAuthEndpoints,
   tokenEndpoint: string,
   signal: AbortSignal,
-  onAsk?: () => void
+  onRequest?: () => void
 ): client.Configuration {
   const { clientSecret } = options
   const authentication =
@@ -61,7 +61,7 @@ export function configuration(
     authentication
   )
   made[client.customFetch] = (url, init) => {
-    onAsk?.()
+    onRequest?.()
     return fetched(options, url, init, signal)
   }
   if (options.http.origin.startsWith('http:')) client.allowInsecureRequests(made)
@@ -71,18 +71,18 @@ export function configuration(
 /** Any success is enough: such endpoints answer with nothing. @throws BrokerFault, TransportFault */
 export async function revokeByJson(options: OAuthEndpoints, endpoint: string, token: string, signal: AbortSignal): Promise<void> {
   const body = JSON.stringify({ client_id: options.clientId, client_secret: options.clientSecret, token })
-  const reply = await asked(options, endpoint, { headers: ['content-type', 'application/json'], body }, signal)
-  if (reply.status >= 300 && !saysGone(reply.body)) throw refused(reply.status)
+  const reply = await post(options, endpoint, { headers: ['content-type', 'application/json'], body }, signal)
+  if (reply.status >= 300 && !isAlreadyRevoked(reply.body)) throw refused(reply.status)
 }
 
 /** The library's requests through our own client, so that the bounds and the refusal of redirects hold for them too. */
 async function fetched(options: OAuthEndpoints, url: string, init: client.CustomFetchOptions, signal: AbortSignal): Promise<Response> {
   const form = new URLSearchParams(init.body === undefined || init.body === null ? '' : String(init.body))
   if (options.sendRedirectUri === false) form.delete('redirect_uri')
-  const reply = await asked(options, url, { headers: Object.entries(init.headers).flat(), body: form.toString() }, signal)
+  const reply = await post(options, url, { headers: Object.entries(init.headers).flat(), body: form.toString() }, signal)
   const answer = answerOf(reply.body)
   const isError = reply.status >= 400
-  if (isError && form.get('grant_type') === 'refresh_token' && (options.isGrantRefused ?? saysInvalidGrant)(reply.status, reply.body))
+  if (isError && form.get('grant_type') === 'refresh_token' && (options.isGrantRefused ?? isInvalidGrant)(reply.status, reply.body))
     throw new BrokerFault('credentials_rejected', 'the broker refused the refresh token')
   // Some brokers have words of their own for what RFC 6749 says with `error`.
   if (isError && answer !== null && typeof field(answer, 'error') !== 'string') throw refused(reply.status)
@@ -90,7 +90,7 @@ async function fetched(options: OAuthEndpoints, url: string, init: client.Custom
   return new Response(body, { status: reply.status, headers: { 'content-type': header(reply, 'content-type') ?? '' } })
 }
 
-async function asked(
+async function post(
   options: OAuthEndpoints,
   url: string,
   request: { readonly headers: readonly string[]; readonly body: string },
@@ -110,22 +110,22 @@ async function asked(
 
 /** What of a granted token concerns us: an identity is nobody's here, and a token without a type is a bearer's as all are. */
 function granted(answer: Wire): Record<string, unknown> {
-  const kept: Record<string, unknown> = { token_type: 'Bearer' }
+  const token: Record<string, unknown> = { token_type: 'Bearer' }
   for (const name of ['access_token', 'token_type', 'expires_in', 'refresh_token', 'scope']) {
     const value = field(answer, name)
-    if (value !== undefined && value !== null) kept[name] = value
+    if (value !== undefined && value !== null) token[name] = value
   }
-  return kept
+  return token
 }
 
 /** Whether an answer to a refresh is RFC 6749's refusal of the refresh token, with the statuses that are seen with it. */
-export function saysInvalidGrant(status: number, body: string): boolean {
+export function isInvalidGrant(status: number, body: string): boolean {
   const answer = status >= 400 && status <= 403 ? answerOf(body) : null
   return answer !== null && field(answer, 'error') === 'invalid_grant'
 }
 
 /** RFC 7009 answers 200 for a token that is gone already; some brokers say it in an error instead. */
-function saysGone(body: string): boolean {
+function isAlreadyRevoked(body: string): boolean {
   const answer = answerOf(body)
   return answer !== null && isGone(field(answer, 'error'))
 }

@@ -75,9 +75,9 @@ async function begin(options: OAuthOptions, request: LoginRequest): Promise<{ au
 async function complete(options: OAuthOptions, answer: LoginAnswer, signal: AbortSignal): Promise<Credentials> {
   const callback = callbackOf(answer)
   const issuedAtMs = epochMs(options.clock.now())
-  let hasAsked = false
+  let hasRequested = false
   const made = configuration(options, options.tokenEndpoint, signal, () => {
-    hasAsked = true
+    hasRequested = true
   })
   try {
     const granted = await client.authorizationCodeGrant(made, callback, {
@@ -88,7 +88,7 @@ async function complete(options: OAuthOptions, answer: LoginAnswer, signal: Abor
   } catch (error) {
     if (error instanceof client.AuthorizationResponseError && error.error === 'access_denied')
       throw new LoginDeclined('the user declined at the broker')
-    if (!hasAsked && !(error instanceof client.AuthorizationResponseError))
+    if (!hasRequested && !(error instanceof client.AuthorizationResponseError))
       throw new BrokerFault('refused', 'the redirect does not belong to this login')
     throw loginFault(error)
   }

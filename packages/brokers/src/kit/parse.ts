@@ -11,12 +11,12 @@ import { utcTime } from './scan-time.ts'
 export type Wire = Readonly<Record<string, unknown>>
 
 /** A word for which a table has no counterpart, in a field that must not be guessed. */
-export class UnknownWord extends Malformed {
-  readonly word: string
+export class UnknownValueError extends Malformed {
+  readonly value: string
 
-  constructor(what: string, table: Readonly<Record<string, unknown>>, word: string) {
-    super(what, `one of ${Object.keys(table).join(', ')}`, word)
-    this.word = word
+  constructor(what: string, table: Readonly<Record<string, unknown>>, value: string) {
+    super(what, `one of ${Object.keys(table).join(', ')}`, value)
+    this.value = value
   }
 }
 
@@ -61,7 +61,7 @@ export function textOrNull(wire: Wire, key: string): string | null {
 }
 
 /** Words for people: an empty or missing text is null and a long one is cut, because nothing hangs on it. */
-export function wordsOrNull(wire: Wire, key: string, lengthMax = 500): string | null {
+export function displayTextOrNull(wire: Wire, key: string, lengthMax = 500): string | null {
   const value = field(wire, key)
   return typeof value === 'string' && value !== '' ? value.slice(0, lengthMax) : null
 }
@@ -96,19 +96,19 @@ export function flag(wire: Wire, key: string): boolean {
 /** The core's word for a broker's word. For words on which money hangs. @throws UnknownWord for a text that the table does not have. */
 export function member<T>(wire: Wire, key: string, table: Readonly<Record<string, T>>): T {
   const value = field(wire, key)
-  const found = lookedUp(table, value)
+  const found = lookUp(table, value)
   if (found !== undefined) return found
-  if (typeof value === 'string' && value !== '') throw new UnknownWord(key, table, value)
+  if (typeof value === 'string' && value !== '') throw new UnknownValueError(key, table, value)
   throw new Malformed(key, `one of ${Object.keys(table).join(', ')}`, value)
 }
 
 /** As {@link member}, but a word nobody knows yet becomes `other`. For words that only describe. */
 export function memberOr<T>(wire: Wire, key: string, table: Readonly<Record<string, T>>, other: T): T {
-  return lookedUp(table, field(wire, key)) ?? other
+  return lookUp(table, field(wire, key)) ?? other
 }
 
 /** The table's own entry for a value that is one of its words. */
-export function lookedUp<T>(table: Readonly<Record<string, T>>, value: unknown): T | undefined {
+export function lookUp<T>(table: Readonly<Record<string, T>>, value: unknown): T | undefined {
   return typeof value === 'string' && Object.hasOwn(table, value) ? table[value] : undefined
 }
 

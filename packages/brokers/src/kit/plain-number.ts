@@ -24,9 +24,9 @@ export function plainNumber(text: string): Decimal | null {
     .padEnd(point, '0')
     .replace(/^0+(?=\d)/, '')
   const after = digits.slice(Math.max(point, 0)).padStart(point < 0 ? digits.length - point : 0, '0')
-  const room = Math.max(0, DIGITS_MAX - Math.max(before.length, 1))
-  const kept = after.length <= room ? after : after.replace(/0+$/, '')
-  const plain = `${sign}${before === '' ? '0' : before}${kept === '' ? '' : `.${kept}`}`
+  const digitsLeft = Math.max(0, DIGITS_MAX - Math.max(before.length, 1))
+  const rest = after.length <= digitsLeft ? after : after.replace(/0+$/, '')
+  const plain = `${sign}${before === '' ? '0' : before}${rest === '' ? '' : `.${rest}`}`
   return isPlainDecimal(plain) ? plain : null
 }
 

@@ -23,13 +23,13 @@ export function get(path: string, query: Query = {}): HttpRequest {
 }
 
 /** The broker's word for a word of the core, by a table from the broker's words to the core's; undefined when it has none. */
-export function wordFor(table: Readonly<Record<string, string>>, word: string): string | undefined {
-  return Object.keys(table).find(key => table[key] === word)
+export function brokerValueOf(table: Readonly<Record<string, string>>, value: string): string | undefined {
+  return Object.keys(table).find(key => table[key] === value)
 }
 
 /** @throws Malformed for a word that the broker does not have; `what` is ours for what it says. */
-export function demandWord(table: Readonly<Record<string, string>>, word: string, what: string): string {
-  const found = wordFor(table, word)
+export function requireBrokerValue(table: Readonly<Record<string, string>>, value: string, what: string): string {
+  const found = brokerValueOf(table, value)
   if (found !== undefined) return found
-  throw new Malformed(what, `one of ${Object.values(table).join(', ')}`, word)
+  throw new Malformed(what, `one of ${Object.values(table).join(', ')}`, value)
 }

@@ -35,11 +35,11 @@ export async function withRetries<T>(policy: RetryPolicy, deps: RetryDeps, read:
       return await read()
     } catch (fault) {
       if (attempt + 1 >= policy.attemptsMax || !passes(fault) || signal.aborted) throw fault
-      const asked = fault.retryAfterMs
-      if (asked !== undefined && asked > policy.retryAfterMsMax) throw fault
+      const requestedMs = fault.retryAfterMs
+      if (requestedMs !== undefined && requestedMs > policy.retryAfterMsMax) throw fault
       try {
         // What the broker asked for is the least; the jitter comes on top, or everybody who was told the same returns together.
-        await deps.clock.sleep((asked ?? 0) + pauseMs(policy, attempt, deps.fraction), signal)
+        await deps.clock.sleep((requestedMs ?? 0) + pauseMs(policy, attempt, deps.fraction), signal)
       } catch {
         throw fault
       }

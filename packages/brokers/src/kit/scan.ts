@@ -16,19 +16,19 @@ export function isPlainDecimal(value: unknown): value is Decimal {
   if (length === 0 || length > DIGITS_MAX + 2) return false
   const first = value.charCodeAt(0) === MINUS ? 1 : 0
   let point = -1
-  let isNothing = true
+  let isAllZeros = true
   for (let index = first; index < length; index += 1) {
     const code = value.charCodeAt(index)
     if (code === POINT) {
       if (point !== -1) return false
       point = index
     } else if (code < ZERO || code > NINE) return false
-    else if (code !== ZERO) isNothing = false
+    else if (code !== ZERO) isAllZeros = false
   }
   const wholeEnd = point === -1 ? length : point
   if (wholeEnd === first || point === length - 1) return false
   if (value.charCodeAt(first) === ZERO && wholeEnd > first + 1) return false
-  if (first === 1 && isNothing) return false
+  if (first === 1 && isAllZeros) return false
   return length - first - (point === -1 ? 0 : 1) <= DIGITS_MAX
 }
 

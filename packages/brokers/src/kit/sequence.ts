@@ -3,10 +3,10 @@
 /** What came of a message. `hole`: something before these items is missing for good. */
 export interface Sequenced<T> {
   readonly items: readonly T[]
-  readonly hole: boolean
+  readonly hasGap: boolean
 }
 
-const NOTHING = { items: [], hole: false } as const
+const NOTHING = { items: [], hasGap: false } as const
 
 export class Sequence<T> {
   readonly #aheadMax: number
@@ -28,14 +28,14 @@ export class Sequence<T> {
     if (number <= this.#last || this.#ahead?.has(number) === true) return NOTHING
     if (number === this.#last + 1 && this.#ahead === null) {
       this.#last = number
-      return { items: [item], hole: false }
+      return { items: [item], hasGap: false }
     }
     this.#ahead ??= new Map()
     this.#ahead.set(number, item)
     const items = this.#inOrder(this.#ahead)
     return items.length === 0 && this.#ahead !== null && this.#ahead.size > this.#aheadMax
       ? this.settle(this.#last)
-      : { items, hole: false }
+      : { items, hasGap: false }
   }
 
   /** The other side says that it has sent up to `number`: whatever is missing by now will not come. */
@@ -44,7 +44,7 @@ export class Sequence<T> {
     const held = [...(this.#ahead ?? [])].sort(([a], [b]) => a - b)
     this.#ahead = null
     this.#last = Math.max(this.#last, number, held.at(-1)?.[0] ?? 0)
-    return { items: held.map(([, item]) => item), hole: true }
+    return { items: held.map(([, item]) => item), hasGap: true }
   }
 
   #inOrder(ahead: Map<number, T>): readonly T[] {

@@ -16,7 +16,7 @@ export interface BrokerSetting {
   /** The default as its text would be written; empty where the default is to have none. */
   readonly fallback: string
   /** What it may be; absent: any text. */
-  readonly words?: readonly [string, ...string[]]
+  readonly allowed?: readonly [string, ...string[]]
   /** Never printed, never logged. */
   readonly secret?: true
 }
@@ -25,19 +25,19 @@ export type BrokerTable = Readonly<Record<string, BrokerSetting>>
 
 /** What was set, by the names of the table: one of the words, or a text that may be empty. */
 export type SettingValues<T extends BrokerTable> = {
-  readonly [Name in keyof T]: T[Name] extends { readonly words: readonly (infer Word extends string)[] } ? Word : string
+  readonly [Name in keyof T]: T[Name] extends { readonly allowed: readonly (infer Value extends string)[] } ? Value : string
 }
 
 /** What the sandbox brokerage that is started beside the service goes by: its address is another at each start, its accounts are not. */
-const BESIDE_US = 'local'
+const LOCAL_HOST = 'local'
 
 /** The host of a {@link BrokerDefinition}. */
 export function hostOf(environment: BrokerDefinition['environment'], ordersUrl: string): string {
-  return environment === 'sandbox' ? BESIDE_US : new URL(ordersUrl).host
+  return environment === 'sandbox' ? LOCAL_HOST : new URL(ordersUrl).host
 }
 
 /** The sandbox brokerage, and who we are there. Addresses without a trailing slash. */
-export interface House {
+export interface SandboxAccess {
   /** What it goes by; left out: it is the one beside us. */
   readonly host?: string
   readonly url: string
@@ -52,7 +52,7 @@ export interface House {
 /** Where an adapter goes. */
 export type Choice<S> =
   | (Destination & { readonly at: 'broker'; readonly settings: S })
-  | { readonly at: 'house'; readonly settings: (house: House) => S }
+  | { readonly at: 'sandbox'; readonly settings: (sandboxAccess: SandboxAccess) => S }
 
 /** Which accounts of the broker it is about, and the address that orders go to. */
 export interface Destination {
@@ -80,7 +80,7 @@ export interface Adapter {
 /** A broker whose settings are known. */
 export type Offer = { readonly id: BrokerId } & (
   | (Destination & { readonly at: 'broker'; open(deps: BrokerDeps): OpenedBroker })
-  | { readonly at: 'house'; open(deps: BrokerDeps, house: House): OpenedBroker }
+  | { readonly at: 'sandbox'; open(deps: BrokerDeps, sandboxAccess: SandboxAccess): OpenedBroker }
 )
 
 export type OpenedBroker = BrokerDefinition & AsyncDisposable
@@ -108,7 +108,7 @@ export function adapter<S, T extends BrokerTable>(
     settings: Object.values(table),
     offer(textOf) {
       const choice = choose(valuesOf(table, textOf))
-      if (choice.at === 'house') return { id, at: 'house', open: (deps, house) => open(choice.settings(house), deps) }
+      if (choice.at === 'sandbox') return { id, at: 'sandbox', open: (deps, sandboxAccess) => open(choice.settings(sandboxAccess), deps) }
       const { at, environment, ordersUrl, settings } = choice
       return { id, at, environment, ordersUrl, open: deps => open(settings, deps) }
     }
@@ -154,9 +154,9 @@ export function webSocketUrl(url: string): string {
 }
 
 function valuesOf<T extends BrokerTable>(table: T, textOf: (env: string) => string): SettingValues<T> {
-  const values = Object.entries(table).map(([name, { env, words, fallback }]) => {
+  const values = Object.entries(table).map(([name, { env, allowed, fallback }]) => {
     const text = textOf(env)
-    return [name, words === undefined || words.includes(text) ? text : fallback]
+    return [name, allowed === undefined || allowed.includes(text) ? text : fallback]
   })
   // Every name of the table has its text, and a setting with words has one of them.
   return Object.fromEntries(values) as SettingValues<T>

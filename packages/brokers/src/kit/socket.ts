@@ -2,11 +2,11 @@
 
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
 import type { GapCause } from '@trunkline/core/ports/broker'
-import type { SocketProtocol } from './conversation.ts'
-import { KeptLine, type LineHearer, type LineOptions } from './kept-line.ts'
-import { Mailbox } from './mailbox.ts'
+import { BoundedQueue } from './bounded-queue.ts'
+import { type ConnectionOptions, ReconnectingStream, type StreamListener } from './reconnecting-stream.ts'
+import type { ProtocolFactory } from './stream-protocol.ts'
 
-export interface SocketOptions extends LineOptions {
+export interface SocketOptions extends ConnectionOptions {
   /** Events that may wait for the reader. Beyond it they are given up for a gap. */
   readonly eventsMax: number
 }
@@ -20,7 +20,7 @@ export const SOCKET_LIMITS = {
 } as const
 
 /** What a session tells beside its events. */
-export type Told =
+export type StreamStatus =
   | { readonly type: 'live'; readonly at: Timestamp }
   /** Also when it cannot be opened at first, and again when what keeps it down is another cause. */
   | { readonly type: 'gap'; readonly cause: GapCause; readonly reason: string; readonly at: Timestamp }
@@ -29,28 +29,28 @@ export type Told =
  * Events for one reader until `signal` aborts, it stops reading, or the session is closed. Thousands are open at once, each mostly at rest:
  * what is at rest is a socket, its conversation and an alarm, and no promise beside that of the reader.
  */
-export class SocketSession<Event> implements AsyncIterableIterator<Event | Told, undefined>, LineHearer<Event> {
-  readonly #protocol: SocketProtocol<Event>
+export class SocketSession<Event> implements AsyncIterableIterator<Event | StreamStatus, undefined>, StreamListener<Event> {
+  readonly #factory: ProtocolFactory<Event>
   readonly #options: SocketOptions
   readonly #signal: AbortSignal
-  readonly #box: Mailbox<Event | Told>
-  readonly #line: KeptLine<Event>
+  readonly #queue: BoundedQueue<Event | StreamStatus>
+  readonly #stream: ReconnectingStream<Event>
   readonly #ended: () => void
-  readonly #giveUp = () => this.#line.stop()
+  readonly #giveUp = () => this.#stream.stop()
   #running: Promise<void> | null = null
 
   /** `ended` is called once it is over and the socket gone, if it ever began. */
   constructor(
-    protocol: SocketProtocol<Event>,
+    factory: ProtocolFactory<Event>,
     options: SocketOptions,
     { signal, ended = () => undefined }: { readonly signal: AbortSignal; readonly ended?: () => void }
   ) {
-    this.#protocol = protocol
+    this.#factory = factory
     this.#options = options
     this.#signal = signal
     this.#ended = ended
-    this.#line = new KeptLine(protocol, options, this)
-    this.#box = boxOf(options)
+    this.#stream = new ReconnectingStream(factory, options, this)
+    this.#queue = queueOf(options)
   }
 
   [Symbol.asyncIterator](): this {
@@ -58,44 +58,44 @@ export class SocketSession<Event> implements AsyncIterableIterator<Event | Told,
   }
 
   /** @throws BrokerFault of the kind `credentials_rejected`, nothing else. */
-  next(): Promise<IteratorResult<Event | Told, undefined>> {
+  next(): Promise<IteratorResult<Event | StreamStatus, undefined>> {
     this.#running ??= this.#run()
-    return this.#box.next()
+    return this.#queue.next()
   }
 
-  async return(): Promise<IteratorResult<Event | Told, undefined>> {
+  async return(): Promise<IteratorResult<Event | StreamStatus, undefined>> {
     await this.close()
     return { done: true, value: undefined }
   }
 
   /** Its reader gets the end. Resolves once the socket is gone. */
   async close(): Promise<void> {
-    this.#line.stop()
+    this.#stream.stop()
     await this.#running
-    this.#box.end()
+    this.#queue.end()
   }
 
   live(): void {
-    this.#box.put({ type: 'live', at: this.#options.clock.now() })
+    this.#queue.put({ type: 'live', at: this.#options.clock.now() })
   }
 
   event(event: Event): void {
-    this.#box.put(event, this.#protocol.stateOf?.(event) ?? null)
+    this.#queue.put(event, this.#factory.stateOf?.(event) ?? null)
   }
 
   gap(cause: GapCause, reason: string): void {
-    this.#box.put({ type: 'gap', cause, reason, at: this.#options.clock.now() })
+    this.#queue.put({ type: 'gap', cause, reason, at: this.#options.clock.now() })
   }
 
   /** Never rejects. */
   async #run(): Promise<void> {
     this.#signal.addEventListener('abort', this.#giveUp, { once: true })
-    if (this.#signal.aborted) this.#line.stop()
+    if (this.#signal.aborted) this.#stream.stop()
     try {
-      await this.#line.run()
-      this.#box.end()
+      await this.#stream.run()
+      this.#queue.end()
     } catch (error) {
-      this.#box.fail(error)
+      this.#queue.fail(error)
     } finally {
       this.#signal.removeEventListener('abort', this.#giveUp)
       this.#ended()
@@ -104,8 +104,8 @@ export class SocketSession<Event> implements AsyncIterableIterator<Event | Told,
 }
 
 /** Where events wait for their reader. They are put while live only, so what follows a gap of its own is live again. */
-export function boxOf<Event>({ clock, eventsMax }: SocketOptions): Mailbox<Event | Told> {
-  return new Mailbox<Event | Told>({
+export function queueOf<Event>({ clock, eventsMax }: SocketOptions): BoundedQueue<Event | StreamStatus> {
+  return new BoundedQueue<Event | StreamStatus>({
     itemsMax: eventsMax,
     overflow: () => [
       { type: 'gap', cause: 'overflow', reason: `more than ${eventsMax} events waited for their reader`, at: clock.now() },

@@ -138,7 +138,7 @@ export class TokenSource implements AsyncDisposable {
         this.#losses = 0
       },
       (error: unknown) => {
-        this.#beQuiet(QUIET_AFTER_FAILURE_MS)
+        this.#holdOff(QUIET_AFTER_FAILURE_MS)
         this.#options.log.warn('access token could not be renewed ahead of its end', { reason: reasonOf(error) })
         if (isLost(error) && !this.#isClosed) this.#tryAgain()
       }
@@ -153,7 +153,7 @@ export class TokenSource implements AsyncDisposable {
     this.#again = this.#options.clock.alarm(QUIET_AFTER_FAILURE_MS, () => void this.fresh())
   }
 
-  #beQuiet(ms: number): void {
+  #holdOff(ms: number): void {
     this.#quietUntilMs = Math.max(this.#quietUntilMs, this.#options.clock.monotonicMs() + ms)
   }
 
@@ -205,7 +205,10 @@ export class TokenSource implements AsyncDisposable {
   async #replaced(held: Held, isNew: boolean): Promise<Held> {
     if (await this.#isTaken(held)) return held
     if (!isNew) return await this.#renewed(held, true)
-    return await this.#condemned(held, new BrokerFault('credentials_rejected', 'the broker refused an access token it had just issued'))
+    return await this.#confirmRejection(
+      held,
+      new BrokerFault('credentials_rejected', 'the broker refused an access token it had just issued')
+    )
   }
 
   /** Whether the broker confirms a token that it refused; false where it cannot be asked. */
@@ -217,7 +220,7 @@ export class TokenSource implements AsyncDisposable {
   }
 
   /** The broker refused a token for which there is no other: the end, unless it takes it a moment later. */
-  async #condemned(held: Held, fault: BrokerFault): Promise<Held> {
+  async #confirmRejection(held: Held, fault: BrokerFault): Promise<Held> {
     if (this.#options.confirm === undefined) throw this.#reject(fault)
     await this.#options.clock.sleep(CONFIRM_AGAIN_MS, this.#limit())
     if (await this.#isTaken(held)) return held
@@ -231,8 +234,8 @@ export class TokenSource implements AsyncDisposable {
     try {
       const newest = await this.#options.holder.renew(
         used,
-        async (current, signal, isDoubtful = false) => {
-          mayBeSpent = isDoubtful
+        async (current, signal, isUncertain = false) => {
+          mayBeSpent = isUncertain
           minted = await this.#refreshed(current, signal, () => {
             mayBeSpent = true
           })
@@ -244,7 +247,7 @@ export class TokenSource implements AsyncDisposable {
     } catch (error) {
       if (!(error instanceof BrokerFault)) throw new BrokerFault('unreachable', 'the access token could not be renewed', { cause: error })
       if (error.kind !== 'credentials_rejected') throw error
-      return await this.#judged(error, held, { isRefused, mayBeSpent })
+      return await this.#assessRefusal(error, held, { isRefused, mayBeSpent })
     }
   }
 
@@ -252,15 +255,15 @@ export class TokenSource implements AsyncDisposable {
    * The grant was refused. That is the broker's definitive word, with two exceptions, of which only the access token's own end is proof: there
    * was nothing that could be refused, and an earlier refresh whose answer nobody read may have been what spent the refresh token.
    */
-  async #judged(
+  async #assessRefusal(
     fault: BrokerFault,
     held: Held | null,
     { isRefused, mayBeSpent }: { isRefused: boolean; mayBeSpent: boolean }
   ): Promise<Held> {
     const isDefinitive = !mayBeSpent && held?.isRenewable !== false
     if (isDefinitive || held === null || this.#options.clock.monotonicMs() >= held.uselessAtMs) throw this.#reject(fault)
-    if (isRefused) return await this.#condemned(held, fault)
-    this.#beQuiet(QUIET_AFTER_REFUSAL_MS)
+    if (isRefused) return await this.#confirmRejection(held, fault)
+    this.#holdOff(QUIET_AFTER_REFUSAL_MS)
     throw new BrokerFault('unreachable', 'the access token cannot be renewed; it is used until it ends', { cause: fault })
   }
 

@@ -4,13 +4,13 @@ import type { HttpReply } from './http.ts'
 import type { StreamFault } from './stream-fault.ts'
 
 export interface Transport {
-  say(frame: string | Uint8Array): void
+  send(frame: string | Uint8Array): void
   /** Once. Resolves when the socket is really gone; after the call nothing is heard any more. `isPolite`: takes leave first, where there is a way. */
   end(isPolite: boolean): Promise<void>
 }
 
 /** Who hears what a transport brings, as it arrives. */
-export interface TransportHearer {
+export interface TransportListener {
   /** What was to be sent first has been sent. */
   opened(): void
   /** The other side is there, though it has nothing to say. */

@@ -3,7 +3,7 @@
 import type { Clock } from '@trunkline/core/ports/clock'
 import { WebSocket } from 'ws'
 import { StreamFault } from './stream-fault.ts'
-import type { Transport, TransportHearer, TransportLimits } from './transport.ts'
+import type { Transport, TransportLimits, TransportListener } from './transport.ts'
 
 /** For the answer to a close frame. */
 const CLOSE_MS = 1_000
@@ -22,7 +22,7 @@ export class WebSocketTransport implements Transport {
   readonly #clock: Clock
   #ping: Disposable | null = null
 
-  constructor({ url, headers, hello, pingMs }: WebSocketAddress, hearer: TransportHearer, limits: TransportLimits, clock: Clock) {
+  constructor({ url, headers, hello, pingMs }: WebSocketAddress, listener: TransportListener, limits: TransportLimits, clock: Clock) {
     this.#clock = clock
     const socket = new WebSocket(url, {
       headers: headers ?? {},
@@ -35,25 +35,25 @@ export class WebSocketTransport implements Transport {
     this.#socket = socket
     socket.on('open', () => {
       for (const frame of hello) socket.send(frame)
-      hearer.opened()
+      listener.opened()
     })
     socket.on('message', (data, isBinary) => {
       // The library gives one buffer unless told otherwise, which its types do not know.
-      if (isBinary && data instanceof Uint8Array) hearer.bytes(data)
-      else hearer.frame(data.toString())
+      if (isBinary && data instanceof Uint8Array) listener.bytes(data)
+      else listener.frame(data.toString())
     })
-    if (pingMs !== undefined) this.#keepPinging(pingMs, hearer)
-    socket.on('close', code => hearer.closed(code))
+    if (pingMs !== undefined) this.#keepPinging(pingMs, listener)
+    socket.on('close', code => listener.closed(code))
     socket.on('unexpected-response', (_request, { statusCode, headers: answered }) => {
-      hearer.refused({ status: statusCode ?? 0, headers: answered, body: '' })
+      listener.refused({ status: statusCode ?? 0, headers: answered, body: '' })
     })
     socket.on('error', error => {
       const isProtocol = 'code' in error && typeof error.code === 'string' && error.code.startsWith('WS_ERR_')
-      hearer.failed(new StreamFault(isProtocol ? 'malformed' : 'lost', error.message, error))
+      listener.failed(new StreamFault(isProtocol ? 'malformed' : 'lost', error.message, error))
     })
   }
 
-  say(frame: string | Uint8Array): void {
+  send(frame: string | Uint8Array): void {
     this.#socket.send(frame)
   }
 
@@ -74,7 +74,7 @@ export class WebSocketTransport implements Transport {
     await gone
   }
 
-  #keepPinging(pingMs: number, hearer: TransportHearer): void {
+  #keepPinging(pingMs: number, listener: TransportListener): void {
     const socket = this.#socket
     const next = () => {
       this.#ping = this.#clock.alarm(pingMs, () => {
@@ -84,7 +84,7 @@ export class WebSocketTransport implements Transport {
       })
     }
     socket.on('open', next)
-    socket.on('ping', () => hearer.beat())
-    socket.on('pong', () => hearer.beat())
+    socket.on('ping', () => listener.beat())
+    socket.on('pong', () => listener.beat())
   }
 }

@@ -17,19 +17,19 @@ import {
   type TransactionReport
 } from '@trunkline/core/ports/broker'
 import type { OrderPreview, PreviewOrder } from '@trunkline/core/ports/preview'
-import type { RateBudget } from '../kit/budget.ts'
 import { type Calls, isSuccess } from '../kit/calls.ts'
-import type { SocketProtocol } from '../kit/conversation.ts'
 import { EventStreams, readsAsEvents } from '../kit/event-streams.ts'
 import type { HttpReply, HttpRequest } from '../kit/http.ts'
 import { everyPage } from '../kit/pages.ts'
 import { timestamp, type Wire } from '../kit/parse.ts'
 import { previewOf } from '../kit/preview.ts'
+import type { RateLimiter } from '../kit/rate-limiter.ts'
 import { type SocketOptions, SocketSession } from '../kit/socket.ts'
+import type { ProtocolFactory } from '../kit/stream-protocol.ts'
 import type { TokenSource } from '../kit/tokens.ts'
 import { SANDBOX_CAPABILITIES } from './capabilities.ts'
 import type { SandboxMarket } from './market/source.ts'
-import { interpretCancel, interpretPreview, interpretReplace, interpretSubmit, saysUnknownOrder } from './outcomes.ts'
+import { interpretCancel, interpretPreview, interpretReplace, interpretSubmit, isUnknownOrder } from './outcomes.ts'
 import {
   type Page,
   parseAccount,
@@ -52,10 +52,10 @@ const CLOCKS_APART_MS = 5_000
 export interface SandboxParts {
   readonly calls: Calls
   readonly tokens: TokenSource
-  readonly budget: RateBudget
+  readonly limiter: RateLimiter
   readonly socket: SocketOptions
   readonly market: SandboxMarket
-  readonly stream: (positions: StreamOptions['positions']) => SocketProtocol<AccountEvent>
+  readonly stream: (positions: StreamOptions['positions']) => ProtocolFactory<AccountEvent>
 }
 
 export class SandboxBroker implements Broker {
@@ -92,7 +92,7 @@ export class SandboxBroker implements Broker {
    */
   async orders(account: string, since: Timestamp, signal: AbortSignal): Promise<Snapshot<OrderReport>> {
     const open = await this.#list(cursor => requests.ordersRequest(account, 'open', null, cursor), parseOrder, signal)
-    const isThisEra = epochMs(open.houseTime) >= epochMs(open.asOf) - CLOCKS_APART_MS
+    const isThisEra = epochMs(open.sandboxTime) >= epochMs(open.asOf) - CLOCKS_APART_MS
     const from = isThisEra ? timestampOfMs(Math.max(0, epochMs(since) - CLOCKS_APART_MS)) : null
     const recent = await this.#list(cursor => requests.ordersRequest(account, 'all', from, cursor), parseOrder, signal)
     const newest = new Map([...open.items, ...recent.items].map(order => [order.brokerOrderId, order]))
@@ -145,7 +145,7 @@ export class SandboxBroker implements Broker {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all([this.market[Symbol.asyncDispose](), this.#streams[Symbol.asyncDispose]()])
-    this.#parts.budget[Symbol.dispose]()
+    this.#parts.limiter[Symbol.dispose]()
     await this.#parts.tokens[Symbol.asyncDispose]()
   }
 
@@ -154,10 +154,10 @@ export class SandboxBroker implements Broker {
     request: (cursor: string | null) => HttpRequest,
     item: (wire: Wire, asOf: Timestamp) => T,
     signal: AbortSignal
-  ): Promise<Snapshot<T> & { readonly houseTime: Timestamp }> {
+  ): Promise<Snapshot<T> & { readonly sandboxTime: Timestamp }> {
     const all = await everyPage(PAGES_MAX, cursor => this.#parts.calls.read(request(cursor), reply => readPage(reply, item), signal))
-    const [{ asOf, houseTime }] = all
-    return { items: all.flatMap(({ items }) => items), asOf, houseTime }
+    const [{ asOf, sandboxTime }] = all
+    return { items: all.flatMap(({ items }) => items), asOf, sandboxTime }
   }
 }
 
@@ -171,7 +171,7 @@ function found(reply: HttpReply, key: OrderKey): { readonly found: OrderReport |
   const answer = readAnswer(reply.body)
   const asOf = timestamp(answer, 'as_of')
   if (!isSuccess(reply.status)) {
-    if (saysUnknownOrder(answer)) return { found: null, asOf }
+    if (isUnknownOrder(answer)) return { found: null, asOf }
     throw new BrokerFault('refused', 'the house could not be asked for the order')
   }
   const { order } = parseOrderAnswer(answer)

@@ -1,12 +1,12 @@
 /** The sandbox brokerage as a broker: its parts put together. */
 
 import type { BrokerDefinition, CredentialsHolder } from '@trunkline/core/ports/broker'
-import { type BudgetRates, RateBudget } from '../kit/budget.ts'
 import { Calls } from '../kit/calls.ts'
-import { Connects } from '../kit/connects.ts'
+import { ConnectLimiters } from '../kit/connect-limiters.ts'
 import type { BrokerDeps } from '../kit/deps.ts'
 import { HttpClient, type HttpLimits } from '../kit/http.ts'
 import { oauthToken } from '../kit/oauth.ts'
+import { RateLimiter, type RateLimits } from '../kit/rate-limiter.ts'
 import { READ_RETRIES } from '../kit/retry.ts'
 import { hostOf } from '../kit/settings.ts'
 import { SOCKET_LIMITS, type SocketOptions } from '../kit/socket.ts'
@@ -15,13 +15,13 @@ import { SandboxBroker, type SandboxParts } from './broker.ts'
 import { SANDBOX_CAPABILITIES } from './capabilities.ts'
 import { sandboxLogin } from './login.ts'
 import { SandboxMarket } from './market/source.ts'
-import { houseWords, isTokenRefused } from './outcomes.ts'
+import { errorMessageOf, isTokenRefused } from './outcomes.ts'
 import { SandboxStream } from './session.ts'
 import type { SandboxSettings } from './settings.ts'
 
 /** The house names no limits; these keep a runaway caller from drowning it, and a full burst of orders passes. */
-const LOGIN_RATES: BudgetRates = { perSecond: 2_000, burst: 2_000, keptForOrders: 500, waitingMax: 2_000, waitMsMax: 2_000 }
-const HOUSE_RATES: BudgetRates = { perSecond: 5_000, burst: 5_000, keptForOrders: 1_000, waitingMax: 5_000, waitMsMax: 2_000 }
+const LOGIN_RATES: RateLimits = { perSecond: 2_000, burst: 2_000, reservedForOrders: 500, waitingMax: 2_000, waitMsMax: 2_000 }
+const SANDBOX_RATES: RateLimits = { perSecond: 5_000, burst: 5_000, reservedForOrders: 1_000, waitingMax: 5_000, waitMsMax: 2_000 }
 const HTTP: Partial<HttpLimits> = { connections: 64, requestsMax: 4_000 }
 
 export type SandboxDefinition = BrokerDefinition & AsyncDisposable
@@ -31,27 +31,27 @@ export function sandbox(settings: SandboxSettings, deps: BrokerDeps): SandboxDef
   const http = new HttpClient({ origin: settings.baseUrl, plain: true, limits: HTTP })
   const publicUrl = settings.publicUrl ?? http.origin
   const login = sandboxLogin({ http, clock, publicUrl, clientId: settings.clientId, clientSecret: settings.clientSecret })
-  const house = new RateBudget(HOUSE_RATES, clock)
-  const connects = new Connects(clock)
+  const shared = new RateLimiter(SANDBOX_RATES, clock)
+  const connectLimiters = new ConnectLimiters(clock)
   const streams = http.origin.replace(/^http/, 'ws')
   const url = `${streams}/stream/v1`
-  const socket: SocketOptions = { clock, fraction, log, connects, ...SOCKET_LIMITS }
+  const socket: SocketOptions = { clock, fraction, log, connectLimiters, ...SOCKET_LIMITS }
   const calling = {
     http,
     retries: READ_RETRIES,
     deps: { clock, fraction },
     authorize: (token: string) => ['authorization', `Bearer ${token}`],
     unauthorized: isTokenRefused,
-    words: houseWords
+    errorMessage: errorMessageOf
   }
 
   function open(holder: CredentialsHolder): SandboxBroker {
     const tokens = new TokenSource({ holder, clock, log, tokenOf: oauthToken, refresh: login.refresh })
-    const budget = new RateBudget(LOGIN_RATES, clock)
-    const calls = new Calls({ ...calling, tokens, budgets: [budget, house] })
+    const limiter = new RateLimiter(LOGIN_RATES, clock)
+    const calls = new Calls({ ...calling, tokens, limiters: [limiter, shared] })
     const stream: SandboxParts['stream'] = positions => new SandboxStream({ url, tokens, clock, log, positions })
-    const market = new SandboxMarket({ url: `${streams}/market/v1`, calls, tokens, line: socket, clock })
-    return new SandboxBroker({ calls, tokens, budget, socket, market, stream })
+    const market = new SandboxMarket({ url: `${streams}/market/v1`, calls, tokens, connection: socket, clock })
+    return new SandboxBroker({ calls, tokens, limiter, socket, market, stream })
   }
 
   return {
@@ -61,8 +61,8 @@ export function sandbox(settings: SandboxSettings, deps: BrokerDeps): SandboxDef
     login,
     open,
     async [Symbol.asyncDispose]() {
-      house[Symbol.dispose]()
-      connects[Symbol.dispose]()
+      shared[Symbol.dispose]()
+      connectLimiters[Symbol.dispose]()
       await http[Symbol.asyncDispose]()
     }
   }

@@ -7,7 +7,7 @@ import { NOTHING_ESTIMATED, type OrderEstimate, type PreviewOrder } from '@trunk
 import type { HttpReply } from '../kit/http.ts'
 import { decimalOrNull, nested, nestedOrNull, text, texts, type Wire } from '../kit/parse.ts'
 import { demandNoOrder } from '../kit/preview.ts'
-import { type HouseError, parseError, parseOrder, parseOrderAnswer, readAnswer } from './parse.ts'
+import { parseError, parseOrder, parseOrderAnswer, readAnswer, type SandboxError } from './parse.ts'
 import { rejectCodeOf } from './reject-codes.ts'
 
 /** Statuses that mean "not done", each with the codes it may carry; null: any code. The body must be the house's own error. */
@@ -33,18 +33,18 @@ export function interpretSubmit(reply: HttpReply, sent: NewOrder): Outcome<Order
   ours(order.brokerClOrdId, sent.brokerClOrdId, 'client_order_id')
   ours(order.brokerAccountId, sent.brokerAccountId, 'account')
   ours(order.symbol, sent.symbol, 'symbol')
-  ours(legWords(order), legWords(sent), 'legs')
+  ours(legsKey(order), legsKey(sent), 'legs')
   return { kind: 'accepted', value: order }
 }
 
 /** The house's numbers are estimates of its own engine. @throws PreviewPlaced for an answer that speaks of an order */
-export function interpretPreview(reply: HttpReply, asked: PreviewOrder): Outcome<OrderEstimate> {
+export function interpretPreview(reply: HttpReply, requested: PreviewOrder): Outcome<OrderEstimate> {
   const answer = readAnswer(reply.body)
   const order = nestedOrNull(answer, 'order')
   if (order !== null) demandNoOrder(order, 'id')
   if (reply.status !== 200) return refusal(reply.status, answer)
   const seen = nested(answer, 'preview')
-  ours(text(seen, 'account'), asked.brokerAccountId, 'account')
+  ours(text(seen, 'account'), requested.brokerAccountId, 'account')
   const estimate = {
     ...NOTHING_ESTIMATED,
     currency: text(seen, 'currency', 8),
@@ -97,13 +97,13 @@ function refusal<T>(status: number, answer: Wire): Outcome<T> {
   return { kind: 'refused', message: error.message, rejectCode: rejectCodeOf(error.code), brokerStatus: error.code }
 }
 
-function isRefusal(status: number, error: HouseError): boolean {
+function isRefusal(status: number, error: SandboxError): boolean {
   const codes = REFUSALS[status]
   return codes !== undefined && error.code !== DUPLICATE && (codes === null || codes.includes(error.code))
 }
 
 /** What is done with which contract, so that two orders of the same legs have the same words. */
-function legWords({ legs }: OrderTicket): string | null {
+function legsKey({ legs }: OrderTicket): string | null {
   return legs === null ? null : legs.map(({ symbol, side, ratio }) => `${side} ${ratio} ${symbol}`).join(', ')
 }
 
@@ -112,7 +112,7 @@ function ours(found: string | null, expected: string | null, what: string): void
 }
 
 /** What the house says for people in an error; empty when it is not the house that speaks. */
-export function houseWords(reply: HttpReply): string {
+export function errorMessageOf(reply: HttpReply): string {
   try {
     return parseError(readAnswer(reply.body)).message
   } catch {
@@ -121,12 +121,12 @@ export function houseWords(reply: HttpReply): string {
 }
 
 /** Whether the house says that it has no such order; anything else of the kind is a fault. @throws Malformed */
-export function saysUnknownOrder(answer: Wire): boolean {
+export function isUnknownOrder(answer: Wire): boolean {
   return parseError(answer).code === 'unknown_order'
 }
 
 /** @throws Malformed */
-export function saysUnknownSymbol(answer: Wire): boolean {
+export function isUnknownSymbol(answer: Wire): boolean {
   return parseError(answer).code === 'unknown_symbol'
 }
 

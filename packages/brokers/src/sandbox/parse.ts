@@ -12,6 +12,7 @@ import {
   dayOrNull,
   decimal,
   decimalOrNull,
+  displayTextOrNull,
   list,
   member,
   memberOr,
@@ -21,12 +22,20 @@ import {
   text,
   textOrNull,
   timestamp,
-  type Wire,
-  wordsOrNull
+  type Wire
 } from '../kit/parse.ts'
 import { SANDBOX_CAPABILITIES } from './capabilities.ts'
+import {
+  ASSET_CLASSES,
+  ORDER_ASSET_CLASSES,
+  ORDER_TYPES,
+  POSITION_EFFECTS,
+  SIDES,
+  STATUSES,
+  TIME_IN_FORCE,
+  TRANSACTION_TYPES
+} from './enums.ts'
 import { rejectCodeOf } from './reject-codes.ts'
-import { CLASSES, DIRECTIONS, EFFECTS, KINDS, LIFETIMES, ORDER_CLASSES, STATES, TRANSACTIONS } from './words.ts'
 
 const LEGS_LEAST = 2
 const LEGS_MAX = 4
@@ -41,7 +50,7 @@ export interface Page<T> {
   readonly next: string | null
   /** Real time at which the books looked like this. */
   readonly asOf: Timestamp
-  readonly houseTime: Timestamp
+  readonly sandboxTime: Timestamp
 }
 
 export function parsePage<T>(answer: Wire, item: (wire: Wire) => T): Page<T> {
@@ -49,7 +58,7 @@ export function parsePage<T>(answer: Wire, item: (wire: Wire) => T): Page<T> {
     items: list(answer, 'items', item),
     next: textOrNull(answer, 'next'),
     asOf: timestamp(answer, 'as_of'),
-    houseTime: timestamp(answer, 'sandbox_time')
+    sandboxTime: timestamp(answer, 'sandbox_time')
   }
 }
 
@@ -58,9 +67,9 @@ export function parseAccount(wire: Wire): BrokerAccount {
     brokerAccountId: text(wire, 'id'),
     accountNumber: text(wire, 'number'),
     institutionName: SANDBOX_CAPABILITIES.name,
-    name: wordsOrNull(wire, 'name'),
-    accountType: wordsOrNull(wire, 'kind'),
-    currency: wordsOrNull(wire, 'currency')
+    name: displayTextOrNull(wire, 'name'),
+    accountType: displayTextOrNull(wire, 'kind'),
+    currency: displayTextOrNull(wire, 'currency')
   }
 }
 
@@ -101,38 +110,38 @@ export function parsePosition(wire: Wire): PositionReport {
 
 /** A class nobody knows yet does not hide a holding: the symbol's form tells enough. */
 function instrumentOf(wire: Wire, symbol: string): Instrument {
-  return memberOr<Instrument | null>(wire, 'class', CLASSES, null) ?? parseSymbol(symbol).instrument
+  return memberOr<Instrument | null>(wire, 'class', ASSET_CLASSES, null) ?? parseSymbol(symbol).instrument
 }
 
 export function parseOrder(wire: Wire): OrderReport {
   const notional = decimalOrNull(wire, 'notional')
   const quantity = decimalOrNull(wire, 'quantity')
-  const status = member(wire, 'state', STATES)
+  const status = member(wire, 'state', STATUSES)
   // The house does not know the quantity of an order that it refused before it had read that far.
   if (notional === null && quantity === null && status !== 'rejected')
     throw new Malformed('quantity', 'a decimal where notional is null', quantity)
   const fills = list(wire, 'fills', parseFill)
   const reason = nestedOrNull(wire, 'reason')
-  const instrument = member(wire, 'class', ORDER_CLASSES)
-  const isPackage = instrument === 'MLEG_OPT'
+  const instrument = member(wire, 'class', ORDER_ASSET_CLASSES)
+  const isMultiLeg = instrument === 'MLEG_OPT'
   return {
     brokerAccountId: text(wire, 'account'),
     brokerOrderId: text(wire, 'id'),
     brokerClOrdId: textOrNull(wire, 'client_order_id'),
-    symbol: isPackage ? null : text(wire, 'symbol'),
+    symbol: isMultiLeg ? null : text(wire, 'symbol'),
     instrument,
-    side: isPackage ? member(wire, 'direction', DIRECTIONS) : sideOf(wire),
-    type: member(wire, 'kind', KINDS),
-    tif: member(wire, 'lifetime', LIFETIMES),
+    side: isMultiLeg ? member(wire, 'direction', SIDES) : sideOf(wire),
+    type: member(wire, 'kind', ORDER_TYPES),
+    tif: member(wire, 'lifetime', TIME_IN_FORCE),
     // The house adds the quantity that a notional order came to; the ticket asked for one of the two.
     quantity: notional === null ? quantity : null,
     notional,
     limitPrice: decimalOrNull(wire, 'limit'),
     stopPrice: decimalOrNull(wire, 'stop'),
-    legs: isPackage ? parseLegs(wire) : null,
+    legs: isMultiLeg ? parseLegs(wire) : null,
     status,
     brokerStatus: text(wire, 'state'),
-    brokerMessage: reason === null ? null : wordsOrNull(reason, 'message'),
+    brokerMessage: reason === null ? null : displayTextOrNull(reason, 'message'),
     rejectCode: reason === null || status !== 'rejected' ? null : rejectCodeOf(text(reason, 'code', 64)),
     brokerOrderType: text(wire, 'kind'),
     execDest: fills.at(-1)?.execDest ?? null,
@@ -157,9 +166,9 @@ function parseLegs(wire: Wire): readonly Leg[] {
 }
 
 function sideOf(wire: Wire): Side {
-  const direction = member(wire, 'direction', DIRECTIONS)
+  const direction = member(wire, 'direction', SIDES)
   const effect = textOrNull(wire, 'effect')
-  return effect === null ? direction : member(wire, 'effect', EFFECTS)[direction]
+  return effect === null ? direction : member(wire, 'effect', POSITION_EFFECTS)[direction]
 }
 
 function parseFill(wire: Wire): Fill {
@@ -168,7 +177,7 @@ function parseFill(wire: Wire): Fill {
     at: timestamp(wire, 'at'),
     quantity: decimal(wire, 'quantity'),
     price: decimal(wire, 'price'),
-    execDest: wordsOrNull(wire, 'venue')
+    execDest: displayTextOrNull(wire, 'venue')
   }
 }
 
@@ -181,30 +190,30 @@ export function parseTransaction(wire: Wire): TransactionReport {
   return {
     brokerAccountId: text(wire, 'account'),
     brokerTransactionId: text(wire, 'id'),
-    type: memberOr(wire, 'type', TRANSACTIONS, 'OTHER'),
-    brokerType: wordsOrNull(wire, 'type'),
+    type: memberOr(wire, 'type', TRANSACTION_TYPES, 'OTHER'),
+    brokerType: displayTextOrNull(wire, 'type'),
     symbol: textOrNull(wire, 'symbol'),
-    instrument: memberOr<Instrument | null>(wire, 'class', CLASSES, null),
+    instrument: memberOr<Instrument | null>(wire, 'class', ASSET_CLASSES, null),
     quantity: decimalOrNull(wire, 'quantity'),
     price: decimalOrNull(wire, 'price'),
     amount: decimalOrNull(wire, 'amount'),
     fees: decimalOrNull(wire, 'fees'),
-    currency: wordsOrNull(wire, 'currency'),
+    currency: displayTextOrNull(wire, 'currency'),
     day: day(wire, 'date'),
     settlementDay: dayOrNull(wire, 'settles'),
     brokerOrderId: textOrNull(wire, 'order'),
-    description: wordsOrNull(wire, 'text')
+    description: displayTextOrNull(wire, 'text')
   }
 }
 
 /** An error of the house's own making, told from a gateway's by its shape. `order` is set where it speaks of one on the books. */
-export interface HouseError {
+export interface SandboxError {
   readonly code: string
   readonly message: string
 }
 
-export function parseError(answer: Wire): HouseError {
+export function parseError(answer: Wire): SandboxError {
   timestamp(answer, 'as_of')
   const error = nested(answer, 'error')
-  return { code: text(error, 'code', 64), message: wordsOrNull(error, 'message') ?? text(error, 'code', 64) }
+  return { code: text(error, 'code', 64), message: displayTextOrNull(error, 'message') ?? text(error, 'code', 64) }
 }

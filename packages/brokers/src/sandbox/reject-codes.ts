@@ -1,7 +1,7 @@
 /** The house's codes of refusals beside the core's. */
 
 import type { RejectCode } from '@trunkline/core/domain/vocabulary'
-import { lookedUp } from '../kit/parse.ts'
+import { lookUp } from '../kit/parse.ts'
 
 const CODES = {
   insufficient_buying_power: 'insufficient_funds',
@@ -28,5 +28,5 @@ const CODES = {
 } as const satisfies Readonly<Record<string, RejectCode>>
 
 export function rejectCodeOf(code: string): RejectCode {
-  return lookedUp<RejectCode>(CODES, code) ?? 'other'
+  return lookUp<RejectCode>(CODES, code) ?? 'other'
 }

@@ -9,8 +9,8 @@ import type { NewOrder, OrderKey, ReplaceOrder } from '@trunkline/core/ports/bro
 import type { PreviewOrder } from '@trunkline/core/ports/preview'
 import type { HttpRequest } from '../kit/http.ts'
 import * as kit from '../kit/requests.ts'
-import { demandWord, NO_BODY, type Query, WITH_BODY } from '../kit/requests.ts'
-import { DIRECTIONS, houseSide, KINDS, LIFETIMES } from './words.ts'
+import { NO_BODY, type Query, requireBrokerValue, WITH_BODY } from '../kit/requests.ts'
+import { ORDER_TYPES, SIDES, sandboxSide, TIME_IN_FORCE } from './enums.ts'
 
 const API = '/api/v1'
 /** The most that a page holds; only the lists that can be long are asked for it. */
@@ -71,8 +71,8 @@ export function previewRequest(order: PreviewOrder): HttpRequest {
 function terms(ticket: OrderTicket): object {
   return {
     ...subject(ticket),
-    kind: demandWord(KINDS, ticket.type, 'order_type'),
-    lifetime: demandWord(LIFETIMES, ticket.tif, 'order_tif'),
+    kind: requireBrokerValue(ORDER_TYPES, ticket.type, 'order_type'),
+    lifetime: requireBrokerValue(TIME_IN_FORCE, ticket.tif, 'order_tif'),
     ...amounts(ticket)
   }
 }
@@ -92,19 +92,19 @@ export function cancelRequest(brokerOrderId: string): HttpRequest {
 
 /** A package has legs and a direction of its own; anything else a symbol and a side. */
 function subject({ symbol, side, instrument, legs }: OrderTicket): object {
-  if (legs === null) return { symbol, ...sideWords(side, instrument === 'OPT', 'side') }
+  if (legs === null) return { symbol, ...sideFields(side, instrument === 'OPT', 'side') }
   return {
-    direction: demandWord(DIRECTIONS, side, 'side'),
-    legs: legs.map(leg => ({ symbol: leg.symbol, ...sideWords(leg.side, true, 'action'), ratio: leg.ratio }))
+    direction: requireBrokerValue(SIDES, side, 'side'),
+    legs: legs.map(leg => ({ symbol: leg.symbol, ...sideFields(leg.side, true, 'action'), ratio: leg.ratio }))
   }
 }
 
 /** Options open or close a position; nothing else says which. */
-function sideWords(side: Side, isOption: boolean, what: string): object {
-  const words = houseSide(side)
-  if (words === undefined || (words.effect !== null) !== isOption)
+function sideFields(side: Side, isOption: boolean, what: string): object {
+  const fields = sandboxSide(side)
+  if (fields === undefined || (fields.effect !== null) !== isOption)
     throw new Malformed(what, isOption ? 'a side that opens or closes' : 'BUY or SELL', side)
-  return words.effect === null ? { direction: words.direction } : words
+  return fields.effect === null ? { direction: fields.direction } : fields
 }
 
 /** What is null is left out: the house refuses a field that the kind of order does not take. */

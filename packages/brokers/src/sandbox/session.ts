@@ -3,12 +3,12 @@
 import type { AccountEvent, OrderReport } from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Log } from '@trunkline/core/ports/log'
-import type { Closing, Conversation, Heard, Line, SocketProtocol } from '../kit/conversation.ts'
 import { accountState } from '../kit/event-streams.ts'
 import { readJson } from '../kit/json.ts'
 import { field, integer, member, nested, object, text, texts, timestamp, type Wire } from '../kit/parse.ts'
 import { Refetch } from '../kit/refetch.ts'
 import { Sequence, type Sequenced } from '../kit/sequence.ts'
+import type { Closing, Connection, ProtocolFactory, StreamMessage, StreamProtocol } from '../kit/stream-protocol.ts'
 import type { TokenSource } from '../kit/tokens.ts'
 import { parseBalance, parseOrder } from './parse.ts'
 import { StreamToken } from './stream-token.ts'
@@ -30,7 +30,7 @@ export interface StreamOptions {
   readonly positions: (account: string, signal: AbortSignal) => Promise<AccountEvent>
 }
 
-export class SandboxStream implements SocketProtocol<AccountEvent> {
+export class SandboxStream implements ProtocolFactory<AccountEvent> {
   readonly stateOf = accountState
   readonly #options: StreamOptions
 
@@ -38,16 +38,16 @@ export class SandboxStream implements SocketProtocol<AccountEvent> {
     this.#options = options
   }
 
-  async begin(signal: AbortSignal): Promise<HouseTalk> {
-    return new HouseTalk(this.#options, await StreamToken.of(this.#options.tokens, signal))
+  async begin(signal: AbortSignal): Promise<SandboxProtocol> {
+    return new SandboxProtocol(this.#options, await StreamToken.of(this.#options.tokens, signal))
   }
 }
 
 /** One connection. Its state is the number of the last event, the login's accounts and the token it was told. */
-class HouseTalk implements Conversation<AccountEvent> {
+class SandboxProtocol implements StreamProtocol<AccountEvent> {
   readonly #options: StreamOptions
   readonly #token: StreamToken
-  #line: Line<AccountEvent> | null = null
+  #connection: Connection<AccountEvent> | null = null
   #events: Sequence<Wire> | null = null
   #accounts: readonly string[] = []
   #positions: Refetch | null = null
@@ -68,7 +68,7 @@ class HouseTalk implements Conversation<AccountEvent> {
     return [JSON.stringify({ op: 'login', token: this.#token.text })]
   }
 
-  hear(frame: string): readonly Heard<AccountEvent>[] {
+  onFrame(frame: string): readonly StreamMessage<AccountEvent>[] {
     const message = object(readJson(frame), 'message')
     const ev = text(message, 'ev', 32)
     if (this.#events === null) return this.#answered(ev, message)
@@ -89,9 +89,9 @@ class HouseTalk implements Conversation<AccountEvent> {
     }
   }
 
-  tend(line: Line<AccountEvent>): Promise<number> {
-    this.#line = line
-    return this.#token.tend(line)
+  maintain(connection: Connection<AccountEvent>): Promise<number> {
+    this.#connection = connection
+    return this.#token.maintain(connection)
   }
 
   async ended(): Promise<void> {
@@ -102,7 +102,7 @@ class HouseTalk implements Conversation<AccountEvent> {
     return this.#token.closed(code)
   }
 
-  #answered(ev: string, message: Wire): readonly Heard<AccountEvent>[] {
+  #answered(ev: string, message: Wire): readonly StreamMessage<AccountEvent>[] {
     if (ev === 'denied') {
       const code = text(message, 'code', 64)
       // A refused token is settled when the socket closes, which the house does next.
@@ -114,15 +114,15 @@ class HouseTalk implements Conversation<AccountEvent> {
     return [{ type: 'live', heartbeatMs: Math.max(HEARTBEAT_MS_LEAST, integer(message, 'heartbeat_ms')) }]
   }
 
-  #released({ items, hole }: Sequenced<Wire>): readonly Heard<AccountEvent>[] {
-    const heard: Heard<AccountEvent>[] = hole
+  #released({ items, hasGap }: Sequenced<Wire>): readonly StreamMessage<AccountEvent>[] {
+    const messages: StreamMessage<AccountEvent>[] = hasGap
       ? [{ type: 'gap', cause: 'missing', reason: 'the house counts an event that did not come' }]
       : []
-    for (const item of items) heard.push(...this.#event(item))
-    return heard
+    for (const item of items) messages.push(...this.#event(item))
+    return messages
   }
 
-  #event(message: Wire): readonly Heard<AccountEvent>[] {
+  #event(message: Wire): readonly StreamMessage<AccountEvent>[] {
     switch (field(message, 'ev')) {
       case 'order': {
         const report = this.#withRelease(parseOrder(nested(message, 'order')))
@@ -149,19 +149,19 @@ class HouseTalk implements Conversation<AccountEvent> {
   }
 
   #positionsChanged(account: string): void {
-    const line = this.#line
-    if (line === null) return
+    const connection = this.#connection
+    if (connection === null) return
     const { clock, positions, log } = this.#options
     this.#positions ??= new Refetch({
       clock,
       spacingMs: POSITIONS_SPACING_MS,
-      read: async (changed, within) => line.tell({ type: 'event', event: await positions(changed, within) }),
+      read: async (changed, within) => connection.emit({ type: 'event', event: await positions(changed, within) }),
       failed: (changed, error) => {
         log.warn('positions that changed could not be read', {
           account: changed,
           reason: error instanceof Error ? error.message : 'unknown'
         })
-        line.tell({ type: 'gap', cause: 'missing', reason: 'positions that changed could not be read' })
+        connection.emit({ type: 'gap', cause: 'missing', reason: 'positions that changed could not be read' })
       }
     })
     this.#positions.changed(account)

@@ -12,5 +12,5 @@ export interface SandboxSettings {
 /** Nothing of its own: where the house is, and who we are there, holds for every broker that it stands in for. */
 export const SANDBOX_SETTINGS: BrokerSettings<SandboxSettings, Readonly<Record<never, never>>> = {
   table: {},
-  choose: () => ({ at: 'house', settings: ({ url, ...house }) => ({ baseUrl: url, ...house }) })
+  choose: () => ({ at: 'sandbox', settings: ({ url, ...rest }) => ({ baseUrl: url, ...rest }) })
 }

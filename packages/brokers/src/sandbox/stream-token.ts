@@ -1,7 +1,7 @@
 /** The access token of one of the house's streams: had before it begins, renewed while it runs. */
 
 import { BrokerFault } from '@trunkline/core/ports/broker'
-import type { Closing, Line } from '../kit/conversation.ts'
+import type { Closing, Connection } from '../kit/stream-protocol.ts'
 import type { TokenSource } from '../kit/tokens.ts'
 import { usableToken } from '../kit/usable-token.ts'
 
@@ -29,11 +29,11 @@ export class StreamToken {
   }
 
   /** Renews the token of the running stream; gives the milliseconds until it should be asked again. @throws BrokerFault credentials_rejected */
-  async tend<Event>(line: Line<Event>): Promise<number> {
-    const token = this.#tokens.fresh() ?? (await this.#next(line.signal))
+  async maintain<Event>(connection: Connection<Event>): Promise<number> {
+    const token = this.#tokens.fresh() ?? (await this.#next(connection.signal))
     if (token !== this.#text) {
       this.#text = token
-      line.say(JSON.stringify({ op: 'token', token }))
+      connection.send(JSON.stringify({ op: 'token', token }))
     }
     return Math.min(Math.max(this.#tokens.renewsInMs(), CHECK_MS_LEAST), CHECK_MS_MAX)
   }
@@ -43,7 +43,7 @@ export class StreamToken {
     if (code !== 4001 && code !== 4003) return null
     return {
       cause: 'token',
-      mend: async signal => {
+      recover: async signal => {
         await this.#tokens.replacement(this.#text, signal)
       }
     }

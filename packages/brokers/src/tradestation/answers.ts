@@ -5,7 +5,7 @@ import { Malformed } from '@trunkline/core/domain/malformed'
 import { BrokerFault } from '@trunkline/core/ports/broker'
 import type { HttpReply } from '../kit/http.ts'
 import { readJson } from '../kit/json.ts'
-import { decimal, field, items, object, type Wire, wordsOrNull } from '../kit/parse.ts'
+import { decimal, displayTextOrNull, field, items, object, type Wire } from '../kit/parse.ts'
 
 /** Nearly every number is text already; the few that are not are kept as they were written. */
 export function readAnswer(body: string): Wire {
@@ -32,7 +32,7 @@ export function records(answer: Wire, key: string): readonly Wire[] {
 
 /** One of `Errors[]`, or an answer that is nothing but an error. */
 export interface BrokerError {
-  readonly word: string
+  readonly code: string
   readonly message: string
   readonly orderId: string | null
 }
@@ -45,16 +45,16 @@ export function errorsOf(answer: Wire): readonly BrokerError[] {
 
 /** `{"Error", "Message"}`. @throws Malformed for anything else */
 export function errorOf(wire: Wire): BrokerError {
-  const word = wordsOrNull(wire, 'Error', 64)
-  if (word === null) throw new Malformed('Error', "the broker's word for it", field(wire, 'Error'))
-  return { word, message: wordsOrNull(wire, 'Message') ?? word, orderId: wordsOrNull(wire, 'OrderID', 64) }
+  const code = displayTextOrNull(wire, 'Error', 64)
+  if (code === null) throw new Malformed('Error', "the broker's word for it", field(wire, 'Error'))
+  return { code, message: displayTextOrNull(wire, 'Message') ?? code, orderId: displayTextOrNull(wire, 'OrderID', 64) }
 }
 
 /** Words of errors that pass by themselves, and say nothing about what was asked for. */
 const PASSING = new Set(['InternalServerError', 'NotImplemented', 'ServiceUnavailable', 'GatewayTimeout', 'TooManyRequests'])
 
-export function isPassing({ word }: BrokerError): boolean {
-  return PASSING.has(word)
+export function isPassing({ code }: BrokerError): boolean {
+  return PASSING.has(code)
 }
 
 /** A list that is told in part is a fault, never a shorter list. @throws BrokerFault */
@@ -65,7 +65,7 @@ export function demandWhole(answer: Wire): void {
 }
 
 /** What the broker says for people in an answer that is not a success; empty when it is not the broker that speaks. */
-export function brokerWords({ body }: Pick<HttpReply, 'body'>): string {
+export function errorMessageOf({ body }: Pick<HttpReply, 'body'>): string {
   try {
     return errorOf(readAnswer(body)).message
   } catch {

@@ -25,14 +25,14 @@ import type { OrderPreview, PreviewOrder } from '@trunkline/core/ports/preview'
 import { type Calls, faultOf, type ReadOptions } from '../kit/calls.ts'
 import { EventStreams, readsAsEvents } from '../kit/event-streams.ts'
 import type { HttpReply, HttpRequest } from '../kit/http.ts'
-import { JoinedSession } from '../kit/joined.ts'
+import { JoinedSession } from '../kit/joined-session.ts'
 import { previewOf } from '../kit/preview.ts'
 import { settled } from '../kit/settle.ts'
 import type { SocketOptions } from '../kit/socket.ts'
 import { summedPositions } from '../kit/summed-positions.ts'
 import type { TokenSource } from '../kit/tokens.ts'
-import type { Words } from '../kit/words.ts'
-import { AccountBook } from './account-book.ts'
+import type { UnknownValueCounter } from '../kit/unknown-values.ts'
+import { AccountState } from './account-state.ts'
 import { demandWhole, readAnswer, records } from './answers.ts'
 import { TRADESTATION_CAPABILITIES } from './capabilities.ts'
 import { Holdings } from './holdings.ts'
@@ -59,7 +59,7 @@ export interface TradestationParts {
   readonly market: TradestationMarket
   readonly clock: Clock
   readonly log: Log
-  readonly words: Words
+  readonly unknownValues: UnknownValueCounter
   readonly heartbeatMs: number
   readonly compareMs: number
 }
@@ -69,27 +69,27 @@ export class TradestationBroker implements Broker {
   readonly market: TradestationMarket
   readonly #parts: TradestationParts
   readonly #orders: Orders
-  readonly #book: AccountBook
+  readonly #accountState: AccountState
   readonly #holdings: Holdings
   readonly #streams = new EventStreams()
 
   constructor(parts: TradestationParts) {
     this.#parts = parts
     this.market = parts.market
-    this.#orders = new Orders(parts.callsOf('orders'), parts.clock, parts.words)
-    this.#book = new AccountBook(signal => this.#accounts(signal), parts.log)
+    this.#orders = new Orders(parts.callsOf('orders'), parts.clock, parts.unknownValues)
+    this.#accountState = new AccountState(signal => this.#accounts(signal), parts.log)
     this.#holdings = new Holdings({ clock: parts.clock, read: (account, signal) => this.#positions(account, signal, { kind: 'order' }) })
   }
 
   async accounts(signal: AbortSignal): Promise<readonly BrokerAccount[]> {
     const accounts = await this.#accounts(signal)
-    this.#book.learnt(accounts)
+    this.#accountState.update(accounts)
     return accounts
   }
 
   async balances(account: string, signal: AbortSignal): Promise<Snapshot<BalanceReport>> {
     const asOf = this.#parts.clock.now()
-    const currency = await this.#book.currencyOf(account, signal)
+    const currency = await this.#accountState.currencyOf(account, signal)
     const read = (reply: HttpReply) => {
       const found = ofAccount(reply, 'Balances', account)
       if (found.length !== 1) throw new BrokerFault('malformed', `the broker has ${found.length} balances of one account`)
@@ -170,8 +170,8 @@ export class TradestationBroker implements Broker {
   }
 
   events(signal: AbortSignal): AsyncIterable<AccountEvent> {
-    const { apiUrl, tokens, clock, log, words, socket, heartbeatMs, compareMs } = this.#parts
-    const shared = { apiUrl, tokens, clock, log, words, heartbeatMs, book: this.#book }
+    const { apiUrl, tokens, clock, log, unknownValues, socket, heartbeatMs, compareMs } = this.#parts
+    const shared = { apiUrl, tokens, clock, log, unknownValues, heartbeatMs, accountState: this.#accountState }
     const orders = new OrdersStream({
       ...shared,
       compareMs,
@@ -204,7 +204,8 @@ export class TradestationBroker implements Broker {
 
   async #positions(account: string, signal: AbortSignal, options: ReadOptions = {}): Promise<Snapshot<PositionReport>> {
     const asOf = this.#parts.clock.now()
-    const read = (reply: HttpReply) => summedPositions(this.#parts.words.known(ofAccount(reply, 'Positions', account), parsePosition))
+    const read = (reply: HttpReply) =>
+      summedPositions(this.#parts.unknownValues.readKnown(ofAccount(reply, 'Positions', account), parsePosition))
     return { items: await this.#parts.callsOf('positions').read(requests.positionsRequest(account), read, signal, options), asOf }
   }
 

@@ -3,7 +3,7 @@
 import type { BrokerDefinition, CredentialsHolder } from '@trunkline/core/ports/broker'
 import { Calls } from '../kit/calls.ts'
 import { confirming } from '../kit/confirm.ts'
-import { Connects } from '../kit/connects.ts'
+import { ConnectLimiters } from '../kit/connect-limiters.ts'
 import type { BrokerDeps } from '../kit/deps.ts'
 import { HttpClient, type HttpLimits } from '../kit/http.ts'
 import { oauthToken } from '../kit/oauth.ts'
@@ -11,8 +11,8 @@ import { READ_RETRIES } from '../kit/retry.ts'
 import { hostOf } from '../kit/settings.ts'
 import { SOCKET_LIMITS, type SocketOptions } from '../kit/socket.ts'
 import { TokenSource } from '../kit/tokens.ts'
-import { Words } from '../kit/words.ts'
-import { brokerWords, isTokenRefused } from './answers.ts'
+import { UnknownValueCounter } from '../kit/unknown-values.ts'
+import { errorMessageOf, isTokenRefused } from './answers.ts'
 import { TradestationBroker } from './broker.ts'
 import { TRADESTATION_CAPABILITIES } from './capabilities.ts'
 import { limitsOf, Quotas, type Resource, resetMs } from './limits.ts'
@@ -36,9 +36,9 @@ export function tradestation(settings: TradestationSettings, deps: BrokerDeps): 
   const http = new HttpClient({ origin: apiUrl, plain, limits: HTTP })
   const signIn = new HttpClient({ origin: settings.tokenUrl, plain })
   const login = tradestationLogin(settings, signIn, clock)
-  const words = new Words({ broker: TRADESTATION_CAPABILITIES.id, log, meter })
-  const connects = new Connects(clock, CONNECTS)
-  const socket: SocketOptions = { clock, fraction, log, connects, ...SOCKET_LIMITS }
+  const unknownValues = new UnknownValueCounter({ broker: TRADESTATION_CAPABILITIES.id, log, meter })
+  const connectLimiters = new ConnectLimiters(clock, CONNECTS)
+  const socket: SocketOptions = { clock, fraction, log, connectLimiters, ...SOCKET_LIMITS }
   const base = new URL(apiUrl).pathname
   const asking = {
     http,
@@ -46,18 +46,25 @@ export function tradestation(settings: TradestationSettings, deps: BrokerDeps): 
     authorize: (token: string) => ['authorization', `Bearer ${token}`],
     unauthorized: isTokenRefused
   }
-  const calling = { ...asking, retries: READ_RETRIES, deps: { clock, fraction }, words: brokerWords, limits: limitsOf, pauseAsked: resetMs }
+  const calling = {
+    ...asking,
+    retries: READ_RETRIES,
+    deps: { clock, fraction },
+    errorMessage: errorMessageOf,
+    limits: limitsOf,
+    requestedPauseMs: resetMs
+  }
 
   function open(holder: CredentialsHolder): TradestationBroker {
     const quotas = new Quotas(clock)
     // A 401 may be about a scope that the login does not have, which says nothing about the token.
-    const confirm = confirming({ ...asking, request: accountsRequest(), budgets: [quotas.of('accounts')] })
+    const confirm = confirming({ ...asking, request: accountsRequest(), limiters: [quotas.of('accounts')] })
     const tokens = new TokenSource({ holder, clock, log, tokenOf: oauthToken, refresh: login.refresh, confirm })
     const made = new Map<Resource, Calls>()
     function callsOf(resource: Resource): Calls {
       const known = made.get(resource)
       if (known !== undefined) return known
-      const calls = new Calls({ ...calling, tokens, budgets: [quotas.of(resource)] })
+      const calls = new Calls({ ...calling, tokens, limiters: [quotas.of(resource)] })
       made.set(resource, calls)
       return calls
     }
@@ -67,11 +74,11 @@ export function tradestation(settings: TradestationSettings, deps: BrokerDeps): 
       callsOf,
       opensOf: resource => quotas.of(resource),
       tokens,
-      line: socket,
+      connection: socket,
       clock,
       heartbeatMs
     })
-    return new TradestationBroker({ apiUrl, callsOf, tokens, quotas, socket, market, clock, log, words, heartbeatMs, compareMs })
+    return new TradestationBroker({ apiUrl, callsOf, tokens, quotas, socket, market, clock, log, unknownValues, heartbeatMs, compareMs })
   }
 
   return {
@@ -81,7 +88,7 @@ export function tradestation(settings: TradestationSettings, deps: BrokerDeps): 
     login,
     open,
     async [Symbol.asyncDispose]() {
-      connects[Symbol.dispose]()
+      connectLimiters[Symbol.dispose]()
       await Promise.all([http[Symbol.asyncDispose](), signIn[Symbol.asyncDispose]()])
     }
   }

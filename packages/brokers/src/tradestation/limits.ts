@@ -1,8 +1,8 @@
 /** The broker's quotas, each of its own, for one login. */
 
 import type { Clock } from '@trunkline/core/ports/clock'
-import { type BrokerLimits, type BudgetRates, RateBudget } from '../kit/budget.ts'
 import { type HttpReply, header } from '../kit/http.ts'
+import { type BrokerLimits, RateLimiter, type RateLimits } from '../kit/rate-limiter.ts'
 
 const WINDOW_S = 300
 const WAIT_MS_MAX = 10_000
@@ -11,13 +11,13 @@ const WAIT_MS_MAX = 10_000
  * A quota of so many calls in any `windowS` seconds, of which some are left to those that an order waits for. Half of it may go at once and the
  * other half as time goes on: however these fall, no window has more.
  */
-function quota(calls: number, windowS = WINDOW_S, keptForOrders = 0): BudgetRates {
-  return { perSecond: calls / 2 / windowS, burst: calls / 2, keptForOrders, waitingMax: 500, waitMsMax: WAIT_MS_MAX }
+function quota(calls: number, windowS = WINDOW_S, reservedForOrders = 0): RateLimits {
+  return { perSecond: calls / 2 / windowS, burst: calls / 2, reservedForOrders, waitingMax: 500, waitMsMax: WAIT_MS_MAX }
 }
 
 const RATES = {
   /** No quota of orders is published: this keeps a runaway caller from being the one who finds it. Previews leave half to orders. */
-  commands: { perSecond: 50, burst: 200, keptForOrders: 100, waitingMax: 500, waitMsMax: 5_000 },
+  commands: { perSecond: 50, burst: 200, reservedForOrders: 100, waitingMax: 500, waitMsMax: 5_000 },
   accounts: quota(320),
   balances: quota(320),
   // An order of shares asks for the position before it.
@@ -31,24 +31,24 @@ const RATES = {
   quote_streams: quota(500),
   bar_streams: quota(500),
   depth_streams: quota(30, 60)
-} as const satisfies Record<string, BudgetRates>
+} as const satisfies Record<string, RateLimits>
 
 export type Resource = keyof typeof RATES
 
 export class Quotas implements Disposable {
-  readonly #budgets: Readonly<Record<Resource, RateBudget>>
+  readonly #limiters: Readonly<Record<Resource, RateLimiter>>
 
   constructor(clock: Clock) {
-    const made = Object.entries(RATES).map(([resource, rates]) => [resource, new RateBudget(rates, clock)])
-    this.#budgets = Object.fromEntries(made)
+    const made = Object.entries(RATES).map(([resource, rates]) => [resource, new RateLimiter(rates, clock)])
+    this.#limiters = Object.fromEntries(made)
   }
 
-  of(resource: Resource): RateBudget {
-    return this.#budgets[resource]
+  of(resource: Resource): RateLimiter {
+    return this.#limiters[resource]
   }
 
   [Symbol.dispose](): void {
-    for (const budget of Object.values(this.#budgets)) budget[Symbol.dispose]()
+    for (const limiter of Object.values(this.#limiters)) limiter[Symbol.dispose]()
   }
 }
 

@@ -3,7 +3,7 @@
 import type { Decimal } from '@trunkline/core/domain/decimal'
 import { compare, ZERO } from '@trunkline/core/domain/decimal'
 import type { OrderReport } from '@trunkline/core/ports/broker'
-import { Remembered } from '../kit/remembered.ts'
+import { BoundedMap } from '../kit/bounded-cache.ts'
 import type { ParsedOrder } from './parse-order.ts'
 
 /** Orders of a day; of more than that the oldest told is forgotten, and its next word is taken as its first. */
@@ -11,8 +11,8 @@ const ORDERS_MAX = 20_000
 
 interface Known {
   /** What it says to the letter, and what it comes to: lists and streams may use different words for the same. */
-  readonly words: string
-  readonly picture: string
+  readonly text: string
+  readonly snapshot: string
   readonly status: OrderReport['status']
   readonly terms: string
   readonly filled: Decimal
@@ -22,13 +22,13 @@ interface Known {
 
 export type Noted =
   /** To be passed on; `releases` when an order that was cancelling or changing is back as it was. */
-  | { readonly kind: 'news'; readonly releases: boolean }
+  | { readonly kind: 'update'; readonly releases: boolean }
   | { readonly kind: 'known' }
   /** It says less than what was told before: lines were lost or changed places. */
   | { readonly kind: 'backwards' }
 
 export class OrderMemory {
-  readonly #known = new Remembered<Known>(ORDERS_MAX)
+  readonly #known = new BoundedMap<Known>(ORDERS_MAX)
 
   /** `atMs` is on the monotonic clock. */
   note(parsed: ParsedOrder, atMs: number): Noted {
@@ -37,16 +37,16 @@ export class OrderMemory {
     const now = knownOf(parsed, atMs)
     if (before !== undefined && isBackwards(before, now)) return { kind: 'backwards' }
     this.#known.put(brokerOrderId, now)
-    if (before?.words === now.words) return { kind: 'known' }
-    return { kind: 'news', releases: before !== undefined && isReleased(before, now) }
+    if (before?.text === now.text) return { kind: 'known' }
+    return { kind: 'update', releases: before !== undefined && isReleased(before, now) }
   }
 
   /** Whether the stream has told this much of an order or more, or has told of it since `sinceMs`. */
-  hasTold(parsed: ParsedOrder, sinceMs: number): boolean {
+  hasReported(parsed: ParsedOrder, sinceMs: number): boolean {
     const known = this.#known.get(parsed.report.brokerOrderId)
     if (known === undefined) return false
     const seen = knownOf(parsed, sinceMs)
-    return known.picture === seen.picture || known.atMs >= sinceMs || isBackwards(known, seen)
+    return known.snapshot === seen.snapshot || known.atMs >= sinceMs || isBackwards(known, seen)
   }
 }
 
@@ -54,9 +54,9 @@ function knownOf({ report, isClosed }: ParsedOrder, atMs: number): Known {
   const { status, brokerStatus, filledTotal } = report
   const filled = filledTotal?.quantity ?? ZERO
   const terms = termsOf(report)
-  const picture = `${status} ${isClosed} ${filled} ${terms}`
+  const snapshot = `${status} ${isClosed} ${filled} ${terms}`
   const legs = report.legs?.map(({ fills }) => fills.map(({ fillId }) => fillId).join()).join(';') ?? ''
-  return { words: `${brokerStatus} ${picture} ${legs}`, picture, status, terms, filled, isClosed, atMs }
+  return { text: `${brokerStatus} ${snapshot} ${legs}`, snapshot, status, terms, filled, isClosed, atMs }
 }
 
 function termsOf({ type, quantity, limitPrice, stopPrice }: OrderReport): string {

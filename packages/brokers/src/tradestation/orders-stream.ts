@@ -4,13 +4,13 @@
  */
 
 import { type AccountEvent, BrokerFault } from '@trunkline/core/ports/broker'
-import type { Conversation, Heard, Line, SocketProtocol } from '../kit/conversation.ts'
 import { accountState } from '../kit/event-streams.ts'
 import type { Wire } from '../kit/parse.ts'
 import { Refetch } from '../kit/refetch.ts'
+import type { Connection, ProtocolFactory, StreamMessage, StreamProtocol } from '../kit/stream-protocol.ts'
 import { OrderMemory } from './order-memory.ts'
 import type { ParsedOrder } from './parse-order.ts'
-import { AccountLines, type AccountStreamDeps, opened } from './stream.ts'
+import { AccountLineReader, type AccountStreamDeps, opened } from './stream.ts'
 
 /** From one comparison with the list to the next, unless the settings say otherwise. */
 export const COMPARE_MS = 15_000
@@ -19,7 +19,7 @@ const ON_ITS_WAY_MS = 2_000
 /** Balances of an account are read again after its orders moved, but not more often: a quota of 320 in 5 minutes is shared by all accounts. */
 const BALANCES_SPACING_MS = 5_000
 const ORDER_SPACING_MS = 500
-const NOTHING: readonly Heard<AccountEvent>[] = []
+const NOTHING: readonly StreamMessage<AccountEvent>[] = []
 
 export interface OrdersStreamOptions extends AccountStreamDeps {
   readonly compareMs: number
@@ -33,7 +33,7 @@ export interface OrdersStreamOptions extends AccountStreamDeps {
   readonly balances: (account: string, signal: AbortSignal) => Promise<AccountEvent>
 }
 
-export class OrdersStream implements SocketProtocol<AccountEvent> {
+export class OrdersStream implements ProtocolFactory<AccountEvent> {
   readonly stateOf = accountState
   readonly #options: OrdersStreamOptions
 
@@ -41,27 +41,32 @@ export class OrdersStream implements SocketProtocol<AccountEvent> {
     this.#options = options
   }
 
-  async begin(signal: AbortSignal): Promise<Conversation<AccountEvent>> {
-    const accounts = await this.#options.book.streamed(signal)
+  async begin(signal: AbortSignal): Promise<StreamProtocol<AccountEvent>> {
+    const accounts = await this.#options.accountState.streamed(signal)
     const address = await opened(this.#options, `/brokerage/stream/accounts/${accounts}/orders`, signal)
-    const talk = new OrdersTalk(this.#options, accounts)
-    return { ...address, hear: frame => talk.hear(frame), tend: line => talk.tend(line), ended: () => talk.ended() }
+    const protocol = new OrdersProtocol(this.#options, accounts)
+    return {
+      ...address,
+      onFrame: frame => protocol.onFrame(frame),
+      maintain: connection => protocol.maintain(connection),
+      ended: () => protocol.ended()
+    }
   }
 }
 
-class OrdersTalk {
+class OrdersProtocol {
   readonly #options: OrdersStreamOptions
   readonly #accounts: string
-  readonly #lines: AccountLines
+  readonly #reader: AccountLineReader
   readonly #memory = new OrderMemory()
   readonly #again: Refetch
   readonly #balances: Refetch
-  #line: Line<AccountEvent> | null = null
+  #connection: Connection<AccountEvent> | null = null
 
   constructor(options: OrdersStreamOptions, accounts: string) {
     this.#options = options
     this.#accounts = accounts
-    this.#lines = new AccountLines(options)
+    this.#reader = new AccountLineReader(options)
     const { clock } = options
     this.#again = new Refetch({
       clock,
@@ -72,19 +77,19 @@ class OrdersTalk {
     this.#balances = new Refetch({
       clock,
       spacingMs: BALANCES_SPACING_MS,
-      read: async (account, signal) => this.#line?.tell({ type: 'event', event: await options.balances(account, signal) }),
+      read: async (account, signal) => this.#connection?.emit({ type: 'event', event: await options.balances(account, signal) }),
       failed: () => this.#missed('balances that changed could not be read')
     })
   }
 
-  hear(frame: string): readonly Heard<AccountEvent>[] {
-    return this.#lines.hear(frame, wire => this.#order(wire))
+  onFrame(frame: string): readonly StreamMessage<AccountEvent>[] {
+    return this.#reader.onFrame(frame, wire => this.#order(wire))
   }
 
-  async tend(line: Line<AccountEvent>): Promise<number> {
-    const isFirst = this.#line === null
-    this.#line = line
-    if (!isFirst) await this.#compare(line.signal)
+  async maintain(connection: Connection<AccountEvent>): Promise<number> {
+    const isFirst = this.#connection === null
+    this.#connection = connection
+    if (!isFirst) await this.#compare(connection.signal)
     return this.#options.compareMs
   }
 
@@ -92,23 +97,23 @@ class OrdersTalk {
     await Promise.all([this.#again[Symbol.asyncDispose](), this.#balances[Symbol.asyncDispose]()])
   }
 
-  #order(wire: Wire): readonly Heard<AccountEvent>[] {
-    const parsed = this.#options.words.orNull(wire, this.#options.parse)
+  #order(wire: Wire): readonly StreamMessage<AccountEvent>[] {
+    const parsed = this.#options.unknownValues.orNull(wire, this.#options.parse)
     // An order of a kind we have no words for must not hide the others. Before we are live nobody was told of it.
     if (parsed === null)
-      return this.#lines.isLive ? [{ type: 'gap', cause: 'malformed', reason: 'an order was told in unknown words' }] : NOTHING
-    const { report, isDoubtful } = parsed
+      return this.#reader.isLive ? [{ type: 'gap', cause: 'malformed', reason: 'an order was told in unknown words' }] : NOTHING
+    const { report, isUnresolved } = parsed
     const { brokerAccountId: account } = report
-    if (!this.#options.book.isOurs(account)) {
+    if (!this.#options.accountState.isOurs(account)) {
       this.#options.log.error('the broker streamed an order of an account that is not of this login; dropped', { account })
       return NOTHING
     }
     const noted = this.#memory.note(parsed, this.#options.clock.monotonicMs())
     // What was there before is read by whoever listens, once we are live.
-    if (!this.#lines.isLive || noted.kind === 'known') return NOTHING
+    if (!this.#reader.isLive || noted.kind === 'known') return NOTHING
     this.#balances.changed(account)
     if (noted.kind === 'backwards') return [{ type: 'gap', cause: 'missing', reason: 'an order was told in an older state than before' }]
-    if (!isDoubtful) return [{ type: 'event', event: { type: 'order', report: noted.releases ? { ...report, releases: true } : report } }]
+    if (!isUnresolved) return [{ type: 'event', event: { type: 'order', report: noted.releases ? { ...report, releases: true } : report } }]
     // An order that is off the book for a moment while it is replaced has not ended.
     this.#again.changed(`${account} ${report.brokerOrderId}`)
     return NOTHING
@@ -119,26 +124,26 @@ class OrdersTalk {
     const parsed = await this.#options.order(account, orderId, signal)
     if (parsed === null) return
     this.#memory.note(parsed, this.#options.clock.monotonicMs())
-    this.#line?.tell({ type: 'event', event: { type: 'order', report: parsed.report } })
+    this.#connection?.emit({ type: 'event', event: { type: 'order', report: parsed.report } })
   }
 
   /** What the list has and the stream has not told, twice in a row, was lost. @throws BrokerFault only when the login is over. */
   async #compare(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options
-    const untold = new Set((await this.#untold(signal)).map(({ report }) => report.brokerOrderId))
-    if (untold.size === 0) return
+    const unreported = new Set((await this.#unreported(signal)).map(({ report }) => report.brokerOrderId))
+    if (unreported.size === 0) return
     await clock.sleep(ON_ITS_WAY_MS, signal)
-    const lost = (await this.#untold(signal)).filter(({ report }) => untold.has(report.brokerOrderId))
+    const lost = (await this.#unreported(signal)).filter(({ report }) => unreported.has(report.brokerOrderId))
     if (lost.length === 0) return
     for (const order of lost) this.#memory.note(order, clock.monotonicMs())
     this.#missed(`the list of orders has ${lost.length} that the stream did not tell`)
   }
 
-  async #untold(signal: AbortSignal): Promise<readonly ParsedOrder[]> {
+  async #unreported(signal: AbortSignal): Promise<readonly ParsedOrder[]> {
     const askedMs = this.#options.clock.monotonicMs()
     try {
       const orders = await this.#options.list(this.#accounts, signal)
-      return orders.filter(order => !this.#memory.hasTold(order, askedMs))
+      return orders.filter(order => !this.#memory.hasReported(order, askedMs))
     } catch (error) {
       if (error instanceof BrokerFault && error.kind === 'credentials_rejected') throw error
       // A list that cannot be had now says nothing about the stream.
@@ -147,6 +152,6 @@ class OrdersTalk {
   }
 
   #missed(reason: string): void {
-    this.#line?.tell({ type: 'gap', cause: 'missing', reason })
+    this.#connection?.emit({ type: 'gap', cause: 'missing', reason })
   }
 }

@@ -7,9 +7,9 @@ import { type Calls, isSuccess, type ReadOptions } from '../kit/calls.ts'
 import { brokerNowMs, type HttpReply, type HttpRequest } from '../kit/http.ts'
 import { everyPage } from '../kit/pages.ts'
 import { textOrNull, type Wire } from '../kit/parse.ts'
-import type { Words } from '../kit/words.ts'
+import type { UnknownValueCounter } from '../kit/unknown-values.ts'
 import { type BrokerError, demandWhole, errorOf, errorsOf, isPassing, readAnswer, records } from './answers.ts'
-import { PackageSides } from './package-sides.ts'
+import { MultiLegSides } from './multi-leg-sides.ts'
 import { type ParsedOrder, parseOrder } from './parse-order.ts'
 import * as requests from './requests.ts'
 
@@ -17,7 +17,7 @@ import * as requests from './requests.ts'
 const PAGES_MAX = 100
 const DAY_MS = 86_400_000
 /** The broker keeps closed orders for 90 days; an older day is refused. */
-const KEPT_DAYS = 89
+const RETENTION_DAYS = 89
 /** Days begin somewhere between our clock and the exchange's, so that a day more is asked for. */
 const DAYS_APART = 1
 
@@ -33,13 +33,13 @@ interface OrdersPage {
 export class Orders {
   readonly #calls: Calls
   readonly #clock: Clock
-  readonly #words: Words
-  readonly #sides = new PackageSides()
+  readonly #unknownValues: UnknownValueCounter
+  readonly #sides = new MultiLegSides()
 
-  constructor(calls: Calls, clock: Clock, words: Words) {
+  constructor(calls: Calls, clock: Clock, unknownValues: UnknownValueCounter) {
     this.#calls = calls
     this.#clock = clock
-    this.#words = words
+    this.#unknownValues = unknownValues
   }
 
   /** An order that the broker took. */
@@ -49,7 +49,7 @@ export class Orders {
 
   /** One order as it is told, in lists and streams alike. @throws Malformed */
   parse(wire: Wire): ParsedOrder {
-    return this.#sides.asAsked(parseOrder(wire, this.#clock.now()))
+    return this.#sides.withRequestedSide(parseOrder(wire, this.#clock.now()))
   }
 
   /** All open ones, all of today, and those that were closed since `since`. */
@@ -80,7 +80,7 @@ export class Orders {
   async find(account: string, orderId: string, signal: AbortSignal): Promise<ParsedOrder | null> {
     const present = await this.one(account, orderId, signal)
     if (present !== null) return present
-    return await this.#one(requests.pastOrderRequest(account, orderId, this.#dayBefore(KEPT_DAYS)), orderId, signal)
+    return await this.#one(requests.pastOrderRequest(account, orderId, this.#dayBefore(RETENTION_DAYS)), orderId, signal)
   }
 
   /** Among those of today and the open ones. */
@@ -117,7 +117,7 @@ export class Orders {
     demandWhole(answer)
     const next = answer.NextToken === '' ? null : textOrNull(answer, 'NextToken')
     const clockMs = brokerNowMs(reply)
-    const { known, leftOut } = this.#words.knownBeside(found, wire => this.parse(wire), 'OrderID')
+    const { known, leftOut } = this.#unknownValues.readPartially(found, wire => this.parse(wire), 'OrderID')
     return {
       orders: known,
       leftOut,
@@ -127,14 +127,14 @@ export class Orders {
   }
 
   #dayBefore(days: number): Day {
-    const ms = epochMs(this.#clock.now()) - Math.min(KEPT_DAYS, Math.ceil(days)) * DAY_MS
+    const ms = epochMs(this.#clock.now()) - Math.min(RETENTION_DAYS, Math.ceil(days)) * DAY_MS
     return parseDay(timestampOfMs(ms).slice(0, 10), 'since')
   }
 }
 
 /** Ids come with dashes in places and without in others. */
-function isSameId(found: string, asked: string): boolean {
-  return found.replaceAll('-', '') === asked.replaceAll('-', '')
+function isSameId(found: string, requested: string): boolean {
+  return found.replaceAll('-', '') === requested.replaceAll('-', '')
 }
 
 /** Only the broker's word about an order is an absence. @throws BrokerFault for any other error, and for none at all. */
@@ -142,6 +142,6 @@ function absent(errors: readonly BrokerError[]): null {
   const [error] = errors
   if (error === undefined) throw new BrokerFault('malformed', 'the broker answered with neither an order nor an error')
   if (isPassing(error)) throw new BrokerFault('unreachable', `the broker could not look for the order: ${error.message}`)
-  if (error.word === 'NotFound' || /order/i.test(error.message)) return null
+  if (error.code === 'NotFound' || /order/i.test(error.message)) return null
   throw new BrokerFault('refused', `the broker refused to look for the order: ${error.message}`)
 }

@@ -5,10 +5,10 @@ import type { Timestamp } from '@trunkline/core/domain/timestamp'
 import type { NewOrder, OrderReport, Outcome } from '@trunkline/core/ports/broker'
 import type { HttpReply } from '../kit/http.ts'
 import { field, text, type Wire } from '../kit/parse.ts'
-import { wordFor } from '../kit/requests.ts'
+import { brokerValueOf } from '../kit/requests.ts'
 import { type BrokerError, errorOf, errorsOf, readAnswer, records } from './answers.ts'
+import { ORDER_TYPES } from './enums.ts'
 import { rejectCodeOf } from './reject-codes.ts'
-import { TYPES } from './words.ts'
 
 /** Statuses that mean "not done", each with the words it may carry. */
 const REFUSALS: { readonly [status: number]: readonly string[] } = {
@@ -22,9 +22,9 @@ const REFUSALS: { readonly [status: number]: readonly string[] } = {
 }
 
 /** Nobody documents what the second use of a confirm id is answered with: whatever speaks of it may speak of the order that was taken. */
-const SPEAKS_OF_TWICE = /duplicate|confirm ?id/i
+const DUPLICATE_CONFIRM_ID = /duplicate|confirm ?id/i
 /** A failure of the broker's own machines proves nothing of the order. */
-const SPEAKS_OF_TROUBLE = /time[ds]?[ -]?out|unavailable|internal (?:server )?error|no response|communicat/i
+const INTERNAL_FAILURE = /time[ds]?[ -]?out|unavailable|internal (?:server )?error|no response|communicat/i
 /** A second cancel asks for what is happening already. */
 const IS_UNDER_WAY = /cancel\w* (?:request )?(?:is |has been )?(?:already|pending|in progress|under way)|already .*cancel/i
 const BOILERPLATE = /^Order failed\. Reason: */
@@ -36,7 +36,7 @@ export function interpretSubmit(reply: HttpReply, sent: NewOrder, at: Timestamp)
   const [order] = taken
   if (reply.status === 200 && taken.length === 1 && order !== undefined && failed.length === 0)
     return { kind: 'accepted', value: sentReport(sent, text(order, 'OrderID', 64), at) }
-  if (taken.some(each => !isError(each)) || failed.some(({ message }) => SPEAKS_OF_TWICE.test(message)))
+  if (taken.some(each => !isError(each)) || failed.some(({ message }) => DUPLICATE_CONFIRM_ID.test(message)))
     return { kind: 'unknown', cause: new Error('the broker’s answer speaks of an order and of a failure') }
   return refusal(reply.status, failed)
 }
@@ -56,14 +56,14 @@ export function interpretChange(reply: HttpReply, brokerOrderId: string, kind: '
 
 /** Only what the broker words as a refusal is one. */
 export function refusal<T>(status: number, errors: readonly BrokerError[]): Outcome<T> {
-  const words = REFUSALS[status]
+  const codes = REFUSALS[status]
   const [first] = errors
-  if (first === undefined || words === undefined || !errors.every(error => words.includes(error.word)))
-    return { kind: 'unknown', cause: new Error(`the broker answered ${status} ${first?.word ?? 'without an error of its own'}`) }
-  if (errors.some(({ message }) => SPEAKS_OF_TROUBLE.test(message)))
+  if (first === undefined || codes === undefined || !errors.every(error => codes.includes(error.code)))
+    return { kind: 'unknown', cause: new Error(`the broker answered ${status} ${first?.code ?? 'without an error of its own'}`) }
+  if (errors.some(({ message }) => INTERNAL_FAILURE.test(message)))
     return { kind: 'unknown', cause: new Error(`the broker speaks of trouble of its own: ${first.message}`) }
   const message = first.message.replace(BOILERPLATE, '') || first.message
-  return { kind: 'refused', message, rejectCode: rejectCodeOf(message), brokerStatus: first.word }
+  return { kind: 'refused', message, rejectCode: rejectCodeOf(message), brokerStatus: first.code }
 }
 
 /** Errors beside the records, or an answer that is an error itself. */
@@ -92,7 +92,7 @@ function sentReport(sent: NewOrder, brokerOrderId: string, at: Timestamp): Order
     // What it says for people repeats the order.
     brokerMessage: null,
     rejectCode: null,
-    brokerOrderType: wordFor(TYPES, sent.type) ?? null,
+    brokerOrderType: brokerValueOf(ORDER_TYPES, sent.type) ?? null,
     execDest: null,
     fills: null,
     filledTotal: null,

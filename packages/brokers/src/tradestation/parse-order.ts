@@ -6,12 +6,12 @@ import type { Leg } from '@trunkline/core/domain/order'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
 import type { Instrument, Side } from '@trunkline/core/domain/vocabulary'
 import type { OrderReport } from '@trunkline/core/ports/broker'
-import { decimal, field, member, text, timestamp, timestampOrNull, type Wire, wordsOrNull } from '../kit/parse.ts'
+import { decimal, displayTextOrNull, field, member, text, timestamp, timestampOrNull, type Wire } from '../kit/parse.ts'
 import { amount, isNil, records } from './answers.ts'
+import { ACTIONS, ASSET_CLASSES, ORDER_TYPES, TIME_IN_FORCE } from './enums.ts'
 import { rejectCodeOf } from './reject-codes.ts'
 import { CODES, type Progress, type Reading, readingOf } from './status.ts'
 import { ourSymbol } from './symbols.ts'
-import { ACTIONS, CLASSES, LIFETIMES, TYPES } from './words.ts'
 
 const LEGS_MAX = 4
 
@@ -20,11 +20,11 @@ export interface ParsedOrder {
   /** The broker calls it closed, for good. */
   readonly isClosed: boolean
   /** To be read again before it is believed. */
-  readonly isDoubtful: boolean
+  readonly isUnresolved: boolean
 }
 
 /** One leg as it is told. An order of a single symbol is one leg. */
-interface ToldLeg {
+interface ParsedLeg {
   readonly symbol: string
   readonly instrument: Instrument
   readonly side: Side
@@ -36,37 +36,37 @@ interface ToldLeg {
 /** `now` is when the answer came, for orders that do not say when they changed. */
 export function parseOrder(wire: Wire, now: Timestamp): ParsedOrder {
   const brokerOrderId = text(wire, 'OrderID', 64)
-  const legs = records(wire, 'Legs').map(toldLeg)
+  const legs = records(wire, 'Legs').map(parseLeg)
   const [first] = legs
   if (first === undefined || legs.length > LEGS_MAX) throw new Malformed('Legs', `a list of 1 to ${LEGS_MAX}`, legs.length)
   const entryTime = timestamp(wire, 'OpenedDateTime')
   const closedAt = timestampOrNull(closedOf(wire), 'ClosedDateTime')
   const reading = readingOf(member(wire, 'Status', CODES), progressOf(legs), closedAt !== null)
   const subject = legs.length === 1 ? single(first, wire) : several(wire, legs, brokerOrderId, closedAt ?? now)
-  const reason = wordsOrNull(wire, 'RejectReason')
+  const reason = displayTextOrNull(wire, 'RejectReason')
   const report: OrderReport = {
     brokerAccountId: text(wire, 'AccountID', 64),
     brokerOrderId,
     brokerClOrdId: null,
     ...subject,
     notional: null,
-    type: member(wire, 'OrderType', TYPES),
-    tif: member(wire, 'Duration', LIFETIMES),
+    type: member(wire, 'OrderType', ORDER_TYPES),
+    tif: member(wire, 'Duration', TIME_IN_FORCE),
     stopPrice: price(wire, 'StopPrice'),
     status: reading.status,
     ...(reading.releases === true ? { releases: true } : {}),
     brokerStatus: text(wire, 'Status', 32),
-    brokerMessage: reason ?? refusedWords(wire, reading),
+    brokerMessage: reason ?? refusalText(wire, reading),
     rejectCode: reading.status === 'rejected' && reason !== null ? rejectCodeOf(reason) : null,
     brokerOrderType: text(wire, 'OrderType', 64),
-    execDest: wordsOrNull(wire, 'Routing', 64),
+    execDest: displayTextOrNull(wire, 'Routing', 64),
     fills: null,
     entryTime,
     updatedAt: closedAt ?? now,
     replacesBrokerOrderId: null,
     replacedByBrokerOrderId: null
   }
-  return { report, isClosed: closedAt !== null, isDoubtful: reading.isDoubtful === true }
+  return { report, isClosed: closedAt !== null, isUnresolved: reading.isUnresolved === true }
 }
 
 /** An empty text is no time. */
@@ -75,13 +75,13 @@ function closedOf(wire: Wire): Wire {
 }
 
 /** A refused cancel or change has its reason in the description of the status, as far as it has one. */
-function refusedWords(wire: Wire, { releases }: Reading): string | null {
-  return releases === true ? wordsOrNull(wire, 'StatusDescription') : null
+function refusalText(wire: Wire, { releases }: Reading): string | null {
+  return releases === true ? displayTextOrNull(wire, 'StatusDescription') : null
 }
 
 type Subject = Pick<OrderReport, 'symbol' | 'instrument' | 'side' | 'quantity' | 'limitPrice' | 'legs' | 'filledTotal'>
 
-function single({ symbol, instrument, side, ordered, executed, price: paid }: ToldLeg, wire: Wire): Subject {
+function single({ symbol, instrument, side, ordered, executed, price: paid }: ParsedLeg, wire: Wire): Subject {
   return {
     symbol,
     instrument,
@@ -97,13 +97,13 @@ function single({ symbol, instrument, side, ordered, executed, price: paid }: To
  * The broker knows quantities of legs only, so packages are what these have in common; and no direction, so what costs is bought and what
  * brings in is sold.
  */
-function several(wire: Wire, legs: readonly ToldLeg[], orderId: string, at: Timestamp): Subject {
-  const packages = legs.reduce((common, { ordered }) => commonDivisor(common, wholeOf(ordered)), 0n)
-  if (packages === 0n) throw new Malformed('QuantityOrdered', 'more than nothing', '0')
+function several(wire: Wire, legs: readonly ParsedLeg[], orderId: string, at: Timestamp): Subject {
+  const units = legs.reduce((common, { ordered }) => commonDivisor(common, wholeOf(ordered)), 0n)
+  if (units === 0n) throw new Malformed('QuantityOrdered', 'more than nothing', '0')
   const net = field(wire, 'OrderType') === 'Limit' ? amount(wire, 'LimitPrice') : null
   const isCredit = net?.startsWith('-') === true
   const done = legs.reduce<bigint | null>((least, { executed, ordered }) => {
-    const whole = (wholeOf(executed) * packages) / wholeOf(ordered)
+    const whole = (wholeOf(executed) * units) / wholeOf(ordered)
     return least === null || whole < least ? whole : least
   }, null)
   const quantity = decimalOf(done ?? 0n)
@@ -112,9 +112,9 @@ function several(wire: Wire, legs: readonly ToldLeg[], orderId: string, at: Time
     symbol: null,
     instrument: 'MLEG_OPT',
     side: isCredit ? 'SELL' : 'BUY',
-    quantity: decimalOf(packages),
+    quantity: decimalOf(units),
     limitPrice: net === null ? null : absolute(net),
-    legs: legs.map(leg => reportedLeg(leg, packages, orderId, at)),
+    legs: legs.map(leg => reportedLeg(leg, units, orderId, at)),
     filledTotal: { quantity, averagePrice: isNil(quantity) || average === null ? null : isCredit ? absolute(average) : average }
   }
 }
@@ -123,14 +123,14 @@ function several(wire: Wire, legs: readonly ToldLeg[], orderId: string, at: Time
  * A leg's total becomes one execution, and only once the leg is whole: a part that is told again as a part of more would be counted twice by
  * whoever adds executions up.
  */
-function reportedLeg(leg: ToldLeg, packages: bigint, orderId: string, at: Timestamp): Leg {
+function reportedLeg(leg: ParsedLeg, units: bigint, orderId: string, at: Timestamp): Leg {
   const { symbol, side, ordered, executed, price: paid } = leg
   const fill = { fillId: `${orderId}:${symbol}:${executed}`, at, quantity: executed, price: paid ?? executed, execDest: null }
-  return { symbol, side, ratio: decimalOf(wholeOf(ordered) / packages), fills: paid !== null && isWhole(leg) ? [fill] : [] }
+  return { symbol, side, ratio: decimalOf(wholeOf(ordered) / units), fills: paid !== null && isWhole(leg) ? [fill] : [] }
 }
 
-function toldLeg(wire: Wire): ToldLeg {
-  const instrument = member(wire, 'AssetType', CLASSES)
+function parseLeg(wire: Wire): ParsedLeg {
+  const instrument = member(wire, 'AssetType', ASSET_CLASSES)
   const ordered = decimal(wire, 'QuantityOrdered')
   if (isNil(ordered) || ordered.startsWith('-')) throw new Malformed('QuantityOrdered', 'more than nothing', ordered)
   const executed = amount(wire, 'ExecQuantity') ?? ZERO
@@ -164,12 +164,12 @@ function price(wire: Wire, key: string): Decimal | null {
   return value === null || isNil(value) ? null : value
 }
 
-function progressOf(legs: readonly ToldLeg[]): Progress {
+function progressOf(legs: readonly ParsedLeg[]): Progress {
   if (legs.every(({ executed }) => isNil(executed))) return 'none'
   return legs.every(isWhole) ? 'whole' : 'part'
 }
 
-function isWhole({ executed, ordered }: ToldLeg): boolean {
+function isWhole({ executed, ordered }: ParsedLeg): boolean {
   return executed === ordered || compare(executed, ordered) >= 0
 }
 

@@ -3,11 +3,11 @@
 import { isPositive, negated } from '@trunkline/core/domain/decimal'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
 import type { BalanceReport, BrokerAccount, PositionReport } from '@trunkline/core/ports/broker'
-import { decimal, field, member, nestedOrNull, text, type Wire, wordsOrNull } from '../kit/parse.ts'
+import { decimal, displayTextOrNull, field, member, nestedOrNull, text, type Wire } from '../kit/parse.ts'
 import { amount, records } from './answers.ts'
 import { TRADESTATION_CAPABILITIES } from './capabilities.ts'
+import { ASSET_CLASSES } from './enums.ts'
 import { ourSymbol } from './symbols.ts'
-import { CLASSES } from './words.ts'
 
 export function parseAccount(wire: Wire): BrokerAccount {
   const brokerAccountId = text(wire, 'AccountID', 64)
@@ -15,9 +15,9 @@ export function parseAccount(wire: Wire): BrokerAccount {
     brokerAccountId,
     accountNumber: brokerAccountId,
     institutionName: TRADESTATION_CAPABILITIES.name,
-    name: wordsOrNull(wire, 'Alias'),
-    accountType: wordsOrNull(wire, 'AccountType'),
-    currency: wordsOrNull(wire, 'Currency', 8)
+    name: displayTextOrNull(wire, 'Alias'),
+    accountType: displayTextOrNull(wire, 'AccountType'),
+    currency: displayTextOrNull(wire, 'Currency', 8)
   }
 }
 
@@ -58,7 +58,7 @@ export function parseBalances(wire: Wire, currency: string, asOf: Timestamp): re
 }
 
 export function parsePosition(wire: Wire): PositionReport {
-  const instrument = member(wire, 'AssetType', CLASSES)
+  const instrument = member(wire, 'AssetType', ASSET_CLASSES)
   const quantity = decimal(wire, 'Quantity')
   return {
     brokerAccountId: text(wire, 'AccountID', 64),

@@ -3,13 +3,13 @@
 import type { Decimal } from '@trunkline/core/domain/decimal'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import type { AccountEvent, PositionReport } from '@trunkline/core/ports/broker'
-import type { Conversation, Heard, Line, SocketProtocol } from '../kit/conversation.ts'
 import { accountState } from '../kit/event-streams.ts'
 import { field, text, type Wire } from '../kit/parse.ts'
 import { Refetch } from '../kit/refetch.ts'
+import type { Connection, ProtocolFactory, StreamMessage, StreamProtocol } from '../kit/stream-protocol.ts'
 import { summedPositions } from '../kit/summed-positions.ts'
 import { parsePosition } from './parse.ts'
-import { AccountLines, type AccountStreamDeps, opened } from './stream.ts'
+import { AccountLineReader, type AccountStreamDeps, opened } from './stream.ts'
 
 /** What a position is worth changes all the time, and is told no more often than this; what it holds, at once. */
 const WORTH_MS = 5_000
@@ -18,11 +18,11 @@ const LISTS_MS = 250
 /** Positions held for a login; beyond it the stream is given up, and positions are read instead. */
 const POSITIONS_MAX = 10_000
 
-export type TalkDeps = Omit<AccountStreamDeps, 'apiUrl' | 'tokens'>
+export type ProtocolDeps = Omit<AccountStreamDeps, 'apiUrl' | 'tokens'>
 
-const NOTHING: readonly Heard<AccountEvent>[] = []
+const NOTHING: readonly StreamMessage<AccountEvent>[] = []
 
-export class PositionsStream implements SocketProtocol<AccountEvent> {
+export class PositionsStream implements ProtocolFactory<AccountEvent> {
   readonly stateOf = accountState
   readonly #options: AccountStreamDeps
 
@@ -30,18 +30,23 @@ export class PositionsStream implements SocketProtocol<AccountEvent> {
     this.#options = options
   }
 
-  async begin(signal: AbortSignal): Promise<Conversation<AccountEvent>> {
-    const accounts = await this.#options.book.streamed(signal)
+  async begin(signal: AbortSignal): Promise<StreamProtocol<AccountEvent>> {
+    const accounts = await this.#options.accountState.streamed(signal)
     const address = await opened(this.#options, `/brokerage/stream/accounts/${accounts}/positions`, signal)
-    const talk = new PositionsTalk(this.#options)
-    return { ...address, hear: frame => talk.hear(frame), tend: line => talk.tend(line), ended: () => talk.ended() }
+    const protocol = new PositionsProtocol(this.#options)
+    return {
+      ...address,
+      onFrame: frame => protocol.onFrame(frame),
+      maintain: connection => protocol.maintain(connection),
+      ended: () => protocol.ended()
+    }
   }
 }
 
 /** What one connection of the stream comes to. */
-export class PositionsTalk {
-  readonly #options: TalkDeps
-  readonly #lines: AccountLines
+export class PositionsProtocol {
+  readonly #options: ProtocolDeps
+  readonly #reader: AccountLineReader
   /** By the broker's id of a position. */
   readonly #positions = new Map<string, PositionReport>()
   /** The same by account, so that a list of one costs what that account has. */
@@ -50,32 +55,32 @@ export class PositionsTalk {
   readonly #stale = new Set<string>()
   /** A message costs what it changes: lists are made of all that changed since the last, and not for each message. */
   readonly #lists: Refetch
-  #line: Line<AccountEvent> | null = null
+  #connection: Connection<AccountEvent> | null = null
 
-  constructor(options: TalkDeps) {
+  constructor(options: ProtocolDeps) {
     this.#options = options
-    this.#lines = new AccountLines(options)
+    this.#reader = new AccountLineReader(options)
     this.#lists = new Refetch({
       clock: options.clock,
       spacingMs: LISTS_MS,
       read: async account => {
         this.#stale.delete(account)
-        this.#line?.tell({ type: 'event', event: this.#event(account) })
+        this.#connection?.emit({ type: 'event', event: this.#event(account) })
       },
-      failed: (_account, error) => this.#line?.tell({ type: 'over', cause: 'malformed', reason: messageOf(error) })
+      failed: (_account, error) => this.#connection?.emit({ type: 'over', cause: 'malformed', reason: messageOf(error) })
     })
   }
 
-  hear(frame: string): readonly Heard<AccountEvent>[] {
-    return this.#lines.hear(frame, wire => {
+  onFrame(frame: string): readonly StreamMessage<AccountEvent>[] {
+    return this.#reader.onFrame(frame, wire => {
       if (field(wire, 'Deleted') === true) this.#closed(text(wire, 'PositionID', 64))
       else this.#position(wire)
       return NOTHING
     })
   }
 
-  async tend(line: Line<AccountEvent>): Promise<number> {
-    this.#line = line
+  async maintain(connection: Connection<AccountEvent>): Promise<number> {
+    this.#connection = connection
     for (const account of this.#stale) this.#lists.changed(account)
     this.#stale.clear()
     return WORTH_MS
@@ -87,11 +92,11 @@ export class PositionsTalk {
 
   #position(wire: Wire): void {
     // The list of positions leaves one of an unknown class out as well.
-    const position = this.#options.words.orNull(wire, parsePosition)
+    const position = this.#options.unknownValues.orNull(wire, parsePosition)
     if (position === null) return
     const { brokerAccountId: account, brokerPositionId: id } = position
     if (id === null) throw new Malformed('PositionID', 'a text', id)
-    if (!this.#options.book.isOurs(account)) {
+    if (!this.#options.accountState.isOurs(account)) {
       this.#options.log.error('the broker streamed a position of an account that is not of this login; dropped', { account })
       return
     }
@@ -115,9 +120,9 @@ export class PositionsTalk {
 
   #changed(account: string, before: Decimal | null, now: Decimal | null): void {
     // What was there before is read by whoever listens, once we are live.
-    if (!this.#lines.isLive) return
+    if (!this.#reader.isLive) return
     // Before the first tending there is nowhere to send it yet.
-    if (before === now || this.#line === null) this.#stale.add(account)
+    if (before === now || this.#connection === null) this.#stale.add(account)
     else this.#lists.changed(account)
   }
 

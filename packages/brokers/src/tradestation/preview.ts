@@ -6,13 +6,13 @@ import type { OrderTicket } from '@trunkline/core/domain/order'
 import type { Outcome } from '@trunkline/core/ports/broker'
 import { NOTHING_ESTIMATED, type OrderEstimate, type PreviewOrder } from '@trunkline/core/ports/preview'
 import type { HttpReply } from '../kit/http.ts'
-import { field, textOrNull, type Wire, wordsOrNull } from '../kit/parse.ts'
+import { displayTextOrNull, field, textOrNull, type Wire } from '../kit/parse.ts'
 import { demandNoOrder, signedCost } from '../kit/preview.ts'
 import { amount, readAnswer, records } from './answers.ts'
 import { failuresIn, isError, refusal } from './outcomes.ts'
 
 /** @throws PreviewPlaced for an answer that names an order */
-export function interpretPreview(reply: HttpReply, asked: PreviewOrder): Outcome<OrderEstimate> {
+export function interpretPreview(reply: HttpReply, requested: PreviewOrder): Outcome<OrderEstimate> {
   const answer = readAnswer(reply.body)
   const found = listed(answer, 'Confirmations')
   for (const wire of [answer, ...found, ...listed(answer, 'Orders'), ...listed(answer, 'Errors')]) demandNoOrder(wire, 'OrderID')
@@ -24,22 +24,23 @@ export function interpretPreview(reply: HttpReply, asked: PreviewOrder): Outcome
     return refusal(reply.status, failed)
   }
   const account = textOrNull(one, 'AccountID')
-  if (account !== null && account !== asked.brokerAccountId) throw new Malformed('AccountID', `our own, ${asked.brokerAccountId}`, account)
-  return { kind: 'accepted', value: estimateOf(one, asked) }
+  if (account !== null && account !== requested.brokerAccountId)
+    throw new Malformed('AccountID', `our own, ${requested.brokerAccountId}`, account)
+  return { kind: 'accepted', value: estimateOf(one, requested) }
 }
 
 /** The broker writes costs without a sign, and what it writes with one has been recorded of short sales only. */
-function estimateOf(wire: Wire, asked: OrderTicket): OrderEstimate {
-  const currency = wordsOrNull(wire, 'Currency', 8)
+function estimateOf(wire: Wire, requested: OrderTicket): OrderEstimate {
+  const currency = displayTextOrNull(wire, 'Currency', 8)
   const price = amount(wire, 'EstimatedPrice')
   return {
     ...NOTHING_ESTIMATED,
     currency,
-    price: price !== null && asked.legs !== null && asked.side === 'SELL' ? negated(price) : price,
+    price: price !== null && requested.legs !== null && requested.side === 'SELL' ? negated(price) : price,
     // Of a future it is the margin: nothing is paid for the contract.
-    cost: asked.instrument === 'FUT' ? null : signedCost(asked, amount(wire, 'EstimatedCost')),
+    cost: requested.instrument === 'FUT' ? null : signedCost(requested, amount(wire, 'EstimatedCost')),
     commission: amount(wire, 'EstimatedCommission'),
-    initialMargin: displayed(wordsOrNull(wire, 'InitialMarginDisplay', 64), currency)
+    initialMargin: displayed(displayTextOrNull(wire, 'InitialMarginDisplay', 64), currency)
   }
 }
 

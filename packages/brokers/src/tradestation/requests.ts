@@ -7,9 +7,9 @@ import type { Day } from '@trunkline/core/domain/timestamp'
 import type { NewOrder, ReplaceOrder } from '@trunkline/core/ports/broker'
 import type { PreviewOrder } from '@trunkline/core/ports/preview'
 import type { HttpRequest } from '../kit/http.ts'
-import { get, NO_BODY, WITH_BODY, wordFor } from '../kit/requests.ts'
+import { brokerValueOf, get, NO_BODY, WITH_BODY } from '../kit/requests.ts'
+import { DURATIONS, OPTION_ACTIONS, ORDER_TYPES } from './enums.ts'
 import { brokerSymbol } from './symbols.ts'
-import { DURATIONS, OPTION_ACTIONS, TYPES } from './words.ts'
 
 /** The most that a page holds. */
 const PAGE = '600'
@@ -62,7 +62,7 @@ function terms(order: PreviewOrder, action: string | null): object {
   return {
     AccountID: order.brokerAccountId,
     ...subject(order, action),
-    OrderType: wordFor(TYPES, order.type),
+    OrderType: brokerValueOf(ORDER_TYPES, order.type),
     TimeInForce: { Duration: DURATIONS[order.tif] },
     ...prices(order),
     Route: 'Intelligent'
@@ -128,15 +128,15 @@ function divisor(a: bigint, b: bigint): bigint {
 }
 
 /** Whether an order that the broker keeps under its id has what was asked of it. */
-export function hasTerms(found: OrderTicket, asked: OrderTicket): boolean {
+export function hasTerms(found: OrderTicket, requested: OrderTicket): boolean {
   const isSame = (a: Decimal | null, b: Decimal | null) => a === b || (a !== null && b !== null && compare(a, b) === 0)
   const net = (ticket: OrderTicket) =>
     ticket.limitPrice !== null && ticket.legs !== null && ticket.side === 'SELL' ? negated(ticket.limitPrice) : ticket.limitPrice
   return (
-    found.type === asked.type &&
-    isSame(found.quantity, asked.quantity) &&
-    isSame(net(found), net(asked)) &&
-    isSame(found.stopPrice, asked.stopPrice)
+    found.type === requested.type &&
+    isSame(found.quantity, requested.quantity) &&
+    isSame(net(found), net(requested)) &&
+    isSame(found.stopPrice, requested.stopPrice)
   )
 }
 

@@ -35,7 +35,7 @@ const TABLE = {
   environment: {
     env: 'TRUNKLINE_TRADESTATION_ENV',
     fallback: 'live',
-    words: ['live', 'sim'],
+    allowed: ['live', 'sim'],
     about: 'Which of TradeStation’s environments: `live`, or `sim`, its simulated accounts.'
   }
 } as const satisfies BrokerTable
@@ -51,7 +51,7 @@ export const TRADESTATION_SETTINGS: BrokerSettings<TradestationSettings, typeof 
     }
     demandNoEnvironment(TABLE, values)
     return {
-      at: 'house',
+      at: 'sandbox',
       settings: ({ url, publicUrl, clientId, clientSecret, hours }) => ({
         ...{ environment: 'sandbox', clientId, clientSecret, hours },
         apiUrl: `${url}/tradestation/v3`,

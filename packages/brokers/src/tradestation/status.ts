@@ -53,34 +53,34 @@ export const CODES = {
   OTHER: 'other'
 } as const
 
-type Said = (typeof CODES)[keyof typeof CODES]
+type CodeMeaning = (typeof CODES)[keyof typeof CODES]
 
 export interface Reading {
   readonly status: OrderStatus
   /** A cancel or replacement was refused. */
   readonly releases?: true
   /** The code alone does not settle it: the order should be read again before it is believed. */
-  readonly isDoubtful?: true
+  readonly isUnresolved?: true
 }
 
-export function readingOf(said: Said, progress: Progress, isClosed: boolean): Reading {
-  switch (said) {
+export function readingOf(meaning: CodeMeaning, progress: Progress, isClosed: boolean): Reading {
+  switch (meaning) {
     case 'before':
       return { status: progress === 'none' ? 'pending' : onBook(progress) }
     case 'live':
       return { status: onBook(progress) }
     case 'refused_request':
       // The list of codes counts a refused change among the cancelled ones; only a closing time makes it one.
-      return isClosed ? { status: ended(progress), isDoubtful: true } : { status: onBook(progress), releases: true }
+      return isClosed ? { status: ended(progress), isUnresolved: true } : { status: onBook(progress), releases: true }
     case 'out':
-      return isClosed ? { status: ended(progress) } : { status: 'pending_cancel', isDoubtful: true }
+      return isClosed ? { status: ended(progress) } : { status: 'pending_cancel', isUnresolved: true }
     case 'other':
-      return { status: isClosed ? ended(progress) : onBook(progress), isDoubtful: true }
+      return { status: isClosed ? ended(progress) : onBook(progress), isUnresolved: true }
     case 'replaced':
       // Its id is kept, so it goes on with other terms.
-      return { status: isClosed ? 'replaced' : onBook(progress), isDoubtful: true }
+      return { status: isClosed ? 'replaced' : onBook(progress), isUnresolved: true }
     default:
-      return { status: said }
+      return { status: meaning }
   }
 }
 

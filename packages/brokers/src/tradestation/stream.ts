@@ -4,14 +4,14 @@ import { Malformed } from '@trunkline/core/domain/malformed'
 import type { AccountEvent } from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Log } from '@trunkline/core/ports/log'
-import type { Closing, Conversation, Heard } from '../kit/conversation.ts'
 import type { HttpReply } from '../kit/http.ts'
 import { readJson } from '../kit/json.ts'
 import { field, object, text, type Wire } from '../kit/parse.ts'
+import type { Closing, StreamMessage, StreamProtocol } from '../kit/stream-protocol.ts'
 import type { TokenSource } from '../kit/tokens.ts'
+import type { UnknownValueCounter } from '../kit/unknown-values.ts'
 import { usableToken } from '../kit/usable-token.ts'
-import type { Words } from '../kit/words.ts'
-import type { AccountBook } from './account-book.ts'
+import type { AccountState } from './account-state.ts'
 import { errorOf, isTokenRefused } from './answers.ts'
 import { resetMs } from './limits.ts'
 
@@ -21,7 +21,7 @@ export const HEARTBEAT_MS = 6_000
 const PAUSE_MS_MAX = 60_000
 const PAUSE_MS_DEFAULT = 5_000
 
-const NOTHING: readonly Heard<never>[] = []
+const NOTHING: readonly StreamMessage<never>[] = []
 const LINES = { mediaType: /^application\/(?:vnd\.tradestation\.streams[^;]*|json)\s*(?:;|$)/i } as const
 
 export interface StreamDeps {
@@ -35,12 +35,12 @@ export interface StreamDeps {
 /** Of the streams of accounts. */
 export interface AccountStreamDeps extends StreamDeps {
   readonly log: Log
-  readonly words: Words
-  readonly book: AccountBook
+  readonly unknownValues: UnknownValueCounter
+  readonly accountState: AccountState
 }
 
 /** How one stream is asked for, and what answers that are none mean. */
-export type Opened = Pick<Conversation<never>, 'url' | 'headers' | 'lines' | 'hello' | 'refused'>
+export type Opened = Pick<StreamProtocol<never>, 'url' | 'headers' | 'lines' | 'hello' | 'refused'>
 
 /** @throws BrokerFault credentials_rejected; StreamFault for whatever passes. */
 export async function opened({ apiUrl, tokens, clock }: StreamDeps, path: string, signal: AbortSignal): Promise<Opened> {
@@ -58,28 +58,28 @@ function closingOf(answer: HttpReply, token: string, tokens: TokenSource, clock:
   if (isTokenRefused(answer))
     return {
       cause: 'token',
-      mend: async signal => {
+      recover: async signal => {
         await tokens.replacement(token, signal)
       }
     }
   if (answer.status !== 429) return null
   const ms = Math.min(resetMs(answer) ?? PAUSE_MS_DEFAULT, PAUSE_MS_MAX)
-  return { cause: 'refused', mend: signal => clock.sleep(ms, signal) }
+  return { cause: 'refused', recover: signal => clock.sleep(ms, signal) }
 }
 
 /** What a line is, before it is known to be a record of the stream. */
-export type Told =
+export type ParsedLine =
   | { readonly type: 'record' }
   | { readonly type: 'heartbeat' }
   | { readonly type: 'end_snapshot' }
-  | { readonly type: 'over'; readonly heard: Heard<never>; readonly error: string | null }
+  | { readonly type: 'over'; readonly message: StreamMessage<never>; readonly error: string | null }
 
-const RECORD: Told = { type: 'record' }
-const HEARTBEAT: Told = { type: 'heartbeat' }
-const END_SNAPSHOT: Told = { type: 'end_snapshot' }
+const RECORD: ParsedLine = { type: 'record' }
+const HEARTBEAT: ParsedLine = { type: 'heartbeat' }
+const END_SNAPSHOT: ParsedLine = { type: 'end_snapshot' }
 
 /** @throws Malformed for a state of the stream nobody knows */
-export function told(wire: Wire): Told {
+export function parseLine(wire: Wire): ParsedLine {
   if (field(wire, 'Heartbeat') !== undefined) return HEARTBEAT
   if (field(wire, 'StreamStatus') !== undefined) {
     const status = text(wire, 'StreamStatus', 32)
@@ -87,25 +87,25 @@ export function told(wire: Wire): Told {
     if (status === 'GoAway') return over('lost', 'the broker is about to close the stream', null)
     throw new Malformed('StreamStatus', 'EndSnapshot or GoAway', status)
   }
-  const word = field(wire, 'Error')
-  if (typeof word !== 'string' || word === '') return RECORD
+  const error = field(wire, 'Error')
+  if (typeof error !== 'string' || error === '') return RECORD
   const { message } = errorOf(wire)
-  if (word === 'GoAway') return over('lost', 'the broker is about to close the stream', word)
-  return over('refused', `the broker ended the stream: ${message}`, word)
+  if (error === 'GoAway') return over('lost', 'the broker is about to close the stream', error)
+  return over('refused', `the broker ended the stream: ${message}`, error)
 }
 
-function over(cause: 'lost' | 'refused', reason: string, error: string | null): Told {
-  return { type: 'over', heard: { type: 'over', cause, reason }, error }
+function over(cause: 'lost' | 'refused', reason: string, error: string | null): ParsedLine {
+  return { type: 'over', message: { type: 'over', cause, reason }, error }
 }
 
-type LineDeps = Pick<AccountStreamDeps, 'heartbeatMs' | 'book'>
+type LineReaderDeps = Pick<AccountStreamDeps, 'heartbeatMs' | 'accountState'>
 
 /** The lines of one connection to an account stream, which is live once it has told what there was before. */
-export class AccountLines {
-  readonly #options: LineDeps
+export class AccountLineReader {
+  readonly #options: LineReaderDeps
   #isLive = false
 
-  constructor(options: LineDeps) {
+  constructor(options: LineReaderDeps) {
     this.#options = options
   }
 
@@ -114,10 +114,10 @@ export class AccountLines {
   }
 
   /** @throws Malformed; what `record` throws */
-  hear(frame: string, record: (wire: Wire) => readonly Heard<AccountEvent>[]): readonly Heard<AccountEvent>[] {
+  onFrame(frame: string, record: (wire: Wire) => readonly StreamMessage<AccountEvent>[]): readonly StreamMessage<AccountEvent>[] {
     const wire = object(readJson(frame, { numbers: 'text' }), 'line')
-    const what = told(wire)
-    switch (what.type) {
+    const line = parseLine(wire)
+    switch (line.type) {
       case 'heartbeat':
         return NOTHING
       case 'end_snapshot':
@@ -125,8 +125,8 @@ export class AccountLines {
         this.#isLive = true
         return [{ type: 'live', heartbeatMs: this.#options.heartbeatMs }]
       case 'over':
-        if (what.error === 'Forbidden') this.#options.book.forbid(field(wire, 'AccountID'))
-        return [what.heard]
+        if (line.error === 'Forbidden') this.#options.accountState.forbid(field(wire, 'AccountID'))
+        return [line.message]
       case 'record':
         return record(wire)
     }

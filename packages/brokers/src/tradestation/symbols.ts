@@ -3,7 +3,7 @@
 import { Malformed } from '@trunkline/core/domain/malformed'
 import { FUTURE_MONTHS, formatSymbol, parseSymbol, type SymbolParts } from '@trunkline/core/domain/symbol'
 import type { Instrument } from '@trunkline/core/domain/vocabulary'
-import { UnknownWord } from '../kit/parse.ts'
+import { UnknownValueError } from '../kit/parse.ts'
 
 /** The exchange's root of a future, and the broker's own where it differs. */
 const ROOTS: Readonly<Record<string, string>> = {
@@ -70,7 +70,7 @@ export function ourSymbol(text: string, instrument: Instrument): string {
     return translated(text.trim(), instrument)
   } catch (error) {
     if (!(error instanceof Malformed)) throw error
-    throw new UnknownWord('Symbol', { [error.expected]: true }, text)
+    throw new UnknownValueError('Symbol', { [error.expected]: true }, text)
   }
 }
 

@@ -5,7 +5,7 @@ import type { Timestamp } from '@trunkline/core/domain/timestamp'
 import type { BalanceReport, BrokerAccount } from '@trunkline/core/ports/broker'
 import { field, nested, object, text, type Wire } from '../kit/parse.ts'
 import { TRADIER_CAPABILITIES } from './capabilities.ts'
-import { amountOrNull, items, wordsOf } from './wire.ts'
+import { amountOrNull, displayTextOf, items } from './wire.ts'
 
 /** Tradier has no other. */
 export const CURRENCY = 'USD'
@@ -13,13 +13,13 @@ export const CURRENCY = 'USD'
 /** Accounts that were closed can no longer be asked for anything. */
 export function parseProfile(answer: Wire): readonly BrokerAccount[] {
   return items(answer, 'profile', 'account')
-    .filter(wire => wordsOf(wire, 'status')?.toLowerCase() !== 'closed')
+    .filter(wire => displayTextOf(wire, 'status')?.toLowerCase() !== 'closed')
     .map(wire => ({
       brokerAccountId: text(wire, 'account_number'),
       accountNumber: text(wire, 'account_number'),
       institutionName: TRADIER_CAPABILITIES.name,
-      name: wordsOf(wire, 'classification')?.replaceAll('_', ' ') ?? null,
-      accountType: wordsOf(wire, 'type'),
+      name: displayTextOf(wire, 'classification')?.replaceAll('_', ' ') ?? null,
+      accountType: displayTextOf(wire, 'type'),
       currency: CURRENCY
     }))
 }
@@ -33,7 +33,7 @@ export function parseBalances(answer: Wire, account: string, asOf: Timestamp): B
   const day = margin === null ? null : amountOrNull(margin, 'day_trade_buying_power')
   return {
     // The answer names its account in a field that may be missing: then it is the one that was asked for.
-    brokerAccountId: wordsOf(wire, 'account_number') ?? account,
+    brokerAccountId: displayTextOf(wire, 'account_number') ?? account,
     currency: CURRENCY,
     cash: amountOrNull(wire, 'total_cash'),
     buyingPower: cash === null ? larger(stock, day) : amountOrNull(cash, 'cash_available'),

@@ -22,13 +22,13 @@ import {
 } from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { OrderPreview, PreviewOrder } from '@trunkline/core/ports/preview'
-import type { BudgetKind } from '../kit/budget.ts'
-import type { SocketProtocol } from '../kit/conversation.ts'
 import { EventStreams } from '../kit/event-streams.ts'
 import type { HttpRequest } from '../kit/http.ts'
 import { previewOf } from '../kit/preview.ts'
+import type { CallPriority } from '../kit/rate-limiter.ts'
 import { refusedUnsent, settled } from '../kit/settle.ts'
 import { type SocketOptions, SocketSession } from '../kit/socket.ts'
+import type { ProtocolFactory } from '../kit/stream-protocol.ts'
 import type { TokenSource } from '../kit/tokens.ts'
 import type { TradierCalls } from './calls.ts'
 import type { KnownOrders } from './known-orders.ts'
@@ -51,7 +51,7 @@ export interface TradierParts {
   readonly clock: Clock
   readonly socket: SocketOptions
   readonly market: TradierMarket
-  readonly stream: SocketProtocol<AccountEvent>
+  readonly stream: ProtocolFactory<AccountEvent>
 }
 
 /** Holidays are by rule, so one serves every login. */
@@ -163,7 +163,7 @@ export class TradierBroker implements Broker {
   }
 
   /** The words that the ticket alone does not give. @throws BrokerFault when what is held cannot be read; then nothing is sent. */
-  async #placing(order: PreviewOrder, signal: AbortSignal, kind: BudgetKind): Promise<Placing | Refusal> {
+  async #placing(order: PreviewOrder, signal: AbortSignal, kind: CallPriority): Promise<Placing | Refusal> {
     const refusal = refusalOf(order)
     if (refusal !== null) return refusal
     const duration = durationOf(order, epochMs(this.#parts.clock.now()), CALENDAR)

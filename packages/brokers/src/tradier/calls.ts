@@ -2,33 +2,33 @@
 
 import { BrokerFault, type Outcome } from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
-import { type BrokerLimits, type BudgetRates, RateBudget } from '../kit/budget.ts'
 import { type Answered, type CallOptions, Calls, isSuccess, type ReadOptions } from '../kit/calls.ts'
 import { type HttpReply, type HttpRequest, header } from '../kit/http.ts'
-import { complaintOf, wordsFor } from './errors.ts'
+import { type BrokerLimits, RateLimiter, type RateLimits } from '../kit/rate-limiter.ts'
+import { complaintOf, errorMessageOf } from './errors.ts'
 import { isPreview } from './requests.ts'
 
 /** Requests that Tradier counts together, each a minute from the first on. */
 export type CallClass = 'standard' | 'market' | 'trading'
 
-export type ClassRates = { readonly [of in CallClass]: BudgetRates }
-export type ClassBudgets = { readonly [of in CallClass]: RateBudget }
+export type ClassRates = { readonly [of in CallClass]: RateLimits }
+export type ClassLimiters = { readonly [of in CallClass]: RateLimiter }
 
-export function classBudgets(rates: ClassRates, clock: Clock): ClassBudgets {
-  const budget = (of: CallClass) => new RateBudget(rates[of], clock)
-  return { standard: budget('standard'), market: budget('market'), trading: budget('trading') }
+export function classLimiters(rates: ClassRates, clock: Clock): ClassLimiters {
+  const limiter = (of: CallClass) => new RateLimiter(rates[of], clock)
+  return { standard: limiter('standard'), market: limiter('market'), trading: limiter('trading') }
 }
 
-export interface TradierCallOptions extends Omit<CallOptions, 'budgets' | 'limits'> {
-  readonly budgets: ClassBudgets
+export interface TradierCallOptions extends Omit<CallOptions, 'limiters' | 'limits'> {
+  readonly limiters: ClassLimiters
 }
 
 /** An answer that Tradier also gives when nothing is wrong: a 404, a gateway in trouble. Repeating it may help. */
-class Doubted extends BrokerFault {
+class UnconfirmedError extends BrokerFault {
   readonly reply: HttpReply
 
   constructor(reply: HttpReply) {
-    super('unreachable', `Tradier answered ${reply.status} ${wordsFor(reply)}`.trim())
+    super('unreachable', `Tradier answered ${reply.status} ${errorMessageOf(reply)}`.trim())
     this.reply = reply
   }
 }
@@ -37,12 +37,12 @@ class Doubted extends BrokerFault {
 const COMPLAINTS = [400, 401, 403, 404]
 
 export class TradierCalls implements Disposable {
-  readonly #budgets: ClassBudgets
+  readonly #limiters: ClassLimiters
   readonly #calls: { readonly [of in CallClass]: Calls }
 
-  constructor({ budgets, ...options }: TradierCallOptions) {
-    const calls = (of: CallClass) => new Calls({ ...options, budgets: [budgets[of]], limits: limitsOf })
-    this.#budgets = budgets
+  constructor({ limiters, ...options }: TradierCallOptions) {
+    const calls = (of: CallClass) => new Calls({ ...options, limiters: [limiters[of]], limits: limitsOf })
+    this.#limiters = limiters
     this.#calls = { standard: calls('standard'), market: calls('market'), trading: calls('trading') }
   }
 
@@ -58,13 +58,13 @@ export class TradierCalls implements Disposable {
       const { status } = reply
       if (isSuccess(status)) return parse(reply)
       if (also.includes(status) && complaintOf(reply).form !== 'fault') return parse(reply)
-      if (status === 404 || complaintOf(reply).form === 'fault') throw new Doubted(reply)
-      throw new BrokerFault('refused', `Tradier answered ${status} ${wordsFor(reply)}`.trim())
+      if (status === 404 || complaintOf(reply).form === 'fault') throw new UnconfirmedError(reply)
+      throw new BrokerFault('refused', `Tradier answered ${status} ${errorMessageOf(reply)}`.trim())
     }
     try {
       return await this.#calls[of].read(request, believing, signal, { ...options, also: COMPLAINTS })
     } catch (cause) {
-      if (!(cause instanceof Doubted)) throw cause
+      if (!(cause instanceof UnconfirmedError)) throw cause
       throw cause.reply.status === 404 ? new BrokerFault('refused', cause.message) : cause
     }
   }
@@ -80,7 +80,7 @@ export class TradierCalls implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    for (const budget of Object.values(this.#budgets)) budget[Symbol.dispose]()
+    for (const limiter of Object.values(this.#limiters)) limiter[Symbol.dispose]()
   }
 }
 

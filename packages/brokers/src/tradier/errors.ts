@@ -2,25 +2,25 @@
 
 import type { HttpReply } from '../kit/http.ts'
 import { header } from '../kit/http.ts'
-import { field, object, type Wire, wordsOrNull } from '../kit/parse.ts'
+import { displayTextOrNull, field, object, type Wire } from '../kit/parse.ts'
 import { collapsed, readAnswer } from './wire.ts'
 
 export type Complaint =
   /** Of the gateway in front of the API: nothing behind it was asked, unless it says that it could not be reached. */
-  | { readonly form: 'fault'; readonly words: string; readonly code: string }
+  | { readonly form: 'fault'; readonly text: string; readonly code: string }
   /** Of the API or of what is behind it: each a sentence or a code. */
   | { readonly form: 'errors'; readonly errors: readonly string[] }
-  | { readonly form: 'text'; readonly words: string }
+  | { readonly form: 'text'; readonly text: string }
   /** HTML, nothing, or JSON that says nothing known. */
   | { readonly form: 'other' }
 
-const WORDS_MAX = 500
+const TEXT_MAX = 500
 
 export function complaintOf(reply: HttpReply): Complaint {
   const body = reply.body.trim()
   if (body.startsWith('{')) return inJson(body)
-  if (body === '' || body.startsWith('<') || body.length > WORDS_MAX || isWithControls(body)) return { form: 'other' }
-  return { form: 'text', words: body }
+  if (body === '' || body.startsWith('<') || body.length > TEXT_MAX || hasControlCharacters(body)) return { form: 'other' }
+  return { form: 'text', text: body }
 }
 
 function inJson(body: string): Complaint {
@@ -36,8 +36,8 @@ function inJson(body: string): Complaint {
   if (typeof fault !== 'object' || fault === null || Array.isArray(fault)) return { form: 'other' }
   const wire = object(fault, 'fault')
   const detail = field(wire, 'detail')
-  const code = typeof detail === 'object' && detail !== null ? wordsOrNull(object(detail, 'detail'), 'errorcode') : null
-  return { form: 'fault', words: wordsOrNull(wire, 'faultstring') ?? '', code: code ?? '' }
+  const code = typeof detail === 'object' && detail !== null ? displayTextOrNull(object(detail, 'detail'), 'errorcode') : null
+  return { form: 'fault', text: displayTextOrNull(wire, 'faultstring') ?? '', code: code ?? '' }
 }
 
 /** What an answer has under `errors`, which may be a success otherwise; null when it has none. */
@@ -45,7 +45,7 @@ export function errorsOf(answer: Wire): readonly string[] | null {
   const errors = field(answer, 'errors')
   if (typeof errors !== 'object' || errors === null || Array.isArray(errors)) return null
   const found = collapsed(object(errors, 'errors'), 'error').filter(error => typeof error === 'string')
-  return found.length === 0 ? null : found.map(error => error.slice(0, WORDS_MAX))
+  return found.length === 0 ? null : found.map(error => error.slice(0, TEXT_MAX))
 }
 
 /** Sentences and codes as one text. */
@@ -55,11 +55,11 @@ export function joined(errors: readonly string[]): string {
     : errors
         .map(error => error.replace(/\.$/, ''))
         .join('; ')
-        .slice(0, WORDS_MAX)
+        .slice(0, TEXT_MAX)
 }
 
 /** The words to show; empty when there are none fit for it. */
-export function wordsFor(reply: HttpReply): string {
+export function errorMessageOf(reply: HttpReply): string {
   const complaint = complaintOf(reply)
   switch (complaint.form) {
     case 'errors':
@@ -67,30 +67,30 @@ export function wordsFor(reply: HttpReply): string {
     case 'other':
       return ''
     default:
-      return complaint.words
+      return complaint.text
   }
 }
 
 /** The gateway's word that the access token itself is expired, revoked or of another environment. Any other 401 may be a passing one. */
-export function saysTokenRefused(reply: HttpReply): boolean {
+export function isTokenRefused(reply: HttpReply): boolean {
   if (reply.status !== 401 && reply.status !== 403) return false
   const complaint = complaintOf(reply)
-  return complaint.form === 'fault' && (/access token/i.test(complaint.words) || /access_token/.test(complaint.code))
+  return complaint.form === 'fault' && (/access token/i.test(complaint.text) || /access_token/.test(complaint.code))
 }
 
 /** Whether it was refused for coming too often, which the gateway decides before anybody is asked. */
-export function saysTooMany(reply: HttpReply): boolean {
+export function isRateLimited(reply: HttpReply): boolean {
   return reply.status === 429 && (complaintOf(reply).form === 'fault' || header(reply, 'x-ratelimit-available') === '0')
 }
 
 /** Whether the API says in its own words that there is no such order. */
-export function saysNoOrder(reply: HttpReply): boolean {
-  return reply.status >= 400 && reply.status < 500 && /order/i.test(wordsFor(reply)) && NO_ORDER.test(wordsFor(reply))
+export function isUnknownOrder(reply: HttpReply): boolean {
+  return reply.status >= 400 && reply.status < 500 && /order/i.test(errorMessageOf(reply)) && NO_ORDER.test(errorMessageOf(reply))
 }
 
 const NO_ORDER = /not found|does not exist|no such|unknown order|invalid order/i
 
-function isWithControls(body: string): boolean {
+function hasControlCharacters(body: string): boolean {
   for (let index = 0; index < body.length; index += 1) if (body.charCodeAt(index) < 9) return true
   return false
 }

@@ -7,12 +7,12 @@ import { compare, type Decimal, parseDecimal, ZERO } from '@trunkline/core/domai
 import { type Day, parseDay } from '@trunkline/core/domain/timestamp'
 import type { TransactionType } from '@trunkline/core/domain/vocabulary'
 import type { TransactionReport } from '@trunkline/core/ports/broker'
-import { field, lookedUp, object, text, type Wire } from '../kit/parse.ts'
-import type { Words } from '../kit/words.ts'
+import { field, lookUp, object, text, type Wire } from '../kit/parse.ts'
+import type { UnknownValueCounter } from '../kit/unknown-values.ts'
 import { CURRENCY } from './accounts.ts'
+import { EVENTS, OPTION_EVENTS } from './enums.ts'
 import { fromTradier, isOption } from './symbols.ts'
-import { amountOrNull, items, textOf, wordsOf } from './wire.ts'
-import { EVENTS, OPTION_EVENTS } from './words.ts'
+import { amountOrNull, displayTextOf, items, textOf } from './wire.ts'
 
 /** What moves in with a positive amount moves out with a negative one. */
 const OPPOSITE: { readonly [type in TransactionType]?: TransactionType } = { BUY: 'SELL', DEPOSIT: 'WITHDRAWAL' }
@@ -25,18 +25,18 @@ export function parseEvents(answer: Wire): readonly Wire[] {
  * Newest first. An event's id is made of what it says and of how many said the same before it, so that reading it again gives the same one
  * whatever the window.
  */
-export function transactionsOf(events: readonly Wire[], words: Words): readonly TransactionReport[] {
+export function transactionsOf(events: readonly Wire[], unknownValues: UnknownValueCounter): readonly TransactionReport[] {
   const seen = new Map<string, number>()
   const dated = events.map(event => ({ event, day: dayOf(event) })).sort((a, b) => (a.day < b.day ? 1 : a.day > b.day ? -1 : 0))
   return dated.map(({ event, day }) => {
     const print = createHash('sha256').update(JSON.stringify(event)).digest('hex').slice(0, 24)
     const times = (seen.get(print) ?? 0) + 1
     seen.set(print, times)
-    return transactionOf(event, day, `${day}-${print}-${times}`, words)
+    return transactionOf(event, day, `${day}-${print}-${times}`, unknownValues)
   })
 }
 
-function transactionOf(event: Wire, day: Day, brokerTransactionId: string, words: Words): TransactionReport {
+function transactionOf(event: Wire, day: Day, brokerTransactionId: string, unknownValues: UnknownValueCounter): TransactionReport {
   const brokerType = text(event, 'type', 64)
   // What there is to say beyond the amount is in an element named after the type.
   const detail = detailOf(event, brokerType)
@@ -45,7 +45,7 @@ function transactionOf(event: Wire, day: Day, brokerTransactionId: string, words
   return {
     brokerAccountId: null,
     brokerTransactionId,
-    type: typeOf(event, detail, sum, words),
+    type: typeOf(event, detail, sum, unknownValues),
     brokerType,
     symbol: symbol === null ? null : fromTradier(symbol),
     instrument: symbol === null ? null : isOption(symbol) ? 'OPT' : 'STK',
@@ -57,13 +57,13 @@ function transactionOf(event: Wire, day: Day, brokerTransactionId: string, words
     day,
     settlementDay: null,
     brokerOrderId: null,
-    description: wordsOf(detail, 'description')
+    description: displayTextOf(detail, 'description')
   }
 }
 
-function typeOf(event: Wire, detail: Wire, sum: Decimal | null, words: Words): TransactionType {
-  const type = words.or<TransactionType, 'OTHER'>(event, 'type', EVENTS, 'OTHER')
-  if (field(event, 'type') === 'option') return lookedUp(OPTION_EVENTS, wordsOf(detail, 'option_type')?.toLowerCase()) ?? 'OTHER'
+function typeOf(event: Wire, detail: Wire, sum: Decimal | null, unknownValues: UnknownValueCounter): TransactionType {
+  const type = unknownValues.or<TransactionType, 'OTHER'>(event, 'type', EVENTS, 'OTHER')
+  if (field(event, 'type') === 'option') return lookUp(OPTION_EVENTS, displayTextOf(detail, 'option_type')?.toLowerCase()) ?? 'OTHER'
   const isOut = type === 'BUY' ? isSale(detail, sum) : sum !== null && compare(sum, ZERO) < 0
   return (isOut ? OPPOSITE[type] : undefined) ?? type
 }

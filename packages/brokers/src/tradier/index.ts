@@ -1,22 +1,22 @@
 /** Tradier as a broker: its parts put together. */
 
 import type { AccountEvent, BrokerDefinition, CredentialsHolder } from '@trunkline/core/ports/broker'
-import type { BudgetRates } from '../kit/budget.ts'
 import { confirming } from '../kit/confirm.ts'
-import { Connects } from '../kit/connects.ts'
+import { ConnectLimiters } from '../kit/connect-limiters.ts'
 import type { BrokerDeps } from '../kit/deps.ts'
 import { readsAsEvents } from '../kit/event-streams.ts'
 import { HttpClient, type HttpReply } from '../kit/http.ts'
 import { oauthToken } from '../kit/oauth.ts'
+import type { RateLimits } from '../kit/rate-limiter.ts'
 import { READ_RETRIES } from '../kit/retry.ts'
 import { hostOf } from '../kit/settings.ts'
 import { SOCKET_LIMITS, type SocketOptions } from '../kit/socket.ts'
 import { TokenSource } from '../kit/tokens.ts'
-import { Words } from '../kit/words.ts'
+import { UnknownValueCounter } from '../kit/unknown-values.ts'
 import { TradierBroker } from './broker.ts'
-import { type ClassRates, classBudgets, TradierCalls } from './calls.ts'
+import { type ClassRates, classLimiters, TradierCalls } from './calls.ts'
 import { TRADIER_CAPABILITIES, tradierCapabilities } from './capabilities.ts'
-import { saysTokenRefused, wordsFor } from './errors.ts'
+import { errorMessageOf, isTokenRefused } from './errors.ts'
 import { KnownOrders } from './known-orders.ts'
 import { tradierLogin } from './login.ts'
 import { TradierMarket } from './market/source.ts'
@@ -27,10 +27,10 @@ import type { TradierSettings } from './settings.ts'
 import { readAnswer } from './wire.ts'
 
 const WAITING = { waitingMax: 500, waitMsMax: 5_000 }
-const PER_MINUTE = (calls: number, keptForOrders: number): BudgetRates => ({
+const PER_MINUTE = (calls: number, reservedForOrders: number): RateLimits => ({
   perSecond: calls / 60,
   burst: calls,
-  keptForOrders,
+  reservedForOrders,
   ...WAITING
 })
 /** A minute's calls may go at once; how many of the minute are left Tradier says with every answer, and that is kept to. Previews leave half of the orders' to orders. */
@@ -52,9 +52,9 @@ export function tradier(settings: TradierSettings, deps: BrokerDeps): TradierDef
   if (!plain && new URL(streamUrl).protocol !== 'wss:') throw new TypeError(`a broker's stream must be wss, was ${streamUrl}`)
   const http = new HttpClient({ origin, plain })
   const login = tradierLogin({ http, ...settings, clock })
-  const words = new Words({ broker: TRADIER_CAPABILITIES.id, log, meter })
-  const connects = new Connects(clock)
-  const socket: SocketOptions = { clock, fraction, log, connects, ...SOCKET_LIMITS }
+  const unknownValues = new UnknownValueCounter({ broker: TRADIER_CAPABILITIES.id, log, meter })
+  const connectLimiters = new ConnectLimiters(clock)
+  const socket: SocketOptions = { clock, fraction, log, connectLimiters, ...SOCKET_LIMITS }
   const capabilities = tradierCapabilities({ account: settings.accountStream, market: settings.marketStream })
   const calling = {
     http,
@@ -63,17 +63,17 @@ export function tradier(settings: TradierSettings, deps: BrokerDeps): TradierDef
     deps: { clock, fraction },
     authorize: (token: string) => ['authorization', `Bearer ${token}`],
     // Any 401: one that is not about the token is found out by asking for the profile, which every login may see.
-    unauthorized: (reply: HttpReply) => reply.status === 401 || saysTokenRefused(reply),
-    words: wordsFor
+    unauthorized: (reply: HttpReply) => reply.status === 401 || isTokenRefused(reply),
+    errorMessage: errorMessageOf
   }
 
   function open(holder: CredentialsHolder): TradierBroker {
-    const budgets = classBudgets(RATES[environment], clock)
-    const confirm = confirming({ ...calling, request: profileRequest(), budgets: [budgets.standard] })
+    const limiters = classLimiters(RATES[environment], clock)
+    const confirm = confirming({ ...calling, request: profileRequest(), limiters: [limiters.standard] })
     const tokens = new TokenSource({ holder, clock, log, tokenOf: oauthToken, refresh: login.refresh, confirm })
-    const calls = new TradierCalls({ ...calling, tokens, budgets })
+    const calls = new TradierCalls({ ...calling, tokens, limiters })
     const known = new KnownOrders()
-    const reads = new TradierReads({ calls, clock, log, words, known })
+    const reads = new TradierReads({ calls, clock, log, unknownValues, known })
     const session = (of: 'accounts' | 'markets') => (signal: AbortSignal) =>
       calls.read('standard', sessionRequest(of), reply => sessionOf(readAnswer(reply.body)), signal)
     const events = readsAsEvents(reads, clock)
@@ -82,7 +82,7 @@ export function tradier(settings: TradierSettings, deps: BrokerDeps): TradierDef
       heartbeatMs,
       clock,
       log,
-      words,
+      unknownValues,
       known,
       session: session('accounts'),
       reads: {
@@ -97,7 +97,7 @@ export function tradier(settings: TradierSettings, deps: BrokerDeps): TradierDef
       calls,
       clock,
       hours: settings.hours,
-      stream: settings.marketStream ? { url: streamUrl, line: socket, session: session('markets'), quietMs: heartbeatMs / 4 } : null
+      stream: settings.marketStream ? { url: streamUrl, connection: socket, session: session('markets'), quietMs: heartbeatMs / 4 } : null
     })
     return new TradierBroker({ capabilities, calls, reads, tokens, known, clock, socket, market, stream })
   }
@@ -109,7 +109,7 @@ export function tradier(settings: TradierSettings, deps: BrokerDeps): TradierDef
     login,
     open,
     async [Symbol.asyncDispose]() {
-      connects[Symbol.dispose]()
+      connectLimiters[Symbol.dispose]()
       await http[Symbol.asyncDispose]()
     }
   }

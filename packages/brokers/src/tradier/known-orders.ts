@@ -3,17 +3,17 @@
 import { compare, type Decimal, isPositive, plus, ZERO } from '@trunkline/core/domain/decimal'
 import { isOpen } from '@trunkline/core/domain/order'
 import type { OrderReport } from '@trunkline/core/ports/broker'
+import { BoundedMap } from '../kit/bounded-cache.ts'
 import { member, text, timestampOrNull, type Wire } from '../kit/parse.ts'
-import { Remembered } from '../kit/remembered.ts'
+import { ORDER_TYPES, STATUSES } from './enums.ts'
 import { figuresOf, statusOf } from './orders.ts'
 import { amountOrNull, textOf } from './wire.ts'
-import { KINDS, STATES } from './words.ts'
 
 /** Of the orders beyond it, those heard of longest ago are read again when the stream names them. */
 const ORDERS_MAX = 5_000
 
 export class KnownOrders {
-  readonly #orders = new Remembered<OrderReport>(ORDERS_MAX)
+  readonly #orders = new BoundedMap<OrderReport>(ORDERS_MAX)
 
   get(account: string, order: string): OrderReport | undefined {
     return this.#orders.get(`${account} ${order}`)
@@ -33,13 +33,13 @@ const EXACT_LENGTH = 15
  */
 export function merged(known: OrderReport, event: Wire): OrderReport | 'read' {
   // Legs fill one by one and events do not tell of them; nor do they say why an order was rejected.
-  if (known.legs !== null || member(event, 'status', STATES) === 'rejected') return 'read'
+  if (known.legs !== null || member(event, 'status', STATUSES) === 'rejected') return 'read'
   const { filled } = figuresOf(event)
   const quantity = larger(known.quantity, filled.quantity, amountOrNull(event, 'remaining_quantity') ?? ZERO)
-  const told = statusOf(event, { quantity, filled })
+  const reported = statusOf(event, { quantity, filled })
   const before = known.filledTotal?.quantity ?? ZERO
-  if ((filled.quantity !== before && compare(filled.quantity, before) < 0) || (!isOpen(known.status) && isOpen(told))) return known
-  const type = member(event, 'type', KINDS)
+  if ((filled.quantity !== before && compare(filled.quantity, before) < 0) || (!isOpen(known.status) && isOpen(reported))) return known
+  const type = member(event, 'type', ORDER_TYPES)
   return {
     ...known,
     quantity,
@@ -47,7 +47,7 @@ export function merged(known: OrderReport, event: Wire): OrderReport | 'read' {
     limitPrice: type === 'LMT' || type === 'STPLMT' ? priceOf(event, 'price', known.limitPrice) : null,
     stopPrice: type === 'STP' || type === 'STPLMT' ? priceOf(event, 'stop_price', known.stopPrice) : null,
     // Tradier may say open before it says pending, and an order that is on the book does not leave it again.
-    status: told === 'pending' && known.status !== 'pending' ? known.status : told,
+    status: reported === 'pending' && known.status !== 'pending' ? known.status : reported,
     brokerStatus: text(event, 'status', 64),
     brokerOrderType: text(event, 'type', 64),
     brokerClOrdId: textOf(event, 'tag') ?? known.brokerClOrdId,
@@ -59,8 +59,8 @@ export function merged(known: OrderReport, event: Wire): OrderReport | 'read' {
 /** An event has no quantity of its own: an order that was made larger elsewhere shows it by what remains. */
 function larger(known: Decimal | null, filled: Decimal, remaining: Decimal): Decimal | null {
   if (known === null || isWithin(known, filled, remaining)) return known
-  const told = plus(filled, remaining)
-  return compare(told, known) > 0 ? told : known
+  const reported = plus(filled, remaining)
+  return compare(reported, known) > 0 ? reported : known
 }
 
 /** False as well where it takes the core's arithmetic to tell: whole numbers of so few digits are exact without it. */
@@ -72,6 +72,6 @@ function isWithin(known: Decimal, filled: Decimal, remaining: Decimal): boolean 
 
 /** A price that the event leaves out is written as nothing. */
 function priceOf(event: Wire, key: string, before: Decimal | null): Decimal | null {
-  const told = amountOrNull(event, key)
-  return told !== null && isPositive(told) ? told : before
+  const reported = amountOrNull(event, key)
+  return reported !== null && isPositive(reported) ? reported : before
 }

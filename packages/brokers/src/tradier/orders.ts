@@ -8,10 +8,10 @@ import type { Instrument, OrderStatus, Side } from '@trunkline/core/domain/vocab
 import type { OrderReport } from '@trunkline/core/ports/broker'
 import { field, member, object, text, timestampOrNull, type Wire } from '../kit/parse.ts'
 import { isNil } from '../kit/scan.ts'
+import { ASSET_CLASSES, BRACKETS, MULTI_LEG_TYPES, OPTION_SIDES, ORDER_TYPES, SHARE_SIDES, STATUSES, TIME_IN_FORCE } from './enums.ts'
 import { rejectCodeOf } from './reject-codes.ts'
 import { fromTradier } from './symbols.ts'
-import { amount, amountOrNull, collapsed, items, textOf, wordsOf } from './wire.ts'
-import { BRACKETS, CLASSES, DURATIONS, KINDS, OPTION_SIDES, PACKAGE_KINDS, SHARE_SIDES, STATES } from './words.ts'
+import { amount, amountOrNull, collapsed, displayTextOf, items, textOf } from './wire.ts'
 
 const LEGS_MAX = 8
 
@@ -34,20 +34,20 @@ function unbracketed(order: Wire): readonly Wire[] {
 
 export function parseOrder(wire: Wire, account: string): OrderReport {
   const instrument = instrumentOf(wire)
-  const subject = instrument === 'MLEG_OPT' ? packageOf(wire) : singleOf(wire, instrument)
+  const subject = instrument === 'MLEG_OPT' ? multiLegOf(wire) : singleOf(wire, instrument)
   const { quantity } = subject
-  const told = figuresOf(wire)
-  const filled = subject.legs === null ? told.filled : (packageFilled(wire, subject.legs) ?? told.filled)
+  const figures = figuresOf(wire)
+  const filled = subject.legs === null ? figures.filled : (multiLegFilled(wire, subject.legs) ?? figures.filled)
   const entryTime = timestampOrNull(wire, 'create_date') ?? timeOf(wire, 'transaction_date')
   const status = statusOf(wire, { quantity, filled })
-  const reason = wordsOf(wire, 'reason_description')
+  const reason = displayTextOf(wire, 'reason_description')
   const limitPrice = subject.type === 'LMT' || subject.type === 'STPLMT' ? (amountOrNull(wire, 'price') ?? freeOf(wire)) : null
   return {
     ...subject,
     brokerAccountId: account,
     brokerOrderId: text(wire, 'id', 64),
     brokerClOrdId: textOf(wire, 'tag'),
-    tif: member(wire, 'duration', DURATIONS),
+    tif: member(wire, 'duration', TIME_IN_FORCE),
     notional: null,
     limitPrice,
     stopPrice: subject.type === 'STP' || subject.type === 'STPLMT' ? amountOrNull(wire, 'stop_price') : null,
@@ -76,26 +76,26 @@ export interface Figures {
 export function figuresOf(wire: Wire): Figures {
   const executed = amountOrNull(wire, 'exec_quantity') ?? amountOrNull(wire, 'executed_quantity') ?? ZERO
   const average = amountOrNull(wire, 'avg_fill_price') ?? ZERO
-  const isTold = !isNil(executed) && !isNil(average)
+  const hasTotals = !isNil(executed) && !isNil(average)
   return {
     quantity: amountOrNull(wire, 'quantity'),
-    filled: isTold ? { quantity: executed, averagePrice: average } : { quantity: ZERO, averagePrice: null }
+    filled: hasTotals ? { quantity: executed, averagePrice: average } : { quantity: ZERO, averagePrice: null }
   }
 }
 
 /** A word that says filled counts once the figures say so too. @throws UnknownWord */
 export function statusOf(wire: Wire, { quantity, filled }: Figures): OrderStatus {
-  const told = member<OrderStatus>(wire, 'status', STATES)
+  const reported = member<OrderStatus>(wire, 'status', STATUSES)
   const isWhole = !isNil(filled.quantity) && (quantity === null || filled.quantity === quantity || compare(filled.quantity, quantity) >= 0)
-  if (told === 'filled' || field(wire, 'status') === 'calculated') {
+  if (reported === 'filled' || field(wire, 'status') === 'calculated') {
     if (isWhole) return 'filled'
     return isNil(filled.quantity) ? 'working' : 'partially_filled'
   }
-  return told === 'working' && !isNil(filled.quantity) ? 'partially_filled' : told
+  return reported === 'working' && !isNil(filled.quantity) ? 'partially_filled' : reported
 }
 
 /** Whether Tradier says filled and has not told the figures of it yet. */
-export function isUntold({ status, brokerStatus }: OrderReport): boolean {
+export function lacksFillTotals({ status, brokerStatus }: OrderReport): boolean {
   return brokerStatus === 'filled' && status !== 'filled'
 }
 
@@ -107,20 +107,20 @@ function singleOf(wire: Wire, instrument: Instrument): Subject {
     symbol: isContract ? text(wire, 'option_symbol', 32) : fromTradier(text(wire, 'symbol', 32)),
     instrument,
     side: member<Side>(wire, 'side', isContract ? OPTION_SIDES : SHARE_SIDES),
-    type: member(wire, 'type', KINDS),
+    type: member(wire, 'type', ORDER_TYPES),
     quantity: positive(wire, 'quantity'),
     legs: null
   }
 }
 
 /** Tradier counts the contracts of each leg; a package is what they have in common. */
-function packageOf(wire: Wire): Subject {
+function multiLegOf(wire: Wire): Subject {
   const records = legsOf(wire)
-  const { type, side } = member(wire, 'type', PACKAGE_KINDS)
+  const { type, side } = member(wire, 'type', MULTI_LEG_TYPES)
   const counts = records.map(leg => wholeOf(leg))
-  const packages = counts.reduce(commonDivisor)
-  const legs = records.map((leg, index) => legOf(wire, leg, (counts[index] ?? packages) / packages))
-  return { symbol: null, instrument: 'MLEG_OPT', side, type, quantity: decimalOf(packages), legs }
+  const units = counts.reduce(commonDivisor)
+  const legs = records.map((leg, index) => legOf(wire, leg, (counts[index] ?? units) / units))
+  return { symbol: null, instrument: 'MLEG_OPT', side, type, quantity: decimalOf(units), legs }
 }
 
 function legOf(order: Wire, wire: Wire, ratio: bigint): Leg {
@@ -137,7 +137,7 @@ function legOf(order: Wire, wire: Wire, ratio: bigint): Leg {
 function legFills(order: Wire, wire: Wire, symbol: string): Leg['fills'] {
   const { filled, quantity } = figuresOf(wire)
   const { averagePrice } = filled
-  const isOver = ENDED.has(member<OrderStatus>(order, 'status', STATES))
+  const isOver = ENDED.has(member<OrderStatus>(order, 'status', STATUSES))
   const isWhole = quantity !== null && compare(filled.quantity, quantity) >= 0
   if (averagePrice === null || !(isOver || isWhole)) return []
   const at = timestampOrNull(wire, 'transaction_date') ?? timeOf(order, 'transaction_date')
@@ -149,26 +149,26 @@ function legFills(order: Wire, wire: Wire, symbol: string): Leg['fills'] {
 const ENDED: ReadonlySet<OrderStatus> = new Set(['cancelled', 'expired', 'rejected'])
 
 /** Packages whose every leg is filled, at their net price; null where the legs do not tell. */
-function packageFilled(wire: Wire, legs: readonly Leg[]): OrderReport['filledTotal'] {
-  const { side } = member(wire, 'type', PACKAGE_KINDS)
-  let packages: bigint | null = null
+function multiLegFilled(wire: Wire, legs: readonly Leg[]): OrderReport['filledTotal'] {
+  const { side } = member(wire, 'type', MULTI_LEG_TYPES)
+  let units: bigint | null = null
   let net = ZERO
   for (const [index, record] of legsOf(wire).entries()) {
     const leg = legs[index]
     const { filled } = figuresOf(record)
     if (leg === undefined || filled.averagePrice === null) return null
     const whole = BigInt(filled.quantity.replace(/\..*$/, '')) / BigInt(leg.ratio)
-    packages = packages === null || whole < packages ? whole : packages
+    units = units === null || whole < units ? whole : units
     const part = times(filled.averagePrice, leg.ratio)
     net = leg.side.startsWith('BUY') === (side === 'BUY') ? plus(net, part) : minus(net, part)
   }
-  return packages === null || packages === 0n ? null : { quantity: decimalOf(packages), averagePrice: net }
+  return units === null || units === 0n ? null : { quantity: decimalOf(units), averagePrice: net }
 }
 
 function instrumentOf(wire: Wire): Instrument {
   // Of a leg of a bracket the class may be left out.
   if (field(wire, 'class') === undefined) return textOf(wire, 'option_symbol') === null ? 'STK' : 'OPT'
-  return member<Instrument>(wire, 'class', CLASSES)
+  return member<Instrument>(wire, 'class', ASSET_CLASSES)
 }
 
 function legsOf(wire: Wire): readonly Wire[] {

@@ -8,12 +8,12 @@ import type { HttpReply } from '../kit/http.ts'
 import { field, member, nested, nestedOrNull, text, type Wire } from '../kit/parse.ts'
 import { demandNoOrder, signedCost } from '../kit/preview.ts'
 import { CURRENCY } from './accounts.ts'
-import { type Complaint, complaintOf, errorsOf, joined, saysNoOrder, saysTokenRefused, saysTooMany, wordsFor } from './errors.ts'
+import { type Complaint, complaintOf, errorMessageOf, errorsOf, isRateLimited, isTokenRefused, isUnknownOrder, joined } from './errors.ts'
 import { rejectCodeOf } from './reject-codes.ts'
 import { amountOrNull, readAnswer } from './wire.ts'
 
 /** Words of trouble behind the API, `OmsInternalError` and `OmsUnavailable` among them: nobody knows whether the order got through before it began. */
-const TROUBLE = /time[ds]?[ -]?out|unavailable|internal|server error|try again|no response|communicat/i
+const INTERNAL_FAILURE = /time[ds]?[ -]?out|unavailable|internal|server error|try again|no response|communicat/i
 /** What Tradier answers to a command that it took: nothing is decided by it about the order. */
 const TAKEN = { ok: true } as const
 
@@ -24,11 +24,11 @@ export function interpretPlace(reply: HttpReply): Outcome<string> {
 
 /** Of a change or a cancel; the id must be the order's own. */
 export function interpretCommand(reply: HttpReply, order: string): Outcome<string> {
-  return saysNoOrder(reply) ? refusedWith(wordsFor(reply), null) : interpreted(reply, order)
+  return isUnknownOrder(reply) ? refusedWith(errorMessageOf(reply), null) : interpreted(reply, order)
 }
 
 /** What the order would come to. @throws PreviewPlaced for an answer that names an order */
-export function interpretPreview(reply: HttpReply, asked: OrderTicket): Outcome<OrderEstimate> {
+export function interpretPreview(reply: HttpReply, requested: OrderTicket): Outcome<OrderEstimate> {
   if (reply.status !== 200 && reply.status !== 201) return refusalOf(reply)
   const answer = readAnswer(reply.body)
   const seen = nestedOrNull(answer, 'order')
@@ -38,12 +38,12 @@ export function interpretPreview(reply: HttpReply, asked: OrderTicket): Outcome<
   if (seen === null) throw new Malformed('order', 'what would be ordered', answer)
   member(seen, 'status', TAKEN)
   if (field(seen, 'result') !== true) throw new Malformed('result', 'true', field(seen, 'result'))
-  return { kind: 'accepted', value: estimateOf(seen, asked) }
+  return { kind: 'accepted', value: estimateOf(seen, requested) }
 }
 
 /** Whether money is paid or received follows from the order. With commission and fees a sale may be either: then only a sign decides. */
-function estimateOf(seen: Wire, asked: OrderTicket): OrderEstimate {
-  const cost = signedCost(asked, amountOrNull(seen, 'order_cost'))
+function estimateOf(seen: Wire, requested: OrderTicket): OrderEstimate {
+  const cost = signedCost(requested, amountOrNull(seen, 'order_cost'))
   const total = amountOrNull(seen, 'cost')
   const isPaid = cost === null ? null : !cost.startsWith('-')
   return {
@@ -76,19 +76,19 @@ function interpreted(reply: HttpReply, order: string | null): Outcome<string> {
 function refusalOf(reply: HttpReply): Outcome<never> {
   const complaint = complaintOf(reply)
   if (reply.status === 400 && complaint.form === 'text')
-    return TROUBLE.test(complaint.words) ? troubled([complaint.words]) : refused(complaint.words, complaint)
+    return INTERNAL_FAILURE.test(complaint.text) ? unknownBecause([complaint.text]) : refused(complaint.text, complaint)
   if (reply.status === 400 && complaint.form === 'errors') return rejected(complaint.errors)
-  if (saysTokenRefused(reply)) return refused('Tradier did not accept the login, and nothing was placed', complaint)
-  if (saysTooMany(reply)) return refused('Tradier takes no more orders at the moment: too many were sent within a minute', complaint)
-  return { kind: 'unknown', cause: new Error(`Tradier answered ${reply.status} ${wordsFor(reply)}`.trim()) }
+  if (isTokenRefused(reply)) return refused('Tradier did not accept the login, and nothing was placed', complaint)
+  if (isRateLimited(reply)) return refused('Tradier takes no more orders at the moment: too many were sent within a minute', complaint)
+  return { kind: 'unknown', cause: new Error(`Tradier answered ${reply.status} ${errorMessageOf(reply)}`.trim()) }
 }
 
 function rejected(errors: readonly string[]): Outcome<never> {
-  if (errors.some(error => TROUBLE.test(error))) return troubled(errors)
+  if (errors.some(error => INTERNAL_FAILURE.test(error))) return unknownBecause(errors)
   return refusedWith(joined(errors), errors.find(error => /^[A-Z][A-Za-z]+$/.test(error)) ?? null)
 }
 
-function troubled(errors: readonly string[]): Outcome<never> {
+function unknownBecause(errors: readonly string[]): Outcome<never> {
   return { kind: 'unknown', cause: new Error(`Tradier answered ${joined(errors)}`) }
 }
 

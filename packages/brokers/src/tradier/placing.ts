@@ -65,21 +65,23 @@ export function durationOf({ tif }: OrderTicket, atMs: number, calendar: Trading
 
 /** Tradier's word for buying or selling shares, by what is held. Nothing crosses from long to short in one order. */
 export function shareSide({ side, quantity, tif, symbol }: OrderTicket, position: Decimal): string | Refusal {
-  const asked = quantity ?? ZERO
+  const requested = quantity ?? ZERO
   // Tradier writes eight places of everything.
   const held = canonical(position)
   const isLong = isPositive(held)
   const isShort = !isLong && !isZero(held)
   if (side === 'BUY' && isShort) {
-    if (compare(asked, negated(held)) <= 0) return 'buy_to_cover'
+    if (compare(requested, negated(held)) <= 0) return 'buy_to_cover'
     return crossing(
-      `${negated(held)} ${symbol} are short, and ${asked} would turn them long: buy ${negated(held)} to cover and the rest with a second order`
+      `${negated(held)} ${symbol} are short, and ${requested} would turn them long: buy ${negated(held)} to cover and the rest with a second order`
     )
   }
   if (side === 'BUY') return 'buy'
   if (isLong) {
-    if (compare(asked, held) <= 0) return 'sell'
-    return crossing(`${held} ${symbol} are held, and selling ${asked} would turn them short: sell ${held} and the rest with a second order`)
+    if (compare(requested, held) <= 0) return 'sell'
+    return crossing(
+      `${held} ${symbol} are held, and selling ${requested} would turn them short: sell ${held} and the rest with a second order`
+    )
   }
   return tif === 'GTC' ? refused('not_permitted', 'a short sale cannot be GTC: send it as DAY') : 'sell_short'
 }
@@ -90,8 +92,8 @@ export function changeRefusal(order: OrderReport, ticket: OrderTicket): Refusal 
   if (!isSame(order.quantity, ticket.quantity)) return cannot('the quantity', `${order.quantity}`)
   if (order.symbol !== ticket.symbol || order.instrument !== ticket.instrument) return cannot('the symbol', `${order.symbol}`)
   // Of a package without a debit or a credit Tradier does not tell the side; that of its legs is compared below.
-  const isSideTold = order.legs === null || (order.limitPrice !== null && !isZero(order.limitPrice))
-  if (isSideTold && order.side !== ticket.side) return cannot('the side', order.side)
+  const isSideReported = order.legs === null || (order.limitPrice !== null && !isZero(order.limitPrice))
+  if (isSideReported && order.side !== ticket.side) return cannot('the side', order.side)
   if ((order.tif === 'DAY+') !== (ticket.tif === 'DAY+')) return cannot('the session', order.tif)
   const legs = (of: OrderTicket) => of.legs?.map(({ symbol, side, ratio }) => `${side} ${ratio} ${symbol}`).join() ?? ''
   return legs(order) === legs(ticket) ? null : cannot('the legs', 'as they were placed')
@@ -108,12 +110,12 @@ function cannot(what: string, was: string): Refusal {
   )
 }
 
-function crossing(words: string): Refusal {
-  return refused('insufficient_position', `one order cannot go through zero: ${words}`)
+function crossing(reason: string): Refusal {
+  return refused('insufficient_position', `one order cannot go through zero: ${reason}`)
 }
 
-function refused(rejectCode: RejectCode, words: string): Refusal {
-  return { refused: `Tradier does not take it: ${words}.`, rejectCode }
+function refused(rejectCode: RejectCode, reason: string): Refusal {
+  return { refused: `Tradier does not take it: ${reason}.`, rejectCode }
 }
 
 function placesOf(price: Decimal): number {

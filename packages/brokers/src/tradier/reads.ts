@@ -12,14 +12,14 @@ import {
 } from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Log } from '@trunkline/core/ports/log'
-import type { BudgetKind } from '../kit/budget.ts'
 import { isSuccess } from '../kit/calls.ts'
 import type { HttpReply, HttpRequest } from '../kit/http.ts'
 import { text, type Wire } from '../kit/parse.ts'
-import type { Words } from '../kit/words.ts'
+import type { CallPriority } from '../kit/rate-limiter.ts'
+import type { UnknownValueCounter } from '../kit/unknown-values.ts'
 import { parseBalances, parseProfile } from './accounts.ts'
 import type { TradierCalls } from './calls.ts'
-import { errorsOf, joined, saysNoOrder } from './errors.ts'
+import { errorsOf, isUnknownOrder, joined } from './errors.ts'
 import { parseEvents, transactionsOf } from './history.ts'
 import type { KnownOrders } from './known-orders.ts'
 import { parseOrder, parseOrderAnswer, parseOrders } from './orders.ts'
@@ -40,7 +40,7 @@ export interface ReadParts {
   readonly calls: TradierCalls
   readonly clock: Clock
   readonly log: Log
-  readonly words: Words
+  readonly unknownValues: UnknownValueCounter
   readonly known: KnownOrders
 }
 
@@ -67,7 +67,7 @@ export class TradierReads {
   }
 
   /** `kind`: an order waits for it. */
-  holdings(account: string, signal: AbortSignal, kind: BudgetKind = 'read'): Promise<readonly Holding[]> {
+  holdings(account: string, signal: AbortSignal, kind: CallPriority = 'read'): Promise<readonly Holding[]> {
     return this.#read(requests.positionsRequest(account), parseHoldings, signal, kind)
   }
 
@@ -81,26 +81,26 @@ export class TradierReads {
   async orders(account: string, signal: AbortSignal): Promise<Snapshot<OrderReport>> {
     const { records, asOf } = await this.#listed(account, signal)
     const read = (record: Wire) => this.#reported(parseOrder(record, account))
-    const { known, leftOut } = this.#asRead(() => this.#parts.words.knownBeside(records, read, 'id'))
+    const { known, leftOut } = this.#asRead(() => this.#parts.unknownValues.readPartially(records, read, 'id'))
     return { items: known, asOf, ...(leftOut.length === 0 ? {} : { leftOut }) }
   }
 
   async transactions(account: string, from: Day, to: Day, signal: AbortSignal): Promise<Snapshot<TransactionReport>> {
     const asOf = this.#parts.clock.now()
     const events = await this.#pages(page => requests.historyRequest(account, from, to, page), parseEvents, signal)
-    const items = this.#asRead(() => transactionsOf(events, this.#parts.words)).filter(({ day }) => day >= from && day <= to)
+    const items = this.#asRead(() => transactionsOf(events, this.#parts.unknownValues)).filter(({ day }) => day >= from && day <= to)
     return { items, asOf }
   }
 
   /** The order, or those that a bracket of this id holds. @throws BrokerFault `refused` when there is none */
-  async ordersOf(account: string, id: string, signal: AbortSignal, kind: BudgetKind = 'read'): Promise<readonly OrderReport[]> {
-    const found = await this.#asked(account, id, signal, kind)
+  async ordersOf(account: string, id: string, signal: AbortSignal, kind: CallPriority = 'read'): Promise<readonly OrderReport[]> {
+    const found = await this.#readOrder(account, id, signal, kind)
     if (found !== null) return found
     throw new BrokerFault('refused', `Tradier has no order ${id}`)
   }
 
   /** @throws BrokerFault `refused` when there is none */
-  async order(account: string, id: string, signal: AbortSignal, kind: BudgetKind = 'read'): Promise<OrderReport> {
+  async order(account: string, id: string, signal: AbortSignal, kind: CallPriority = 'read'): Promise<OrderReport> {
     return this.#own(await this.ordersOf(account, id, signal, kind), id)
   }
 
@@ -110,7 +110,7 @@ export class TradierReads {
     for (const pause of [0, ABSENT_PAUSE_MS]) {
       if (pause > 0) await clock.sleep(pause, signal).catch(() => undefined)
       const asOf = clock.now()
-      const found = await this.#asked(account, id, signal)
+      const found = await this.#readOrder(account, id, signal)
       if (found !== null) return { found: this.#own(found, id), asOf }
     }
     const { records, asOf } = await this.#listed(account, signal)
@@ -130,7 +130,7 @@ export class TradierReads {
     )
     const [listed] = own.toSorted((a, b) => (a.entryTime < b.entryTime ? -1 : 1))
     if (listed === undefined) return { found: null, asOf }
-    const now = await this.#asked(account, listed.brokerOrderId, signal)
+    const now = await this.#readOrder(account, listed.brokerOrderId, signal)
     return { found: now === null ? listed : this.#own(now, listed.brokerOrderId), asOf }
   }
 
@@ -141,10 +141,10 @@ export class TradierReads {
   }
 
   /** Null: Tradier says that there is none. */
-  async #asked(account: string, id: string, signal: AbortSignal, kind: BudgetKind = 'read'): Promise<readonly OrderReport[] | null> {
+  async #readOrder(account: string, id: string, signal: AbortSignal, kind: CallPriority = 'read'): Promise<readonly OrderReport[] | null> {
     const parse = (reply: HttpReply) => {
       if (!isSuccess(reply.status)) {
-        if (saysNoOrder(reply) || reply.status === 404) return null
+        if (isUnknownOrder(reply) || reply.status === 404) return null
         throw new BrokerFault('refused', 'Tradier could not be asked for the order')
       }
       return parseOrderAnswer(demanded(reply)).map(record => this.#reported(parseOrder(record, account)))
@@ -152,7 +152,7 @@ export class TradierReads {
     try {
       return await this.#parts.calls.read('standard', requests.orderRequest(account, id), parse, signal, { also: [400, 404], kind })
     } catch (error) {
-      if (error instanceof BrokerFault) this.#parts.words.noted(error.cause)
+      if (error instanceof BrokerFault) this.#parts.unknownValues.countIfUnknown(error.cause)
       throw error
     }
   }
@@ -174,7 +174,7 @@ export class TradierReads {
       try {
         return records.map(record => this.#reported(parseOrder(record, account)))
       } catch (error) {
-        this.#parts.words.noted(error)
+        this.#parts.unknownValues.countIfUnknown(error)
         throw error
       }
     })
@@ -201,7 +201,7 @@ export class TradierReads {
     return marks
   }
 
-  #read<T>(request: HttpRequest, parse: (answer: Wire) => T, signal: AbortSignal, kind: BudgetKind = 'read'): Promise<T> {
+  #read<T>(request: HttpRequest, parse: (answer: Wire) => T, signal: AbortSignal, kind: CallPriority = 'read'): Promise<T> {
     return this.#parts.calls.read('standard', request, reply => parse(demanded(reply)), signal, { kind })
   }
 
@@ -228,7 +228,7 @@ export class TradierReads {
     } catch (cause) {
       throw cause instanceof BrokerFault
         ? cause
-        : new BrokerFault('malformed', `Tradier's answer cannot be read: ${wordsOf(cause)}`, { cause })
+        : new BrokerFault('malformed', `Tradier's answer cannot be read: ${messageOf(cause)}`, { cause })
     }
   }
 }
@@ -245,6 +245,6 @@ function demanded(reply: HttpReply): Wire {
   return answer
 }
 
-function wordsOf(cause: unknown): string {
+function messageOf(cause: unknown): string {
   return cause instanceof Error ? cause.message : 'unknown'
 }

@@ -1,7 +1,7 @@
 /** Tradier's codes of rejections beside the core's, from its registry of error codes. Where it sends a sentence, a code in it or its words decide. */
 
 import type { RejectCode } from '@trunkline/core/domain/vocabulary'
-import { lookedUp } from '../kit/parse.ts'
+import { lookUp } from '../kit/parse.ts'
 import { rejectCodeOf as byPattern, type RejectPatterns } from '../kit/reject-code.ts'
 
 const CODES = {
@@ -67,8 +67,8 @@ const PATTERNS: RejectPatterns = [
 ]
 
 export function rejectCodeOf(reason: string): RejectCode {
-  for (const [word] of reason.matchAll(/[A-Za-z]\w{4,63}/g)) {
-    const code = lookedUp<RejectCode>(CODES, word)
+  for (const [candidate] of reason.matchAll(/[A-Za-z]\w{4,63}/g)) {
+    const code = lookUp<RejectCode>(CODES, candidate)
     if (code !== undefined) return code
   }
   return byPattern(reason, PATTERNS)

@@ -8,9 +8,9 @@ import type { Side } from '@trunkline/core/domain/vocabulary'
 import type { NewOrder } from '@trunkline/core/ports/broker'
 import type { PreviewOrder } from '@trunkline/core/ports/preview'
 import type { HttpRequest } from '../kit/http.ts'
-import { demandWord, encoded, get, NO_BODY, type Query } from '../kit/requests.ts'
+import { encoded, get, NO_BODY, type Query, requireBrokerValue } from '../kit/requests.ts'
+import { OPTION_SIDES, ORDER_TYPES } from './enums.ts'
 import { toTradier, underlyingOf } from './symbols.ts'
-import { KINDS, OPTION_SIDES } from './words.ts'
 
 const FORM = [...NO_BODY, 'content-type', 'application/x-www-form-urlencoded'] as const
 /** Records of a page; Tradier's own default is 25. */
@@ -83,20 +83,20 @@ export function changeRequest(account: string, order: string, ticket: OrderTicke
 }
 
 function subject({ instrument, symbol, side, quantity, legs }: OrderTicket, placing: Placing): Query {
-  if (legs !== null) return packageOf(legs, quantity)
+  if (legs !== null) return multiLegOf(legs, quantity)
   if (symbol === null || quantity === null) throw new Malformed('order', 'one of a symbol and a quantity', instrument)
   if (instrument === 'OPT')
     return {
       class: 'option',
       symbol: underlyingOf(symbol),
       option_symbol: toTradier(symbol),
-      side: demandWord(OPTION_SIDES, side, 'side'),
+      side: requireBrokerValue(OPTION_SIDES, side, 'side'),
       quantity: whole(quantity)
     }
   return { class: 'equity', symbol: toTradier(symbol), side: placing.side, quantity: whole(quantity) }
 }
 
-function packageOf(legs: NonNullable<OrderTicket['legs']>, quantity: Decimal | null): Query {
+function multiLegOf(legs: NonNullable<OrderTicket['legs']>, quantity: Decimal | null): Query {
   const [first] = legs
   if (first === undefined || quantity === null) throw new Malformed('legs', 'of a counted package', legs.length)
   return {
@@ -104,7 +104,7 @@ function packageOf(legs: NonNullable<OrderTicket['legs']>, quantity: Decimal | n
     symbol: underlyingOf(first.symbol),
     ...Object.fromEntries(
       legs.flatMap((leg, index) => [
-        [`side[${index}]`, demandWord(OPTION_SIDES, leg.side, 'side')],
+        [`side[${index}]`, requireBrokerValue(OPTION_SIDES, leg.side, 'side')],
         [`quantity[${index}]`, whole(times(leg.ratio, quantity))],
         [`option_symbol[${index}]`, toTradier(leg.symbol)]
       ])
@@ -114,14 +114,14 @@ function packageOf(legs: NonNullable<OrderTicket['legs']>, quantity: Decimal | n
 
 function terms({ type, side, legs, limitPrice, stopPrice }: OrderTicket, duration: string): Query {
   if (legs !== null) {
-    const kind = packageKind(side, limitPrice)
+    const kind = multiLegTypeOf(side, limitPrice)
     return { type: kind, duration, price: kind === 'debit' || kind === 'credit' ? limitPrice : null }
   }
-  return { type: demandWord(KINDS, type, 'order_type'), duration, price: limitPrice, stop: stopPrice }
+  return { type: requireBrokerValue(ORDER_TYPES, type, 'order_type'), duration, price: limitPrice, stop: stopPrice }
 }
 
 /** The word for which way the money of a package goes. */
-function packageKind(side: Side, limitPrice: Decimal | null): string {
+function multiLegTypeOf(side: Side, limitPrice: Decimal | null): string {
   if (limitPrice === null) return 'market'
   if (isZero(limitPrice)) return 'even'
   if (compare(limitPrice, ZERO) < 0) throw new Malformed('order_limit_price', 'positive: bought at a debit, sold at a credit', limitPrice)

@@ -5,14 +5,14 @@ import { isOpen } from '@trunkline/core/domain/order'
 import type { AccountEvent, OrderReport } from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Log } from '@trunkline/core/ports/log'
-import type { Conversation, Heard, Line, SocketProtocol } from '../kit/conversation.ts'
 import { accountState } from '../kit/event-streams.ts'
 import { readJson } from '../kit/json.ts'
-import { field, object, text, type Wire, wordsOrNull } from '../kit/parse.ts'
+import { displayTextOrNull, field, object, text, type Wire } from '../kit/parse.ts'
 import { Refetch } from '../kit/refetch.ts'
-import type { Words } from '../kit/words.ts'
+import type { Connection, ProtocolFactory, StreamMessage, StreamProtocol } from '../kit/stream-protocol.ts'
+import type { UnknownValueCounter } from '../kit/unknown-values.ts'
 import { type KnownOrders, merged } from './known-orders.ts'
-import { isUntold } from './orders.ts'
+import { lacksFillTotals } from './orders.ts'
 import { textOf } from './wire.ts'
 
 /** A request that is not answered by a complaint within this time is taken to have been heard. */
@@ -21,7 +21,7 @@ const SETTLED_MS = 500
 const ORDER_SPACING_MS = 1_000
 const ACCOUNT_SPACING_MS = 2_000
 /** Readings of an order that is called filled and does not say how; the mirror's own come later. */
-const UNTOLD_MAX = 20
+const UNREPORTED_MAX = 20
 /** Orders of which the stream remembers something. */
 const ORDERS_MAX = 5_000
 
@@ -38,14 +38,14 @@ export interface StreamOptions {
   readonly heartbeatMs: number
   readonly clock: Clock
   readonly log: Log
-  readonly words: Words
+  readonly unknownValues: UnknownValueCounter
   readonly known: KnownOrders
   /** Makes a new session, which ends the user's other one. @throws BrokerFault */
   readonly session: (signal: AbortSignal) => Promise<string>
   readonly reads: StreamReads
 }
 
-export class TradierStream implements SocketProtocol<AccountEvent> {
+export class TradierStream implements ProtocolFactory<AccountEvent> {
   readonly stateOf = accountState
   readonly #options: StreamOptions
 
@@ -53,21 +53,21 @@ export class TradierStream implements SocketProtocol<AccountEvent> {
     this.#options = options
   }
 
-  async begin(signal: AbortSignal): Promise<AccountTalk> {
-    return new AccountTalk(this.#options, await this.#options.session(signal))
+  async begin(signal: AbortSignal): Promise<AccountProtocol> {
+    return new AccountProtocol(this.#options, await this.#options.session(signal))
   }
 }
 
-class AccountTalk implements Conversation<AccountEvent> {
+class AccountProtocol implements StreamProtocol<AccountEvent> {
   readonly url: string
   readonly hello: readonly string[]
   readonly #options: StreamOptions
-  #line: Line<AccountEvent> | null = null
+  #connection: Connection<AccountEvent> | null = null
   #settled: Disposable | null = null
   #isLive = false
   readonly #orders: Refetch
   readonly #accounts: Refetch
-  readonly #untold = new Map<string, number>()
+  readonly #unreported = new Map<string, number>()
   /** How much of an order was filled and whether it was open, as it was told here last. */
   readonly #standings = new Map<string, string>()
 
@@ -86,25 +86,25 @@ class AccountTalk implements Conversation<AccountEvent> {
       clock,
       spacingMs: ACCOUNT_SPACING_MS,
       read: async (account, signal) => {
-        for (const event of await options.reads.account(account, signal)) this.#line?.tell({ type: 'event', event })
+        for (const event of await options.reads.account(account, signal)) this.#connection?.emit({ type: 'event', event })
       },
       failed: (account, error) => this.#missed('an account that changed', account, error)
     })
   }
 
   /** Tradier says nothing to a session that it takes. */
-  opened(line: Line<AccountEvent>): void {
-    this.#line = line
+  opened(connection: Connection<AccountEvent>): void {
+    this.#connection = connection
     this.#settled = this.#options.clock.alarm(SETTLED_MS, () => {
-      for (const heard of this.#lively()) line.tell(heard)
+      for (const message of this.#goLive()) connection.emit(message)
     })
   }
 
-  hear(frame: string): readonly Heard<AccountEvent>[] {
+  onFrame(frame: string): readonly StreamMessage<AccountEvent>[] {
     return frame
       .split('\n')
       .filter(line => line.trim() !== '')
-      .flatMap(line => this.#heard(object(readJson(line, { numbers: 'text' }), 'message')))
+      .flatMap(line => this.#receive(object(readJson(line, { numbers: 'text' }), 'message')))
   }
 
   async ended(): Promise<void> {
@@ -112,15 +112,15 @@ class AccountTalk implements Conversation<AccountEvent> {
     await Promise.all([this.#orders[Symbol.asyncDispose](), this.#accounts[Symbol.asyncDispose]()])
   }
 
-  #heard(message: Wire): readonly Heard<AccountEvent>[] {
-    const complaint = wordsOrNull(message, 'error')
+  #receive(message: Wire): readonly StreamMessage<AccountEvent>[] {
+    const complaint = displayTextOrNull(message, 'error')
     if (complaint !== null) return [{ type: 'over', cause: 'refused', reason: `Tradier refused the account stream: ${complaint}` }]
     const events = text(message, 'event', 32) === 'order' ? this.#order(message) : []
-    return [...this.#lively(), ...events.map(event => ({ type: 'event', event }) as const)]
+    return [...this.#goLive(), ...events.map(event => ({ type: 'event', event }) as const)]
   }
 
   /** Whatever is heard first is proof as well. */
-  #lively(): readonly Heard<AccountEvent>[] {
+  #goLive(): readonly StreamMessage<AccountEvent>[] {
     if (this.#isLive) return []
     this.#isLive = true
     return [{ type: 'live', heartbeatMs: this.#options.heartbeatMs }]
@@ -136,7 +136,7 @@ class AccountTalk implements Conversation<AccountEvent> {
       this.#orders.changed(`${account} ${id}`)
       return []
     }
-    return this.#tell(report)
+    return this.#report(report)
   }
 
   /** An unknown status is counted; what it means for the order nobody knows, so that the stream has a gap. */
@@ -144,19 +144,19 @@ class AccountTalk implements Conversation<AccountEvent> {
     try {
       return merged(known, event)
     } catch (error) {
-      this.#options.words.noted(error)
+      this.#options.unknownValues.countIfUnknown(error)
       throw error
     }
   }
 
-  #tell(report: OrderReport): readonly AccountEvent[] {
+  #report(report: OrderReport): readonly AccountEvent[] {
     const { brokerAccountId: account, brokerOrderId: id } = report
     this.#options.known.put(report)
-    if (isUntold(report)) {
-      const times = (this.#untold.get(id) ?? 0) + 1
-      if (this.#untold.size < ORDERS_MAX) this.#untold.set(id, times)
-      if (times <= UNTOLD_MAX) this.#orders.changed(`${account} ${id}`)
-    } else this.#untold.delete(id)
+    if (lacksFillTotals(report)) {
+      const times = (this.#unreported.get(id) ?? 0) + 1
+      if (this.#unreported.size < ORDERS_MAX) this.#unreported.set(id, times)
+      if (times <= UNREPORTED_MAX) this.#orders.changed(`${account} ${id}`)
+    } else this.#unreported.delete(id)
     // What is filled has changed what is held; what is over holds nothing back any more. Reads know of it before the stream does.
     const standing = `${report.filledTotal?.quantity ?? ZERO} ${isOpen(report.status)}`
     const before = this.#standings.get(id) ?? `${ZERO} true`
@@ -169,14 +169,14 @@ class AccountTalk implements Conversation<AccountEvent> {
   async #readOrder(key: string, signal: AbortSignal): Promise<void> {
     const [account = '', id = ''] = key.split(' ')
     for (const report of await this.#options.reads.order(account, id, signal)) {
-      for (const event of this.#tell(report)) this.#line?.tell({ type: 'event', event })
+      for (const event of this.#report(report)) this.#connection?.emit({ type: 'event', event })
     }
   }
 
   #missed(what: string, key: string, error: unknown): void {
     const reason = `${what} could not be read`
     this.#options.log.warn(reason, { key, reason: error instanceof Error ? error.message : 'unknown' })
-    this.#line?.tell({ type: 'gap', cause: 'missing', reason })
+    this.#connection?.emit({ type: 'gap', cause: 'missing', reason })
   }
 }
 

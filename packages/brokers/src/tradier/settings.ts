@@ -23,7 +23,7 @@ export interface TradierSettings {
   readonly plain: boolean
 }
 
-const STREAM_WORDS = ['auto', '0', '1'] as const
+const STREAM_VALUES = ['auto', '0', '1'] as const
 
 const TABLE = {
   clientId: {
@@ -35,19 +35,19 @@ const TABLE = {
   environment: {
     env: 'TRUNKLINE_TRADIER_ENV',
     fallback: 'live',
-    words: ['live', 'sandbox'],
+    allowed: ['live', 'sandbox'],
     about: 'Which of Tradier’s environments: `live`, or `sandbox`, its own practice accounts.'
   },
   accountStream: {
     env: 'TRUNKLINE_TRADIER_ACCOUNT_STREAM',
     fallback: 'auto',
-    words: STREAM_WORDS,
+    allowed: STREAM_VALUES,
     about: '`1` follows accounts by Tradier’s stream, `0` by asking. `auto`: by the stream where the environment is `live`.'
   },
   marketStream: {
     env: 'TRUNKLINE_TRADIER_MARKET_STREAM',
     fallback: 'auto',
-    words: STREAM_WORDS,
+    allowed: STREAM_VALUES,
     about: '`1` follows prices by Tradier’s stream, `0` by asking. `auto`: by the stream where the environment is `live`.'
   }
 } as const satisfies BrokerTable
@@ -56,7 +56,7 @@ export const TRADIER_SETTINGS: BrokerSettings<TradierSettings, typeof TABLE> = {
   table: TABLE,
   choose(values) {
     const { environment } = values
-    const isUsed = (word: (typeof STREAM_WORDS)[number], fallback: boolean) => (word === 'auto' ? fallback : word === '1')
+    const isUsed = (value: (typeof STREAM_VALUES)[number], fallback: boolean) => (value === 'auto' ? fallback : value === '1')
     const streams = (fallback: boolean) => ({
       accountStream: isUsed(values.accountStream, fallback),
       marketStream: isUsed(values.marketStream, fallback)
@@ -69,7 +69,7 @@ export const TRADIER_SETTINGS: BrokerSettings<TradierSettings, typeof TABLE> = {
     }
     demandNoEnvironment(TABLE, values)
     return {
-      at: 'house',
+      at: 'sandbox',
       settings: ({ url, publicUrl, clientId, clientSecret, hours }) => ({
         ...{ environment: 'sandbox', clientId, clientSecret, hours, ...streams(true) },
         apiUrl: `${url}/tradier/v1`,

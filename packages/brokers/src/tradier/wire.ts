@@ -6,7 +6,7 @@
 import type { Decimal } from '@trunkline/core/domain/decimal'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import { readJson } from '../kit/json.ts'
-import { decimal, field, object, text, type Wire, wordsOrNull } from '../kit/parse.ts'
+import { decimal, displayTextOrNull, field, object, text, type Wire } from '../kit/parse.ts'
 import { isPlainDecimal } from '../kit/scan.ts'
 
 const ITEMS_MAX = 100_000
@@ -67,6 +67,6 @@ export function textOf(wire: Wire, key: string): string | null {
 }
 
 /** Words for people. */
-export function wordsOf(wire: Wire, key: string): string | null {
-  return isNothing(field(wire, key)) ? null : wordsOrNull(wire, key)
+export function displayTextOf(wire: Wire, key: string): string | null {
+  return isNothing(field(wire, key)) ? null : displayTextOrNull(wire, key)
 }

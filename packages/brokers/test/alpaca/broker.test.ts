@@ -49,7 +49,7 @@ test('what is meant for another account never reaches this one', async () => {
   await assert.rejects(broker.orders('another', SINCE, soon()), isFault('refused'))
   const outcome = await broker.submit({ ...ORDER, brokerAccountId: 'another' }, soon())
   assert.equal(outcome.kind, 'not_sent')
-  assert.deepEqual(venue.asked('POST'), [])
+  assert.deepEqual(venue.requests('POST'), [])
 })
 
 test('orders: every page of the open ones, then of those since; the later answer counts', async () => {
@@ -67,7 +67,7 @@ test('orders: every page of the open ones, then of those since; the later answer
   assert.equal(items.length, 501)
   assert.equal(items.find(({ brokerOrderId }) => brokerOrderId === 'order-0')?.status, 'cancelled')
   assert.deepEqual(
-    venue.asked('GET /api/v2/orders').map(({ path }) => new URL(path, 'http://x').searchParams.get('after_order_id')),
+    venue.requests('GET /api/v2/orders').map(({ path }) => new URL(path, 'http://x').searchParams.get('after_order_id')),
     [null, 'order-499', null]
   )
 })
@@ -84,7 +84,7 @@ test('an order with an unknown status is left out, counted and told; the rest of
   )
   assert.ok(leftOut.length > 0 && leftOut.every(id => id !== null))
   assert.ok(opened.meter.counted('broker_unknown_words_total', { broker: 'ALPACA', field: 'status' }) > 0)
-  assert.ok(opened.log.lines.some(({ level, fields }) => level === 'error' && fields.word === 'levitating'))
+  assert.ok(opened.log.lines.some(({ level, fields }) => level === 'error' && fields.value === 'levitating'))
 })
 
 test('activities: page by page by the last id, those of the days and no others', async () => {
@@ -101,7 +101,7 @@ test('activities: page by page by the last id, those of the days and no others',
   assert.equal(items.length, 104)
   assert.ok(items.every(item => item.day === day))
   assert.equal(
-    new URL(venue.asked('GET /api/v2/account/activities').at(-1)?.path ?? '', 'http://x').searchParams.get('page_token'),
+    new URL(venue.requests('GET /api/v2/account/activities').at(-1)?.path ?? '', 'http://x').searchParams.get('page_token'),
     'fill-99'
   )
 })
@@ -114,7 +114,7 @@ test('an order is sent once, and what comes back is proof or it is unknown', asy
   const accepted = await broker.submit(ORDER, soon())
   assert.ok(accepted.kind === 'accepted')
   assert.deepEqual([accepted.value.brokerOrderId, accepted.value.status], [OLD, 'pending'])
-  assert.deepEqual(JSON.parse(venue.asked('POST')[0]?.body ?? ''), {
+  assert.deepEqual(JSON.parse(venue.requests('POST')[0]?.body ?? ''), {
     symbol: 'AAPL',
     side: 'buy',
     type: 'limit',
@@ -127,7 +127,7 @@ test('an order is sent once, and what comes back is proof or it is unknown', asy
   assert.equal((await broker.submit(ORDER, soon())).kind, 'unknown')
   venue.on('POST /api/v2/orders', { status: 403, body: '<html>nginx</html>' })
   assert.equal((await broker.submit(ORDER, soon())).kind, 'unknown')
-  assert.equal(venue.asked('POST').length, 3)
+  assert.equal(venue.requests('POST').length, 3)
 })
 
 test('what cannot be placed at Alpaca is refused in words before anything is sent', async () => {
@@ -157,7 +157,7 @@ test('a replacement is accepted when the old order has given way, and asks for w
   await using venue = await Venue.start()
   const old = { ...fixture('order.pending').body, status: 'partially_filled', qty: '10', filled_qty: '3', filled_avg_price: '150.2' }
   venue.on(`GET /api/v2/orders/${OLD}`, () =>
-    json(200, venue.asked('PATCH').length === 0 ? old : { ...old, status: 'replaced', replaced_by: NEW })
+    json(200, venue.requests('PATCH').length === 0 ? old : { ...old, status: 'replaced', replaced_by: NEW })
   )
   venue.on(`PATCH /api/v2/orders/${OLD}`, as('order.replacing'))
   await using opened = openAt(venue)
@@ -165,31 +165,31 @@ test('a replacement is accepted when the old order has given way, and asks for w
   const outcome = await opened.broker.replace({ brokerAccountId: ACCOUNT, brokerOrderId: OLD, brokerClOrdId: 'tl0006', ticket }, soon())
   assert.ok(outcome.kind === 'accepted' && outcome.value !== null)
   assert.deepEqual([outcome.value.brokerOrderId, outcome.value.replacesBrokerOrderId], [NEW, OLD])
-  assert.deepEqual(JSON.parse(venue.asked('PATCH')[0]?.body ?? ''), { qty: '9', limit_price: '149.5', client_order_id: 'tl0006' })
+  assert.deepEqual(JSON.parse(venue.requests('PATCH')[0]?.body ?? ''), { qty: '9', limit_price: '149.5', client_order_id: 'tl0006' })
 })
 
 test('a replacement of a replacement asks for no more than that had left, though an execution before it is not reported yet', async () => {
   const rows = [
     // Of 10, 3 were filled before this order, and nobody knows it yet.
-    { total: '10', totalChange: '0', asked: undefined },
-    { total: '12', totalChange: '2', asked: '9' },
+    { total: '10', totalChange: '0', requested: undefined },
+    { total: '12', totalChange: '2', requested: '9' },
     // It is known, and the core has left it out itself.
-    { total: '7', totalChange: '0', asked: undefined },
+    { total: '7', totalChange: '0', requested: undefined },
     // Another 2 filled between the look at the old order and the replacement: they were asked for twice, and are not again.
-    { total: '5', totalChange: '0', asked: '5' }
+    { total: '5', totalChange: '0', requested: '5' }
   ] as const
-  for (const { total, totalChange, asked } of rows) {
+  for (const { total, totalChange, requested } of rows) {
     await using venue = await Venue.start()
     const old = { ...fixture('order.pending').body, qty: '7', filled_qty: '0' }
     venue.on(`GET /api/v2/orders/${OLD}`, () =>
-      json(200, venue.asked('PATCH').length === 0 ? old : { ...old, status: 'replaced', replaced_by: NEW })
+      json(200, venue.requests('PATCH').length === 0 ? old : { ...old, status: 'replaced', replaced_by: NEW })
     )
     venue.on(`PATCH /api/v2/orders/${OLD}`, as('order.replacing'))
     await using opened = openAt(venue)
     const ticket = { ...TICKET, quantity: dec(total), limitPrice: dec('149.5') }
     const request = { brokerAccountId: ACCOUNT, brokerOrderId: OLD, brokerClOrdId: 'tl0006', ticket, totalChange: dec(totalChange) }
     assert.equal((await opened.broker.replace(request, soon())).kind, 'accepted')
-    assert.equal(JSON.parse(venue.asked('PATCH')[0]?.body ?? '').qty, asked, `${total} ${totalChange}`)
+    assert.equal(JSON.parse(venue.requests('PATCH')[0]?.body ?? '').qty, requested, `${total} ${totalChange}`)
   }
 })
 
@@ -200,7 +200,7 @@ test('an order that Alpaca does not show is not replaced: what is left of it is 
   await using opened = openAt(venue)
   const ticket = { ...TICKET, quantity: dec('12') }
   const outcome = await opened.broker.replace({ brokerAccountId: ACCOUNT, brokerOrderId: OLD, brokerClOrdId: 'tl0006', ticket }, soon())
-  assert.deepEqual([outcome.kind, venue.asked('PATCH').length], ['not_sent', 0])
+  assert.deepEqual([outcome.kind, venue.requests('PATCH').length], ['not_sent', 0])
 })
 
 test('a replacement that Alpaca took and then did not carry out is unknown, or refused when the new order was', async () => {
@@ -214,7 +214,7 @@ test('a replacement that Alpaca took and then did not carry out is unknown, or r
   const request = { brokerAccountId: ACCOUNT, brokerOrderId: OLD, brokerClOrdId: 'tl0006', ticket: { ...TICKET, limitPrice: dec('149.5') } }
   assert.deepEqual(await opened.broker.replace(request, soon()), { kind: 'accepted', value: null })
   // The quantity is the old order's, and nothing has filled: it stays as it is.
-  assert.deepEqual(JSON.parse(venue.asked('PATCH')[0]?.body ?? ''), { limit_price: '149.5', client_order_id: 'tl0006' })
+  assert.deepEqual(JSON.parse(venue.requests('PATCH')[0]?.body ?? ''), { limit_price: '149.5', client_order_id: 'tl0006' })
   const key = { by: 'brokerClOrdId', brokerAccountId: ACCOUNT, brokerClOrdId: 'tl0006' } as const
   await assert.rejects(opened.broker.findOrder(key, soon()), isFault('unreachable'))
   oldStatus = 'filled'

@@ -2,11 +2,11 @@
 
 import { after } from 'node:test'
 import { brokerContract } from '@trunkline/testkit/broker-contract/index'
-import { HouseProcess } from '../sandbox/house.ts'
+import { SandboxProcess } from '../sandbox/sandbox-process.ts'
 import { openDialect } from '../support/dialect-harness.ts'
 import { ALPACA, strict } from './harness.ts'
 
-const house = strict(HouseProcess.start())
-after(async () => await (await house)[Symbol.asyncDispose]())
+const sandbox = strict(SandboxProcess.start())
+after(async () => await (await sandbox)[Symbol.asyncDispose]())
 
-brokerContract('ALPACA', async () => await openDialect(await house, ALPACA))
+brokerContract('ALPACA', async () => await openDialect(await sandbox, ALPACA))

@@ -5,7 +5,7 @@ import { parseDecimal } from '@trunkline/core/domain/decimal'
 import type { OrderTicket } from '@trunkline/core/domain/order'
 import type { HttpReply } from '../../src/kit/http.ts'
 import { object, type Wire } from '../../src/kit/parse.ts'
-import { Words } from '../../src/kit/words.ts'
+import { UnknownValueCounter } from '../../src/kit/unknown-values.ts'
 import { MemoryLog } from '../support/log.ts'
 import { MemoryMeter } from '../support/meter.ts'
 
@@ -56,9 +56,13 @@ export function wire(name: string): Wire {
   return object(fixture(name).body, name)
 }
 
-export function words(): { readonly words: Words; readonly log: MemoryLog; readonly meter: MemoryMeter } {
+export function unknownValueCounter(): {
+  readonly unknownValues: UnknownValueCounter
+  readonly log: MemoryLog
+  readonly meter: MemoryMeter
+} {
   const [log, meter] = [new MemoryLog(), new MemoryMeter()]
-  return { words: new Words({ broker: 'ALPACA', log, meter }), log, meter }
+  return { unknownValues: new UnknownValueCounter({ broker: 'ALPACA', log, meter }), log, meter }
 }
 
 export const dec = (text: string) => parseDecimal(text, 'a test')

@@ -5,8 +5,8 @@ import { alpaca } from '../../src/alpaca/index.ts'
 import { ORDERS_PAGE } from '../../src/alpaca/requests.ts'
 import { ALPACA_SETTINGS, type AlpacaSettings } from '../../src/alpaca/settings.ts'
 import type { BrokerDeps } from '../../src/kit/deps.ts'
-import type { House } from '../../src/kit/settings.ts'
-import { HEARTBEAT_MS, type HouseProcess } from '../sandbox/house.ts'
+import type { SandboxAccess } from '../../src/kit/settings.ts'
+import { HEARTBEAT_MS, type SandboxProcess } from '../sandbox/sandbox-process.ts'
 import { systemClock } from '../support/clocks.ts'
 import type { Definition, DialectBroker } from '../support/dialect-harness.ts'
 import { fullPages, isRecord } from '../support/endless.ts'
@@ -18,16 +18,16 @@ export const PING_MS = 2 * HEARTBEAT_MS
 const LIMITS = { requests_per_minute: 200, connections_per_stream: 1, symbols_per_stream: 30 }
 
 /** The house as strict as Alpaca. */
-export async function strict(starting: Promise<HouseProcess>): Promise<HouseProcess> {
-  const house = await starting
-  await house.control('PUT', '/dialects/alpaca', LIMITS)
-  return house
+export async function strict(starting: Promise<SandboxProcess>): Promise<SandboxProcess> {
+  const sandbox = await starting
+  await sandbox.control('PUT', '/dialects/alpaca', LIMITS)
+  return sandbox
 }
 
 const { table, choose } = ALPACA_SETTINGS
 
 /** What an empty environment leads to. */
-export function settingsAt(house: House, pingMs: number): AlpacaSettings {
+export function settingsAt(sandbox: SandboxAccess, pingMs: number): AlpacaSettings {
   const choice = choose({
     clientId: table.clientId.fallback,
     clientSecret: table.clientSecret.fallback,
@@ -36,19 +36,19 @@ export function settingsAt(house: House, pingMs: number): AlpacaSettings {
     stockFeed: table.stockFeed.fallback,
     optionFeed: table.optionFeed.fallback
   })
-  if (choice.at !== 'house') throw new Error('without settings the sandbox brokerage stands in for Alpaca')
-  return { ...choice.settings(house), pingMs }
+  if (choice.at !== 'sandbox') throw new Error('without settings the sandbox brokerage stands in for Alpaca')
+  return { ...choice.settings(sandbox), pingMs }
 }
 
-export function alpacaAt(house: House, deps: BrokerDeps, pingMs = PING_MS): Definition {
-  return alpaca(settingsAt(house, pingMs), deps)
+export function alpacaAt(sandbox: SandboxAccess, deps: BrokerDeps, pingMs = PING_MS): Definition {
+  return alpaca(settingsAt(sandbox, pingMs), deps)
 }
 
 const PATHS = { balances: 'account', positions: 'positions', orders: 'orders?status=all', transactions: 'account/activities' } as const
 
 export const ALPACA: DialectBroker = {
   name: 'alpaca',
-  define: (house, deps) => alpacaAt(house, deps),
+  define: (sandbox, deps) => alpacaAt(sandbox, deps),
   clock: systemClock,
   // The account of coins is part of the one account at Alpaca.
   accounts: [

@@ -6,16 +6,16 @@ import { soon } from '@trunkline/testkit/patience'
 import fc from 'fast-check'
 import { JSON_CODEC } from '../../src/alpaca/market/codec.ts'
 import { dispatch, SinkTables } from '../../src/alpaca/market/items.ts'
+import { MarketProtocol } from '../../src/alpaca/market/stream-protocol.ts'
 import { Subscription } from '../../src/alpaca/market/subscription.ts'
-import { MarketTalk } from '../../src/alpaca/market/talk.ts'
 import { AlpacaStream } from '../../src/alpaca/session.ts'
 import { oauthToken } from '../../src/kit/oauth.ts'
 import { StreamFault } from '../../src/kit/stream-fault.ts'
 import { TokenSource } from '../../src/kit/tokens.ts'
 import { VirtualClock } from '../support/clocks.ts'
 import { MemoryHolder } from '../support/holder.ts'
-import { ACCOUNT, fixture, fixtureNames, type Json, words } from './fixtures.ts'
-import { Told } from './market/told.ts'
+import { ACCOUNT, fixture, fixtureNames, type Json, unknownValueCounter } from './fixtures.ts'
+import { RecordingSink } from './market/recording-sink.ts'
 import { TOKEN } from './venue.ts'
 
 /** Some fields anywhere in a message replaced by anything, some messages twice, some cut. */
@@ -24,8 +24,8 @@ function damaged(messages: readonly Json[]): fc.Arbitrary<string> {
   const changed = fc.tuple(fc.constantFrom(...paths), fc.jsonValue()).map(([{ index, path }, value]) => {
     const copy = structuredClone(messages[index])
     const last = path.at(-1) ?? ''
-    const place = path.slice(0, -1).reduce((at, key) => at[key], copy)
-    place[last] = value
+    const parent = path.slice(0, -1).reduce((at, key) => at[key], copy)
+    parent[last] = value
     return JSON.stringify(copy)
   })
   const whole = fc.constantFrom(...messages.map(message => JSON.stringify(message)))
@@ -48,24 +48,24 @@ function onlyKnown(read: () => unknown): void {
 
 test('no messages make the account stream throw anything but Malformed, and nothing of another account is told', async () => {
   const clock = new VirtualClock()
-  const { words: known, log } = words()
+  const { unknownValues: known, log } = unknownValueCounter()
   const refresh = () => Promise.reject(new BrokerFault('credentials_rejected', 'nothing to renew'))
   await using tokens = new TokenSource({ holder: new MemoryHolder(TOKEN), clock, log, tokenOf: oauthToken, refresh })
   const never = () => Promise.reject(new BrokerFault('unreachable', 'nobody is there'))
   const reads = { account: async () => ACCOUNT, order: never, positions: never, balances: never }
-  const options = { url: 'ws://127.0.0.1:1', pingMs: 1_000, tokens, hello: () => ({}), clock, log, words: known, reads }
+  const options = { url: 'ws://127.0.0.1:1', pingMs: 1_000, tokens, hello: () => ({}), clock, log, unknownValues: known, reads }
   const messages = fixtureNames()
     .filter(name => name.startsWith('stream.'))
     .map(name => fixture(name).body)
   await fc.assert(
     fc.asyncProperty(fc.array(damaged(messages), { maxLength: 12 }), async frames => {
-      const talk = await new AlpacaStream(options).begin(soon())
+      const protocol = await new AlpacaStream(options).begin(soon())
       for (const frame of frames)
         onlyKnown(() => {
-          for (const heard of talk.hear(frame))
-            if (heard.type === 'event' && heard.event.type === 'order') assert.equal(heard.event.report.brokerAccountId, ACCOUNT)
+          for (const message of protocol.onFrame(frame))
+            if (message.type === 'event' && message.event.type === 'order') assert.equal(message.event.report.brokerAccountId, ACCOUNT)
         })
-      await talk.ended()
+      await protocol.ended()
     }),
     { numRuns: 500 }
   )
@@ -85,18 +85,20 @@ test('no messages make a market stream throw anything but Malformed or the end o
         opened: () => undefined,
         streamed: ({ topic, sink }: Subscription) => tables.add(topic.channel, topic.symbol, sink),
         refused: (subscription: Subscription) => {
-          subscription.isAsked = false
+          subscription.isRequested = false
         },
         items: (items: readonly unknown[]) => void dispatch(items, tables),
-        notTaken: () => undefined
+        authFailed: () => undefined
       }
-      const talk = new MarketTalk({ url: 'ws://127.0.0.1:1', pingMs: 1_000, hello: {}, codec: JSON_CODEC }, owner)
-      onlyKnown(() => talk.hear('[{"T":"success","msg":"authenticated"}]'))
-      const asked = (['trades', 'quotes'] as const).map(channel => new Subscription({ channel, symbol: 'AAPL' }, new Told(), false))
-      asked.push(new Subscription({ channel: 'depth', symbol: 'BTC/USD' }, new Told(), false))
-      for (const each of asked) each.isAsked = true
-      talk.ask(asked)
-      for (const frame of frames) onlyKnown(() => talk.hear(frame))
+      const protocol = new MarketProtocol({ url: 'ws://127.0.0.1:1', pingMs: 1_000, hello: {}, codec: JSON_CODEC }, owner)
+      onlyKnown(() => protocol.onFrame('[{"T":"success","msg":"authenticated"}]'))
+      const requested = (['trades', 'quotes'] as const).map(
+        channel => new Subscription({ channel, symbol: 'AAPL' }, new RecordingSink(), false)
+      )
+      requested.push(new Subscription({ channel: 'depth', symbol: 'BTC/USD' }, new RecordingSink(), false))
+      for (const each of requested) each.isRequested = true
+      protocol.subscribe(requested)
+      for (const frame of frames) onlyKnown(() => protocol.onFrame(frame))
     }),
     { numRuns: 1_000 }
   )

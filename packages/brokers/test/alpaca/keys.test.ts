@@ -6,42 +6,42 @@ import { BrokerFault } from '@trunkline/core/ports/broker'
 import { soon } from '@trunkline/testkit/patience'
 import { until } from '@trunkline/testkit/until'
 import { alpaca } from '../../src/alpaca/index.ts'
-import { HouseProcess, type Json } from '../sandbox/house.ts'
+import { type Json, SandboxProcess } from '../sandbox/sandbox-process.ts'
 import { systemClock } from '../support/clocks.ts'
 import { MemoryHolder } from '../support/holder.ts'
 import { MemoryLog } from '../support/log.ts'
 import { MemoryMeter } from '../support/meter.ts'
 import { PING_MS, settingsAt } from './harness.ts'
-import { Told } from './market/told.ts'
+import { RecordingSink } from './market/recording-sink.ts'
 
 test('keys open the account, its stream and the market streams, until they are taken away; unknown keys are rejected at once', async () => {
-  await using house = await HouseProcess.start()
-  const { login } = await house.control('POST', '/logins', {
+  await using sandbox = await SandboxProcess.start()
+  const { login } = await sandbox.control('POST', '/logins', {
     accounts: [
       { kind: 'margin', cash: '1000' },
       { kind: 'coin', cash: '1000' }
     ]
   })
-  const { items } = await house.control('GET', '/logins')
+  const { items } = await sandbox.control('GET', '/logins')
   const { keys } = items.find(({ username }: Json) => username === login.username)
-  const settings = { ...settingsAt({ ...house, publicUrl: house.url, hours: 'always' }, PING_MS), login: 'api_key' as const }
+  const settings = { ...settingsAt({ ...sandbox, publicUrl: sandbox.url, hours: 'always' }, PING_MS), login: 'api_key' as const }
   await using definition = alpaca(settings, { clock: systemClock, fraction: () => 0, log: new MemoryLog(), meter: new MemoryMeter() })
   assert.ok(definition.login.kind === 'api_key')
   const credentials = await definition.login.complete(keys.alpaca, soon())
   await using broker = definition.open(new MemoryHolder(credentials))
   const [account] = await broker.accounts(soon())
   assert.ok(account !== undefined)
-  const words: string[] = []
+  const history: string[] = []
   const listened = (async () => {
-    for await (const event of broker.events(soon())) words.push(event.type)
+    for await (const event of broker.events(soon())) history.push(event.type)
   })().catch((error: unknown) => error)
-  await until(() => words.includes('live'), 'the account stream is live')
-  const told = new Told()
-  broker.market?.stream({ channel: 'quotes', symbol: 'BTC/USD' }, told)
-  await until(() => told.words.includes('quote'), 'a quote')
-  await house.control('POST', `/logins/${login.username}/revoke`, {})
+  await until(() => history.includes('live'), 'the account stream is live')
+  const sink = new RecordingSink()
+  broker.market?.stream({ channel: 'quotes', symbol: 'BTC/USD' }, sink)
+  await until(() => sink.history.includes('quote'), 'a quote')
+  await sandbox.control('POST', `/logins/${login.username}/revoke`, {})
   const error = await listened
   assert.ok(error instanceof BrokerFault && error.kind === 'credentials_rejected', String(error))
-  await using stranger = definition.open(new MemoryHolder({ key_id: 'PKNOBODY00000001', secret_key: 'a-secret-that-nobody-has' }))
-  await assert.rejects(stranger.accounts(soon()), (fault: unknown) => fault instanceof BrokerFault && fault.kind === 'credentials_rejected')
+  await using other = definition.open(new MemoryHolder({ key_id: 'PKNOBODY00000001', secret_key: 'a-secret-that-nobody-has' }))
+  await assert.rejects(other.accounts(soon()), (fault: unknown) => fault instanceof BrokerFault && fault.kind === 'credentials_rejected')
 })

@@ -15,13 +15,13 @@ async function begun(venue: Venue, environment: 'paper' | 'live', trading: boole
 
 test('the user is sent to the environment’s page with the least that is needed, and no code challenge [S11]', async () => {
   await using venue = await Venue.start()
-  const asked = async (environment: 'paper' | 'live', trading: boolean) => {
+  const requested = async (environment: 'paper' | 'live', trading: boolean) => {
     const { authorizationUrl } = await begun(venue, environment, trading)
     return Object.fromEntries(new URL(authorizationUrl).searchParams)
   }
   const usual = { client_id: 'trunkline', response_type: 'code', redirect_uri: REDIRECT, state: 'state-1' }
-  assert.deepEqual(await asked('live', true), { ...usual, scope: 'trading data', env: 'live' })
-  assert.deepEqual(await asked('paper', false), { ...usual, scope: 'data', env: 'paper' })
+  assert.deepEqual(await requested('live', true), { ...usual, scope: 'trading data', env: 'live' })
+  assert.deepEqual(await requested('paper', false), { ...usual, scope: 'data', env: 'paper' })
 })
 
 test('a code is exchanged with the secret in the body; the token has no end', async () => {
@@ -33,7 +33,7 @@ test('a code is exchanged with the secret in the body; the token has no end', as
   const answer = { redirectUri: REDIRECT, state: 'state-1', verifier: 'v', callbackUrl: `${REDIRECT}?code=c0de&state=state-1` }
   const credentials = await login.complete(answer, soon())
   assert.deepEqual([credentials.access_token, credentials.expires_at, credentials.refresh_token], ['token-9', undefined, undefined])
-  const sent = Object.fromEntries(new URLSearchParams(venue.asked('POST /oauth/token')[0]?.body))
+  const sent = Object.fromEntries(new URLSearchParams(venue.requests('POST /oauth/token')[0]?.body))
   assert.deepEqual(sent, {
     grant_type: 'authorization_code',
     code: 'c0de',

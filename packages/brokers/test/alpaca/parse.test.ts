@@ -6,8 +6,8 @@ import fc from 'fast-check'
 import { parseExecution, parseOrder, parseOrders } from '../../src/alpaca/orders.ts'
 import { parseAccount, parseBalance, parsePosition, parseTransaction, readList, readRecord } from '../../src/alpaca/parse.ts'
 import { instrumentOf, pairOf } from '../../src/alpaca/symbols.ts'
-import { object, UnknownWord, type Wire } from '../../src/kit/parse.ts'
-import { ACCOUNT, bodyText, fixture, fixtureNames, unread, wire, words } from './fixtures.ts'
+import { object, UnknownValueError, type Wire } from '../../src/kit/parse.ts'
+import { ACCOUNT, bodyText, fixture, fixtureNames, unknownValueCounter, unread, wire } from './fixtures.ts'
 
 const isOurs = (name: string) => /^(account|activities|order|positions)/.test(name) && name !== 'orders'
 after(() => assert.deepEqual(unread(isOurs), [], 'fixtures that no test reads'))
@@ -39,9 +39,9 @@ test('an account and its balance', () => {
 })
 
 test('positions: coins get their slash back, and the side gives the sign whether the number has it or not', () => {
-  const known = words()
-  const read = (each: Wire) => parsePosition(each, ACCOUNT, known.words)
-  const [share, coin, option] = readList(bodyText('positions')).map(read)
+  const known = unknownValueCounter()
+  const read = (each: Wire) => parsePosition(each, ACCOUNT, known.unknownValues)
+  const [share, crypto, option] = readList(bodyText('positions')).map(read)
   assert.deepEqual(share, {
     brokerAccountId: ACCOUNT,
     symbol: 'KO',
@@ -55,7 +55,7 @@ test('positions: coins get their slash back, and the side gives the sign whether
     totalPl: null,
     brokerPositionId: '5a5a0001-0000-4000-8000-000000000001'
   })
-  assert.deepEqual([coin?.symbol, coin?.instrument], ['BTC/USD', 'CRYPTO'])
+  assert.deepEqual([crypto?.symbol, crypto?.instrument], ['BTC/USD', 'CRYPTO'])
   assert.deepEqual([option?.symbol, option?.instrument, option?.quantity], ['AAPL261218C00250000', 'OPT', '-2'])
   const short = fixture('positions').body[2]
   assert.equal(read({ ...short, qty: '2' }).quantity, '-2')
@@ -131,12 +131,12 @@ test('what else an order can be', () => {
   const calculated = { ...wire('order.filled'), status: 'calculated' }
   assert.equal(parseOrder(calculated, ACCOUNT).status, 'filled')
   assert.equal(parseOrder({ ...calculated, filled_qty: '1' }, ACCOUNT).status, 'working')
-  assert.throws(() => parseOrder({ ...calculated, status: 'levitating' }, ACCOUNT), UnknownWord)
+  assert.throws(() => parseOrder({ ...calculated, status: 'levitating' }, ACCOUNT), UnknownValueError)
   assert.throws(() => parseOrder({ ...calculated, qty: null }, ACCOUNT), Malformed)
 })
 
 test('a package is what its first leg does, and its price is turned with it; legs tell what they filled when it is over', () => {
-  const open = order('package')
+  const open = order('multi-leg')
   assert.deepEqual([open.symbol, open.instrument, open.side, open.limitPrice], [null, 'MLEG_OPT', 'SELL', '0.85'])
   assert.deepEqual(
     open.legs?.map(({ symbol, side, ratio, fills }) => [symbol, side, ratio, fills.length]),
@@ -145,7 +145,7 @@ test('a package is what its first leg does, and its price is turned with it; leg
       ['AAPL261218C00260000', 'BUY_TO_OPEN', '1', 0]
     ]
   )
-  const filled = order('package.filled')
+  const filled = order('multi-leg.filled')
   assert.deepEqual(filled.filledTotal, { quantity: '1', averagePrice: '0.87' })
   assert.deepEqual(filled.legs?.[0]?.fills, [
     {
@@ -159,7 +159,7 @@ test('a package is what its first leg does, and its price is turned with it; leg
 })
 
 test('the legs of a package that can still fill tell nothing: their totals would be added up', () => {
-  const partly = { ...wire('order.package.filled'), status: 'partially_filled', qty: '2' }
+  const partly = { ...wire('order.multi-leg.filled'), status: 'partially_filled', qty: '2' }
   assert.deepEqual(
     parseOrder(partly, ACCOUNT).legs?.map(({ fills }) => fills),
     [[], []]
@@ -185,13 +185,13 @@ test('an order that waits for its auction is at work: it can be cancelled and mo
 
 test('what an adjusted contract delivers nobody says, so that its trade has no amount', () => {
   const activity = fixture('activities').body[2]
-  const amountOf = (symbol: string) => parseTransaction({ ...activity, symbol }, words().words).amount
+  const amountOf = (symbol: string) => parseTransaction({ ...activity, symbol }, unknownValueCounter().unknownValues).amount
   assert.deepEqual([amountOf('AAPL261218C00200000'), amountOf('AAPL1261218C00200000')], ['-310', null])
 })
 
 test('activities: trades with what they came to, and everything else by its kind', () => {
-  const known = words()
-  const items = readList(bodyText('activities')).map(each => parseTransaction(each, known.words))
+  const known = unknownValueCounter()
+  const items = readList(bodyText('activities')).map(each => parseTransaction(each, known.unknownValues))
   assert.deepEqual(items[0], {
     brokerAccountId: null,
     brokerTransactionId: '20261103101019061::0f0f0f0f-0000-4000-8000-000000000001',
@@ -220,7 +220,7 @@ test('activities: trades with what they came to, and everything else by its kind
       ['EXPIRATION', 'OPT', '0', '2026-11-02']
     ]
   )
-  assert.equal(parseTransaction({ ...fixture('activities').body[4], activity_type: 'NEWONE' }, known.words).type, 'OTHER')
+  assert.equal(parseTransaction({ ...fixture('activities').body[4], activity_type: 'NEWONE' }, known.unknownValues).type, 'OTHER')
   assert.equal(known.meter.counted('broker_unknown_words_total', { broker: 'ALPACA', field: 'activity_type' }), 1)
 })
 
@@ -236,13 +236,13 @@ const damaged = fc
   .map(([record, changes]) => object({ ...record, ...changes }, 'record'))
 
 test('no record makes a parser throw anything but Malformed', () => {
-  const known = words()
+  const known = unknownValueCounter()
   const parsers: readonly ((each: Wire) => unknown)[] = [
     parseAccount,
     each => parseBalance(each, AT),
-    each => parsePosition(each, ACCOUNT, known.words),
+    each => parsePosition(each, ACCOUNT, known.unknownValues),
     each => parseOrders(each, ACCOUNT),
-    each => parseTransaction(each, known.words),
+    each => parseTransaction(each, known.unknownValues),
     parseExecution
   ]
   fc.assert(

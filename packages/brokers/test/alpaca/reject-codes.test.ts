@@ -28,7 +28,7 @@ test('sentences of refusal come to a code where they say it for sure', () => {
 })
 
 test('of a pair of coins the balance that falls short is what is sold, or what it is paid with', () => {
-  const words = 'insufficient balance for BTC (requested: 2, available: 1)'
-  assert.equal(rejectCodeOf(words, { instrument: 'CRYPTO', side: 'SELL' }), 'insufficient_position')
-  assert.equal(rejectCodeOf(words, { instrument: 'CRYPTO', side: 'BUY' }), 'insufficient_funds')
+  const reason = 'insufficient balance for BTC (requested: 2, available: 1)'
+  assert.equal(rejectCodeOf(reason, { instrument: 'CRYPTO', side: 'SELL' }), 'insufficient_position')
+  assert.equal(rejectCodeOf(reason, { instrument: 'CRYPTO', side: 'BUY' }), 'insufficient_funds')
 })

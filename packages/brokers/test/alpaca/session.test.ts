@@ -19,23 +19,23 @@ after(() =>
 const STREAM = '/api/stream'
 
 /** Speaks as their paper accounts do: JSON in binary frames. */
-const say = (socket: WebSocket, message: string) => socket.send(Buffer.from(message))
+const send = (socket: WebSocket, message: string) => socket.send(Buffer.from(message))
 
 function listens(venue: Venue, authorization = 'stream.authorized'): Json[] {
-  const heard: Json[] = []
+  const received: Json[] = []
   venue.streams.set(STREAM, {
-    hear(data, socket) {
+    onFrame(data, socket) {
       const message = JSON.parse(data.toString())
-      heard.push(message)
-      if (message.action === 'authenticate') say(socket, bodyText(authorization))
-      if (message.action === 'listen') say(socket, bodyText('stream.listening'))
+      received.push(message)
+      if (message.action === 'authenticate') send(socket, bodyText(authorization))
+      if (message.action === 'listen') send(socket, bodyText('stream.listening'))
     }
   })
-  return heard
+  return received
 }
 
 /** Listens to the account stream of a broker and remembers. */
-class Ears implements AsyncDisposable {
+class AccountListener implements AsyncDisposable {
   readonly events: AccountEvent[] = []
   readonly ended: Promise<unknown>
   readonly #stop = new AbortController()
@@ -47,7 +47,7 @@ class Ears implements AsyncDisposable {
     )
   }
 
-  get words(): string {
+  get history(): string {
     return this.events.map(event => (event.type === 'gap' ? `gap ${event.cause}` : event.type)).join(', ')
   }
 
@@ -55,9 +55,9 @@ class Ears implements AsyncDisposable {
     return this.events.flatMap(event => (event.type === 'order' ? [event.report] : []))
   }
 
-  async hears(isHeard: () => boolean, what: string): Promise<void> {
-    await until(isHeard, what).catch((cause: unknown) => {
-      throw new Error(`${what}; heard ${this.words}`, { cause })
+  async receives(hasArrived: () => boolean, what: string): Promise<void> {
+    await until(hasArrived, what).catch((cause: unknown) => {
+      throw new Error(`${what}; heard ${this.history}`, { cause })
     })
   }
 
@@ -81,11 +81,11 @@ test('authenticates, listens and is live; the messages are Alpaca’s', async ()
     [KEYS, { key_id: KEYS.key_id, secret_key: KEYS.secret_key }]
   ] as const) {
     await using venue = await Venue.start()
-    const heard = listens(venue)
+    const received = listens(venue)
     await using opened = openAt(venue, { credentials, settings: credentials === KEYS ? { login: 'api_key' } : {} })
-    await using ears = new Ears(opened)
-    await ears.hears(() => ears.words === 'live', 'live')
-    assert.deepEqual(heard, [
+    await using listener = new AccountListener(opened)
+    await listener.receives(() => listener.history === 'live', 'live')
+    assert.deepEqual(received, [
       { action: 'authenticate', data },
       { action: 'listen', data: { streams: ['trade_updates'] } }
     ])
@@ -97,21 +97,21 @@ test('orders and executions, each with its own id; positions and balances are re
   listens(venue)
   venue.on('GET /api/v2/positions', as('positions'))
   await using opened = openAt(venue)
-  await using ears = new Ears(opened)
-  await ears.hears(() => ears.count('live') === 1, 'live')
-  for (const name of ['stream.new', 'stream.partial', 'stream.fill']) say(venue.last, bodyText(name))
-  await ears.hears(() => ears.count('positions') >= 1 && ears.count('balances') >= 1, 'what a fill changes')
+  await using listener = new AccountListener(opened)
+  await listener.receives(() => listener.count('live') === 1, 'live')
+  for (const name of ['stream.new', 'stream.partial', 'stream.fill']) send(venue.last, bodyText(name))
+  await listener.receives(() => listener.count('positions') >= 1 && listener.count('balances') >= 1, 'what a fill changes')
   assert.deepEqual(
-    ears.orders.map(({ status, fills }) => [status, fills?.map(({ fillId, quantity, price }) => [fillId.slice(-1), quantity, price])]),
+    listener.orders.map(({ status, fills }) => [status, fills?.map(({ fillId, quantity, price }) => [fillId.slice(-1), quantity, price])]),
     [
       ['working', undefined],
       ['partially_filled', [['1', '1', '150.2']]],
       ['filled', [['2', '1', '150.25']]]
     ]
   )
-  assert.equal(ears.count('gap'), 0)
+  assert.equal(listener.count('gap'), 0)
   assert.deepEqual(
-    ears.orders.map(({ filledTotal }) => filledTotal?.quantity),
+    listener.orders.map(({ filledTotal }) => filledTotal?.quantity),
     ['0', '1', '2']
   )
 })
@@ -121,10 +121,10 @@ test('an execution that did not come is noticed at the next one', async () => {
   listens(venue)
   venue.on('GET /api/v2/positions', as('positions'))
   await using opened = openAt(venue)
-  await using ears = new Ears(opened)
-  await ears.hears(() => ears.count('live') === 1, 'live')
-  for (const name of ['stream.new', 'stream.fill']) say(venue.last, bodyText(name))
-  await ears.hears(() => ears.words.startsWith('live, order, gap missing, live, order'), 'the hole')
+  await using listener = new AccountListener(opened)
+  await listener.receives(() => listener.count('live') === 1, 'live')
+  for (const name of ['stream.new', 'stream.fill']) send(venue.last, bodyText(name))
+  await listener.receives(() => listener.history.startsWith('live, order, gap missing, live, order'), 'the hole')
 })
 
 test('one sent twice is no hole, and an order first heard of with fills is none either', async () => {
@@ -132,40 +132,40 @@ test('one sent twice is no hole, and an order first heard of with fills is none 
   listens(venue)
   venue.on('GET /api/v2/positions', as('positions'))
   await using opened = openAt(venue)
-  await using ears = new Ears(opened)
-  await ears.hears(() => ears.count('live') === 1, 'live')
-  for (const name of ['stream.fill', 'stream.fill', 'stream.partial']) say(venue.last, bodyText(name))
-  await ears.hears(() => ears.orders.length === 3, 'all')
-  assert.equal(ears.count('gap'), 0)
+  await using listener = new AccountListener(opened)
+  await listener.receives(() => listener.count('live') === 1, 'live')
+  for (const name of ['stream.fill', 'stream.fill', 'stream.partial']) send(venue.last, bodyText(name))
+  await listener.receives(() => listener.orders.length === 3, 'all')
+  assert.equal(listener.count('gap'), 0)
 })
 
 test('a package by its own message; a leg’s message has its package asked for, and one that nobody knows is passed over', async () => {
   await using venue = await Venue.start()
   listens(venue)
   venue.on('GET /api/v2/positions', as('positions'))
-  venue.on(`GET /api/v2/orders/${fixture('order.package').body.id}`, as('order.package.filled'))
+  venue.on(`GET /api/v2/orders/${fixture('order.multi-leg').body.id}`, as('order.multi-leg.filled'))
   await using opened = openAt(venue)
-  await using ears = new Ears(opened)
-  await ears.hears(() => ears.count('live') === 1, 'live')
-  say(venue.last, bodyText('stream.leg'))
-  say(venue.last, bodyText('stream.package'))
-  await ears.hears(() => ears.orders.length === 1, 'the package')
+  await using listener = new AccountListener(opened)
+  await listener.receives(() => listener.count('live') === 1, 'live')
+  send(venue.last, bodyText('stream.leg'))
+  send(venue.last, bodyText('stream.multi-leg'))
+  await listener.receives(() => listener.orders.length === 1, 'the package')
   assert.deepEqual(
-    ears.orders[0]?.fills?.map(({ price, quantity }) => [price, quantity]),
+    listener.orders[0]?.fills?.map(({ price, quantity }) => [price, quantity]),
     [['0.87', '1']]
   )
-  say(venue.last, bodyText('stream.leg'))
-  await ears.hears(() => ears.orders.length === 2, 'the package as it is now')
-  assert.equal(ears.orders[1]?.legs?.[0]?.fills.length, 1)
-  assert.equal(ears.orders[1]?.releases, undefined)
-  const partly = { ...fixture('order.package.filled').body, status: 'partially_filled', qty: '2' }
+  send(venue.last, bodyText('stream.leg'))
+  await listener.receives(() => listener.orders.length === 2, 'the package as it is now')
+  assert.equal(listener.orders[1]?.legs?.[0]?.fills.length, 1)
+  assert.equal(listener.orders[1]?.releases, undefined)
+  const partly = { ...fixture('order.multi-leg.filled').body, status: 'partially_filled', qty: '2' }
   venue.on(`GET /api/v2/orders/${partly.id}`, json(200, partly))
-  const bare = fixture('stream.package').body
-  say(venue.last, JSON.stringify({ ...bare, data: { ...bare.data, order: { ...bare.data.order, legs: null } } }))
-  await ears.hears(() => ears.orders.length === 3, 'the package again')
+  const bare = fixture('stream.multi-leg').body
+  send(venue.last, JSON.stringify({ ...bare, data: { ...bare.data, order: { ...bare.data.order, legs: null } } }))
+  await listener.receives(() => listener.orders.length === 3, 'the package again')
   // It was only looked at: nothing says that a cancel or a replacement was refused.
-  assert.deepEqual([ears.orders[2]?.status, ears.orders[2]?.releases], ['partially_filled', undefined])
-  assert.equal(ears.count('gap'), 0)
+  assert.deepEqual([listener.orders[2]?.status, listener.orders[2]?.releases], ['partially_filled', undefined])
+  assert.equal(listener.count('gap'), 0)
 })
 
 test('what is older than what was told is passed over, but for its execution', async () => {
@@ -173,26 +173,26 @@ test('what is older than what was told is passed over, but for its execution', a
   listens(venue)
   venue.on('GET /api/v2/positions', as('positions'))
   await using opened = openAt(venue)
-  await using ears = new Ears(opened)
-  await ears.hears(() => ears.count('live') === 1, 'live')
-  const told = (name: string, updatedAt: string, more: object = {}) => {
+  await using listener = new AccountListener(opened)
+  await listener.receives(() => listener.count('live') === 1, 'live')
+  const publish = (name: string, updatedAt: string, more: object = {}) => {
     const { data } = fixture(name).body
-    say(
+    send(
       venue.last,
       JSON.stringify({ stream: 'trade_updates', data: { ...data, order: { ...data.order, updated_at: updatedAt, ...more } } })
     )
   }
-  told('stream.new', '2026-11-03T15:10:17.7Z')
-  told('stream.new', '2026-11-03T15:10:17.6Z', { status: 'pending_new' })
-  told('stream.partial', '2026-11-03T15:10:20Z')
-  told('stream.new', '2026-11-03T15:10:19Z')
-  told('stream.fill', '2026-11-03T15:10:18Z', { filled_qty: '1', status: 'new' })
-  told('stream.new', '2026-11-03T15:10:21Z', { status: 'canceled', filled_qty: '2' })
-  told('stream.new', '2026-11-03T15:10:22Z', { status: 'pending_cancel', filled_qty: '2' })
-  told('stream.new', '2026-11-03T15:10:17.8Z', { id: 'another' })
-  await ears.hears(() => ears.orders.at(-1)?.brokerOrderId === 'another', 'the last one')
+  publish('stream.new', '2026-11-03T15:10:17.7Z')
+  publish('stream.new', '2026-11-03T15:10:17.6Z', { status: 'pending_new' })
+  publish('stream.partial', '2026-11-03T15:10:20Z')
+  publish('stream.new', '2026-11-03T15:10:19Z')
+  publish('stream.fill', '2026-11-03T15:10:18Z', { filled_qty: '1', status: 'new' })
+  publish('stream.new', '2026-11-03T15:10:21Z', { status: 'canceled', filled_qty: '2' })
+  publish('stream.new', '2026-11-03T15:10:22Z', { status: 'pending_cancel', filled_qty: '2' })
+  publish('stream.new', '2026-11-03T15:10:17.8Z', { id: 'another' })
+  await listener.receives(() => listener.orders.at(-1)?.brokerOrderId === 'another', 'the last one')
   assert.deepEqual(
-    ears.orders.map(({ status, fills }) => [status, fills?.length]),
+    listener.orders.map(({ status, fills }) => [status, fills?.length]),
     [
       ['working', undefined],
       ['partially_filled', 1],
@@ -210,28 +210,28 @@ test('a refused replacement: both orders are asked for, and the one that is live
   venue.on(`GET /api/v2/orders/${order.id}`, json(200, order))
   venue.on(`GET /api/v2/orders/${order.replaces}`, json(200, { ...fixture('order.pending').body, status: 'new' }))
   await using opened = openAt(venue)
-  await using ears = new Ears(opened)
-  await ears.hears(() => ears.count('live') === 1, 'live')
-  say(venue.last, bodyText('stream.replace.refused'))
-  await ears.hears(() => ears.orders.length === 2, 'both orders')
-  const told = new Map(ears.orders.map(report => [report.brokerOrderId, [report.status, report.releases]]))
-  assert.deepEqual(told.get(order.replaces), ['working', true])
-  assert.deepEqual(told.get(order.id), ['rejected', undefined])
+  await using listener = new AccountListener(opened)
+  await listener.receives(() => listener.count('live') === 1, 'live')
+  send(venue.last, bodyText('stream.replace.refused'))
+  await listener.receives(() => listener.orders.length === 2, 'both orders')
+  const reported = new Map(listener.orders.map(report => [report.brokerOrderId, [report.status, report.releases]]))
+  assert.deepEqual(reported.get(order.replaces), ['working', true])
+  assert.deepEqual(reported.get(order.id), ['rejected', undefined])
 })
 
 test('a status nobody knows is a gap, counted and told; the line stays', async () => {
   await using venue = await Venue.start()
   listens(venue)
   await using opened = openAt(venue)
-  await using ears = new Ears(opened)
-  await ears.hears(() => ears.count('live') === 1, 'live')
+  await using listener = new AccountListener(opened)
+  await listener.receives(() => listener.count('live') === 1, 'live')
   const { data } = fixture('stream.new').body
-  say(venue.last, JSON.stringify({ stream: 'trade_updates', data: { ...data, order: { ...data.order, status: 'levitating' } } }))
-  await ears.hears(() => ears.words === 'live, gap malformed, live', 'a gap')
+  send(venue.last, JSON.stringify({ stream: 'trade_updates', data: { ...data, order: { ...data.order, status: 'levitating' } } }))
+  await listener.receives(() => listener.history === 'live, gap malformed, live', 'a gap')
   assert.equal(opened.meter.counted('broker_unknown_words_total', { broker: 'ALPACA', field: 'status' }), 1)
   // A new word for what happened only describes it.
-  say(venue.last, JSON.stringify({ stream: 'trade_updates', data: { ...data, event: 'levitated' } }))
-  await ears.hears(() => ears.orders.length === 1, 'the order')
+  send(venue.last, JSON.stringify({ stream: 'trade_updates', data: { ...data, event: 'levitated' } }))
+  await listener.receives(() => listener.orders.length === 1, 'the order')
   assert.equal(venue.sockets.length, 1)
 })
 
@@ -239,36 +239,36 @@ test('what cannot be read is a gap and a new connection', async () => {
   await using venue = await Venue.start()
   listens(venue)
   await using opened = openAt(venue)
-  await using ears = new Ears(opened)
+  await using listener = new AccountListener(opened)
   for (const [round, frame] of ['{"stream":"trade_upd', '[]', '{"stream":"trade_updates","data":{}}'].entries()) {
-    await ears.hears(() => ears.count('live') === round + 1, 'live')
-    say(venue.last, frame)
-    await ears.hears(() => ears.count('gap') === round + 1, 'a gap')
+    await listener.receives(() => listener.count('live') === round + 1, 'live')
+    send(venue.last, frame)
+    await listener.receives(() => listener.count('gap') === round + 1, 'a gap')
   }
-  assert.ok(ears.events.every(event => event.type !== 'gap' || event.cause === 'malformed'))
+  assert.ok(listener.events.every(event => event.type !== 'gap' || event.cause === 'malformed'))
 })
 
 test('a stream that refuses the credentials: the account is asked, and only its word ends the session', async () => {
   await using venue = await Venue.start()
   listens(venue, 'stream.unauthorized')
   await using opened = openAt(venue)
-  await using ears = new Ears(opened)
-  await ears.hears(() => venue.sockets.length >= 2, 'tried again')
-  assert.ok(ears.words.startsWith('gap token'))
+  await using listener = new AccountListener(opened)
+  await listener.receives(() => venue.sockets.length >= 2, 'tried again')
+  assert.ok(listener.history.startsWith('gap token'))
   venue.on('GET /api/v2/account', as('error.unauthorized'))
-  const error = await ears.ended
+  const error = await listener.ended
   assert.ok(error instanceof BrokerFault && error.kind === 'credentials_rejected', String(error))
 })
 
 test('a stream that is refused otherwise is a gap, and tried again', async () => {
   await using venue = await Venue.start()
   venue.streams.set(STREAM, {
-    hear: (_data, socket) => say(socket, JSON.stringify({ stream: 'error', data: { error_message: 'too many connections' } }))
+    onFrame: (_data, socket) => send(socket, JSON.stringify({ stream: 'error', data: { error_message: 'too many connections' } }))
   })
   await using opened = openAt(venue)
-  await using ears = new Ears(opened)
-  await ears.hears(() => venue.sockets.length >= 2, 'tried again')
-  assert.equal(ears.words, 'gap refused')
+  await using listener = new AccountListener(opened)
+  await listener.receives(() => venue.sockets.length >= 2, 'tried again')
+  assert.equal(listener.history, 'gap refused')
 })
 
 test('silence is pings that are not answered', async () => {
@@ -276,8 +276,8 @@ test('silence is pings that are not answered', async () => {
   listens(venue)
   const clock = new VirtualClock()
   await using opened = openAt(venue, { clock })
-  await using ears = new Ears(opened)
-  await ears.hears(() => ears.count('live') === 1, 'live')
+  await using listener = new AccountListener(opened)
+  await listener.receives(() => listener.count('live') === 1, 'live')
   await clock.advance(2 * venue.settings().pingMs + 1)
-  await ears.hears(() => ears.words.startsWith('live, gap silence'), 'the silence')
+  await listener.receives(() => listener.history.startsWith('live, gap silence'), 'the silence')
 })

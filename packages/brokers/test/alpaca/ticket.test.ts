@@ -5,7 +5,7 @@ import type { OrderTicket } from '@trunkline/core/domain/order'
 import type { NewOrder } from '@trunkline/core/ports/broker'
 import { ALPACA_CAPABILITIES } from '../../src/alpaca/capabilities.ts'
 import { parseOrder } from '../../src/alpaca/orders.ts'
-import { interpretCancel, interpretReplace, interpretSubmit, isUnauthorized, saysNotFound } from '../../src/alpaca/outcomes.ts'
+import { interpretCancel, interpretReplace, interpretSubmit, isNotFound, isUnauthorized } from '../../src/alpaca/outcomes.ts'
 import { activitiesRequest, ordersRequest, replaceRequest, submitRequest } from '../../src/alpaca/requests.ts'
 import { refusalOf, replaceRefusalOf } from '../../src/alpaca/ticket.ts'
 import type { HttpReply } from '../../src/kit/http.ts'
@@ -187,14 +187,14 @@ test('which answers to a replacement and a cancel prove what', () => {
   assert.equal(interpretCancel(reply('error.over')).kind, 'refused')
   assert.equal(interpretCancel(reply('error.order')).kind, 'refused')
   assert.equal(interpretCancel(answer(200, {})).kind, 'unknown')
-  assert.equal(saysNotFound(reply('error.order')), true)
-  assert.equal(saysNotFound({ status: 404, headers: {}, body: '<html>' }), false)
+  assert.equal(isNotFound(reply('error.order')), true)
+  assert.equal(isNotFound({ status: 404, headers: {}, body: '<html>' }), false)
   assert.equal(parseOrder(fixture('order.pending').body, ACCOUNT).brokerOrderId, old)
 })
 
 test('which answers speak of the credentials', () => {
-  const speaks = ['error.unauthorized', 'error.unauthorized.bare', 'error.forbidden']
-  for (const name of speaks) assert.equal(isUnauthorized(reply(name)), true, name)
+  const fixtures = ['error.unauthorized', 'error.unauthorized.bare', 'error.forbidden']
+  for (const name of fixtures) assert.equal(isUnauthorized(reply(name)), true, name)
   for (const name of ['error.power', 'error.scope', 'error.order', 'order.pending']) assert.equal(isUnauthorized(reply(name)), false, name)
   assert.equal(isUnauthorized({ status: 403, headers: {}, body: '<html>nginx</html>' }), false)
 })

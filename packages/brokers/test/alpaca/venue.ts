@@ -35,7 +35,7 @@ export type Route = (seen: Seen & { readonly query: URLSearchParams }) => Answer
 /** What a socket of a stream's path is told when it comes, and what it is answered. */
 export interface StreamScript {
   greet?(socket: WebSocket): void
-  hear(data: Buffer, socket: WebSocket, isBinary: boolean): void
+  onFrame(data: Buffer, socket: WebSocket, isBinary: boolean): void
 }
 
 export class Venue implements AsyncDisposable {
@@ -54,7 +54,9 @@ export class Venue implements AsyncDisposable {
       this.sockets.push({ path, socket, headers: request.headers })
       const script = this.streams.get(path)
       script?.greet?.(socket)
-      socket.on('message', (data, isBinary) => script?.hear(Buffer.isBuffer(data) ? data : Buffer.from(data.toString()), socket, isBinary))
+      socket.on('message', (data, isBinary) =>
+        script?.onFrame(Buffer.isBuffer(data) ? data : Buffer.from(data.toString()), socket, isBinary)
+      )
     })
   }
 
@@ -79,7 +81,7 @@ export class Venue implements AsyncDisposable {
   }
 
   /** What was asked of a path, in its order; `what` is a method and the beginning of a path. */
-  asked(what: string): readonly Seen[] {
+  requests(what: string): readonly Seen[] {
     return this.seen.filter(({ method, path }) => `${method} ${path}`.startsWith(what))
   }
 

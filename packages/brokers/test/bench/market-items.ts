@@ -8,25 +8,25 @@ import type { TopicSink } from '@trunkline/core/ports/market'
 import { Sequence } from '../../src/kit/sequence.ts'
 import { parseBarsPage } from '../../src/sandbox/market/bars.ts'
 import { dispatch } from '../../src/sandbox/market/items.ts'
-import { SinkTables } from '../../src/sandbox/market/tables.ts'
+import { SinkTables } from '../../src/sandbox/market/sink-tables.ts'
 
 const SYMBOLS = 20
 const ITEMS = 400_000
 const AT = 1_796_137_200_000_000_000n
 
-let told = 0
-const tell = () => {
-  told += 1
+let received = 0
+const countOne = () => {
+  received += 1
 }
 const sink: TopicSink = {
-  live: tell,
-  lost: tell,
-  refused: tell,
-  trade: tell,
-  quote: tell,
-  depth: tell,
-  bar: tell,
-  chain: tell
+  live: countOne,
+  lost: countOne,
+  refused: countOne,
+  trade: countOne,
+  quote: countOne,
+  depth: countOne,
+  bar: countOne,
+  chain: countOne
 }
 
 const symbols = Array.from({ length: SYMBOLS }, (_, index) => `SYM${index}`)
@@ -34,7 +34,7 @@ const symbols = Array.from({ length: SYMBOLS }, (_, index) => `SYM${index}`)
 const level = (index: number) => [`${500 + index}.25`, '1200', '7', 'XNAS', `${AT}`]
 const ladder = Array.from({ length: 10 }, (_, index) => level(index))
 
-const KINDS: { readonly [kind: string]: (index: number) => object } = {
+const MESSAGES: { readonly [kind: string]: (index: number) => object } = {
   trade: index => ({
     t: 'trade',
     s: symbols[index % SYMBOLS],
@@ -105,16 +105,16 @@ function perSecond(count: number, work: () => void): string {
   return `${Math.round(count / (performance.now() - from)).toLocaleString('en')} k/s`
 }
 
-for (const [kind, make] of Object.entries(KINDS))
+for (const [kind, make] of Object.entries(MESSAGES))
   for (const perFrame of [1, 50]) {
     const total = kind === 'depth' || kind === 'option' ? ITEMS / 10 : ITEMS
-    const said = frames(make, perFrame, total)
+    const sent = frames(make, perFrame, total)
     const floor = perSecond(total, () => {
-      for (const frame of said) JSON.parse(frame)
+      for (const frame of sent) JSON.parse(frame)
     })
     const whole = perSecond(total, () => {
       const sequence = new Sequence<readonly unknown[]>(0, 8)
-      for (const frame of said) {
+      for (const frame of sent) {
         const message = JSON.parse(frame)
         for (const items of sequence.offer(message.seq, message.items).items) dispatch(items, tables)
       }
@@ -141,4 +141,4 @@ const laps = Array.from({ length: 20 }, () => {
   parseBarsPage(page, 0)
   return performance.now() - from
 }).toSorted((a, b) => a - b)
-console.log(`page of 10,000 bars: median ${laps[10]?.toFixed(1)} ms, worst ${laps[19]?.toFixed(1)} ms; told ${told}`)
+console.log(`page of 10,000 bars: median ${laps[10]?.toFixed(1)} ms, worst ${laps[19]?.toFixed(1)} ms; told ${received}`)

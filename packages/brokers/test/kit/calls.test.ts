@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { BrokerFault, type Credentials, type Outcome } from '@trunkline/core/ports/broker'
 import { never as signal } from '@trunkline/testkit/patience'
-import { BudgetSpent, RateBudget } from '../../src/kit/budget.ts'
 import { type CallOptions, Calls } from '../../src/kit/calls.ts'
 import { HttpClient, type HttpReply, type HttpRequest, header } from '../../src/kit/http.ts'
 import { readJson } from '../../src/kit/json.ts'
+import { RateLimitExceeded, RateLimiter } from '../../src/kit/rate-limiter.ts'
 import { TokenSource } from '../../src/kit/tokens.ts'
 import { systemClock } from '../support/clocks.ts'
 import { MemoryHolder } from '../support/holder.ts'
@@ -29,16 +29,16 @@ async function start(
     tokenOf: ({ access_token: token = '' }) => ({ token, issuedAt: null, expiresAt: null }),
     refresh
   })
-  const budget = new RateBudget({ perSecond: 1_000, burst: 1_000, keptForOrders: 0, waitingMax: 10, waitMsMax: 200 }, systemClock)
+  const limiter = new RateLimiter({ perSecond: 1_000, burst: 1_000, reservedForOrders: 0, waitingMax: 10, waitMsMax: 200 }, systemClock)
   const calls = new Calls({
     http,
     tokens,
-    budgets: [budget],
+    limiters: [limiter],
     retries: { firstMs: 1, longestMs: 1, attemptsMax: 3, retryAfterMsMax: 150 },
     deps: { clock: systemClock, fraction: () => 0.5 },
     authorize: token => ['authorization', `Bearer ${token}`],
     unauthorized: reply => reply.status === 401,
-    words: reply => reply.body.slice(0, 20),
+    errorMessage: reply => reply.body.slice(0, 20),
     ...more
   })
   return {
@@ -174,7 +174,7 @@ test('what the broker says is left of its limit is kept to, by its own clock', a
   broker.host.script((_, response) => json(response, 200, {}, { 'x-left': '0', 'x-anew': String(Date.now() / 1_000 + 900) }))
   await broker.calls.read(READ, parse, signal)
   const outcome = await broker.calls.command(ORDER, interpret, signal)
-  assert.ok(outcome.kind === 'not_sent' && outcome.cause instanceof BudgetSpent && outcome.cause.retryAfterMs > 800_000)
+  assert.ok(outcome.kind === 'not_sent' && outcome.cause instanceof RateLimitExceeded && outcome.cause.retryAfterMs > 800_000)
   assert.equal(broker.host.seen.length, 3)
 })
 
@@ -188,23 +188,23 @@ test('a 429 that names no pause holds until the limit begins anew', async () => 
 })
 
 test('a read with the priority of orders takes what is kept for them', async () => {
-  const budget = new RateBudget({ perSecond: 0.001, burst: 2, keptForOrders: 2, waitingMax: 10, waitMsMax: 10 }, systemClock)
-  await using broker = await start((_, response) => json(response, 200, {}), undefined, { budgets: [budget] })
+  const limiter = new RateLimiter({ perSecond: 0.001, burst: 2, reservedForOrders: 2, waitingMax: 10, waitMsMax: 10 }, systemClock)
+  await using broker = await start((_, response) => json(response, 200, {}), undefined, { limiters: [limiter] })
   await assert.rejects(broker.calls.read(READ, parse, signal), isFault('rate_limited'))
   assert.deepEqual(await broker.calls.read(READ, parse, signal, { kind: 'order' }), {})
 })
 
 test('a question put as a POST is sent once, whatever becomes of its answer, and leaves the room that is kept for orders', async () => {
-  const rates = { perSecond: 0.001, burst: 3, keptForOrders: 1, waitingMax: 10, waitMsMax: 0 }
-  const budget = new RateBudget(rates, systemClock)
-  await using broker = await start((_, response) => json(response, 201, { ok: true }), undefined, { budgets: [budget] })
+  const rates = { perSecond: 0.001, burst: 3, reservedForOrders: 1, waitingMax: 10, waitMsMax: 0 }
+  const limiter = new RateLimiter(rates, systemClock)
+  await using broker = await start((_, response) => json(response, 201, { ok: true }), undefined, { limiters: [limiter] })
   const ask = () => broker.calls.ask(ORDER, interpret, signal)
   assert.deepEqual(await ask(), { kind: 'accepted', value: { ok: true } })
   broker.host.script((_, response) => json(response, 400, {}))
   assert.equal((await ask()).kind, 'refused')
   await assert.rejects(ask(), error => error instanceof BrokerFault && error.kind === 'rate_limited')
   assert.equal((await broker.calls.command(ORDER, interpret, signal)).kind, 'refused', 'an order has room')
-  budget[Symbol.dispose]()
+  limiter[Symbol.dispose]()
 })
 
 test('a question without an answer that decides is a fault, and none of its answers is asked for again', async () => {

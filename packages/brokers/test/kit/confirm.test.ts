@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { BrokerFault } from '@trunkline/core/ports/broker'
 import { never as signal } from '@trunkline/testkit/patience'
-import { BudgetSpent, RateBudget } from '../../src/kit/budget.ts'
 import { type CallOptions, Calls } from '../../src/kit/calls.ts'
 import { confirming } from '../../src/kit/confirm.ts'
 import { HttpClient, type HttpReply } from '../../src/kit/http.ts'
 import { readJson } from '../../src/kit/json.ts'
+import { RateLimitExceeded, RateLimiter } from '../../src/kit/rate-limiter.ts'
 import { TokenSource } from '../../src/kit/tokens.ts'
 import { systemClock } from '../support/clocks.ts'
 import { MemoryHolder } from '../support/holder.ts'
@@ -33,7 +33,18 @@ async function start(script: Script, renewed: string | null = null, more: Partia
   })
   const retries = { firstMs: 1, longestMs: 1, attemptsMax: 1, retryAfterMsMax: 100 }
   const deps = { clock: systemClock, fraction: () => 0.5 }
-  const calls = new Calls({ http, base: '/v1', tokens, budgets: [], retries, deps, authorize, unauthorized, words: () => '', ...more })
+  const calls = new Calls({
+    http,
+    base: '/v1',
+    tokens,
+    limiters: [],
+    retries,
+    deps,
+    authorize,
+    unauthorized,
+    errorMessage: () => '',
+    ...more
+  })
   return {
     host,
     tokens,
@@ -129,14 +140,14 @@ test('nobody sleeps through a confirmation beyond his own patience', async () =>
 })
 
 test('a confirmation keeps to the rate limit', async () => {
-  const budget = new RateBudget({ perSecond: 0.001, burst: 1, keptForOrders: 0, waitingMax: 1, waitMsMax: 10 }, systemClock)
+  const limiter = new RateLimiter({ perSecond: 0.001, burst: 1, reservedForOrders: 0, waitingMax: 1, waitMsMax: 10 }, systemClock)
   await using host = await ScriptedHost.start((_, response) => json(response, 200, {}))
   await using http = new HttpClient({ origin: host.origin, plain: true })
-  const confirm = confirming({ http, request: ME, authorize, unauthorized, budgets: [budget] })
+  const confirm = confirming({ http, request: ME, authorize, unauthorized, limiters: [limiter] })
   assert.equal(await confirm('t', signal), true)
   await assert.rejects(
     confirm('t', signal),
-    (error: unknown) => isFault('rate_limited')(error) && error instanceof Error && error.cause instanceof BudgetSpent
+    (error: unknown) => isFault('rate_limited')(error) && error instanceof Error && error.cause instanceof RateLimitExceeded
   )
 })
 

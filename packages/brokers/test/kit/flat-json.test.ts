@@ -33,8 +33,8 @@ const same = (reader: FlatReader, text: string) =>
 
 const number = fc.constantFrom('0', '-1', '126.55', '1.50', '2e-7', '-0.0', '1E+5', '9007199254740993')
 const plain = fc.string({ maxLength: 5 }).map(value => JSON.stringify(value))
-const word = fc.constantFrom('"t"', '"q"', '"AAPL"', '""', '"a,b"', '":1"', '"]}"', '"é"')
-const value = fc.oneof(number, word, plain, fc.constantFrom('true', 'false', 'null', '[]', '["@","I"]', '[1]', '{"a":1}', '["\\"",""]'))
+const string = fc.constantFrom('"t"', '"q"', '"AAPL"', '""', '"a,b"', '":1"', '"]}"', '"é"')
+const value = fc.oneof(number, string, plain, fc.constantFrom('true', 'false', 'null', '[]', '["@","I"]', '[1]', '{"a":1}', '["\\"",""]'))
 const name = fc.constantFrom('T', 'S', 'p', 'c', 'z', 'ok', 'x', '1', 'a b', '')
 const item = fc.array(fc.tuple(name, value), { maxLength: 7 }).map(members => `{${members.map(([key, it]) => `"${key}":${it}`).join(',')}}`)
 const message = fc.oneof(

@@ -86,8 +86,8 @@ test('what is not JSON is refused exactly where the parser refuses it', () => {
     fc.array(pieces, { maxLength: 24 }).map(found => found.join('')),
     // Whole JSON with one piece put in, taken out or put in another's place.
     fc.tuple(text, fc.nat(), fc.nat({ max: 2 }), fc.option(pieces, { nil: '' })).map(([json, at, taken, put]) => {
-      const place = at % (json.length + 1)
-      return json.slice(0, place) + put + json.slice(place + taken)
+      const offset = at % (json.length + 1)
+      return json.slice(0, offset) + put + json.slice(offset + taken)
     })
   )
   fc.assert(

@@ -10,7 +10,7 @@ import { systemClock } from '../support/clocks.ts'
 import { MemoryHolder } from '../support/holder.ts'
 import { MemoryLog } from '../support/log.ts'
 import { json, type Script } from '../support/scripted-host.ts'
-import { GRANT, signal, start } from './oauth-house.ts'
+import { GRANT, signal, start } from './oauth-provider.ts'
 
 type Cut = Parameters<Script>[1]
 
@@ -28,7 +28,7 @@ const CUTS: Readonly<Record<string, (response: Cut) => void>> = {
 /** A house that rotates: it takes `old` once and, with grace, again; the first answer is cut. */
 async function open(cut: (response: Cut) => void, hasGrace: boolean) {
   const sent: string[] = []
-  const house = await start((seen, response) => {
+  const provider = await start((seen, response) => {
     sent.push(new URLSearchParams(seen.body).get('refresh_token') ?? '')
     if (sent.length === 1) return cut(response)
     if (hasGrace) json(response, 200, { ...GRANT, access_token: 'new' })
@@ -47,7 +47,7 @@ async function open(cut: (response: Cut) => void, hasGrace: boolean) {
     clock: { ...systemClock, now: () => timestampOfMs(now), sleep: (_, until) => systemClock.sleep(1, until) },
     log: new MemoryLog(),
     tokenOf: oauthToken,
-    refresh: house.login.refresh
+    refresh: provider.login.refresh
   })
   await tokens.current(signal)
   return {
@@ -55,7 +55,7 @@ async function open(cut: (response: Cut) => void, hasGrace: boolean) {
     tokens,
     async [Symbol.asyncDispose]() {
       await tokens[Symbol.asyncDispose]()
-      await house[Symbol.asyncDispose]()
+      await provider[Symbol.asyncDispose]()
     }
   }
 }

@@ -3,13 +3,13 @@ import { test } from 'node:test'
 import { BrokerFault, type Credentials, LoginDeclined } from '@trunkline/core/ports/broker'
 import { oauthToken } from '../../src/kit/oauth.ts'
 import { json, type Script, ScriptedHost } from '../support/scripted-host.ts'
-import { answer, GOOD, GRANT, grants, isFault, REDIRECT, signal, start } from './oauth-house.ts'
+import { answer, GOOD, GRANT, grants, isFault, REDIRECT, signal, start } from './oauth-provider.ts'
 
 test('the authorization address carries PKCE S256, state and scope, and the verifier is new every time [S10]', async () => {
-  await using house = await start(grants)
+  await using provider = await start(grants)
   const verifiers = new Set<string>()
   for (const trading of [true, false]) {
-    const { authorizationUrl, verifier } = await house.login.begin({ redirectUri: REDIRECT, state: 's1', trading })
+    const { authorizationUrl, verifier } = await provider.login.begin({ redirectUri: REDIRECT, state: 's1', trading })
     const url = new URL(authorizationUrl)
     const { code_challenge: challenge, ...rest } = Object.fromEntries(url.searchParams)
     assert.equal(`${url.origin}${url.pathname}`, 'https://broker.example/authorize')
@@ -28,13 +28,13 @@ test('the authorization address carries PKCE S256, state and scope, and the veri
     verifiers.add(verifier)
   }
   assert.equal(verifiers.size, 2)
-  assert.equal(house.login.origin, 'https://broker.example')
-  assert.equal(house.host.seen.length, 0)
+  assert.equal(provider.login.origin, 'https://broker.example')
+  assert.equal(provider.host.seen.length, 0)
 })
 
 test('the code is exchanged once, with the verifier and the registered redirect address', async () => {
-  await using house = await start(grants)
-  const credentials = await house.login.complete(answer(GOOD), signal)
+  await using provider = await start(grants)
+  const credentials = await provider.login.complete(answer(GOOD), signal)
   assert.deepEqual(credentials, {
     access_token: 'at',
     refresh_token: 'rt',
@@ -43,7 +43,7 @@ test('the code is exchanged once, with the verifier and the registered redirect 
     expires_at: '2026-01-05T15:10:00.000000Z'
   })
   assert.equal(oauthToken(credentials).token, 'at')
-  const [seen, ...more] = house.host.seen
+  const [seen, ...more] = provider.host.seen
   assert.deepEqual(Object.fromEntries(new URLSearchParams(seen?.body)), {
     grant_type: 'authorization_code',
     code: 'c1',
@@ -55,13 +55,13 @@ test('the code is exchanged once, with the verifier and the registered redirect 
 })
 
 test('a refusal by the user is told apart', async () => {
-  await using house = await start(grants)
+  await using provider = await start(grants)
   const declined = answer(`error=access_denied&state=s1&iss=${encodeURIComponent('https://broker.example')}`)
-  await assert.rejects(house.login.complete(declined, signal), LoginDeclined)
+  await assert.rejects(provider.login.complete(declined, signal), LoginDeclined)
 })
 
 test('a redirect that is not ours is refused before any token request', async () => {
-  await using house = await start(grants)
+  await using provider = await start(grants)
   const cases = [
     'code=c1&state=s2&iss=https://broker.example',
     'code=c1&iss=https://broker.example',
@@ -76,21 +76,21 @@ test('a redirect that is not ours is refused before any token request', async ()
     'error=access_denied&state=s2&iss=https://broker.example',
     ''
   ]
-  for (const query of cases) await assert.rejects(house.login.complete(answer(query), signal), isFault('refused'), query)
-  await assert.rejects(house.login.complete({ ...answer(GOOD), callbackUrl: 'not a url' }, signal), isFault('refused'))
-  assert.equal(house.host.seen.length, 0)
+  for (const query of cases) await assert.rejects(provider.login.complete(answer(query), signal), isFault('refused'), query)
+  await assert.rejects(provider.login.complete({ ...answer(GOOD), callbackUrl: 'not a url' }, signal), isFault('refused'))
+  assert.equal(provider.host.seen.length, 0)
 })
 
 test('a refresh keeps the refresh token of a broker that does not rotate, and takes the new one of one that does', async () => {
-  const { refresh_token: _, ...kept } = GRANT
+  const { refresh_token: _, ...rest } = GRANT
   for (const [grant, expected] of [
-    [kept, 'old'],
+    [rest, 'old'],
     [GRANT, 'rt']
   ] as const) {
-    await using house = await start((_seen, response) => json(response, 200, grant))
-    const renewed = await house.login.refresh({ access_token: 'x', refresh_token: 'old' }, signal)
+    await using provider = await start((_seen, response) => json(response, 200, grant))
+    const renewed = await provider.login.refresh({ access_token: 'x', refresh_token: 'old' }, signal)
     assert.equal(renewed.refresh_token, expected)
-    assert.equal(new URLSearchParams(house.host.seen[0]?.body).get('refresh_token'), 'old')
+    assert.equal(new URLSearchParams(provider.host.seen[0]?.body).get('refresh_token'), 'old')
   }
 })
 
@@ -115,34 +115,34 @@ test('only the refusal of the grant itself is a rejection of the credentials', a
     [(_, response) => json(response, 200, { token_type: 'bearer' }), 'malformed']
   ]
   for (const [index, [script, kind]] of cases.entries()) {
-    await using house = await start(script)
-    await assert.rejects(house.login.refresh({ access_token: 'x', refresh_token: 'r-secret' }, signal), (error: unknown) => {
+    await using provider = await start(script)
+    await assert.rejects(provider.login.refresh({ access_token: 'x', refresh_token: 'r-secret' }, signal), (error: unknown) => {
       assert.ok(isFault(kind)(error), `case ${index}: ${error instanceof BrokerFault ? error.kind : String(error)}`)
       assert.ok(error instanceof Error && !error.message.includes('r-secret'))
       return true
     })
-    assert.equal(house.host.seen.length, 1, `case ${index}`)
+    assert.equal(provider.host.seen.length, 1, `case ${index}`)
   }
-  await using house = await start(grants)
-  await assert.rejects(house.login.refresh({ access_token: 'x' }, signal), isFault('credentials_rejected'))
+  await using provider = await start(grants)
+  await assert.rejects(provider.login.refresh({ access_token: 'x' }, signal), isFault('credentials_rejected'))
 })
 
 test('revoking repeats without harm and tells what should be tried again', async () => {
   const credentials: Credentials = { access_token: 'at', refresh_token: 'rt' }
-  await using house = await start((_, response) => void response.writeHead(200).end())
-  await house.login.revoke(credentials, signal)
-  await house.login.revoke(credentials, signal)
+  await using provider = await start((_, response) => void response.writeHead(200).end())
+  await provider.login.revoke(credentials, signal)
+  await provider.login.revoke(credentials, signal)
   assert.deepEqual(
-    house.host.seen.map(seen => [seen.path, new URLSearchParams(seen.body).get('token')]),
+    provider.host.seen.map(seen => [seen.path, new URLSearchParams(seen.body).get('token')]),
     [
       ['/revoke', 'rt'],
       ['/revoke', 'rt']
     ]
   )
-  house.host.script((_, response) => json(response, 400, { error: 'invalid_token' }))
-  await house.login.revoke(credentials, signal)
-  house.host.script((_, response) => json(response, 503, {}))
-  await assert.rejects(house.login.revoke(credentials, signal), isFault('unreachable'))
+  provider.host.script((_, response) => json(response, 400, { error: 'invalid_token' }))
+  await provider.login.revoke(credentials, signal)
+  provider.host.script((_, response) => json(response, 503, {}))
+  await assert.rejects(provider.login.revoke(credentials, signal), isFault('unreachable'))
   await using without = await start(grants, { revocationEndpoint: null })
   await without.login.revoke(credentials, signal)
   assert.equal(without.host.seen.length, 0)
@@ -150,7 +150,7 @@ test('revoking repeats without harm and tells what should be tried again', async
 
 test('a token endpoint on another host is never called', async () => {
   await using elsewhere = await ScriptedHost.start(grants)
-  await using house = await start(grants, { tokenEndpoint: `${elsewhere.origin}/token` })
-  await assert.rejects(house.login.complete(answer(GOOD), signal), isFault('refused'))
+  await using provider = await start(grants, { tokenEndpoint: `${elsewhere.origin}/token` })
+  await assert.rejects(provider.login.complete(answer(GOOD), signal), isFault('refused'))
   assert.equal(elsewhere.seen.length, 0)
 })

@@ -9,29 +9,29 @@ const isFault = (kind: BrokerFault['kind']) => (error: unknown) => error instanc
 
 /** Pages by what they are asked for with. */
 function venue(pages: Readonly<Record<string, string | null>>) {
-  const asked: (string | null)[] = []
+  const requests: (string | null)[] = []
   const read = async (next: string | null) => {
-    asked.push(next)
+    requests.push(next)
     return { of: next, next: pages[next ?? 'first'] ?? null }
   }
-  return { asked, read }
+  return { requests, read }
 }
 
 test('each page is asked for with what the one before it named', async () => {
-  const { asked, read } = venue({ first: 'b', b: 'c' })
+  const { requests, read } = venue({ first: 'b', b: 'c' })
   const pages = await everyPage(3, read)
   assert.deepEqual(
     pages.map(page => page.of),
     [null, 'b', 'c']
   )
-  assert.deepEqual(asked, [null, 'b', 'c'])
+  assert.deepEqual(requests, [null, 'b', 'c'])
 })
 
 test('a page that points to itself is a fault, and so are more pages than a list may have [S77]', async () => {
   await assert.rejects(everyPage(9, venue({ first: 'b', b: 'b' }).read), isFault('malformed'))
   const endless = venue({ first: 'b', b: 'c', c: 'b' })
   await assert.rejects(everyPage(5, endless.read), isFault('refused'))
-  assert.equal(endless.asked.length, 5)
+  assert.equal(endless.requests.length, 5)
 })
 
 test('a page that cannot be read ends it with what kept it from being read', async () => {

@@ -87,7 +87,7 @@ test('no input makes a helper throw anything but Malformed [S77]', () => {
   const helpers: readonly ((wire: parse.Wire) => unknown)[] = [
     wire => parse.text(wire, 'k'),
     wire => parse.textOrNull(wire, 'k'),
-    wire => parse.wordsOrNull(wire, 'k'),
+    wire => parse.displayTextOrNull(wire, 'k'),
     wire => parse.decimal(wire, 'k'),
     wire => parse.decimalOrNull(wire, 'k'),
     wire => parse.integer(wire, 'k'),

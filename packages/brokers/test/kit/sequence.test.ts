@@ -5,10 +5,10 @@ import { Sequence } from '../../src/kit/sequence.ts'
 
 test('in order they pass straight through, and duplicates are dropped', () => {
   const sequence = new Sequence<string>(10, 4)
-  assert.deepEqual(sequence.offer(11, 'a'), { items: ['a'], hole: false })
-  assert.deepEqual(sequence.offer(11, 'a'), { items: [], hole: false })
-  assert.deepEqual(sequence.offer(9, 'z'), { items: [], hole: false })
-  assert.deepEqual(sequence.offer(12, 'b'), { items: ['b'], hole: false })
+  assert.deepEqual(sequence.offer(11, 'a'), { items: ['a'], hasGap: false })
+  assert.deepEqual(sequence.offer(11, 'a'), { items: [], hasGap: false })
+  assert.deepEqual(sequence.offer(9, 'z'), { items: [], hasGap: false })
+  assert.deepEqual(sequence.offer(12, 'b'), { items: ['b'], hasGap: false })
   assert.equal(sequence.last, 12)
 })
 
@@ -17,11 +17,11 @@ test('a small disorder is mended without a word', () => {
   assert.deepEqual(
     [3, 2, 2, 1, 4].map(number => sequence.offer(number, number)),
     [
-      { items: [], hole: false },
-      { items: [], hole: false },
-      { items: [], hole: false },
-      { items: [1, 2, 3], hole: false },
-      { items: [4], hole: false }
+      { items: [], hasGap: false },
+      { items: [], hasGap: false },
+      { items: [], hasGap: false },
+      { items: [1, 2, 3], hasGap: false },
+      { items: [4], hasGap: false }
     ]
   )
 })
@@ -30,15 +30,15 @@ test('a hole is told when too many wait, or when the other side says it has sent
   const full = new Sequence<number>(0, 2)
   full.offer(2, 2)
   full.offer(3, 3)
-  assert.deepEqual(full.offer(5, 5), { items: [2, 3, 5], hole: true })
+  assert.deepEqual(full.offer(5, 5), { items: [2, 3, 5], hasGap: true })
   assert.equal(full.last, 5)
 
   const settled = new Sequence<number>(0, 10)
-  assert.deepEqual(settled.settle(0), { items: [], hole: false })
-  assert.deepEqual(settled.settle(1), { items: [], hole: true })
+  assert.deepEqual(settled.settle(0), { items: [], hasGap: false })
+  assert.deepEqual(settled.settle(1), { items: [], hasGap: true })
   settled.offer(4, 4)
-  assert.deepEqual(settled.settle(4), { items: [4], hole: true })
-  assert.deepEqual(settled.offer(5, 5), { items: [5], hole: false })
+  assert.deepEqual(settled.settle(4), { items: [4], hasGap: true })
+  assert.deepEqual(settled.offer(5, 5), { items: [5], hasGap: false })
 })
 
 test('whatever the order, the losses and the repeats: each at most once, ascending, and a loss never goes untold', () => {
@@ -50,20 +50,20 @@ test('whatever the order, the losses and the repeats: each at most once, ascendi
       (count, offers, aheadMax) => {
         const sequence = new Sequence<number>(0, aheadMax)
         const released: number[] = []
-        let holes = 0
+        let gaps = 0
         for (const step of [
           ...offers.filter(number => number <= count).map(number => sequence.offer(number, number)),
           sequence.settle(count)
         ]) {
           released.push(...step.items)
-          if (step.hole) holes += 1
+          if (step.hasGap) gaps += 1
         }
         assert.deepEqual(
           released,
           [...new Set(released)].sort((a, b) => a - b)
         )
-        if (released.length < count) assert.ok(holes > 0)
-        if (holes === 0)
+        if (released.length < count) assert.ok(gaps > 0)
+        if (gaps === 0)
           assert.deepEqual(
             released,
             Array.from({ length: count }, (_, index) => index + 1)

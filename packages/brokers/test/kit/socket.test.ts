@@ -8,18 +8,18 @@ import { SocketSession } from '../../src/kit/socket.ts'
 import { StreamFault } from '../../src/kit/stream-fault.ts'
 import { systemClock } from '../support/clocks.ts'
 import { MemoryLog } from '../support/log.ts'
-import { follow, protocol, rate, Venue, word } from './venue.ts'
+import { follow, kindOf, protocol, rate, Venue } from './venue.ts'
 
 test('live, then events, until given up', async () => {
   await using venue = await Venue.start()
   const reader = follow(protocol(venue))
-  await reader.heard(1)
+  await reader.receives(1)
   venue.last.send('a')
   venue.last.send('gap')
   venue.last.send('b')
-  await reader.heard(5)
-  assert.deepEqual(reader.words(), ['live', 'a', 'gap', 'live', 'b'])
-  assert.deepEqual(venue.heard, ['hello'])
+  await reader.receives(5)
+  assert.deepEqual(reader.history(), ['live', 'a', 'gap', 'live', 'b'])
+  assert.deepEqual(venue.received, ['hello'])
   await reader[Symbol.asyncDispose]()
   await reader.running
   await until(() => venue.server.clients.size === 0, 'the socket is gone')
@@ -28,17 +28,17 @@ test('live, then events, until given up', async () => {
 test('a lost socket is a gap at once, and live again after', async () => {
   await using venue = await Venue.start()
   await using reader = follow(protocol(venue))
-  await reader.heard(1)
+  await reader.receives(1)
   for (const [lose, cause] of [
     [() => venue.last.terminate(), 'lost'],
     [() => venue.last.close(1001), 'lost'],
     [() => venue.last.send('nonsense'), 'malformed'],
     [() => venue.last.send('x'.repeat(2_000)), 'malformed']
   ] as const) {
-    const before = reader.told.length
+    const before = reader.received.length
     lose()
-    await reader.heard(before + 2)
-    assert.deepEqual(reader.words().slice(before), ['gap', 'live'])
+    await reader.receives(before + 2)
+    assert.deepEqual(reader.history().slice(before), ['gap', 'live'])
     assert.equal(reader.causes().at(-1), cause)
   }
 })
@@ -47,15 +47,15 @@ test('silence of two heartbeats is a gap; a frame of any kind is not silence', a
   await using venue = await Venue.start()
   venue.greeting = 'live 1000'
   await using reader = follow(protocol(venue), { handshakeMs: 60_000 })
-  await reader.heard(1)
+  await reader.receives(1)
   const from = performance.now()
   const beating = setInterval(() => venue.last.send('beat'), 30)
-  await reader.heard(10)
+  await reader.receives(10)
   clearInterval(beating)
-  assert.ok(!reader.words().includes('gap'))
-  await until(() => reader.words().includes('gap'), 'a gap is told')
+  assert.ok(!reader.history().includes('gap'))
+  await until(() => reader.history().includes('gap'), 'a gap is told')
   assert.ok(performance.now() - from >= 2_000)
-  const gap = reader.told.find(item => typeof item === 'object' && item.type === 'gap')
+  const gap = reader.received.find(item => typeof item === 'object' && item.type === 'gap')
   assert.match(typeof gap === 'object' && gap.type === 'gap' ? gap.reason : '', /nothing heard/)
   assert.deepEqual(reader.causes(), ['silence'])
 })
@@ -73,9 +73,9 @@ test('an outage whose cause becomes another one is told again, and only then', a
     return await of.begin(signal)
   }
   await using reader = follow({ begin })
-  await reader.heard(1)
+  await reader.receives(1)
   venue.last.terminate()
-  await until(() => reader.words().filter(word => word === 'live').length === 2, 'live again')
+  await until(() => reader.history().filter(kind => kind === 'live').length === 2, 'live again')
   assert.deepEqual(reader.causes(), ['lost', 'token', 'refused'])
 })
 
@@ -92,7 +92,7 @@ test('a venue that answers the upgrade with an error has refused it', async () =
   const of = protocol(venue)
   const begin = async (signal: AbortSignal) => ({ ...(await of.begin(signal)), url: `ws://127.0.0.1:${address.port}` })
   await using reader = follow({ begin })
-  await reader.heard(1)
+  await reader.receives(1)
   assert.deepEqual(reader.causes(), ['refused'])
   await reader[Symbol.asyncDispose]()
   server.close()
@@ -105,8 +105,8 @@ test('a venue that never says live is left and tried again, and the outage is to
   await until(() => venue.sockets.length >= 3, 'it is tried again')
   assert.deepEqual(reader.causes(), ['silence'])
   venue.greeting = 'live 1000'
-  await reader.heard(2)
-  assert.deepEqual(reader.words(), ['gap', 'live'])
+  await reader.receives(2)
+  assert.deepEqual(reader.history(), ['gap', 'live'])
 })
 
 test('flapping is met with growing pauses, a steady line starts afresh', async () => {
@@ -121,10 +121,10 @@ test('flapping is met with growing pauses, a steady line starts afresh', async (
   }
   await using reader = follow(protocol(venue), { clock, backoff: { firstMs: 100_000, longestMs: 400_000 }, handshakeMs: 30_000 })
   for (let index = 0; index < 5; index += 1) {
-    await reader.heard(1 + 2 * index)
+    await reader.receives(1 + 2 * index)
     venue.last.terminate()
   }
-  await reader.heard(11)
+  await reader.receives(11)
   assert.deepEqual(
     pauses.filter(ms => ms >= 50_000),
     [50_000, 100_000, 200_000, 200_000, 200_000]
@@ -133,13 +133,13 @@ test('flapping is met with growing pauses, a steady line starts afresh', async (
 
 test('many are opened at one rate, and come back at another', async () => {
   await using venue = await Venue.start()
-  const connects = { first: rate(1_000), again: rate(20, 2) }
+  const connectLimiters = { first: rate(1_000), again: rate(20, 2) }
   await using readers = new AsyncDisposableStack()
-  const all = Array.from({ length: 12 }, () => readers.use(follow(protocol(venue), { connects })))
-  await until(() => all.every(reader => reader.words().includes('live')), 'all are live')
+  const all = Array.from({ length: 12 }, () => readers.use(follow(protocol(venue), { connectLimiters })))
+  await until(() => all.every(reader => reader.history().includes('live')), 'all are live')
   const from = performance.now()
   for (const socket of venue.server.clients) socket.terminate()
-  await until(() => all.every(reader => reader.words().filter(each => each === 'live').length === 2), 'all are live again')
+  await until(() => all.every(reader => reader.history().filter(each => each === 'live').length === 2), 'all are live again')
   // Two at once, the other ten one every twentieth of a second.
   assert.ok(performance.now() - from >= 450, `after ${performance.now() - from} ms`)
   assert.equal(venue.sockets.length, 24)
@@ -156,7 +156,7 @@ test('more than the reader takes is given up for a gap, never silently', async (
       clock: systemClock,
       fraction: () => 0.5,
       log: new MemoryLog(),
-      connects: { first: rate(10), again: rate(10) },
+      connectLimiters: { first: rate(10), again: rate(10) },
       backoff: { firstMs: 5, longestMs: 20 },
       steadyMs: 1,
       handshakeMs: 60_000,
@@ -164,7 +164,7 @@ test('more than the reader takes is given up for a gap, never silently', async (
       frameMax: 1_000
     }
     for await (const item of new SocketSession(of, options, { signal: stop.signal })) {
-      seen.push(word(item))
+      seen.push(kindOf(item))
       await gate.promise
       if (seen.at(-1) === 'e24') stop.abort()
     }
@@ -187,18 +187,18 @@ test('what tends the line can speak, tell and end it', async () => {
   let rounds = 0
   await using reader = follow(
     protocol(venue, {
-      tend: async line => {
+      maintain: async connection => {
         rounds += 1
-        line.say(`round ${rounds}`)
-        line.tell({ type: 'event', event: `tended ${rounds}` })
+        connection.send(`round ${rounds}`)
+        connection.emit({ type: 'event', event: `tended ${rounds}` })
         if (rounds === 2) throw new Error('tired')
         return 1
       }
     })
   )
-  await reader.heard(6)
-  assert.deepEqual(reader.words().slice(0, 6), ['live', 'tended 1', 'tended 2', 'gap', 'live', 'tended 3'])
-  await until(() => venue.heard.includes('round 3'), 'it spoke')
+  await reader.receives(6)
+  assert.deepEqual(reader.history().slice(0, 6), ['live', 'tended 1', 'tended 2', 'gap', 'live', 'tended 3'])
+  await until(() => venue.received.includes('round 3'), 'it spoke')
 })
 
 test('a login that ended ends the stream, whoever noticed it; any other fault does not', async () => {
@@ -209,14 +209,16 @@ test('a login that ended ends the stream, whoever noticed it; any other fault do
   await assert.rejects(beginning.running, gone)
   assert.equal(faults.length, 0)
 
-  const closed = follow(protocol(venue, { closed: code => (code === 4003 ? { cause: 'token', mend: () => Promise.reject(gone) } : null) }))
-  await closed.heard(1)
+  const closed = follow(
+    protocol(venue, { closed: code => (code === 4003 ? { cause: 'token', recover: () => Promise.reject(gone) } : null) })
+  )
+  await closed.receives(1)
   venue.last.close(4003)
   await assert.rejects(closed.running, gone)
-  assert.deepEqual(closed.words(), ['live', 'gap'])
+  assert.deepEqual(closed.history(), ['live', 'gap'])
 
-  const said = follow(protocol(venue, { hear: () => [{ type: 'over', cause: 'refused', reason: 'gone', fault: gone }] }))
-  await assert.rejects(said.running, gone)
+  const over = follow(protocol(venue, { onFrame: () => [{ type: 'over', cause: 'refused', reason: 'gone', fault: gone }] }))
+  await assert.rejects(over.running, gone)
 })
 
 test('one who stops reading closes the socket', async () => {
@@ -226,7 +228,7 @@ test('one who stops reading closes the socket', async () => {
     clock: systemClock,
     fraction: () => 0,
     log: new MemoryLog(),
-    connects: { first: rate(10), again: rate(10) },
+    connectLimiters: { first: rate(10), again: rate(10) },
     backoff: { firstMs: 5, longestMs: 20 },
     steadyMs: 1,
     handshakeMs: 60_000,

@@ -4,29 +4,29 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseDay } from '@trunkline/core/domain/timestamp'
 import type { Topic, TopicSink } from '@trunkline/core/ports/market'
+import { FlushScheduler, PendingTasks } from '../../src/kit/flush-scheduler.ts'
 import { keyOf, leased, refusedLater, Subscription } from '../../src/kit/subscription.ts'
-import { EndOfTurn, UnderWay } from '../../src/kit/turn.ts'
 
 function listener() {
-  const told: string[] = []
+  const received: string[] = []
   const nothing = () => assert.fail('no data was told here')
   const sink: TopicSink = {
-    live: () => told.push('live'),
-    lost: cause => told.push(`lost ${cause}`),
-    refused: message => told.push(`refused ${message}`),
+    live: () => received.push('live'),
+    lost: cause => received.push(`lost ${cause}`),
+    refused: message => received.push(`refused ${message}`),
     trade: nothing,
     quote: nothing,
     bar: nothing,
     depth: nothing,
     chain: nothing
   }
-  return { told, sink }
+  return { received, sink }
 }
 
 const TOPIC: Topic = { channel: 'quotes', symbol: 'SPY' }
 
 test('a loss is told once for each cause, and anew after live', () => {
-  const { told, sink } = listener()
+  const { received, sink } = listener()
   const subscription = new Subscription(TOPIC, sink)
   subscription.lost('lost', 'a')
   subscription.lost('lost', 'b')
@@ -36,19 +36,19 @@ test('a loss is told once for each cause, and anew after live', () => {
   assert.equal(subscription.isLive, true)
   subscription.lost('token', 'd')
   assert.equal(subscription.isLive, false)
-  assert.deepEqual(told, ['lost lost', 'lost token', 'live', 'lost token'])
+  assert.deepEqual(received, ['lost lost', 'lost token', 'live', 'lost token'])
 })
 
 test('after a refusal or its end nothing is told', () => {
   for (const end of ['refused', 'end'] as const) {
-    const { told, sink } = listener()
+    const { received, sink } = listener()
     const subscription: Subscription = new Subscription(TOPIC, sink)
     subscription[end]('no such symbol')
     subscription.live()
     subscription.lost('lost', 'x')
     subscription.refused('again')
     assert.equal(subscription.isLive, false)
-    assert.deepEqual(told, end === 'refused' ? ['refused no such symbol'] : [])
+    assert.deepEqual(received, end === 'refused' ? ['refused no such symbol'] : [])
   }
 })
 
@@ -67,9 +67,9 @@ test('topics have different keys unless they are equal', () => {
 
 test('what is wanted once cannot be wanted twice, and a lease speaks for as long as it is', () => {
   const wanted = new Map<string, string>()
-  const said: string[] = []
+  const calls: string[] = []
   const of = (name: string) =>
-    leased(wanted, 'key', name, { renew: () => said.push(`renew ${name}`), letGo: () => said.push(`${name} gone, ${wanted.size} left`) })
+    leased(wanted, 'key', name, { renew: () => calls.push(`renew ${name}`), letGo: () => calls.push(`${name} gone, ${wanted.size} left`) })
   const first = of('first')
   assert.throws(() => of('second'), /streamed once/)
   first.renew()
@@ -79,42 +79,42 @@ test('what is wanted once cannot be wanted twice, and a lease speaks for as long
   const third = of('third')
   first[Symbol.dispose]()
   third.renew()
-  assert.deepEqual(said, ['renew first', 'first gone, 0 left', 'renew third'])
+  assert.deepEqual(calls, ['renew first', 'first gone, 0 left', 'renew third'])
   assert.equal(wanted.get('key'), 'third')
 })
 
 test('a refusal comes in a turn of its own, unless it was let go of by then', () => {
-  const turns: (() => void)[] = []
-  const [kept, gone] = [listener(), listener()]
-  refusedLater(kept.sink, 'no', work => turns.push(work))
-  refusedLater(gone.sink, 'no', work => turns.push(work))[Symbol.dispose]()
-  assert.deepEqual(kept.told, [])
-  for (const turn of turns) turn()
-  assert.deepEqual([kept.told, gone.told], [['refused no'], []])
+  const deferred: (() => void)[] = []
+  const [refused, gone] = [listener(), listener()]
+  refusedLater(refused.sink, 'no', work => deferred.push(work))
+  refusedLater(gone.sink, 'no', work => deferred.push(work))[Symbol.dispose]()
+  assert.deepEqual(refused.received, [])
+  for (const scheduler of deferred) scheduler()
+  assert.deepEqual([refused.received, gone.received], [['refused no'], []])
 })
 
 test('work is done once for all who ask in a turn, and not after the end', () => {
-  const turns: (() => void)[] = []
+  const deferred: (() => void)[] = []
   let done = 0
-  const work = new EndOfTurn(
+  const work = new FlushScheduler(
     () => {
       done += 1
     },
-    turn => turns.push(turn)
+    scheduler => deferred.push(scheduler)
   )
-  work.ask()
-  work.ask()
-  for (const turn of turns.splice(0)) turn()
+  work.schedule()
+  work.schedule()
+  for (const scheduler of deferred.splice(0)) scheduler()
   assert.equal(done, 1)
-  work.ask()
+  work.schedule()
   work[Symbol.dispose]()
-  for (const turn of turns.splice(0)) turn()
-  work.ask()
-  assert.deepEqual([done, turns.length], [1, 0])
+  for (const scheduler of deferred.splice(0)) scheduler()
+  work.schedule()
+  assert.deepEqual([done, deferred.length], [1, 0])
 })
 
 test('what is under way is waited for, and what has ended is not held', async () => {
-  const works = new UnderWay()
+  const works = new PendingTasks()
   const { promise, resolve } = Promise.withResolvers<void>()
   works.add(promise)
   let isOver = false

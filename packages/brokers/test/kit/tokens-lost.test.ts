@@ -20,7 +20,7 @@ const unsent = () => new BrokerFault('unreachable', 'down', { cause: new Transpo
 const refused = () => new BrokerFault('credentials_rejected', 'invalid_grant')
 
 /** What the broker makes of a refresh, and what arrives of its answer. */
-type Fate = 'answered' | 'lost after it' | 'lost before it' | 'never sent'
+type Delivery = 'answered' | 'lost after it' | 'lost before it' | 'never sent'
 
 /** A broker that rotates: a spent refresh token gives the same answer within the grace period, and is refused ever after. */
 class Rotating {
@@ -29,12 +29,12 @@ class Rotating {
   readonly tokens: TokenSource
   readonly sent: string[] = []
   graceMs: number
-  readonly #fates: Fate[]
+  readonly #deliveries: Delivery[]
   #current = 0
   #spentAtMs = Number.NEGATIVE_INFINITY
 
-  constructor(fates: readonly Fate[], graceMs: number) {
-    this.#fates = [...fates]
+  constructor(deliveries: readonly Delivery[], graceMs: number) {
+    this.#deliveries = [...deliveries]
     this.graceMs = graceMs
     this.tokens = new TokenSource({
       holder: new MemoryHolder(this.#credentials(0)),
@@ -56,10 +56,10 @@ class Rotating {
   }
 
   #refresh(token: string): Credentials {
-    const fate = this.#fates.shift() ?? 'answered'
-    if (fate === 'never sent') throw unsent()
+    const delivery = this.#deliveries.shift() ?? 'answered'
+    if (delivery === 'never sent') throw unsent()
     this.sent.push(token)
-    if (fate === 'lost before it') throw lost()
+    if (delivery === 'lost before it') throw lost()
     const now = this.clock.monotonicMs()
     const isAgain = token === `r${this.#current - 1}` && now - this.#spentAtMs <= this.graceMs
     if (token !== `r${this.#current}` && !isAgain) throw refused()
@@ -67,7 +67,7 @@ class Rotating {
       this.#current += 1
       this.#spentAtMs = now
     }
-    if (fate === 'lost after it') throw lost()
+    if (delivery === 'lost after it') throw lost()
     return this.#credentials(this.#current)
   }
 
@@ -187,19 +187,19 @@ test('a login without a refresh token is used until it ends, and is over then', 
 })
 
 test('whatever is lost within the grace period, no login is', async () => {
-  const fates = fc.array(fc.constantFrom<Fate>('answered', 'lost after it', 'lost before it', 'never sent'), { maxLength: 12 })
+  const deliveries = fc.array(fc.constantFrom<Delivery>('answered', 'lost after it', 'lost before it', 'never sent'), { maxLength: 12 })
   await fc.assert(
-    fc.asyncProperty(fates, fc.integer({ min: 1, max: 400 }), async (given, seconds) => {
+    fc.asyncProperty(deliveries, fc.integer({ min: 1, max: 400 }), async (given, seconds) => {
       const broker = new Rotating(given, Number.POSITIVE_INFINITY)
       await broker.tokens.current(never)
       for (let gone = 0; gone < seconds; gone += 7) {
         await broker.clock.advance(7_000)
-        const asked = broker.tokens.current(never).then(
+        const requested = broker.tokens.current(never).then(
           () => null,
           (error: unknown) => error
         )
         await broker.clock.advance(600)
-        const failed = await asked
+        const failed = await requested
         assert.ok(failed === null || isFault('unreachable')(failed), String(failed))
       }
       await broker.tokens[Symbol.asyncDispose]()

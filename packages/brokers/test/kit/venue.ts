@@ -5,9 +5,9 @@ import { once } from 'node:events'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import { until } from '@trunkline/testkit/until'
 import { type WebSocket, WebSocketServer } from 'ws'
-import { RateBudget } from '../../src/kit/budget.ts'
-import type { Conversation, SocketProtocol } from '../../src/kit/conversation.ts'
-import { type SocketOptions, SocketSession, type Told } from '../../src/kit/socket.ts'
+import { RateLimiter } from '../../src/kit/rate-limiter.ts'
+import { type SocketOptions, SocketSession, type StreamStatus } from '../../src/kit/socket.ts'
+import type { ProtocolFactory, StreamProtocol } from '../../src/kit/stream-protocol.ts'
 import { systemClock } from '../support/clocks.ts'
 import { MemoryLog } from '../support/log.ts'
 
@@ -15,7 +15,7 @@ import { MemoryLog } from '../support/log.ts'
 export class Venue implements AsyncDisposable {
   readonly server = new WebSocketServer({ host: '127.0.0.1', port: 0 })
   readonly sockets: WebSocket[] = []
-  readonly heard: string[] = []
+  readonly received: string[] = []
   greeting = 'live 10000'
 
   static async start(): Promise<Venue> {
@@ -27,7 +27,7 @@ export class Venue implements AsyncDisposable {
   private constructor() {
     this.server.on('connection', socket => {
       this.sockets.push(socket)
-      socket.on('message', data => this.heard.push(data.toString()))
+      socket.on('message', data => this.received.push(data.toString()))
       if (this.greeting !== '') socket.send(this.greeting)
     })
   }
@@ -51,15 +51,15 @@ export class Venue implements AsyncDisposable {
   }
 }
 
-export function protocol(venue: Venue, more: Partial<Conversation<string>> = {}): SocketProtocol<string> {
+export function protocol(venue: Venue, more: Partial<StreamProtocol<string>> = {}): ProtocolFactory<string> {
   return {
     begin: async () => ({
       url: venue.url,
       hello: ['hello'],
-      hear: frame => {
+      onFrame: frame => {
         if (frame === 'nonsense') throw new Malformed('frame', 'sense', frame)
-        const [word, ms] = frame.split(' ')
-        if (word === 'live') return [{ type: 'live', heartbeatMs: Number(ms) }]
+        const [command, ms] = frame.split(' ')
+        if (command === 'live') return [{ type: 'live', heartbeatMs: Number(ms) }]
         return frame === 'gap' ? [{ type: 'gap', cause: 'missing', reason: 'missed one' }] : [{ type: 'event', event: frame }]
       },
       ...more
@@ -67,18 +67,18 @@ export function protocol(venue: Venue, more: Partial<Conversation<string>> = {})
   }
 }
 
-export function rate(perSecond: number, burst = perSecond): RateBudget {
-  return new RateBudget({ perSecond, burst, keptForOrders: 0, waitingMax: 100, waitMsMax: 10_000 }, systemClock)
+export function rate(perSecond: number, burst = perSecond): RateLimiter {
+  return new RateLimiter({ perSecond, burst, reservedForOrders: 0, waitingMax: 100, waitMsMax: 10_000 }, systemClock)
 }
 
-export function follow(of: SocketProtocol<string>, more: Partial<SocketOptions> = {}) {
-  const told: (string | Told)[] = []
+export function follow(of: ProtocolFactory<string>, more: Partial<SocketOptions> = {}) {
+  const received: (string | StreamStatus)[] = []
   const stop = new AbortController()
   const options: SocketOptions = {
     clock: systemClock,
     fraction: () => 0.5,
     log: new MemoryLog(),
-    connects: { first: rate(1_000), again: rate(1_000) },
+    connectLimiters: { first: rate(1_000), again: rate(1_000) },
     backoff: { firstMs: 5, longestMs: 20 },
     steadyMs: 10_000,
     handshakeMs: 60_000,
@@ -87,17 +87,17 @@ export function follow(of: SocketProtocol<string>, more: Partial<SocketOptions> 
     ...more
   }
   const running = (async () => {
-    for await (const item of new SocketSession(of, options, { signal: stop.signal })) told.push(item)
+    for await (const item of new SocketSession(of, options, { signal: stop.signal })) received.push(item)
   })()
   running.catch(() => undefined)
-  const words = () => told.map(word)
-  const causes = () => told.flatMap(item => (typeof item === 'object' && item.type === 'gap' ? [item.cause] : []))
+  const history = () => received.map(kindOf)
+  const causes = () => received.flatMap(item => (typeof item === 'object' && item.type === 'gap' ? [item.cause] : []))
   return {
-    told,
-    words,
+    received,
+    history,
     causes,
     running,
-    heard: (count: number) => until(() => told.length >= count, `${count} were told, so far ${words().join(', ')}`),
+    receives: (count: number) => until(() => received.length >= count, `${count} were told, so far ${history().join(', ')}`),
     async [Symbol.asyncDispose]() {
       stop.abort()
       await running.catch(() => undefined)
@@ -105,6 +105,6 @@ export function follow(of: SocketProtocol<string>, more: Partial<SocketOptions> 
   }
 }
 
-export function word(item: string | Told): string {
+export function kindOf(item: string | StreamStatus): string {
   return typeof item === 'string' ? item : item.type
 }

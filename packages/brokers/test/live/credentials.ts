@@ -10,7 +10,7 @@ export interface CredentialsFrom {
   readonly env: Readonly<Record<string, string | undefined>>
   /** Where the broker sends the browser back to: on this machine, and registered at the broker. */
   readonly callbackUrl: string
-  readonly say: (text: string) => void
+  readonly print: (text: string) => void
   readonly signal: AbortSignal
 }
 
@@ -36,10 +36,10 @@ export async function credentialsFor(
 }
 
 /** Prints where to log in, and waits at the callback address for the browser to come back. */
-async function loggedIn(login: OAuthBrokerLogin, { callbackUrl: redirectUri, say, signal }: CredentialsFrom): Promise<Credentials> {
+async function loggedIn(login: OAuthBrokerLogin, { callbackUrl: redirectUri, print, signal }: CredentialsFrom): Promise<Credentials> {
   const state = randomBytes(32).toString('base64url')
   const { authorizationUrl, verifier } = await login.begin({ redirectUri, state, trading: true })
-  say(`Log in with a browser on this machine:\n  ${authorizationUrl}`)
+  print(`Log in with a browser on this machine:\n  ${authorizationUrl}`)
   const callbackUrl = await cameBack(redirectUri, state, signal)
   return await login.complete({ callbackUrl, redirectUri, state, verifier }, AbortSignal.timeout(COMPLETE_MS))
 }

@@ -3,7 +3,7 @@ import type { Broker } from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
 
 export class Followed implements Disposable {
-  readonly #ending = new AbortController()
+  readonly #closing = new AbortController()
   readonly #orders = new Set<string>()
   readonly #gaps: string[] = []
   readonly #live = Promise.withResolvers<boolean>()
@@ -23,23 +23,23 @@ export class Followed implements Disposable {
   }
 
   /** What was amiss with it, in words that may end a sentence; empty when nothing was. */
-  trouble(): string {
+  problem(): string {
     return this.#gaps.length === 0 ? '' : `, with gaps: ${this.#gaps.join('; ')}`
   }
 
   [Symbol.dispose](): void {
-    this.#ending.abort()
+    this.#closing.abort()
   }
 
   async #follow(broker: Broker): Promise<void> {
     try {
-      for await (const event of broker.events(this.#ending.signal)) {
+      for await (const event of broker.events(this.#closing.signal)) {
         if (event.type === 'order') this.#orders.add(event.report.brokerOrderId)
         if (event.type === 'live') this.#live.resolve(true)
         if (event.type === 'gap') this.#gaps.push(event.reason)
       }
     } catch (cause) {
-      if (!this.#ending.signal.aborted) this.#gaps.push(String(cause))
+      if (!this.#closing.signal.aborted) this.#gaps.push(String(cause))
     }
   }
 }

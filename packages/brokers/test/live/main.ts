@@ -14,7 +14,7 @@ import { rehearse } from './rehearsal.ts'
 const LOGIN_MS = 600_000
 const USAGE = 'usage: npm run test:live -- BROKER [--symbol F] [--account NUMBER] [--callback URL] [--force-live]'
 
-const say = (text: string) => process.stdout.write(`${text}\n`)
+const print = (text: string) => process.stdout.write(`${text}\n`)
 const complain = (fields: unknown) => process.stderr.write(`${JSON.stringify(fields)}\n`)
 const log = {
   debug: () => undefined,
@@ -27,7 +27,7 @@ try {
   process.exitCode = await main()
 } catch (cause) {
   const variable = cause instanceof SettingMissing ? `${cause.env} ` : ''
-  say(`The run stopped: ${variable}${cause instanceof Error ? cause.message : String(cause)}`)
+  print(`The run stopped: ${variable}${cause instanceof Error ? cause.message : String(cause)}`)
   process.exitCode = 1
 }
 
@@ -43,14 +43,14 @@ async function main(): Promise<number> {
     }
   })
   if (values.help) {
-    say(`${USAGE}\nBROKER is one of ${practised().join(', ')}. What to set before is in docs/guides/brokers.md.`)
+    print(`${USAGE}\nBROKER is one of ${practised().join(', ')}. What to set before is in docs/guides/brokers.md.`)
     return 0
   }
   const name = (positionals[0] ?? '').toUpperCase()
   const adapter = ADAPTERS.find(({ capabilities, settings }) => capabilities.id === name && settings.length > 0)
   if (adapter === undefined) return refused(`${USAGE}\nBROKER is one of ${practised().join(', ')}`)
   const offer = adapter.offer(set => textOf(adapter, set))
-  if (offer.at === 'house')
+  if (offer.at === 'sandbox')
     return refused(
       `Nothing says how to reach ${name}: set TRUNKLINE_${name}_CLIENT_ID and its secret, or TRUNKLINE_TEST_${name}_ACCESS_TOKEN (docs/guides/brokers.md)`
     )
@@ -72,12 +72,12 @@ async function tried(
   definition: BrokerDefinition,
   { callbackUrl, ...options }: { readonly symbol: string; readonly accountNumber: string | null; readonly callbackUrl: string }
 ): Promise<number> {
-  say(`${definition.capabilities.name}, ${definition.environment} accounts`)
+  print(`${definition.capabilities.name}, ${definition.environment} accounts`)
   const signal = AbortSignal.timeout(LOGIN_MS)
-  const credentials = await credentialsFor(definition, { env: process.env, callbackUrl, say, signal })
+  const credentials = await credentialsFor(definition, { env: process.env, callbackUrl, print, signal })
   await using broker = definition.open(new MemoryHolder(credentials))
-  const faults = await rehearse({ definition, broker, clock: systemClock, say, ...options })
-  say(faults.length === 0 ? 'All as it should be.' : `${faults.length} faults:\n${faults.map(fault => `  ${fault}`).join('\n')}`)
+  const faults = await rehearse({ definition, broker, clock: systemClock, print, ...options })
+  print(faults.length === 0 ? 'All as it should be.' : `${faults.length} faults:\n${faults.map(fault => `  ${fault}`).join('\n')}`)
   return faults.length === 0 ? 0 : 1
 }
 
@@ -89,8 +89,8 @@ function textOf({ settings, capabilities: { id } }: Adapter, name: string): stri
   const given = process.env[name]?.trim() ?? ''
   const setting = settings.find(({ env }) => env === name)
   if (given !== '') {
-    if (setting?.words !== undefined && !setting.words.includes(given))
-      throw new Error(`${name} must be one of ${setting.words.join(', ')}`)
+    if (setting?.allowed !== undefined && !setting.allowed.includes(given))
+      throw new Error(`${name} must be one of ${setting.allowed.join(', ')}`)
     return given
   }
   const isGiven = (env: string) => (process.env[env]?.trim() ?? '') !== ''
@@ -98,7 +98,7 @@ function textOf({ settings, capabilities: { id } }: Adapter, name: string): stri
   const takesKeys = settings.some(({ env }) => env === `TRUNKLINE_${id}_API_KEYS`)
   // Where nothing leads to the broker, nothing is said about its environments either.
   if (name === `TRUNKLINE_${id}_ENV` && (hasToken || takesKeys || isGiven(`TRUNKLINE_${id}_CLIENT_ID`)))
-    return setting?.words?.find(word => word !== 'live') ?? ''
+    return setting?.allowed?.find(value => value !== 'live') ?? ''
   if (hasToken && (name === `TRUNKLINE_${id}_CLIENT_ID` || name === `TRUNKLINE_${id}_CLIENT_SECRET`)) return 'none'
   if (hasToken) return setting?.fallback ?? ''
   if (name === `TRUNKLINE_${id}_API_KEYS`) return isGiven(`TRUNKLINE_${id}_CLIENT_ID`) ? '0' : '1'

@@ -23,13 +23,13 @@ const REAL = ADAPTERS.filter(({ settings }) => settings.length > 0)
 
 describe('the run for practice accounts', () => {
   let resources: AsyncDisposableStack
-  let house: Awaited<ReturnType<typeof startSandbox>>
+  let sandbox: Awaited<ReturnType<typeof startSandbox>>
   let callbackPort = 0
   before(async () => {
     resources = new AsyncDisposableStack()
     callbackPort = await freePort()
     const redirectUris = REAL.map(({ capabilities: { id } }) => callbackOf(id))
-    house = resources.use(await startSandbox({ redirectUris, clientSecret: 'a-secret-of-the-house' }))
+    sandbox = resources.use(await startSandbox({ redirectUris, clientSecret: 'a-secret-of-the-house' }))
   })
   after(() => resources.disposeAsync())
 
@@ -43,10 +43,10 @@ describe('the run for practice accounts', () => {
         const deps = { clock: systemClock, fraction: () => 0.5, log: new MemoryLog(), meter: new MemoryMeter() }
         const opened = resources.use(
           openBrokers([offer], deps, {
-            url: house.url,
-            publicUrl: house.url,
-            clientId: house.clientId,
-            clientSecret: house.clientSecret,
+            url: sandbox.url,
+            publicUrl: sandbox.url,
+            clientId: sandbox.clientId,
+            clientSecret: sandbox.clientSecret,
             hours: 'always'
           })
         )
@@ -56,26 +56,26 @@ describe('the run for practice accounts', () => {
 
       /** As at a terminal: the address is printed, somebody opens it in a browser, and the browser comes back. */
       async function loggedIn(): Promise<Credentials> {
-        const said: string[] = []
-        const asked = credentialsFor(definition, {
+        const output: string[] = []
+        const requested = credentialsFor(definition, {
           env: {},
           callbackUrl: callbackOf(capabilities.id),
-          say: text => said.push(text),
+          print: text => output.push(text),
           signal: soon()
         })
-        await until(() => said.length > 0, 'the address is printed')
-        const [, address = ''] = /(http:\S+)/.exec(said.join('\n')) ?? []
-        const [person] = house.logins
-        assert.ok(person !== undefined)
-        const back = await walk(address, callbackOf(capabilities.id), person, 'approve')
+        await until(() => output.length > 0, 'the address is printed')
+        const [, address = ''] = /(http:\S+)/.exec(output.join('\n')) ?? []
+        const [customer] = sandbox.logins
+        assert.ok(customer !== undefined)
+        const back = await walk(address, callbackOf(capabilities.id), customer, 'approve')
         const stray = await fetch(back.replace(/state=[^&]*/, 'state=another'))
         assert.equal(stray.status, 404, 'a browser that was not sent there is not taken')
         assert.equal((await fetch(back)).status, 200)
-        return await asked
+        return await requested
       }
 
-      function run(broker: Broker, said: string[] = []): Promise<readonly string[]> {
-        return rehearse({ definition, broker, symbol: 'AAPL', clock: systemClock, say: text => said.push(text), accountNumber: null })
+      function run(broker: Broker, output: string[] = []): Promise<readonly string[]> {
+        return rehearse({ definition, broker, symbol: 'AAPL', clock: systemClock, print: text => output.push(text), accountNumber: null })
       }
 
       async function openOrders(): Promise<number> {
@@ -90,10 +90,10 @@ describe('the run for practice accounts', () => {
 
       test('reads, orders, changes, cancels, and leaves nothing', async () => {
         await using broker = definition.open(new MemoryHolder(credentials))
-        const said: string[] = []
-        assert.deepEqual(await run(broker, said), [], said.join('\n'))
-        const all = said.join('\n')
-        for (const words of [
+        const output: string[] = []
+        assert.deepEqual(await run(broker, output), [], output.join('\n'))
+        const all = output.join('\n')
+        for (const pattern of [
           /^account …/m,
           /^balance USD/m,
           /^orders one AAPL at \d+(\.\d\d?)?$/m,
@@ -101,7 +101,7 @@ describe('the run for practice accounts', () => {
           /is cancelled$/m,
           /nothing of this run is open/m
         ])
-          assert.match(all, words)
+          assert.match(all, pattern)
         assert.equal(await openOrders(), 0)
       })
 
@@ -117,15 +117,15 @@ describe('the run for practice accounts', () => {
         let refusals = 1
         const cancel: Broker['cancel'] = async (...sent) =>
           refusals-- > 0 ? { kind: 'refused', message: 'not today', rejectCode: null, brokerStatus: null } : real.cancel(...sent)
-        const kept = await run(withMethods(real, { cancel }))
-        assert.match(kept.join('\n'), /cancel was refused: not today/)
+        const faults = await run(withMethods(real, { cancel }))
+        assert.match(faults.join('\n'), /cancel was refused: not today/)
         assert.equal(await openOrders(), 0)
       })
     })
   }
 
   test('it refuses to guess, to go live unasked, and to run at nobody', () => {
-    for (const [args, env, words] of [
+    for (const [args, env, pattern] of [
       [[], {}, /usage: npm run test:live/],
       [['SANDBOX'], {}, /BROKER is one of ALPACA, /],
       [['TRADIER'], {}, /Nothing says how to reach TRADIER/],
@@ -140,7 +140,7 @@ describe('the run for practice accounts', () => {
         encoding: 'utf8'
       })
       assert.ok(status === 1 || status === 2, `${args} ${status}`)
-      assert.match(stdout + stderr, words)
+      assert.match(stdout + stderr, pattern)
     }
   })
 })

@@ -14,7 +14,7 @@ export interface Rehearsal {
   readonly broker: Broker
   readonly symbol: string
   readonly clock: Clock
-  readonly say: (text: string) => void
+  readonly print: (text: string) => void
   /** Null: the first account. */
   readonly accountNumber: string | null
 }
@@ -28,15 +28,15 @@ const DAY_MS = 86_400_000
 
 /** Runs it all. Gives what did not go as it should; empty: all did. Throws only when nothing could be placed at all. */
 export async function rehearse(rehearsal: Rehearsal): Promise<readonly string[]> {
-  const { broker, clock, say, definition } = rehearsal
+  const { broker, clock, print, definition } = rehearsal
   const accounts = await broker.accounts(within())
   for (const { accountNumber, accountType, currency } of accounts)
-    say(`account ${masked(accountNumber)} ${accountType ?? ''} ${currency ?? ''}`)
+    print(`account ${masked(accountNumber)} ${accountType ?? ''} ${currency ?? ''}`)
   const account = accounts.find(({ accountNumber }) => rehearsal.accountNumber === null || accountNumber === rehearsal.accountNumber)
   if (account === undefined) throw new Error('there is no such account in this login')
   await readAll(rehearsal, account.brokerAccountId)
   const price = await priceOf(broker, rehearsal.symbol, clock)
-  say(`${rehearsal.symbol} stands at ${price}`)
+  print(`${rehearsal.symbol} stands at ${price}`)
   const startedMs = epochMs(clock.now())
   const trial = new Trial(rehearsal, account.brokerAccountId, startedMs)
   using followed = definition.capabilities.accountStream ? new Followed(broker) : null
@@ -50,18 +50,18 @@ export async function rehearse(rehearsal: Rehearsal): Promise<readonly string[]>
   return trial.faults
 }
 
-async function readAll({ broker, clock, say, definition }: Rehearsal, brokerAccountId: string): Promise<void> {
+async function readAll({ broker, clock, print, definition }: Rehearsal, brokerAccountId: string): Promise<void> {
   const nowMs = epochMs(clock.now())
   const balances = await broker.balances(brokerAccountId, within())
   for (const { currency, cash, buyingPower } of balances.items)
-    say(`balance ${currency}: cash ${cash ?? '?'}, buying power ${buyingPower ?? '?'}`)
+    print(`balance ${currency}: cash ${cash ?? '?'}, buying power ${buyingPower ?? '?'}`)
   const positions = await broker.positions(brokerAccountId, within())
   const orders = await broker.orders(brokerAccountId, timestampOfMs(nowMs - DAY_MS), within())
-  say(`${positions.items.length} positions, ${orders.items.length} orders since yesterday`)
-  if (!definition.capabilities.transactions) return say('transactions: this broker tells none')
+  print(`${positions.items.length} positions, ${orders.items.length} orders since yesterday`)
+  if (!definition.capabilities.transactions) return print('transactions: this broker tells none')
   const day = (ms: number) => parseDay(new Date(ms).toISOString().slice(0, 10), 'day')
   const transactions = await broker.transactions(brokerAccountId, day(nowMs - 30 * DAY_MS), day(nowMs), within())
-  say(`${transactions.items.length} transactions in thirty days`)
+  print(`${transactions.items.length} transactions in thirty days`)
 }
 
 class Trial {
@@ -80,10 +80,10 @@ class Trial {
   }
 
   async run(price: Decimal): Promise<void> {
-    const { broker, definition, say } = this.#rehearsal
+    const { broker, definition, print } = this.#rehearsal
     const brokerAccountId = this.#account
     const ticket = this.#ticket(price, FIRST)
-    say(`orders one ${ticket.symbol} at ${ticket.limitPrice}`)
+    print(`orders one ${ticket.symbol} at ${ticket.limitPrice}`)
     const placed = this.#taken('submit', await broker.submit({ ...ticket, brokerAccountId, brokerClOrdId: this.#clientId() }, within()))
     if (placed === null) return
     let order = await this.#settled(placed.brokerOrderId, ({ status }) => status !== 'pending')
@@ -96,21 +96,21 @@ class Trial {
     if (cancelled.kind !== 'accepted') return
     const ended = await this.#settled(brokerOrderId, ({ status }) => !isOpen(status))
     this.expect(ended?.status === 'cancelled', `the order should be cancelled, is ${ended?.status ?? 'not to be found'}`)
-    if (ended?.status === 'cancelled') say(`${brokerOrderId} is cancelled`)
+    if (ended?.status === 'cancelled') print(`${brokerOrderId} is cancelled`)
   }
 
   async compareWith(followed: Followed): Promise<void> {
-    const { say, clock } = this.#rehearsal
+    const { print, clock } = this.#rehearsal
     const ends = clock.monotonicMs() + PATIENCE_MS
     const missing = () => [...this.#brokerIds].filter(id => !followed.hasSeen(id))
     while (missing().length > 0 && clock.monotonicMs() < ends) await clock.sleep(LOOK_MS)
-    this.expect(missing().length === 0, `the account stream did not tell of ${missing().join(', ')}${followed.trouble()}`)
-    if (missing().length === 0) say(`the account stream told of ${this.#brokerIds.size} orders${followed.trouble()}`)
+    this.expect(missing().length === 0, `the account stream did not tell of ${missing().join(', ')}${followed.problem()}`)
+    if (missing().length === 0) print(`the account stream told of ${this.#brokerIds.size} orders${followed.problem()}`)
   }
 
   /** Takes away whatever of ours is still open, also what no answer told us of. */
   async cleanUp(): Promise<void> {
-    const { broker, say, clock } = this.#rehearsal
+    const { broker, print, clock } = this.#rehearsal
     const ends = clock.monotonicMs() + PATIENCE_MS
     for (;;) {
       const { items } = await broker.orders(this.#account, timestampOfMs(this.#startedMs), within())
@@ -118,7 +118,7 @@ class Trial {
       for (const { brokerOrderId, status } of left)
         if (status === 'filled' || status === 'partially_filled') this.expect(false, `${brokerOrderId} was filled: sell what it bought`)
       const open = left.filter(({ status }) => isOpen(status))
-      if (open.length === 0) return say('nothing of this run is open at the broker')
+      if (open.length === 0) return print('nothing of this run is open at the broker')
       if (clock.monotonicMs() > ends)
         return this.expect(false, `still open, cancel by hand: ${open.map(({ brokerOrderId }) => brokerOrderId).join(', ')}`)
       for (const { brokerOrderId, status } of open)
@@ -128,16 +128,16 @@ class Trial {
   }
 
   async #replace(order: OrderReport, price: Decimal): Promise<OrderReport | null> {
-    const { broker, definition, say } = this.#rehearsal
+    const { broker, definition, print } = this.#rehearsal
     const { brokerOrderId } = order
     const ticket = this.#ticket(price, SECOND)
     const request = { brokerAccountId: this.#account, brokerOrderId, brokerClOrdId: this.#clientId(), ticket }
     const replaced = this.#taken('replace', await broker.replace(request, within()))
     if (replaced === null) return order
-    const isKept = replaced.brokerOrderId === brokerOrderId
+    const keepsId = replaced.brokerOrderId === brokerOrderId
     const { replacedOrderId } = definition.capabilities
     this.expect(
-      isKept === (replacedOrderId === 'same'),
+      keepsId === (replacedOrderId === 'same'),
       `a replaced order should have a ${replacedOrderId} id, was ${brokerOrderId}, is ${replaced.brokerOrderId}`
     )
     const present = await this.#settled(
@@ -145,7 +145,7 @@ class Trial {
       ({ limitPrice }) => limitPrice !== null && compare(limitPrice, ticket.limitPrice ?? limitPrice) === 0
     )
     this.expect(present !== null, 'the replaced order is not to be found')
-    say(`changed to ${ticket.limitPrice}; its id is ${isKept ? 'same' : 'new'}`)
+    print(`changed to ${ticket.limitPrice}; its id is ${keepsId ? 'same' : 'new'}`)
     return present
   }
 
@@ -201,9 +201,9 @@ class Trial {
   /** By id where the broker tells ours, else by terms that nobody else asked for within this minute. */
   #isOurs({ brokerOrderId, brokerClOrdId, symbol, limitPrice, quantity, entryTime }: OrderReport): boolean {
     if (this.#brokerIds.has(brokerOrderId) || (brokerClOrdId !== null && this.#clientIds.has(brokerClOrdId))) return true
-    const isAsAsked = symbol === this.#rehearsal.symbol && quantity !== null && compare(quantity, ONE) === 0
+    const isAsRequested = symbol === this.#rehearsal.symbol && quantity !== null && compare(quantity, ONE) === 0
     return (
-      isAsAsked &&
+      isAsRequested &&
       epochMs(entryTime) >= this.#startedMs - LOOK_MS &&
       this.#prices.some(price => limitPrice !== null && compare(limitPrice, price) === 0)
     )
@@ -212,7 +212,7 @@ class Trial {
   expect(isSo: boolean, fault: string): void {
     if (isSo) return
     this.faults.push(fault)
-    this.#rehearsal.say(`FAULT: ${fault}`)
+    this.#rehearsal.print(`FAULT: ${fault}`)
   }
 }
 

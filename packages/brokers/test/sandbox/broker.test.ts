@@ -46,25 +46,25 @@ function page(items: readonly object[], next: string | null = null, behindMs = 0
 }
 
 test('a list is read to its last page', async () => {
-  await using house = await start((seen, response) => {
+  await using opened = await start((seen, response) => {
     const { searchParams } = new URL(seen.path, 'http://x')
     if (searchParams.get('state') === 'open') return json(response, 200, page([order('o1')]))
     const at = Number(searchParams.get('cursor') ?? '0')
     json(response, 200, page([order(`o${at + 1}`)], at < 4 ? String(at + 1) : null))
   })
-  const { items } = await house.broker.orders(MARGIN, SINCE, soon())
+  const { items } = await opened.broker.orders(MARGIN, SINCE, soon())
   assert.deepEqual(
     items.map(item => item.brokerOrderId),
     ['o1', 'o2', 'o3', 'o4', 'o5']
   )
-  assert.ok(house.host.seen.every(seen => seen.headers.authorization === 'Bearer at'))
+  assert.ok(opened.host.seen.every(seen => seen.headers.authorization === 'Bearer at'))
 })
 
 test('an order that ends between the two lists is seen ended', async () => {
-  await using house = await start((seen, response) =>
+  await using opened = await start((seen, response) =>
     json(response, 200, page([order('o1', seen.path.includes('state=open') ? {} : { state: 'cancelled' })]))
   )
-  const { items } = await house.broker.orders(MARGIN, SINCE, soon())
+  const { items } = await opened.broker.orders(MARGIN, SINCE, soon())
   assert.deepEqual(
     items.map(item => item.status),
     ['cancelled']
@@ -76,11 +76,11 @@ test('since is asked for with a margin, and not at all of a house that lives in 
     [0, '2026-11-21T01:59:55.000000Z'],
     [86_400_000, null]
   ] as const) {
-    await using house = await start((_, response) => json(response, 200, page([], null, behindMs)))
-    await house.broker.orders(MARGIN, SINCE, soon())
-    const asked = house.host.seen.map(seen => new URL(seen.path, 'http://x').searchParams)
+    await using opened = await start((_, response) => json(response, 200, page([], null, behindMs)))
+    await opened.broker.orders(MARGIN, SINCE, soon())
+    const requested = opened.host.seen.map(seen => new URL(seen.path, 'http://x').searchParams)
     assert.deepEqual(
-      asked.map(query => [query.get('state'), query.get('since')]),
+      requested.map(query => [query.get('state'), query.get('since')]),
       [
         ['open', null],
         ['all', expected]
@@ -90,82 +90,82 @@ test('since is asked for with a margin, and not at all of a house that lives in 
 })
 
 test('pages that lead in a circle, or without end, are a fault', async () => {
-  await using house = await start((_, response) => json(response, 200, page([], 'again')))
-  await assert.rejects(house.broker.accounts(soon()), isFault('malformed'))
+  await using opened = await start((_, response) => json(response, 200, page([], 'again')))
+  await assert.rejects(opened.broker.accounts(soon()), isFault('malformed'))
   let at = 0
-  house.host.script((_, response) => {
+  opened.host.script((_, response) => {
     at += 1
     json(response, 200, page([], String(at)))
   })
-  await assert.rejects(house.broker.accounts(soon()), isFault('refused'))
+  await assert.rejects(opened.broker.accounts(soon()), isFault('refused'))
   assert.equal(at, 400)
 })
 
 test('an answer about another order or account is no answer', async () => {
-  await using house = await start((_, response) => json(response, 200, fixture('find.found').body))
+  await using opened = await start((_, response) => json(response, 200, fixture('find.found').body))
   const found = async (brokerAccountId: string, brokerClOrdId: string) =>
-    (await house.broker.findOrder({ by: 'brokerClOrdId', brokerAccountId, brokerClOrdId }, soon())).found
+    (await opened.broker.findOrder({ by: 'brokerClOrdId', brokerAccountId, brokerClOrdId }, soon())).found
   assert.equal((await found(MARGIN, 'fix1'))?.brokerOrderId, 'ord-0f110201-1')
   await assert.rejects(found('acc-other', 'fix1'), isFault('malformed'))
   await assert.rejects(found(MARGIN, 'fix2'), isFault('malformed'))
-  house.host.script((_, response) =>
+  opened.host.script((_, response) =>
     json(response, 404, { as_of: '2026-11-21T02:58:06.493000Z', error: { code: 'unknown_route', message: 'no' } })
   )
   await assert.rejects(found(MARGIN, 'fix1'), isFault('refused'))
-  house.host.script((_, response) => void response.writeHead(404).end('<html>'))
+  opened.host.script((_, response) => void response.writeHead(404).end('<html>'))
   await assert.rejects(found(MARGIN, 'fix1'), isFault('malformed'))
 })
 
 test('an event of an account that is not of the login is dropped, and said', async () => {
-  await using house = await start((_, response) => json(response, 200, page([])))
-  const connected = stream(house.host)
-  await using reading = await listen(house.broker)
-  const line = await connected
-  line.send(JSON.stringify({ ...fixture('stream.ready').body, heartbeat_ms: 60_000 }))
+  await using opened = await start((_, response) => json(response, 200, page([])))
+  const connected = stream(opened.host)
+  await using reading = await listen(opened.broker)
+  const socket = await connected
+  socket.send(JSON.stringify({ ...fixture('stream.ready').body, heartbeat_ms: 60_000 }))
   await until(() => reading.events.length === 1, 'live')
   const event = (seq: number, changes: object) => JSON.stringify({ ...fixture('stream.order').body, seq, order: order('o1', changes) })
-  line.send(event(1, { account: 'acc-of-a-stranger' }))
-  line.send(event(2, {}))
+  socket.send(event(1, { account: 'acc-of-a-stranger' }))
+  socket.send(event(2, {}))
   await until(() => reading.events.length === 2, 'the event of our account')
   assert.deepEqual(
     reading.events.map(each => each.type),
     ['live', 'order']
   )
   assert.deepEqual(
-    house.log.lines.filter(each => each.level === 'error').map(each => each.fields.account),
+    opened.log.lines.filter(each => each.level === 'error').map(each => each.fields.account),
     ['acc-of-a-stranger']
   )
 })
 
 test('an order that comes back from cancelling is released, and only then', async () => {
-  await using house = await start((_, response) => json(response, 200, page([])))
-  const connected = stream(house.host)
-  await using reading = await listen(house.broker)
-  const line = await connected
-  line.send(JSON.stringify({ ...fixture('stream.ready').body, heartbeat_ms: 60_000 }))
-  const states = ['open', 'cancelling', 'partial', 'partial', 'amending', 'done', 'cancelling', 'cancelled']
-  for (const [index, state] of states.entries())
-    line.send(JSON.stringify({ ...fixture('stream.order').body, seq: index + 1, order: order('o1', { state }) }))
-  await until(() => reading.events.length === 1 + states.length, 'all of them')
+  await using opened = await start((_, response) => json(response, 200, page([])))
+  const connected = stream(opened.host)
+  await using reading = await listen(opened.broker)
+  const socket = await connected
+  socket.send(JSON.stringify({ ...fixture('stream.ready').body, heartbeat_ms: 60_000 }))
+  const statuses = ['open', 'cancelling', 'partial', 'partial', 'amending', 'done', 'cancelling', 'cancelled']
+  for (const [index, state] of statuses.entries())
+    socket.send(JSON.stringify({ ...fixture('stream.order').body, seq: index + 1, order: order('o1', { state }) }))
+  await until(() => reading.events.length === 1 + statuses.length, 'all of them')
   assert.deepEqual(
     reading.events.flatMap(each => (each.type === 'order' ? [`${each.report.brokerStatus} ${each.report.releases ?? false}`] : [])),
-    states.map((state, index) => `${state} ${index === 2}`)
+    statuses.map((state, index) => `${state} ${index === 2}`)
   )
 })
 
 test('an event that this version does not know is counted and passed over', async () => {
-  await using house = await start((_, response) => json(response, 200, page([])))
-  const connected = stream(house.host)
-  await using reading = await listen(house.broker)
-  const line = await connected
-  line.send(JSON.stringify({ ...fixture('stream.ready').body, heartbeat_ms: 60_000 }))
+  await using opened = await start((_, response) => json(response, 200, page([])))
+  const connected = stream(opened.host)
+  await using reading = await listen(opened.broker)
+  const socket = await connected
+  socket.send(JSON.stringify({ ...fixture('stream.ready').body, heartbeat_ms: 60_000 }))
   for (const frame of [
     { ev: 'weather', seq: 1 },
     { ev: 'notice' },
     { ...fixture('stream.balance').body, seq: 2 },
     { ev: 'heartbeat', seq: 2 }
   ])
-    line.send(JSON.stringify(frame))
+    socket.send(JSON.stringify(frame))
   await until(() => reading.events.length === 2, 'the balance')
   assert.deepEqual(
     reading.events.map(each => each.type),
@@ -174,12 +174,12 @@ test('an event that this version does not know is counted and passed over', asyn
 })
 
 test('positions that cannot be read after a change are a gap', async () => {
-  await using house = await start((_, response) => json(response, 403, {}))
-  const connected = stream(house.host)
-  await using reading = await listen(house.broker)
-  const line = await connected
-  line.send(JSON.stringify({ ...fixture('stream.ready').body, heartbeat_ms: 60_000 }))
-  line.send(JSON.stringify({ ...fixture('stream.position').body, seq: 1 }))
+  await using opened = await start((_, response) => json(response, 403, {}))
+  const connected = stream(opened.host)
+  await using reading = await listen(opened.broker)
+  const socket = await connected
+  socket.send(JSON.stringify({ ...fixture('stream.ready').body, heartbeat_ms: 60_000 }))
+  socket.send(JSON.stringify({ ...fixture('stream.position').body, seq: 1 }))
   await until(() => reading.events.length === 3, 'a gap')
   assert.deepEqual(
     reading.events.map(each => each.type),
@@ -190,15 +190,15 @@ test('positions that cannot be read after a change are a gap', async () => {
 test('a stream is told the new token when the old one nears its end', async () => {
   const now = epochMs(systemClock.now())
   const short = { issued_at: timestampOfMs(now), expires_at: timestampOfMs(now + 4_000) }
-  await using house = await start(grants, short)
-  const connected = stream(house.host)
-  await using reading = await listen(house.broker)
-  const line = await connected
-  const heard: string[] = []
-  line.on('message', data => heard.push(String(data)))
-  line.send(JSON.stringify({ ...fixture('stream.ready').body, heartbeat_ms: 60_000 }))
-  await until(() => heard.length === 1, 'the new token')
-  assert.deepEqual(heard, ['{"op":"token","token":"at2"}'])
+  await using opened = await start(grants, short)
+  const connected = stream(opened.host)
+  await using reading = await listen(opened.broker)
+  const socket = await connected
+  const received: string[] = []
+  socket.on('message', data => received.push(String(data)))
+  socket.send(JSON.stringify({ ...fixture('stream.ready').body, heartbeat_ms: 60_000 }))
+  await until(() => received.length === 1, 'the new token')
+  assert.deepEqual(received, ['{"op":"token","token":"at2"}'])
   assert.deepEqual(
     reading.events.map(each => each.type),
     ['live']
@@ -207,23 +207,23 @@ test('a stream is told the new token when the old one nears its end', async () =
 
 test('a stream that ends with its token comes back with another one', async () => {
   for (const end of [
-    (line: WebSocket) => line.close(4003),
-    (line: WebSocket) => {
-      line.send('{"ev":"denied","code":"token_invalid","message":"no"}')
-      line.close(4001)
+    (socket: WebSocket) => socket.close(4003),
+    (socket: WebSocket) => {
+      socket.send('{"ev":"denied","code":"token_invalid","message":"no"}')
+      socket.close(4001)
     }
   ]) {
-    await using house = await start(grants)
-    const server = new WebSocketServer({ server: house.host.server })
+    await using opened = await start(grants)
+    const server = new WebSocketServer({ server: opened.host.server })
     const tokens: string[] = []
-    server.on('connection', line =>
-      line.on('message', data => {
+    server.on('connection', socket =>
+      socket.on('message', data => {
         tokens.push(JSON.parse(String(data)).token)
-        if (tokens.length === 1) end(line)
-        else line.send(JSON.stringify({ ...fixture('stream.ready').body, heartbeat_ms: 60_000 }))
+        if (tokens.length === 1) end(socket)
+        else socket.send(JSON.stringify({ ...fixture('stream.ready').body, heartbeat_ms: 60_000 }))
       })
     )
-    await using reading = await listen(house.broker)
+    await using reading = await listen(opened.broker)
     await until(() => reading.events.length === 2, 'live')
     assert.deepEqual(
       reading.events.map(event => (event.type === 'gap' ? event.cause : event.type)),

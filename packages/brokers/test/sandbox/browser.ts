@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 
-export interface Person {
+export interface Customer {
   readonly username: string
   readonly password: string
 }
@@ -10,7 +10,7 @@ export interface Person {
 const STEPS_MAX = 12
 
 /** Follows an authorization address until it leads back to `until`, and gives that address. */
-export async function walk(start: string, until: string, person: Person, decision: 'approve' | 'decline'): Promise<string> {
+export async function walk(start: string, until: string, customer: Customer, decision: 'approve' | 'decline'): Promise<string> {
   const jar = new Map<string, string>()
   let url = start
   let form: URLSearchParams | null = null
@@ -33,8 +33,8 @@ export async function walk(start: string, until: string, person: Person, decisio
     const action = /<form method="post" action="([^"]+)"/.exec(page)?.[1]
     assert.ok(action !== undefined, `a page without a form: ${page}`)
     url = new URL(action.replaceAll('&amp;', '&'), url).href
-    const asksPassword = page.includes('name="password"')
-    form = new URLSearchParams({ decision, ...(asksPassword ? { username: person.username, password: person.password } : {}) })
+    const needsPassword = page.includes('name="password"')
+    form = new URLSearchParams({ decision, ...(needsPassword ? { username: customer.username, password: customer.password } : {}) })
   }
   throw new Error(`the login did not end within ${STEPS_MAX} steps; it is at ${url}`)
 }

@@ -1,9 +1,9 @@
 import { after } from 'node:test'
 import { brokerContract } from '@trunkline/testkit/broker-contract/index'
 import { openSandbox } from './harness.ts'
-import { HouseProcess } from './house.ts'
+import { SandboxProcess } from './sandbox-process.ts'
 
-const house = HouseProcess.start()
-after(async () => await (await house)[Symbol.asyncDispose]())
+const sandbox = SandboxProcess.start()
+after(async () => await (await sandbox)[Symbol.asyncDispose]())
 
-brokerContract('SANDBOX', async () => await openSandbox(await house))
+brokerContract('SANDBOX', async () => await openSandbox(await sandbox))

@@ -9,7 +9,7 @@ import { interpretReplace, interpretSubmit } from '../../src/sandbox/outcomes.ts
 import { parseOrder, parseOrderAnswer, parsePage, parsePosition, parseTransaction, readAnswer } from '../../src/sandbox/parse.ts'
 import { replaceRequest, submitRequest } from '../../src/sandbox/requests.ts'
 import { fixture, reply, TICKET, unreadFixtures } from './fixtures.ts'
-import type { Json } from './house.ts'
+import type { Json } from './sandbox-process.ts'
 
 after(() => assert.deepEqual(unreadFixtures('contract'), [], 'fixtures that no test reads'))
 
@@ -40,10 +40,10 @@ const SPREAD: NewOrder = {
   ]
 }
 
-const said = (order: NewOrder): Json => JSON.parse(submitRequest(order).body ?? '')
+const bodyOf = (order: NewOrder): Json => JSON.parse(submitRequest(order).body ?? '')
 
 test('an option is asked for with its effect, and nothing else is', () => {
-  assert.deepEqual(said(OPTION), {
+  assert.deepEqual(bodyOf(OPTION), {
     account: 'acc',
     client_order_id: 'c1',
     symbol: CALL,
@@ -60,17 +60,17 @@ test('an option is asked for with its effect, and nothing else is', () => {
     ['BUY_TO_CLOSE', 'buy', 'close'],
     ['SELL_TO_CLOSE', 'sell', 'close']
   ] as const) {
-    const words = said({ ...OPTION, side })
-    assert.deepEqual([words.direction, words.effect], [direction, effect])
+    const sides = bodyOf({ ...OPTION, side })
+    assert.deepEqual([sides.direction, sides.effect], [direction, effect])
   }
-  const future = said({ ...OPTION, symbol: 'ESZ26', instrument: 'FUT', side: 'SELL' })
+  const future = bodyOf({ ...OPTION, symbol: 'ESZ26', instrument: 'FUT', side: 'SELL' })
   assert.deepEqual([future.symbol, future.direction, 'effect' in future], ['ESZ26', 'sell', false])
   assert.throws(() => submitRequest({ ...OPTION, side: 'BUY' }), Malformed)
   assert.throws(() => submitRequest({ ...OPTION, instrument: 'FUT', side: 'BUY_TO_OPEN' }), Malformed)
 })
 
 test('a package is asked for by its legs, with a net price that may be negative', () => {
-  assert.deepEqual(said(SPREAD), {
+  assert.deepEqual(bodyOf(SPREAD), {
     account: 'acc',
     client_order_id: 'c1',
     direction: 'sell',
@@ -92,7 +92,7 @@ test('a package is asked for by its legs, with a net price that may be negative'
 
 const fill = (id: string, price: string): Json => ({ id, quantity: '5', price, fee: '0', at: TIME, venue: 'STREET' })
 
-const PACKAGE: Json = {
+const MULTI_LEG: Json = {
   id: 'ord-1',
   client_order_id: 'c1',
   account: 'acc',
@@ -120,21 +120,21 @@ const PACKAGE: Json = {
 }
 
 test('a package of the house is an order with legs, each with its own fills', () => {
-  const order = parseOrder(PACKAGE)
+  const order = parseOrder(MULTI_LEG)
   assert.deepEqual(
     [order.instrument, order.symbol, order.side, order.limitPrice, order.status],
     ['MLEG_OPT', null, 'SELL', '-0.05', 'filled']
   )
-  const kept = (fillId: string, price: string) => ({ fillId, at: TIME, quantity: '5', price, execDest: 'STREET' })
-  assert.deepEqual(order.fills, [kept('exe-1', '-0.04')])
+  const fillOf = (fillId: string, price: string) => ({ fillId, at: TIME, quantity: '5', price, execDest: 'STREET' })
+  assert.deepEqual(order.fills, [fillOf('exe-1', '-0.04')])
   assert.deepEqual(order.legs, [
-    { symbol: CALL, side: 'SELL_TO_OPEN', ratio: '1', fills: [kept('exe-1-1', '4.10')] },
-    { symbol: OTHER, side: 'BUY_TO_CLOSE', ratio: '2', fills: [kept('exe-1-2', '2.07')] }
+    { symbol: CALL, side: 'SELL_TO_OPEN', ratio: '1', fills: [fillOf('exe-1-1', '4.10')] },
+    { symbol: OTHER, side: 'BUY_TO_CLOSE', ratio: '2', fills: [fillOf('exe-1-2', '2.07')] }
   ])
 })
 
 test('a package that is not one cannot be read', () => {
-  const [first, second] = PACKAGE.legs
+  const [first, second] = MULTI_LEG.legs
   for (const legs of [
     null,
     [],
@@ -143,13 +143,13 @@ test('a package that is not one cannot be read', () => {
     [first, { ...second, direction: 'hold' }],
     [first, { ...second, fills: null }]
   ])
-    assert.throws(() => parseOrder({ ...PACKAGE, legs }), Malformed)
-  assert.throws(() => parseOrder({ ...PACKAGE, legs: [first, { ...second, effect: 'constructor' }] }), Malformed)
-  assert.throws(() => parseOrder({ ...PACKAGE, class: 'share' }), Malformed)
+    assert.throws(() => parseOrder({ ...MULTI_LEG, legs }), Malformed)
+  assert.throws(() => parseOrder({ ...MULTI_LEG, legs: [first, { ...second, effect: 'constructor' }] }), Malformed)
+  assert.throws(() => parseOrder({ ...MULTI_LEG, class: 'share' }), Malformed)
 })
 
 test('an option’s side is its direction and its effect', () => {
-  const option: Json = { ...PACKAGE, class: 'option', symbol: CALL, legs: null }
+  const option: Json = { ...MULTI_LEG, class: 'option', symbol: CALL, legs: null }
   for (const [direction, effect, side] of [
     ['buy', 'open', 'BUY_TO_OPEN'],
     ['sell', 'open', 'SELL_TO_OPEN'],
@@ -164,9 +164,12 @@ test('an option’s side is its direction and its effect', () => {
 
 test('only the package that was asked for is its acceptance', () => {
   const answer = (order: Json) => ({ status: 201, headers: {}, body: JSON.stringify({ as_of: TIME, sandbox_time: TIME, order }) })
-  assert.equal(interpretSubmit(answer(PACKAGE), SPREAD).kind, 'accepted')
-  assert.throws(() => interpretSubmit(answer({ ...PACKAGE, legs: [...PACKAGE.legs].reverse() }), SPREAD), Malformed)
-  assert.throws(() => interpretSubmit(answer({ ...PACKAGE, class: 'option', symbol: CALL, legs: null, effect: 'open' }), SPREAD), Malformed)
+  assert.equal(interpretSubmit(answer(MULTI_LEG), SPREAD).kind, 'accepted')
+  assert.throws(() => interpretSubmit(answer({ ...MULTI_LEG, legs: [...MULTI_LEG.legs].reverse() }), SPREAD), Malformed)
+  assert.throws(
+    () => interpretSubmit(answer({ ...MULTI_LEG, class: 'option', symbol: CALL, legs: null, effect: 'open' }), SPREAD),
+    Malformed
+  )
 })
 
 test('positions of contracts, and what their life leaves in the transactions', () => {
@@ -229,7 +232,7 @@ test('what the house really answers: an option, a future, packages filled, open,
   assert.deepEqual([option.instrument, option.side, option.status, option.fills?.length], ['OPT', 'BUY_TO_OPEN', 'filled', 1])
   const future = parseOrderAnswer(read('contract.future')).order
   assert.deepEqual([future.instrument, future.symbol, future.side], ['FUT', 'ESZ26', 'SELL'])
-  const filled = parseOrderAnswer(read('contract.package')).order
+  const filled = parseOrderAnswer(read('contract.multi-leg')).order
   assert.deepEqual([filled.instrument, filled.symbol, filled.side, filled.quantity], ['MLEG_OPT', null, 'BUY', '2'])
   const ids = filled.legs?.map(leg => leg.fills.map(({ fillId }) => fillId))
   const [own] = filled.fills ?? []
@@ -238,9 +241,9 @@ test('what the house really answers: an option, a future, packages filled, open,
     filled.legs?.map(({ side }) => side),
     ['BUY_TO_OPEN', 'SELL_TO_OPEN']
   )
-  const open = parseOrderAnswer(read('contract.package.open')).order
+  const open = parseOrderAnswer(read('contract.multi-leg.open')).order
   assert.deepEqual([open.status, open.limitPrice, open.legs?.map(({ fills }) => fills)], ['working', '-0.05', [[], []]])
-  const amended = interpretReplace(reply('contract.package.amended'), {
+  const amended = interpretReplace(reply('contract.multi-leg.amended'), {
     brokerAccountId: open.brokerAccountId,
     brokerOrderId: open.brokerOrderId,
     brokerClOrdId: 'fix-credit-2',
@@ -248,7 +251,7 @@ test('what the house really answers: an option, a future, packages filled, open,
   })
   assert.ok(amended.kind === 'accepted' && amended.value !== null)
   assert.deepEqual([amended.value.limitPrice, amended.value.replacesBrokerOrderId], ['-0.1', open.brokerOrderId])
-  const { body, status } = fixture('contract.package.refused')
+  const { body, status } = fixture('contract.multi-leg.refused')
   const refused = interpretSubmit({ status, headers: {}, body: JSON.stringify(body) }, SPREAD)
   assert.deepEqual(refused.kind === 'refused' ? refused.brokerStatus : null, 'bad_legs')
 })

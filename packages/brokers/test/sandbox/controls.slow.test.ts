@@ -4,12 +4,12 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { timestampOf } from '@trunkline/core/domain/timestamp'
 import { type Broker, BrokerFault } from '@trunkline/core/ports/broker'
-import { type BrokerHarness, CARDS } from '@trunkline/testkit/broker-contract/index'
+import { type BrokerHarness, CONTRACT_CASES } from '@trunkline/testkit/broker-contract/index'
 import { openSandbox } from './harness.ts'
-import { HouseProcess } from './house.ts'
+import { SandboxProcess } from './sandbox-process.ts'
 
-const house = HouseProcess.start()
-after(async () => await (await house)[Symbol.asyncDispose]())
+const sandbox = SandboxProcess.start()
+after(async () => await (await sandbox)[Symbol.asyncDispose]())
 
 const now = () => timestampOf(Temporal.Now.instant())
 
@@ -109,20 +109,20 @@ for (const { what, caught, spoil } of WRONGS)
     )
   })
 
-let turn: Promise<unknown> = Promise.resolve()
+let index: Promise<unknown> = Promise.resolve()
 
 /** One card at a time: they share the house's fault list. */
 function fails(id: string, spoil: (right: Broker) => Partial<Broker>): Promise<boolean> {
-  const run = turn.then(async () => {
-    const card = CARDS.find(each => each.id === id)
-    assert.ok(card !== undefined, id)
-    await using harness = await openSandbox(await house)
-    return await card.run(spoiled(harness, spoil)).then(
+  const run = index.then(async () => {
+    const contractCase = CONTRACT_CASES.find(each => each.id === id)
+    assert.ok(contractCase !== undefined, id)
+    await using harness = await openSandbox(await sandbox)
+    return await contractCase.run(spoiled(harness, spoil)).then(
       () => false,
       () => true
     )
   })
-  turn = run.catch(() => undefined)
+  index = run.catch(() => undefined)
   return run
 }
 

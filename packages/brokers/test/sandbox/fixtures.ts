@@ -33,8 +33,8 @@ export function unreadFixtures(part: FixturePart): readonly string[] {
 }
 
 function partOf(name: string): FixturePart {
-  const [word] = name.split('.')
-  return word === 'contract' || word === 'market' ? word : 'orders'
+  const [group] = name.split('.')
+  return group === 'contract' || group === 'market' ? group : 'orders'
 }
 
 /** A fixture as it would come over the wire. */

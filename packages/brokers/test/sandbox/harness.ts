@@ -6,7 +6,7 @@ import type { OrderTicket } from '@trunkline/core/domain/order'
 import { epochMs, timestampOfMs } from '@trunkline/core/domain/timestamp'
 import type { Side } from '@trunkline/core/domain/vocabulary'
 import type { Broker, BrokerDefinition, Credentials, CredentialsHolder } from '@trunkline/core/ports/broker'
-import type { BrokerHarness, Misbehaviour, StreamMischief, Venue, VenueOperation } from '@trunkline/testkit/broker-contract/index'
+import type { BrokerHarness, InjectedFault, InjectedStreamFault, Venue, VenueOperation } from '@trunkline/testkit/broker-contract/index'
 import { sandbox } from '../../src/sandbox/index.ts'
 import { systemClock } from '../support/clocks.ts'
 import { isRecord } from '../support/endless.ts'
@@ -15,8 +15,8 @@ import { MemoryHolder } from '../support/holder.ts'
 import { MemoryLog } from '../support/log.ts'
 import { MemoryMeter } from '../support/meter.ts'
 import { walk } from './browser.ts'
-import type { HouseProcess, Json } from './house.ts'
 import { samplesOf } from './samples.ts'
+import type { Json, SandboxProcess } from './sandbox-process.ts'
 
 const OPERATIONS: { readonly [on in VenueOperation]: readonly string[] } = {
   accounts: ['accounts.list'],
@@ -34,24 +34,24 @@ const OPERATIONS: { readonly [on in VenueOperation]: readonly string[] } = {
 
 const DIRECTION: { readonly [side in Side]?: string } = { BUY: 'buy', SELL: 'sell' }
 
-export async function openSandbox(house: HouseProcess): Promise<BrokerHarness> {
-  await house.control('DELETE', '/faults')
-  await house.control('POST', '/streams', { do: 'normal' })
+export async function openSandbox(sandboxProcess: SandboxProcess): Promise<BrokerHarness> {
+  await sandboxProcess.control('DELETE', '/faults')
+  await sandboxProcess.control('POST', '/streams', { do: 'normal' })
   // Whoever makes a new refresh token of every old one gives those a while whose answer was lost.
-  await house.control('PUT', '/oauth', { refresh_grace_ms: 30_000 })
-  const { login } = await house.control('POST', '/logins', {
+  await sandboxProcess.control('PUT', '/oauth', { refresh_grace_ms: 30_000 })
+  const { login } = await sandboxProcess.control('POST', '/logins', {
     accounts: [
       { kind: 'margin', cash: '100000' },
       { kind: 'coin', cash: '100000' },
       { kind: 'futures', cash: '1000000' }
     ]
   })
-  const token = await house.control('POST', `/logins/${login.username}/token`, {})
-  await house.control('DELETE', '/counters')
-  const samples = await samplesOf(house, token.access_token, login)
+  const token = await sandboxProcess.control('POST', `/logins/${login.username}/token`, {})
+  await sandboxProcess.control('DELETE', '/counters')
+  const samples = await samplesOf(sandboxProcess, token.access_token, login)
   const open: AsyncDisposable[] = []
-  const definition = definitionAt(house, house.url)
-  const unreachable = definitionAt(house, 'http://127.0.0.1:1')
+  const definition = definitionAt(sandboxProcess, sandboxProcess.url)
+  const unreachable = definitionAt(sandboxProcess, 'http://127.0.0.1:1')
   const credentials = credentialsOf(token)
 
   function opened(of: BrokerDefinition, holder: CredentialsHolder): Broker {
@@ -64,13 +64,13 @@ export async function openSandbox(house: HouseProcess): Promise<BrokerHarness> {
     definition,
     broker: opened(definition, new MemoryHolder(credentials)),
     credentials,
-    venue: new HouseVenue(house, login, token.access_token),
+    venue: new SandboxVenue(sandboxProcess, login, token.access_token),
     throttledSubmit: 'refused',
     patienceMs: 20_000,
     expired: given => ({ ...given, expires_at: timestampOfMs(epochMs(systemClock.now()) - 1_000) }),
     open: holder => opened(definition, holder),
-    address: house.url,
-    openAt: address => opened(definitionAt(house, address), new MemoryHolder(credentials)),
+    address: sandboxProcess.url,
+    openAt: address => opened(definitionAt(sandboxProcess, address), new MemoryHolder(credentials)),
     endless: answer => (isRecord(answer) && 'next' in answer ? { ...answer, next: 'again' } : answer),
     openUnreachable: () => opened(unreachable, new MemoryHolder(credentials)),
     sample(instrument) {
@@ -84,8 +84,8 @@ export async function openSandbox(house: HouseProcess): Promise<BrokerHarness> {
   }
 }
 
-function definitionAt(house: HouseProcess, baseUrl: string) {
-  const { clientId, clientSecret } = house
+function definitionAt(sandboxProcess: SandboxProcess, baseUrl: string) {
+  const { clientId, clientSecret } = sandboxProcess
   const deps = { clock: systemClock, fraction: () => 0.05, log: new MemoryLog(), meter: new MemoryMeter() }
   return sandbox({ baseUrl, clientId, clientSecret }, deps)
 }
@@ -100,21 +100,21 @@ function credentialsOf(token: Json): Credentials {
   }
 }
 
-class HouseVenue implements Venue {
-  readonly #house: HouseProcess
+class SandboxVenue implements Venue {
+  readonly #sandbox: SandboxProcess
   readonly #login: Json
   readonly #token: string
 
-  constructor(house: HouseProcess, login: Json, token: string) {
-    this.#house = house
+  constructor(sandboxProcess: SandboxProcess, login: Json, token: string) {
+    this.#sandbox = sandboxProcess
     this.#login = login
     this.#token = token
   }
 
-  async misbehave(on: VenueOperation, how: Misbehaviour, times?: number, skip = 0): Promise<void> {
+  async injectFault(on: VenueOperation, how: InjectedFault, times?: number, skip = 0): Promise<void> {
     for (const operation of OPERATIONS[on]) {
       const whose = on === 'token' ? {} : { login: this.#login.username }
-      await this.#house.control('POST', '/faults', {
+      await this.#sandbox.control('POST', '/faults', {
         on: operation,
         ...whose,
         ...faultOf(how),
@@ -124,30 +124,30 @@ class HouseVenue implements Venue {
     }
   }
 
-  async behave(): Promise<void> {
-    await this.#house.control('DELETE', '/faults')
+  async clearFaults(): Promise<void> {
+    await this.#sandbox.control('DELETE', '/faults')
   }
 
-  async stream(mischief: StreamMischief): Promise<void> {
-    await this.#house.control('POST', '/streams', { do: mischief, login: this.#login.username })
+  async stream(fault: InjectedStreamFault): Promise<void> {
+    await this.#sandbox.control('POST', '/streams', { do: fault, login: this.#login.username })
   }
 
   async requests(on: VenueOperation): Promise<number> {
-    const { operations } = await this.#house.control('GET', '/counters')
+    const { operations } = await this.#sandbox.control('GET', '/counters')
     return OPERATIONS[on].reduce((total, operation) => total + (operations[operation]?.requests ?? 0), 0)
   }
 
-  async books(brokerClOrdId: string): Promise<{ received: number; accepted: number }> {
-    const { received, accepted } = await this.#house.control('GET', `/orders?client_order_id=${encodeURIComponent(brokerClOrdId)}`)
+  async orderCounts(brokerClOrdId: string): Promise<{ received: number; accepted: number }> {
+    const { received, accepted } = await this.#sandbox.control('GET', `/orders?client_order_id=${encodeURIComponent(brokerClOrdId)}`)
     return { received, accepted }
   }
 
   async raw(on: 'balances' | 'positions' | 'orders' | 'transactions', brokerAccountId: string): Promise<string> {
-    return await this.#house.get(`/${on}?account=${brokerAccountId}`, this.#token)
+    return await this.#sandbox.get(`/${on}?account=${brokerAccountId}`, this.#token)
   }
 
   async placeElsewhere(brokerAccountId: string, ticket: OrderTicket): Promise<string> {
-    const { order } = await this.#house.control('POST', '/orders', {
+    const { order } = await this.#sandbox.control('POST', '/orders', {
       login: this.#login.username,
       account: brokerAccountId,
       symbol: ticket.symbol,
@@ -161,26 +161,26 @@ class HouseVenue implements Venue {
   }
 
   async fill(brokerOrderId: string, quantity: Decimal): Promise<void> {
-    await this.#house.control('POST', `/orders/${brokerOrderId}/fill`, { quantity })
+    await this.#sandbox.control('POST', `/orders/${brokerOrderId}/fill`, { quantity })
   }
 
   async reveal(brokerClOrdId: string): Promise<void> {
-    const { orders } = await this.#house.control('GET', `/orders?client_order_id=${encodeURIComponent(brokerClOrdId)}`)
-    for (const { id } of orders) await this.#house.control('POST', `/orders/${id}/reveal`, {})
+    const { orders } = await this.#sandbox.control('GET', `/orders?client_order_id=${encodeURIComponent(brokerClOrdId)}`)
+    for (const { id } of orders) await this.#sandbox.control('POST', `/orders/${id}/reveal`, {})
   }
 
   async end(brokerOrderId: string): Promise<void> {
-    await this.#house.control('POST', `/orders/${brokerOrderId}/cancel`, {})
+    await this.#sandbox.control('POST', `/orders/${brokerOrderId}/cancel`, {})
   }
 
   readonly unknownOrderId = 'no-such-order'
 
   async revoke(): Promise<void> {
-    await this.#house.control('POST', `/logins/${this.#login.username}/revoke`, {})
+    await this.#sandbox.control('POST', `/logins/${this.#login.username}/revoke`, {})
   }
 
   async revokeRefresh(): Promise<void> {
-    await this.#house.control('POST', `/logins/${this.#login.username}/revoke`, { refresh_only: true })
+    await this.#sandbox.control('POST', `/logins/${this.#login.username}/revoke`, { refresh_only: true })
   }
 
   async walkLogin(authorizationUrl: string, decision: 'approve' | 'decline'): Promise<string> {

@@ -9,10 +9,10 @@ import { until } from '@trunkline/testkit/until'
 import { systemClock } from '../support/clocks.ts'
 import { MemoryHolder } from '../support/holder.ts'
 import { openSandbox } from './harness.ts'
-import { HouseProcess } from './house.ts'
+import { SandboxProcess } from './sandbox-process.ts'
 
-const house = HouseProcess.start()
-after(async () => await (await house)[Symbol.asyncDispose]())
+const sandbox = SandboxProcess.start()
+after(async () => await (await sandbox)[Symbol.asyncDispose]())
 
 const isRejected = (error: unknown) => error instanceof BrokerFault && error.kind === 'credentials_rejected'
 
@@ -23,7 +23,7 @@ function ageing(credentials: Credentials, ms: number): Credentials {
 }
 
 async function open(graceMs: number) {
-  const at = await house
+  const at = await sandbox
   const harness = await openSandbox(at)
   await at.control('PUT', '/oauth', { refresh_grace_ms: graceMs })
   return harness
@@ -33,7 +33,7 @@ test('a refresh whose answer was lost is made good within the grace period, and 
   await using harness = await open(60_000)
   for (const how of ['lose_answer', 'truncate', 'garbage'] as const) {
     const before = await harness.venue.requests('token')
-    await harness.venue.misbehave('token', { kind: how }, 1)
+    await harness.venue.injectFault('token', { kind: how }, 1)
     const holder = new MemoryHolder(harness.expired(harness.credentials))
     const broker = harness.open(holder)
     assert.ok((await broker.accounts(soon())).length > 0, how)
@@ -44,7 +44,7 @@ test('a refresh whose answer was lost is made good within the grace period, and 
 
 test('without a grace period the access token serves until the house refuses it, and only that ends the login', async () => {
   await using harness = await open(0)
-  await harness.venue.misbehave('token', { kind: 'lose_answer' }, 1)
+  await harness.venue.injectFault('token', { kind: 'lose_answer' }, 1)
   const broker = harness.open(new MemoryHolder(ageing(harness.credentials, 60_000)))
   // The renewal ahead begins with the second: its answer is lost, and the refresh token refused when it is sent again.
   for (let read = 0; read < 2; read += 1) assert.ok((await broker.accounts(soon())).length > 0)
@@ -58,9 +58,9 @@ test('without a grace period the access token serves until the house refuses it,
 
 test('and a house that leaves it alone is asked with it to its end', async () => {
   await using harness = await open(0)
-  await harness.venue.misbehave('token', { kind: 'lose_answer' }, 1)
+  await harness.venue.injectFault('token', { kind: 'lose_answer' }, 1)
   // The first answer is lost; the second says what a house says to a spent token, and spares the access token.
-  await (await house).control('POST', '/faults', { on: 'token', do: 'status', status: 400, code: 'invalid_grant', times: 100 })
+  await (await sandbox).control('POST', '/faults', { on: 'token', do: 'status', status: 400, code: 'invalid_grant', times: 100 })
   const broker = harness.open(new MemoryHolder(ageing(harness.credentials, 6_000)))
   for (let read = 0; read < 2; read += 1) assert.ok((await broker.accounts(soon())).length > 0)
   await until(async () => (await harness.venue.requests('token')) >= 2, 'the refresh was repeated')

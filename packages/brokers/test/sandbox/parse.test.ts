@@ -4,7 +4,8 @@ import { Malformed } from '@trunkline/core/domain/malformed'
 import fc from 'fast-check'
 import { field, nested, type Wire } from '../../src/kit/parse.ts'
 import { SANDBOX_CAPABILITIES } from '../../src/sandbox/capabilities.ts'
-import { houseWords, interpretCancel, interpretReplace, interpretSubmit, saysUnknownOrder } from '../../src/sandbox/outcomes.ts'
+import { ORDER_ASSET_CLASSES, ORDER_TYPES, TIME_IN_FORCE } from '../../src/sandbox/enums.ts'
+import { errorMessageOf, interpretCancel, interpretReplace, interpretSubmit, isUnknownOrder } from '../../src/sandbox/outcomes.ts'
 import {
   parseAccount,
   parseBalance,
@@ -16,7 +17,6 @@ import {
   parseTransaction,
   readAnswer
 } from '../../src/sandbox/parse.ts'
-import { KINDS, LIFETIMES, ORDER_CLASSES } from '../../src/sandbox/words.ts'
 import { fixture, fixtureNames, MARGIN, reply, TICKET, unreadFixtures } from './fixtures.ts'
 
 after(() => assert.deepEqual(unreadFixtures('orders'), [], 'fixtures that no test reads'))
@@ -95,8 +95,8 @@ test('accounts, balances, positions and transactions', () => {
     Object.keys(margin ?? {}).filter(key => Object.entries(margin ?? {}).some(([name, value]) => name === key && value === null)),
     []
   )
-  const [coin] = page('balances.coin', wire => parseBalance(wire, at)).items
-  assert.deepEqual([coin?.initialMargin, coin?.maintenanceMargin, coin?.regTBuyingPower], [null, null, null])
+  const [crypto] = page('balances.crypto', wire => parseBalance(wire, at)).items
+  assert.deepEqual([crypto?.initialMargin, crypto?.maintenanceMargin, crypto?.regTBuyingPower], [null, null, null])
   const [position] = page('positions', parsePosition).items
   assert.deepEqual([position?.symbol, position?.instrument, position?.quantity, position?.averagePrice], ['SPY', 'STK', '10', '666.39'])
   const [buy, deposit] = page('transactions', parseTransaction).items
@@ -127,11 +127,19 @@ test('which answers to a submit prove what', () => {
   const sent = { ...TICKET, brokerAccountId: MARGIN, brokerClOrdId: 'fix2' }
   const kinds = (names: readonly string[]) => names.map(name => [name, kindOf(() => interpretSubmit(reply(name), sent))])
   assert.deepEqual(
-    kinds(['submit.open', 'submit.refused', 'submit.refused-by-desk', 'submit.bad', 'error.throttled', 'error.token', 'cancel.unknown']),
+    kinds([
+      'submit.open',
+      'submit.refused',
+      'submit.refused-by-operator',
+      'submit.bad',
+      'error.throttled',
+      'error.token',
+      'cancel.unknown'
+    ]),
     [
       ['submit.open', 'accepted'],
       ['submit.refused', 'refused insufficient_buying_power'],
-      ['submit.refused-by-desk', 'refused refused_by_operator'],
+      ['submit.refused-by-operator', 'refused refused_by_operator'],
       ['submit.bad', 'refused bad_request'],
       ['error.throttled', 'refused slow_down'],
       ['error.token', 'refused token_invalid'],
@@ -140,7 +148,7 @@ test('which answers to a submit prove what', () => {
   )
   // Somebody else's order, an order that exists already, and everything that is not the house's own word.
   assert.deepEqual(
-    kinds(['submit.filled', 'submit.duplicate', 'error.trouble', 'error.garbage']).map(([, kind]) => kind),
+    kinds(['submit.filled', 'submit.duplicate', 'error.injected', 'error.garbage']).map(([, kind]) => kind),
     ['unknown', 'unknown', 'unknown', 'unknown']
   )
   for (const status of [200, 202, 204, 301, 302, 407, 408, 418, 500, 502, 503, 504])
@@ -182,10 +190,10 @@ test('which answers to a replacement and to a cancel prove what', () => {
 })
 
 test('absent is told from failed', () => {
-  assert.equal(saysUnknownOrder(read('find.none')), true)
-  assert.equal(saysUnknownOrder(read('error.trouble')), false)
-  assert.match(houseWords(reply('submit.refused')), /\w+ \w+/)
-  assert.equal(houseWords({ status: 502, headers: {}, body: '<html>secret</html>' }), '')
+  assert.equal(isUnknownOrder(read('find.none')), true)
+  assert.equal(isUnknownOrder(read('error.injected')), false)
+  assert.match(errorMessageOf(reply('submit.refused')), /\w+ \w+/)
+  assert.equal(errorMessageOf({ status: 502, headers: {}, body: '<html>secret</html>' }), '')
 })
 
 test('strict where money hangs, tolerant where it only describes', () => {
@@ -213,9 +221,9 @@ test('strict where money hangs, tolerant where it only describes', () => {
 
 test('every word that is offered can be said', () => {
   const { orderTypes, timesInForce, instruments } = SANDBOX_CAPABILITIES
-  assert.deepEqual(new Set(Object.values(ORDER_CLASSES)), new Set(instruments))
-  assert.deepEqual(new Set(Object.values(KINDS)), new Set(Object.values(orderTypes).flat()))
-  assert.deepEqual(new Set(Object.values(LIFETIMES)), new Set(Object.values(timesInForce).flat()))
+  assert.deepEqual(new Set(Object.values(ORDER_ASSET_CLASSES)), new Set(instruments))
+  assert.deepEqual(new Set(Object.values(ORDER_TYPES)), new Set(Object.values(orderTypes).flat()))
+  assert.deepEqual(new Set(Object.values(TIME_IN_FORCE)), new Set(Object.values(timesInForce).flat()))
 })
 
 test('no answer makes the readers throw anything but Malformed, and an interpreter takes none for acceptance', () => {

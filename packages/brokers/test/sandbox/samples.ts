@@ -5,7 +5,7 @@ import { type Decimal, dividedBy, parseDecimal, times } from '@trunkline/core/do
 import type { OrderTicket } from '@trunkline/core/domain/order'
 import type { Instrument, OrderType, Side, TimeInForce } from '@trunkline/core/domain/vocabulary'
 import type { Sample } from '@trunkline/testkit/broker-contract/index'
-import type { HouseProcess, Json } from './house.ts'
+import type { Json, SandboxProcess } from './sandbox-process.ts'
 
 const UNDERLYING = 'SPY'
 const ONE = parseDecimal('1', 'one')
@@ -20,8 +20,8 @@ interface SampleParts {
   readonly tick: string
 }
 
-export async function samplesOf(house: HouseProcess, token: string, login: Json): Promise<ReadonlyMap<Instrument, Sample>> {
-  const items = async (path: string): Promise<Json> => JSON.parse(await house.get(path, token)).items
+export async function samplesOf(sandbox: SandboxProcess, token: string, login: Json): Promise<ReadonlyMap<Instrument, Sample>> {
+  const items = async (path: string): Promise<Json> => JSON.parse(await sandbox.get(path, token)).items
   const account = (kind: string) => login.accounts.find((each: Json) => each.kind === kind).id
   const [future] = (await items('/instruments?class=future&search=ES')).filter(({ symbol }: Json) => /^ES[FGHJKMNQUVXZ]\d\d$/.test(symbol))
   const quotes = await items(`/quotes?symbols=SPY,BTC%2FUSD,${future.symbol}`)

@@ -1,6 +1,6 @@
 /** Clocks for tests: the machine's, and one that moves only when told. */
 
-import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises'
+import { setTimeout as delay, setImmediate as immediate } from 'node:timers/promises'
 import { timestampOfMs } from '@trunkline/core/domain/timestamp'
 import type { Clock } from '@trunkline/core/ports/clock'
 
@@ -9,7 +9,7 @@ export const systemClock: Clock = {
   monotonicMs: () => performance.now(),
   sleep: (ms, signal) => delay(ms, undefined, signal === undefined ? {} : { signal }),
   alarm: (ms, ring) => setTimeout(ring, ms),
-  nextTurn: () => turn()
+  nextTurn: () => immediate()
 }
 
 interface Sleeper {
@@ -77,5 +77,5 @@ export class VirtualClock implements Clock {
 
 /** Lets every promise that can settle without I/O do so. */
 export async function settled(): Promise<void> {
-  for (let turn = 0; turn < 20; turn += 1) await new Promise<void>(resolve => setImmediate(resolve))
+  for (let tick = 0; tick < 20; tick += 1) await new Promise<void>(resolve => setImmediate(resolve))
 }

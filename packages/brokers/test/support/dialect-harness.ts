@@ -11,12 +11,19 @@ import type { Instrument, Side } from '@trunkline/core/domain/vocabulary'
 import type { Broker, BrokerDefinition, Credentials, CredentialsHolder } from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
 import { digitsOf, uuidOf } from '@trunkline/sandbox/brokerage/order-ids'
-import type { BrokerHarness, Misbehaviour, Sample, StreamMischief, Venue, VenueOperation } from '@trunkline/testkit/broker-contract/index'
+import type {
+  BrokerHarness,
+  InjectedFault,
+  InjectedStreamFault,
+  Sample,
+  Venue,
+  VenueOperation
+} from '@trunkline/testkit/broker-contract/index'
 import type { BrokerDeps } from '../../src/kit/deps.ts'
-import type { House } from '../../src/kit/settings.ts'
+import type { SandboxAccess } from '../../src/kit/settings.ts'
 import { walk } from '../sandbox/browser.ts'
-import type { HouseProcess, Json } from '../sandbox/house.ts'
 import { samplesOf } from '../sandbox/samples.ts'
+import type { Json, SandboxProcess } from '../sandbox/sandbox-process.ts'
 import type { Endless } from './endless.ts'
 import { faultOf } from './faults.ts'
 import { MemoryHolder } from './holder.ts'
@@ -27,7 +34,7 @@ export type Definition = BrokerDefinition & AsyncDisposable
 type Listed = 'balances' | 'positions' | 'orders' | 'transactions'
 
 /** An account of the house's, as its control API tells it. */
-export interface HouseAccount {
+export interface SandboxAccount {
   readonly id: string
   readonly number: string
   readonly kind: string
@@ -37,11 +44,11 @@ export interface HouseAccount {
 export interface DialectBroker {
   /** The dialect's name. */
   readonly name: string
-  readonly define: (house: House, deps: BrokerDeps) => Definition
+  readonly define: (sandbox: SandboxAccess, deps: BrokerDeps) => Definition
   readonly clock: Clock
   readonly accounts: readonly { readonly kind: string; readonly cash: string }[]
   /** The broker's id of a person's account; null for one that it does not keep. */
-  readonly accountOf: (account: HouseAccount, username: string) => string | null
+  readonly accountOf: (account: SandboxAccount, username: string) => string | null
   readonly ids: 'digits' | 'uuid'
   /** Path and query of an answer with this kind of records, below the house's origin. */
   readonly path: (on: Listed, brokerAccountId: string) => string
@@ -76,17 +83,17 @@ const OPERATIONS: { readonly [on in VenueOperation]: readonly string[] } = {
 const DIRECTION: { readonly [side in Side]?: string } = { BUY: 'buy', SELL: 'sell' }
 const UNREACHABLE = 'http://127.0.0.1:1'
 
-export async function openDialect(house: HouseProcess, broker: DialectBroker): Promise<BrokerHarness> {
-  await house.control('DELETE', '/faults')
-  await house.control('POST', '/streams', { do: 'normal', dialect: broker.name })
-  const { login } = await house.control('POST', '/logins', { accounts: broker.accounts })
-  const own = await house.control('POST', `/logins/${login.username}/token`, {})
-  const { credentials: minted } = await house.control('POST', `/logins/${login.username}/token`, { dialect: broker.name })
+export async function openDialect(sandbox: SandboxProcess, broker: DialectBroker): Promise<BrokerHarness> {
+  await sandbox.control('DELETE', '/faults')
+  await sandbox.control('POST', '/streams', { do: 'normal', dialect: broker.name })
+  const { login } = await sandbox.control('POST', '/logins', { accounts: broker.accounts })
+  const own = await sandbox.control('POST', `/logins/${login.username}/token`, {})
+  const { credentials: minted } = await sandbox.control('POST', `/logins/${login.username}/token`, { dialect: broker.name })
   const credentials: Credentials = broker.credentials?.(minted) ?? minted
-  const definition = definitionAt(house, broker, house.url)
-  const unreachable = definitionAt(house, broker, UNREACHABLE)
-  const samples = await dialectSamples(house, broker, login, own.access_token, definition.capabilities.instruments)
-  await house.control('DELETE', '/counters')
+  const definition = definitionAt(sandbox, broker, sandbox.url)
+  const unreachable = definitionAt(sandbox, broker, UNREACHABLE)
+  const samples = await dialectSamples(sandbox, broker, login, own.access_token, definition.capabilities.instruments)
+  await sandbox.control('DELETE', '/counters')
   const open: AsyncDisposable[] = []
 
   function opened(of: BrokerDefinition, holder: CredentialsHolder): Broker {
@@ -99,14 +106,14 @@ export async function openDialect(house: HouseProcess, broker: DialectBroker): P
     definition,
     broker: opened(definition, new MemoryHolder(credentials)),
     credentials,
-    venue: new DialectVenue(house, broker, login, credentials),
+    venue: new DialectVenue(sandbox, broker, login, credentials),
     throttledSubmit: broker.throttledSubmit,
     patienceMs: broker.patienceMs,
     expired: given => ({ ...given, expires_at: timestampOfMs(epochMs(broker.clock.now()) - 1_000) }),
     open: holder => opened(definition, holder),
-    address: house.url,
+    address: sandbox.url,
     openAt(address) {
-      const elsewhere = definitionAt(house, broker, address)
+      const elsewhere = definitionAt(sandbox, broker, address)
       open.push(elsewhere)
       return opened(elsewhere, new MemoryHolder(credentials))
     },
@@ -124,25 +131,25 @@ export async function openDialect(house: HouseProcess, broker: DialectBroker): P
 }
 
 /** The adapter as it speaks to a house; its log and meter are its own. */
-export function definitionAt(house: HouseProcess, { define, clock }: Pick<DialectBroker, 'define' | 'clock'>, url: string): Definition {
-  const { clientId, clientSecret } = house
+export function definitionAt(sandbox: SandboxProcess, { define, clock }: Pick<DialectBroker, 'define' | 'clock'>, url: string): Definition {
+  const { clientId, clientSecret } = sandbox
   const deps = { clock, fraction: () => 0.05, log: new MemoryLog(), meter: new MemoryMeter() }
-  return define({ url, publicUrl: house.url, clientId, clientSecret, hours: 'always' }, deps)
+  return define({ url, publicUrl: sandbox.url, clientId, clientSecret, hours: 'always' }, deps)
 }
 
 async function dialectSamples(
-  house: HouseProcess,
+  sandbox: SandboxProcess,
   { accountOf, sample }: DialectBroker,
   login: Json,
   token: string,
   instruments: readonly Instrument[]
 ): Promise<ReadonlyMap<Instrument, Sample>> {
   // The samples are the house's, whose own accounts are of every kind; those that the broker does not keep lend no sample.
-  const accounts: readonly HouseAccount[] = login.accounts
+  const accounts: readonly SandboxAccount[] = login.accounts
   const [first] = accounts
   assert.ok(first !== undefined)
   const lent = ['margin', 'coin', 'futures'].map(kind => accounts.find(account => account.kind === kind) ?? { ...first, kind })
-  const known = await samplesOf(house, token, { ...login, accounts: lent })
+  const known = await samplesOf(sandbox, token, { ...login, accounts: lent })
   const own = new Map<Instrument, Sample>()
   for (const instrument of instruments) {
     const found = known.get(instrument)
@@ -157,22 +164,22 @@ async function dialectSamples(
 
 class DialectVenue implements Venue {
   readonly unknownOrderId: string
-  readonly #house: HouseProcess
+  readonly #sandbox: SandboxProcess
   readonly #broker: DialectBroker
   readonly #login: Json
   readonly #credentials: Credentials
 
-  constructor(house: HouseProcess, broker: DialectBroker, login: Json, credentials: Credentials) {
+  constructor(sandbox: SandboxProcess, broker: DialectBroker, login: Json, credentials: Credentials) {
     this.unknownOrderId = broker.unknownOrderId
-    this.#house = house
+    this.#sandbox = sandbox
     this.#broker = broker
     this.#login = login
     this.#credentials = credentials
   }
 
-  async misbehave(on: VenueOperation, how: Misbehaviour, times?: number, skip = 0): Promise<void> {
+  async injectFault(on: VenueOperation, how: InjectedFault, times?: number, skip = 0): Promise<void> {
     for (const operation of this.#operations(on))
-      await this.#house.control('POST', '/faults', {
+      await this.#sandbox.control('POST', '/faults', {
         on: operation,
         ...(on === 'token' ? {} : { login: this.#login.username }),
         ...faultOf(how),
@@ -181,26 +188,26 @@ class DialectVenue implements Venue {
       })
   }
 
-  async behave(): Promise<void> {
-    await this.#house.control('DELETE', '/faults')
+  async clearFaults(): Promise<void> {
+    await this.#sandbox.control('DELETE', '/faults')
   }
 
-  async stream(mischief: StreamMischief): Promise<void> {
-    await this.#house.control('POST', '/streams', { do: mischief, login: this.#login.username, dialect: this.#broker.name })
+  async stream(fault: InjectedStreamFault): Promise<void> {
+    await this.#sandbox.control('POST', '/streams', { do: fault, login: this.#login.username, dialect: this.#broker.name })
   }
 
   async requests(on: VenueOperation): Promise<number> {
-    const { operations } = await this.#house.control('GET', '/counters')
+    const { operations } = await this.#sandbox.control('GET', '/counters')
     return this.#operations(on).reduce((total, operation) => total + (operations[operation]?.requests ?? 0), 0)
   }
 
-  async books(brokerClOrdId: string): Promise<{ received: number; accepted: number }> {
-    const { received, accepted } = await this.#house.control('GET', `/orders?client_order_id=${encodeURIComponent(brokerClOrdId)}`)
+  async orderCounts(brokerClOrdId: string): Promise<{ received: number; accepted: number }> {
+    const { received, accepted } = await this.#sandbox.control('GET', `/orders?client_order_id=${encodeURIComponent(brokerClOrdId)}`)
     return { received, accepted }
   }
 
   async raw(on: Listed, brokerAccountId: string): Promise<string> {
-    const answer = await fetch(`${this.#house.url}${this.#broker.path(on, brokerAccountId)}`, {
+    const answer = await fetch(`${this.#sandbox.url}${this.#broker.path(on, brokerAccountId)}`, {
       headers: { accept: 'application/json', ...this.#broker.authorize(this.#credentials) }
     })
     const text = await answer.text()
@@ -209,8 +216,8 @@ class DialectVenue implements Venue {
   }
 
   async placeElsewhere(brokerAccountId: string, ticket: OrderTicket): Promise<string> {
-    const accounts: readonly HouseAccount[] = this.#login.accounts
-    const { order } = await this.#house.control('POST', '/orders', {
+    const accounts: readonly SandboxAccount[] = this.#login.accounts
+    const { order } = await this.#sandbox.control('POST', '/orders', {
       login: this.#login.username,
       account: accounts.find(account => this.#broker.accountOf(account, this.#login.username) === brokerAccountId)?.id,
       symbol: ticket.symbol,
@@ -224,24 +231,24 @@ class DialectVenue implements Venue {
   }
 
   async fill(brokerOrderId: string, quantity: Decimal): Promise<void> {
-    await this.#house.control('POST', `/orders/${brokerOrderId}/fill`, { quantity })
+    await this.#sandbox.control('POST', `/orders/${brokerOrderId}/fill`, { quantity })
   }
 
   async reveal(brokerClOrdId: string): Promise<void> {
-    const { orders } = await this.#house.control('GET', `/orders?client_order_id=${encodeURIComponent(brokerClOrdId)}`)
-    for (const { id } of orders) await this.#house.control('POST', `/orders/${id}/reveal`, {})
+    const { orders } = await this.#sandbox.control('GET', `/orders?client_order_id=${encodeURIComponent(brokerClOrdId)}`)
+    for (const { id } of orders) await this.#sandbox.control('POST', `/orders/${id}/reveal`, {})
   }
 
   async end(brokerOrderId: string): Promise<void> {
-    await this.#house.control('POST', `/orders/${brokerOrderId}/cancel`, {})
+    await this.#sandbox.control('POST', `/orders/${brokerOrderId}/cancel`, {})
   }
 
   async revoke(): Promise<void> {
-    await this.#house.control('POST', `/logins/${this.#login.username}/revoke`, {})
+    await this.#sandbox.control('POST', `/logins/${this.#login.username}/revoke`, {})
   }
 
   async revokeRefresh(): Promise<void> {
-    await this.#house.control('POST', `/logins/${this.#login.username}/revoke`, { refresh_only: true })
+    await this.#sandbox.control('POST', `/logins/${this.#login.username}/revoke`, { refresh_only: true })
   }
 
   async walkLogin(authorizationUrl: string, decision: 'approve' | 'decline'): Promise<string> {

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import type { MarketHarness, MarketSymbols } from '@trunkline/testkit/market-contract/index'
-import { HouseProcess, type Json } from '../sandbox/house.ts'
+import { type Json, SandboxProcess } from '../sandbox/sandbox-process.ts'
 import { type DialectBroker, definitionAt } from './dialect-harness.ts'
 import { MemoryHolder } from './holder.ts'
 
@@ -15,16 +15,16 @@ export interface DialectMarket {
   readonly patienceMs: number
 }
 
-export function startMarketHouse(): Promise<HouseProcess> {
-  return HouseProcess.start({ SANDBOX_HEARTBEAT_MS: String(MARKET_HEARTBEAT_MS) })
+export function startMarketSandbox(): Promise<SandboxProcess> {
+  return SandboxProcess.start({ SANDBOX_HEARTBEAT_MS: String(MARKET_HEARTBEAT_MS) })
 }
 
-export async function openDialectMarket(house: HouseProcess, { broker, symbols, patienceMs }: DialectMarket): Promise<MarketHarness> {
+export async function openDialectMarket(sandbox: SandboxProcess, { broker, symbols, patienceMs }: DialectMarket): Promise<MarketHarness> {
   const { name } = broker
-  await house.control('POST', '/streams', { do: 'normal', dialect: name, on: 'market' })
-  const { login } = await house.control('POST', '/logins', { accounts: broker.accounts })
-  const { credentials: minted } = await house.control('POST', `/logins/${login.username}/token`, { dialect: name })
-  const definition = definitionAt(house, broker, house.url)
+  await sandbox.control('POST', '/streams', { do: 'normal', dialect: name, on: 'market' })
+  const { login } = await sandbox.control('POST', '/logins', { accounts: broker.accounts })
+  const { credentials: minted } = await sandbox.control('POST', `/logins/${login.username}/token`, { dialect: name })
+  const definition = definitionAt(sandbox, broker, sandbox.url)
   const session = definition.open(new MemoryHolder(broker.credentials?.(minted) ?? minted))
   const { market } = session
   assert.ok(market !== null)
@@ -36,18 +36,18 @@ export async function openDialectMarket(house: HouseProcess, { broker, symbols, 
     patienceMs,
     close: async () => await session[Symbol.asyncDispose](),
     venue: {
-      async stream(mischief) {
-        await house.control('POST', '/streams', { do: mischief, on: 'market', login: login.username, dialect: name })
+      async stream(fault) {
+        await sandbox.control('POST', '/streams', { do: fault, on: 'market', login: login.username, dialect: name })
       },
       async open() {
-        const { items } = await house.control('GET', '/streams')
+        const { items } = await sandbox.control('GET', '/streams')
         return items.filter(isOwn).reduce((open: number, streams: Json) => open + streams.waiting.length, 0)
       },
       async advance(ms) {
-        await house.control('PUT', '/clock', { advance_ms: ms })
+        await sandbox.control('PUT', '/clock', { advance_ms: ms })
       },
       async revoke() {
-        await house.control('POST', `/logins/${login.username}/revoke`, {})
+        await sandbox.control('POST', `/logins/${login.username}/revoke`, {})
       }
     },
     async [Symbol.asyncDispose]() {

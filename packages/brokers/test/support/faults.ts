@@ -1,8 +1,8 @@
 /** A misbehaviour of the contract as the control API of the house wants it. */
 
-import type { Misbehaviour } from '@trunkline/testkit/broker-contract/index'
+import type { InjectedFault } from '@trunkline/testkit/broker-contract/index'
 
-export function faultOf(how: Misbehaviour): object {
+export function faultOf(how: InjectedFault): object {
   switch (how.kind) {
     case 'lose_answer':
     case 'reset':

@@ -6,7 +6,7 @@ export class MemoryHolder implements CredentialsHolder {
   reads = 0
   renewals = 0
   #credentials: Credentials
-  #isDoubtful = false
+  #isUncertain = false
   #renewing: Promise<Credentials> | null = null
 
   constructor(credentials: Credentials) {
@@ -26,13 +26,13 @@ export class MemoryHolder implements CredentialsHolder {
     if (this.#renewing !== null) return await this.#renewing
     if (JSON.stringify(used) !== JSON.stringify(this.#credentials)) return this.#credentials
     this.renewals += 1
-    this.#renewing = refresh(this.#credentials, signal, this.#isDoubtful)
+    this.#renewing = refresh(this.#credentials, signal, this.#isUncertain)
     try {
       this.#credentials = await this.#renewing
-      this.#isDoubtful = false
+      this.#isUncertain = false
       return this.#credentials
     } catch (error) {
-      if (!(error instanceof BrokerFault && error.kind === 'credentials_rejected')) this.#isDoubtful = true
+      if (!(error instanceof BrokerFault && error.kind === 'credentials_rejected')) this.#isUncertain = true
       throw error
     } finally {
       this.#renewing = null

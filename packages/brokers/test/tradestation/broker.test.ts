@@ -13,7 +13,7 @@ const KEY = { brokerAccountId: ACCOUNT, brokerOrderId: '900000001' }
 const SENT = fixture('submit.taken').body
 const fault = (kind: BrokerFault['kind']) => (error: unknown) => error instanceof BrokerFault && error.kind === kind
 
-function told(id: string, status: string, more: Json = {}, leg: Json = {}): Json {
+function listed(id: string, status: string, more: Json = {}, leg: Json = {}): Json {
   return {
     AccountID: ACCOUNT,
     OrderID: id,
@@ -60,8 +60,8 @@ test('what the broker cannot take is refused before anything is sent, with words
   assert.ok(crossing.kind === 'refused' && crossing.brokerStatus === null)
   assert.match(crossing.message, /long 4 MSFT/)
   const leg = { symbol: 'SPY261218P00500000', side: 'BUY_TO_OPEN', ratio: parseDecimal('2', 'ratio'), fills: [] } as const
-  const packaged = { ...ORDER, symbol: null, instrument: 'MLEG_OPT', legs: [leg, { ...leg, symbol: 'SPY261218P00490000' }] } as const
-  const doubled = await venue.broker.submit(packaged, soon())
+  const multiLeg = { ...ORDER, symbol: null, instrument: 'MLEG_OPT', legs: [leg, { ...leg, symbol: 'SPY261218P00490000' }] } as const
+  const doubled = await venue.broker.submit(multiLeg, soon())
   assert.ok(doubled.kind === 'refused' && /lowest terms/.test(doubled.message))
   const yen = await venue.broker.submit({ ...ORDER, symbol: '6JZ26', instrument: 'FUT' }, soon())
   assert.ok(yen.kind === 'refused' && yen.brokerStatus === null)
@@ -110,7 +110,7 @@ test('a replacement is taken once the order shows the new terms; until then the 
   let reads = 0
   venue.answer('GET /orders/900000001', (_seen: unknown, response: Json) => {
     reads += 1
-    json(response, 200, { Orders: [told('900000001', reads < 3 ? 'RSN' : 'ACK', reads < 3 ? {} : { LimitPrice: '401.00' })], Errors: [] })
+    json(response, 200, { Orders: [listed('900000001', reads < 3 ? 'RSN' : 'ACK', reads < 3 ? {} : { LimitPrice: '401.00' })], Errors: [] })
   })
   const taken = await venue.broker.replace(request, soon())
   assert.ok(taken.kind === 'accepted' && taken.value !== null)
@@ -124,7 +124,7 @@ test('a replacement is taken once the order shows the new terms; until then the 
 
 test('a package keeps its size, and is told as it was asked for', async () => {
   await using venue = await Venue.start()
-  const order = { ...fixture('order.package').body, OrderID: '900000001' }
+  const order = { ...fixture('order.multi-leg').body, OrderID: '900000001' }
   venue.answer('GET /orders/900000001', { Orders: [order], Errors: [] })
   venue.answer('POST /orders', SENT)
   venue.answer('PUT /900000001', { OrderID: '900000001', Message: 'sent' })
@@ -156,7 +156,7 @@ test('orders: every page of today, and what was closed since; the clock is the b
   await using venue = await Venue.start()
   const page = (seen: Json, response: Json) => {
     const token = new URL(seen.path, 'http://x').searchParams.get('nextToken')
-    const orders = token === null ? [told('1', 'ACK'), told('2', 'ZZZ')] : [told('3', 'ACK')]
+    const orders = token === null ? [listed('1', 'ACK'), listed('2', 'ZZZ')] : [listed('3', 'ACK')]
     json(
       response,
       200,
@@ -167,8 +167,8 @@ test('orders: every page of today, and what was closed since; the clock is the b
   venue.answer('GET /orders', page)
   venue.answer('GET /historicalorders', {
     Orders: [
-      told('3', 'OUT', { ClosedDateTime: '2026-11-20T15:00:09Z' }),
-      told('4', 'FLL', { ClosedDateTime: '2026-11-20T14:00:00Z' }, { ExecQuantity: '10', ExecutionPrice: '400' })
+      listed('3', 'OUT', { ClosedDateTime: '2026-11-20T15:00:09Z' }),
+      listed('4', 'FLL', { ClosedDateTime: '2026-11-20T14:00:00Z' }, { ExecQuantity: '10', ExecutionPrice: '400' })
     ],
     Errors: []
   })
@@ -187,7 +187,7 @@ test('orders: every page of today, and what was closed since; the clock is the b
 
   venue.answer('GET /orders', { Orders: [], NextToken: 'same' })
   await assert.rejects(venue.broker.orders(ACCOUNT, since, soon()), fault('malformed'))
-  venue.answer('GET /orders', { Orders: [told('1', 'ACK')], Errors: [{ AccountID: ACCOUNT, Error: 'Forbidden', Message: 'no' }] })
+  venue.answer('GET /orders', { Orders: [listed('1', 'ACK')], Errors: [{ AccountID: ACCOUNT, Error: 'Forbidden', Message: 'no' }] })
   await assert.rejects(venue.broker.orders(ACCOUNT, since, soon()), fault('refused'))
 })
 
@@ -207,7 +207,7 @@ test('an order is looked for among those of today and then those of the past; on
   await using venue = await Venue.start()
   const key = { by: 'brokerOrderId', ...KEY } as const
   venue.answer('GET /orders/900000001', fixture('order.missing').body)
-  venue.answer('GET /historicalorders/900000001', { Orders: [told('900000001', 'EXP', { ClosedDateTime: '2026-11-19T21:00:00Z' })] })
+  venue.answer('GET /historicalorders/900000001', { Orders: [listed('900000001', 'EXP', { ClosedDateTime: '2026-11-19T21:00:00Z' })] })
   assert.equal((await venue.broker.findOrder(key, soon())).found?.status, 'expired')
   venue.answer('GET /historicalorders/900000001', { Error: 'BadRequest', Message: 'Invalid order ID.' }, 400)
   assert.equal((await venue.broker.findOrder(key, soon())).found, null)
@@ -215,7 +215,7 @@ test('an order is looked for among those of today and then those of the past; on
     [{ Orders: [], Errors: [{ Error: 'GatewayTimeout', Message: 'order service' }] }, 'unreachable'],
     [{ Orders: [], Errors: [{ Error: 'Forbidden', Message: 'not yours' }] }, 'refused'],
     [{ Orders: [], Errors: [] }, 'malformed'],
-    [{ Orders: [told('7', 'ACK')] }, 'malformed']
+    [{ Orders: [listed('7', 'ACK')] }, 'malformed']
   ] as const) {
     venue.answer('GET /orders/900000001', body)
     await assert.rejects(venue.broker.findOrder(key, soon()), fault(kind))

@@ -6,7 +6,7 @@ import type { OrderTicket } from '@trunkline/core/domain/order'
 import { parseTimestamp } from '@trunkline/core/domain/timestamp'
 import type { HttpReply } from '../../src/kit/http.ts'
 import type { Wire } from '../../src/kit/parse.ts'
-import { Words } from '../../src/kit/words.ts'
+import { UnknownValueCounter } from '../../src/kit/unknown-values.ts'
 import { readAnswer } from '../../src/tradestation/answers.ts'
 import { MemoryLog } from '../support/log.ts'
 import { MemoryMeter } from '../support/meter.ts'
@@ -52,10 +52,10 @@ export function wire(name: string): Wire {
   return readAnswer(reply(name).body)
 }
 
-export function countedWords() {
+export function unknownValueCounter() {
   const log = new MemoryLog()
   const meter = new MemoryMeter()
-  return { words: new Words({ broker: 'TRADESTATION', log, meter }), log, meter }
+  return { unknownValues: new UnknownValueCounter({ broker: 'TRADESTATION', log, meter }), log, meter }
 }
 
 export const TICKET: OrderTicket = {

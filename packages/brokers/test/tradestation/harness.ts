@@ -2,7 +2,7 @@
 
 import { tradestation } from '../../src/tradestation/index.ts'
 import type { TradestationSettings } from '../../src/tradestation/settings.ts'
-import { HEARTBEAT_MS } from '../sandbox/house.ts'
+import { HEARTBEAT_MS } from '../sandbox/sandbox-process.ts'
 import { systemClock } from '../support/clocks.ts'
 import type { DialectBroker } from '../support/dialect-harness.ts'
 import { isRecord } from '../support/endless.ts'

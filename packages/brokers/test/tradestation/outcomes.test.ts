@@ -40,17 +40,17 @@ test('which answers to an order prove something', () => {
       'unknown'
     ]
   )
-  const told = (status: number, body: object) => interpretSubmit({ status, headers: {}, body: JSON.stringify(body) }, ORDER, NOW).kind
+  const kindOf = (status: number, body: object) => interpretSubmit({ status, headers: {}, body: JSON.stringify(body) }, ORDER, NOW).kind
   const order = { OrderID: '1', Message: 'Sent' }
   const failed = { Error: 'FAILED', Message: 'no' }
-  assert.equal(told(200, { Orders: [order], Errors: [failed] }), 'unknown', 'an order and a failure')
-  assert.equal(told(200, { Orders: [order, order] }), 'unknown', 'two orders')
-  assert.equal(told(200, { Orders: [], Errors: [] }), 'unknown', 'neither')
-  assert.equal(told(200, { Orders: [], Errors: [{ Error: 'GatewayTimeout', Message: 'late' }] }), 'unknown')
-  assert.equal(told(201, { Orders: [order], Errors: [] }), 'unknown')
-  const troubled = { Error: 'FAILED', Message: 'Order failed. Reason: The gateway timed out.' }
-  assert.equal(told(200, { Orders: [], Errors: [troubled] }), 'unknown', 'trouble of its own')
-  assert.equal(told(500, failed), 'unknown', 'the status says that it does not know')
+  assert.equal(kindOf(200, { Orders: [order], Errors: [failed] }), 'unknown', 'an order and a failure')
+  assert.equal(kindOf(200, { Orders: [order, order] }), 'unknown', 'two orders')
+  assert.equal(kindOf(200, { Orders: [], Errors: [] }), 'unknown', 'neither')
+  assert.equal(kindOf(200, { Orders: [], Errors: [{ Error: 'GatewayTimeout', Message: 'late' }] }), 'unknown')
+  assert.equal(kindOf(201, { Orders: [order], Errors: [] }), 'unknown')
+  const internalFailure = { Error: 'FAILED', Message: 'Order failed. Reason: The gateway timed out.' }
+  assert.equal(kindOf(200, { Orders: [], Errors: [internalFailure] }), 'unknown', 'trouble of its own')
+  assert.equal(kindOf(500, failed), 'unknown', 'the status says that it does not know')
 })
 
 test('which answers to a cancel or a replacement prove something', () => {

@@ -4,14 +4,14 @@ import { Malformed } from '@trunkline/core/domain/malformed'
 import type { OrderReport } from '@trunkline/core/ports/broker'
 import fc from 'fast-check'
 import type { Wire } from '../../src/kit/parse.ts'
-import { UnknownWord } from '../../src/kit/parse.ts'
-import { amount, brokerWords, demandWhole, errorsOf, readAnswer, records } from '../../src/tradestation/answers.ts'
+import { UnknownValueError } from '../../src/kit/parse.ts'
+import { amount, demandWhole, errorMessageOf, errorsOf, readAnswer, records } from '../../src/tradestation/answers.ts'
 import { interpretChange, interpretSubmit } from '../../src/tradestation/outcomes.ts'
 import { parseAccount, parseBalances, parsePosition } from '../../src/tradestation/parse.ts'
 import { parseOrder } from '../../src/tradestation/parse-order.ts'
 import { CODES } from '../../src/tradestation/status.ts'
-import { told } from '../../src/tradestation/stream.ts'
-import { ACCOUNT, countedWords, fixture, fixtureNames, NOW, reply, TICKET, unread, wire } from './fixtures.ts'
+import { parseLine } from '../../src/tradestation/stream.ts'
+import { ACCOUNT, fixture, fixtureNames, NOW, reply, TICKET, unknownValueCounter, unread, wire } from './fixtures.ts'
 
 const elsewhere = /^(market|submit|change)\.|^error\.(throttled|token)$/
 after(() =>
@@ -78,8 +78,8 @@ test('balances: one of shares, one for each currency of futures', () => {
 })
 
 test('positions: what is short is negative, and what we have no words for is left out and counted', () => {
-  const { words, meter, log } = countedWords()
-  const positions = words.known(list('positions', 'Positions'), parsePosition)
+  const { unknownValues, meter, log } = unknownValueCounter()
+  const positions = unknownValues.readKnown(list('positions', 'Positions'), parsePosition)
   assert.deepEqual(
     positions.map(({ symbol, instrument, quantity, dailyPl, brokerPositionId }) => [
       symbol,
@@ -128,18 +128,18 @@ test('an order, every field', () => {
     replacesBrokerOrderId: null,
     replacedByBrokerOrderId: null
   }
-  const { report, isClosed, isDoubtful } = parseOrder(order, NOW)
+  const { report, isClosed, isUnresolved } = parseOrder(order, NOW)
   assert.deepEqual(report, {
     ...expected,
     filledTotal: { quantity: '0', averagePrice: null },
     entryTime: '2026-11-20T15:00:00.000000Z'
   })
-  assert.deepEqual([isClosed, isDoubtful], [false, false])
+  assert.deepEqual([isClosed, isUnresolved], [false, false])
 })
 
 test('what else an order can be, and one of a status nobody knows is left out', () => {
-  const { words, meter } = countedWords()
-  const orders = words.known(list('orders', 'Orders'), each => parseOrder(each, NOW).report)
+  const { unknownValues, meter } = unknownValueCounter()
+  const orders = unknownValues.readKnown(list('orders', 'Orders'), each => parseOrder(each, NOW).report)
   assert.deepEqual(
     orders.map(({ status, type, side, filledTotal, brokerMessage }) => [
       status,
@@ -173,8 +173,8 @@ test('what else an order can be, and one of a status nobody knows is left out', 
   assert.equal(meter.counted('broker_unknown_words_total', { broker: 'TRADESTATION', field: 'Status' }), 1)
 })
 
-test('a package: its size is what the legs have in common, a credit is sold, and a leg is told when it is whole', () => {
-  const partly = parseOrder(wire('order.package'), NOW).report
+test('a package: its size is what the legs have in common, a credit is sold, and a leg is parseLine when it is whole', () => {
+  const partly = parseOrder(wire('order.multi-leg'), NOW).report
   assert.deepEqual(
     [partly.instrument, partly.symbol, partly.side, partly.quantity, partly.limitPrice, partly.status],
     ['MLEG_OPT', null, 'SELL', '3', '7.35', 'partially_filled']
@@ -184,7 +184,7 @@ test('a package: its size is what the legs have in common, a credit is sold, and
     { symbol: 'SPY261218P00500000', side: 'SELL_TO_OPEN', ratio: '2', fills: [] },
     { symbol: 'SPY261218P00490000', side: 'BUY_TO_OPEN', ratio: '1', fills: [] }
   ])
-  const filled = parseOrder(wire('order.package.filled'), NOW).report
+  const filled = parseOrder(wire('order.multi-leg.filled'), NOW).report
   assert.deepEqual([filled.status, filled.filledTotal?.quantity], ['filled', '3'])
   assert.deepEqual(
     filled.legs?.flatMap(({ fills }) => fills),
@@ -223,8 +223,8 @@ const of = (Status: string, executed: string, ClosedDateTime?: string) =>
 
 test('every status code has one meaning, by how much is done and whether it is closed', () => {
   const seen = (status: string, executed: string, closed?: string) => {
-    const { report, isDoubtful } = of(status, executed, closed)
-    return `${report.status}${report.releases === true ? ' releases' : ''}${isDoubtful ? ' doubtful' : ''}`
+    const { report, isUnresolved } = of(status, executed, closed)
+    return `${report.status}${report.releases === true ? ' releases' : ''}${isUnresolved ? ' doubtful' : ''}`
   }
   const table: Record<string, readonly [none: string, part: string, closed: string]> = {
     before: ['pending', 'partially_filled', 'pending'],
@@ -240,8 +240,8 @@ test('every status code has one meaning, by how much is done and whether it is c
     refused_request: ['working releases', 'partially_filled releases', 'cancelled doubtful'],
     other: ['working doubtful', 'partially_filled doubtful', 'cancelled doubtful']
   }
-  for (const [code, said] of Object.entries(CODES))
-    assert.deepEqual([seen(code, '0'), seen(code, '4'), seen(code, '0', CLOSED)], table[said], code)
+  for (const [code, meaning] of Object.entries(CODES))
+    assert.deepEqual([seen(code, '0'), seen(code, '4'), seen(code, '0', CLOSED)], table[meaning], code)
   // What the broker has and has not routed yet can be cancelled and changed; what is on its way to it cannot.
   assert.deepEqual(
     ['DON', 'CND', 'OSO', 'SUS', 'CHG'].map(code => seen(code, '0')),
@@ -253,7 +253,7 @@ test('every status code has one meaning, by how much is done and whether it is c
   )
   // What is executed counts, whatever the code says of it.
   assert.deepEqual([seen('ACK', '10'), seen('DON', '10'), seen('OPN', '10'), seen('OUT', '10', CLOSED)], Array(4).fill('filled'))
-  assert.throws(() => of('ZZZ', '0'), UnknownWord)
+  assert.throws(() => of('ZZZ', '0'), UnknownValueError)
 })
 
 test('the spelling of sides and times in force varies', () => {
@@ -288,19 +288,19 @@ test('lists that come in part are faults, and errors say what they are about', (
   const passing = readAnswer('{"Errors":[{"Error":"GatewayTimeout","Message":"later"}]}')
   assert.throws(() => demandWhole(passing), { name: 'BrokerFault', kind: 'unreachable' })
   demandWhole(wire('balances.margin'))
-  assert.deepEqual(errorsOf(wire('order.missing')), [{ word: 'NotFound', message: 'Order not found', orderId: '900009999' }])
-  assert.equal(brokerWords(reply('error.down')), 'The service is unavailable')
-  assert.equal(brokerWords({ body: '<html>' }), '')
+  assert.deepEqual(errorsOf(wire('order.missing')), [{ code: 'NotFound', message: 'Order not found', orderId: '900009999' }])
+  assert.equal(errorMessageOf(reply('error.down')), 'The service is unavailable')
+  assert.equal(errorMessageOf({ body: '<html>' }), '')
   assert.equal(amount({ a: '' }, 'a'), null)
   assert.throws(() => amount({ a: '1,000' }, 'a'), Malformed)
 })
 
 test('lines that are no records', () => {
-  const words: readonly Wire[] = fixture('stream.words').body
+  const lines: readonly Wire[] = fixture('stream.status').body
   assert.deepEqual(
-    words.map(word => {
-      const found = told(word)
-      return found.type === 'over' ? `over ${found.error} ${JSON.stringify(found.heard)}` : found.type
+    lines.map(line => {
+      const found = parseLine(line)
+      return found.type === 'over' ? `over ${found.error} ${JSON.stringify(found.message)}` : found.type
     }),
     [
       'end_snapshot',
@@ -311,7 +311,7 @@ test('lines that are no records', () => {
       'record'
     ]
   )
-  assert.throws(() => told({ StreamStatus: 'Dancing' }), Malformed)
+  assert.throws(() => parseLine({ StreamStatus: 'Dancing' }), Malformed)
 })
 
 const READERS: readonly ((value: Wire) => unknown)[] = [
@@ -319,7 +319,7 @@ const READERS: readonly ((value: Wire) => unknown)[] = [
   value => parseBalances(value, 'USD', NOW),
   parsePosition,
   value => parseOrder(value, NOW),
-  told,
+  parseLine,
   errorsOf,
   value => records(value, 'Orders'),
   value => interpretSubmit({ status: 200, headers: {}, body: JSON.stringify(value) }, ORDER, NOW),
@@ -352,7 +352,7 @@ test('no input makes a reader throw anything but Malformed', () => {
   )
 })
 
-test('quantities and prices are told to the letter', () => {
+test('quantities and prices are parseLine to the letter', () => {
   const price = fc
     .tuple(fc.integer({ min: 1, max: 999_999 }), fc.integer({ min: 0, max: 9_999 }))
     .map(([whole, part]) => `${whole}.${String(part).padStart(4, '0')}`)

@@ -46,14 +46,14 @@ test('live once both streams have told what was there, which nobody is told', as
   venue.greetings.set('/positions', [position('p1', 'F', '3'), END])
   await using followed = new Followed(venue.broker)
   await until(() => venue.open().length === 2, 'both are open')
-  venue.say('/orders', { Heartbeat: 1, Timestamp: '2026-11-20T15:00:05Z' })
-  venue.say('/positions', position('p1', 'F', '4'))
-  venue.say('/orders', END)
-  await followed.hears(() => followed.words.includes('live'), 'live')
-  venue.say('/orders', order('1', 'ACK'), order('1', 'ACK', '4'), order('1', 'FLL', '10', CLOSED), order('1', 'FLL', '10', CLOSED))
-  await followed.hears(() => followed.words.includes('1 filled'), 'the order is filled')
+  venue.send('/orders', { Heartbeat: 1, Timestamp: '2026-11-20T15:00:05Z' })
+  venue.send('/positions', position('p1', 'F', '4'))
+  venue.send('/orders', END)
+  await followed.receives(() => followed.history.includes('live'), 'live')
+  venue.send('/orders', order('1', 'ACK'), order('1', 'ACK', '4'), order('1', 'FLL', '10', CLOSED), order('1', 'FLL', '10', CLOSED))
+  await followed.receives(() => followed.history.includes('1 filled'), 'the order is filled')
   assert.deepEqual(
-    followed.words.filter(word => word !== 'balances' && word !== 'positions'),
+    followed.history.filter(kind => kind !== 'balances' && kind !== 'positions'),
     ['live', '1 partially_filled', '1 filled']
   )
   assert.deepEqual(venue.open(), [
@@ -65,16 +65,16 @@ test('live once both streams have told what was there, which nobody is told', as
 test('balances are read again after orders moved, and positions follow', async () => {
   await using venue = await Venue.start()
   await using followed = await Followed.live(venue.broker)
-  venue.say('/orders', order('1', 'FLL', '10', CLOSED))
-  venue.say('/positions', position('p1', 'MSFT', '10'), position('p2', 'F', '-3', { LongShort: 'Short' }))
-  await followed.hears(events => events.some(event => event.type === 'positions' && event.positions.items.length === 2), 'both are held')
-  venue.say('/positions', { PositionID: 'p2', Deleted: true }, { PositionID: 'nobody knows', Deleted: true })
+  venue.send('/orders', order('1', 'FLL', '10', CLOSED))
+  venue.send('/positions', position('p1', 'MSFT', '10'), position('p2', 'F', '-3', { LongShort: 'Short' }))
+  await followed.receives(events => events.some(event => event.type === 'positions' && event.positions.items.length === 2), 'both are held')
+  venue.send('/positions', { PositionID: 'p2', Deleted: true }, { PositionID: 'nobody knows', Deleted: true })
   const held = () =>
     followed.events.flatMap(event =>
       event.type === 'positions' ? [event.positions.items.map(({ symbol, quantity }) => `${quantity} ${symbol}`).join()] : []
     )
-  await followed.hears(() => held().at(-1) === '10 MSFT' && held().length > 1, 'what was closed is gone')
-  await followed.hears(events => events.some(({ type }) => type === 'balances'), 'balances')
+  await followed.receives(() => held().at(-1) === '10 MSFT' && held().length > 1, 'what was closed is gone')
+  await followed.receives(events => events.some(({ type }) => type === 'balances'), 'balances')
 })
 
 test('an order that is off the book while it is replaced has not ended: it is read again', async () => {
@@ -82,13 +82,13 @@ test('an order that is off the book while it is replaced has not ended: it is re
   venue.greetings.set('/orders', [order('1', 'ACK'), END])
   await using followed = await Followed.live(venue.broker)
   venue.answer('GET /orders/1', list(order('1', 'ACK', '0', { LimitPrice: '401' })))
-  venue.say('/orders', order('1', 'RSN'), order('1', 'OUT'))
-  await followed.hears(() => followed.words.includes('1 working'), 'it works again')
-  venue.say('/orders', order('1', 'ACK', '0', { LimitPrice: '401' }), order('1', 'UCN', '0', { LimitPrice: '401' }))
-  venue.say('/orders', order('1', 'OUT', '0', { LimitPrice: '401', ...CLOSED }), order('1', 'OUT', '0', { LimitPrice: '401', ...CLOSED }))
-  await followed.hears(() => followed.words.includes('1 cancelled'), 'it is cancelled')
+  venue.send('/orders', order('1', 'RSN'), order('1', 'OUT'))
+  await followed.receives(() => followed.history.includes('1 working'), 'it works again')
+  venue.send('/orders', order('1', 'ACK', '0', { LimitPrice: '401' }), order('1', 'UCN', '0', { LimitPrice: '401' }))
+  venue.send('/orders', order('1', 'OUT', '0', { LimitPrice: '401', ...CLOSED }), order('1', 'OUT', '0', { LimitPrice: '401', ...CLOSED }))
+  await followed.receives(() => followed.history.includes('1 cancelled'), 'it is cancelled')
   assert.deepEqual(
-    followed.words.filter(word => word !== 'balances'),
+    followed.history.filter(kind => kind !== 'balances'),
     ['live', '1 pending_replace', '1 working', '1 pending_cancel', '1 cancelled']
   )
 })
@@ -98,14 +98,14 @@ test('a refused cancel or change gives the order back; new terms are no refusal'
   venue.greetings.set('/orders', [order('1', 'ACK'), END])
   await using followed = await Followed.live(venue.broker)
   const at = (price: string) => ({ LimitPrice: price })
-  venue.say('/orders', order('1', 'UCN'), order('1', 'LAT'), order('1', 'ACK'))
-  venue.say('/orders', order('1', 'RSN'), order('1', 'RJR'), order('1', 'ACK'))
-  venue.say('/orders', order('1', 'UCN'), order('1', 'ACK'), order('1', 'RSN'), order('1', 'ACK'))
-  venue.say('/orders', order('2', 'UCN'), order('2', 'FPR', '4', { ExecutionPrice: '400' }))
-  venue.say('/orders', order('1', 'RSN'), order('1', 'ACK', '0', at('401')), order('1', 'EXP', '0', { ...at('401'), ...CLOSED }))
-  await followed.hears(() => followed.words.includes('1 expired'), 'the last one')
+  venue.send('/orders', order('1', 'UCN'), order('1', 'LAT'), order('1', 'ACK'))
+  venue.send('/orders', order('1', 'RSN'), order('1', 'RJR'), order('1', 'ACK'))
+  venue.send('/orders', order('1', 'UCN'), order('1', 'ACK'), order('1', 'RSN'), order('1', 'ACK'))
+  venue.send('/orders', order('2', 'UCN'), order('2', 'FPR', '4', { ExecutionPrice: '400' }))
+  venue.send('/orders', order('1', 'RSN'), order('1', 'ACK', '0', at('401')), order('1', 'EXP', '0', { ...at('401'), ...CLOSED }))
+  await followed.receives(() => followed.history.includes('1 expired'), 'the last one')
   assert.deepEqual(
-    followed.words.filter(word => word !== 'balances' && word !== 'live'),
+    followed.history.filter(kind => kind !== 'balances' && kind !== 'live'),
     [
       ...['1 pending_cancel', '1 working releases', '1 working'],
       ...['1 pending_replace', '1 working releases', '1 working'],
@@ -119,9 +119,9 @@ test('a refused cancel or change gives the order back; new terms are no refusal'
 test('an order told in an older state than before is a gap on the same connection', async () => {
   await using venue = await Venue.start()
   await using followed = await Followed.live(venue.broker)
-  venue.say('/orders', order('1', 'FLL', '10', CLOSED), order('1', 'ACK', '4'))
-  await followed.hears(() => followed.words.includes('gap missing'), 'the hole is told')
-  await followed.hears(events => events.filter(({ type }) => type === 'live').length === 2, 'live again')
+  venue.send('/orders', order('1', 'FLL', '10', CLOSED), order('1', 'ACK', '4'))
+  await followed.receives(() => followed.history.includes('gap missing'), 'the hole is told')
+  await followed.receives(events => events.filter(({ type }) => type === 'live').length === 2, 'live again')
   assert.equal(venue.streams.length, 2)
 })
 
@@ -129,10 +129,10 @@ test('an order in words nobody knows is counted and a gap, and hides no other', 
   await using venue = await Venue.start()
   venue.greetings.set('/orders', [order('0', 'ZZZ'), END])
   await using followed = await Followed.live(venue.broker)
-  venue.say('/orders', order('1', 'ZZZ'), order('2', 'ACK'))
-  await followed.hears(() => followed.words.includes('2 working'), 'the other one')
+  venue.send('/orders', order('1', 'ZZZ'), order('2', 'ACK'))
+  await followed.receives(() => followed.history.includes('2 working'), 'the other one')
   assert.deepEqual(
-    followed.words.filter(word => word !== 'balances'),
+    followed.history.filter(kind => kind !== 'balances'),
     ['live', 'gap malformed', 'live', '2 working']
   )
   assert.equal(venue.meter.counted('broker_unknown_words_total', { broker: 'TRADESTATION', field: 'Status' }), 2)
@@ -142,10 +142,10 @@ test('an order in words nobody knows is counted and a gap, and hides no other', 
 test('an order of somebody else is dropped', async () => {
   await using venue = await Venue.start()
   await using followed = await Followed.live(venue.broker)
-  venue.say('/orders', { ...order('1', 'ACK'), AccountID: 'other' }, order('2', 'ACK'))
-  venue.say('/positions', { ...position('p1', 'F', '1'), AccountID: 'other' }, position('p2', 'F', '2'))
-  await followed.hears(events => ['order', 'positions'].every(type => events.some(event => event.type === type)), 'ours')
-  assert.ok(!followed.words.includes('1 working'))
+  venue.send('/orders', { ...order('1', 'ACK'), AccountID: 'other' }, order('2', 'ACK'))
+  venue.send('/positions', { ...position('p1', 'F', '1'), AccountID: 'other' }, position('p2', 'F', '2'))
+  await followed.receives(events => ['order', 'positions'].every(type => events.some(event => event.type === type)), 'ours')
+  assert.ok(!followed.history.includes('1 working'))
   assert.equal(venue.log.lines.filter(({ message }) => /not of this login/.test(message)).length, 2)
 })
 
@@ -155,19 +155,19 @@ test('what the stream lost shows in the list: told as a gap, once, and not while
   venue.answer('GET /orders', list(order('1', 'ACK')))
   await using followed = await Followed.live(venue.broker)
   await until(() => venue.seen('GET /orders').length >= 3, 'it is compared')
-  assert.deepEqual(followed.words, ['live'])
+  assert.deepEqual(followed.history, ['live'])
   // The list is ahead of the stream for a moment.
   venue.answer('GET /orders', list(order('1', 'ACK', '4')))
   const before = venue.seen('GET /orders').length
   await until(() => venue.seen('GET /orders').length > before, 'it is seen')
-  venue.say('/orders', order('1', 'ACK', '4'))
+  venue.send('/orders', order('1', 'ACK', '4'))
   await until(() => venue.seen('GET /orders').length > before + 2, 'it is compared again')
-  assert.ok(!followed.words.includes('gap missing'))
+  assert.ok(!followed.history.includes('gap missing'))
   venue.answer('GET /orders', list(order('1', 'FLL', '10', CLOSED), order('2', 'ACK')))
-  await followed.hears(() => followed.words.includes('gap missing'), 'the loss is told')
+  await followed.receives(() => followed.history.includes('gap missing'), 'the loss is told')
   const compared = venue.seen('GET /orders').length
   await until(() => venue.seen('GET /orders').length > compared + 3, 'it goes on')
-  assert.equal(followed.words.filter(word => word === 'gap missing').length, 1)
+  assert.equal(followed.history.filter(kind => kind === 'gap missing').length, 1)
   const gap = followed.events.find(event => event.type === 'gap')
   assert.ok(gap?.type === 'gap' && /has 2 that the stream did not tell/.test(gap.reason))
 })
@@ -181,7 +181,7 @@ test('a list that cannot be had, or is older than the stream, says nothing', asy
   venue.answer('GET /orders', { Error: 'BadRequest', Message: 'no' }, 400)
   const before = venue.seen('GET /orders').length
   await until(() => venue.seen('GET /orders').length >= before + 2, 'it is tried again')
-  assert.deepEqual(followed.words, ['live'])
+  assert.deepEqual(followed.history, ['live'])
 })
 
 test('GoAway and errors end a stream, and it is asked for again; both are one outage', async () => {
@@ -193,12 +193,12 @@ test('GoAway and errors end a stream, and it is asked for again; both are one ou
     ['/positions', { Error: 'InternalServerError', Message: 'no', AccountID: ACCOUNT }, 'refused'],
     ['/orders', { nonsense: true }, 'malformed']
   ] as const) {
-    venue.say(kind, line)
+    venue.send(kind, line)
     lives += 1
-    await followed.hears(events => events.filter(({ type }) => type === 'live').length === lives, `live again after ${kind}`)
-    assert.equal(followed.words.filter(word => word.startsWith('gap')).at(-1), `gap ${cause}`)
+    await followed.receives(events => events.filter(({ type }) => type === 'live').length === lives, `live again after ${kind}`)
+    assert.equal(followed.history.filter(kind => kind.startsWith('gap')).at(-1), `gap ${cause}`)
   }
-  assert.equal(followed.words.filter(word => word.startsWith('gap')).length, 3)
+  assert.equal(followed.history.filter(kind => kind.startsWith('gap')).length, 3)
   assert.equal(venue.open().length, 2)
 })
 
@@ -207,8 +207,8 @@ test('an account that may not be streamed is left out of the next stream', async
   venue.answer('GET /accounts', fixture('accounts').body)
   await using followed = await Followed.live(venue.broker)
   assert.ok(venue.open('/orders')[0]?.includes('/11111111,210FUT01/'))
-  venue.say('/orders', { Error: 'Forbidden', Message: 'not streamed', AccountID: '210FUT01' })
-  await followed.hears(events => events.filter(({ type }) => type === 'live').length === 2, 'live again')
+  venue.send('/orders', { Error: 'Forbidden', Message: 'not streamed', AccountID: '210FUT01' })
+  await followed.receives(events => events.filter(({ type }) => type === 'live').length === 2, 'live again')
   assert.ok(venue.open('/orders')[0]?.includes('/11111111/'))
 })
 
@@ -226,7 +226,7 @@ test('a refused token is replaced; a refused grant ends the events', async () =>
     else json(response, 200, { access_token: 'token-2', token_type: 'Bearer', expires_in: 1_200 })
   })
   for (const { response } of venue.streams) response.end()
-  await followed.hears(events => events.filter(({ type }) => type === 'live').length === 2, 'live with the other token')
+  await followed.receives(events => events.filter(({ type }) => type === 'live').length === 2, 'live with the other token')
   assert.equal(venue.holder.renewals, 1)
   isOver = true
   venue.answer('GET /stream', fixture('error.token').body, 401)
@@ -240,9 +240,9 @@ test('a full quota of streams is waited for as long as the broker says', async (
   await using venue = await Venue.start()
   venue.answer('GET /stream', fixture('error.throttled').body, 429, { 'x-ratelimit-reset': '1' })
   await using followed = new Followed(venue.broker)
-  await followed.hears(() => followed.words.includes('gap refused'), 'it is told')
+  await followed.receives(() => followed.history.includes('gap refused'), 'it is told')
   const from = performance.now()
   venue.answers.delete('GET /stream')
-  await followed.hears(() => followed.words.includes('live'), 'live')
+  await followed.receives(() => followed.history.includes('live'), 'live')
   assert.ok(performance.now() - from >= 800)
 })

@@ -87,10 +87,10 @@ export class Venue implements AsyncDisposable {
   }
 
   /** Writes lines to the newest stream of a kind. */
-  say(kind: string, ...lines: readonly Json[]): void {
+  send(kind: string, ...lines: readonly Json[]): void {
     const stream = this.streams.findLast(({ path }) => path.endsWith(kind))
     assert.ok(stream !== undefined, `no stream of ${kind}`)
-    for (const line of lines) stream.response.write(`${JSON.stringify(line)}\r\n`)
+    for (const text of lines) stream.response.write(`${JSON.stringify(text)}\r\n`)
   }
 
   /** Streams that are open now. */
@@ -117,7 +117,7 @@ export class Venue implements AsyncDisposable {
       response.writeHead(200, { 'content-type': MEDIA_TYPE })
       response.flushHeaders()
       const greeting = [...this.greetings].find(([end]) => path.endsWith(end))?.[1] ?? []
-      for (const line of greeting) response.write(`${JSON.stringify(line)}\r\n`)
+      for (const text of greeting) response.write(`${JSON.stringify(text)}\r\n`)
       return
     }
     const answer = key === undefined ? undefined : this.answers.get(key)
@@ -150,12 +150,12 @@ export class Followed implements AsyncDisposable {
 
   static async live(broker: Broker): Promise<Followed> {
     const followed = new Followed(broker)
-    await followed.hears(events => events.some(({ type }) => type === 'live'), 'live')
+    await followed.receives(events => events.some(({ type }) => type === 'live'), 'live')
     return followed
   }
 
   /** Types of the events, gaps with their cause, orders with their status. */
-  get words(): readonly string[] {
+  get history(): readonly string[] {
     return this.events.map(event => {
       if (event.type === 'gap') return `gap ${event.cause}`
       return event.type === 'order'
@@ -164,9 +164,9 @@ export class Followed implements AsyncDisposable {
     })
   }
 
-  async hears(condition: (events: readonly AccountEvent[]) => boolean, what: string): Promise<void> {
+  async receives(condition: (events: readonly AccountEvent[]) => boolean, what: string): Promise<void> {
     await until(() => condition(this.events), what).catch((cause: unknown) => {
-      throw new Error(`${what}; heard ${this.words.join(', ')}`, { cause })
+      throw new Error(`${what}; heard ${this.history.join(', ')}`, { cause })
     })
   }
 

@@ -31,7 +31,7 @@ test('an order of shares: what is held is read first, the form goes once, and th
   assert.ok(outcome.kind === 'accepted')
   const { brokerOrderId, status, brokerClOrdId, quantity } = outcome.value
   assert.deepEqual([brokerOrderId, status, brokerClOrdId, quantity], ['900417', 'pending', 'osk01H', '40'])
-  assert.deepEqual(tradier.asked, [HOLDINGS, `POST ${ORDERS}`])
+  assert.deepEqual(tradier.requests, [HOLDINGS, `POST ${ORDERS}`])
   const [, placed] = tradier.host.seen
   assert.deepEqual(
     [placed?.headers.authorization, placed?.headers.accept, placed?.headers['content-type']],
@@ -46,20 +46,20 @@ test('what would cross zero, or cannot be had at all, is refused and nothing is 
   assert.ok(crossing.kind === 'refused' && /second order/.test(crossing.message), JSON.stringify(crossing))
   const fraction = await tradier.broker.submit({ ...ORDER, quantity: decimal('0.5') }, soon())
   assert.equal(fraction.kind, 'refused')
-  assert.deepEqual(tradier.asked, [HOLDINGS])
+  assert.deepEqual(tradier.requests, [HOLDINGS])
 })
 
 test('without a reading of what is held nothing is sent', async () => {
   await using tradier = await ScriptedTradier.start({ [HOLDINGS]: 'html.maintenance' })
   assert.equal((await tradier.broker.submit(ORDER, soon())).kind, 'not_sent')
-  assert.ok(tradier.asked.every(asked => asked === HOLDINGS))
+  assert.ok(tradier.requests.every(request => request === HOLDINGS))
 })
 
 test('options go without a reading of what is held', async () => {
   await using tradier = await ScriptedTradier.start({ [`POST ${ORDERS}`]: 'place.ok' })
   const option = { ...ORDER, symbol: 'SPY261218C00600000', instrument: 'OPT', side: 'BUY_TO_OPEN' } as const
   assert.equal((await tradier.broker.submit(option, soon())).kind, 'accepted')
-  assert.deepEqual(tradier.asked, [`POST ${ORDERS}`])
+  assert.deepEqual(tradier.requests, [`POST ${ORDERS}`])
 })
 
 test('a lost answer is unknown; the tag finds the order on whatever page, and the order says how it stands', async () => {
@@ -90,11 +90,11 @@ test('a lost answer is unknown; the tag finds the order on whatever page, and th
 })
 
 test('an order that is said not to be there once is asked for again', async () => {
-  let asked = 0
+  let requested = 0
   await using tradier = await ScriptedTradier.start({
     [`GET ${ORDERS}/900500`]: (_seen, response) => {
-      asked += 1
-      if (asked === 1) raw(response, 404, 'order 900500 not found')
+      requested += 1
+      if (requested === 1) raw(response, 404, 'order 900500 not found')
       else raw(response, 200, JSON.stringify({ order: order(900500) }))
     },
     [`GET ${ORDERS}/1`]: (_seen, response) => raw(response, 404, 'order 1 not found'),
@@ -103,7 +103,7 @@ test('an order that is said not to be there once is asked for again', async () =
   })
   const find = (brokerOrderId: string) => tradier.broker.findOrder({ by: 'brokerOrderId', brokerAccountId: ACCOUNT, brokerOrderId }, soon())
   assert.equal((await find('900500')).found?.brokerOrderId, '900500')
-  assert.equal(asked, 2)
+  assert.equal(requested, 2)
   assert.equal((await find('1')).found, null)
   await assert.rejects(find('2'), fault('malformed'))
 })
@@ -145,7 +145,7 @@ test('a change: refused unsent for what cannot change, accepted once the order s
     )
   const quantity = await replace({ quantity: decimal('41') })
   assert.ok(quantity.kind === 'refused' && /quantity/.test(quantity.message))
-  assert.ok(tradier.asked.every(asked => asked.startsWith('GET')))
+  assert.ok(tradier.requests.every(request => request.startsWith('GET')))
 
   assert.deepEqual(await replace({ limitPrice: decimal('221.00') }), { kind: 'accepted', value: null })
   later = order(900500, { status: 'open', exec_quantity: 0, avg_fill_price: 0, price: 222 })
@@ -215,17 +215,17 @@ test('without a refresh token the end of the access token is the end of the logi
     () => null,
     (error: unknown) => error
   )
-  await until(() => tradier.asked.length >= 2, 'the profile was asked for again')
+  await until(() => tradier.requests.length >= 2, 'the profile was asked for again')
   for (let settled = false; !settled; ) {
     settled = await Promise.race([read.then(() => true), clock.advance(3_000).then(() => false)])
   }
   assert.ok(fault('credentials_rejected')(await read))
-  assert.ok(tradier.asked.length >= 3 && tradier.asked.every(asked => asked === 'GET /user/profile'))
+  assert.ok(tradier.requests.length >= 3 && tradier.requests.every(request => request === 'GET /user/profile'))
 
   const ended = { access_token: 'tk', issued_at: '2026-01-04T15:00:00.000000Z', expires_at: '2026-01-05T15:00:00.000000Z' }
   await using over = await ScriptedTradier.start({}, { clock: new VirtualClock(), credentials: ended })
   await assert.rejects(over.broker.accounts(soon()), fault('credentials_rejected'))
-  assert.deepEqual(over.asked, [])
+  assert.deepEqual(over.requests, [])
 })
 
 test('trouble of the gateway passes, and what Tradier leaves of a minute is kept to', async () => {

@@ -1,16 +1,16 @@
 import { after } from 'node:test'
 import { brokerContract } from '@trunkline/testkit/broker-contract/index'
-import { HouseProcess } from '../sandbox/house.ts'
+import { SandboxProcess } from '../sandbox/sandbox-process.ts'
 import { openDialect } from '../support/dialect-harness.ts'
 import { AHEAD_MS, TRADIER } from './harness.ts'
 
-async function started(): Promise<HouseProcess> {
-  const house = await HouseProcess.start()
-  await house.control('PUT', '/clock', { advance_ms: AHEAD_MS })
-  return house
+async function started(): Promise<SandboxProcess> {
+  const sandbox = await SandboxProcess.start()
+  await sandbox.control('PUT', '/clock', { advance_ms: AHEAD_MS })
+  return sandbox
 }
 
-const house = started()
-after(async () => await (await house)[Symbol.asyncDispose]())
+const sandbox = started()
+after(async () => await (await sandbox)[Symbol.asyncDispose]())
 
-brokerContract('TRADIER', async () => await openDialect(await house, TRADIER))
+brokerContract('TRADIER', async () => await openDialect(await sandbox, TRADIER))

@@ -50,7 +50,7 @@ export const TICKET: OrderTicket = {
   legs: null
 }
 
-export const PACKAGE: OrderTicket = {
+export const MULTI_LEG: OrderTicket = {
   ...TICKET,
   symbol: null,
   instrument: 'MLEG_OPT',

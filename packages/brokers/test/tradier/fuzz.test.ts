@@ -6,11 +6,11 @@ import { Malformed } from '@trunkline/core/domain/malformed'
 import { parseTimestamp } from '@trunkline/core/domain/timestamp'
 import fc from 'fast-check'
 import type { Wire } from '../../src/kit/parse.ts'
-import { Words } from '../../src/kit/words.ts'
+import { UnknownValueCounter } from '../../src/kit/unknown-values.ts'
 import { parseBalances, parseProfile } from '../../src/tradier/accounts.ts'
 import { parseEvents, transactionsOf } from '../../src/tradier/history.ts'
 import { parseChain } from '../../src/tradier/market/chain.ts'
-import { dispatch, newPlace } from '../../src/tradier/market/items.ts'
+import { dispatch, newSymbolSinks } from '../../src/tradier/market/items.ts'
 import { instrumentOf, parseClock, parseExpirations, parseQuotes, quoteOf } from '../../src/tradier/market/quotes.ts'
 import { parseOrder, parseOrderAnswer, parseOrders } from '../../src/tradier/orders.ts'
 import { interpretCommand, interpretPlace } from '../../src/tradier/outcomes.ts'
@@ -25,8 +25,8 @@ const ACCOUNT = '6YA00001'
 const NOW = parseTimestamp('2026-11-20T16:00:00Z', 'now')
 
 test('no answer makes a parser throw anything but Malformed', () => {
-  const known = new Words({ broker: 'TRADIER', log: new MemoryLog(), meter: new MemoryMeter() })
-  const place = newPlace('SPY')
+  const known = new UnknownValueCounter({ broker: 'TRADIER', log: new MemoryLog(), meter: new MemoryMeter() })
+  const sinks = newSymbolSinks('SPY')
   const parsers: readonly ((wire: Wire) => unknown)[] = [
     parseProfile,
     wire => parseBalances(wire, ACCOUNT, NOW),
@@ -41,7 +41,7 @@ test('no answer makes a parser throw anything but Malformed', () => {
     wire => [...parseQuotes(wire).values()].map(quoteOf),
     wire => instrumentOf(wire, 'exchange'),
     sessionOf,
-    wire => dispatch(JSON.stringify(wire), new Map([['SPY', place]]))
+    wire => dispatch(JSON.stringify(wire), new Map([['SPY', sinks]]))
   ]
   const seeds = fixtureNames().map(name => reply(name).body)
   fc.assert(

@@ -6,7 +6,7 @@ import { epochMs, timestampOfMs } from '@trunkline/core/domain/timestamp'
 import type { Clock } from '@trunkline/core/ports/clock'
 import { tradier } from '../../src/tradier/index.ts'
 import type { TradierSettings } from '../../src/tradier/settings.ts'
-import { HEARTBEAT_MS } from '../sandbox/house.ts'
+import { HEARTBEAT_MS } from '../sandbox/sandbox-process.ts'
 import { systemClock } from '../support/clocks.ts'
 import type { DialectBroker } from '../support/dialect-harness.ts'
 import { fullPages, isRecord } from '../support/endless.ts'
@@ -83,6 +83,6 @@ function later(time: string | undefined): string {
 }
 
 /** Practice accounts begin with VA at Tradier. */
-function numberOf(houseNumber: string): string {
-  return houseNumber.replace(/^SB/, 'VA')
+function numberOf(sandboxNumber: string): string {
+  return sandboxNumber.replace(/^SB/, 'VA')
 }

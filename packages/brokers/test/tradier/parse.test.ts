@@ -4,13 +4,13 @@ import { Malformed } from '@trunkline/core/domain/malformed'
 import { parseTimestamp } from '@trunkline/core/domain/timestamp'
 import type { OrderReport } from '@trunkline/core/ports/broker'
 import fc from 'fast-check'
-import { UnknownWord } from '../../src/kit/parse.ts'
-import { Words } from '../../src/kit/words.ts'
+import { UnknownValueError } from '../../src/kit/parse.ts'
+import { UnknownValueCounter } from '../../src/kit/unknown-values.ts'
 import { parseBalances, parseProfile } from '../../src/tradier/accounts.ts'
-import { complaintOf, saysNoOrder, saysTokenRefused, saysTooMany, wordsFor } from '../../src/tradier/errors.ts'
+import { complaintOf, errorMessageOf, isRateLimited, isTokenRefused, isUnknownOrder } from '../../src/tradier/errors.ts'
 import { parseEvents, transactionsOf } from '../../src/tradier/history.ts'
 import { merged } from '../../src/tradier/known-orders.ts'
-import { isUntold, parseOrder, parseOrderAnswer, parseOrders } from '../../src/tradier/orders.ts'
+import { lacksFillTotals, parseOrder, parseOrderAnswer, parseOrders } from '../../src/tradier/orders.ts'
 import { interpretCommand, interpretPlace } from '../../src/tradier/outcomes.ts'
 import { parseHoldings, parseMarks, positionOf } from '../../src/tradier/positions.ts'
 import { sessionOf } from '../../src/tradier/session.ts'
@@ -24,13 +24,13 @@ const NOW = parseTimestamp('2026-11-20T16:00:00Z', 'now')
 
 after(() => assert.deepEqual(unreadFixtures('account'), [], 'fixtures that no test reads'))
 
-function words() {
+function unknownValueCounter() {
   const meter = new MemoryMeter()
-  return { words: new Words({ broker: 'TRADIER', log: new MemoryLog(), meter }), meter }
+  return { unknownValues: new UnknownValueCounter({ broker: 'TRADIER', log: new MemoryLog(), meter }), meter }
 }
 
 function orders(name: string): readonly OrderReport[] {
-  return words().words.known(parseOrders(answer(name)), wire => parseOrder(wire, ACCOUNT))
+  return unknownValueCounter().unknownValues.readKnown(parseOrders(answer(name)), wire => parseOrder(wire, ACCOUNT))
 }
 
 test('numbers are kept as they were written, but for exponents and the sign of nothing', () => {
@@ -172,8 +172,8 @@ test('an order, every field', () => {
 })
 
 test('orders of every class; one of a type nobody knows is left out and counted', () => {
-  const { words: known, meter } = words()
-  const list = known.known(parseOrders(answer('orders.mixed')), wire => parseOrder(wire, ACCOUNT))
+  const { unknownValues: known, meter } = unknownValueCounter()
+  const list = known.readKnown(parseOrders(answer('orders.mixed')), wire => parseOrder(wire, ACCOUNT))
   assert.deepEqual(
     list.map(order => [
       order.brokerOrderId,
@@ -214,7 +214,7 @@ test('orders of every class; one of a type nobody knows is left out and counted'
   assert.equal(short.brokerMessage, 'ShortTradingDeniedForSecurity')
   // Called filled before the figures say so: not told yet, and to be read again.
   assert.deepEqual(
-    [unfilled.brokerStatus, unfilled.filledTotal, isUntold(unfilled)],
+    [unfilled.brokerStatus, unfilled.filledTotal, lacksFillTotals(unfilled)],
     ['filled', { quantity: '0', averagePrice: null }, true]
   )
   assert.equal(unfilled.brokerClOrdId, null)
@@ -233,7 +233,7 @@ test('orders of every class; one of a type nobody knows is left out and counted'
 test('an order status nobody knows is never guessed', () => {
   const [wire] = parseOrders(answer('orders.one'))
   assert.ok(wire !== undefined)
-  assert.throws(() => parseOrder({ ...wire, status: 'reviewing' }, ACCOUNT), UnknownWord)
+  assert.throws(() => parseOrder({ ...wire, status: 'reviewing' }, ACCOUNT), UnknownValueError)
   for (const quantity of ['-40', '0']) assert.throws(() => parseOrder({ ...wire, quantity }, ACCOUNT), Malformed)
 })
 
@@ -270,7 +270,7 @@ test('what an event says is merged into what is known, and older news changes no
 })
 
 test('the history: types by what they move, ids that stay the same', () => {
-  const { words: known, meter } = words()
+  const { unknownValues: known, meter } = unknownValueCounter()
   const events = parseEvents(answer('history.events'))
   const list = transactionsOf(events, known)
   assert.deepEqual(
@@ -300,17 +300,17 @@ test('the four forms of a no', () => {
     form: 'errors',
     errors: ['Backoffice rejected override of the order.', 'InitialMargin']
   })
-  assert.deepEqual(complaintOf(reply('cancel.over')), { form: 'text', words: 'order already in finalized state: filled' })
+  assert.deepEqual(complaintOf(reply('cancel.over')), { form: 'text', text: 'order already in finalized state: filled' })
   assert.equal(complaintOf(reply('html.maintenance')).form, 'other')
-  assert.equal(wordsFor(reply('html.maintenance')), '')
-  assert.equal(wordsFor(reply('fault.datastore')), 'Datastore Error')
-  assert.equal(saysTokenRefused(reply('fault.expired')), true)
-  assert.equal(saysTokenRefused({ ...reply('fault.datastore'), status: 401 }), false)
-  assert.equal(saysTokenRefused({ status: 401, headers: {}, body: 'Unauthorized Account: 6YA' }), false)
-  assert.equal(saysTooMany(reply('fault.quota')), true)
-  assert.equal(saysTooMany({ status: 429, headers: {}, body: '' }), false)
-  assert.equal(saysNoOrder({ status: 404, headers: {}, body: 'order 7 not found' }), true)
-  assert.equal(saysNoOrder({ status: 404, headers: {}, body: '<html>not found, no order</html>' }), false)
+  assert.equal(errorMessageOf(reply('html.maintenance')), '')
+  assert.equal(errorMessageOf(reply('fault.datastore')), 'Datastore Error')
+  assert.equal(isTokenRefused(reply('fault.expired')), true)
+  assert.equal(isTokenRefused({ ...reply('fault.datastore'), status: 401 }), false)
+  assert.equal(isTokenRefused({ status: 401, headers: {}, body: 'Unauthorized Account: 6YA' }), false)
+  assert.equal(isRateLimited(reply('fault.quota')), true)
+  assert.equal(isRateLimited({ status: 429, headers: {}, body: '' }), false)
+  assert.equal(isUnknownOrder({ status: 404, headers: {}, body: 'order 7 not found' }), true)
+  assert.equal(isUnknownOrder({ status: 404, headers: {}, body: '<html>not found, no order</html>' }), false)
 })
 
 test('which answers prove that an order was taken, and which that it was not', () => {
@@ -327,14 +327,20 @@ test('which answers prove that an order was taken, and which that it was not', (
     ['refused', 'refused', 'refused', 'refused']
   )
   assert.deepEqual(
-    [kinds('place.trouble'), kinds('fault.datastore'), kinds('place.bad', 404), kinds('place.bad', 401), kinds('html.maintenance', 400)],
+    [
+      kinds('place.internal-error'),
+      kinds('fault.datastore'),
+      kinds('place.bad', 404),
+      kinds('place.bad', 401),
+      kinds('html.maintenance', 400)
+    ],
     ['unknown', 'unknown', 'unknown', 'unknown', 'unknown']
   )
   // Words of trouble are no proof that nothing was taken.
-  for (const words of ['Backend timed out.', 'The order router is unavailable, please try again'])
+  for (const text of ['Backend timed out.', 'The order router is unavailable, please try again'])
     for (const [status, body] of [
-      [200, JSON.stringify({ errors: { error: [words] } })],
-      [400, words]
+      [200, JSON.stringify({ errors: { error: [text] } })],
+      [400, text]
     ] as const)
       assert.equal(interpretPlace({ status, headers: {}, body }).kind, 'unknown')
   for (const name of ['html.maintenance', 'orders.one', 'profile.one']) assert.throws(() => interpretPlace(reply(name)), Malformed)

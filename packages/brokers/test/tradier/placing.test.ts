@@ -9,7 +9,7 @@ import { parseDay } from '@trunkline/core/domain/timestamp'
 import { changeRefusal, durationOf, refusalOf, shareSide } from '../../src/tradier/placing.ts'
 import { changeRequest, historyRequest, ordersRequest, placeRequest, quotesRequest } from '../../src/tradier/requests.ts'
 import { underlyingOf } from '../../src/tradier/symbols.ts'
-import { decimal, PACKAGE, TICKET } from './fixtures.ts'
+import { decimal, MULTI_LEG, TICKET } from './fixtures.ts'
 
 const ORDER = { ...TICKET, brokerAccountId: '6YA00001', brokerClOrdId: 'osk01H' }
 const form = (body: string | undefined) => Object.fromEntries(new URLSearchParams(body))
@@ -48,7 +48,7 @@ test('shares, options and packages as Tradier has them written', () => {
     tag: 'osk01H'
   })
   const spread = (change: Partial<OrderTicket>) =>
-    form(placeRequest({ ...ORDER, ...PACKAGE, ...change }, { duration: 'day', side: null }).body)
+    form(placeRequest({ ...ORDER, ...MULTI_LEG, ...change }, { duration: 'day', side: null }).body)
   assert.deepEqual(spread({}), {
     class: 'multileg',
     symbol: 'SPY',
@@ -98,11 +98,11 @@ test('the underlying of an option', () => {
 })
 
 test('what Tradier does not take is refused with words that say what it does', () => {
-  const words = (change: Partial<OrderTicket>, of: OrderTicket = TICKET) => refusalOf({ ...of, ...change })?.refused ?? null
-  assert.equal(words({}), null)
-  assert.equal(words({}, PACKAGE), null)
-  assert.equal(words({ quantity: decimal('3.00') }), null)
-  for (const [change, told] of [
+  const reasonOf = (change: Partial<OrderTicket>, of: OrderTicket = TICKET) => refusalOf({ ...of, ...change })?.refused ?? null
+  assert.equal(reasonOf({}), null)
+  assert.equal(reasonOf({}, MULTI_LEG), null)
+  assert.equal(reasonOf({ quantity: decimal('3.00') }), null)
+  for (const [change, pattern] of [
     [{ quantity: decimal('1.5') }, /whole number/],
     [{ quantity: null, notional: decimal('100') }, /whole number/],
     [{ quantity: decimal('10000001') }, /at most 10000000/],
@@ -111,14 +111,14 @@ test('what Tradier does not take is refused with words that say what it does', (
     [{ limitPrice: decimal('220.001') }, /two are taken/],
     [{ limitPrice: decimal('0.12345') }, /two are taken/]
   ] as const)
-    assert.match(words(change) ?? '', told)
-  assert.equal(words({ limitPrice: decimal('220.1000') }), null)
-  assert.equal(words({ limitPrice: decimal('0.1234') }), null)
-  assert.match(words({ limitPrice: decimal('-0.50') }, PACKAGE) ?? '', /SELL it to receive a credit/)
-  assert.match(words({ side: 'SELL', limitPrice: decimal('-0.50') }, PACKAGE) ?? '', /BUY it to pay a debit/)
-  const [first, second] = PACKAGE.legs ?? []
+    assert.match(reasonOf(change) ?? '', pattern)
+  assert.equal(reasonOf({ limitPrice: decimal('220.1000') }), null)
+  assert.equal(reasonOf({ limitPrice: decimal('0.1234') }), null)
+  assert.match(reasonOf({ limitPrice: decimal('-0.50') }, MULTI_LEG) ?? '', /SELL it to receive a credit/)
+  assert.match(reasonOf({ side: 'SELL', limitPrice: decimal('-0.50') }, MULTI_LEG) ?? '', /BUY it to pay a debit/)
+  const [first, second] = MULTI_LEG.legs ?? []
   assert.ok(first !== undefined && second !== undefined)
-  assert.match(words({ legs: [{ ...first, ratio: decimal('2') }, second] }, PACKAGE) ?? '', /lowest terms/)
+  assert.match(reasonOf({ legs: [{ ...first, ratio: decimal('2') }, second] }, MULTI_LEG) ?? '', /lowest terms/)
 })
 
 test('DAY+ is the session that is on, and none is there on a holiday or in between', () => {
@@ -164,17 +164,17 @@ test('the side of shares goes by what is held, and no order crosses zero', () =>
 test('a change of anything but type, time in force and prices is refused', () => {
   const order = { ...TICKET, brokerAccountId: 'a', brokerOrderId: '1', brokerClOrdId: null } as Parameters<typeof changeRefusal>[0]
   assert.equal(changeRefusal(order, { ...TICKET, limitPrice: decimal('1'), tif: 'GTC', quantity: decimal('40.00') }), null)
-  for (const [change, told] of [
+  for (const [change, pattern] of [
     [{ quantity: decimal('41') }, /the quantity .* was 40/],
     [{ symbol: 'KO' }, /the symbol/],
     [{ side: 'SELL' }, /the side .* was BUY/],
     [{ tif: 'DAY+' }, /the session/]
   ] as const)
-    assert.match(changeRefusal(order, { ...TICKET, ...change })?.refused ?? '', told)
-  const spread = { ...order, ...PACKAGE }
-  assert.match(changeRefusal(spread, { ...PACKAGE, legs: [...(PACKAGE.legs ?? [])].reverse() })?.refused ?? '', /the legs/)
+    assert.match(changeRefusal(order, { ...TICKET, ...change })?.refused ?? '', pattern)
+  const spread = { ...order, ...MULTI_LEG }
+  assert.match(changeRefusal(spread, { ...MULTI_LEG, legs: [...(MULTI_LEG.legs ?? [])].reverse() })?.refused ?? '', /the legs/)
   // What costs nothing is looked up as bought, whichever it was.
   const even = { ...spread, limitPrice: decimal('0') }
-  assert.equal(changeRefusal(even, { ...PACKAGE, side: 'SELL' }), null)
-  assert.match(changeRefusal(spread, { ...PACKAGE, side: 'SELL' })?.refused ?? '', /the side/)
+  assert.equal(changeRefusal(even, { ...MULTI_LEG, side: 'SELL' }), null)
+  assert.match(changeRefusal(spread, { ...MULTI_LEG, side: 'SELL' })?.refused ?? '', /the side/)
 })

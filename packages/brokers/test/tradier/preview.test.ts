@@ -7,12 +7,12 @@ import { Malformed } from '@trunkline/core/domain/malformed'
 import type { OrderTicket } from '@trunkline/core/domain/order'
 import { BrokerFault, PreviewPlaced } from '@trunkline/core/ports/broker'
 import type { OrderEstimate } from '@trunkline/core/ports/preview'
-import { classBudgets, TradierCalls } from '../../src/tradier/calls.ts'
+import { classLimiters, TradierCalls } from '../../src/tradier/calls.ts'
 import { TRADIER_CAPABILITIES } from '../../src/tradier/capabilities.ts'
 import { interpretPlace, interpretPreview } from '../../src/tradier/outcomes.ts'
 import { isPreview, placeRequest, previewRequest } from '../../src/tradier/requests.ts'
 import { systemClock } from '../support/clocks.ts'
-import { decimal, PACKAGE, reply, TICKET, unreadFixtures } from './fixtures.ts'
+import { decimal, MULTI_LEG, reply, TICKET, unreadFixtures } from './fixtures.ts'
 import { ACCOUNT, fixed, raw, ScriptedTradier, soon } from './support.ts'
 
 after(() => assert.deepEqual(unreadFixtures('preview'), [], 'fixtures that no test reads'))
@@ -27,7 +27,7 @@ const PRICES = {
 } as const
 
 test('of every form of order the preview says first that it is one, is otherwise the same, and has no tag; the order never says it', () => {
-  const tickets: Partial<Record<string, OrderTicket>> = { STK: TICKET, OPT: OPTION, MLEG_OPT: PACKAGE }
+  const tickets: Partial<Record<string, OrderTicket>> = { STK: TICKET, OPT: OPTION, MLEG_OPT: MULTI_LEG }
   const forms = combinationsOf(TRADIER_CAPABILITIES)
   for (const { instrument, type, tif } of forms) {
     const ticket = { ...(tickets[instrument] ?? TICKET), ...PRICES[type], type, tif, brokerAccountId: ACCOUNT }
@@ -50,8 +50,8 @@ test('a form that is cut short anywhere behind its first field is a preview stil
 })
 
 test('what Tradier says is signed by the order, and nothing else is made of it', () => {
-  const estimate = (name: string, asked: OrderTicket): OrderEstimate => {
-    const outcome = interpretPreview(reply(name), asked)
+  const estimate = (name: string, requested: OrderTicket): OrderEstimate => {
+    const outcome = interpretPreview(reply(name), requested)
     assert.ok(outcome.kind === 'accepted', outcome.kind)
     return outcome.value
   }
@@ -60,17 +60,17 @@ test('what Tradier says is signed by the order, and nothing else is made of it',
   assert.deepEqual([price, initialMargin, buyingPowerChange], [null, null, null])
   const short = estimate('preview.short', { ...TICKET, side: 'SELL' })
   assert.deepEqual([Number(short.cost), short.total, short.commission, short.fees, short.marginChange], [-8800, null, '0', null, null])
-  const credit = estimate('preview.ok', { ...PACKAGE, side: 'SELL' })
+  const credit = estimate('preview.ok', { ...MULTI_LEG, side: 'SELL' })
   assert.deepEqual([Number(credit.cost), credit.total], [-8800, null])
-  assert.deepEqual(estimate('preview.ok', { ...PACKAGE, limitPrice: null }).cost, null)
+  assert.deepEqual(estimate('preview.ok', { ...MULTI_LEG, limitPrice: null }).cost, null)
 })
 
 test('a refusal is one with its code; trouble behind the API is neither a refusal nor an order', () => {
   const refusal = interpretPreview(reply('place.errors'), TICKET)
   assert.deepEqual([refusal.kind, refusal.kind === 'refused' && refusal.rejectCode], ['refused', 'insufficient_funds'])
-  assert.equal(interpretPreview(reply('place.trouble'), TICKET).kind, 'unknown')
+  assert.equal(interpretPreview(reply('place.internal-error'), TICKET).kind, 'unknown')
   for (const interpret of [(name: string) => interpretPreview(reply(name), TICKET), (name: string) => interpretPlace(reply(name))])
-    assert.equal(interpret('preview.trouble').kind, 'unknown', 'a 400 that speaks of the server judges no order')
+    assert.equal(interpret('preview.internal-error').kind, 'unknown', 'a 400 that speaks of the server judges no order')
   const untold = { ...reply('preview.ok'), body: reply('preview.ok').body.replace('"result":true', '"result":false') }
   assert.throws(() => interpretPreview(untold, TICKET), Malformed)
 })
@@ -86,16 +86,16 @@ test('an answer with the id of an order is an alarm and no success', () => {
 
 test('what is no preview is not sent by the way of previews', async () => {
   let sent = 0
-  const rates = { perSecond: 1, burst: 10, keptForOrders: 0, waitingMax: 1, waitMsMax: 0 }
+  const rates = { perSecond: 1, burst: 10, reservedForOrders: 0, waitingMax: 1, waitMsMax: 0 }
   using calls = new TradierCalls({
     http: Object({ send: async () => void sent++ }),
     tokens: Object({ withToken: async (call: (token: string) => Promise<unknown>) => await call('tk') }),
-    budgets: classBudgets({ standard: rates, market: rates, trading: rates }, systemClock),
+    limiters: classLimiters({ standard: rates, market: rates, trading: rates }, systemClock),
     retries: { firstMs: 1, longestMs: 1, attemptsMax: 3, retryAfterMsMax: 1 },
     deps: { clock: systemClock, fraction: () => 0 },
     authorize: () => [],
     unauthorized: () => false,
-    words: () => ''
+    errorMessage: () => ''
   })
   const order = placeRequest({ ...ORDER, brokerClOrdId: 'osk01H' }, { duration: 'day', side: 'buy' })
   const never = () => assert.fail('it was sent')

@@ -39,7 +39,7 @@ class Followed implements AsyncDisposable {
     return followed
   }
 
-  say(message: object): void {
+  send(message: object): void {
     this.sockets.at(-1)?.send(JSON.stringify(message))
   }
 
@@ -80,20 +80,20 @@ test('the session goes to the configured host, and what is said to it is the req
 
 test('an order nobody knows is read; from then on events are enough, and what is held is read after a fill', async () => {
   await using followed = await Followed.start({ [`GET /accounts/${ACCOUNT}/orders/900500`]: orderOf(ORDER), ...HELD })
-  followed.say(JSON.parse(reply('event.heartbeat').body))
-  followed.say({ ...EVENT, status: 'partially_filled', exec_quantity: 12, avg_fill_price: 219.98 })
+  followed.send(JSON.parse(reply('event.heartbeat').body))
+  followed.send({ ...EVENT, status: 'partially_filled', exec_quantity: 12, avg_fill_price: 219.98 })
   await until(() => followed.orders.length === 1, 'the order was read')
   assert.deepEqual([followed.orders[0]?.symbol, followed.orders[0]?.status], ['AAPL', 'partially_filled'])
   await until(() => followed.count('positions') === 1 && followed.count('balances') === 1, 'what is held was read')
-  followed.say(EVENT)
+  followed.send(EVENT)
   await until(() => followed.orders.at(-1)?.status === 'filled', 'the fill is told')
   assert.deepEqual(followed.orders.at(-1)?.filledTotal, { quantity: '40', averagePrice: '219.99' })
   await until(() => followed.count('positions') === 2, 'what is held was read again')
-  assert.equal(followed.tradier.asked.filter(asked => asked.includes('/orders/')).length, 1)
-  followed.say({ ...EVENT, status: 'open', exec_quantity: 0, avg_fill_price: 0 })
-  followed.say({ ...EVENT, id: 900501, parent_id: 900500 })
+  assert.equal(followed.tradier.requests.filter(request => request.includes('/orders/')).length, 1)
+  followed.send({ ...EVENT, status: 'open', exec_quantity: 0, avg_fill_price: 0 })
+  followed.send({ ...EVENT, id: 900501, parent_id: 900500 })
   await until(
-    () => followed.tradier.asked.filter(asked => asked.endsWith('/orders/900500?includeTags=true')).length === 2,
+    () => followed.tradier.requests.filter(request => request.endsWith('/orders/900500?includeTags=true')).length === 2,
     'a leg’s order is read'
   )
   assert.ok(
@@ -105,7 +105,7 @@ test('an order nobody knows is read; from then on events are enough, and what is
 test('a rejection is read for its reason', async () => {
   const rejected = { ...ORDER, status: 'rejected', exec_quantity: 0, avg_fill_price: 0, reason_description: 'InitialMargin' }
   await using followed = await Followed.start({ [`GET /accounts/${ACCOUNT}/orders/900500`]: orderOf(rejected), ...HELD })
-  followed.say({ ...EVENT, status: 'rejected', exec_quantity: 0 })
+  followed.send({ ...EVENT, status: 'rejected', exec_quantity: 0 })
   await until(() => followed.orders.length === 1, 'the rejection is told')
   assert.deepEqual([followed.orders[0]?.status, followed.orders[0]?.brokerMessage], ['rejected', 'InitialMargin'])
 })
@@ -120,7 +120,7 @@ test('filled without figures is not told as filled, and the order is read until 
     },
     ...HELD
   })
-  followed.say({ ...EVENT, avg_fill_price: 0 })
+  followed.send({ ...EVENT, avg_fill_price: 0 })
   await until(() => followed.orders.at(-1)?.status === 'filled', 'the fill is told once it is known')
   assert.equal(reads, 3)
   assert.deepEqual(
@@ -134,11 +134,11 @@ test('filled without figures is not told as filled, and the order is read until 
 
 test('a stream that Tradier refuses, and a word that nobody knows, are gaps; then it is live again', async () => {
   await using followed = await Followed.start({ [`GET /accounts/${ACCOUNT}/orders/900500`]: orderOf(ORDER), ...HELD })
-  followed.say({ error: 'too many sessions' })
+  followed.send({ error: 'too many sessions' })
   await until(() => followed.count('live') === 2, 'live again')
-  followed.say({ ...EVENT, status: 'partially_filled', exec_quantity: 12, avg_fill_price: 219.98 })
+  followed.send({ ...EVENT, status: 'partially_filled', exec_quantity: 12, avg_fill_price: 219.98 })
   await until(() => followed.orders.length === 1, 'the order is known')
-  followed.say({ ...EVENT, status: 'reviewing' })
+  followed.send({ ...EVENT, status: 'reviewing' })
   await until(() => followed.count('live') === 3, 'live again')
   const causes = followed.events.flatMap(event => (event.type === 'gap' ? [event.cause] : []))
   assert.deepEqual(causes, ['refused', 'malformed'])

@@ -71,9 +71,9 @@ export class ScriptedTradier implements AsyncDisposable {
 
   answer(answers: Answers): void {
     this.host.script((seen, response, request) => {
-      const asked = `${seen.method} ${seen.path.replace(/^\/v1/, '')}`
-      const found = Object.entries(answers).find(([beginning]) => asked.startsWith(beginning))?.[1]
-      if (found === undefined) json(response, 500, { nothing: asked })
+      const requested = `${seen.method} ${seen.path.replace(/^\/v1/, '')}`
+      const found = Object.entries(answers).find(([beginning]) => requested.startsWith(beginning))?.[1]
+      if (found === undefined) json(response, 500, { nothing: requested })
       else if (typeof found === 'string') fixed(response, found)
       else found(seen, response, request)
     })
@@ -86,7 +86,7 @@ export class ScriptedTradier implements AsyncDisposable {
   }
 
   /** Requests seen, as method and path below the API. */
-  get asked(): readonly string[] {
+  get requests(): readonly string[] {
     return this.host.seen.map(({ method, path }) => `${method} ${path.replace(/^\/v1/, '')}`)
   }
 

@@ -37,8 +37,8 @@ export function readOffers(
   return { offers: names.flatMap(name => byName.get(name) ?? []), faults }
 }
 
-function rowOf(name: string, { env, about, fallback, words, secret }: BrokerSetting): Setting<string> {
-  const [first, ...others] = words ?? []
+function rowOf(name: string, { env, about, fallback, allowed, secret }: BrokerSetting): Setting<string> {
+  const [first, ...others] = allowed ?? []
   const parse = first === undefined ? text : oneOf(first, ...others)
   return { group: name, env, parse, fallback, about, ...(secret === true ? { secret } : {}) }
 }

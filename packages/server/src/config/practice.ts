@@ -31,7 +31,7 @@ export function whyNotPractice({
   if (databaseUrl != null && !isLocalDatabase(databaseUrl)) return 'TRUNKLINE_DATABASE_URL names a database on another machine'
   const live = offers?.find(offer => offer.at === 'broker' && offer.environment === 'live')
   if (live !== undefined) return `TRUNKLINE_BROKERS offers live accounts at ${live.id}`
-  if (offers?.some(({ at }) => at === 'house') === false) return 'TRUNKLINE_BROKERS offers nothing in the sandbox brokerage'
+  if (offers?.some(({ at }) => at === 'sandbox') === false) return 'TRUNKLINE_BROKERS offers nothing in the sandbox brokerage'
   return null
 }
 

@@ -30,7 +30,7 @@ export function inspectSandbox(
   env: Readonly<Record<string, string | undefined>>,
   { offers, sandboxUrl }: Partial<Pick<Settings, 'offers' | 'sandboxUrl'>>
 ): InspectedSandbox {
-  const isNeeded = offers?.some(({ at }) => at === 'house') === true
+  const isNeeded = offers?.some(({ at }) => at === 'sandbox') === true
   if (!isNeeded || sandboxUrl === undefined) return { config: null, faults: [], unused: [] }
   if (sandboxUrl !== null) return { config: null, faults: inspectConfig({ [CALENDAR]: env[CALENDAR] }).faults, unused: [] }
   const given = Object.fromEntries(Object.entries(env).filter(([name]) => !SET_BY_SERVICE.some(own => own === name)))

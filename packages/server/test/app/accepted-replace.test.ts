@@ -32,7 +32,7 @@ async function statuses(world: World, { old, successor }: { readonly old: Order;
 function make(world: World): void {
   const [request] = world.broker.taken
   assert.ok(request !== undefined)
-  world.book.replace(request)
+  world.ledger.replace(request)
 }
 
 for (const kind of CAPABILITIES) {
@@ -50,7 +50,7 @@ for (const kind of CAPABILITIES) {
           for (const atS of [...looksS, slowS].filter(each => each <= slowS).toSorted((a, b) => a - b)) {
             await world.clock.advance(Math.max(0, atS * 1_000 - world.clock.monotonicMs()))
             // The stream shows the order again, as it still is.
-            if (both.old.brokerOrderId !== null) world.book.move(both.old.brokerOrderId, 'working')
+            if (both.old.brokerOrderId !== null) world.ledger.move(both.old.brokerOrderId, 'working')
             assert.deepEqual(await statuses(world, both), ['pending_replace', 'pending'], `after ${atS} s`)
           }
           make(world)
@@ -95,7 +95,7 @@ for (const kind of CAPABILITIES) {
     const both = await taken(world)
     assert.ok(both.old.brokerOrderId !== null)
     await world.clock.advance(100_000)
-    world.book.fill(both.old.brokerOrderId, '10')
+    world.ledger.fill(both.old.brokerOrderId, '10')
     await world.clock.until(async () => (await statuses(world, both)).join() === 'filled,rejected', 'both have ended')
   })
 }
@@ -107,8 +107,8 @@ test('a replacement that the broker made and rejected has taken no place: the or
   const both = await taken(world)
   const [request] = world.broker.taken
   assert.ok(request !== undefined)
-  const { brokerOrderId } = world.book.add({ ...request.ticket, ...request }, 'pending')
-  world.book.move(brokerOrderId, 'rejected', {
+  const { brokerOrderId } = world.ledger.add({ ...request.ticket, ...request }, 'pending')
+  world.ledger.move(brokerOrderId, 'rejected', {
     rejectCode: 'insufficient_funds',
     brokerMessage: 'Not enough cash.',
     replacesBrokerOrderId: request.brokerOrderId

@@ -19,7 +19,7 @@ import type { Ids } from '@trunkline/core/ports/ids'
 import type { LogFields } from '@trunkline/core/ports/log'
 import type { LoggedEvent, Store } from '@trunkline/core/ports/store'
 import { type Application, application } from '@trunkline/testkit/application'
-import { type Book, ScriptedBroker } from '@trunkline/testkit/scripted-broker/index'
+import { type OrderLedger, ScriptedBroker } from '@trunkline/testkit/scripted-broker/index'
 import * as make from '@trunkline/testkit/store-contract/records'
 import { VirtualClock } from '@trunkline/testkit/virtual-clock'
 import { LocalBus } from '../../src/bus/local-bus.ts'
@@ -179,8 +179,8 @@ export class World implements AsyncDisposable {
     return this.#application
   }
 
-  get book(): Book {
-    return this.broker.book
+  get ledger(): OrderLedger {
+    return this.broker.ledger
   }
 
   place(request: PlaceRequest = {}): Promise<Order> {

@@ -47,7 +47,7 @@ function transactions(world: World) {
 
 function fill(world: World, { brokerOrderId }: Order): void {
   assert.ok(brokerOrderId)
-  world.book.fill(brokerOrderId, '1', '10')
+  world.ledger.fill(brokerOrderId, '1', '10')
 }
 
 for (const moves of MOVES) {
@@ -76,7 +76,7 @@ for (const moves of MOVES) {
       world.clock.setWall(ms)
       await world.restart()
       const readsBefore = { ...world.broker.reads }
-      world.book.fill(world.book.addOutside(TICKET, world.account.brokerAccountId).brokerOrderId, '1', '10')
+      world.ledger.fill(world.ledger.addOutside(TICKET, world.account.brokerAccountId).brokerOrderId, '1', '10')
       const [cash] = await shown(world)
       assert.equal(cash, world.broker.cash(world.account.brokerAccountId))
       await world.given(transactions(world))
@@ -92,8 +92,8 @@ for (const moves of MOVES) {
       world.clock.setWall(ms)
       await list()
       await world.clock.advance(MINUTE_MS)
-      const outside = world.book.addOutside(TICKET, world.account.brokerAccountId)
-      world.book.fill(outside.brokerOrderId, '10', '10')
+      const outside = world.ledger.addOutside(TICKET, world.account.brokerAccountId)
+      world.ledger.fill(outside.brokerOrderId, '10', '10')
       assert.equal((await list()).page.rows.length, index + 1)
     }
   })

@@ -17,7 +17,7 @@ for (const deduplication of ['none', 'label'] as const)
 
     async function live(): Promise<World> {
       const world = await bench.world({ capabilities: { deduplication, replacedOrderId: 'same' } })
-      world.broker.tells = mode
+      world.broker.reports = mode
       await world.live()
       return world
     }
@@ -35,11 +35,11 @@ for (const deduplication of ['none', 'label'] as const)
     test(`accepted after a partial fill: each order has its own part (${named})`, async () => {
       await using world = await live()
       const old = await world.given(world.place())
-      world.book.fill('o-1', '3', '10.00')
+      world.ledger.fill('o-1', '3', '10.00')
       await world.clock.until(async () => (await world.stored(old)).fills.length === 1, 'the fill is known')
       const successor = await world.given(world.modify(old, { clOrdId: 'm-1', quantity: '12', limitPrice: '11.00' }))
       assert.deepEqual(await summary(world), ['replaced 3 of 10 at 10.00', 'working 0 of 12 at 11.00'])
-      world.book.fill('o-1', '9', '11.00')
+      world.ledger.fill('o-1', '9', '11.00')
       await world.clock.until(async () => (await world.stored(successor)).status === 'filled', 'the successor is filled')
       assert.deepEqual(await summary(world), ['replaced 3 of 10 at 10.00', 'filled 9 of 12 at 11.00'])
       const { fills, brokerOrderId } = await world.stored(successor)
@@ -50,13 +50,13 @@ for (const deduplication of ['none', 'label'] as const)
     test(`a chain of replacements keeps every execution once (${named})`, async () => {
       await using world = await live()
       const first = await world.given(world.place())
-      world.book.fill('o-1', '1')
+      world.ledger.fill('o-1', '1')
       await world.clock.advance(1_000)
       const second = await world.given(world.modify(first, { clOrdId: 'm-1', limitPrice: '11.00' }))
-      world.book.fill('o-1', '2')
+      world.ledger.fill('o-1', '2')
       await world.clock.advance(1_000)
       await world.given(world.modify(second, { clOrdId: 'm-2', limitPrice: '12.00' }))
-      world.book.fill('o-1', '3')
+      world.ledger.fill('o-1', '3')
       await world.clock.advance(1_000)
       assert.deepEqual(await summary(world), [
         'replaced 1 of 10 at 10.00',
@@ -92,7 +92,7 @@ for (const deduplication of ['none', 'label'] as const)
       world.broker.plans.replace.push({ reply: 'unknown' })
       const modifying = world.modify(old, { clOrdId: 'm-1', limitPrice: '11.00' })
       await world.clock.until(() => world.broker.sent('replace') === 1, 'the change is sent')
-      world.book.fill('o-1', '10', '11.00')
+      world.ledger.fill('o-1', '10', '11.00')
       await world.given(modifying)
       await world.clock.until(() => world.app.resolver.watched === 0, 'the outcome is known', 120_000)
       assert.deepEqual(await previous(world), [null, '0'])
@@ -114,7 +114,7 @@ for (const deduplication of ['none', 'label'] as const)
       world.broker.plans.replace.push({ effect: 'none', reply: 'unknown' })
       const modifying = world.modify(old, { clOrdId: 'm-1', limitPrice: '11.00' })
       await world.clock.until(() => world.broker.sent('replace') === 1, 'the change is sent')
-      world.book.fill('o-1', '10')
+      world.ledger.fill('o-1', '10')
       await world.given(modifying)
       await world.clock.until(() => world.app.resolver.watched === 0, 'the outcome is known', 400_000)
       assert.deepEqual(await summary(world), ['filled 10 of 10 at 10.00', 'rejected 0 of 10 at 11.00'])
@@ -125,7 +125,7 @@ for (const deduplication of ['none', 'label'] as const)
       const old = await world.given(world.place())
       world.broker.plans.replace.push({ effect: 'refused', message: 'Not now.' })
       await world.given(world.modify(old, { clOrdId: 'm-1', limitPrice: '11.00' }))
-      world.book.fill('o-1', '4')
+      world.ledger.fill('o-1', '4')
       await world.clock.until(async () => (await world.stored(old)).fills.length === 1, 'the fill is known')
       assert.deepEqual(await summary(world), ['partially_filled 4 of 10 at 10.00', 'rejected 0 of 10 at 11.00'])
     })
@@ -145,15 +145,15 @@ test('where our id is a label, another order that carries it too is another orde
   const placed = await world.given(world.place())
   const { route } = world.broker.streams
   world.broker.streams.route = () => []
-  world.book.addOutside(placed, world.account.brokerAccountId)
+  world.ledger.addOutside(placed, world.account.brokerAccountId)
   world.broker.streams.route = route
-  world.book.move('o-2', 'working', { brokerClOrdId: placed.brokerClOrdId })
+  world.ledger.move('o-2', 'working', { brokerClOrdId: placed.brokerClOrdId })
   await world.clock.until(async () => (await world.orders()).length === 2, 'the other one is shown as well')
-  world.book.fill('o-2', '4')
+  world.ledger.fill('o-2', '4')
   await world.clock.advance(2_000)
   await world.restart()
   await world.live()
-  world.book.fill('o-2', '3')
+  world.ledger.fill('o-2', '3')
   await world.clock.advance(2_000)
   const filled = (await world.orders()).map(order => `${order.submission.state} ${order.brokerOrderId} ${filledQuantity(order)}`)
   assert.deepEqual(filled, ['acknowledged o-1 0', 'external o-2 7'])
@@ -161,17 +161,17 @@ test('where our id is a label, another order that carries it too is another orde
 
 test('an order that was made larger at the broker’s own site is not filled by its former quantity', async () => {
   await using world = await bench.world({ capabilities: { deduplication: 'label', replacedOrderId: 'same' } })
-  world.broker.tells = 'totals'
+  world.broker.reports = 'totals'
   await world.live()
   const placed = await world.given(world.place())
   const { route } = world.broker.streams
   world.broker.streams.route = () => []
-  world.book.move('o-1', 'working', { quantity: parseDecimal('20', 'quantity') })
+  world.ledger.move('o-1', 'working', { quantity: parseDecimal('20', 'quantity') })
   world.broker.streams.route = route
-  world.book.fill('o-1', '10')
+  world.ledger.fill('o-1', '10')
   await world.clock.until(async () => (await world.stored(placed)).fills.length === 1, 'the fill is known')
   assert.deepEqual([(await world.stored(placed)).status, (await world.stored(placed)).quantity], ['partially_filled', '20'])
-  world.book.fill('o-1', '10')
+  world.ledger.fill('o-1', '10')
   await world.clock.until(async () => (await world.stored(placed)).status === 'filled', 'all of it is filled')
   assert.equal(world.counted.get('order_alarms_total SANDBOX overfill'), undefined)
 })
@@ -186,7 +186,7 @@ for (const status of ['rejected', 'cancelled', 'expired'] as const)
     await world.given(world.modify(old, { clOrdId: 'dead', limitPrice: '11.00' }))
     const before = world.published.length
     const reason = status === 'rejected' ? ({ rejectCode: 'insufficient_funds', brokerMessage: 'Not enough cash.' } as const) : {}
-    world.book.move(old.brokerOrderId, status, { limitPrice: parseDecimal('11.00', 'price'), ...reason })
+    world.ledger.move(old.brokerOrderId, status, { limitPrice: parseDecimal('11.00', 'price'), ...reason })
     await world.clock.until(async () => (await world.stored(old)).status !== 'pending_replace', 'the old order has ended')
     await world.clock.advance(120_000)
     const ends = (await world.orders()).map(order => [order.clOrdId, order.status, order.rejectCode])

@@ -33,8 +33,8 @@ const SPOILT = {
 /** From now on the broker's records of some orders are spoilt, in lists, look-ups and on the stream. */
 function spoil(world: World, which: (report: OrderReport) => boolean): void {
   const { broker } = world
-  const original = broker.told.bind(broker)
-  broker.told = report => ({ ...original(report), ...(which(report) ? SPOILT : {}) })
+  const original = broker.reported.bind(broker)
+  broker.reported = report => ({ ...original(report), ...(which(report) ? SPOILT : {}) })
 }
 
 /** An order whose answer was lost; it arrives at the broker after `meanwhile`. */
@@ -66,7 +66,7 @@ test('an order whose record at the broker is spoilt is not ended as never receiv
   const verdict = { isUnseen: false, entry: () => audit, skippedEntry: () => audit }
   const { orders, skipped } = await world.given(settleAllAsNotReceived(world.app, [placed.orderId], verdict, signal))
   assert.deepEqual([orders, skipped.map(({ orderId }) => orderId)], [[], [placed.orderId]])
-  assert.deepEqual([(await world.stored(placed)).status, world.book.list().length], ['pending', 1])
+  assert.deepEqual([(await world.stored(placed)).status, world.ledger.list().length], ['pending', 1])
 })
 
 test('an order of unknown outcome is not bound to another’s like it while one was left out, so its cancel stops none but its own [S77]', async () => {
@@ -76,7 +76,7 @@ test('an order of unknown outcome is not bound to another’s like it while one 
   let areSpoilt = true
   spoil(world, ({ brokerOrderId }) => areSpoilt && brokerOrderId !== elsewhere?.brokerOrderId)
   const placed = await lost(world, sent => {
-    elsewhere = world.book.addOutside({ ...sent, limitPrice: sent.limitPrice }, world.account.brokerAccountId)
+    elsewhere = world.ledger.addOutside({ ...sent, limitPrice: sent.limitPrice }, world.account.brokerAccountId)
   })
   await world.clock.advance(120_000)
   assert.deepEqual([(await world.stored(placed)).brokerOrderId, (await world.stored(placed)).submission.state], [null, 'unknown'])
@@ -94,7 +94,7 @@ test('an order is not taken for one placed elsewhere while another is left out, 
   await world.live()
   let areSpoilt = true
   spoil(world, ({ symbol }) => areSpoilt && symbol === 'QQQ')
-  const placed = await lost(world, sent => void world.book.addOutside({ ...sent, symbol: 'QQQ' }, world.account.brokerAccountId))
+  const placed = await lost(world, sent => void world.ledger.addOutside({ ...sent, symbol: 'QQQ' }, world.account.brokerAccountId))
   await world.clock.advance(60_000)
   assert.deepEqual(
     (await world.orders()).map(({ submission }) => submission.state),
@@ -132,16 +132,16 @@ function publishingFirst(world: World, more: () => readonly AccountEvent[]): rea
 
 test('one spoilt order on a stream leaves the stream open and live, with one alarm, and the others followed [S79]', async () => {
   await using world = await bench.world()
-  const odd = world.book.addOutside({ ...TICKET, symbol: "BAC'L" }, world.account.brokerAccountId)
-  const opened = publishingFirst(world, () => world.book.list().map(report => ({ type: 'order', report: world.broker.told(report) })))
+  const odd = world.ledger.addOutside({ ...TICKET, symbol: "BAC'L" }, world.account.brokerAccountId)
+  const opened = publishingFirst(world, () => world.ledger.list().map(report => ({ type: 'order', report: world.broker.reported(report) })))
   const mine = await world.given(world.place())
   await world.live()
-  world.book.fill(odd.brokerOrderId, '1')
+  world.ledger.fill(odd.brokerOrderId, '1')
   const before = world.healths.length
   await world.clock.advance(600_000)
   assert.deepEqual([opened.length, world.health.state, world.healths.length], [1, 'live', before])
   assert.equal(world.logged.filter(({ message }) => message.startsWith('ALARM')).length, 1)
-  world.book.fill('o-2', '10')
+  world.ledger.fill('o-2', '10')
   await world.clock.until(async () => (await world.stored(mine)).status === 'filled', 'its fill is known')
   assert.equal((await world.orders()).length, 1)
 })
@@ -153,7 +153,7 @@ test('what a stream sent about an order and could not be taken is read soon, als
   await world.clock.advance(1_000_000)
   let isSpoilt = true
   spoil(world, () => isSpoilt)
-  world.book.addOutside(TICKET, world.account.brokerAccountId)
+  world.ledger.addOutside(TICKET, world.account.brokerAccountId)
   isSpoilt = false
   await world.clock.until(async () => (await world.orders()).length === 1, 'it is known', world.app.timing.reconcileMs)
   assert.equal(world.health.state, 'live')

@@ -63,7 +63,7 @@ test('a credit spread is placed with its legs, and they come back in its record'
   await using _ = world
   assert.deepEqual([order.status, order.limitPrice, order.symbol, order.instrument], ['working', '-0.05', null, 'MLEG_OPT'])
   assert.deepEqual(
-    world.book.get(id).legs,
+    world.ledger.get(id).legs,
     LEGS.map(leg => ({ ...leg, fills: [] }))
   )
   assert.deepEqual(
@@ -75,10 +75,10 @@ test('a credit spread is placed with its legs, and they come back in its record'
 test('fills of the multi-leg order count, fills of the legs are kept with them, and each once', async () => {
   const { world, order, id } = await placed()
   await using _ = world
-  world.book.move(id, 'partially_filled', filled(world.book.get(id), ['1']))
+  world.ledger.move(id, 'partially_filled', filled(world.ledger.get(id), ['1']))
   await world.clock.until(async () => (await world.stored(order)).fills.length === 1, 'the first fill is stored')
-  world.book.move(id, 'partially_filled', filled(world.book.get(id), ['1']))
-  world.book.move(id, 'filled', filled(world.book.get(id), ['1', '3']))
+  world.ledger.move(id, 'partially_filled', filled(world.ledger.get(id), ['1']))
+  world.ledger.move(id, 'filled', filled(world.ledger.get(id), ['1', '3']))
   await world.clock.until(async () => (await world.stored(order)).status === 'filled', 'it is filled')
   const stored = await world.stored(order)
   assert.deepEqual(summary(stored), [
@@ -111,10 +111,10 @@ test('fills of the multi-leg order count, fills of the legs are kept with them, 
 test('a leg’s fill that is reported after the multi-leg order is filled is still kept', async () => {
   const { world, order, id } = await placed()
   await using _ = world
-  const all = filled(world.book.get(id), ['4'])
-  world.book.move(id, 'filled', { fills: all.fills ?? null })
+  const all = filled(world.ledger.get(id), ['4'])
+  world.ledger.move(id, 'filled', { fills: all.fills ?? null })
   await world.clock.until(async () => (await world.stored(order)).status === 'filled', 'it is filled')
-  world.book.move(id, 'filled', all)
+  world.ledger.move(id, 'filled', all)
   await world.clock.until(async () => (await world.stored(order)).legs?.[1]?.fills.length === 1, 'the legs are known')
   assert.deepEqual(summary(await world.stored(order)), ['filled', ['p-0'], [['p-0-1'], ['p-0-2']]])
 })
@@ -122,7 +122,7 @@ test('a leg’s fill that is reported after the multi-leg order is filled is sti
 test('a replacement begins with its legs unfilled; the old order keeps what its legs were filled with', async () => {
   const { world, order, id } = await placed()
   await using _ = world
-  world.book.move(id, 'partially_filled', filled(world.book.get(id), ['1']))
+  world.ledger.move(id, 'partially_filled', filled(world.ledger.get(id), ['1']))
   await world.clock.until(async () => (await world.stored(order)).fills.length === 1, 'the fill is stored')
   const successor = await world.given(world.modify(order, { clOrdId: 'm-1', limitPrice: '0' }))
   assert.deepEqual([successor.status, successor.limitPrice], ['working', '0'])
@@ -144,7 +144,7 @@ test('it can be cancelled, and found out about when the answer was lost', async 
 test('one that was placed elsewhere is adopted with its legs and their fills', async () => {
   await using world = await bench.world({ capabilities })
   await world.live()
-  const outside = world.book.addOutside(
+  const outside = world.ledger.addOutside(
     {
       ...{ side: 'SELL', type: 'LMT', tif: 'DAY', symbol: null, instrument: 'MLEG_OPT', notional: null, stopPrice: null },
       quantity: make.decimal('2'),
@@ -153,7 +153,7 @@ test('one that was placed elsewhere is adopted with its legs and their fills', a
     },
     world.account.brokerAccountId
   )
-  world.book.move(outside.brokerOrderId, 'filled', filled(outside, ['2']))
+  world.ledger.move(outside.brokerOrderId, 'filled', filled(outside, ['2']))
   await world.clock.until(async () => (await world.orders()).some(({ status }) => status === 'filled'), 'it is adopted')
   const [adopted] = await world.orders()
   assert.ok(adopted !== undefined)

@@ -38,13 +38,13 @@ for (const pending of ['pending_cancel', 'pending_replace'] as const) {
     test(`an order that is ${pending} because of somebody else does not stay so when its end (${end}) was missed`, async () => {
       await using world = await bench.world()
       await held(world)
-      const { brokerOrderId } = world.book.addOutside(TICKET, world.account.brokerAccountId)
+      const { brokerOrderId } = world.ledger.addOutside(TICKET, world.account.brokerAccountId)
       await world.clock.settled()
-      world.book.move(brokerOrderId, pending)
+      world.ledger.move(brokerOrderId, pending)
       await world.clock.settled()
       assert.equal((await world.orders())[0]?.status, pending)
       loseReports(world)
-      world.book.move(brokerOrderId, end)
+      world.ledger.move(brokerOrderId, end)
       await world.clock.advance(1_000)
       assert.deepEqual([(await world.orders())[0]?.status, world.app.resolver.watched], [end, 0])
     })
@@ -54,13 +54,13 @@ for (const pending of ['pending_cancel', 'pending_replace'] as const) {
 test('one that stays pending at the broker is asked about again and again, and is let go when it ends', async () => {
   await using world = await bench.world()
   await held(world)
-  const { brokerOrderId } = world.book.addOutside(TICKET, world.account.brokerAccountId)
-  world.book.move(brokerOrderId, 'pending_cancel')
+  const { brokerOrderId } = world.ledger.addOutside(TICKET, world.account.brokerAccountId)
+  world.ledger.move(brokerOrderId, 'pending_cancel')
   await world.clock.advance(60_000)
   const calls = world.broker.reads.findOrder
   assert.ok(calls >= 6, String(calls))
   loseReports(world)
-  world.book.move(brokerOrderId, 'cancelled')
+  world.ledger.move(brokerOrderId, 'cancelled')
   await world.clock.advance(30_000)
   assert.deepEqual([(await world.orders())[0]?.status, world.app.resolver.watched], ['cancelled', 0])
 })
@@ -72,7 +72,7 @@ test('a cancel of our own whose end was missed is found out, on a quiet connecti
   loseReports(world)
   world.broker.plans.cancel.push({ status: 'pending_cancel' })
   assert.equal((await world.given(world.cancel(order))).status, 'pending_cancel')
-  world.book.move(idOf(order), 'cancelled')
+  world.ledger.move(idOf(order), 'cancelled')
   await world.clock.advance(3_000)
   assert.equal((await world.stored(order)).status, 'cancelled')
 })
@@ -80,11 +80,11 @@ test('a cancel of our own whose end was missed is found out, on a quiet connecti
 test('after a restart, what was pending because of somebody else is asked about', async () => {
   await using world = await bench.world()
   await held(world)
-  const { brokerOrderId } = world.book.addOutside(TICKET, world.account.brokerAccountId)
-  world.book.move(brokerOrderId, 'pending_cancel')
+  const { brokerOrderId } = world.ledger.addOutside(TICKET, world.account.brokerAccountId)
+  world.ledger.move(brokerOrderId, 'pending_cancel')
   await world.clock.settled()
   await world.stop()
-  world.book.move(brokerOrderId, 'cancelled')
+  world.ledger.move(brokerOrderId, 'cancelled')
   world.broker.readPlan = kind => (kind === 'orders' ? { fault: 'unreachable' } : {})
   await world.restart()
   await world.clock.advance(1_000)
@@ -117,7 +117,7 @@ test('positions that cannot be read, or are not listed once, are not flat', asyn
   await using world = await bench.world()
   const order = await world.given(world.place())
   await held(world)
-  world.book.fill(idOf(order), '10')
+  world.ledger.fill(idOf(order), '10')
   await world.clock.advance(400_000)
   const holdings = async () =>
     (await bench.store.accounts.positions([world.account.accountId])).map(({ symbol, quantity }) => [symbol, quantity])
@@ -153,10 +153,10 @@ test('a position that is gone is reported as zero', async () => {
   await using world = await bench.world()
   const bought = await world.given(world.place())
   await held(world)
-  world.book.fill(idOf(bought), '10')
+  world.ledger.fill(idOf(bought), '10')
   await world.clock.advance(400_000)
   const sold = await world.given(world.place({ side: 'SELL' }))
-  world.book.fill(idOf(sold), '10')
+  world.ledger.fill(idOf(sold), '10')
   await world.clock.advance(400_000)
   assert.deepEqual(await bench.store.accounts.positions([world.account.accountId]), [])
   const last = (await world.events()).findLast(({ topic }) => topic === 'positions')
@@ -167,10 +167,10 @@ test('fills inferred from a snapshot give way to the executions that come late b
   await using world = await bench.world()
   const order = await world.given(world.place())
   await held(world)
-  world.broker.tells = 'totals'
+  world.broker.reports = 'totals'
   loseReports(world)
-  world.book.fill(idOf(order), '4', '10.00')
-  world.book.fill(idOf(order), '6', '11.00')
+  world.ledger.fill(idOf(order), '4', '10.00')
+  world.ledger.fill(idOf(order), '6', '11.00')
   world.broker.streams.down()
   world.broker.streams.up()
   await world.clock.settled()
@@ -179,7 +179,7 @@ test('fills inferred from a snapshot give way to the executions that come late b
     [inferred.status, inferred.fills.map(({ quantity, price, inferred: isInferred }) => [quantity, price, isInferred])],
     ['filled', [['10', '10.6', true]]]
   )
-  const report = world.book.get(idOf(order))
+  const report = world.ledger.get(idOf(order))
   const [first, second] = report.fills ?? []
   assert.ok(first && second)
   // Late, the second first, and each of them twice.
@@ -200,10 +200,10 @@ test('what happened between two snapshots is published once, and in order', asyn
   await held(world)
   const before = (await world.events()).length
   world.broker.streams.down(true)
-  for (const order of orders) world.book.fill(idOf(order), '4')
-  const outside = world.book.addOutside(TICKET, world.account.brokerAccountId)
+  for (const order of orders) world.ledger.fill(idOf(order), '4')
+  const outside = world.ledger.addOutside(TICKET, world.account.brokerAccountId)
   await world.clock.advance(10_000)
-  world.book.fill(outside.brokerOrderId, '10')
+  world.ledger.fill(outside.brokerOrderId, '10')
   world.broker.streams.up()
   await world.clock.advance(400_000)
   const orderEvents = (await world.events()).slice(before).flatMap(event => (event.topic === 'orders' ? [event.data] : []))
@@ -221,8 +221,8 @@ test('what happened between two snapshots is published once, and in order', asyn
 test('a list that confirmed another stands where it was asked for: one that was asked for between the two is older', async () => {
   await using world = await bench.world()
   const { brokerAccountId } = world.account
-  const { brokerOrderId } = world.book.addOutside(TICKET, brokerAccountId)
-  world.book.fill(brokerOrderId, '10')
+  const { brokerOrderId } = world.ledger.addOutside(TICKET, brokerAccountId)
+  world.ledger.fill(brokerOrderId, '10')
   const records = new AccountRecords(world.deps)
   const asOf = world.clock.now()
   const list = (quantity: string, requestedMs: number) => ({
@@ -243,8 +243,8 @@ test('a list that confirmed another stands where it was asked for: one that was 
 test('two positions of one symbol in a list are never one of them, nor both: nothing is written, and the read fails', async () => {
   await using world = await bench.world()
   const { brokerAccountId } = world.account
-  const { brokerOrderId } = world.book.addOutside(TICKET, brokerAccountId)
-  world.book.fill(brokerOrderId, '10')
+  const { brokerOrderId } = world.ledger.addOutside(TICKET, brokerAccountId)
+  world.ledger.fill(brokerOrderId, '10')
   const records = new AccountRecords(world.deps)
   const asOf = world.clock.now()
   const list = (...quantities: readonly string[]) => ({
@@ -270,7 +270,7 @@ test('a second look that the broker never answers holds nothing up: later positi
   await using world = await bench.world()
   const bought = await world.given(world.place())
   await held(world)
-  world.book.fill(idOf(bought), '10')
+  world.ledger.fill(idOf(bought), '10')
   await world.clock.advance(400_000)
   const records = new AccountRecords(world.deps)
   const { brokerAccountId } = world.account

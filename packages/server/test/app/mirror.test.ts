@@ -22,7 +22,7 @@ const TICKET: OrderTicket = {
 }
 
 function outside(world: World, ticket: Partial<OrderTicket> = {}) {
-  return world.book.addOutside({ ...TICKET, ...ticket }, world.account.brokerAccountId)
+  return world.ledger.addOutside({ ...TICKET, ...ticket }, world.account.brokerAccountId)
 }
 
 function idOf(order: Order): string {
@@ -40,7 +40,7 @@ test('a snapshot first, then what the stream sends', async () => {
     [before.brokerOrderId, before.brokerOrderId, 'external']
   )
   const after = outside(world)
-  world.book.fill(before.brokerOrderId, '2')
+  world.ledger.fill(before.brokerOrderId, '2')
   await world.clock.settled()
   const orders = await world.orders()
   assert.deepEqual(
@@ -55,7 +55,7 @@ test('a snapshot first, then what the stream sends', async () => {
 test('what a new connection’s broker already shows comes as updates, orders that ended included', async () => {
   await using world = await bench.world()
   const ended = outside(world)
-  world.book.fill(ended.brokerOrderId, '5')
+  world.ledger.fill(ended.brokerOrderId, '5')
   await world.live()
   await world.clock.settled()
   const orderEvents = (await world.events()).flatMap(event => (event.topic === 'orders' ? [event.data] : []))
@@ -78,7 +78,7 @@ test('after a gap only the differences are published, and nothing when there are
   assert.equal(world.counted.get('stream_gaps_total SANDBOX lost'), 1)
 
   world.broker.streams.down()
-  world.book.fill(idOf(order), '10')
+  world.ledger.fill(idOf(order), '10')
   world.broker.streams.up()
   await world.clock.settled()
   const newEvents = (await world.events()).slice(before)
@@ -100,7 +100,7 @@ test('an order that a list leaves out is asked for by itself, and never closed b
   await world.clock.advance(300_000)
   assert.equal((await world.stored(order)).status, 'working')
   assert.ok(world.broker.reads.findOrder >= 5)
-  world.book.fill(idOf(order), '10')
+  world.ledger.fill(idOf(order), '10')
   world.broker.readPlan = kind => (kind === 'orders' ? { hides: () => true } : {})
   world.broker.streams.down()
   world.broker.streams.up()
@@ -114,8 +114,8 @@ test('an order from elsewhere is adopted once, although stream and snapshot see 
   world.broker.streams.down()
   const theirs = outside(world)
   world.broker.streams.up()
-  world.book.fill(theirs.brokerOrderId, '5')
-  world.book.fill(outside(world).brokerOrderId, '5')
+  world.ledger.fill(theirs.brokerOrderId, '5')
+  world.ledger.fill(outside(world).brokerOrderId, '5')
   await world.clock.settled()
   const orders = await world.orders()
   assert.deepEqual(
@@ -148,10 +148,10 @@ test('one login connected twice: each connection shows the orders from elsewhere
   const adopted = await world.given(world.app.mirrors.freshen([again.connection], again.accounts, 'orders'))
   // Its credentials are not this test's to open, so the orders are handed in as its stream would.
   assert.equal(adopted.size, 1)
-  const [report] = world.book.list()
+  const [report] = world.ledger.list()
   assert.ok(report)
   await world.given(world.parts.intake.take(again.connection, again.account, report, 'stream'))
-  await world.given(world.parts.intake.take(again.connection, again.account, world.book.fill(report.brokerOrderId, '5'), 'stream'))
+  await world.given(world.parts.intake.take(again.connection, again.account, world.ledger.fill(report.brokerOrderId, '5'), 'stream'))
   const { rows } = await bench.store.orders.list({ accountIds: [again.account.accountId] }, 'entryTime', {
     ...{ limit: 10, edge: null, descending: false }
   })
@@ -173,7 +173,7 @@ test('executions reported twice, late and out of order are counted once', async 
     ]
   }
   const order = await world.given(world.place())
-  for (const quantity of ['1', '2', '3', '4']) world.book.fill(idOf(order), quantity)
+  for (const quantity of ['1', '2', '3', '4']) world.ledger.fill(idOf(order), quantity)
   await world.clock.advance(2_000)
   const stored = await world.stored(order)
   assert.deepEqual([stored.status, stored.fills.map(({ quantity }) => quantity).toSorted()], ['filled', ['1', '2', '3', '4']])
@@ -185,10 +185,15 @@ test('what a stream sends about an account that is not of the login is dropped, 
   const order = await world.given(world.place())
   await world.clock.settled()
   const before = (await world.events()).length
-  const [own] = world.book.list()
+  const [own] = world.ledger.list()
   assert.ok(own !== undefined)
   for (const quantity of ['1', '2', '3'])
-    world.broker.streams.tell({ ...own, brokerAccountId: 'somebody-else', brokerOrderId: `foreign-${quantity}`, quantity } as OrderReport)
+    world.broker.streams.publish({
+      ...own,
+      brokerAccountId: 'somebody-else',
+      brokerOrderId: `foreign-${quantity}`,
+      quantity
+    } as OrderReport)
   await world.clock.settled()
   assert.equal((await world.events()).length, before)
   assert.deepEqual(
@@ -264,7 +269,7 @@ test('a mirror rests when its orders do, and not before', async () => {
   await world.given(world.app.mirrors.start())
   await world.clock.advance(600_000)
   assert.equal(world.app.mirrors.count, 1)
-  world.book.fill(idOf(order), '10')
+  world.ledger.fill(idOf(order), '10')
   await world.clock.advance(200_000)
   assert.deepEqual([world.app.mirrors.count, world.broker.streams.readers], [0, 0])
 })
@@ -290,7 +295,7 @@ test('an order placed while its mirror is being put to rest is followed', async 
   world.watched.intercept = null
   assert.ok(placing)
   const order: Order = await placing
-  world.book.fill(idOf(order), '10')
+  world.ledger.fill(idOf(order), '10')
   await world.clock.settled()
   assert.deepEqual([(await world.stored(order)).status, world.app.mirrors.count], ['filled', 1])
 })
@@ -305,7 +310,7 @@ test('what the store could not take from the stream is read again at once, not w
     failed += 1
     return Promise.reject(new StoreUnavailable('no room'))
   }
-  world.book.fill(idOf(order), '10')
+  world.ledger.fill(idOf(order), '10')
   await world.clock.settled()
   assert.deepEqual([failed, world.app.mirrors.isLive(world.connection.connectionId)], [1, false])
   await world.clock.advance(2_000)
@@ -316,11 +321,11 @@ test('after a restart open orders are followed, and what happened meanwhile is f
   await using world = await bench.world()
   const [filled, open] = [await world.given(world.place()), await world.given(world.place())]
   await world.stop()
-  world.book.fill(idOf(filled), '10')
+  world.ledger.fill(idOf(filled), '10')
   await world.restart()
   await world.clock.settled()
   assert.deepEqual([(await world.stored(filled)).status, world.app.mirrors.count], ['filled', 1])
-  world.book.fill(idOf(open), '10')
+  world.ledger.fill(idOf(open), '10')
   await world.clock.settled()
   assert.equal((await world.stored(open)).status, 'filled')
 })
@@ -333,7 +338,7 @@ test('an open order that a read finds is followed from then on, although nobody 
   const list = () => listOrders(world.app, world.caller, {}, {}, 'entryTime', { limit: 10, edge: null, descending: true })
   assert.equal((await world.given(list())).page.rows[0]?.status, 'working')
   await world.clock.advance(7_200_000)
-  world.book.move(theirs.brokerOrderId, 'cancelled')
+  world.ledger.move(theirs.brokerOrderId, 'cancelled')
   await world.clock.advance(10_000)
   assert.equal((await world.given(list())).page.rows[0]?.status, 'cancelled')
 })
@@ -341,7 +346,7 @@ test('an open order that a read finds is followed from then on, although nobody 
 test('a broker without a stream is polled', async () => {
   await using world = await bench.world({ capabilities: { accountStream: false } })
   const order = await world.given(world.place())
-  world.book.fill(idOf(order), '10')
+  world.ledger.fill(idOf(order), '10')
   await world.clock.advance(6_000)
   assert.equal((await world.stored(order)).status, 'filled')
   assert.equal(world.broker.streams.readers, 0)
@@ -354,7 +359,7 @@ test('a broker whose answers hang does not hold the mirror for ever', async () =
   world.broker.readPlan = () => ({ hangs: 'for_ever' })
   await world.clock.advance(60_000)
   world.broker.heal()
-  world.book.fill(idOf(order), '10')
+  world.ledger.fill(idOf(order), '10')
   await world.clock.advance(60_000)
   assert.equal((await world.stored(order)).status, 'filled')
 })

@@ -17,7 +17,7 @@ test('an accepted order is working, sent once', async () => {
   const order = await world.given(world.place())
   assert.equal(order.status, 'working')
   assert.deepEqual(order.submission, { ...order.submission, state: 'acknowledged', attempts: 1, method: 'reply' })
-  assert.equal(world.book.arrivals(order.brokerClOrdId), 1)
+  assert.equal(world.ledger.arrivals(order.brokerClOrdId), 1)
   assert.deepEqual(await world.stored(order), order)
 })
 
@@ -44,9 +44,9 @@ test('a rejected order says why with one of a few codes, and no other order does
   const [, , later, part] = placed
   assert.ok(later !== undefined && part !== undefined)
   assert.deepEqual([later.status, later.rejectCode], ['working', null])
-  world.book.move(later.brokerOrderId ?? '', 'rejected', { rejectCode: 'risk_rejected', brokerMessage: 'Too risky.' })
-  world.book.fill(part.brokerOrderId ?? '', '3')
-  world.book.move(part.brokerOrderId ?? '', 'rejected', { rejectCode: 'risk_rejected' })
+  world.ledger.move(later.brokerOrderId ?? '', 'rejected', { rejectCode: 'risk_rejected', brokerMessage: 'Too risky.' })
+  world.ledger.fill(part.brokerOrderId ?? '', '3')
+  world.ledger.move(part.brokerOrderId ?? '', 'rejected', { rejectCode: 'risk_rejected' })
   await world.clock.advance(5_000)
   const outcomes = async () => (await Promise.all(placed.map(order => world.stored(order)))).map(order => [order.status, order.rejectCode])
   const expected = [
@@ -60,8 +60,8 @@ test('a rejected order says why with one of a few codes, and no other order does
   ]
   assert.deepEqual(await outcomes(), expected)
   // The reason is reported less exactly, or not at all.
-  world.book.move(later.brokerOrderId ?? '', 'rejected', { rejectCode: 'other' })
-  world.book.move(later.brokerOrderId ?? '', 'rejected', { rejectCode: null, brokerStatus: 'gone' })
+  world.ledger.move(later.brokerOrderId ?? '', 'rejected', { rejectCode: 'other' })
+  world.ledger.move(later.brokerOrderId ?? '', 'rejected', { rejectCode: null, brokerStatus: 'gone' })
   await world.clock.advance(5_000)
   assert.deepEqual(await outcomes(), expected)
 })
@@ -122,14 +122,14 @@ test('a fill that comes before the reply is counted once, and the older reply mo
   world.broker.plans.submit.push({ replyAfterMs: 1_000 })
   const placing = world.place()
   await world.clock.advance(10)
-  const [taken] = world.book.list()
+  const [taken] = world.ledger.list()
   assert.ok(taken)
-  world.book.fill(taken.brokerOrderId, '10')
+  world.ledger.fill(taken.brokerOrderId, '10')
   await world.clock.advance(10)
   const [seen] = await world.orders()
   assert.deepEqual([seen?.status, seen?.submission.method], ['filled', 'stream'])
   const order = await world.given(placing)
-  assert.deepEqual([order.status, order.fills.length, order.lastExecTime], ['filled', 1, world.book.get(taken.brokerOrderId).updatedAt])
+  assert.deepEqual([order.status, order.fills.length, order.lastExecTime], ['filled', 1, world.ledger.get(taken.brokerOrderId).updatedAt])
 })
 
 test('a refusal that follows the stream’s acknowledgement does not end the order', async () => {
@@ -140,7 +140,7 @@ test('a refusal that follows the stream’s acknowledgement does not end the ord
   await world.clock.advance(10)
   const [stored] = await world.orders()
   assert.ok(stored)
-  world.book.add({ ...stored, brokerAccountId: world.account.brokerAccountId }, 'working')
+  world.ledger.add({ ...stored, brokerAccountId: world.account.brokerAccountId }, 'working')
   const order = await world.given(placing)
   assert.deepEqual([order.status, order.submission.state, order.submission.method], ['working', 'acknowledged', 'stream'])
 })

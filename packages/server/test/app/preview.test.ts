@@ -108,13 +108,13 @@ test('an order in the place of an answer is an alarm: an error that names it, a 
   await using world = await bench.world()
   world.broker.previewed = 'placed'
   await assert.rejects(preview(world), isCode('internal', /GET \/orders/))
-  const [order] = world.book.list()
+  const [order] = world.ledger.list()
   assert.ok(order !== undefined)
-  await assert.rejects(preview(world), isCode('internal', new RegExp(world.book.list()[1]?.brokerOrderId ?? '')))
+  await assert.rejects(preview(world), isCode('internal', new RegExp(world.ledger.list()[1]?.brokerOrderId ?? '')))
   const alarms = world.logged.filter(({ level, message }) => level === 'error' && message.startsWith('ALARM'))
   assert.deepEqual(
     alarms.map(({ fields }) => fields.brokerOrderId),
-    world.book.list().map(({ brokerOrderId }) => brokerOrderId)
+    world.ledger.list().map(({ brokerOrderId }) => brokerOrderId)
   )
   assert.equal(world.counted.get(`order_previews_total ${world.connection.broker} placed`), 2)
 })

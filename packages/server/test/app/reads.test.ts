@@ -44,7 +44,7 @@ function transactions(world: World, from: string | null = null, to: string | nul
 
 function fill(world: World, { brokerOrderId }: Order, quantity = '10') {
   assert.ok(brokerOrderId)
-  return world.book.fill(brokerOrderId, quantity, '10')
+  return world.ledger.fill(brokerOrderId, quantity, '10')
 }
 
 function isUnavailable(cause: unknown): boolean {
@@ -214,7 +214,7 @@ for (const failure of [new StoreUnavailable('the disk is full'), new CommitUnkno
 
   test(`a store that ${isFull ? 'takes no writes' : 'confirms no commit'} leaves the last stored records of an account nobody follows, and says so`, async () => {
     await using world = await bench.world()
-    world.book.fill(world.book.addOutside(ELSEWHERE, world.account.brokerAccountId).brokerOrderId, '5')
+    world.ledger.fill(world.ledger.addOutside(ELSEWHERE, world.account.brokerAccountId).brokerOrderId, '5')
     const [first] = (await world.given(orders(world))).page.rows
     assert.ok(first)
     const everything = async () => {

@@ -81,7 +81,7 @@ for (const [what, remove] of REMOVALS) {
     assert.equal(world.logged.filter(({ message, fields }) => message.startsWith('ALARM') && fields.orderId === orderId).length, 1)
     await world.clock.advance(30_000)
     const [late] = await audit(orderId, 'order.answered_late')
-    assert.equal(late?.detail.broker_order_id, world.book.list()[0]?.brokerOrderId)
+    assert.equal(late?.detail.broker_order_id, world.ledger.list()[0]?.brokerOrderId)
   })
 
   test(`the ${what} is removed while a cancel is on its way: the broker takes it first`, async () => {
@@ -93,7 +93,7 @@ for (const [what, remove] of REMOVALS) {
     await world.clock.advance(100)
     await world.given(remove(world))
     await world.given(cancelling)
-    assert.deepEqual([(await detailOf(world))?.abandoned_orders, world.book.list()[0]?.status], [0, 'cancelled'])
+    assert.deepEqual([(await detailOf(world))?.abandoned_orders, world.ledger.list()[0]?.status], [0, 'cancelled'])
   })
 
   test(`the ${what} is removed while a replacement is of unknown outcome: both of its orders are named`, async () => {

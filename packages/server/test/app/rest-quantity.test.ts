@@ -31,7 +31,7 @@ function shown(world: World, order: Order, quantity: number, filled: number, sta
     ...{ fillId: `${order.clOrdId}-${index}`, at, quantity: decimal(1), price: parseDecimal('9.00', 'price'), execDest: null }
   }))
   const own = { brokerClOrdId, quantity: decimal(quantity), fills, status, brokerStatus: status, entryTime: at, updatedAt: at }
-  return { ...world.book.get('o-1'), ...own, brokerOrderId: brokerOrderId ?? `of-${order.clOrdId}`, limitPrice: order.limitPrice }
+  return { ...world.ledger.get('o-1'), ...own, brokerOrderId: brokerOrderId ?? `of-${order.clOrdId}`, limitPrice: order.limitPrice }
 }
 
 test('a price change of an order that fills meanwhile: the rejected replacement is for the quantity that was asked for', async () => {
@@ -102,8 +102,8 @@ test('a modification says by how much it changes the total, whatever was filled 
   await using world = await bench.world({ capabilities: { replacedQuantity: 'rest' } })
   await world.live()
   const requested: (string | undefined)[] = []
-  const replace = world.book.replace.bind(world.book)
-  world.book.replace = request => {
+  const replace = world.ledger.replace.bind(world.ledger)
+  world.ledger.replace = request => {
     requested.push(request.totalChange)
     return replace(request)
   }

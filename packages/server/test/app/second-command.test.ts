@@ -17,7 +17,7 @@ async function released(world: World, kind: 'cancel' | 'replace'): Promise<Order
   assert.ok(order.brokerOrderId)
   world.broker.plans[kind].push({ effect: 'refused', message: 'Too early.', replyAfterMs: 60_000 })
   await world.given(kind === 'cancel' ? world.cancel(order) : world.modify(order, { clOrdId: 'm-1', limitPrice: '11.00' }))
-  world.broker.streams.tell({ ...world.book.get(order.brokerOrderId), releases: true })
+  world.broker.streams.publish({ ...world.ledger.get(order.brokerOrderId), releases: true })
   await world.clock.until(async () => (await world.stored(order)).status === 'working', 'the stream releases the order')
   return order
 }
@@ -30,7 +30,7 @@ test('a second cancel goes out while the refusal of the first is on its way, whi
   assert.deepEqual([second.status, world.broker.sent('cancel')], ['pending_cancel', 2])
   await world.clock.advance(70_000)
   assert.deepEqual([(await world.stored(order)).status, (await world.stored(order)).brokerMessage], ['pending_cancel', null])
-  world.book.move(order.brokerOrderId ?? '', 'cancelled')
+  world.ledger.move(order.brokerOrderId ?? '', 'cancelled')
   await world.clock.until(async () => (await world.stored(order)).status === 'cancelled', 'the order is cancelled')
   assert.equal(world.broker.sent('cancel'), 2)
 })

@@ -25,7 +25,7 @@ test('nothing set gives a service for this machine alone', () => {
   assert.deepEqual(settings.brokers, KNOWN_BROKERS)
   assert.deepEqual(
     settings.offers.map(({ id, at }) => [id, at]),
-    KNOWN_BROKERS.map(id => [id, 'house']),
+    KNOWN_BROKERS.map(id => [id, 'sandbox']),
     'the sandbox brokerage stands in for every broker'
   )
 })
@@ -124,7 +124,7 @@ test('an offer says which accounts of the broker it is for, and where their orde
   )
   const places = (env: Readonly<Record<string, string>>) =>
     settingsOf({ ...clients, TRUNKLINE_BROKERS: ids.join(), ...env }).offers.map(offer =>
-      offer.at === 'house' ? offer.at : `${offer.environment} ${offer.ordersUrl}`
+      offer.at === 'sandbox' ? offer.at : `${offer.environment} ${offer.ordersUrl}`
     )
   assert.deepEqual(places({}), [
     'live https://api.alpaca.markets',

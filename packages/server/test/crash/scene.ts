@@ -10,10 +10,10 @@ import {
   CLIENT_SECRET,
   CrashPlatform,
   type CrashUser,
-  HouseProcess,
   type LogEntry,
   logFaults,
   type OrderRecord,
+  SandboxProcess,
   ServiceProcess
 } from '@trunkline/testkit/crash/index'
 import { FaultProxy } from '@trunkline/testkit/fault-proxy/index'
@@ -43,7 +43,7 @@ const FAST = {
 }
 
 export class Scene implements AsyncDisposable {
-  readonly house: HouseProcess
+  readonly house: SandboxProcess
   readonly proxy: FaultProxy
   readonly platform: CrashPlatform
   readonly #env: Readonly<Record<string, string>>
@@ -53,7 +53,7 @@ export class Scene implements AsyncDisposable {
   #users = 0
 
   private constructor(
-    parts: { readonly house: HouseProcess; readonly proxy: FaultProxy; readonly service: ServiceProcess },
+    parts: { readonly house: SandboxProcess; readonly proxy: FaultProxy; readonly service: ServiceProcess },
     env: Readonly<Record<string, string>>,
     resources: AsyncDisposableStack
   ) {
@@ -71,7 +71,7 @@ export class Scene implements AsyncDisposable {
       const dataDir = await mkdtemp(join(tmpdir(), 'trunkline-crash-'))
       resources.defer(() => rm(dataDir, { recursive: true, force: true }))
       const proxy = resources.use(await FaultProxy.start())
-      const [house, database] = await Promise.all([HouseProcess.start(proxy.url), databaseOf(engine, dataDir, resources)])
+      const [house, database] = await Promise.all([SandboxProcess.start(proxy.url), databaseOf(engine, dataDir, resources)])
       resources.use(house)
       proxy.leadTo(house.port)
       const env = {
@@ -137,7 +137,7 @@ export class Scene implements AsyncDisposable {
         })
         const stored = order === null ? null : await this.#service.order(order.order_id)
         if (order === null || stored === null) return false
-        const { waitsFor, differences } = agreement(order, await this.house.books(stored.brokerClOrdId))
+        const { waitsFor, differences } = agreement(order, await this.house.ordersOf(stored.brokerClOrdId))
         last = waitsFor ?? differences.join('; ')
         settled = order
         return waitsFor === null && differences.length === 0
@@ -153,7 +153,7 @@ export class Scene implements AsyncDisposable {
   async books(order: OrderRecord): Promise<{ readonly received: number; readonly accepted: number }> {
     const stored = await this.#service.order(order.order_id)
     assert.ok(stored !== null)
-    return await this.house.books(stored.brokerClOrdId)
+    return await this.house.ordersOf(stored.brokerClOrdId)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -65,7 +65,7 @@ async function readsOnly(stage: Stage, name: string): Promise<void> {
   // Those of accounts are refreshed first, which writes: the last stored ones are shown instead.
   for (const path of ['/accounts', '/balances', '/positions', '/orders'])
     await until(async () => (await user.call('GET', path)).status === 200, `${path} is answered from what is stored`)
-  stage.world.ledger.asked.set(`${user.userId} ${name}`, null)
+  stage.world.ledger.requested.set(`${user.userId} ${name}`, null)
   const { status, body } = await user.place(name, { symbol: 'SPY', order_qty: '1' })
   assert.equal(status, 503, JSON.stringify(body))
 }

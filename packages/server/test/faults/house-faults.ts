@@ -22,7 +22,7 @@ function answered(id: string, title: string, ...specs: readonly object[]): Fault
 /** A price at which every order of `resting` is filled. */
 async function comeTo(stage: Stage, symbol: string, resting: readonly RestingOrder[]): Promise<void> {
   const price = Math.floor(Math.min(...resting.map(each => Number(each.price))) / 2)
-  await stage.world.house.control('PUT', `/market/${symbol}`, { price: `${price}.00` })
+  await stage.world.sandbox.control('PUT', `/market/${symbol}`, { price: `${price}.00` })
 }
 
 async function finalOf(stage: Stage, { user, order }: RestingOrder): Promise<{ readonly status: string; readonly filled: string }> {
@@ -83,10 +83,10 @@ export const ANSWERS: readonly Fault[] = [
     title: '401 once to every login in the middle of its session',
     async play(stage) {
       for (const { login } of stage.world.users) await stage.house({ on: '*', do: 'status', status: 401, times: 1, login: login.username })
-      const before = await stage.world.house.requests('token')
+      const before = await stage.world.sandbox.requests('token')
       await stage.trade()
       const logins = stage.world.users.length
-      const asked = (await stage.world.house.requests('token')) - before
+      const asked = (await stage.world.sandbox.requests('token')) - before
       assert.ok(asked >= logins && asked <= 2 * logins, `${asked} refreshes for ${logins} logins`)
     }
   },
@@ -124,8 +124,8 @@ export const ANSWERS: readonly Fault[] = [
       const successors = await Promise.all(resting.map(each => stage.modify(each, 15)))
       const [price] = resting.map(each => each.price)
       // Enough for the first order and two of the second.
-      await stage.world.house.control('PUT', '/market', { paused: true })
-      await stage.world.house.control('PUT', '/market/IWM', { bids: [['1.00', '5']], asks: [[price, '12']] })
+      await stage.world.sandbox.control('PUT', '/market', { paused: true })
+      await stage.world.sandbox.control('PUT', '/market/IWM', { bids: [['1.00', '5']], asks: [[price, '12']] })
       await stage.trade()
       const total = async () => {
         const olds = await Promise.all(resting.map(each => finalOf(stage, each)))
@@ -166,7 +166,7 @@ export const ANSWERS: readonly Fault[] = [
       await stage.streams({ do: 'drop' })
       await stage.trade()
       await stage.struck()
-      await stage.world.house.control('DELETE', '/faults')
+      await stage.world.sandbox.control('DELETE', '/faults')
       // What was placed elsewhere meanwhile is in no list that came: the next true one tells of it, which a new stream begins with.
       await stage.streams({ do: 'drop' })
     }
@@ -206,7 +206,7 @@ export const ANSWERS: readonly Fault[] = [
     title: 'a list of orders misses one of its pages',
     async play(stage) {
       await wideAccount(stage)
-      await stage.accord.toldAndTrue()
+      await stage.accord.streamMatchesSandbox()
       await stage.house({ on: 'orders.list', do: 'lose_page' })
       await stage.streams({ do: 'drop' })
       await stage.trade()
@@ -219,10 +219,10 @@ async function wideAccount({ world }: Stage): Promise<void> {
   const [user] = world.users
   assert.ok(user !== undefined)
   const [account] = user.login.accounts
-  const limit = await world.house.restingPrice(user.login, 'KO')
+  const limit = await world.sandbox.restingPrice(user.login, 'KO')
   const ticket = { account: account?.id, symbol: 'KO', direction: 'buy', kind: 'limit', lifetime: 'gtc', quantity: '1', limit }
   for (let number = 0; number <= PAGE; number += 1) {
-    const { order } = await world.house.control('POST', '/orders', { login: user.login.username, ...ticket })
+    const { order } = await world.sandbox.control('POST', '/orders', { login: user.login.username, ...ticket })
     world.ledger.elsewhere.add(order.id)
   }
 }

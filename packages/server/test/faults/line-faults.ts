@@ -27,7 +27,7 @@ export const STREAMS: readonly Fault[] = [
     id: 'F20',
     title: 'all streams reconnect and nothing has changed: no event',
     async play(stage) {
-      const { house, users } = stage.world
+      const { sandbox: house, users } = stage.world
       await house.control('PUT', '/market', { paused: true })
       await house.control('PUT', '/clock', { frozen: true })
       const reconnect = async () => {
@@ -50,7 +50,7 @@ export const STREAMS: readonly Fault[] = [
     title: 'the stream is cut exactly between a fill and its order, again and again',
     async play(stage) {
       const done = tally()
-      stage.world.houseLine.tamper(() => new CutBetween('fill', 'order', done, () => done.cut < 12))
+      stage.world.sandboxProxy.tamper(() => new CutBetween('fill', 'order', done, () => done.cut < 12))
       await stage.trade(6, 60)
       assert.ok(done.cut >= 3, `${done.cut} cuts`)
     }
@@ -61,7 +61,7 @@ export const STREAMS: readonly Fault[] = [
     async play(stage) {
       const done = tally()
       const { fraction } = stage.chance.apart()
-      stage.world.houseLine.tamper(() => new Disorder({ drop: 0.04, duplicate: 0.1, delay: 0.15, window: 4, fraction, tally: done }))
+      stage.world.sandboxProxy.tamper(() => new Disorder({ drop: 0.04, duplicate: 0.1, delay: 0.15, window: 4, fraction, tally: done }))
       await stage.trade(6, 60)
       assert.ok(done.dropped > 0 && done.duplicated > 0 && done.reordered > 0, JSON.stringify(done))
     }
@@ -83,10 +83,10 @@ export const STREAMS: readonly Fault[] = [
     id: 'F21',
     title: 'everything comes one byte at a time, or in slices',
     async play(stage) {
-      const { houseLine, platformLine } = stage.world
-      houseLine.set('stream', 'both', { sliceBytes: 1 })
-      houseLine.set('request', 'both', { sliceBytes: 23 })
-      platformLine.set('stream', 'both', { sliceBytes: 3 })
+      const { sandboxProxy, platformProxy } = stage.world
+      sandboxProxy.set('stream', 'both', { sliceBytes: 1 })
+      sandboxProxy.set('request', 'both', { sliceBytes: 23 })
+      platformProxy.set('stream', 'both', { sliceBytes: 3 })
       await stage.trade()
     }
   },
@@ -94,10 +94,10 @@ export const STREAMS: readonly Fault[] = [
     id: 'F21',
     title: 'everything comes late, and unevenly so',
     async play(stage) {
-      const { houseLine, platformLine } = stage.world
-      houseLine.set('stream', 'both', { latencyMs: 150, jitterMs: 140 })
-      houseLine.set('request', 'both', { latencyMs: 120, jitterMs: 110 })
-      platformLine.set('stream', 'both', { latencyMs: 150, jitterMs: 140 })
+      const { sandboxProxy, platformProxy } = stage.world
+      sandboxProxy.set('stream', 'both', { latencyMs: 150, jitterMs: 140 })
+      sandboxProxy.set('request', 'both', { latencyMs: 120, jitterMs: 110 })
+      platformProxy.set('stream', 'both', { latencyMs: 150, jitterMs: 140 })
       await stage.trade()
       assert.ok(
         (await stage.health()).every(health => health === 'live'),
@@ -109,7 +109,7 @@ export const STREAMS: readonly Fault[] = [
     id: 'F21, S53',
     title: 'a platform reads slowly: it is told everything in the end',
     async play(stage) {
-      stage.world.platformLine.set('stream', 'toClient', { bytesPerSecond: 60_000, sliceBytes: 1_000 })
+      stage.world.platformProxy.set('stream', 'toClient', { bytesPerSecond: 60_000, sliceBytes: 1_000 })
       await stage.trade(6, 60)
     }
   },
@@ -117,13 +117,13 @@ export const STREAMS: readonly Fault[] = [
     id: 'F22',
     title: 'a platform’s own socket is reset in the middle of frames',
     async play(stage) {
-      const { platformLine, followers } = stage.world
+      const { platformProxy, followers } = stage.world
       const far = followers.get('far')
       const before = far?.connections ?? 0
       // The load goes on until then: a line is cut only when so many bytes have come.
       await stage.tradeDuring(async () => {
         for (let cut = 1; cut <= 4; cut += 1) {
-          platformLine.resetAfter('stream', 'toClient', () => stage.chance.whole(1, 3_000))
+          platformProxy.resetAfter('stream', 'toClient', () => stage.chance.whole(1, 3_000))
           await until(() => (far?.connections ?? 0) >= before + cut && far?.isLive === true, 'it has resumed')
         }
       }, 300)
@@ -133,13 +133,13 @@ export const STREAMS: readonly Fault[] = [
     id: 'F19',
     title: 'the streams flap',
     async play(stage) {
-      const { houseLine, house } = stage.world
+      const { sandboxProxy, sandbox: house } = stage.world
       await allLive(stage)
       const connects = await house.requests('stream.connect')
       const began = performance.now()
       const flapping = (async () => {
         while (performance.now() - began < 3_000) {
-          houseLine.reset('stream')
+          sandboxProxy.reset('stream')
           await delay(250)
         }
       })()
@@ -157,7 +157,7 @@ export const STREAMS: readonly Fault[] = [
     title: 'the line of every stream is dead, and neither side is told',
     async play(stage) {
       await allLive(stage)
-      stage.world.houseLine.set('stream', 'both', { held: true })
+      stage.world.sandboxProxy.set('stream', 'both', { held: true })
       await Promise.all([stage.trade(), noneLive(stage)])
     }
   },
@@ -170,7 +170,7 @@ export const STREAMS: readonly Fault[] = [
         await stage.streams({ do: 'mute' })
         await Promise.all([stage.trade(), noneLive(stage)])
         // Nothing comes by stream, and yet everything comes.
-        await stage.accord.toldAndTrue(15_000)
+        await stage.accord.streamMatchesSandbox(15_000)
       })
     }
   },

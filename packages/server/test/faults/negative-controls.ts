@@ -48,19 +48,19 @@ export function negativeControls(stage: () => Stage): void {
   for (const [name, tampering] of Object.entries(CASES)) {
     test(`an update that is ${name} on its way is noticed`, async () => {
       const { world, accord } = stage()
-      const { platformLine } = world
+      const { platformProxy } = world
       await world.unfollow('far')
-      platformLine.tamper(() => tampering)
-      world.follow('fooled', { origin: () => platformLine.url })
+      platformProxy.tamper(() => tampering)
+      world.follow('fooled', { origin: () => platformProxy.url })
       try {
         await stage().trade(2)
         await until(() => tampering.isDone, 'it was done')
-        platformLine.clear()
+        platformProxy.clear()
         await assert.rejects(accord.reached(3_000), /fooled/)
       } finally {
-        platformLine.clear()
+        platformProxy.clear()
         await world.unfollow('fooled')
-        world.follow('far', { origin: () => platformLine.url })
+        world.follow('far', { origin: () => platformProxy.url })
       }
       await accord.reached()
     })

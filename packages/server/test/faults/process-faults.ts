@@ -79,7 +79,7 @@ export const PROCESSES: readonly Fault[] = [
     id: 'F23',
     title: 'answers of token refreshes are lost, at a broker that forgives',
     async play(stage) {
-      const { house, users } = stage.world
+      const { sandbox: house, users } = stage.world
       await house.control('PUT', '/oauth', { refresh_grace_ms: 60_000 })
       await stage.house({ on: 'token', do: 'lose_answer', times: LOGINS_TURNED_AWAY })
       for (const { login } of users.slice(0, LOGINS_TURNED_AWAY))
@@ -98,8 +98,8 @@ export const PROCESSES: readonly Fault[] = [
     title: 'the answer of a token refresh is lost, at a broker that does not forgive: told, never silent',
     async play(stage) {
       const { world } = stage
-      const victim = await world.platform.user('victim', await world.house.login())
-      const price = await world.house.restingPrice(victim.login, 'SPY')
+      const victim = await world.platform.user('victim', await world.sandbox.login())
+      const price = await world.sandbox.restingPrice(victim.login, 'SPY')
       const ticket = { symbol: 'SPY', order_type: 'LMT', order_tif: 'GTC', order_limit_price: price }
       const { body } = await victim.place('resting', ticket)
       assert.equal(body.normalized_status, 'working', JSON.stringify(body))
@@ -125,16 +125,16 @@ export const PROCESSES: readonly Fault[] = [
     // An order without an answer is looked for every half minute once the broker was away for longer than a proof of absence takes.
     settleMs: 60_000,
     async play(stage) {
-      const { houseLine, users } = stage.world
-      houseLine.refuse()
-      for (const kind of ['request', 'stream'] as const) houseLine.reset(kind)
+      const { sandboxProxy, users } = stage.world
+      sandboxProxy.refuse()
+      for (const kind of ['request', 'stream'] as const) sandboxProxy.reset(kind)
       await stage.trade(5, 400)
       const reads = await Promise.all(users.flatMap(user => ['/orders', '/positions', '/balances'].map(path => user.call('GET', path))))
       assert.ok(
         reads.every(({ status }) => status === 200),
         'the last known records are read'
       )
-      assert.ok(houseLine.counts.refused > 0)
+      assert.ok(sandboxProxy.counts.refused > 0)
       assert.ok((await stage.health()).every(health => health === 'stale'))
     }
   },

@@ -26,7 +26,7 @@ async function populate(world: World): Promise<void> {
     const demo = () => ({ base_url: world.demo.base_url, client_id: clientId, client_secret: clientSecret })
     const { userId } = await world.join(new CrashPlatform(demo), `user-of-${number}`, ACCOUNTS)
     for (let session = 1; session <= SESSIONS_OF_EACH; session += 1)
-      world.follow(`session ${number}.${session}`, { demo, users: [userId], origin: () => world.platformLine.url })
+      world.follow(`session ${number}.${session}`, { demo, users: [userId], origin: () => world.platformProxy.url })
   }
 }
 
@@ -41,12 +41,12 @@ const SESSIONS: readonly Fault[] = [
     id: 'F22',
     title: 'the sockets of a hundred sessions are reset in the middle of frames, three times',
     async play(stage) {
-      const { platformLine, followers } = stage.world
+      const { platformProxy, followers } = stage.world
       // The load goes on until then: a line is cut only when so many bytes have come.
       await stage.tradeDuring(async () => {
         for (let round = 1; round <= 3; round += 1) {
           const before = [...followers.values()].map(({ connections }) => connections)
-          const cut = platformLine.resetAfter('stream', 'toClient', () => stage.chance.whole(1, 2_000))
+          const cut = platformProxy.resetAfter('stream', 'toClient', () => stage.chance.whole(1, 2_000))
           assert.equal(cut, PLATFORMS * SESSIONS_OF_EACH)
           await allResumed(stage, before)
         }

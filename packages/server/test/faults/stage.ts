@@ -1,7 +1,7 @@
 // Where one fault after another is played on the same running service: each begins, meets a load, ends, and leaves everybody in agreement.
 import assert from 'node:assert/strict'
 import { fileURLToPath } from 'node:url'
-import { Accord, Chance, type CrashUser, type OrderRecord, type Vitals, World } from '@trunkline/testkit/crash/index'
+import { Chance, ConsistencyCheck, type CrashUser, type OrderRecord, type Vitals, World } from '@trunkline/testkit/crash/index'
 import { metricsPage } from '@trunkline/testkit/metrics'
 import { ofSearch } from '@trunkline/testkit/search'
 import { until } from '@trunkline/testkit/until'
@@ -41,7 +41,7 @@ const HANDLES_SLACK = 12
 
 export class Stage implements AsyncDisposable {
   readonly world: World
-  readonly accord: Accord
+  readonly accord: ConsistencyCheck
   readonly nameOf: (orderId: string) => string
   readonly chance: Chance
   readonly #seed: number
@@ -53,7 +53,7 @@ export class Stage implements AsyncDisposable {
   private constructor(options: StageOptions, parts: { readonly world: World; readonly nameOf: (orderId: string) => string }, seed: number) {
     this.world = parts.world
     this.nameOf = parts.nameOf
-    this.accord = new Accord(parts.world, parts.nameOf)
+    this.accord = new ConsistencyCheck(parts.world, parts.nameOf)
     this.chance = parts.world.chance.apart()
     this.#seed = seed
     this.#name = options.name
@@ -112,14 +112,14 @@ export class Stage implements AsyncDisposable {
   /** Sets faults of the house's requests. Each must strike at least once before the fault is over. */
   async house(...specs: readonly Fields[]): Promise<void> {
     for (const spec of specs) {
-      const { fault } = await this.world.house.control('POST', '/faults', spec)
+      const { fault } = await this.world.sandbox.control('POST', '/faults', spec)
       this.#armed.push({ id: fault.id, spec })
     }
   }
 
   /** Does something to the house's streams, of a login or of all. */
   async streams(order: Fields): Promise<void> {
-    await this.world.house.control('POST', '/streams', order)
+    await this.world.sandbox.control('POST', '/streams', order)
   }
 
   /** Buy orders that rest, one on the first account of each of so many users. */
@@ -127,7 +127,7 @@ export class Stage implements AsyncDisposable {
     const users = this.world.users.slice(0, count)
     const [first] = users
     assert.ok(first !== undefined)
-    const price = await this.world.house.restingPrice(first.login, symbol)
+    const price = await this.world.sandbox.restingPrice(first.login, symbol)
     const ticket = { symbol, order_type: 'LMT', order_tif: 'GTC', order_limit_price: price, order_qty: String(quantity) }
     return await Promise.all(users.map(async user => ({ user, price, order: await this.place(user, ticket) })))
   }
@@ -136,10 +136,10 @@ export class Stage implements AsyncDisposable {
   async place(user: CrashUser, ticket: Fields): Promise<OrderRecord> {
     this.#loads += 1
     const name = `a${this.#loads}`
-    this.world.ledger.asked.set(`${user.userId} ${name}`, null)
+    this.world.ledger.requested.set(`${user.userId} ${name}`, null)
     const { status, body } = await user.place(name, ticket)
     assert.equal(status, 201, JSON.stringify(body))
-    this.world.ledger.asked.set(`${user.userId} ${name}`, body)
+    this.world.ledger.requested.set(`${user.userId} ${name}`, body)
     return body
   }
 
@@ -147,9 +147,9 @@ export class Stage implements AsyncDisposable {
   async modify({ user, order }: RestingOrder, quantity: number): Promise<{ readonly status: number; readonly body: OrderRecord }> {
     this.#loads += 1
     const name = `m${this.#loads}`
-    this.world.ledger.asked.set(`${user.userId} ${name}`, null)
+    this.world.ledger.requested.set(`${user.userId} ${name}`, null)
     const answer = await user.modify(order.order_id, name, { order_qty: String(quantity) })
-    if (answer.status === 200) this.world.ledger.asked.set(`${user.userId} ${name}`, answer.body)
+    if (answer.status === 200) this.world.ledger.requested.set(`${user.userId} ${name}`, answer.body)
     return answer
   }
 
@@ -200,7 +200,7 @@ export class Stage implements AsyncDisposable {
   async struck(): Promise<void> {
     let missing: readonly Fields[] = []
     await until(async () => {
-      const { items } = await this.world.house.control('GET', '/faults')
+      const { items } = await this.world.sandbox.control('GET', '/faults')
       const unmet = new Set(items.filter((item: Fields) => item.hits === 0).map((item: Fields) => item.id))
       missing = this.#armed.filter(({ id }) => unmet.has(id)).map(({ spec }) => spec)
       return missing.length === 0
@@ -208,9 +208,9 @@ export class Stage implements AsyncDisposable {
   }
 
   async #end(): Promise<void> {
-    const { house, houseLine, platformLine } = this.world
+    const { sandbox: house, sandboxProxy, platformProxy } = this.world
     this.#armed = []
-    for (const line of [houseLine, platformLine]) line.clear()
+    for (const line of [sandboxProxy, platformProxy]) line.clear()
     await house.control('DELETE', '/faults')
     await house.control('POST', '/streams', { do: 'normal' })
     await house.control('PUT', '/market', { paused: false })

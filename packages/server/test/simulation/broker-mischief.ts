@@ -32,7 +32,7 @@ export class BrokerMischief {
     this.#temper = temper
     const { broker } = login
     broker.listsBy = chance.happens(0.7) ? 'updatedAt' : 'entryTime'
-    broker.tells = chance.happens(0.8) ? 'fills' : 'totals'
+    broker.reports = chance.happens(0.8) ? 'fills' : 'totals'
     broker.plan = kind => this.#commandPlan(kind)
     broker.readPlan = () => this.#readPlan()
     broker.streams.route = report => this.#route(report)

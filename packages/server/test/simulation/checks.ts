@@ -107,7 +107,7 @@ async function checkLogin(day: Day, login: Login, present: Connection, stored: r
   const lost = hopeless(login, orders)
   for (const order of orders) checkCarriedOn(order, orders)
   for (const order of orders) if (!lost.has(order)) checkOrder(login, order, chainOf(order, orders))
-  for (const report of broker.book.list()) {
+  for (const report of broker.ledger.list()) {
     const ours = orders.filter(order => order.brokerOrderId === report.brokerOrderId && !hasPassedOn(order, orders))
     assert.equal(ours.length, 1, `${connection.broker}’s ${report.brokerOrderId} is ${ours.length} records here`)
   }
@@ -153,7 +153,7 @@ export function hopeless({ broker }: Login, orders: readonly Order[]): ReadonlyS
   return new Set(
     waiting.filter(order => {
       const isAlone = !orders.some(other => other.brokerOrderId !== null && isSameTicket(order, other))
-      const isLost = order.replacesOrderId === null && broker.book.arrivals(order.brokerClOrdId) === 0
+      const isLost = order.replacesOrderId === null && broker.ledger.arrivals(order.brokerClOrdId) === 0
       return isLost || !isAlone
     })
   )
@@ -177,10 +177,10 @@ function ownStatus({ fills }: Order, told: Order['status'], chain: readonly Orde
 function checkOrder({ broker }: Login, order: Order, chain: readonly Order[]): void {
   const { clOrdId, status, submission } = order
   const what = `${order.broker}’s ${clOrdId} (${order.brokerOrderId})`
-  const arrivals = broker.book.arrivals(order.brokerClOrdId)
+  const arrivals = broker.ledger.arrivals(order.brokerClOrdId)
   if (submission.state !== 'external') assert.ok(arrivals <= 1, `${what} arrived ${arrivals} times`)
   assert.equal(order.pendingRequest, null, `${what} is ${status} and waits for something`)
-  const report = broker.book.list().find(known => known.brokerOrderId === order.brokerOrderId)
+  const report = broker.ledger.list().find(known => known.brokerOrderId === order.brokerOrderId)
   if (report === undefined) {
     assert.equal(arrivals, 0, `${what} is at the broker, and unknown here`)
     assert.equal(status, 'rejected', `${what} is not at the broker`)
@@ -194,7 +194,7 @@ function checkOrder({ broker }: Login, order: Order, chain: readonly Order[]): v
     `${what} is ${report.status} at the broker`
   )
   const fills = chain.flatMap(part => part.fills)
-  if (broker.tells === 'fills') assert.deepEqual(new Set(fills), new Set(report.fills), `${what} has other fills at the broker`)
+  if (broker.reports === 'fills') assert.deepEqual(new Set(fills), new Set(report.fills), `${what} has other fills at the broker`)
   assert.equal(sum(fills.map(({ quantity }) => quantity)), sum((report.fills ?? []).map(({ quantity }) => quantity)), what)
 }
 

@@ -19,7 +19,7 @@ test('a store is found again as it was left, is not opened twice, and survives a
     const who = await make.owner(store)
     const order = make.order(who)
     await store.orders.record([make.created(order)])
-    const place = { ...make.place(who.platform, 'first'), sessionId: 'of the first process' }
+    const place = { ...make.slot(who.platform, 'first'), sessionId: 'of the first process' }
     assert.equal(await store.streamSlots.take(place, 1, 3_600_000), true)
     await assert.rejects(openStore(settings, testDeps()), EngineRefused)
     await store[Symbol.asyncDispose]()
@@ -63,7 +63,7 @@ test('what writes shares commits and reads nothing first, except what an account
   assert.ok(who !== undefined)
   await store.orders.record([make.created(make.order(who))])
   await store.events.prune(make.time('9999-01-01T00:00:00Z'), 10)
-  await store.streamSlots.take(make.place(who.platform), 1, 1_000)
+  await store.streamSlots.take(make.slot(who.platform), 1, 1_000)
   const last = figures()
   assert.deepEqual([last.reads, last.commits], [later.reads, later.commits + 3], 'a function that writes is a write')
 })

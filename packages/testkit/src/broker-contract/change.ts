@@ -7,10 +7,11 @@ import { until } from '../until.ts'
 import {
   accepted,
   byOrderId,
-  type Card,
+  type ContractCase,
   clOrdId,
   fault,
   filledOf,
+  findSubmitted,
   firstSample,
   isKind,
   isOurs,
@@ -21,9 +22,8 @@ import {
   recently,
   refused,
   restingLimit,
-  sighted,
   soon
-} from './card.ts'
+} from './contract-case.ts'
 import type { BrokerHarness } from './harness.ts'
 
 async function rested(harness: BrokerHarness): Promise<OrderReport> {
@@ -50,20 +50,20 @@ const LOOK_MS = 150
 const SOME = parseDecimal('10', 'quantity')
 const PART = parseDecimal('3', 'quantity')
 
-function isKept({ definition }: BrokerHarness): boolean {
+function keepsId({ definition }: BrokerHarness): boolean {
   return definition.capabilities.replacedOrderId === 'same'
 }
 
 /** The order that a replacement was asked for, once it shows the new terms; null until then. */
 async function replacing(harness: BrokerHarness, old: OrderReport, request: ReturnType<typeof replacement>): Promise<OrderReport | null> {
-  const found = isKept(harness) ? await byOrderId(harness.broker, old) : await sighted(harness, { ...request.ticket, ...request })
+  const found = keepsId(harness) ? await byOrderId(harness.broker, old) : await findSubmitted(harness, { ...request.ticket, ...request })
   if (found === null || found.limitPrice === null || compare(found.limitPrice, request.ticket.limitPrice) !== 0) return null
-  if (!isKept(harness)) assert.equal(found.replacesBrokerOrderId, old.brokerOrderId)
+  if (!keepsId(harness)) assert.equal(found.replacesBrokerOrderId, old.brokerOrderId)
   return found
 }
 
 async function isReplaced(harness: BrokerHarness, old: OrderReport, report: OrderReport): Promise<void> {
-  if (isKept(harness)) return assert.equal(report.brokerOrderId, old.brokerOrderId)
+  if (keepsId(harness)) return assert.equal(report.brokerOrderId, old.brokerOrderId)
   assert.notEqual(report.brokerOrderId, old.brokerOrderId)
   assert.equal(report.replacesBrokerOrderId, old.brokerOrderId)
   const replaced = await reaches(harness.broker, old, 'replaced')
@@ -76,9 +76,9 @@ function undecided(error: unknown): null {
   return null
 }
 
-const replaces: Card['notOffered'] = ({ replace }) => (replace === 'native' ? null : `the broker replaces orders by ${replace}`)
+const replaces: ContractCase['notOffered'] = ({ replace }) => (replace === 'native' ? null : `the broker replaces orders by ${replace}`)
 
-export const CHANGE: readonly Card[] = [
+export const CHANGE: readonly ContractCase[] = [
   {
     id: 'C90',
     title: 'a cancel is taken and the order ends cancelled',
@@ -112,7 +112,7 @@ export const CHANGE: readonly Card[] = [
     run: async harness => {
       for (const how of [{ kind: 'lose_answer' }, { kind: 'status', status: 503, done: true }, { kind: 'html' }] as const) {
         const order = await rested(harness)
-        await harness.venue.misbehave('cancel', how, 1)
+        await harness.venue.injectFault('cancel', how, 1)
         isKind(await harness.broker.cancel(order, soon()), 'unknown', how.kind)
         await reaches(harness.broker, order, 'cancelled')
       }
@@ -123,7 +123,7 @@ export const CHANGE: readonly Card[] = [
     title: 'a cancel that is only noted is pending until it ends, and asking again is no second cancel',
     run: async harness => {
       const order = await rested(harness)
-      await harness.venue.misbehave('cancel', { kind: 'slow', ms: 400 }, 1)
+      await harness.venue.injectFault('cancel', { kind: 'slow', ms: 400 }, 1)
       const report = accepted(await harness.broker.cancel(order, soon()))
       assert.ok(report === null || report.status === 'pending_cancel')
       const again = await harness.broker.cancel(order, soon())
@@ -138,7 +138,7 @@ export const CHANGE: readonly Card[] = [
       const { broker, venue } = harness
       const order = await rested(harness)
       await using listener = broker.capabilities.accountStream ? await Listener.live(broker) : null
-      await venue.misbehave('cancel', { kind: 'slow', ms: 1_500 }, 1)
+      await venue.injectFault('cancel', { kind: 'slow', ms: 1_500 }, 1)
       accepted(await broker.cancel(order, soon()))
       const looks: OrderReport[] = []
       const isCancelled = async () => {
@@ -186,15 +186,15 @@ export const CHANGE: readonly Card[] = [
         )
       )
       await until(async () => (await byOrderId(broker, report)).status !== 'pending_replace', 'the replacement is made')
-      const isKept = broker.capabilities.replacedOrderId === 'same'
+      const keepsId = broker.capabilities.replacedOrderId === 'same'
       assert.equal(
-        compare(filledOf(await byOrderId(broker, report)), isKept ? PART : ZERO),
+        compare(filledOf(await byOrderId(broker, report)), keepsId ? PART : ZERO),
         0,
         'what is filled is told of the order that it was filled under'
       )
       await venue.fill(report.brokerOrderId, minus(SOME, PART))
       const filled = await reaches(broker, report, 'filled')
-      assert.equal(compare(filledOf(filled), isKept ? SOME : minus(SOME, PART)), 0)
+      assert.equal(compare(filledOf(filled), keepsId ? SOME : minus(SOME, PART)), 0)
     }
   },
   {
@@ -206,7 +206,7 @@ export const CHANGE: readonly Card[] = [
       const request = replacement(harness, order)
       refused(await harness.broker.replace(request, soon()))
       assert.equal((await byOrderId(harness.broker, order)).status, 'filled')
-      assert.equal((await harness.venue.books(request.brokerClOrdId)).accepted, 0)
+      assert.equal((await harness.venue.orderCounts(request.brokerClOrdId)).accepted, 0)
     }
   },
   {
@@ -217,12 +217,12 @@ export const CHANGE: readonly Card[] = [
       for (const how of [{ kind: 'lose_answer' }, { kind: 'status', status: 502, done: true }, { kind: 'truncate' }] as const) {
         const old = await rested(harness)
         const request = replacement(harness, old)
-        await harness.venue.misbehave('replace', how, 1)
+        await harness.venue.injectFault('replace', how, 1)
         const outcome = await harness.broker.replace(request, soon())
         // Where the order itself tells, the adapter may have read it already.
-        assert.ok(outcome.kind === 'unknown' || (outcome.kind === 'accepted' && isKept(harness)), `${how.kind}: ${outcome.kind}`)
+        assert.ok(outcome.kind === 'unknown' || (outcome.kind === 'accepted' && keepsId(harness)), `${how.kind}: ${outcome.kind}`)
         await until(async () => (await replacing(harness, old, request)) !== null, 'the replacement is found')
-        if (!isKept(harness)) assert.deepEqual(await harness.venue.books(request.brokerClOrdId), { received: 1, accepted: 1 })
+        if (!keepsId(harness)) assert.deepEqual(await harness.venue.orderCounts(request.brokerClOrdId), { received: 1, accepted: 1 })
       }
     }
   },
@@ -234,7 +234,7 @@ export const CHANGE: readonly Card[] = [
       const { broker } = harness
       const old = await rested(harness)
       const request = replacement(harness, old)
-      await harness.venue.misbehave('replace', { kind: 'slow', ms: 400 }, 1)
+      await harness.venue.injectFault('replace', { kind: 'slow', ms: 400 }, 1)
       const outcome = await harness.broker.replace(request, soon())
       // The broker has taken it, and nobody may take that back but the broker.
       const report = accepted(outcome)
@@ -244,7 +244,7 @@ export const CHANGE: readonly Card[] = [
         if (found === null) assert.equal((await byOrderId(broker, old)).releases, undefined)
         return found !== null
       }, 'the new terms are there')
-      if (!isKept(harness)) await reaches(harness.broker, old, 'replaced')
+      if (!keepsId(harness)) await reaches(harness.broker, old, 'replaced')
     }
   },
   {
@@ -254,7 +254,7 @@ export const CHANGE: readonly Card[] = [
     run: async harness => {
       const old = await reaches(harness.broker, await rested(harness), 'working')
       const request = replacement(harness, old)
-      await harness.venue.misbehave('replace', { kind: 'reset' }, 1)
+      await harness.venue.injectFault('replace', { kind: 'reset' }, 1)
       isKind(await harness.broker.replace(request, soon()), 'unknown')
       assert.equal(await replacing(harness, old, request), null)
       assert.equal((await byOrderId(harness.broker, old)).status, 'working')
@@ -332,12 +332,12 @@ export const CHANGE: readonly Card[] = [
         { kind: 'reset' }
       ] as const)
         for (let skip = 0; skip < requestsOfOne; skip += 1) {
-          await venue.misbehave('orders', how, 100, skip)
+          await venue.injectFault('orders', how, 100, skip)
           await assert.rejects(
             broker.orders(brokerAccountId, recently(), soon()),
             fault(how.kind === 'status' || how.kind === 'reset' ? 'unreachable' : 'malformed')
           )
-          await venue.behave()
+          await venue.clearFaults()
         }
       assert.equal((await broker.orders(brokerAccountId, recently(), soon())).items.length, 1)
     }
@@ -350,9 +350,9 @@ export const CHANGE: readonly Card[] = [
       const { brokerAccountId } = await filled(harness)
       for (const kind of ['html', 'truncate', 'garbage'] as const)
         for (const on of ['positions', 'balances'] as const) {
-          await venue.misbehave(on, { kind }, 100)
+          await venue.injectFault(on, { kind }, 100)
           await assert.rejects(broker[on](brokerAccountId, soon()), fault('malformed'))
-          await venue.behave()
+          await venue.clearFaults()
         }
       assert.equal((await broker.positions(brokerAccountId, soon())).items.length, 1)
     }
@@ -364,9 +364,9 @@ export const CHANGE: readonly Card[] = [
       const { broker, venue } = harness
       const { brokerAccountId } = firstSample(harness)
       const order = await rested(harness)
-      const isNameless = broker.capabilities.deduplication === 'none'
+      const isUntagged = broker.capabilities.deduplication === 'none'
       const unknown: readonly OrderKey[] = [
-        ...(isNameless ? [] : [{ by: 'brokerClOrdId', brokerAccountId, brokerClOrdId: clOrdId() } as const]),
+        ...(isUntagged ? [] : [{ by: 'brokerClOrdId', brokerAccountId, brokerClOrdId: clOrdId() } as const]),
         { by: 'brokerOrderId', brokerAccountId, brokerOrderId: venue.unknownOrderId }
       ]
       for (const key of unknown) {
@@ -386,13 +386,13 @@ export const CHANGE: readonly Card[] = [
         { kind: 'truncate' },
         { kind: 'reset' }
       ] as const) {
-        await venue.misbehave('find', how, 100)
+        await venue.injectFault('find', how, 100)
         await assert.rejects(
           broker.findOrder(key, soon()),
           (error: unknown) => error instanceof Error && error.name === 'BrokerFault',
           how.kind
         )
-        await venue.behave()
+        await venue.clearFaults()
       }
       await until(async () => (await broker.findOrder(key, soon())).found !== null, 'the order is found')
     }

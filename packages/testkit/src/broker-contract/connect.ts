@@ -8,7 +8,18 @@ import { type Day, timestampOfMs, tradingDay } from '@trunkline/core/domain/time
 import type { Side } from '@trunkline/core/domain/vocabulary'
 import { LoginDeclined, type TransactionReport } from '@trunkline/core/ports/broker'
 import { until } from '../until.ts'
-import { accepted, type Card, CountingHolder, fault, firstSample, instrumentsOf, newOrder, recently, restingLimit, soon } from './card.ts'
+import {
+  accepted,
+  type ContractCase,
+  CountingHolder,
+  fault,
+  firstSample,
+  instrumentsOf,
+  newOrder,
+  recently,
+  restingLimit,
+  soon
+} from './contract-case.ts'
 import type { BrokerHarness } from './harness.ts'
 
 const CALLBACKS = 'http://127.0.0.1:8080/connect/callback'
@@ -27,12 +38,12 @@ async function begun({ redirectUri, begin }: ReturnType<typeof pageOf>) {
 /** A login walked to its end, as a browser and a person would. */
 async function walked(harness: BrokerHarness) {
   const login = pageOf(harness)
-  const { authorizationUrl, ...kept } = await begun(login)
+  const { authorizationUrl, ...begunLogin } = await begun(login)
   const callbackUrl = await harness.venue.walkLogin(authorizationUrl, 'approve')
-  return await login.complete({ ...kept, callbackUrl }, soon())
+  return await login.complete({ ...begunLogin, callbackUrl }, soon())
 }
 
-const oauthOnly: Card['notOffered'] = ({ login }) => (login === 'oauth' ? null : 'the broker is connected with an API key')
+const oauthOnly: ContractCase['notOffered'] = ({ login }) => (login === 'oauth' ? null : 'the broker is connected with an API key')
 
 /** What an order leaves once it has filled. */
 function holdingsOf({ symbol, quantity, legs, side }: OrderTicket) {
@@ -42,7 +53,7 @@ function holdingsOf({ symbol, quantity, legs, side }: OrderTicket) {
   return [{ symbol, quantity: signed(side, units) }]
 }
 
-export const CONNECT: readonly Card[] = [
+export const CONNECT: readonly ContractCase[] = [
   {
     id: 'C10',
     title: 'its capabilities are complete: every instrument has order types, times in force and sides',
@@ -51,8 +62,8 @@ export const CONNECT: readonly Card[] = [
       assert.match(capabilities.logoColor, /^#[0-9a-f]{6}$/)
       assert.match(capabilities.logoInitials, /^[\p{L}\p{N}]{1,2}$/u)
       for (const instrument of capabilities.instruments)
-        for (const words of [capabilities.orderTypes[instrument], capabilities.timesInForce[instrument], capabilities.sides[instrument]])
-          assert.ok(words !== undefined && words.length > 0 && new Set(words).size === words.length, instrument)
+        for (const values of [capabilities.orderTypes[instrument], capabilities.timesInForce[instrument], capabilities.sides[instrument]])
+          assert.ok(values !== undefined && values.length > 0 && new Set(values).size === values.length, instrument)
       assert.ok(capabilities.brokerClOrdId.lengthMax >= 18)
     }
   },
@@ -75,9 +86,9 @@ export const CONNECT: readonly Card[] = [
     run: async harness => {
       const { venue } = harness
       const login = pageOf(harness)
-      const { authorizationUrl, ...kept } = await begun(login)
+      const { authorizationUrl, ...begunLogin } = await begun(login)
       const callbackUrl = await venue.walkLogin(authorizationUrl, 'decline')
-      await assert.rejects(login.complete({ ...kept, callbackUrl }, soon()), LoginDeclined)
+      await assert.rejects(login.complete({ ...begunLogin, callbackUrl }, soon()), LoginDeclined)
       assert.equal(await venue.requests('token'), 0)
     }
   },
@@ -88,9 +99,9 @@ export const CONNECT: readonly Card[] = [
     run: async harness => {
       const { venue } = harness
       const login = pageOf(harness)
-      const { authorizationUrl, ...kept } = await begun(login)
+      const { authorizationUrl, ...begunLogin } = await begun(login)
       const callbackUrl = await venue.walkLogin(authorizationUrl, 'approve')
-      await assert.rejects(login.complete({ ...kept, callbackUrl, state: randomUUID() }, soon()), fault('refused'))
+      await assert.rejects(login.complete({ ...begunLogin, callbackUrl, state: randomUUID() }, soon()), fault('refused'))
       assert.equal(await venue.requests('token'), 0)
     }
   },
@@ -101,15 +112,15 @@ export const CONNECT: readonly Card[] = [
     run: async harness => {
       const { venue } = harness
       const login = pageOf(harness)
-      const { authorizationUrl, ...kept } = await begun(login)
+      const { authorizationUrl, ...begunLogin } = await begun(login)
       const callbackUrl = await venue.walkLogin(authorizationUrl, 'approve')
-      await login.complete({ ...kept, callbackUrl }, soon())
-      await assert.rejects(login.complete({ ...kept, callbackUrl }, soon()), fault('refused'))
+      await login.complete({ ...begunLogin, callbackUrl }, soon())
+      await assert.rejects(login.complete({ ...begunLogin, callbackUrl }, soon()), fault('refused'))
       const stolen = await begun(login)
       // Where the broker knows no verifiers the state alone ties a code to its attempt.
       if (stolen.verifier === '') return
       const elsewhere = await venue.walkLogin(stolen.authorizationUrl, 'approve')
-      await assert.rejects(login.complete({ ...stolen, callbackUrl: elsewhere, verifier: kept.verifier }, soon()), fault('refused'))
+      await assert.rejects(login.complete({ ...stolen, callbackUrl: elsewhere, verifier: begunLogin.verifier }, soon()), fault('refused'))
     }
   },
   {

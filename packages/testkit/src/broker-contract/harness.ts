@@ -64,7 +64,7 @@ export type VenueOperation =
   | 'cancel'
   | 'token'
 
-export type Misbehaviour =
+export type InjectedFault =
   /** Does it, and the answer never comes. */
   | { readonly kind: 'lose_answer' }
   /** Cuts the connection before anything is done. */
@@ -85,18 +85,18 @@ export type Misbehaviour =
   | { readonly kind: 'hide'; readonly ms: number }
 
 /** Acts on account streams; `mute`, `duplicate`, `reorder` and `lose` last until `normal`. */
-export type StreamMischief = 'drop' | 'mute' | 'duplicate' | 'reorder' | 'lose' | 'garble' | 'normal'
+export type InjectedStreamFault = 'drop' | 'mute' | 'duplicate' | 'reorder' | 'lose' | 'garble' | 'normal'
 
 /** The other side, on command. Everything concerns the card's own login only. */
 export interface Venue {
   /** Makes the next `times` requests of an operation go wrong; the `skip` before them are served. */
-  misbehave(on: VenueOperation, how: Misbehaviour, times?: number, skip?: number): Promise<void>
-  behave(): Promise<void>
-  stream(mischief: StreamMischief): Promise<void>
+  injectFault(on: VenueOperation, how: InjectedFault, times?: number, skip?: number): Promise<void>
+  clearFaults(): Promise<void>
+  stream(fault: InjectedStreamFault): Promise<void>
   /** Requests of an operation that arrived since the card began. */
   requests(on: VenueOperation): Promise<number>
   /** How often a client order id arrived, and how many orders the venue made of it. */
-  books(brokerClOrdId: string): Promise<{ readonly received: number; readonly accepted: number }>
+  orderCounts(brokerClOrdId: string): Promise<{ readonly received: number; readonly accepted: number }>
   /** The venue's own text of an answer, unparsed. */
   raw(on: 'balances' | 'positions' | 'orders' | 'transactions', brokerAccountId: string): Promise<string>
   /** An order that did not come through us; gives the venue's id. */

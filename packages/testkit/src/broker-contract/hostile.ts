@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { type Broker, BrokerFault } from '@trunkline/core/ports/broker'
-import { accepted, type Card, firstSample, newOrder, recently, restingLimit, soon } from './card.ts'
-import { type Distortion, GoBetween } from './go-between.ts'
+import { accepted, type ContractCase, firstSample, newOrder, recently, restingLimit, soon } from './contract-case.ts'
 import type { BrokerHarness, Sample } from './harness.ts'
+import { type Distortion, TamperingProxy } from './tampering-proxy.ts'
 
 type Read = (broker: Broker) => Promise<unknown>
 
@@ -51,13 +51,13 @@ const USELESS: readonly (readonly [string, Distortion])[] = [
   ['lists for values', { kind: 'json', of: answer => leavesOf(answer, () => [[]]) }]
 ]
 
-export const HOSTILE: readonly Card[] = [
+export const HOSTILE: readonly ContractCase[] = [
   {
     id: 'C200',
     title: 'a read answered with megabytes, a bomb, a page or other types is a fault with a name, and the adapter goes on [S77]',
     run: async harness => {
       const reads = await readsOf(harness, firstSample(harness))
-      await using between = await GoBetween.to(harness.address)
+      await using between = await TamperingProxy.to(harness.address)
       const broker = harness.openAt(between.url)
       for (const [answer, distortion] of USELESS) {
         between.distortion = distortion
@@ -73,7 +73,7 @@ export const HOSTILE: readonly Card[] = [
     title: 'words that nobody knows make a read a fault or leave out what they are in, and nothing else comes of them [S77]',
     run: async harness => {
       const reads = await readsOf(harness, firstSample(harness))
-      await using between = await GoBetween.to(harness.address)
+      await using between = await TamperingProxy.to(harness.address)
       const broker = harness.openAt(between.url)
       for (const [name, read] of reads) {
         between.distortion = {
@@ -94,7 +94,7 @@ export const HOSTILE: readonly Card[] = [
     title: 'a list whose pages lead to themselves ends in a fault with a name, and the adapter goes on [S77]',
     run: async harness => {
       const reads = await readsOf(harness, firstSample(harness))
-      await using between = await GoBetween.to(harness.address)
+      await using between = await TamperingProxy.to(harness.address)
       const broker = harness.openAt(between.url)
       between.distortion = { kind: 'json', of: answer => harness.endless(answer) }
       await assert.rejects(async () => reads.get('orders')?.(broker), isTyped)
@@ -106,7 +106,7 @@ export const HOSTILE: readonly Card[] = [
     id: 'C206',
     title: 'an order answered with megabytes, a bomb, a page or other types is unknown, and never sent again [S77]',
     run: async harness => {
-      await using between = await GoBetween.to(harness.address)
+      await using between = await TamperingProxy.to(harness.address)
       const broker = harness.openAt(between.url)
       const sample = firstSample(harness)
       await broker.accounts(soon())
@@ -115,7 +115,7 @@ export const HOSTILE: readonly Card[] = [
         between.distortion = distortion
         const outcome = await broker.submit(order, soon())
         between.distortion = { kind: 'none' }
-        const { received } = await harness.venue.books(order.brokerClOrdId)
+        const { received } = await harness.venue.orderCounts(order.brokerClOrdId)
         assert.ok(received <= 1, answer)
         // What it reads before it sends may be answered so, too; then nothing has left.
         assert.equal(outcome.kind, received === 0 ? 'not_sent' : 'unknown', answer)

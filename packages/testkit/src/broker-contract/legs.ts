@@ -4,30 +4,30 @@ import assert from 'node:assert/strict'
 import { compare, sum, times } from '@trunkline/core/domain/decimal'
 import type { OrderTicket } from '@trunkline/core/domain/order'
 import type { OrderReport } from '@trunkline/core/ports/broker'
-import { accepted, byOrderId, type Card, filledOf, Listener, made, newOrder, reaches, restingLimit, soon } from './card.ts'
+import { accepted, byOrderId, type ContractCase, filledOf, Listener, made, newOrder, reaches, restingLimit, soon } from './contract-case.ts'
 
-const packages: Card['notOffered'] = ({ instruments }) =>
+const units: ContractCase['notOffered'] = ({ instruments }) =>
   instruments.includes('MLEG_OPT') ? null : 'the broker takes no orders of several legs'
 
 const sides = ({ legs }: Pick<OrderTicket, 'legs'>) => legs?.map(({ symbol, side, ratio }) => [symbol, side, ratio])
 
 /** Each leg has as much as the packages and its ratio say, in executions that are told apart. */
 function isWhole(report: OrderReport, ticket: OrderTicket): void {
-  const packagesFilled = filledOf(report)
-  assert.ok(ticket.quantity !== null && compare(packagesFilled, ticket.quantity) === 0)
+  const unitsFilled = filledOf(report)
+  assert.ok(ticket.quantity !== null && compare(unitsFilled, ticket.quantity) === 0)
   assert.deepEqual(sides(report), sides(ticket))
   const legFills = (report.legs ?? []).flatMap(({ fills }) => fills)
   for (const { fills, ratio, symbol } of report.legs ?? [])
-    assert.equal(compare(sum(fills.map(({ quantity }) => quantity)), times(packagesFilled, ratio)), 0, symbol)
+    assert.equal(compare(sum(fills.map(({ quantity }) => quantity)), times(unitsFilled, ratio)), 0, symbol)
   const ids = [...(report.fills ?? []), ...legFills].map(({ fillId }) => fillId)
   assert.equal(new Set(ids).size, ids.length)
 }
 
-export const LEGS: readonly Card[] = [
+export const LEGS: readonly ContractCase[] = [
   {
     id: 'C84',
     title: 'an order of several legs fills as one, and each leg tells its own executions, on the stream too',
-    notOffered: packages,
+    notOffered: units,
     run: async harness => {
       const { broker } = harness
       const sample = harness.sample('MLEG_OPT')

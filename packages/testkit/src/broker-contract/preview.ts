@@ -5,13 +5,13 @@ import { compare, parseDecimal, ZERO } from '@trunkline/core/domain/decimal'
 import type { OrderTicket } from '@trunkline/core/domain/order'
 import { BrokerFault, PreviewPlaced } from '@trunkline/core/ports/broker'
 import type { OrderEstimate, OrderPreview } from '@trunkline/core/ports/preview'
-import { type Card, firstSample, instrumentsOf, newOrder, recently, refusal, restingLimit, soon } from './card.ts'
-import type { BrokerHarness, Misbehaviour, Sample } from './harness.ts'
+import { type ContractCase, firstSample, instrumentsOf, newOrder, recently, refusal, restingLimit, soon } from './contract-case.ts'
+import type { BrokerHarness, InjectedFault, Sample } from './harness.ts'
 
-const previews: Card['notOffered'] = ({ orderPreview }) => (orderPreview ? null : 'the broker previews no orders')
+const previews: ContractCase['notOffered'] = ({ orderPreview }) => (orderPreview ? null : 'the broker previews no orders')
 
 const NO_SYMBOL = 'ZZQZX'
-const USELESS: readonly Misbehaviour[] = [
+const USELESS: readonly InjectedFault[] = [
   { kind: 'lose_answer' },
   { kind: 'reset' },
   { kind: 'html' },
@@ -43,7 +43,7 @@ function isSigned(ticket: OrderTicket, { cost, commission, fees }: OrderEstimate
 async function placedInstead(harness: BrokerHarness, sample: Sample): Promise<void> {
   const { broker, venue } = harness
   const before = await venue.requests('preview')
-  await venue.misbehave('preview', { kind: 'place' }, 1)
+  await venue.injectFault('preview', { kind: 'place' }, 1)
   const fault: unknown = await previewed(harness, sample, restingLimit(sample)).catch(error => error)
   assert.ok(fault instanceof PreviewPlaced, String(fault))
   const { items } = await broker.orders(sample.brokerAccountId, recently(), soon())
@@ -54,7 +54,7 @@ async function placedInstead(harness: BrokerHarness, sample: Sample): Promise<vo
   assert.equal(await venue.requests('preview'), before + 1)
 }
 
-export const PREVIEW: readonly Card[] = [
+export const PREVIEW: readonly ContractCase[] = [
   {
     id: 'C87',
     title: 'a preview estimates an order in the broker’s own numbers, and places nothing',
@@ -83,7 +83,7 @@ export const PREVIEW: readonly Card[] = [
       const seen: OrderPreview[] = []
       for (const ticket of tickets) seen.push(await previewed(harness, sample, ticket))
       assert.equal(await ordersOf(harness, sample), 0)
-      await venue.misbehave('preview', { kind: 'refuse', message: 'The desk does not like it.' }, 1)
+      await venue.injectFault('preview', { kind: 'refuse', message: 'The desk does not like it.' }, 1)
       const disliked = await previewed(harness, sample, resting)
       assert.ok(disliked.kind === 'refused' && disliked.message.includes('The desk does not like it.'))
       assert.equal(await venue.requests('submit'), 0)
@@ -106,12 +106,12 @@ export const PREVIEW: readonly Card[] = [
       const resting = restingLimit(sample)
       for (const how of USELESS) {
         const before = await venue.requests('preview')
-        await venue.misbehave('preview', how, 1)
+        await venue.injectFault('preview', how, 1)
         await assert.rejects(previewed(harness, sample, resting), error => {
           assert.ok(error instanceof BrokerFault && !(error instanceof PreviewPlaced), `${how.kind}: ${String(error)}`)
           return true
         })
-        await venue.behave()
+        await venue.clearFaults()
         assert.equal(await venue.requests('preview'), before + 1, how.kind)
         assert.equal(await ordersOf(harness, sample), 0, how.kind)
       }

@@ -6,7 +6,7 @@ import { compare, isZero, negated, parseDecimal, ZERO } from '@trunkline/core/do
 import { isOpen, type OrderTicket } from '@trunkline/core/domain/order'
 import type { Instrument, Side, Size } from '@trunkline/core/domain/vocabulary'
 import { until } from '../until.ts'
-import { accepted, byOrderId, type Card, filledOf, instrumentsOf, newOrder, reaches, soon } from './card.ts'
+import { accepted, byOrderId, type ContractCase, filledOf, instrumentsOf, newOrder, reaches, soon } from './contract-case.ts'
 import type { BrokerHarness, Sample } from './harness.ts'
 
 const HALF = parseDecimal('0.5', 'a part of what is held')
@@ -112,7 +112,7 @@ async function play(harness: BrokerHarness, sample: Sample, instrument: Instrume
   }
 }
 
-export const SIDES: readonly Card[] = [
+export const SIDES: readonly ContractCase[] = [
   {
     id: 'C51',
     title: 'what is held is sold, sold short and bought back as asked, in each type that the broker is said to take',

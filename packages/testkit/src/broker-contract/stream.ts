@@ -3,12 +3,23 @@
 import assert from 'node:assert/strict'
 import { BrokerFault } from '@trunkline/core/ports/broker'
 import { until } from '../until.ts'
-import { accepted, byOrderId, type Card, firstSample, Listener, newOrder, reaches, recently, restingLimit, soon } from './card.ts'
-import type { BrokerHarness, StreamMischief } from './harness.ts'
+import {
+  accepted,
+  byOrderId,
+  type ContractCase,
+  firstSample,
+  Listener,
+  newOrder,
+  reaches,
+  recently,
+  restingLimit,
+  soon
+} from './contract-case.ts'
+import type { BrokerHarness, InjectedStreamFault } from './harness.ts'
 
 /** A line that was asked for before the silence ended may have lost what makes it live, and is given up first. */
 const BEGUN_WHILE_MUTE_MS = 60_000
-const streams: Card['notOffered'] = ({ accountStream }) => (accountStream ? null : 'the broker has no account stream')
+const streams: ContractCase['notOffered'] = ({ accountStream }) => (accountStream ? null : 'the broker has no account stream')
 
 async function rested(harness: BrokerHarness) {
   const sample = firstSample(harness)
@@ -21,10 +32,10 @@ async function bought(harness: BrokerHarness) {
 }
 
 /** Whatever the mischief, each order's last word on the stream is right, or a gap was told after it. */
-async function rightOrTold(harness: BrokerHarness, mischief: StreamMischief): Promise<void> {
+async function correctOrReported(harness: BrokerHarness, fault: InjectedStreamFault): Promise<void> {
   const { broker, venue } = harness
   await using listener = await Listener.live(broker)
-  await venue.stream(mischief)
+  await venue.stream(fault)
   const orders = [await bought(harness), await rested(harness), await bought(harness)]
   const [, resting] = orders
   assert.ok(resting !== undefined)
@@ -37,7 +48,7 @@ async function rightOrTold(harness: BrokerHarness, mischief: StreamMischief): Pr
   for (const order of orders) await listener.agrees(broker, order)
 }
 
-export const STREAM: readonly Card[] = [
+export const STREAM: readonly ContractCase[] = [
   {
     id: 'C140',
     title: 'it begins with live, and tells nothing of what was there before',
@@ -64,20 +75,20 @@ export const STREAM: readonly Card[] = [
       const filled = await reaches(broker, order, 'filled')
       await listener.agrees(broker, order)
       if (filled.fills !== null) {
-        const told = listener.reports(order.brokerOrderId).at(-1)
+        const reported = listener.reports(order.brokerOrderId).at(-1)
         assert.deepEqual(
-          told?.fills?.map(fill => fill.fillId),
+          reported?.fills?.map(fill => fill.fillId),
           filled.fills.map(fill => fill.fillId)
         )
       }
-      await listener.hears(
+      await listener.receives(
         event =>
           event.type === 'positions' &&
           event.brokerAccountId === brokerAccountId &&
           event.positions.items.some(item => item.symbol === symbol),
         'the position'
       )
-      await listener.hears(event => event.type === 'balances' && event.brokerAccountId === brokerAccountId, 'the balance')
+      await listener.receives(event => event.type === 'balances' && event.brokerAccountId === brokerAccountId, 'the balance')
     }
   },
   {
@@ -88,20 +99,20 @@ export const STREAM: readonly Card[] = [
       await using listener = await Listener.live(harness.broker)
       const sample = firstSample(harness)
       const id = await harness.venue.placeElsewhere(sample.brokerAccountId, restingLimit(sample))
-      await listener.hears(event => event.type === 'order' && event.report.brokerOrderId === id, 'the order placed elsewhere')
+      await listener.receives(event => event.type === 'order' && event.report.brokerOrderId === id, 'the order placed elsewhere')
     }
   },
   {
     id: 'C146',
     title: 'messages sent twice do no harm',
     notOffered: streams,
-    run: async harness => await rightOrTold(harness, 'duplicate')
+    run: async harness => await correctOrReported(harness, 'duplicate')
   },
   {
     id: 'C148',
     title: 'messages out of order do no harm, or are told as a gap',
     notOffered: streams,
-    run: async harness => await rightOrTold(harness, 'reorder')
+    run: async harness => await correctOrReported(harness, 'reorder')
   },
   {
     id: 'C150',

@@ -11,8 +11,9 @@ import { until } from '../until.ts'
 import {
   accepted,
   adoptedOnce,
-  type Card,
+  type ContractCase,
   filledOf,
+  findSubmitted,
   firstSample,
   givenUpWhen,
   instrumentsOf,
@@ -26,10 +27,9 @@ import {
   refusal,
   refused,
   restingLimit,
-  sighted,
   soon
-} from './card.ts'
-import type { BrokerHarness, Misbehaviour, Sample } from './harness.ts'
+} from './contract-case.ts'
+import type { BrokerHarness, InjectedFault, Sample } from './harness.ts'
 
 /** An answer may be dated by the second. */
 const CLOCKS_APART_MS = 1_000
@@ -41,18 +41,18 @@ const OFF_STEP = parseDecimal('7.123457', 'a price off every step')
 /** Submits a resting order while the venue misbehaves once. */
 async function submittedWhile(
   harness: BrokerHarness,
-  how: Misbehaviour,
+  how: InjectedFault,
   order = newOrder(firstSample(harness), restingLimit(firstSample(harness))),
   signal = soon()
 ) {
-  await harness.venue.misbehave('submit', how, 1)
+  await harness.venue.injectFault('submit', how, 1)
   return { order, outcome: await harness.broker.submit(order, signal) }
 }
 
 async function isNowhere(harness: BrokerHarness, order: NewOrder): Promise<void> {
-  const { accepted: made, received } = await harness.venue.books(order.brokerClOrdId)
+  const { accepted: made, received } = await harness.venue.orderCounts(order.brokerClOrdId)
   assert.ok(made === 0 && received <= 1, `received ${received}, accepted ${made}`)
-  assert.equal(await sighted(harness, order), null)
+  assert.equal(await findSubmitted(harness, order), null)
 }
 
 const HALF = parseDecimal('0.5', 'a fraction')
@@ -67,7 +67,7 @@ function ticketOf(sample: Sample, { instrument, type, tif }: Combination, size: 
   return size === 'fraction' ? { ...ticket, quantity: HALF } : { ...ticket, quantity: null, notional }
 }
 
-export const SUBMIT: readonly Card[] = [
+export const SUBMIT: readonly ContractCase[] = [
   {
     id: 'C50',
     title: 'every combination that the broker is said to take is taken as asked',
@@ -87,10 +87,10 @@ export const SUBMIT: readonly Card[] = [
           for (const field of ['symbol', 'instrument', 'side', 'type', 'tif', 'brokerAccountId'] as const)
             assert.equal(report[field], order[field], `${type} ${tif}: ${field}`)
           for (const field of ['quantity', 'limitPrice', 'stopPrice'] as const) {
-            const [found, asked] = [report[field], order[field]]
+            const [found, requested] = [report[field], order[field]]
             assert.ok(
-              found === asked || (found !== null && asked !== null && compare(found, asked) === 0),
-              `${type} ${tif}: ${field} ${found} ${asked}`
+              found === requested || (found !== null && requested !== null && compare(found, requested) === 0),
+              `${type} ${tif}: ${field} ${found} ${requested}`
             )
           }
         }
@@ -133,7 +133,7 @@ export const SUBMIT: readonly Card[] = [
       const sample = firstSample(harness)
       const order = newOrder(sample, sample.tooDear)
       assert.equal(refusal(await harness.broker.submit(order, soon())).rejectCode, 'insufficient_funds')
-      const found = await sighted(harness, order)
+      const found = await findSubmitted(harness, order)
       assert.ok(found === null || found.status === 'rejected')
       const { outcome } = await submittedWhile(harness, { kind: 'refuse', message: 'Not on a Tuesday.' })
       assert.equal(refused(outcome), 'Not on a Tuesday.')
@@ -217,7 +217,7 @@ export const SUBMIT: readonly Card[] = [
     run: async harness => {
       const sample = firstSample(harness)
       const order = newOrder(sample, restingLimit(sample))
-      const signal = givenUpWhen(async () => (await harness.venue.books(order.brokerClOrdId)).accepted > 0)
+      const signal = givenUpWhen(async () => (await harness.venue.orderCounts(order.brokerClOrdId)).accepted > 0)
       const { outcome } = await submittedWhile(harness, { kind: 'answer_late', ms: MUCH_LATER_MS }, order, signal)
       isKind(outcome, 'unknown')
       await adoptedOnce(harness, order)
@@ -229,9 +229,9 @@ export const SUBMIT: readonly Card[] = [
     run: async harness => {
       const { order, outcome } = await submittedWhile(harness, { kind: 'hide', ms: MUCH_LATER_MS })
       isKind(outcome, 'unknown')
-      assert.equal(await sighted(harness, order), null)
+      assert.equal(await findSubmitted(harness, order), null)
       await harness.venue.reveal(order.brokerClOrdId)
-      await until(async () => (await sighted(harness, order)) !== null, 'the order appears')
+      await until(async () => (await findSubmitted(harness, order)) !== null, 'the order appears')
       await adoptedOnce(harness, order)
     }
   },
@@ -265,7 +265,7 @@ export const SUBMIT: readonly Card[] = [
     run: async harness => {
       const { order, outcome } = await submittedWhile(harness, { kind: 'status', status: 429, done: false, retryAfterS: 1 })
       isKind(outcome, harness.throttledSubmit)
-      await until(async () => (await sighted(harness, order).catch(() => order)) === null, 'the broker can be asked again')
+      await until(async () => (await findSubmitted(harness, order).catch(() => order)) === null, 'the broker can be asked again')
       await isNowhere(harness, order)
       const sample = firstSample(harness)
       await until(
@@ -321,8 +321,8 @@ export const SUBMIT: readonly Card[] = [
       const again = await harness.broker.submit(order, soon())
       // "Refused" would call the living order rejected, should a gateway on the way have doubled the request.
       isKind(again, 'unknown')
-      assert.equal((await sighted(harness, order))?.brokerOrderId, first.brokerOrderId)
-      assert.equal((await harness.venue.books(order.brokerClOrdId)).accepted, 1)
+      assert.equal((await findSubmitted(harness, order))?.brokerOrderId, first.brokerOrderId)
+      assert.equal((await harness.venue.orderCounts(order.brokerClOrdId)).accepted, 1)
     }
   },
   {

@@ -5,7 +5,7 @@ import { BrokerFault } from '@trunkline/core/ports/broker'
 import { until } from '../until.ts'
 import {
   accepted,
-  type Card,
+  type ContractCase,
   CountingHolder,
   fault,
   firstSample,
@@ -15,12 +15,13 @@ import {
   newOrder,
   restingLimit,
   soon
-} from './card.ts'
+} from './contract-case.ts'
 
-const refreshes: Card['notOffered'] = ({ tokens }) => (tokens === 'refreshed' ? null : 'its access tokens last until the user ends them')
-const lasts: Card['notOffered'] = ({ tokens }) => (tokens === 'lasting' ? null : 'its access tokens are refreshed')
+const refreshes: ContractCase['notOffered'] = ({ tokens }) =>
+  tokens === 'refreshed' ? null : 'its access tokens last until the user ends them'
+const lasts: ContractCase['notOffered'] = ({ tokens }) => (tokens === 'lasting' ? null : 'its access tokens are refreshed')
 
-export const TOKENS: readonly Card[] = [
+export const TOKENS: readonly ContractCase[] = [
   {
     id: 'C170',
     title: 'twenty calls at once with a token that has ended make one refresh, and all pass',
@@ -53,7 +54,7 @@ export const TOKENS: readonly Card[] = [
     title: 'one 401 is answered by one refresh at most and breaks nothing',
     notOffered: refreshes,
     run: async harness => {
-      await harness.venue.misbehave('accounts', { kind: 'status', status: 401, done: false }, 1)
+      await harness.venue.injectFault('accounts', { kind: 'status', status: 401, done: false }, 1)
       assert.ok((await harness.broker.accounts(soon())).length > 0)
       // Who asks again first, whether the token is worth nothing, needs no other.
       assert.ok((await harness.venue.requests('token')) <= 1)
@@ -64,7 +65,7 @@ export const TOKENS: readonly Card[] = [
     title: 'a 401 to a token just refreshed is credentials_rejected',
     notOffered: refreshes,
     run: async harness => {
-      await harness.venue.misbehave('accounts', { kind: 'status', status: 401, done: false }, 100)
+      await harness.venue.injectFault('accounts', { kind: 'status', status: 401, done: false }, 100)
       await assert.rejects(harness.broker.accounts(soon()), fault('credentials_rejected'))
       assert.equal(await harness.venue.requests('token'), 1)
     }
@@ -74,7 +75,7 @@ export const TOKENS: readonly Card[] = [
     title: 'a 401 that a second look does not confirm breaks nothing; one that it does is credentials_rejected',
     notOffered: lasts,
     run: async harness => {
-      await harness.venue.misbehave('positions', { kind: 'status', status: 401, done: false }, 1)
+      await harness.venue.injectFault('positions', { kind: 'status', status: 401, done: false }, 1)
       const { brokerAccountId } = firstSample(harness)
       assert.deepEqual((await harness.broker.positions(brokerAccountId, soon())).items, [])
       await harness.venue.revoke()
@@ -87,21 +88,21 @@ export const TOKENS: readonly Card[] = [
     notOffered: refreshes,
     run: async harness => {
       const broker = harness.open(new CountingHolder(harness.expired(harness.credentials)))
-      const troubles = [
+      const faults = [
         { kind: 'status', status: 503, done: false },
         { kind: 'status', status: 429, done: false, retryAfterS: 30 },
         { kind: 'html' },
         { kind: 'reset' }
       ] as const
-      for (const how of troubles) {
-        await harness.venue.misbehave('token', how.kind === 'html' ? { kind: 'status', status: 500, done: false } : how, 100)
+      for (const how of faults) {
+        await harness.venue.injectFault('token', how.kind === 'html' ? { kind: 'status', status: 500, done: false } : how, 100)
         await assert.rejects(
           broker.accounts(soon()),
           (error: unknown) => error instanceof BrokerFault && /^(unreachable|rate_limited)$/.test(error.kind)
         )
         const sample = firstSample(harness)
         isKind(await broker.submit(newOrder(sample, restingLimit(sample)), soon()), 'not_sent')
-        await harness.venue.behave()
+        await harness.venue.clearFaults()
       }
       assert.ok((await broker.accounts(soon())).length > 0)
     }
@@ -112,7 +113,7 @@ export const TOKENS: readonly Card[] = [
     notOffered: refreshes,
     run: async harness => {
       const broker = harness.open(new CountingHolder(harness.expired(harness.credentials)))
-      await harness.venue.misbehave('token', { kind: 'lose_answer' }, 1)
+      await harness.venue.injectFault('token', { kind: 'lose_answer' }, 1)
       await until(async () => {
         const accounts = await broker.accounts(soon()).catch((error: unknown) => {
           assert.ok(error instanceof BrokerFault && error.kind !== 'credentials_rejected', String(error))
@@ -131,13 +132,13 @@ export const TOKENS: readonly Card[] = [
       const { broker, venue } = harness
       await broker.accounts(soon())
       const before = await venue.requests('accounts')
-      await venue.misbehave('accounts', { kind: 'status', status: 429, done: false, retryAfterS: 1 }, 1)
+      await venue.injectFault('accounts', { kind: 'status', status: 429, done: false, retryAfterS: 1 }, 1)
       const from = performance.now()
       assert.ok((await broker.accounts(soon())).length > 0)
       assert.ok(performance.now() - from >= 1_000, 'it came back too early')
       assert.equal(await venue.requests('accounts'), before + 2)
 
-      await venue.misbehave('accounts', { kind: 'status', status: 429, done: false, retryAfterS: 60 }, 1)
+      await venue.injectFault('accounts', { kind: 'status', status: 429, done: false, retryAfterS: 60 }, 1)
       await assert.rejects(broker.accounts(soon()), (error: unknown) => {
         assert.ok(fault('rate_limited')(error) && error instanceof BrokerFault)
         assert.ok((error.retryAfterMs ?? 0) >= 59_000)
@@ -153,16 +154,16 @@ export const TOKENS: readonly Card[] = [
     title: 'a read is repeated over passing trouble a bounded number of times, and given up in time',
     run: async harness => {
       const { broker, venue } = harness
-      await venue.misbehave('accounts', { kind: 'status', status: 503, done: false }, 1)
+      await venue.injectFault('accounts', { kind: 'status', status: 503, done: false }, 1)
       assert.ok((await broker.accounts(soon())).length > 0)
       const before = await venue.requests('accounts')
-      await venue.misbehave('accounts', { kind: 'reset' }, 100)
+      await venue.injectFault('accounts', { kind: 'reset' }, 100)
       await assert.rejects(broker.accounts(soon()), fault('unreachable'))
       const tried = (await venue.requests('accounts')) - before
       assert.ok(tried >= 1 && tried <= 5, `tried ${tried} times`)
-      await venue.behave()
+      await venue.clearFaults()
       const served = await venue.requests('accounts')
-      await venue.misbehave('accounts', { kind: 'answer_late', ms: MUCH_LATER_MS }, 1)
+      await venue.injectFault('accounts', { kind: 'answer_late', ms: MUCH_LATER_MS }, 1)
       const signal = givenUpWhen(async () => (await venue.requests('accounts')) > served)
       await assert.rejects(broker.accounts(signal), fault('unreachable'))
     }
@@ -172,7 +173,7 @@ export const TOKENS: readonly Card[] = [
     title: 'of two sessions, the one that is told to wait does not hold up the other',
     run: async harness => {
       const other = harness.open(new CountingHolder(harness.credentials))
-      await harness.venue.misbehave('accounts', { kind: 'status', status: 429, done: false, retryAfterS: 60 }, 1)
+      await harness.venue.injectFault('accounts', { kind: 'status', status: 429, done: false, retryAfterS: 60 }, 1)
       await assert.rejects(harness.broker.accounts(soon()), fault('rate_limited'))
       assert.ok((await other.accounts(soon())).length > 0)
       const sample = firstSample(harness)

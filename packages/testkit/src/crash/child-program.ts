@@ -3,7 +3,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { PATIENCE_MS } from '../patience.ts'
 import { within } from '../within.ts'
-import type { Json } from './house.ts'
+import type { Json } from './sandbox-process.ts'
 
 /** For an answer over the channel; a collection of much garbage is the slowest. */
 const OUTPUT_MAX = 200_000
@@ -12,7 +12,7 @@ const OUTPUT_SHOWN = 4_000
 /** A program under test in a process of its own: what it prints is kept, it is asked over its channel, and it can be killed. */
 export class ChildProgram {
   protected readonly child: ChildProcess
-  readonly #asked = new Map<number, (answer: Json) => void>()
+  readonly #pending = new Map<number, (answer: Json) => void>()
   #output = ''
   #questions = 0
 
@@ -28,9 +28,9 @@ export class ChildProgram {
         this.#output = (this.#output + text).slice(-OUTPUT_MAX)
       })
     }
-    this.child.on('message', (answer: Json) => this.#asked.get(answer.id)?.(answer))
+    this.child.on('message', (answer: Json) => this.#pending.get(answer.id)?.(answer))
     this.child.once('exit', () => {
-      for (const answered of this.#asked.values()) answered({ failed: 'the program ended' })
+      for (const answered of this.#pending.values()) answered({ failed: 'the program ended' })
     })
   }
 
@@ -81,10 +81,10 @@ export class ChildProgram {
     this.#questions += 1
     const id = this.#questions
     const { promise, resolve } = Promise.withResolvers<Json>()
-    this.#asked.set(id, resolve)
+    this.#pending.set(id, resolve)
     this.child.send({ id, ...request })
     const answer = await within(PATIENCE_MS, promise, () => `the program had answered ${JSON.stringify(request)}:\n${this.#end()}`).finally(
-      () => this.#asked.delete(id)
+      () => this.#pending.delete(id)
     )
     assert.ok(!('failed' in answer), String(answer.failed))
     return answer.answer

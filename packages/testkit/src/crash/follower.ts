@@ -3,9 +3,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { PATIENCE_MS } from '../patience.ts'
 import { within } from '../within.ts'
-import type { Json } from './house.ts'
 import type { Demo } from './platform.ts'
 import { Replay } from './replay.ts'
+import type { Json } from './sandbox-process.ts'
 
 export interface FollowerOptions {
   readonly name: string
@@ -22,7 +22,7 @@ export interface FollowerOptions {
 
 const RECONNECT_MS_MAX = 100
 /** A socket's `readyState` in words. */
-const STATES = ['connecting', 'open', 'closing', 'closed']
+const READY_STATES = ['connecting', 'open', 'closing', 'closed']
 
 /** Follows users over as many connections as it takes. Every complaint is kept: a gap, a repeat, a refusal, an answer out of place. */
 export class Follower implements AsyncDisposable {
@@ -90,7 +90,7 @@ export class Follower implements AsyncDisposable {
   }
 
   #state(): string {
-    return STATES[this.#socket?.readyState ?? WebSocket.CLOSED] ?? 'unknown'
+    return READY_STATES[this.#socket?.readyState ?? WebSocket.CLOSED] ?? 'unknown'
   }
 
   async #run(): Promise<void> {
@@ -109,7 +109,7 @@ export class Follower implements AsyncDisposable {
     this.#socket = socket
     this.#connections += 1
     const closed = Promise.withResolvers<void>()
-    socket.addEventListener('message', ({ data }) => this.#hear(socket, String(data)))
+    socket.addEventListener('message', ({ data }) => this.#onMessage(socket, String(data)))
     // An error is always followed by the close.
     socket.addEventListener('error', () => undefined)
     socket.addEventListener('close', () => closed.resolve())
@@ -117,19 +117,19 @@ export class Follower implements AsyncDisposable {
     this.#live.clear()
   }
 
-  #hear(socket: WebSocket, text: string): void {
+  #onMessage(socket: WebSocket, text: string): void {
     const message: Json = JSON.parse(text)
     switch (message.type) {
       case 'welcome': {
         const { client_id, client_secret } = this.#options.demo()
-        this.#say(socket, { action: 'authenticate', client_id, client_secret, version: 'v1.0' })
+        this.#send(socket, { action: 'authenticate', client_id, client_secret, version: 'v1.0' })
         break
       }
       case 'auth_success':
-        this.#say(socket, { action: 'subscribe', topics: ['all'] })
+        this.#send(socket, { action: 'subscribe', topics: ['all'] })
         break
       case 'subscribed':
-        for (const [userId, { seq }] of this.#replays) this.#say(socket, { action: 'subscribe_user', user_id: userId, after: seq })
+        for (const [userId, { seq }] of this.#replays) this.#send(socket, { action: 'subscribe_user', user_id: userId, after: seq })
         break
       case 'auth_error':
       case 'subscription_failed':
@@ -161,7 +161,7 @@ export class Follower implements AsyncDisposable {
     else if (update.type === 'orders' && this.#live.has(update.user_id)) this.#options.onDelay?.(Date.now() - changedAt(update.data))
   }
 
-  #say(socket: WebSocket, message: object): void {
+  #send(socket: WebSocket, message: object): void {
     if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message))
   }
 

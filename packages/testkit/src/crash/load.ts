@@ -1,13 +1,13 @@
 // What users and the world do to accounts while something goes wrong: a seeded mixture of orders, changes and cancels, from both sides.
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Chance } from './chance.ts'
-import type { HouseProcess, Json } from './house.ts'
 import type { CrashUser } from './platform.ts'
+import type { Json, SandboxProcess } from './sandbox-process.ts'
 
 /** What was asked for, and what was answered: no order may exist that is not in it, and none that was answered may be missing. */
 export class Ledger {
   /** By `user cl_order_id`; null while, or where, no order was answered. */
-  readonly asked = new Map<string, Json>()
+  readonly requested = new Map<string, Json>()
   /** House ids of the orders that were placed at the house itself. */
   readonly elsewhere = new Set<string>()
   readonly answers = new Map<string, number>()
@@ -38,7 +38,7 @@ const RESTING_MAX = 5
 
 export interface LoadOptions {
   readonly users: readonly CrashUser[]
-  readonly house: HouseProcess
+  readonly sandbox: SandboxProcess
   readonly ledger: Ledger
   readonly chance: Chance
   /** Names orders, so that no two loads use the same. */
@@ -55,12 +55,12 @@ export interface LoadOptions {
 
 /** Trades on every account of every user at once. Resolves when everything was answered, or failed. */
 export async function trade(options: LoadOptions): Promise<void> {
-  const lanes = options.users.flatMap(user => user.login.accounts.map((_, index) => new Lane(options, user, index)))
-  await Promise.all(lanes.map(lane => lane.run()))
+  const traders = options.users.flatMap(user => user.login.accounts.map((_, index) => new AccountTrader(options, user, index)))
+  await Promise.all(traders.map(trader => trader.run()))
 }
 
 /** One account, one operation after the other. */
-class Lane {
+class AccountTrader {
   readonly #options: LoadOptions
   readonly #user: CrashUser
   readonly #index: number
@@ -89,31 +89,31 @@ class Lane {
     const name = `${this.#options.name}-${this.#index}-${number}`
     const choice = this.#chance.fraction()
     const chosen = this.#chance.whole(0, 1_000)
-    if (choice < 0.3) return this.#place(name, { order_qty: String(1 + (chosen % 7)), side: chosen % 3 === 0 ? 'SELL' : 'BUY' })
+    if (choice < 0.3) return this.#placeOrder(name, { order_qty: String(1 + (chosen % 7)), side: chosen % 3 === 0 ? 'SELL' : 'BUY' })
     if (choice < 0.55) return this.#rest(name, 2 + (chosen % 9))
     if (choice < 0.7) return this.#modify(name, 12 + (chosen % 9))
     if (choice < 0.85) return this.#cancel()
-    if (choice < 0.95 && this.#resting.elsewhere.length < RESTING_MAX) return this.#placeElsewhere(chosen % 2 === 0)
+    if (choice < 0.95 && this.#resting.elsewhere.length < RESTING_MAX) return this.#placeAtSandbox(chosen % 2 === 0)
     return this.#cancelElsewhere()
   }
 
-  async #place(name: string, ticket: Readonly<Record<string, unknown>>): Promise<void> {
+  async #placeOrder(name: string, ticket: Readonly<Record<string, unknown>>): Promise<void> {
     const { symbol } = this.#symbol()
-    await this.#ask(name, () => this.#user.placeIn(this.#index, name, { symbol, ...ticket }))
+    await this.#request(name, () => this.#user.placeFor(this.#index, name, { symbol, ...ticket }))
   }
 
   async #rest(name: string, quantity: number): Promise<void> {
     if (this.#resting.ours.length >= RESTING_MAX) return this.#cancel()
     const { symbol, price } = this.#symbol()
     const ticket = { symbol, order_type: 'LMT', order_tif: 'GTC', order_limit_price: price, order_qty: String(quantity) }
-    const order = await this.#ask(name, () => this.#user.placeIn(this.#index, name, ticket))
+    const order = await this.#request(name, () => this.#user.placeFor(this.#index, name, ticket))
     if (order !== null) this.#resting.ours.push(order.order_id)
   }
 
   async #modify(name: string, quantity: number): Promise<void> {
     const orderId = this.#resting.ours.shift()
     if (orderId === undefined) return this.#rest(name, quantity)
-    const order = await this.#ask(name, () => this.#user.modifyIn(this.#index, orderId, name, { order_qty: String(quantity) }))
+    const order = await this.#request(name, () => this.#user.modifyIn(this.#index, orderId, name, { order_qty: String(quantity) }))
     if (order !== null) this.#resting.ours.push(order.order_id)
   }
 
@@ -124,30 +124,30 @@ class Lane {
     this.#options.ledger.count(`cancel ${answer?.status ?? 'failed'}`)
   }
 
-  async #placeElsewhere(isResting: boolean): Promise<void> {
+  async #placeAtSandbox(isResting: boolean): Promise<void> {
     const { symbol, price } = this.#symbol()
     const kind = isResting ? { kind: 'limit', limit: price, lifetime: 'gtc' } : { kind: 'market', lifetime: 'day' }
     const account = this.#user.login.accounts[this.#index]?.id
     const ticket = { account, symbol, direction: 'buy', quantity: '1', ...kind }
-    const { order } = await this.#options.house.control('POST', '/orders', { login: this.#user.login.username, ...ticket })
+    const { order } = await this.#options.sandbox.control('POST', '/orders', { login: this.#user.login.username, ...ticket })
     this.#options.ledger.elsewhere.add(order.id)
     if (isResting) this.#resting.elsewhere.push(order.id)
   }
 
   async #cancelElsewhere(): Promise<void> {
     const id = this.#resting.elsewhere.shift()
-    if (id !== undefined) await this.#options.house.control('POST', `/orders/${id}/cancel`)
+    if (id !== undefined) await this.#options.sandbox.control('POST', `/orders/${id}/cancel`)
   }
 
   /** Gives the order, when there is one. */
-  async #ask(name: string, request: () => Promise<{ readonly status: number; readonly body: Json }>): Promise<Json> {
-    const { asked } = this.#options.ledger
+  async #request(name: string, request: () => Promise<{ readonly status: number; readonly body: Json }>): Promise<Json> {
+    const { requested } = this.#options.ledger
     const key = `${this.#user.userId} ${name}`
-    asked.set(key, null)
+    requested.set(key, null)
     const answer = await request().catch(() => null)
     this.#options.ledger.count(`order ${answer?.status ?? 'failed'}`)
     if (answer === null || answer.status > 201) return null
-    asked.set(key, answer.body)
+    requested.set(key, answer.body)
     return answer.body
   }
 

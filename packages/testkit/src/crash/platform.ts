@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { soon } from '../patience.ts'
-import type { Json, Login } from './house.ts'
+import type { Json, Login } from './sandbox-process.ts'
 
 /** An order as the service's REST API shows it. */
 export type OrderRecord = Json
@@ -99,10 +99,10 @@ export class CrashUser {
   }
 
   place(clOrdId: string, more: Readonly<Record<string, unknown>> = {}): Promise<Answer> {
-    return this.placeIn(0, clOrdId, more)
+    return this.placeFor(0, clOrdId, more)
   }
 
-  placeIn(account: number, clOrdId: string, more: Readonly<Record<string, unknown>> = {}): Promise<Answer> {
+  placeFor(account: number, clOrdId: string, more: Readonly<Record<string, unknown>> = {}): Promise<Answer> {
     return this.call('POST', '/orders', this.ticket(clOrdId, { account_id: this.#account(account), ...more }))
   }
 
@@ -186,8 +186,8 @@ async function walk(link: string, login: Login): Promise<void> {
       name,
       value
     ])
-    const asks = page.html.includes('name="password"') ? { username: login.username, password: login.password } : {}
-    const body = new URLSearchParams({ ...Object.fromEntries(fields), ...asks, decision: 'approve' })
+    const loginFields = page.html.includes('name="password"') ? { username: login.username, password: login.password } : {}
+    const body = new URLSearchParams({ ...Object.fromEntries(fields), ...loginFields, decision: 'approve' })
     page = await go(cookies, new URL(form.replaceAll('&amp;', '&'), page.url).href, { method: 'POST', body })
   }
   throw new Error(`the login did not end; it is at ${page.url}`)

@@ -1,7 +1,7 @@
 // A user's records as its updates tell them, and what is wrong with the updates themselves.
 import { createHash } from 'node:crypto'
 import { compare, parseDecimal } from '@trunkline/core/domain/decimal'
-import type { Json } from './house.ts'
+import type { Json } from './sandbox-process.ts'
 
 /** An update as the stream and the log show it. */
 export type Update = Json

@@ -6,8 +6,8 @@ import { PATIENCE_MS } from '../patience.ts'
 import { SHORT_LIVED } from '../short-lived.ts'
 import { within } from '../within.ts'
 import { ChildProgram } from './child-program.ts'
-import type { Json } from './house.ts'
 import type { Demo } from './platform.ts'
+import type { Json } from './sandbox-process.ts'
 
 /** Where the program kills itself, or its store fails it. `record` is the durable write of an order's change. */
 export type CrashPoint =
@@ -64,8 +64,8 @@ export class ServiceProcess extends ChildProgram {
   static async start(program: string, env: Readonly<Record<string, string | undefined>>): Promise<ServiceProcess> {
     const service = new ServiceProcess(program, env)
     try {
-      const told = Promise.race([once(service.child, 'message'), service.died()])
-      const [message]: Json[] = await within(PATIENCE_MS, told, () => `the service was ready:\n${service.output}`)
+      const ready = Promise.race([once(service.child, 'message'), service.died()])
+      const [message]: Json[] = await within(PATIENCE_MS, ready, () => `the service was ready:\n${service.output}`)
       assert.ok(message.ready, JSON.stringify(message))
       service.#demo = message.ready
       return service

@@ -6,10 +6,10 @@ import { join } from 'node:path'
 import { FaultProxy } from '../fault-proxy/index.ts'
 import type { Chance } from './chance.ts'
 import { Follower } from './follower.ts'
-import { CLIENT_SECRET, HouseProcess } from './house.ts'
 import { LiveService } from './live-service.ts'
 import { Ledger, type LoadOptions, trade } from './load.ts'
 import { CrashPlatform, type CrashUser, type Demo } from './platform.ts'
+import { CLIENT_SECRET, SandboxProcess } from './sandbox-process.ts'
 
 export interface WorldOptions {
   /** The service's program. */
@@ -36,20 +36,20 @@ const SYMBOLS = ['SPY', 'AAPL', 'MSFT', 'KO']
 
 interface Parts {
   readonly dataDir: string
-  readonly house: HouseProcess
-  readonly houseLine: FaultProxy
-  readonly platformLine: FaultProxy
+  readonly sandbox: SandboxProcess
+  readonly sandboxProxy: FaultProxy
+  readonly platformProxy: FaultProxy
   readonly service: LiveService
   readonly env: Readonly<Record<string, string>>
 }
 
 export class World implements AsyncDisposable {
-  readonly house: HouseProcess
+  readonly sandbox: SandboxProcess
   readonly dataDir: string
   /** Between the service and the house. */
-  readonly houseLine: FaultProxy
+  readonly sandboxProxy: FaultProxy
   /** Between a platform and the service. */
-  readonly platformLine: FaultProxy
+  readonly platformProxy: FaultProxy
   readonly platform: CrashPlatform
   readonly ledger = new Ledger()
   readonly chance: Chance
@@ -62,10 +62,10 @@ export class World implements AsyncDisposable {
   #service: LiveService
 
   private constructor(options: WorldOptions, parts: Parts, resources: AsyncDisposableStack) {
-    this.house = parts.house
+    this.sandbox = parts.sandbox
     this.dataDir = parts.dataDir
-    this.houseLine = parts.houseLine
-    this.platformLine = parts.platformLine
+    this.sandboxProxy = parts.sandboxProxy
+    this.platformProxy = parts.platformProxy
     this.#service = parts.service
     this.#env = parts.env
     this.chance = options.chance
@@ -81,15 +81,15 @@ export class World implements AsyncDisposable {
       const dataDir = await mkdtemp(join(tmpdir(), 'trunkline-world-'))
       // What a killed service leaves behind, a process of its own database among it, may write on for a moment.
       resources.defer(() => rm(dataDir, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 }))
-      const houseLine = resources.use(await FaultProxy.start(options.chance.apart().fraction))
-      const platformLine = resources.use(await FaultProxy.start(options.chance.apart().fraction))
-      const house = resources.use(await HouseProcess.start(houseLine.url))
-      houseLine.leadTo(house.port)
-      const env = { ...SETTINGS, TRUNKLINE_SANDBOX_URL: houseLine.url, TRUNKLINE_SANDBOX_CLIENT_SECRET: CLIENT_SECRET, ...options.env }
+      const sandboxProxy = resources.use(await FaultProxy.start(options.chance.apart().fraction))
+      const platformProxy = resources.use(await FaultProxy.start(options.chance.apart().fraction))
+      const sandbox = resources.use(await SandboxProcess.start(sandboxProxy.url))
+      sandboxProxy.leadTo(sandbox.port)
+      const env = { ...SETTINGS, TRUNKLINE_SANDBOX_URL: sandboxProxy.url, TRUNKLINE_SANDBOX_CLIENT_SECRET: CLIENT_SECRET, ...options.env }
       await options.database?.(join(dataDir, 'database'))
       const service = await LiveService.start(options.main, dataDir, env)
-      const world = new World(options, { dataDir, house, houseLine, platformLine, service, env }, resources)
-      platformLine.leadTo(world.#port())
+      const world = new World(options, { dataDir, sandbox, sandboxProxy, platformProxy, service, env }, resources)
+      platformProxy.leadTo(world.#port())
       return world
     } catch (cause) {
       await resources.disposeAsync()
@@ -101,15 +101,15 @@ export class World implements AsyncDisposable {
   async populate(users: number, accountsOfEach: number, onDelay?: (ms: number) => void): Promise<void> {
     for (let number = 1; number <= users; number += 1) await this.join(this.platform, `user-${number}`, accountsOfEach)
     this.follow('steady', onDelay === undefined ? {} : { onDelay })
-    this.follow('far', { origin: () => this.platformLine.url })
+    this.follow('far', { origin: () => this.platformProxy.url })
   }
 
   /** A user with a login and accounts of its own. */
   async join(platform: CrashPlatform, userId: string, accounts: number): Promise<CrashUser> {
-    const user = await platform.user(userId, await this.house.login(accounts))
+    const user = await platform.user(userId, await this.sandbox.login(accounts))
     this.#users.push(user)
     for (const symbol of SYMBOLS)
-      if (!this.#resting.has(symbol)) this.#resting.set(symbol, await this.house.restingPrice(user.login, symbol))
+      if (!this.#resting.has(symbol)) this.#resting.set(symbol, await this.sandbox.restingPrice(user.login, symbol))
     return user
   }
 
@@ -158,21 +158,21 @@ export class World implements AsyncDisposable {
 
   /** Trades on all accounts, or on those of some users. The name must not be one that was used before. */
   async trade(load: Pick<LoadOptions, 'name' | 'operations' | 'pauseMs' | 'signal'> & Partial<Pick<LoadOptions, 'users'>>): Promise<void> {
-    const { house, ledger, users } = this
-    await trade({ users, house, ledger, chance: this.chance.apart(), resting: this.#resting, ...load })
+    const { sandbox, ledger, users } = this
+    await trade({ users, sandbox, ledger, chance: this.chance.apart(), resting: this.#resting, ...load })
   }
 
   /** Starts the service again over what it left behind. */
   async restart(): Promise<void> {
     assert.ok(!this.#service.isRunning, 'the service still runs')
     this.#service = await LiveService.start(this.#options.main, this.dataDir, this.#env)
-    this.platformLine.leadTo(this.#port())
+    this.platformProxy.leadTo(this.#port())
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     try {
       // Whoever leaves waits for the other side: no line may be dead or slow then.
-      for (const line of [this.houseLine, this.platformLine]) line.clear()
+      for (const line of [this.sandboxProxy, this.platformProxy]) line.clear()
       for (const name of [...this.#followers.keys()]) await this.unfollow(name)
       if (this.#service.isRunning) assert.equal(await this.#service.stop(), 0, this.#service.output.slice(-4_000))
     } finally {

@@ -13,13 +13,13 @@ export interface Conditions {
 
 export const CLEAR: Conditions = { held: false, latencyMs: 0, jitterMs: 0, sliceBytes: null, bytesPerSecond: null }
 
-export const DIRECTIONS = ['toServer', 'toClient'] as const
-export type Direction = (typeof DIRECTIONS)[number]
+export const BOTH_WAYS = ['toServer', 'toClient'] as const
+export type Direction = (typeof BOTH_WAYS)[number]
 
 /** `stream`: a WebSocket, told by its first request. `request`: everything else, and what has not said anything yet. */
 export type LinkKind = 'stream' | 'request'
 
 /** What is wrong with all lines of a kind. */
-export type Weather = Readonly<Record<Direction, Conditions>>
+export type LinkConditions = Readonly<Record<Direction, Conditions>>
 
-export const FAIR: Weather = { toServer: CLEAR, toClient: CLEAR }
+export const UNIMPAIRED: LinkConditions = { toServer: CLEAR, toClient: CLEAR }

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as immediate } from 'node:timers/promises'
 import type { Conditions } from './conditions.ts'
 
 /** Of the sender's bytes so many are held for a line that is slow or dead; then the sender is not read any more. */
@@ -26,7 +26,7 @@ export class Flow {
   readonly #fraction: () => number
   readonly #queue: Parcel[] = []
   #heldBytes = 0
-  #isPumping = false
+  #isDraining = false
   #isOver = false
   #limit: Limit | null = null
   #wake: () => void = () => undefined
@@ -69,7 +69,7 @@ export class Flow {
   #add(parcel: Parcel): void {
     if (this.#isOver) return
     this.#queue.push(parcel)
-    void this.#pump()
+    void this.#drain()
   }
 
   #dueAt(): number {
@@ -78,9 +78,9 @@ export class Flow {
     return Math.max(this.#queue.at(-1)?.dueAt ?? 0, performance.now() + delay)
   }
 
-  async #pump(): Promise<void> {
-    if (this.#isPumping) return
-    this.#isPumping = true
+  async #drain(): Promise<void> {
+    if (this.#isDraining) return
+    this.#isDraining = true
     for (let next = this.#queue[0]; next !== undefined && !this.#isOver; next = this.#queue[0]) {
       const waitMs = next.dueAt - performance.now()
       if (this.#conditions().held) await this.#changes()
@@ -95,7 +95,7 @@ export class Flow {
         if (this.#heldBytes <= HELD_BYTES_MAX && this.#source.isPaused()) this.#source.resume()
       }
     }
-    this.#isPumping = false
+    this.#isDraining = false
   }
 
   async #bringOut(bytes: Buffer, whenWritten: (() => void) | null): Promise<void> {
@@ -107,7 +107,7 @@ export class Flow {
       }
       const size = Math.min(bytes.length - at, sliceBytes ?? bytes.length, this.#limit?.left ?? bytes.length)
       if (bytesPerSecond !== null) await this.#changes((size * 1_000) / bytesPerSecond)
-      else if (sliceBytes !== null) await turn()
+      else if (sliceBytes !== null) await immediate()
       if (this.#conditions().held) continue
       const isLast = at + size === bytes.length
       await this.#write(bytes.subarray(at, at + size), isLast ? whenWritten : null)

@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net'
-import type { Direction, LinkKind, Weather } from './conditions.ts'
+import type { Direction, LinkConditions, LinkKind } from './conditions.ts'
 import { Flow } from './flow.ts'
 import { CutUnderWay, type Passing, type RequestCut } from './request-cut.ts'
 import { sever } from './sever.ts'
@@ -9,7 +9,7 @@ import type { Tampering } from './tampering.ts'
 export interface LinkSurroundings {
   readonly host: string
   readonly port: number
-  readonly weather: (kind: LinkKind) => Weather
+  readonly conditions: (kind: LinkKind) => LinkConditions
   /** The cut this request is due, taken once. */
   readonly takeCut: (head: string) => RequestCut | null
   /** Called when a connection turns out to be a stream. */
@@ -28,13 +28,13 @@ export class Link {
   #requestCut: CutUnderWay | null = null
   #isMute = false
   /** The end of one side that the other cannot hear of while the line is dead. */
-  readonly #untold: { readonly direction: Direction; readonly tell: () => void }[] = []
+  readonly #pending: { readonly direction: Direction; readonly notify: () => void }[] = []
 
   constructor(client: Socket, around: LinkSurroundings) {
     this.#client = client
     this.#around = around
     this.#server = connect({ host: around.host, port: around.port, noDelay: true, allowHalfOpen: true })
-    const conditions = (direction: Direction) => () => around.weather(this.kind)[direction]
+    const conditions = (direction: Direction) => () => around.conditions(this.kind)[direction]
     this.#flows = {
       toServer: new Flow(client, this.#server, conditions('toServer'), around.fraction),
       toClient: new Flow(this.#server, client, conditions('toClient'), around.fraction)
@@ -64,30 +64,30 @@ export class Link {
 
   /** What is kept back by the one before comes out first. */
   tamper(tampering: Tampering | null): void {
-    const kept = this.#answers.tamper(tampering)
-    if (kept.length > 0) this.#flows.toClient.push(kept)
+    const held = this.#answers.tamper(tampering)
+    if (held.length > 0) this.#flows.toClient.push(held)
   }
 
   /** To be called when the weather has changed. */
   changed(): void {
     for (const flow of Object.values(this.#flows)) flow.changed()
-    for (const { direction, tell } of this.#untold.splice(0)) this.#whenHeard(direction, tell)
+    for (const { direction, notify } of this.#pending.splice(0)) this.#whenReachable(direction, notify)
   }
 
   #carry(): void {
     const { toServer, toClient } = this.#flows
     for (const socket of [this.#client, this.#server]) socket.on('error', () => undefined)
-    this.#client.on('data', (chunk: Buffer) => this.#asked(chunk))
-    this.#server.on('data', (chunk: Buffer) => this.#answered(chunk))
+    this.#client.on('data', (chunk: Buffer) => this.#fromClient(chunk))
+    this.#server.on('data', (chunk: Buffer) => this.#fromServer(chunk))
     this.#client.once('end', () => toServer.end())
     this.#server.once('end', () => toClient.end())
-    this.#client.once('close', hadError => this.#whenHeard('toServer', () => this.#lost(this.#server, hadError)))
-    this.#server.once('close', hadError => this.#whenHeard('toClient', () => this.#lost(this.#client, hadError)))
+    this.#client.once('close', hadError => this.#whenReachable('toServer', () => this.#lost(this.#server, hadError)))
+    this.#server.once('close', hadError => this.#whenReachable('toClient', () => this.#lost(this.#client, hadError)))
   }
 
-  #whenHeard(direction: Direction, tell: () => void): void {
-    if (this.#around.weather(this.kind)[direction].held) this.#untold.push({ direction, tell })
-    else tell()
+  #whenReachable(direction: Direction, notify: () => void): void {
+    if (this.#around.conditions(this.kind)[direction].held) this.#pending.push({ direction, notify })
+    else notify()
   }
 
   /** One side is gone: so is the other, and as abruptly. */
@@ -97,7 +97,7 @@ export class Link {
     else other.destroySoon()
   }
 
-  #asked(chunk: Buffer): void {
+  #fromClient(chunk: Buffer): void {
     if (this.#isMute) return
     if (this.#kind === null) this.#recognise(chunk)
     if (this.#kind === 'request' && this.#requestCut === null) {
@@ -105,13 +105,13 @@ export class Link {
       const cut = this.#around.takeCut(head)
       if (cut !== null) this.#requestCut = new CutUnderWay(cut, head)
     }
-    this.#pass('toServer', this.#requestCut?.asked(chunk) ?? { bytes: chunk, isAll: false }, () => this.#requestCut?.done())
+    this.#pass('toServer', this.#requestCut?.fromClient(chunk) ?? { bytes: chunk, isAll: false }, () => this.#requestCut?.done())
   }
 
-  #answered(chunk: Buffer): void {
+  #fromServer(chunk: Buffer): void {
     if (this.#isMute) return
     if (this.#kind === 'stream') this.#pass('toClient', this.#answers.take(chunk), () => this.reset())
-    else this.#pass('toClient', this.#requestCut?.answered(chunk) ?? { bytes: chunk, isAll: false }, () => this.#requestCut?.done())
+    else this.#pass('toClient', this.#requestCut?.fromServer(chunk) ?? { bytes: chunk, isAll: false }, () => this.#requestCut?.done())
   }
 
   /** What passed must have left this process before the end comes. */

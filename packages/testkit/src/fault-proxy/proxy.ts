@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:net'
 import { PATIENCE_MS } from '../patience.ts'
 import { within } from '../within.ts'
-import { type Conditions, DIRECTIONS, type Direction, FAIR, type LinkKind, type Weather } from './conditions.ts'
+import { BOTH_WAYS, type Conditions, type Direction, type LinkConditions, type LinkKind, UNIMPAIRED } from './conditions.ts'
 import { Link } from './link.ts'
 import type { RequestCut } from './request-cut.ts'
 import { sever } from './sever.ts'
@@ -22,7 +22,7 @@ export interface ProxyCounts {
 export class FaultProxy implements AsyncDisposable {
   readonly #server: Server
   readonly #links = new Set<Link>()
-  readonly #weather: Record<LinkKind, Weather> = { stream: FAIR, request: FAIR }
+  readonly #conditions: Record<LinkKind, LinkConditions> = { stream: UNIMPAIRED, request: UNIMPAIRED }
   readonly #fraction: () => number
   #target = 0
   #cut: RequestCut | null = null
@@ -77,9 +77,9 @@ export class FaultProxy implements AsyncDisposable {
 
   /** The conditions of a direction, for open and later connections of a kind; what is not named is clear. */
   set(kind: LinkKind, direction: Direction | 'both', conditions: Partial<Conditions>): void {
-    const named = direction === 'both' ? DIRECTIONS : [direction]
-    const changes = Object.fromEntries(named.map(each => [each, { ...FAIR[each], ...conditions }]))
-    this.#weather[kind] = { ...this.#weather[kind], ...changes }
+    const named = direction === 'both' ? BOTH_WAYS : [direction]
+    const changes = Object.fromEntries(named.map(each => [each, { ...UNIMPAIRED[each], ...conditions }]))
+    this.#conditions[kind] = { ...this.#conditions[kind], ...changes }
     for (const link of this.#links) link.changed()
   }
 
@@ -143,7 +143,7 @@ export class FaultProxy implements AsyncDisposable {
     const link = new Link(socket, {
       host: HOST,
       port: this.#target,
-      weather: kind => this.#weather[kind],
+      conditions: kind => this.#conditions[kind],
       takeCut: head => this.#take(head),
       tampering: () => this.#tampering(),
       fraction: this.#fraction

@@ -31,13 +31,13 @@ export class CutUnderWay {
     this.#answerLeft = cut.answerBytes ?? 0
   }
 
-  asked(chunk: Buffer): Passing {
+  fromClient(chunk: Buffer): Passing {
     const bytes = chunk.subarray(0, this.#requestLeft)
     this.#requestLeft -= bytes.length
     return { bytes, isAll: this.#requestLeft === 0 && (this.#cut.share < 1 || this.#cut.answerBytes === null) }
   }
 
-  answered(chunk: Buffer): Passing {
+  fromServer(chunk: Buffer): Passing {
     if (this.#cut.answerBytes === null) return { bytes: chunk, isAll: false }
     const bytes = chunk.subarray(0, this.#answerLeft)
     this.#answerLeft -= bytes.length

@@ -35,7 +35,7 @@ export interface DisorderOptions {
   readonly tally: Tampered
 }
 
-interface Kept {
+interface HeldBack {
   readonly frame: Frame
   overtakenBy: number
 }
@@ -43,7 +43,7 @@ interface Kept {
 /** Drops, doubles and reorders events. Everything that is no event passes, so that what is missing can be noticed. */
 export class Disorder implements Tampering {
   readonly #options: DisorderOptions
-  #kept: Kept[] = []
+  #held: HeldBack[] = []
 
   constructor(options: DisorderOptions) {
     this.#options = options
@@ -59,7 +59,7 @@ export class Disorder implements Tampering {
     }
     if (chance < drop + delay) {
       tally.reordered += 1
-      this.#kept.push({ frame, overtakenBy: 1 + Math.floor(fraction() * window) })
+      this.#held.push({ frame, overtakenBy: 1 + Math.floor(fraction() * window) })
       return { frames: [], cut: false }
     }
     const isDoubled = chance < drop + delay + duplicate
@@ -68,13 +68,13 @@ export class Disorder implements Tampering {
   }
 
   rest(): readonly Frame[] {
-    return this.#kept.splice(0).map(({ frame }) => frame)
+    return this.#held.splice(0).map(({ frame }) => frame)
   }
 
   #overtaken(): readonly Frame[] {
-    for (const kept of this.#kept) kept.overtakenBy -= 1
-    const due = this.#kept.filter(({ overtakenBy }) => overtakenBy <= 0)
-    this.#kept = this.#kept.filter(({ overtakenBy }) => overtakenBy > 0)
+    for (const held of this.#held) held.overtakenBy -= 1
+    const due = this.#held.filter(({ overtakenBy }) => overtakenBy <= 0)
+    this.#held = this.#held.filter(({ overtakenBy }) => overtakenBy > 0)
     return due.map(({ frame }) => frame)
   }
 }
@@ -97,9 +97,9 @@ export class CutBetween implements Tampering {
 
   take(frame: Frame): Passed {
     const event = eventOf(frame)
-    const isPlace = this.#last === this.#first && event === this.#second
+    const isCutPoint = this.#last === this.#first && event === this.#second
     if (event !== null) this.#last = event
-    if (!isPlace || !this.#isDue()) return { frames: [frame], cut: false }
+    if (!isCutPoint || !this.#isDue()) return { frames: [frame], cut: false }
     this.#tally.cut += 1
     return { frames: [], cut: true }
   }

@@ -28,10 +28,10 @@ export interface MarketSymbols {
 }
 
 /** Done to the streams of this login: `normal` ends it. */
-export type MarketMischief = 'normal' | 'duplicate' | 'reorder' | 'lose' | 'mute' | 'drop' | 'garble'
+export type InjectedMarketFault = 'normal' | 'duplicate' | 'reorder' | 'lose' | 'mute' | 'drop' | 'garble'
 
 export interface MarketVenue {
-  stream(mischief: MarketMischief): Promise<void>
+  stream(fault: InjectedMarketFault): Promise<void>
   /** Market streams of this login that are open now. */
   open(): Promise<number>
   /** Lets the venue's time run on at once, so that what would take so long has happened. */

@@ -1,27 +1,27 @@
 /** The market contract: numbered cards that every broker's market data must pass, run against its own venue or sandbox. */
 
 import { test } from 'node:test'
-import type { Card } from './card.ts'
+import type { ContractCase } from './contract-case.ts'
 import type { MarketHarness } from './harness.ts'
 import { READS } from './reads.ts'
 import { STREAM } from './stream.ts'
 
-export type { MarketHarness, MarketMischief, MarketSymbols, MarketVenue } from './harness.ts'
+export type { InjectedMarketFault, MarketHarness, MarketSymbols, MarketVenue } from './harness.ts'
 
 /** All cards, in the order of their numbers. */
-export const MARKET_CARDS: readonly Card[] = [...READS, ...STREAM]
+export const MARKET_CONTRACT_CASES: readonly ContractCase[] = [...READS, ...STREAM]
 
 /**
  * Registers one test per card. A card that the broker's capabilities do not owe passes with the note "not offered"; nothing else is left
  * out. `open` is called once per card.
  */
 export function marketContract(name: string, open: () => Promise<MarketHarness>): void {
-  for (const card of MARKET_CARDS) {
-    test(`${name} ${card.id}: ${card.title}`, async context => {
+  for (const contractCase of MARKET_CONTRACT_CASES) {
+    test(`${name} ${contractCase.id}: ${contractCase.title}`, async context => {
       await using harness = await open()
-      const reason = card.notOffered?.(harness.capabilities) ?? null
+      const reason = contractCase.notOffered?.(harness.capabilities) ?? null
       if (reason !== null) return context.diagnostic(`not offered: ${reason}`)
-      await card.run(harness)
+      await contractCase.run(harness)
     })
   }
 }

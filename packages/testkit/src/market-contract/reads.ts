@@ -6,10 +6,11 @@ import { parseDay } from '@trunkline/core/domain/timestamp'
 import { BrokerFault } from '@trunkline/core/ports/broker'
 import { SYMBOLS_FOUND_MAX } from '@trunkline/core/ports/market'
 import { until } from '../until.ts'
-import { barsOf, type Card, MINUTE_MS, offers, soon, Watcher } from './card.ts'
+import { barsOf, type ContractCase, MINUTE_MS, offers, soon, Watcher } from './contract-case.ts'
 import type { MarketHarness } from './harness.ts'
 
-const hasHistory: Card['notOffered'] = ({ historyIntervals }) => (historyIntervals.includes('1m') ? null : 'the broker has no past minutes')
+const hasHistory: ContractCase['notOffered'] = ({ historyIntervals }) =>
+  historyIntervals.includes('1m') ? null : 'the broker has no past minutes'
 const WEEK_MS = 7 * 24 * 60 * MINUTE_MS
 
 /** A stretch of the past that begins and ends with a whole minute. */
@@ -27,7 +28,7 @@ function ascends(bars: readonly Bar[], { fromMs, toMs }: { readonly fromMs: numb
   }
 }
 
-export const READS: readonly Card[] = [
+export const READS: readonly ContractCase[] = [
   {
     id: 'M10',
     title: 'a symbol is known with its calendar, an unknown one is null',
@@ -106,8 +107,8 @@ export const READS: readonly Card[] = [
     notOffered: hasHistory,
     run: async harness => {
       const window = await stretch(harness, MINUTE_MS)
-      const asked = barsOf(harness.market, { symbol: harness.symbols.unknown, interval: '1m', ...window })
-      await assert.rejects(asked, (error: unknown) => error instanceof BrokerFault && error.kind === 'refused')
+      const requested = barsOf(harness.market, { symbol: harness.symbols.unknown, interval: '1m', ...window })
+      await assert.rejects(requested, (error: unknown) => error instanceof BrokerFault && error.kind === 'refused')
     }
   },
   {
@@ -158,10 +159,10 @@ export const READS: readonly Card[] = [
         const entry = found.find(each => each.symbol === symbol)
         assert.ok(entry !== undefined, symbol)
         assert.equal(entry.instrument, (await market.instrument(symbol, soon()))?.instrument)
-        const [word] = entry.name?.split(' ') ?? []
-        assert.ok(word !== undefined && word !== '')
-        const named = await market.search(word.toLowerCase(), soon())
-        assert.ok(named.length <= SYMBOLS_FOUND_MAX && named.some(each => each.symbol === symbol), word)
+        const [kind] = entry.name?.split(' ') ?? []
+        assert.ok(kind !== undefined && kind !== '')
+        const named = await market.search(kind.toLowerCase(), soon())
+        assert.ok(named.length <= SYMBOLS_FOUND_MAX && named.some(each => each.symbol === symbol), kind)
         for (const { symbol: other } of named.slice(0, 5)) assert.notEqual(await market.instrument(other, soon()), null, other)
       }
       assert.deepEqual(await market.search(symbols.unknown, soon()), [])

@@ -5,15 +5,15 @@ import { compare } from '@trunkline/core/domain/decimal'
 import { msOfNanos } from '@trunkline/core/domain/market/records'
 import type { Topic } from '@trunkline/core/ports/market'
 import { until } from '../until.ts'
-import { barsFrom, barsOf, type Card, MINUTE_MS, offers, sameFigures, soon, Watcher } from './card.ts'
-import type { MarketHarness, MarketMischief } from './harness.ts'
+import { barsFrom, barsOf, type ContractCase, MINUTE_MS, offers, sameFigures, soon, Watcher } from './contract-case.ts'
+import type { InjectedMarketFault, MarketHarness } from './harness.ts'
 
 const trades = ({ symbols }: MarketHarness): Topic => ({ channel: 'trades', symbol: symbols.busy })
 const quotes = ({ symbols }: MarketHarness): Topic => ({ channel: 'quotes', symbol: symbols.busy })
-const hasMinutes: Card['notOffered'] = ({ liveIntervals }) =>
+const hasMinutes: ContractCase['notOffered'] = ({ liveIntervals }) =>
   liveIntervals.includes('1m') ? null : 'the broker streams no bars of a minute'
 
-const numbered: Card['notOffered'] = capabilities =>
+const numbered: ContractCase['notOffered'] = capabilities =>
   offers('quotes')(capabilities) ?? (capabilities.streamNumbered ? null : 'its market stream does not number what it tells')
 
 /** Trades of whole minutes that were streamed without a loss are what the history's bars of them are made of. */
@@ -41,18 +41,18 @@ async function agreesWithHistory({ market, symbols, capabilities }: MarketHarnes
 /** Streams trades until some whole minutes have gone by. */
 async function minutesPass(harness: MarketHarness, watcher: Watcher, minutes = 3): Promise<void> {
   for (let minute = 0; minute <= minutes; minute += 1) {
-    const heard = watcher.trades.length
+    const count = watcher.trades.length
     await harness.venue.advance(MINUTE_MS)
-    await watcher.reaches(() => watcher.trades.length > heard, 'trades come as time goes on')
+    await watcher.reaches(() => watcher.trades.length > count, 'trades come as time goes on')
   }
 }
 
 /** A stream that is disturbed tells the loss and goes on: the events that are left are right. */
 function disturbed(
-  { id, title, notOffered = offers('quotes') }: Pick<Card, 'id' | 'title' | 'notOffered'>,
-  mischief: MarketMischief,
+  { id, title, notOffered = offers('quotes') }: Pick<ContractCase, 'id' | 'title' | 'notOffered'>,
+  fault: InjectedMarketFault,
   causes: readonly string[]
-): Card {
+): ContractCase {
   return {
     id,
     title,
@@ -60,19 +60,19 @@ function disturbed(
     run: async harness => {
       using quote = new Watcher(harness, quotes(harness))
       using trade = new Watcher(harness, trades(harness))
-      await quote.hears('quote')
-      await trade.hears('live')
-      await harness.venue.stream(mischief)
+      await quote.receives('quote')
+      await trade.receives('live')
+      await harness.venue.stream(fault)
       await quote.reaches(() => quote.losses > 0, 'the loss is told')
       await harness.venue.stream('normal')
-      await quote.reaches(() => quote.words.at(-1) === 'quote' && quote.words.lastIndexOf('live') > 0, 'the present quote comes again')
-      await trade.reaches(() => trade.losses > 0 && trade.words.lastIndexOf('live') > 0, 'every topic is told')
+      await quote.reaches(() => quote.history.at(-1) === 'quote' && quote.history.lastIndexOf('live') > 0, 'the present quote comes again')
+      await trade.reaches(() => trade.losses > 0 && trade.history.lastIndexOf('live') > 0, 'every topic is told')
       // What follows while the venue is being put right may have another cause.
-      assert.ok(causes.includes(quote.words.find(word => word.startsWith('lost')) ?? ''), quote.words.join(', '))
-      const back = quote.words.lastIndexOf('live')
-      const lost = quote.words.findIndex(word => word.startsWith('lost'))
+      assert.ok(causes.includes(quote.history.find(kind => kind.startsWith('lost')) ?? ''), quote.history.join(', '))
+      const back = quote.history.lastIndexOf('live')
+      const lost = quote.history.findIndex(kind => kind.startsWith('lost'))
       assert.ok(
-        lost < back && !quote.words.slice(lost, quote.words.indexOf('live', lost)).includes('quote'),
+        lost < back && !quote.history.slice(lost, quote.history.indexOf('live', lost)).includes('quote'),
         'nothing between lost and live'
       )
       const isSettled = async () => (harness.capabilities.connections === 'one' ? 1 : 2) >= (await harness.venue.open())
@@ -81,18 +81,18 @@ function disturbed(
   }
 }
 
-export const STREAM: readonly Card[] = [
+export const STREAM: readonly ContractCase[] = [
   {
     id: 'M50',
     title: 'live, and then at once the present quote and book',
     notOffered: offers('depth'),
     run: async harness => {
       using quote = new Watcher(harness, quotes(harness))
-      using book = new Watcher(harness, { channel: 'depth', symbol: harness.symbols.busy })
-      await quote.hears('quote')
-      await book.hears('depth')
-      assert.deepEqual([quote.words[0], quote.words[1], book.words[0], book.words[1]], ['live', 'quote', 'live', 'depth'])
-      const [present] = book.depths
+      using orderBook = new Watcher(harness, { channel: 'depth', symbol: harness.symbols.busy })
+      await quote.receives('quote')
+      await orderBook.receives('depth')
+      assert.deepEqual([quote.history[0], quote.history[1], orderBook.history[0], orderBook.history[1]], ['live', 'quote', 'live', 'depth'])
+      const [present] = orderBook.depths
       assert.ok(present !== undefined && present.bids.length > 0 && present.bids.length <= 10)
       for (const [side, sign] of [
         [present.bids, -1],
@@ -114,7 +114,7 @@ export const STREAM: readonly Card[] = [
       const [, expiration] = await market.expirations(symbols.underlying, soon())
       assert.ok(expiration !== undefined)
       using chain = new Watcher(harness, { channel: 'options_chain', symbol: symbols.underlying, expiration })
-      await chain.hears('chain', 10)
+      await chain.receives('chain', 10)
       await venue.advance(MINUTE_MS)
       await chain.reaches(
         () => new Set(chain.entries.map(({ symbol }) => symbol)).size < chain.entries.length,
@@ -139,11 +139,11 @@ export const STREAM: readonly Card[] = [
     run: async harness => {
       using unknown = new Watcher(harness, { channel: 'trades', symbol: harness.symbols.unknown })
       using known = new Watcher(harness, trades(harness))
-      await unknown.hears('refused')
-      await known.hears('live')
+      await unknown.receives('refused')
+      await known.receives('live')
       await harness.venue.stream('drop')
-      await known.hears('live', 2)
-      assert.deepEqual(unknown.words, ['refused'])
+      await known.receives('live', 2)
+      assert.deepEqual(unknown.history, ['refused'])
     }
   },
   {
@@ -152,7 +152,7 @@ export const STREAM: readonly Card[] = [
     notOffered: offers('trades'),
     run: async harness => {
       using watcher = new Watcher(harness, trades(harness))
-      await watcher.hears('live')
+      await watcher.receives('live')
       await minutesPass(harness, watcher)
       const times = watcher.trades.map(({ at }) => BigInt(at))
       assert.ok(
@@ -171,8 +171,8 @@ export const STREAM: readonly Card[] = [
       const { market, symbols } = harness
       using watcher = new Watcher(harness, { channel: 'bars', symbol: symbols.busy, interval: '1m' })
       using traded = new Watcher(harness, trades(harness))
-      await watcher.hears('live')
-      await traded.hears('live')
+      await watcher.receives('live')
+      await traded.receives('live')
       await minutesPass(harness, traded)
       await watcher.reaches(() => watcher.bars.filter(({ closed }) => closed).length >= 2, 'bars are closed')
       const closed = watcher.bars.filter(bar => bar.closed)
@@ -195,7 +195,7 @@ export const STREAM: readonly Card[] = [
     notOffered: offers('trades'),
     run: async harness => {
       using watcher = new Watcher(harness, trades(harness))
-      await watcher.hears('live')
+      await watcher.receives('live')
       await harness.venue.stream('duplicate')
       await minutesPass(harness, watcher, 2)
       assert.equal(watcher.losses, 0, 'what comes twice is no loss')
@@ -226,11 +226,11 @@ export const STREAM: readonly Card[] = [
     run: async harness => {
       using renewed = new Watcher(harness, quotes(harness))
       using other = new Watcher(harness, { channel: 'quotes', symbol: harness.symbols.other })
-      await renewed.hears('quote')
-      await other.hears('quote')
+      await renewed.receives('quote')
+      await other.receives('quote')
       renewed.lease.renew()
-      await renewed.hears('live', 2)
-      await renewed.reaches(() => renewed.words.at(-1) === 'quote', 'the present quote comes again')
+      await renewed.receives('live', 2)
+      await renewed.reaches(() => renewed.history.at(-1) === 'quote', 'the present quote comes again')
       assert.equal(renewed.losses, 1)
       assert.equal(other.losses, 0)
     }
@@ -242,15 +242,15 @@ export const STREAM: readonly Card[] = [
     run: async harness => {
       const gone = new Watcher(harness, trades(harness))
       using stays = new Watcher(harness, { channel: 'trades', symbol: harness.symbols.other })
-      await gone.hears('trade')
+      await gone.receives('trade')
       gone[Symbol.dispose]()
-      const heard = gone.words.length
+      const count = gone.history.length
       const other = stays.trades.length
       await harness.venue.advance(MINUTE_MS)
       await stays.reaches(() => stays.trades.length > other, 'the other one goes on')
       using again = new Watcher(harness, trades(harness))
-      await again.hears('trade')
-      assert.equal(gone.words.length, heard)
+      await again.receives('trade')
+      assert.equal(gone.history.length, count)
       assert.equal(stays.losses, 0)
     }
   },
@@ -264,7 +264,7 @@ export const STREAM: readonly Card[] = [
         new Watcher(harness, quotes(harness)),
         new Watcher(harness, { channel: 'quotes', symbol: harness.symbols.other })
       ]
-      for (const watcher of watchers) await watcher.hears('live')
+      for (const watcher of watchers) await watcher.receives('live')
       const open = await harness.venue.open()
       assert.ok(harness.capabilities.connections === 'one' ? open === 1 : open > 0 && open <= watchers.length, `${open} connections`)
       for (const watcher of watchers) watcher[Symbol.dispose]()
@@ -277,14 +277,14 @@ export const STREAM: readonly Card[] = [
     notOffered: offers('quotes'),
     run: async harness => {
       const watcher = new Watcher(harness, quotes(harness))
-      await watcher.hears('live')
+      await watcher.receives('live')
       await harness.venue.revoke()
-      await watcher.reaches(() => watcher.words.some(word => word === 'lost token'), 'the end of the token is told')
-      const heard = watcher.words.length
+      await watcher.reaches(() => watcher.history.some(kind => kind === 'lost token'), 'the end of the token is told')
+      const count = watcher.history.length
       await harness.close()
       watcher.lease.renew()
       watcher[Symbol.dispose]()
-      assert.equal(watcher.words.length, heard)
+      assert.equal(watcher.history.length, count)
       assert.equal(await harness.venue.open(), 0)
     }
   }

@@ -120,13 +120,13 @@ async function startUnderWarden(orders: WardenOrders): Promise<() => Promise<voi
 
 function ready(warden: ChildProcess): Promise<void> {
   return new Promise((resolve, reject) => {
-    let said = ''
+    let output = ''
     warden.once('error', reject)
     warden.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
-      said += chunk
-      if (said.startsWith('ready\n')) resolve()
+      output += chunk
+      if (output.startsWith('ready\n')) resolve()
     })
-    warden.once('close', () => reject(new Error(`PostgreSQL did not start: ${said.trim()}`)))
+    warden.once('close', () => reject(new Error(`PostgreSQL did not start: ${output.trim()}`)))
   })
 }
 

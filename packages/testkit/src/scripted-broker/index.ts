@@ -15,14 +15,14 @@ import {
   type TransactionReport
 } from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
-import { Book } from './book.ts'
 import type { ScriptedMarket } from './market.ts'
+import { OrderLedger } from './order-ledger.ts'
 import type { CommandKind, CommandPlan, PreviewAnswer, ReadKind, ReadPlan } from './plans.ts'
 import { ScriptedSession } from './session.ts'
 import { Streams } from './streams.ts'
 
-export type { Book } from './book.ts'
 export { ScriptedMarket, type ScriptedTopic } from './market.ts'
+export type { OrderLedger } from './order-ledger.ts'
 export type { CommandKind, CommandPlan, Delivery, PreviewAnswer, ReadKind, ReadPlan } from './plans.ts'
 
 export const SCRIPTED_CAPABILITIES: BrokerCapabilities = {
@@ -88,7 +88,7 @@ export class ScriptedBroker {
   dates: Pick<Clock, 'now'>
   readonly capabilities: BrokerCapabilities
   readonly streams: Streams
-  readonly book: Book
+  readonly ledger: OrderLedger
   /** Null: it has none. */
   market: ScriptedMarket | null = null
   readonly commands: SentCommand[] = []
@@ -114,7 +114,7 @@ export class ScriptedBroker {
   /** Whether lists hold what changed since a time, or, as at some brokers, only what arrived since. */
   listsBy: 'updatedAt' | 'entryTime' = 'updatedAt'
   /** Whether reports hold each execution, or, as at some brokers, only their total. */
-  tells: 'fills' | 'totals' = 'fills'
+  reports: 'fills' | 'totals' = 'fills'
   /** Replacements that were taken and not carried out; `book.replace` does. */
   readonly taken: ReplaceOrder[] = []
   /** Set once the login was revoked at the broker: whatever is asked for is refused with it. */
@@ -130,7 +130,7 @@ export class ScriptedBroker {
     this.dates = clock
     this.capabilities = { ...SCRIPTED_CAPABILITIES, ...capabilities }
     this.streams = new Streams(clock)
-    this.book = new Book(clock, report => this.streams.tell(this.told(report)), this.capabilities.replacedOrderId)
+    this.ledger = new OrderLedger(clock, report => this.streams.publish(this.reported(report)), this.capabilities.replacedOrderId)
   }
 
   get definition(): BrokerDefinition {
@@ -156,10 +156,10 @@ export class ScriptedBroker {
   revoke: (credentials: Readonly<Record<string, string>>) => Promise<void> = async () => undefined
 
   /** What of an order on the books the broker tells. */
-  told(truth: OrderReport): OrderReport {
+  reported(truth: OrderReport): OrderReport {
     const report = this.capabilities.deduplication === 'none' ? { ...truth, brokerClOrdId: null } : truth
     const { fills } = report
-    if (this.tells === 'fills' || fills === null) return report
+    if (this.reports === 'fills' || fills === null) return report
     const quantity = sum(fills.map(fill => fill.quantity))
     const amount = sum(fills.map(fill => times(fill.quantity, fill.price)))
     const averagePrice = fills.length === 0 ? null : dividedBy(amount, quantity, 9)
@@ -205,7 +205,7 @@ export class ScriptedBroker {
 
   /** A transaction for each execution, at once; the newest first. */
   traded(brokerAccountId: string): readonly TransactionReport[] {
-    const orders = this.book.list().filter(order => order.brokerAccountId === brokerAccountId)
+    const orders = this.ledger.list().filter(order => order.brokerAccountId === brokerAccountId)
     const unknown = { brokerType: null, fees: null, currency: 'USD', settlementDay: null, description: null }
     return orders
       .flatMap(({ brokerOrderId, symbol, instrument, side, fills }) =>
@@ -223,7 +223,7 @@ export class ScriptedBroker {
   }
 
   #fills(brokerAccountId: string) {
-    return this.book
+    return this.ledger
       .list()
       .filter(order => order.brokerAccountId === brokerAccountId)
       .flatMap(({ fills, side, symbol }) =>

@@ -23,7 +23,7 @@ export class ScriptedMarket implements MarketSource {
   /** Past bars, by `symbol interval`, ascending. */
   readonly history = new Map<string, readonly Bar[]>()
   /** What was asked of the history. */
-  readonly asked: BarsRequest[] = []
+  readonly requests: BarsRequest[] = []
   /** Awaited before every answer of the history, and every chain. */
   hold: () => Promise<void> = async () => undefined
   /** Set: every read fails with it. */
@@ -79,7 +79,7 @@ export class ScriptedMarket implements MarketSource {
   }
 
   async *bars(request: BarsRequest): AsyncGenerator<readonly Bar[]> {
-    this.asked.push(request)
+    this.requests.push(request)
     await this.hold()
     this.#fail()
     const { symbol, interval, fromMs, toMs } = request

@@ -41,12 +41,12 @@ export class ScriptedSession implements Broker {
   }
 
   async accounts(signal: AbortSignal): Promise<readonly BrokerAccount[]> {
-    await this.#asked('accounts', signal)
+    await this.#read('accounts', signal)
     return []
   }
 
   async balances(brokerAccountId: string, signal: AbortSignal): Promise<Snapshot<BalanceReport>> {
-    const plan = await this.#asked('balances', signal)
+    const plan = await this.#read('balances', signal)
     const asOf = this.#broker.dates.now()
     const cash = this.#broker.cash(brokerAccountId)
     await this.#travel(plan, signal)
@@ -64,70 +64,70 @@ export class ScriptedSession implements Broker {
   async positions(brokerAccountId: string, signal: AbortSignal): Promise<Snapshot<PositionReport>> {
     const asOf = this.#broker.dates.now()
     const items = this.#broker.holdings(brokerAccountId)
-    const plan = await this.#asked('positions', signal)
+    const plan = await this.#read('positions', signal)
     await this.#travel(plan, signal)
     return { items: plan.isEmpty === true ? [] : items, asOf }
   }
 
   async orders(brokerAccountId: string, since: Timestamp, signal: AbortSignal): Promise<Snapshot<OrderReport>> {
-    const plan = await this.#asked('orders', signal)
+    const plan = await this.#read('orders', signal)
     const { hides } = plan
-    const { book, clock, dates, listsBy } = this.#broker
+    const { ledger, clock, dates, listsBy } = this.#broker
     const asOf = dates.now()
     const brokerClock = clock.now()
-    const items = book
+    const items = ledger
       .list()
-      .filter(order => order.brokerAccountId === brokerAccountId && (book.isLive(order) || order[listsBy] >= since))
+      .filter(order => order.brokerAccountId === brokerAccountId && (ledger.isLive(order) || order[listsBy] >= since))
       .filter(order => plan.isEmpty !== true && hides?.(order) !== true)
     await this.#travel(plan, signal)
-    return { items: items.map(order => this.#broker.told(order)), asOf, brokerClock }
+    return { items: items.map(order => this.#broker.reported(order)), asOf, brokerClock }
   }
 
   async transactions(brokerAccountId: string, from: Day, to: Day, signal: AbortSignal): Promise<Snapshot<TransactionReport>> {
     const items = this.#broker.traded(brokerAccountId).filter(({ day }) => day >= from && day <= to)
     const asOf = this.#broker.dates.now()
-    await this.#travel(await this.#asked('transactions', signal), signal)
+    await this.#travel(await this.#read('transactions', signal), signal)
     return { items, asOf }
   }
 
   async findOrder(key: OrderKey, signal: AbortSignal): Promise<{ readonly found: OrderReport | null; readonly asOf: Timestamp }> {
     if (key.by === 'brokerClOrdId' && this.capabilities.deduplication === 'none')
       throw new Error('this broker finds nothing by client order id')
-    const plan = await this.#asked('findOrder', signal)
+    const plan = await this.#read('findOrder', signal)
     const asOf = this.#broker.dates.now()
-    const found = this.#broker.book.find(key)
+    const found = this.#broker.ledger.find(key)
     const isShown = found !== null && plan.hides?.(found) !== true
     await this.#travel(plan, signal)
-    return { found: isShown ? this.#broker.told(found) : null, asOf }
+    return { found: isShown ? this.#broker.reported(found) : null, asOf }
   }
 
   async preview(order: PreviewOrder, signal: AbortSignal): Promise<OrderPreview> {
-    const { book, previewed } = this.#broker
-    await this.#travel(await this.#asked('preview', signal), signal)
+    const { ledger, previewed } = this.#broker
+    await this.#travel(await this.#read('preview', signal), signal)
     if (previewed !== 'placed') return previewed
-    throw new PreviewPlaced(book.add({ ...order, brokerClOrdId: `misplaced-${book.list().length}` }, 'working').brokerOrderId)
+    throw new PreviewPlaced(ledger.add({ ...order, brokerClOrdId: `misplaced-${ledger.list().length}` }, 'working').brokerOrderId)
   }
 
   submit(order: NewOrder, signal: AbortSignal): Promise<Outcome<OrderReport>> {
-    const { book } = this.#broker
+    const { ledger } = this.#broker
     return this.#command('submit', order.brokerClOrdId, signal, plan => {
       if (plan.effect === 'refused_and_kept') return this.#refuseAndKeep(order, plan)
-      if (book.byClient(order.brokerClOrdId) !== null) book.add(order, 'rejected')
-      return { kind: 'accepted', value: this.#broker.told(book.add(order, plan.status ?? 'working')) }
+      if (ledger.byClient(order.brokerClOrdId) !== null) ledger.add(order, 'rejected')
+      return { kind: 'accepted', value: this.#broker.reported(ledger.add(order, plan.status ?? 'working')) }
     })
   }
 
   replace(request: ReplaceOrder, signal: AbortSignal): Promise<Outcome<OrderReport | null>> {
-    const { book } = this.#broker
+    const { ledger } = this.#broker
     return this.#command<OrderReport | null>('replace', request.brokerOrderId, signal, plan => {
-      if (!book.isLive(request)) return refusal(`the order is ${book.get(request.brokerOrderId).status}`)
-      if (!book.canBecome(request)) return refusal('more than that is filled already')
+      if (!ledger.isLive(request)) return refusal(`the order is ${ledger.get(request.brokerOrderId).status}`)
+      if (!ledger.canBecome(request)) return refusal('more than that is filled already')
       if (plan.effect === 'taken') {
         this.#broker.taken.push(request)
         if (plan.unseen === undefined) return { kind: 'accepted', value: null }
         return { kind: 'accepted', value: null, fault: new BrokerFault(plan.unseen, 'the scripted broker shows no order now') }
       }
-      return { kind: 'accepted', value: this.#broker.told(book.replace(request)) }
+      return { kind: 'accepted', value: this.#broker.reported(ledger.replace(request)) }
     })
   }
 
@@ -135,10 +135,10 @@ export class ScriptedSession implements Broker {
     request: { readonly brokerAccountId: string; readonly brokerOrderId: string },
     signal: AbortSignal
   ): Promise<Outcome<OrderReport | null>> {
-    const { book } = this.#broker
+    const { ledger } = this.#broker
     return this.#command('cancel', request.brokerOrderId, signal, plan => {
-      if (!book.isLive(request)) return refusal(`the order is ${book.get(request.brokerOrderId).status}`)
-      return { kind: 'accepted', value: this.#broker.told(book.move(request.brokerOrderId, plan.status ?? 'cancelled')) }
+      if (!ledger.isLive(request)) return refusal(`the order is ${ledger.get(request.brokerOrderId).status}`)
+      return { kind: 'accepted', value: this.#broker.reported(ledger.move(request.brokerOrderId, plan.status ?? 'cancelled')) }
     })
   }
 
@@ -152,7 +152,7 @@ export class ScriptedSession implements Broker {
     this.#closing.abort(new Error('the session was closed'))
   }
 
-  async #asked(kind: ReadKind, signal: AbortSignal): Promise<ReadPlan> {
+  async #read(kind: ReadKind, signal: AbortSignal): Promise<ReadPlan> {
     this.#broker.reads[kind] += 1
     const used = await this.#credentials.read(signal)
     this.#assertWelcome()
@@ -165,8 +165,8 @@ export class ScriptedSession implements Broker {
   }
 
   #refuseAndKeep(order: NewOrder, { message = REFUSES, rejectCode = 'other' }: CommandPlan): Outcome<OrderReport> {
-    const { brokerOrderId } = this.#broker.book.add(order, 'pending')
-    this.#broker.book.move(brokerOrderId, 'rejected', { brokerMessage: message, rejectCode })
+    const { brokerOrderId } = this.#broker.ledger.add(order, 'pending')
+    this.#broker.ledger.move(brokerOrderId, 'rejected', { brokerMessage: message, rejectCode })
     return refusal(message, rejectCode)
   }
 
@@ -208,10 +208,10 @@ export class ScriptedSession implements Broker {
 
   /** Null: it never arrives. */
   #effect<T>(plan: CommandPlan, carryOut: (plan: CommandPlan) => Outcome<T>): Promise<Outcome<T> | null> {
-    const act = () =>
+    const apply = () =>
       plan.effect === 'none' ? null : plan.effect === 'refused' ? refusal<T>(plan.message ?? REFUSES, plan.rejectCode) : carryOut(plan)
     // At once means at once: the account stream may be faster than the answer.
-    return plan.effectAfterMs === undefined ? Promise.resolve(act()) : this.#broker.clock.sleep(plan.effectAfterMs).then(act)
+    return plan.effectAfterMs === undefined ? Promise.resolve(apply()) : this.#broker.clock.sleep(plan.effectAfterMs).then(apply)
   }
 }
 

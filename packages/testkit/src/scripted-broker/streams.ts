@@ -26,10 +26,10 @@ export class Streams {
     return this.#readers.size
   }
 
-  tell(report: OrderReport): void {
-    for (const { report: told, afterMs } of this.route(report)) {
-      if (afterMs === 0) this.push({ type: 'order', report: told })
-      else void this.#clock.sleep(afterMs).then(() => this.push({ type: 'order', report: told }))
+  publish(report: OrderReport): void {
+    for (const { report: reported, afterMs } of this.route(report)) {
+      if (afterMs === 0) this.push({ type: 'order', report: reported })
+      else void this.#clock.sleep(afterMs).then(() => this.push({ type: 'order', report: reported }))
     }
   }
 
@@ -42,14 +42,14 @@ export class Streams {
   /** The stream breaks. Its readers notice at once, and are told that cause, or only once it is back. */
   down(isNoticed = false, cause: GapCause = 'lost'): void {
     this.#isNoticed = isNoticed && this.#isUp
-    if (this.#isNoticed) this.#tellGap(cause)
+    if (this.#isNoticed) this.#publishGap(cause)
     this.#isUp = false
   }
 
   up(): void {
     if (this.#isUp) return
     this.#isUp = true
-    if (!this.#isNoticed) this.#tellGap('lost')
+    if (!this.#isNoticed) this.#publishGap('lost')
     this.push({ type: 'live', at: this.#clock.now() })
   }
 
@@ -84,7 +84,7 @@ export class Streams {
     }
   }
 
-  #tellGap(cause: GapCause): void {
+  #publishGap(cause: GapCause): void {
     this.push({ type: 'gap', cause, reason: 'the scripted stream broke', at: this.#clock.now() })
   }
 

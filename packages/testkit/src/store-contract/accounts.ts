@@ -4,19 +4,19 @@ import type { Balance, Transaction } from '@trunkline/core/domain/account'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
 import type { LoggedEvent } from '@trunkline/core/ports/store'
 import type { TransactionFilter } from '@trunkline/core/ports/transaction-filter'
-import type { Card } from './index.ts'
+import type { DefineCase } from './index.ts'
 import * as make from './records.ts'
 
 const SPAN = { from: make.day('2026-01-01'), to: make.day('2026-12-31'), at: make.at(0) }
 
-export function accountCards(card: Card): void {
-  readingCards(card)
-  eventCards(card)
-  transactionCards(card)
+export function accountCases(contractCase: DefineCase): void {
+  readingCases(contractCase)
+  eventCases(contractCase)
+  transactionCases(contractCase)
 }
 
-function readingCards(card: Card): void {
-  card('A10', 'accounts come back as they were, in the order of their connections and of the broker', async ({ store }) => {
+function readingCases(contractCase: DefineCase): void {
+  contractCase('A10', 'accounts come back as they were, in the order of their connections and of the broker', async ({ store }) => {
     const { user, accounts, connection } = await make.owner(store, { accounts: 3 })
     const later = await make.connected(store, user, 2, make.at(5))
     assert.deepEqual(await store.accounts.listByUser(user.userKey), [...accounts, ...later.accounts])
@@ -28,7 +28,7 @@ function readingCards(card: Card): void {
     assert.equal(await store.accounts.find(make.uuid()), null)
   })
 
-  card('A20', 'amounts, instants and texts come back character for character', async ({ store }) => {
+  contractCase('A20', 'amounts, instants and texts come back character for character', async ({ store }) => {
     const { account } = await make.owner(store)
     const digits = '12345678901234567890123456789012345.678'
     const balances = [make.balance(account, '1.50'), make.balance(account, digits, 'EUR', make.time('2026-03-08T06:59:59.000001Z'))]
@@ -39,7 +39,7 @@ function readingCards(card: Card): void {
     assert.deepEqual(await store.accounts.positions([account.accountId]), positions)
   })
 
-  card('A30', 'freshness tells what the last confirmation of each kind said, an earlier time too', async ({ store }) => {
+  contractCase('A30', 'freshness tells what the last confirmation of each kind said, an earlier time too', async ({ store }) => {
     const { account } = await make.owner(store)
     const nothing = { balances: null, positions: null, orders: null, transactions: null }
     assert.deepEqual(await store.accounts.freshness(account.accountId), nothing)
@@ -60,7 +60,7 @@ function readingCards(card: Card): void {
     await store.orders.confirmed(make.uuid(), make.at(9))
   })
 
-  card('A40', 'records of several accounts come in the order asked for', async ({ store }) => {
+  contractCase('A40', 'records of several accounts come in the order asked for', async ({ store }) => {
     const { accounts } = await make.owner(store, { accounts: 2 })
     const [one, two] = accounts
     assert.ok(one !== undefined && two !== undefined)
@@ -71,12 +71,12 @@ function readingCards(card: Card): void {
   })
 }
 
-function eventCards(card: Card): void {
-  card('A50', 'balances are told one by one, and only those that differ in more than their time', async ({ store }) => {
+function eventCases(contractCase: DefineCase): void {
+  contractCase('A50', 'balances are told one by one, and only those that differ in more than their time', async ({ store }) => {
     const { account, user } = await make.owner(store)
     const [usd, eur] = [make.balance(account, '1.50'), make.balance(account, '2.00', 'EUR')]
     const first = await store.accounts.putBalances(account, [usd, eur])
-    assert.deepEqual(told(first), [
+    assert.deepEqual(dataOf(first), [
       [1, usd],
       [2, eur]
     ])
@@ -86,30 +86,30 @@ function eventCards(card: Card): void {
     // Another way to write the same amount is what the broker says now.
     const rewritten = make.balance(account, '1.5', 'USD', make.at(11))
     const second = await store.accounts.putBalances(account, [rewritten])
-    assert.deepEqual(told(second), [[3, rewritten]])
+    assert.deepEqual(dataOf(second), [[3, rewritten]])
     assert.deepEqual(await store.accounts.balances([account.accountId]), [rewritten])
     assert.deepEqual(await store.events.read(user.userKey, 0, 10), [...first, ...second])
   })
 
-  card('A60', 'positions are told together, those that went with quantity 0', async ({ store }) => {
+  contractCase('A60', 'positions are told together, those that went with quantity 0', async ({ store }) => {
     const { account, user } = await make.owner(store)
     const [spy, qqq] = [make.position(account, 'SPY', '10'), make.position(account, 'QQQ', '-5')]
     const first = await store.accounts.putPositions(account, [spy, qqq], make.at(0))
-    assert.deepEqual(told(first), [[1, [spy, qqq]]])
+    assert.deepEqual(dataOf(first), [[1, [spy, qqq]]])
     const later = { ...spy, systemTime: make.at(4) }
     const more = make.position(account, 'IWM', '1', make.at(4))
     const second = await store.accounts.putPositions(account, [later, more], make.at(4))
     const unknown = { averagePrice: null, unrealizedPl: null, realizedPl: null, dailyPl: null, totalPl: null }
-    assert.deepEqual(told(second), [[2, [more, { ...qqq, ...unknown, quantity: '0', systemTime: make.at(4) }]]])
+    assert.deepEqual(dataOf(second), [[2, [more, { ...qqq, ...unknown, quantity: '0', systemTime: make.at(4) }]]])
     assert.deepEqual(await store.accounts.putPositions(account, [later, more], make.at(5)), [])
     assert.deepEqual(await store.accounts.positions([account.accountId]), [later, more])
     assert.deepEqual(await store.events.read(user.userKey, 0, 10), [...first, ...second])
   })
 
-  card('A70', 'writers at the same time each tell the difference to what they replaced', async ({ store }) => {
+  contractCase('A70', 'writers at the same time each tell the difference to what they replaced', async ({ store }) => {
     const { account, user } = await make.owner(store)
-    const pictures = Array.from({ length: 8 }, (_, index) => [make.balance(account, `${index}.00`)])
-    const events = (await Promise.all(pictures.map(picture => store.accounts.putBalances(account, picture)))).flat()
+    const snapshots = Array.from({ length: 8 }, (_, index) => [make.balance(account, `${index}.00`)])
+    const events = (await Promise.all(snapshots.map(snapshot => store.accounts.putBalances(account, snapshot)))).flat()
     const logged = await store.events.read(user.userKey, 0, 100)
     assert.deepEqual(
       events.toSorted((a, b) => a.seq - b.seq),
@@ -117,44 +117,48 @@ function eventCards(card: Card): void {
     )
     assert.deepEqual(
       logged.map(({ seq }) => seq),
-      pictures.map((_, index) => index + 1)
+      snapshots.map((_, index) => index + 1)
     )
     const [newest] = await store.accounts.balances([account.accountId])
     assert.deepEqual(newest, logged.at(-1)?.data)
   })
 
-  card('A72', 'a node that wrote last before another one did tells the difference to what the other wrote', async ({ store, beside }) => {
-    const { account, user } = await make.owner(store)
-    const [spy, qqq] = [make.position(account, 'SPY', '1'), make.position(account, 'QQQ', '2')]
-    const steps = [
-      [store, '1.00', [spy]],
-      [beside, '2.00', [spy, qqq]],
-      [store, '2.00', [spy, qqq]],
-      [store, '1.00', [spy]],
-      [beside, '1.00', []]
-    ] as const
-    const told: (readonly [number, number])[] = []
-    for (const [index, [node, cash, positions]] of steps.entries()) {
-      const balances = await node.accounts.putBalances(account, [make.balance(account, cash, 'USD', make.at(index))])
-      const moved = await node.accounts.putPositions(account, positions, make.at(index))
-      told.push([balances.length, moved.flatMap(event => (event.topic === 'positions' ? event.data : [])).length])
+  contractCase(
+    'A72',
+    'a node that wrote last before another one did tells the difference to what the other wrote',
+    async ({ store, beside }) => {
+      const { account, user } = await make.owner(store)
+      const [spy, qqq] = [make.position(account, 'SPY', '1'), make.position(account, 'QQQ', '2')]
+      const steps = [
+        [store, '1.00', [spy]],
+        [beside, '2.00', [spy, qqq]],
+        [store, '2.00', [spy, qqq]],
+        [store, '1.00', [spy]],
+        [beside, '1.00', []]
+      ] as const
+      const counts: (readonly [number, number])[] = []
+      for (const [index, [node, cash, positions]] of steps.entries()) {
+        const balances = await node.accounts.putBalances(account, [make.balance(account, cash, 'USD', make.at(index))])
+        const moved = await node.accounts.putPositions(account, positions, make.at(index))
+        counts.push([balances.length, moved.flatMap(event => (event.topic === 'positions' ? event.data : [])).length])
+      }
+      assert.deepEqual(counts, [
+        [1, 1],
+        [1, 1],
+        [0, 0],
+        [1, 1],
+        [0, 1]
+      ])
+      const events = await beside.events.read(user.userKey, 0, 100)
+      assert.deepEqual(
+        events.map(({ seq }) => seq),
+        [1, 2, 3, 4, 5, 6, 7]
+      )
+      assert.deepEqual(await store.accounts.positions([account.accountId]), [])
     }
-    assert.deepEqual(told, [
-      [1, 1],
-      [1, 1],
-      [0, 0],
-      [1, 1],
-      [0, 1]
-    ])
-    const events = await beside.events.read(user.userKey, 0, 100)
-    assert.deepEqual(
-      events.map(({ seq }) => seq),
-      [1, 2, 3, 4, 5, 6, 7]
-    )
-    assert.deepEqual(await store.accounts.positions([account.accountId]), [])
-  })
+  )
 
-  card('A74', 'what is wrong with one account never hurts another that is written at the same time', async ({ store }) => {
+  contractCase('A74', 'what is wrong with one account never hurts another that is written at the same time', async ({ store }) => {
     const owners = await Promise.all(Array.from({ length: 12 }, () => make.owner(store)))
     const gone = await make.owner(store)
     await store.connections.remove(gone.connection.connectionId, make.at(1), make.audit())
@@ -174,7 +178,7 @@ function eventCards(card: Card): void {
     assert.equal((await store.accounts.putBalances(bad.account, [make.balance(bad.account, '1')])).length, 1)
   })
 
-  card('A76', 'very large and very odd records come back as they were', async ({ store }) => {
+  contractCase('A76', 'very large and very odd records come back as they were', async ({ store }) => {
     const { account, user } = await make.owner(store)
     const held = Array.from({ length: 3_000 }, (_, index) => make.position(account, `S${index} "\u2028\u001e\ud800,\u0000`, `${index}`))
     const [event] = await store.accounts.putPositions(account, held, make.time('0000-01-01T00:00:00Z'))
@@ -183,7 +187,7 @@ function eventCards(card: Card): void {
     assert.deepEqual(await store.events.read(user.userKey, 0, 10), [event])
   })
 
-  card('A80', 'nothing is written for an account that was removed', async harness => {
+  contractCase('A80', 'nothing is written for an account that was removed', async harness => {
     const { store } = harness
     const { account, connection, user } = await make.owner(store)
     await store.connections.remove(connection.connectionId, make.at(1), make.audit())
@@ -195,8 +199,8 @@ function eventCards(card: Card): void {
   })
 }
 
-function transactionCards(card: Card): void {
-  card('A90', 'a transaction read again is refreshed and keeps its id; days are inclusive, newest first', async ({ store }) => {
+function transactionCases(contractCase: DefineCase): void {
+  contractCase('A90', 'a transaction read again is refreshed and keeps its id; days are inclusive, newest first', async ({ store }) => {
     const { account } = await make.owner(store)
     const [one, two, three] = ['2026-11-18', '2026-11-19', '2026-11-20'].map((day, index) => make.transaction(account, `t${index}\0`, day))
     assert.ok(one !== undefined && two !== undefined && three !== undefined)
@@ -212,43 +216,48 @@ function transactionCards(card: Card): void {
     assert.equal((await store.accounts.freshness(account.accountId)).transactions?.at, make.at(7))
   })
 
-  card('A100', 'the same broker id in two accounts is two transactions', async ({ store }) => {
+  contractCase('A100', 'the same broker id in two accounts is two transactions', async ({ store }) => {
     const { accounts } = await make.owner(store, { accounts: 2 })
     for (const account of accounts) await store.accounts.putTransactions(account, [make.transaction(account, 'same', '2026-11-20')], SPAN)
     const ids = accounts.map(({ accountId }) => accountId)
     assert.equal((await store.accounts.transactions(ids, ofDays('2026-11-20', '2026-11-20'), PAGE)).rows.length, 2)
   })
 
-  card('A110', 'pages of transactions, by type too, neither skip nor repeat one, whatever is added meanwhile', async ({ store }) => {
-    const { account } = await make.owner(store)
-    const put = (name: string, day: string, type: Transaction['type'] = 'BUY') =>
-      store.accounts.putTransactions(account, [{ ...make.transaction(account, name, day), type }], SPAN)
-    for (const [index, day] of ['2026-11-17', '2026-11-18', '2026-11-18', '2026-11-18', '2026-11-20'].entries()) await put(`t${index}`, day)
-    await put('fee', '2026-11-18', 'FEE')
-    const page = (filter: TransactionFilter, edge: readonly string[] | null) =>
-      store.accounts.transactions([account.accountId], filter, {
-        limit: 2,
-        descending: true,
-        edge: edge === null ? null : { side: 'after', key: edge }
-      })
-    const walked = async (filter: TransactionFilter) => {
-      const names: string[] = []
-      for (let edge: readonly string[] | null = null; ; ) {
-        const { rows, next } = await page(filter, edge)
-        names.push(...rows.map(({ brokerTransactionId }) => brokerTransactionId))
-        if (next === null) return names
-        await put(`later ${names.length}`, '2026-11-21', 'OTHER')
-        edge = next
+  contractCase(
+    'A110',
+    'pages of transactions, by type too, neither skip nor repeat one, whatever is added meanwhile',
+    async ({ store }) => {
+      const { account } = await make.owner(store)
+      const put = (name: string, day: string, type: Transaction['type'] = 'BUY') =>
+        store.accounts.putTransactions(account, [{ ...make.transaction(account, name, day), type }], SPAN)
+      for (const [index, day] of ['2026-11-17', '2026-11-18', '2026-11-18', '2026-11-18', '2026-11-20'].entries())
+        await put(`t${index}`, day)
+      await put('fee', '2026-11-18', 'FEE')
+      const page = (filter: TransactionFilter, edge: readonly string[] | null) =>
+        store.accounts.transactions([account.accountId], filter, {
+          limit: 2,
+          descending: true,
+          edge: edge === null ? null : { side: 'after', key: edge }
+        })
+      const walked = async (filter: TransactionFilter) => {
+        const names: string[] = []
+        for (let edge: readonly string[] | null = null; ; ) {
+          const { rows, next } = await page(filter, edge)
+          names.push(...rows.map(({ brokerTransactionId }) => brokerTransactionId))
+          if (next === null) return names
+          await put(`later ${names.length}`, '2026-11-21', 'OTHER')
+          edge = next
+        }
       }
+      const month = ofDays('2026-11-01', '2026-11-30')
+      const all = await walked(month)
+      assert.deepEqual([all[0], all.at(-1), all.toSorted()], ['t4', 't0', ['fee', 't0', 't1', 't2', 't3', 't4']])
+      assert.deepEqual(await walked({ ...month, types: ['FEE'] }), ['fee'])
+      assert.deepEqual((await walked({ ...month, types: ['BUY'] })).length, 5)
     }
-    const month = ofDays('2026-11-01', '2026-11-30')
-    const all = await walked(month)
-    assert.deepEqual([all[0], all.at(-1), all.toSorted()], ['t4', 't0', ['fee', 't0', 't1', 't2', 't3', 't4']])
-    assert.deepEqual(await walked({ ...month, types: ['FEE'] }), ['fee'])
-    assert.deepEqual((await walked({ ...month, types: ['BUY'] })).length, 5)
-  })
+  )
 
-  card('A120', 'when records of a kind were last confirmed, of many accounts at once', async ({ store }) => {
+  contractCase('A120', 'when records of a kind were last confirmed, of many accounts at once', async ({ store }) => {
     const { accounts } = await make.owner(store, { accounts: 3 })
     const [one, two, never] = accounts
     assert.ok(one !== undefined && two !== undefined && never !== undefined)
@@ -275,6 +284,6 @@ function ofDays(from: string, to: string): TransactionFilter {
   return { from: make.day(from), to: make.day(to), types: null }
 }
 
-function told(events: readonly LoggedEvent[]): readonly (readonly [number, LoggedEvent['data'] | Balance])[] {
+function dataOf(events: readonly LoggedEvent[]): readonly (readonly [number, LoggedEvent['data'] | Balance])[] {
   return events.map(({ seq, data }) => [seq, data])
 }

@@ -1,13 +1,13 @@
 // Connection attempts.
 import assert from 'node:assert/strict'
 import { parseBrokerId } from '@trunkline/core/domain/ids'
-import type { Card } from './index.ts'
+import type { DefineCase } from './index.ts'
 import * as make from './records.ts'
 
 const broker = parseBrokerId('SANDBOX')
 
-export function attemptCards(card: Card): void {
-  card('P10', 'an attempt is found by its token and, during the broker step, by its state', async ({ store }) => {
+export function attemptCases(contractCase: DefineCase): void {
+  contractCase('P10', 'an attempt is found by its token and, during the broker step, by its state', async ({ store }) => {
     const { user } = await make.owner(store)
     const [attempt, token, stateHash, verifier] = [make.attempt(user), make.hash(), make.hash(), make.sealed(3)]
     await store.attempts.create(attempt, token, make.audit())
@@ -19,7 +19,7 @@ export function attemptCards(card: Card): void {
     assert.equal(await store.attempts.findByTokenHash(make.hash()), null)
   })
 
-  card('P20', 'the first browser keeps an attempt, whoever comes at the same time', async ({ store }) => {
+  contractCase('P20', 'the first browser keeps an attempt, whoever comes at the same time', async ({ store }) => {
     const { user } = await make.owner(store)
     const attempt = make.attempt(user)
     await store.attempts.create(attempt, make.hash(), make.audit())
@@ -32,7 +32,7 @@ export function attemptCards(card: Card): void {
     assert.equal(await store.attempts.bindBrowser(make.uuid(), first), false)
   })
 
-  card('P30', 'a state is used once, by one of many; a new one begins the step again', async ({ store }) => {
+  contractCase('P30', 'a state is used once, by one of many; a new one begins the step again', async ({ store }) => {
     const { user } = await make.owner(store)
     const [attempt, token] = [make.attempt(user), make.hash()]
     await store.attempts.create(attempt, token, make.audit())
@@ -50,7 +50,7 @@ export function attemptCards(card: Card): void {
     assert.equal(await store.attempts.consumeState(attempt.attemptId, second), true)
   })
 
-  card('P40', 'an attempt ends once and then begins nothing more', async ({ store }) => {
+  contractCase('P40', 'an attempt ends once and then begins nothing more', async ({ store }) => {
     const { user } = await make.owner(store)
     const [attempt, token] = [make.attempt(user), make.hash()]
     await store.attempts.create(attempt, token, make.audit())
@@ -65,26 +65,30 @@ export function attemptCards(card: Card): void {
     assert.ok(ended?.status === 'declined' || ended?.status === 'failed')
   })
 
-  card('P45', 'logins with keys are counted up to a number, also at once, and not once the attempt has ended', async ({ store }) => {
-    const { user } = await make.owner(store)
-    const [attempt, other] = [make.attempt(user), make.attempt(user)]
-    for (const each of [attempt, other]) await store.attempts.create(each, make.hash(), make.audit())
-    const counted = await Promise.all(Array.from({ length: 8 }, () => store.attempts.countTry(attempt.attemptId, 5)))
-    assert.deepEqual(
-      counted.filter(tries => tries !== null).sort((a, b) => a - b),
-      [1, 2, 3, 4, 5]
-    )
-    assert.equal(await store.attempts.tries(attempt.attemptId), 5)
-    assert.equal(await store.attempts.tries(other.attemptId), 0)
-    assert.equal(await store.attempts.countTry(other.attemptId, 5), 1)
-    assert.equal(await store.attempts.tries(other.attemptId), 1)
-    assert.equal(await store.attempts.tries(make.uuid()), 0)
-    await store.attempts.end(other.attemptId, 'failed', make.audit())
-    assert.equal(await store.attempts.countTry(other.attemptId, 5), null)
-    assert.equal(await store.attempts.countTry(make.uuid(), 5), null)
-  })
+  contractCase(
+    'P45',
+    'logins with keys are counted up to a number, also at once, and not once the attempt has ended',
+    async ({ store }) => {
+      const { user } = await make.owner(store)
+      const [attempt, other] = [make.attempt(user), make.attempt(user)]
+      for (const each of [attempt, other]) await store.attempts.create(each, make.hash(), make.audit())
+      const counted = await Promise.all(Array.from({ length: 8 }, () => store.attempts.countTry(attempt.attemptId, 5)))
+      assert.deepEqual(
+        counted.filter(tries => tries !== null).sort((a, b) => a - b),
+        [1, 2, 3, 4, 5]
+      )
+      assert.equal(await store.attempts.tries(attempt.attemptId), 5)
+      assert.equal(await store.attempts.tries(other.attemptId), 0)
+      assert.equal(await store.attempts.countTry(other.attemptId, 5), 1)
+      assert.equal(await store.attempts.tries(other.attemptId), 1)
+      assert.equal(await store.attempts.tries(make.uuid()), 0)
+      await store.attempts.end(other.attemptId, 'failed', make.audit())
+      assert.equal(await store.attempts.countTry(other.attemptId, 5), null)
+      assert.equal(await store.attempts.countTry(make.uuid(), 5), null)
+    }
+  )
 
-  card('P50', 'pruning takes the expired attempts and leaves the others', async ({ store }) => {
+  contractCase('P50', 'pruning takes the expired attempts and leaves the others', async ({ store }) => {
     const { user } = await make.owner(store)
     const [old, token] = [{ ...make.attempt(user), expiresAt: make.at(-1_000_000_000) }, make.hash()]
     const [live, liveToken] = [make.attempt(user), make.hash()]

@@ -1,11 +1,11 @@
 // The audit log: nothing is missing from it, and nothing can be changed in it unnoticed.
 import assert from 'node:assert/strict'
 import type { Store } from '@trunkline/core/ports/store'
-import type { Card, StoreHarness } from './index.ts'
+import type { DefineCase, StoreHarness } from './index.ts'
 import * as make from './records.ts'
 
-export function auditCards(card: Card): void {
-  card('X10', 'an entry comes back as it was, before and after it is sealed', async ({ store }) => {
+export function auditCases(contractCase: DefineCase): void {
+  contractCase('X10', 'an entry comes back as it was, before and after it is sealed', async ({ store }) => {
     const entry = { ...make.audit('test.rich', { b: 'zoë "x" \0 🙂', a: -1.5, c: true, d: null }), ip: null, requestId: null }
     await store.audit.append(entry)
     const [pending] = await store.audit.list(1)
@@ -16,7 +16,7 @@ export function auditCards(card: Card): void {
     assert.deepEqual({ ...sealed, position: null }, { ...entry, position: null })
   })
 
-  card('X20', 'sealers and writers at once seal every entry once', async harness => {
+  contractCase('X20', 'sealers and writers at once seal every entry once', async harness => {
     const { store } = harness
     await sealAll(store)
     const before = (await store.audit.verify()).entries
@@ -32,14 +32,14 @@ export function auditCards(card: Card): void {
     assert.deepEqual([...listed].sort(), entries.map(({ target }) => target).sort())
   })
 
-  card('X30', 'a refused write leaves no entry', async ({ store }) => {
+  contractCase('X30', 'a refused write leaves no entry', async ({ store }) => {
     const { user } = await make.owner(store)
     const entry = make.audit('user.create')
     assert.equal(await store.users.create(user, make.hash(), entry), false)
     assert.ok(!(await store.audit.list(50)).some(({ target }) => target === entry.target))
   })
 
-  card('X40', 'an altered, removed, swapped, cut off or added entry is named [S81]', async harness => {
+  contractCase('X40', 'an altered, removed, swapped, cut off or added entry is named [S81]', async harness => {
     const { store } = harness
     for (let index = 0; index < 5; index += 1) await store.audit.append(make.audit('test.chain', { index }))
     await sealAll(store)
@@ -70,7 +70,7 @@ export function auditCards(card: Card): void {
     )
   })
 
-  card('X50', 'the database itself refuses to change a sealed entry [S81]', async harness => {
+  contractCase('X50', 'the database itself refuses to change a sealed entry [S81]', async harness => {
     await harness.store.audit.append(make.audit())
     await sealAll(harness.store)
     for (const change of [`update audit_log set entry = '{}'`, 'delete from audit_log', 'truncate audit_log'])

@@ -4,25 +4,25 @@ import type { Connection } from '@trunkline/core/domain/account'
 import { parseBrokerId } from '@trunkline/core/domain/ids'
 import type { Order } from '@trunkline/core/domain/order'
 import type { PageRequest, RewrapItem, Store } from '@trunkline/core/ports/store'
-import { refreshCards } from './credential-refreshes.ts'
-import type { Card, StoreHarness } from './index.ts'
-import { loginCards } from './logins.ts'
+import { refreshCases } from './credential-refreshes.ts'
+import type { DefineCase, StoreHarness } from './index.ts'
+import { loginCases } from './logins.ts'
 import * as make from './records.ts'
-import { renewalCards } from './renewals.ts'
+import { renewalCases } from './renewals.ts'
 import { assertPages, walk } from './walking.ts'
 
-export function connectionCards(card: Card): void {
-  creationCards(card)
-  listCards(card)
-  credentialCards(card)
-  refreshCards(card)
-  loginCards(card)
-  renewalCards(card)
-  removalCards(card)
+export function connectionCases(contractCase: DefineCase): void {
+  creationCases(contractCase)
+  listCases(contractCase)
+  credentialCases(contractCase)
+  refreshCases(contractCase)
+  loginCases(contractCase)
+  renewalCases(contractCase)
+  removalCases(contractCase)
 }
 
-function creationCards(card: Card): void {
-  card('C10', 'many completions of one attempt make one connection, whole', async ({ store }) => {
+function creationCases(contractCase: DefineCase): void {
+  contractCase('C10', 'many completions of one attempt make one connection, whole', async ({ store }) => {
     const { user } = await make.owner(store)
     const [attempt, token] = [make.attempt(user), make.hash()]
     await store.attempts.create(attempt, token, make.audit())
@@ -45,28 +45,32 @@ function creationCards(card: Card): void {
     assert.equal((await store.attempts.findByTokenHash(token))?.status, 'completed')
   })
 
-  card('C18', 'an account of a broker is found whoever’s connection reaches it, one that waits to be claimed too', async ({ store }) => {
-    const { user } = await make.owner(store)
-    const [open, attempt] = [make.attempt(user), make.attempt(user)]
-    for (const each of [open, attempt]) await store.attempts.create(each, make.hash(), make.audit())
-    const [mine, waiting] = [make.connection(user), make.connection(user)]
-    const accountOf = (connection: Connection) => make.account(connection, make.uuid())
-    const [known, unclaimed] = [accountOf(mine), accountOf(waiting)]
-    const reached = (...accounts: readonly { readonly brokerAccountId: string }[]) =>
-      store.connections.reaches(
-        mine.broker,
-        accounts.map(({ brokerAccountId }) => brokerAccountId)
-      )
-    assert.deepEqual([await reached(known, unclaimed), await reached()], [false, false])
-    await store.connections.create(mine, [known], make.sealed(), attempt.attemptId, make.audit())
-    const claim = { codeHash: make.hash(), expiresAt: make.at(600_000) }
-    await store.connections.create(waiting, [unclaimed], make.sealed(), open.attemptId, make.audit(), claim)
-    assert.deepEqual([await reached(accountOf(mine), known), await reached(unclaimed)], [true, true])
-    assert.equal(await store.connections.reaches(parseBrokerId('OTHER'), [known.brokerAccountId]), false)
-    assert.equal(await reached(accountOf(mine)), false)
-  })
+  contractCase(
+    'C18',
+    'an account of a broker is found whoever’s connection reaches it, one that waits to be claimed too',
+    async ({ store }) => {
+      const { user } = await make.owner(store)
+      const [open, attempt] = [make.attempt(user), make.attempt(user)]
+      for (const each of [open, attempt]) await store.attempts.create(each, make.hash(), make.audit())
+      const [mine, waiting] = [make.connection(user), make.connection(user)]
+      const accountOf = (connection: Connection) => make.account(connection, make.uuid())
+      const [known, unclaimed] = [accountOf(mine), accountOf(waiting)]
+      const reached = (...accounts: readonly { readonly brokerAccountId: string }[]) =>
+        store.connections.reaches(
+          mine.broker,
+          accounts.map(({ brokerAccountId }) => brokerAccountId)
+        )
+      assert.deepEqual([await reached(known, unclaimed), await reached()], [false, false])
+      await store.connections.create(mine, [known], make.sealed(), attempt.attemptId, make.audit())
+      const claim = { codeHash: make.hash(), expiresAt: make.at(600_000) }
+      await store.connections.create(waiting, [unclaimed], make.sealed(), open.attemptId, make.audit(), claim)
+      assert.deepEqual([await reached(accountOf(mine), known), await reached(unclaimed)], [true, true])
+      assert.equal(await store.connections.reaches(parseBrokerId('OTHER'), [known.brokerAccountId]), false)
+      assert.equal(await reached(accountOf(mine)), false)
+    }
+  )
 
-  card('C19', 'who is disabled claims nothing; enabled again they may, while the code is good', async ({ store }) => {
+  contractCase('C19', 'who is disabled claims nothing; enabled again they may, while the code is good', async ({ store }) => {
     const { user } = await make.owner(store)
     const [attempt, waiting] = [make.attempt(user), make.connection(user)]
     await store.attempts.create(attempt, make.hash(), make.audit())
@@ -81,7 +85,7 @@ function creationCards(card: Card): void {
     assert.equal(await claimed(), 'claimed')
   })
 
-  card('C20', 'no connection comes of an ended attempt or a removed user', async ({ store }) => {
+  contractCase('C20', 'no connection comes of an ended attempt or a removed user', async ({ store }) => {
     const { user } = await make.owner(store)
     const [declined, open] = [make.attempt(user), make.attempt(user)]
     for (const attempt of [declined, open]) await store.attempts.create(attempt, make.hash(), make.audit())
@@ -93,7 +97,7 @@ function creationCards(card: Card): void {
     assert.equal(await store.connections.find(connection.connectionId), null)
   })
 
-  card('C30', 'a connection breaks once', async ({ store }) => {
+  contractCase('C30', 'a connection breaks once', async ({ store }) => {
     const { connection } = await make.owner(store)
     const broken = await Promise.all(
       Array.from({ length: 10 }, () => store.connections.markBroken(connection.connectionId, 'refused\0 \ud800', make.at(5), make.audit()))
@@ -111,8 +115,8 @@ function creationCards(card: Card): void {
   })
 }
 
-function listCards(card: Card): void {
-  card('C40', "a user's connections are listed by status, newest first", async ({ store }) => {
+function listCases(contractCase: DefineCase): void {
+  contractCase('C40', "a user's connections are listed by status, newest first", async ({ store }) => {
     const { user, connection } = await make.owner(store)
     const { connection: later } = await make.connected(store, user, 1, make.at(10))
     await store.connections.markBroken(later.connectionId, 'refused', make.at(11), make.audit())
@@ -123,7 +127,7 @@ function listCards(card: Card): void {
     assert.deepEqual(await ids('BROKEN'), [later.connectionId])
   })
 
-  card('C50', "pages of a platform's connections neither skip nor repeat, ties included", async ({ store }) => {
+  contractCase('C50', "pages of a platform's connections neither skip nor repeat, ties included", async ({ store }) => {
     const { user, platform } = await make.owner(store)
     const all: Connection[] = [...(await store.connections.listByUser(user.userKey, null))]
     for (let index = 0; index < 12; index += 1) all.push((await make.connected(store, user, 1, make.at(Math.floor(index / 5)))).connection)
@@ -144,8 +148,8 @@ function listCards(card: Card): void {
   })
 }
 
-function credentialCards(card: Card): void {
-  card('C60', 'credentials are written over the revision that was read, by one of many', async ({ store }) => {
+function credentialCases(contractCase: DefineCase): void {
+  contractCase('C60', 'credentials are written over the revision that was read, by one of many', async ({ store }) => {
     const { connection } = await make.owner(store)
     const values = Array.from({ length: 20 }, () => make.sealed(2))
     const written = await Promise.all(values.map(value => store.connections.replaceCredentials(connection.connectionId, 1, value)))
@@ -155,7 +159,7 @@ function credentialCards(card: Card): void {
     assert.equal(await store.connections.replaceCredentials(make.uuid(), 1, make.sealed(2)), false)
   })
 
-  card('C70', 'a re-wrapping swaps only the bytes it read, and what it has done is not offered again', async ({ store }) => {
+  contractCase('C70', 'a re-wrapping swaps only the bytes it read, and what it has done is not offered again', async ({ store }) => {
     const { connection, user } = await make.owner(store)
     const { connection: removed } = await make.connected(store, user)
     await store.connections.remove(removed.connectionId, make.at(1), make.audit())
@@ -186,7 +190,7 @@ function credentialCards(card: Card): void {
     assert.equal((await offered(store, 'key-2')).filter(({ userKey }) => userKey === user.userKey).length, 1)
   })
 
-  card('C80', 'a revocation waits its time, counts its tries and ends with its secrets erased', async ({ store }) => {
+  contractCase('C80', 'a revocation waits its time, counts its tries and ends with its secrets erased', async ({ store }) => {
     const { connection, user, accounts } = await make.owner(store, { accounts: 2 })
     const credentials = await store.connections.credentials(connection.connectionId)
     await store.connections.remove(connection.connectionId, make.at(1), make.audit())
@@ -206,7 +210,7 @@ function credentialCards(card: Card): void {
     assert.equal(await due(1_000_000), undefined)
   })
 
-  card('C85', 'a revocation waits while its user is logging in at the same broker', async ({ store }) => {
+  contractCase('C85', 'a revocation waits while its user is logging in at the same broker', async ({ store }) => {
     const { connection, user } = await make.owner(store)
     await store.connections.remove(connection.connectionId, make.at(1), make.audit())
     const isDue = async (ms: number) =>
@@ -228,13 +232,13 @@ function credentialCards(card: Card): void {
   })
 }
 
-function removalCards(card: Card): void {
-  card('C90', 'removing a connection takes everything under it and leaves the log, the audit and the others', async harness => {
+function removalCases(contractCase: DefineCase): void {
+  contractCase('C90', 'removing a connection takes everything under it and leaves the log, the audit and the others', async harness => {
     const { store } = harness
     const who = await make.owner(store)
     const other = { ...who, ...(await make.connected(store, who.user)) }
     const doomed = await furnished(store, who)
-    const kept = await furnished(store, other)
+    const remaining = await furnished(store, other)
     const entry = make.audit('connection.remove')
     assert.equal(await store.connections.remove(who.connection.connectionId, make.at(9), entry), true)
     assert.equal(await store.connections.remove(who.connection.connectionId, make.at(9), make.audit()), false)
@@ -250,9 +254,9 @@ function removalCards(card: Card): void {
     assert.equal(await store.tokens.find(doomed.token.tokenHash), null)
     assert.deepEqual(await harness.sql('select 1 from fills where order_id = $1', [doomed.order.orderId]), [])
 
-    assert.deepEqual(await store.orders.find(kept.order.orderId), kept.order)
+    assert.deepEqual(await store.orders.find(remaining.order.orderId), remaining.order)
     assert.equal((await store.accounts.balances([other.account.accountId])).length, 1)
-    assert.notEqual(await store.tokens.find(kept.token.tokenHash), null)
+    assert.notEqual(await store.tokens.find(remaining.token.tokenHash), null)
     const events = await store.events.read(who.user.userKey, 0, 100)
     assert.deepEqual(
       events.map(({ seq }) => seq),
@@ -261,7 +265,7 @@ function removalCards(card: Card): void {
     assert.ok((await store.audit.list(20)).some(({ target, action }) => target === entry.target && action === 'connection.remove'))
   })
 
-  card('C95', 'a removal is given the open orders that go with it, and what it throws keeps everything', async harness => {
+  contractCase('C95', 'a removal is given the open orders that go with it, and what it throws keeps everything', async harness => {
     const { store } = harness
     const who = await make.owner(store)
     const other = { ...who, ...(await make.connected(store, who.user)) }
@@ -291,12 +295,12 @@ function removalCards(card: Card): void {
     ])
   })
 
-  card('C100', 'removing a user takes everything, and its name begins anew', async harness => {
+  contractCase('C100', 'removing a user takes everything, and its name begins anew', async harness => {
     const { store } = harness
     const who = await make.owner(store)
     const neighbour = await make.owner(store, { platform: who.platform })
     const second = { ...who, ...(await make.connected(store, who.user)) }
-    const [doomed, kept] = [await furnished(store, who), await furnished(store, neighbour)]
+    const [doomed, remaining] = [await furnished(store, who), await furnished(store, neighbour)]
     await furnished(store, second)
     const removed = await store.users.remove(who.user.userKey, make.at(9), make.audit('user.delete'))
     assert.deepEqual([...removed].sort(), [who.connection.connectionId, second.connection.connectionId].sort())
@@ -311,13 +315,13 @@ function removalCards(card: Card): void {
     assert.deepEqual(await harness.sql('select 1 from erasures'), [])
     assert.deepEqual(await store.users.remove(who.user.userKey, make.at(9), make.audit()), [])
 
-    assert.deepEqual(await store.orders.find(kept.order.orderId), kept.order)
+    assert.deepEqual(await store.orders.find(remaining.order.orderId), remaining.order)
     const again = await make.owner(store, { platform: who.platform, userId: who.user.userId })
     const [result] = await store.orders.record([make.created(make.order(again))])
     assert.equal(result?.kind === 'recorded' && result.event?.seq, 1)
   })
 
-  card('C110', 'removing a user with very many orders and events leaves none of them', async harness => {
+  contractCase('C110', 'removing a user with very many orders and events leaves none of them', async harness => {
     const { store } = harness
     const who = await make.owner(store)
     await Promise.all(Array.from({ length: 2_300 }, () => store.orders.record([make.created(make.order(who))])))

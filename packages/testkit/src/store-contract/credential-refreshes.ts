@@ -1,7 +1,7 @@
 // Who may refresh credentials: one of many, for a bounded time, and what those after it are told.
 import assert from 'node:assert/strict'
 import type { RefreshClaim } from '@trunkline/core/ports/store'
-import type { Card } from './index.ts'
+import type { DefineCase } from './index.ts'
 import * as make from './records.ts'
 
 const LIFE = 30
@@ -11,8 +11,8 @@ function claimOf(holder: string, ms: number, revision = 1): RefreshClaim {
   return { revision, holder, at: make.at(ms), until: make.at(ms + LIFE) }
 }
 
-export function refreshCards(card: Card): void {
-  card('C82', 'one of many on all nodes may refresh, until it gives the right back', async ({ store, beside }) => {
+export function refreshCases(contractCase: DefineCase): void {
+  contractCase('C82', 'one of many on all nodes may refresh, until it gives the right back', async ({ store, beside }) => {
     const { connectionId } = (await make.owner(store)).connection
     const all = await Promise.all(
       Array.from({ length: 20 }, (_, index) =>
@@ -31,7 +31,7 @@ export function refreshCards(card: Card): void {
     assert.deepEqual(await beside.connections.claimRefresh(connectionId, claimOf('next', 4)), { kind: 'taken', mayBeSpent: false })
   })
 
-  card(
+  contractCase(
     'C84',
     'the right of a node that died ends by itself, and what it left unanswered is told until there is an answer',
     async ({ store, beside }) => {
@@ -49,7 +49,7 @@ export function refreshCards(card: Card): void {
     }
   )
 
-  card('C86', 'nothing is claimed of credentials that are no longer the newest, or gone', async ({ store, beside }) => {
+  contractCase('C86', 'nothing is claimed of credentials that are no longer the newest, or gone', async ({ store, beside }) => {
     const { connection } = await make.owner(store)
     const { connectionId } = connection
     await store.connections.claimRefresh(connectionId, claimOf('a', 1))
@@ -64,7 +64,7 @@ export function refreshCards(card: Card): void {
     assert.deepEqual(await beside.connections.claimRefresh(connectionId, claimOf('d', 4, 2)), { kind: 'moved' })
   })
 
-  card('C88', 'a right from before a clock was set back holds nobody up', async ({ store, beside }) => {
+  contractCase('C88', 'a right from before a clock was set back holds nobody up', async ({ store, beside }) => {
     const { connectionId } = (await make.owner(store)).connection
     await store.connections.claimRefresh(connectionId, claimOf('a little ahead', 1 + LIFE))
     assert.equal((await beside.connections.claimRefresh(connectionId, claimOf('b', 1))).kind, 'held')

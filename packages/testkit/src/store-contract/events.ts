@@ -2,30 +2,30 @@
 import assert from 'node:assert/strict'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
 import type { ChangeResult, LoggedEvent, OrderChange, Store } from '@trunkline/core/ports/store'
-import type { Card } from './index.ts'
+import type { DefineCase } from './index.ts'
 import * as make from './records.ts'
 
-export function eventCards(card: Card): void {
-  numberCards(card)
-  readingCards(card)
-  pruningCards(card)
+export function eventCases(contractCase: DefineCase): void {
+  numberCases(contractCase)
+  readingCases(contractCase)
+  pruningCases(contractCase)
 }
 
-function numberCards(card: Card): void {
-  card(
+function numberCases(contractCase: DefineCase): void {
+  contractCase(
     'E10',
     "every user's numbers are without gap or repeat, whatever is written at once by two nodes, and follow each order's revisions",
     async ({ store, beside }) => {
       const owners = await Promise.all(Array.from({ length: 4 }, () => make.owner(store)))
-      const heard = new Map<string, LoggedEvent[]>(owners.map(({ user }) => [user.userKey, []]))
+      const published = new Map<string, LoggedEvent[]>(owners.map(({ user }) => [user.userKey, []]))
       await Promise.all(
         owners.flatMap(who => {
-          const hear = (events: readonly LoggedEvent[]) => heard.get(who.user.userKey)?.push(...events)
+          const publish = (events: readonly LoggedEvent[]) => published.get(who.user.userKey)?.push(...events)
           const node = (index: number) => (index % 2 === 0 ? store : beside)
-          const orders = Array.from({ length: 15 }, (_, index) => lived(node(index), who, hear))
+          const orders = Array.from({ length: 15 }, (_, index) => lived(node(index), who, publish))
           const records = Array.from({ length: 5 }, async (_, index) => {
-            hear(await node(index).accounts.putBalances(who.account, [make.balance(who.account, `${index}.01`)]))
-            hear(await node(index).accounts.putPositions(who.account, [make.position(who.account, 'SPY', `${index}`)], make.at(index)))
+            publish(await node(index).accounts.putBalances(who.account, [make.balance(who.account, `${index}.01`)]))
+            publish(await node(index).accounts.putPositions(who.account, [make.position(who.account, 'SPY', `${index}`)], make.at(index)))
           })
           return [...orders, ...records]
         })
@@ -33,8 +33,8 @@ function numberCards(card: Card): void {
       for (const { user } of owners) {
         const events = await store.events.read(user.userKey, 0, 1_000)
         assert.deepEqual(seqsOf(events), upTo(events.length))
-        const told = (heard.get(user.userKey) ?? []).toSorted((a, b) => a.seq - b.seq)
-        assert.deepEqual(told, events)
+        const all = (published.get(user.userKey) ?? []).toSorted((a, b) => a.seq - b.seq)
+        assert.deepEqual(all, events)
         const newest = new Map<string, number>()
         for (const event of events) {
           if (event.topic !== 'orders') continue
@@ -47,23 +47,27 @@ function numberCards(card: Card): void {
     }
   )
 
-  card('E20', 'the newest number moves with every change that is told, in the same commit, and with no other', async ({ store }) => {
-    const who = await make.owner(store)
-    const last = () => store.events.last(who.user.userKey)
-    assert.equal(await last(), 0)
-    const order = make.order(who)
-    await one(store, make.created(order))
-    assert.equal(await last(), 1)
-    await one(store, make.created(make.order(who), { publish: false }))
-    assert.equal(await last(), 1)
-    await one(store, make.moved(order, { status: 'working' }))
-    assert.equal(await last(), 2)
-    assert.equal(await store.events.last(make.uuid()), 0)
-  })
+  contractCase(
+    'E20',
+    'the newest number moves with every change that is told, in the same commit, and with no other',
+    async ({ store }) => {
+      const who = await make.owner(store)
+      const last = () => store.events.last(who.user.userKey)
+      assert.equal(await last(), 0)
+      const order = make.order(who)
+      await one(store, make.created(order))
+      assert.equal(await last(), 1)
+      await one(store, make.created(make.order(who), { publish: false }))
+      assert.equal(await last(), 1)
+      await one(store, make.moved(order, { status: 'working' }))
+      assert.equal(await last(), 2)
+      assert.equal(await store.events.last(make.uuid()), 0)
+    }
+  )
 }
 
-function readingCards(card: Card): void {
-  card('E30', 'events are read from any number on, in order, as many as asked for', async ({ store }) => {
+function readingCases(contractCase: DefineCase): void {
+  contractCase('E30', 'events are read from any number on, in order, as many as asked for', async ({ store }) => {
     const who = await make.owner(store)
     await recordOrders(store, who, 5)
     const seqs = async (after: number, limit: number) => seqsOf(await store.events.read(who.user.userKey, after, limit))
@@ -73,45 +77,49 @@ function readingCards(card: Card): void {
     assert.deepEqual(await store.events.read(make.uuid(), 0, 10), [])
   })
 
-  card('E40', 'the span of a log is told before its first event and for a user that never was', async ({ store }) => {
+  contractCase('E40', 'the span of a log is told before its first event and for a user that never was', async ({ store }) => {
     const { user } = await make.owner(store)
     for (const userKey of [user.userKey, make.uuid<typeof user.userKey>()])
       assert.deepEqual(await store.events.span(userKey), { oldest: 1, last: 0 })
   })
 
-  card('E50', 'a read of large events ends early and never with nothing, so that reading on gives all of them', async ({ store }) => {
-    const who = await make.owner(store)
-    const sizes = [1, 1, 1, 1, 6, 1]
-    for (const megabytes of sizes)
-      await one(store, make.created(make.order(who, { status: 'rejected', brokerMessage: '€'.repeat((megabytes * 1024 * 1024) / 3) })))
-    const pages: (readonly number[])[] = []
-    for (let after = 0; after < sizes.length; after = pages.at(-1)?.at(-1) ?? sizes.length)
-      pages.push(seqsOf(await store.events.read(who.user.userKey, after, 100)))
-    assert.deepEqual(pages.flat(), upTo(sizes.length))
-    assert.ok(pages.length >= 3, `more than one page of ${sizes.length} large events, had ${pages.length}`)
-  })
+  contractCase(
+    'E50',
+    'a read of large events ends early and never with nothing, so that reading on gives all of them',
+    async ({ store }) => {
+      const who = await make.owner(store)
+      const sizes = [1, 1, 1, 1, 6, 1]
+      for (const megabytes of sizes)
+        await one(store, make.created(make.order(who, { status: 'rejected', brokerMessage: '€'.repeat((megabytes * 1024 * 1024) / 3) })))
+      const pages: (readonly number[])[] = []
+      for (let after = 0; after < sizes.length; after = pages.at(-1)?.at(-1) ?? sizes.length)
+        pages.push(seqsOf(await store.events.read(who.user.userKey, after, 100)))
+      assert.deepEqual(pages.flat(), upTo(sizes.length))
+      assert.ok(pages.length >= 3, `more than one page of ${sizes.length} large events, had ${pages.length}`)
+    }
+  )
 
-  card('E60', 'events of a connection that was removed meanwhile read as they were told', async ({ store }) => {
+  contractCase('E60', 'events of a connection that was removed meanwhile read as they were told', async ({ store }) => {
     const who = await make.owner(store)
     const { account, connection, user } = who
     const [recorded] = await store.orders.record([make.created(make.order(who))])
-    const told = [
+    const published = [
       ...(recorded?.kind === 'recorded' && recorded.event !== null ? [recorded.event] : []),
       ...(await store.accounts.putBalances(account, [make.balance(account, '1.50'), make.balance(account, '2', 'EUR')])),
       ...(await store.accounts.putPositions(account, [make.position(account, 'SPY', '1')], make.at(0)))
     ]
-    assert.equal(told.length, 4)
+    assert.equal(published.length, 4)
     await store.connections.remove(connection.connectionId, make.at(1), make.audit())
-    assert.deepEqual(await store.events.read(user.userKey, 0, 10), told)
-    for (const event of told) {
+    assert.deepEqual(await store.events.read(user.userKey, 0, 10), published)
+    for (const event of published) {
       const { connectionId, accountNumber } = event.topic === 'orders' ? event.data : event
       assert.deepEqual({ connectionId, accountNumber }, { connectionId: connection.connectionId, accountNumber: account.accountNumber })
     }
   })
 }
 
-function pruningCards(card: Card): void {
-  card('E70', 'pruning erases what is older than asked, a few events at a time, and never leaves a hole', async ({ store }) => {
+function pruningCases(contractCase: DefineCase): void {
+  contractCase('E70', 'pruning erases what is older than asked, a few events at a time, and never leaves a hole', async ({ store }) => {
     await pruneAll(store)
     const owners = await Promise.all(Array.from({ length: 3 }, () => make.owner(store)))
     const times: Timestamp[] = []
@@ -136,7 +144,7 @@ function pruningCards(card: Card): void {
     assert.deepEqual(oldest, [5, 4, 4])
   })
 
-  card('E80', 'numbers go on after everything was pruned, and what comes then is pruned in its turn', async ({ store }) => {
+  contractCase('E80', 'numbers go on after everything was pruned, and what comes then is pruned in its turn', async ({ store }) => {
     const who = await make.owner(store)
     const { userKey } = who.user
     for (const count of [3, 2]) {
@@ -153,7 +161,7 @@ function pruningCards(card: Card): void {
     assert.deepEqual(await store.events.span(userKey), { oldest: 7, last: 6 })
   })
 
-  card('E90', 'writing and pruning at the same time lose no number and no event that is kept', async ({ store, beside }) => {
+  contractCase('E90', 'writing and pruning at the same time lose no number and no event that is kept', async ({ store, beside }) => {
     await pruneAll(store)
     const who = await make.owner(store)
     let writing = true
@@ -194,12 +202,12 @@ async function one(store: Store, change: OrderChange): Promise<ChangeResult> {
   return result
 }
 
-async function lived(store: Store, who: make.Owner, hear: (events: readonly LoggedEvent[]) => void): Promise<void> {
+async function lived(store: Store, who: make.Owner, publish: (events: readonly LoggedEvent[]) => void): Promise<void> {
   let change: OrderChange = make.created(make.order(who))
   for (const status of ['working', 'partially_filled', 'filled', null] as const) {
     const result = await one(store, change)
     assert.ok(result.kind === 'recorded' && result.event !== null)
-    hear([result.event])
+    publish([result.event])
     if (status !== null) change = make.moved(change.order, { status })
   }
 }

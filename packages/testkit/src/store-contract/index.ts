@@ -1,18 +1,18 @@
 // What every store must do: numbered cards that run against each engine. The numbers are spaced, so that a card can be put between.
 import { after, before, suite, test } from 'node:test'
 import type { Store } from '@trunkline/core/ports/store'
-import { accountCards } from './accounts.ts'
-import { attemptCards } from './attempts.ts'
-import { auditCards } from './audit.ts'
-import { connectionCards } from './connections.ts'
-import { eventCards } from './events.ts'
-import { lifecycleCards } from './lifecycle.ts'
-import { orderListCards } from './order-lists.ts'
-import { orderCards } from './orders.ts'
-import { platformKeyCards } from './platform-keys.ts'
-import { streamPlaceCards } from './stream-places.ts'
-import { tokenCards } from './tokens.ts'
-import { userCards } from './users.ts'
+import { accountCases } from './accounts.ts'
+import { attemptCases } from './attempts.ts'
+import { auditCases } from './audit.ts'
+import { connectionCases } from './connections.ts'
+import { eventCases } from './events.ts'
+import { lifecycleCases } from './lifecycle.ts'
+import { orderListCases } from './order-lists.ts'
+import { orderCases } from './orders.ts'
+import { platformKeyCases } from './platform-keys.ts'
+import { streamSlotCases } from './stream-slots.ts'
+import { tokenCases } from './tokens.ts'
+import { userCases } from './users.ts'
 
 /** A store under test, and a way past it. */
 export interface StoreHarness extends AsyncDisposable {
@@ -24,7 +24,7 @@ export interface StoreHarness extends AsyncDisposable {
 }
 
 /** Defines a card. All cards of a run share one store and make their own platforms and users. */
-export type Card = (id: string, title: string, run: (harness: StoreHarness) => Promise<void>) => void
+export type DefineCase = (id: string, title: string, run: (harness: StoreHarness) => Promise<void>) => void
 
 export function storeContract(name: string, open: () => Promise<StoreHarness>): void {
   suite(`store contract on ${name}`, () => {
@@ -34,7 +34,7 @@ export function storeContract(name: string, open: () => Promise<StoreHarness>): 
     })
     after(() => harness?.[Symbol.asyncDispose]())
     const ids = new Set<string>()
-    const card: Card = (id, title, run) => {
+    const contractCase: DefineCase = (id, title, run) => {
       if (ids.has(id)) throw new Error(`two cards of the store contract are ${id}`)
       ids.add(id)
       return test(`${id}: ${title}`, async () => {
@@ -42,18 +42,18 @@ export function storeContract(name: string, open: () => Promise<StoreHarness>): 
         await run(harness)
       })
     }
-    userCards(card)
-    platformKeyCards(card)
-    attemptCards(card)
-    connectionCards(card)
-    accountCards(card)
-    orderCards(card)
-    orderListCards(card)
-    eventCards(card)
-    streamPlaceCards(card)
-    tokenCards(card)
-    auditCards(card)
+    userCases(contractCase)
+    platformKeyCases(contractCase)
+    attemptCases(contractCase)
+    connectionCases(contractCase)
+    accountCases(contractCase)
+    orderCases(contractCase)
+    orderListCases(contractCase)
+    eventCases(contractCase)
+    streamSlotCases(contractCase)
+    tokenCases(contractCase)
+    auditCases(contractCase)
     // Last: it closes the store.
-    lifecycleCards(card)
+    lifecycleCases(contractCase)
   })
 }

@@ -1,15 +1,15 @@
 // The store as a whole. The last card closes it.
 import assert from 'node:assert/strict'
 import { StoreUnavailable } from '@trunkline/core/ports/store'
-import type { Card } from './index.ts'
+import type { DefineCase } from './index.ts'
 import * as make from './records.ts'
 
-export function lifecycleCards(card: Card): void {
-  card('Z10', 'a probe resolves while writes can be made durable', async ({ store }) => {
+export function lifecycleCases(contractCase: DefineCase): void {
+  contractCase('Z10', 'a probe resolves while writes can be made durable', async ({ store }) => {
     await Promise.all(Array.from({ length: 10 }, () => store.probe()))
   })
 
-  card(
+  contractCase(
     'Z20',
     'what was asked before closing is done, what is asked after is refused, and closing again changes nothing',
     async ({ store }) => {
@@ -31,7 +31,7 @@ export function lifecycleCards(card: Card): void {
         () => store.events.read(who.user.userKey, 0, 1),
         () => store.events.span(who.user.userKey),
         () => store.events.prune(make.at(0), 1),
-        () => store.streamSlots.take(make.place(who.platform), 1, 1_000)
+        () => store.streamSlots.take(make.slot(who.platform), 1, 1_000)
       ]
       for (const ask of refused) await assert.rejects(ask(), StoreUnavailable)
     }

@@ -3,16 +3,16 @@ import assert from 'node:assert/strict'
 import type { BrokerEndpoint, Connection } from '@trunkline/core/domain/account'
 import { parseBrokerId } from '@trunkline/core/domain/ids'
 import type { Store } from '@trunkline/core/ports/store'
-import type { Card } from './index.ts'
+import type { DefineCase } from './index.ts'
 import * as make from './records.ts'
 
-export function loginCards(card: Card): void {
-  claimCards(card)
-  endpointCards(card)
+export function loginCases(contractCase: DefineCase): void {
+  claimCases(contractCase)
+  endpointCases(contractCase)
 }
 
-function claimCards(card: Card): void {
-  card(
+function claimCases(contractCase: DefineCase): void {
+  contractCase(
     'C15',
     'a connection that waits to be claimed is nowhere, and becomes one once, by its own code, user and time',
     async ({ store }) => {
@@ -44,33 +44,37 @@ function claimCards(card: Card): void {
     }
   )
 
-  card('C16', 'a claim and an expiry at the same moment: it becomes a connection or is revoked, never both', async ({ store, beside }) => {
-    const waiting = await Promise.all(
-      Array.from({ length: 12 }, async () => {
-        const { user } = await make.owner(store)
-        const [attempt, connection, codeHash] = [make.attempt(user), make.connection(user), make.hash()]
-        await store.attempts.create(attempt, make.hash(), make.audit())
-        const pending = { codeHash, expiresAt: make.at(10) }
-        await store.connections.create(connection, [], make.sealed(), attempt.attemptId, make.audit(), pending)
-        assert.deepEqual(await store.connections.findUnclaimed(connection.connectionId), connection)
-        return { ...connection, codeHash }
-      })
-    )
-    const [, ...claims] = await Promise.all([
-      beside.connections.expireClaims(make.at(10), 100),
-      ...waiting.map(({ connectionId, userKey, codeHash }) =>
-        store.connections.claim(connectionId, userKey, { codeHash, at: make.at(9), audit: make.audit() })
+  contractCase(
+    'C16',
+    'a claim and an expiry at the same moment: it becomes a connection or is revoked, never both',
+    async ({ store, beside }) => {
+      const waiting = await Promise.all(
+        Array.from({ length: 12 }, async () => {
+          const { user } = await make.owner(store)
+          const [attempt, connection, codeHash] = [make.attempt(user), make.connection(user), make.hash()]
+          await store.attempts.create(attempt, make.hash(), make.audit())
+          const pending = { codeHash, expiresAt: make.at(10) }
+          await store.connections.create(connection, [], make.sealed(), attempt.attemptId, make.audit(), pending)
+          assert.deepEqual(await store.connections.findUnclaimed(connection.connectionId), connection)
+          return { ...connection, codeHash }
+        })
       )
-    ])
-    const revoked = new Set((await store.connections.dueRevocations(make.at(10), 10_000)).map(({ connectionId }) => connectionId))
-    for (const [index, { connectionId }] of waiting.entries()) {
-      const isConnected = (await store.connections.find(connectionId)) !== null
-      assert.deepEqual([isConnected, claims[index] === 'claimed'], Array(2).fill(!revoked.has(connectionId)))
-      assert.equal(await store.connections.findUnclaimed(connectionId), null)
+      const [, ...claims] = await Promise.all([
+        beside.connections.expireClaims(make.at(10), 100),
+        ...waiting.map(({ connectionId, userKey, codeHash }) =>
+          store.connections.claim(connectionId, userKey, { codeHash, at: make.at(9), audit: make.audit() })
+        )
+      ])
+      const revoked = new Set((await store.connections.dueRevocations(make.at(10), 10_000)).map(({ connectionId }) => connectionId))
+      for (const [index, { connectionId }] of waiting.entries()) {
+        const isConnected = (await store.connections.find(connectionId)) !== null
+        assert.deepEqual([isConnected, claims[index] === 'claimed'], Array(2).fill(!revoked.has(connectionId)))
+        assert.equal(await store.connections.findUnclaimed(connectionId), null)
+      }
     }
-  })
+  )
 
-  card('C17', 'what nobody claimed in time is revoked, and what waits for a user that goes', async ({ store }) => {
+  contractCase('C17', 'what nobody claimed in time is revoked, and what waits for a user that goes', async ({ store }) => {
     const { user } = await make.owner(store)
     const [late, left] = [make.connection(user), make.connection(user)]
     for (const [connection, ms] of [
@@ -96,8 +100,8 @@ function claimCards(card: Card): void {
   })
 }
 
-function endpointCards(card: Card): void {
-  card(
+function endpointCases(contractCase: DefineCase): void {
+  contractCase(
     'C83',
     'connections of an endpoint are suspended and resumed together, and none that is BROKEN for another reason',
     async ({ store }) => {
@@ -111,7 +115,7 @@ function endpointCards(card: Card): void {
         connectedAt(store, user, { broker, endpoint: elsewhere })
       ])
       await store.connections.markBroken(refused.connectionId, 'refused', make.at(1), make.audit())
-      const states = async () =>
+      const statusesOf = async () =>
         await Promise.all(
           [first, second, refused, other].map(async ({ connectionId }) => {
             const found = await store.connections.find(connectionId)
@@ -124,7 +128,7 @@ function endpointCards(card: Card): void {
       )
       const [suspended, resumed] = [make.audit('connection.suspend'), make.audit('connection.resume')]
       assert.equal(await store.connections.suspend(broker, make.ENDPOINT, 'moved', make.at(2), suspended), 2)
-      assert.deepEqual(await states(), [
+      assert.deepEqual(await statusesOf(), [
         ...Array.from({ length: 2 }, () => 'BROKEN environment_changed'),
         'BROKEN credentials_rejected',
         'ACTIVE null'
@@ -132,13 +136,13 @@ function endpointCards(card: Card): void {
       assert.equal(await store.connections.suspend(broker, make.ENDPOINT, 'moved', make.at(2), make.audit()), 0)
       assert.equal(await store.connections.resume(broker, elsewhere, make.at(3), make.audit()), 0)
       assert.equal(await store.connections.resume(broker, make.ENDPOINT, make.at(3), resumed), 2)
-      assert.deepEqual(await states(), ['ACTIVE null', 'ACTIVE null', 'BROKEN credentials_rejected', 'ACTIVE null'])
-      const told = (await store.audit.list(20)).find(({ target }) => target === suspended.target)
-      assert.equal(told?.detail.connections, 2)
+      assert.deepEqual(await statusesOf(), ['ACTIVE null', 'ACTIVE null', 'BROKEN credentials_rejected', 'ACTIVE null'])
+      const entry = (await store.audit.list(20)).find(({ target }) => target === suspended.target)
+      assert.equal(entry?.detail.connections, 2)
     }
   )
 
-  card('C89', 'logins without an endpoint are found, and get one with the bytes that were read', async ({ store }) => {
+  contractCase('C89', 'logins without an endpoint are found, and get one with the bytes that were read', async ({ store }) => {
     const { user } = await make.owner(store)
     const broker = parseBrokerId(`B${make.hash().slice(0, 8).toUpperCase()}`)
     const logins = await Promise.all(Array.from({ length: 3 }, () => connectedAt(store, user, { broker, endpoint: null })))
@@ -158,13 +162,13 @@ function endpointCards(card: Card): void {
     assert.equal(revocation?.connectionId, gone.connectionId)
 
     const { sealed } = make.sealed(1)
-    const [moved, kept, ...others] = found
-    assert.ok(moved !== undefined && kept !== undefined && revocation !== undefined)
+    const [moved, unchanged, ...others] = found
+    assert.ok(moved !== undefined && unchanged !== undefined && revocation !== undefined)
     await store.connections.replaceCredentials(moved.connectionId, 1, make.sealed(2))
-    const items = [moved, kept, revocation].map(item => ({ item, sealed }))
+    const items = [moved, unchanged, revocation].map(item => ({ item, sealed }))
     await store.connections.recordEndpoint([...items, ...others.map(item => ({ item, sealed: null }))], make.ENDPOINT, make.audit())
-    assert.deepEqual(await store.connections.credentials(kept.connectionId), { sealed, revision: 1 })
-    assert.deepEqual((await store.connections.find(kept.connectionId))?.endpoint, make.ENDPOINT)
+    assert.deepEqual(await store.connections.credentials(unchanged.connectionId), { sealed, revision: 1 })
+    assert.deepEqual((await store.connections.find(unchanged.connectionId))?.endpoint, make.ENDPOINT)
     const left = await store.connections.withoutEndpoint('connection', broker, null, 10)
     assert.deepEqual(
       left.map(({ connectionId }) => connectionId),

@@ -5,7 +5,7 @@ import type { Order } from '@trunkline/core/domain/order'
 import { ORDER_STATUSES, SIDES } from '@trunkline/core/domain/vocabulary'
 import type { OrderFilter, OrderSort, PageRequest, Store } from '@trunkline/core/ports/store'
 import fc from 'fast-check'
-import type { Card } from './index.ts'
+import type { DefineCase } from './index.ts'
 import * as make from './records.ts'
 import { assertPages, walk } from './walking.ts'
 
@@ -23,8 +23,8 @@ const ADJUSTED = [
 ] as const satisfies Order['legs']
 const SOUGHT = [...SYMBOLS, 'QQQ261218P00500000', 'AAPL', 'AAPL1', 'IWM'] as const
 
-export function orderListCards(card: Card): void {
-  card('L10', 'pages of any filter and sort are those of a sorted list, there and back', async ({ store }) => {
+export function orderListCases(contractCase: DefineCase): void {
+  contractCase('L10', 'pages of any filter and sort are those of a sorted list, there and back', async ({ store }) => {
     const who = await make.owner(store, { accounts: 3 })
     const orders = await scattered(store, who, 160)
     await fc.assert(
@@ -36,7 +36,7 @@ export function orderListCards(card: Card): void {
     )
   })
 
-  card('L20', 'the statuses open and closed together are all there is, and none is nothing', async ({ store }) => {
+  contractCase('L20', 'the statuses open and closed together are all there is, and none is nothing', async ({ store }) => {
     const who = await make.owner(store, { accounts: 2 })
     const orders = await scattered(store, who, 40)
     const accountIds = who.accounts.map(({ accountId }) => accountId)
@@ -52,7 +52,7 @@ export function orderListCards(card: Card): void {
     assert.deepEqual(twice.rows, expected(orders, { accountIds: [first], symbols: ['SPY'] }, 'entryTime', true))
   })
 
-  card('L30', 'orders that are placed and move meanwhile make no page skip or repeat one that stays', async ({ store }) => {
+  contractCase('L30', 'orders that are placed and move meanwhile make no page skip or repeat one that stays', async ({ store }) => {
     const who = await make.owner(store, { accounts: 2 })
     const staying = await scattered(store, who, 60)
     const accountIds = who.accounts.map(({ accountId }) => accountId)
@@ -76,7 +76,7 @@ export function orderListCards(card: Card): void {
     }
   })
 
-  card(
+  contractCase(
     'L35',
     'an order of options is found by its legs and roots, once, from its first day to what is learnt after its end',
     async ({ store }) => {
@@ -103,7 +103,7 @@ export function orderListCards(card: Card): void {
     }
   )
 
-  card('L40', 'the edges say whether anything lies beyond them, also when the row they name has gone', async ({ store }) => {
+  contractCase('L40', 'the edges say whether anything lies beyond them, also when the row they name has gone', async ({ store }) => {
     const who = await make.owner(store)
     const { accountId } = who.account
     const orders = [0, 1, 2].map(ms => make.order(who, { entryTime: make.at(ms) }))

@@ -3,18 +3,18 @@ import assert from 'node:assert/strict'
 import { parseClOrdId } from '@trunkline/core/domain/ids'
 import type { Order } from '@trunkline/core/domain/order'
 import type { ChangeResult, OrderChange, Store } from '@trunkline/core/ports/store'
-import type { Card } from './index.ts'
+import type { DefineCase } from './index.ts'
 import * as make from './records.ts'
 
-export function orderCards(card: Card): void {
-  writingCards(card)
-  raceCards(card)
-  groupCards(card)
-  findingCards(card)
+export function orderCases(contractCase: DefineCase): void {
+  writingCases(contractCase)
+  raceCases(contractCase)
+  groupCases(contractCase)
+  findingCases(contractCase)
 }
 
-function writingCards(card: Card): void {
-  card('O10', 'an order comes back character for character, from its row and from its event', async ({ store }) => {
+function writingCases(contractCase: DefineCase): void {
+  contractCase('O10', 'an order comes back character for character, from its row and from its event', async ({ store }) => {
     const who = await make.owner(store)
     const order = rich(who)
     const [result] = await store.orders.record([make.created(order)])
@@ -26,7 +26,7 @@ function writingCards(card: Card): void {
     assert.equal(await store.orders.find(make.uuid()), null)
   })
 
-  card('O20', 'an order moves from revision to revision and each step is told', async ({ store }) => {
+  contractCase('O20', 'an order moves from revision to revision and each step is told', async ({ store }) => {
     const who = await make.owner(store)
     let order = make.order(who)
     await store.orders.record([make.created(order)])
@@ -48,39 +48,43 @@ function writingCards(card: Card): void {
     )
   })
 
-  card('O30', 'a change nobody is told of takes no number; its audit entry is kept all the same', async ({ store }) => {
+  contractCase('O30', 'a change nobody is told of takes no number; its audit entry is kept all the same', async ({ store }) => {
     const who = await make.owner(store)
     const order = make.order(who)
     const entry = make.audit('order.place')
     assert.deepEqual(await one(store, make.created(order, { publish: false, audit: entry })), { kind: 'recorded', event: null })
-    const told = await one(store, make.moved(order, { status: 'working' }))
-    assert.equal(told.kind === 'recorded' && told.event?.seq, 1)
+    const recorded = await one(store, make.moved(order, { status: 'working' }))
+    assert.equal(recorded.kind === 'recorded' && recorded.event?.seq, 1)
     assert.ok((await store.audit.list(5)).some(({ target }) => target === entry.target))
   })
 
-  card('O40', 'an execution is stored once, however often it is seen; what was only inferred is not stored as one', async harness => {
-    const { store } = harness
-    const who = await make.owner(store)
-    const order = make.order(who)
-    await store.orders.record([make.created(order)])
-    const partial = make.moved(order, {
-      status: 'partially_filled',
-      fills: [make.fill('e1', '0.50'), make.fill('i1', '1.50', { inferred: true })]
-    })
-    await one(store, partial)
-    await one(store, make.moved(partial.order, { status: 'filled', fills: [make.fill('e1', '0.50'), make.fill('e2', '1.50')] }))
-    const rows = await harness.sql('select fill_id, quantity::text, price::text from fills where order_id = $1 order by fill_id', [
-      order.orderId
-    ])
-    assert.deepEqual(rows, [
-      { fill_id: 'e1', quantity: '0.50', price: '10.10' },
-      { fill_id: 'e2', quantity: '1.50', price: '10.10' }
-    ])
-  })
+  contractCase(
+    'O40',
+    'an execution is stored once, however often it is seen; what was only inferred is not stored as one',
+    async harness => {
+      const { store } = harness
+      const who = await make.owner(store)
+      const order = make.order(who)
+      await store.orders.record([make.created(order)])
+      const partial = make.moved(order, {
+        status: 'partially_filled',
+        fills: [make.fill('e1', '0.50'), make.fill('i1', '1.50', { inferred: true })]
+      })
+      await one(store, partial)
+      await one(store, make.moved(partial.order, { status: 'filled', fills: [make.fill('e1', '0.50'), make.fill('e2', '1.50')] }))
+      const rows = await harness.sql('select fill_id, quantity::text, price::text from fills where order_id = $1 order by fill_id', [
+        order.orderId
+      ])
+      assert.deepEqual(rows, [
+        { fill_id: 'e1', quantity: '0.50', price: '10.10' },
+        { fill_id: 'e2', quantity: '1.50', price: '10.10' }
+      ])
+    }
+  )
 }
 
-function raceCards(card: Card): void {
-  card('O45', 'of an order with many executions each is stored once, whoever writes the next change', async harness => {
+function raceCases(contractCase: DefineCase): void {
+  contractCase('O45', 'of an order with many executions each is stored once, whoever writes the next change', async harness => {
     const { store, beside } = harness
     const who = await make.owner(store)
     const legs: Order['legs'] = ['A', 'B'].map(symbol => ({ symbol, side: 'BUY' as const, ratio: make.decimal('1'), fills: [] }))
@@ -106,23 +110,27 @@ function raceCards(card: Card): void {
     ])
   })
 
-  card('O50', 'of fifty orders with one client order id at once, one exists, and the others are told which [S41]', async harness => {
-    const { store } = harness
-    const who = await make.owner(store)
-    const clOrdId = parseClOrdId('same-id')
-    const rivals = Array.from({ length: 50 }, () => make.order(who, { clOrdId }))
-    const results = await Promise.all(rivals.map(rival => one(store, make.created(rival, { audit: make.audit('rival') }))))
-    const winners = rivals.filter((_, index) => results[index]?.kind === 'recorded')
-    assert.equal(winners.length, 1)
-    const [winner] = winners
-    assert.ok(winner !== undefined)
-    for (const result of results) if (result.kind !== 'recorded') assert.deepEqual(result, { kind: 'duplicate', orderId: winner.orderId })
-    assert.equal((await harness.sql('select 1 from orders where user_key = $1', [who.user.userKey])).length, 1)
-    assert.equal((await store.events.read(who.user.userKey, 0, 100)).length, 1)
-    assert.deepEqual(await one(store, make.created(make.order(who, { clOrdId }))), { kind: 'duplicate', orderId: winner.orderId })
-  })
+  contractCase(
+    'O50',
+    'of fifty orders with one client order id at once, one exists, and the others are told which [S41]',
+    async harness => {
+      const { store } = harness
+      const who = await make.owner(store)
+      const clOrdId = parseClOrdId('same-id')
+      const rivals = Array.from({ length: 50 }, () => make.order(who, { clOrdId }))
+      const results = await Promise.all(rivals.map(rival => one(store, make.created(rival, { audit: make.audit('rival') }))))
+      const winners = rivals.filter((_, index) => results[index]?.kind === 'recorded')
+      assert.equal(winners.length, 1)
+      const [winner] = winners
+      assert.ok(winner !== undefined)
+      for (const result of results) if (result.kind !== 'recorded') assert.deepEqual(result, { kind: 'duplicate', orderId: winner.orderId })
+      assert.equal((await harness.sql('select 1 from orders where user_key = $1', [who.user.userKey])).length, 1)
+      assert.equal((await store.events.read(who.user.userKey, 0, 100)).length, 1)
+      assert.deepEqual(await one(store, make.created(make.order(who, { clOrdId }))), { kind: 'duplicate', orderId: winner.orderId })
+    }
+  )
 
-  card('O55', 'orders are entered as they come, one whose cancel is pending too', async ({ store }) => {
+  contractCase('O55', 'orders are entered as they come, one whose cancel is pending too', async ({ store }) => {
     const who = await make.owner(store)
     const clOrdId = parseClOrdId('same-id')
     const first = make.order(who, { clOrdId })
@@ -135,7 +143,7 @@ function raceCards(card: Card): void {
     ])
   })
 
-  card('O60', 'a client order id is free on another day and for another user [S40]', async ({ store }) => {
+  contractCase('O60', 'a client order id is free on another day and for another user [S40]', async ({ store }) => {
     const who = await make.owner(store)
     const other = await make.owner(store, { platform: who.platform })
     const clOrdId = parseClOrdId('daily')
@@ -148,7 +156,7 @@ function raceCards(card: Card): void {
     assert.deepEqual(await store.orders.findByClOrdId(who.user.userKey, make.day('2026-11-21'), clOrdId), orders[1])
   })
 
-  card('O70', 'of many changes from one revision one is written; an old revision is never written over', async ({ store }) => {
+  contractCase('O70', 'of many changes from one revision one is written; an old revision is never written over', async ({ store }) => {
     const who = await make.owner(store)
     const order = make.order(who)
     await one(store, make.created(order))
@@ -163,7 +171,7 @@ function raceCards(card: Card): void {
     assert.deepEqual(await one(store, make.moved(make.order(who), { status: 'working' })), { kind: 'stale' })
   })
 
-  card('O80', 'an order of a removed user, connection or account is stale, as is one of somebody else', async ({ store }) => {
+  contractCase('O80', 'an order of a removed user, connection or account is stale, as is one of somebody else', async ({ store }) => {
     const who = await make.owner(store)
     const other = await make.owner(store)
     const [order, late] = [make.order(who), make.order(who)]
@@ -179,8 +187,8 @@ function raceCards(card: Card): void {
   })
 }
 
-function groupCards(card: Card): void {
-  card('O90', 'a group is written whole or not at all', async harness => {
+function groupCases(contractCase: DefineCase): void {
+  contractCase('O90', 'a group is written whole or not at all', async harness => {
     const { store } = harness
     const who = await make.owner(store)
     const [old, taken] = [make.order(who), make.order(who, { clOrdId: parseClOrdId('taken') })]
@@ -208,7 +216,7 @@ function groupCards(card: Card): void {
     assert.deepEqual(await store.orders.record([]), [])
   })
 
-  card('O100', 'a group that meets itself is refused, and so is everyone after the first of meeting groups', async ({ store }) => {
+  contractCase('O100', 'a group that meets itself is refused, and so is everyone after the first of meeting groups', async ({ store }) => {
     const who = await make.owner(store)
     const clOrdId = parseClOrdId('twice')
     const twins = [make.order(who, { clOrdId }), make.order(who, { clOrdId })]
@@ -229,7 +237,7 @@ function groupCards(card: Card): void {
     assert.equal((await store.orders.find(old.orderId))?.replacedByOrderId, successor?.orderId)
   })
 
-  card('O110', 'what is wrong with one caller never hurts another that is written at the same time', async ({ store }) => {
+  contractCase('O110', 'what is wrong with one caller never hurts another that is written at the same time', async ({ store }) => {
     const who = await make.owner(store)
     const gone = await make.owner(store)
     await store.users.remove(gone.user.userKey, make.at(1), make.audit())
@@ -257,8 +265,8 @@ function groupCards(card: Card): void {
   })
 }
 
-function findingCards(card: Card): void {
-  card('O140', 'unfinished orders are those that can still move, by account and by connection', async ({ store }) => {
+function findingCases(contractCase: DefineCase): void {
+  contractCase('O140', 'unfinished orders are those that can still move, by account and by connection', async ({ store }) => {
     const who = await make.owner(store, { accounts: 2 })
     const [, second] = who.accounts
     assert.ok(second !== undefined)
@@ -275,7 +283,7 @@ function findingCards(card: Card): void {
     assert.deepEqual(await store.orders.unfinished({ connectionId: who.connection.connectionId }), [])
   })
 
-  card('O145', 'orders that their broker is not known to have are found, of everybody, the oldest first', async ({ store }) => {
+  contractCase('O145', 'orders that their broker is not known to have are found, of everybody, the oldest first', async ({ store }) => {
     const [one_, other] = [await make.owner(store), await make.owner(store)]
     const late = make.order(one_, { entryTime: make.at(3), brokerOrderId: null })
     const early = make.order(other, { entryTime: make.at(2), brokerOrderId: null })
@@ -289,7 +297,7 @@ function findingCards(card: Card): void {
     assert.equal((await store.orders.unresolved(1)).length, 1)
   })
 
-  card('O150', "an order is found by every id its broker gave it, within its account, and by the client's", async ({ store }) => {
+  contractCase('O150', "an order is found by every id its broker gave it, within its account, and by the client's", async ({ store }) => {
     const who = await make.owner(store, { accounts: 2 })
     const [, second] = who.accounts
     assert.ok(second !== undefined)

@@ -3,30 +3,34 @@ import assert from 'node:assert/strict'
 import type { KeyId } from '@trunkline/core/domain/ids'
 import { type PlatformKey, SCOPES } from '@trunkline/core/domain/platform-key'
 import type { MarketDataToken, Store } from '@trunkline/core/ports/store'
-import type { Card } from './index.ts'
+import type { DefineCase } from './index.ts'
 import * as make from './records.ts'
 
-export function platformKeyCards(card: Card): void {
-  card('K10', 'the first key of a platform has its client id and every scope; further keys are found by theirs', async ({ store }) => {
-    const platform = make.platform()
-    const [first, second] = [make.hash(), make.hash()]
-    await store.platforms.create(platform, first, make.audit())
-    const found = await store.platforms.findByClientId(platform.clientId)
-    assert.deepEqual([found?.platform, found?.secretHash, found?.previous, found?.isPlatformDisabled], [platform, first, null, false])
-    assert.deepEqual([found?.key.keyId, found?.key.scopes, found?.key.addresses], [platform.platformId, SCOPES, []])
-    const key = make.key(platform)
-    await store.platformKeys.create(key, second, make.audit())
-    const known = await store.platforms.findByClientId(key.clientId)
-    assert.deepEqual(known, { platform, key, secretHash: second, previous: null, isPlatformDisabled: false })
-    assert.deepEqual(
-      (await store.platformKeys.list(platform.platformId)).map(({ clientId }) => clientId),
-      [platform.clientId, key.clientId]
-    )
-    await store.platformKeys.used(key.keyId, make.at(7))
-    assert.equal((await store.platforms.findByClientId(key.clientId))?.key.lastUsedAt, make.at(7))
-  })
+export function platformKeyCases(contractCase: DefineCase): void {
+  contractCase(
+    'K10',
+    'the first key of a platform has its client id and every scope; further keys are found by theirs',
+    async ({ store }) => {
+      const platform = make.platform()
+      const [first, second] = [make.hash(), make.hash()]
+      await store.platforms.create(platform, first, make.audit())
+      const found = await store.platforms.findByClientId(platform.clientId)
+      assert.deepEqual([found?.platform, found?.secretHash, found?.previous, found?.isPlatformDisabled], [platform, first, null, false])
+      assert.deepEqual([found?.key.keyId, found?.key.scopes, found?.key.addresses], [platform.platformId, SCOPES, []])
+      const key = make.key(platform)
+      await store.platformKeys.create(key, second, make.audit())
+      const known = await store.platforms.findByClientId(key.clientId)
+      assert.deepEqual(known, { platform, key, secretHash: second, previous: null, isPlatformDisabled: false })
+      assert.deepEqual(
+        (await store.platformKeys.list(platform.platformId)).map(({ clientId }) => clientId),
+        [platform.clientId, key.clientId]
+      )
+      await store.platformKeys.used(key.keyId, make.at(7))
+      assert.equal((await store.platforms.findByClientId(key.clientId))?.key.lastUsedAt, make.at(7))
+    }
+  )
 
-  card('K20', 'a replaced secret stays as long as is said, and the one before it goes', async ({ store }) => {
+  contractCase('K20', 'a replaced secret stays as long as is said, and the one before it goes', async ({ store }) => {
     const platform = make.platform()
     const [one, two, three] = [make.hash(), make.hash(), make.hash()]
     await store.platforms.create(platform, one, make.audit())
@@ -43,7 +47,7 @@ export function platformKeyCards(card: Card): void {
     assert.equal(await store.platformKeys.replaceSecret(make.uuid(), three, null, make.audit()), false)
   })
 
-  card('K30', 'disabling a key, or revoking it, erases the tokens that were had with it and no others', async ({ store }) => {
+  contractCase('K30', 'disabling a key, or revoking it, erases the tokens that were had with it and no others', async ({ store }) => {
     const who = await make.owner(store)
     const key = make.key(who.platform)
     await store.platformKeys.create(key, make.hash(), make.audit())
@@ -66,7 +70,7 @@ export function platformKeyCards(card: Card): void {
     assert.equal(await store.platformKeys.revoke(key.keyId, make.audit()), false)
   })
 
-  card('K40', 'disabling a user, or a platform, erases its tokens and ends its open links', async ({ store }) => {
+  contractCase('K40', 'disabling a user, or a platform, erases its tokens and ends its open links', async ({ store }) => {
     const [who, other] = [await make.owner(store), await make.owner(store)]
     const disable = {
       user: (at: PlatformKey['disabledAt']) => store.users.setDisabled(who.user.userKey, at, make.audit()),
@@ -93,12 +97,12 @@ export function platformKeyCards(card: Card): void {
     assert.equal(await store.platforms.setDisabled(make.uuid(), null, make.audit()), false)
     assert.equal(await store.users.setDisabled(make.uuid(), null, make.audit()), false)
   })
-  beginningCards(card)
-  endingCards(card)
+  creationCases(contractCase)
+  removalCases(contractCase)
 }
 
-function endingCards(card: Card): void {
-  card(
+function removalCases(contractCase: DefineCase): void {
+  contractCase(
     'K60',
     'disabling a key, or revoking it, ends the open links that were had with it and no others; none begins then',
     async ({ store }) => {
@@ -120,7 +124,7 @@ function endingCards(card: Card): void {
     }
   )
 
-  card('K65', 'of tokens that are made while their key is disabled, enabling it brings none back', async ({ store, beside }) => {
+  contractCase('K65', 'of tokens that are made while their key is disabled, enabling it brings none back', async ({ store, beside }) => {
     const who = await make.owner(store)
     const { keyId } = await keyIn(store, who)
     const tokens = Array.from({ length: 12 }, () => ({ ...make.token(who), keyId }))
@@ -135,7 +139,7 @@ function endingCards(card: Card): void {
     )
   })
 
-  card('K70', 'a token is known as long as the secret of the key it was had with, and says when that ends', async ({ store }) => {
+  contractCase('K70', 'a token is known as long as the secret of the key it was had with, and says when that ends', async ({ store }) => {
     const who = await make.owner(store)
     const key = make.key(who.platform)
     const [one, two, three] = [make.hash(), make.hash(), make.hash()]
@@ -156,7 +160,7 @@ function endingCards(card: Card): void {
     assert.deepEqual(await ends(first, second), [undefined, undefined])
   })
 
-  card('K75', 'the links of a key end with the secret that is replaced', async ({ store }) => {
+  contractCase('K75', 'the links of a key end with the secret that is replaced', async ({ store }) => {
     const who = await make.owner(store)
     const { keyId } = await keyIn(store, who)
     const [own, other] = [await attemptOf(store, who, keyId), await attemptOf(store, who)]
@@ -176,8 +180,8 @@ async function keyIn(store: Store, { platform }: Pick<make.Owner, 'platform'>): 
   return key
 }
 
-function beginningCards(card: Card): void {
-  card(
+function creationCases(contractCase: DefineCase): void {
+  contractCase(
     'K50',
     'nothing begins for a user that is disabled, or whose platform is, even if it was asked for before',
     async ({ store, sql }) => {
@@ -201,7 +205,7 @@ function beginningCards(card: Card): void {
     }
   )
 
-  card('K55', 'of links that are made while a user is disabled, none stays open', async ({ store, beside }) => {
+  contractCase('K55', 'of links that are made while a user is disabled, none stays open', async ({ store, beside }) => {
     const { user } = await make.owner(store)
     const hashes = Array.from({ length: 12 }, () => make.hash())
     await Promise.all([

@@ -85,7 +85,7 @@ export function key({ platformId }: Pick<Platform, 'platformId'>): PlatformKey {
 }
 
 /** A place for a new session, of the platform's first key unless another is named. */
-export function place({ platformId }: Pick<Platform, 'platformId'>, nodeId = 'n', keyId = platformId as string as KeyId): StreamSlot {
+export function slot({ platformId }: Pick<Platform, 'platformId'>, nodeId = 'n', keyId = platformId as string as KeyId): StreamSlot {
   return { platformId, keyId, sessionId: randomUUID(), nodeId }
 }
 

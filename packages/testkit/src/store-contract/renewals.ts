@@ -1,11 +1,11 @@
 // A login that takes the place of a connection's own: whole, once, and over the credentials that were looked at.
 import assert from 'node:assert/strict'
 import type { Renewal } from '@trunkline/core/ports/store'
-import type { Card } from './index.ts'
+import type { DefineCase } from './index.ts'
 import * as make from './records.ts'
 
-export function renewalCards(card: Card): void {
-  card('C92', 'many renewals of one login: one is written, whole, and the connection keeps its ids', async ({ store }) => {
+export function renewalCases(contractCase: DefineCase): void {
+  contractCase('C92', 'many renewals of one login: one is written, whole, and the connection keeps its ids', async ({ store }) => {
     const { user, connection, accounts } = await make.owner(store)
     const { connectionId, userKey } = connection
     const [attempt, token] = [{ ...make.attempt(user), renewConnectionId: connectionId }, make.hash()]
@@ -31,7 +31,7 @@ export function renewalCards(card: Card): void {
     assert.deepEqual(await store.connections.claimRefresh(connectionId, held), { kind: 'moved' })
   })
 
-  card(
+  contractCase(
     'C94',
     'no renewal over other credentials, after the attempt, at another endpoint, of another user or of nothing',
     async ({ store }) => {

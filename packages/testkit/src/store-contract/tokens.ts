@@ -1,10 +1,10 @@
 // Market data tokens.
 import assert from 'node:assert/strict'
-import type { Card } from './index.ts'
+import type { DefineCase } from './index.ts'
 import * as make from './records.ts'
 
-export function tokenCards(card: Card): void {
-  card('T10', 'a newer token supersedes the older ones of its user and connection, and no others', async ({ store }) => {
+export function tokenCases(contractCase: DefineCase): void {
+  contractCase('T10', 'a newer token supersedes the older ones of its user and connection, and no others', async ({ store }) => {
     const who = await make.owner(store)
     const elsewhere = { ...who, ...(await make.connected(store, who.user)) }
     const [old, other, newer] = [make.token(who), make.token(elsewhere), make.token(who, make.at(5))]
@@ -15,7 +15,7 @@ export function tokenCards(card: Card): void {
     assert.equal(await store.tokens.find(make.hash()), null)
   })
 
-  card('T20', 'of tokens made at once exactly one is the newest', async ({ store }) => {
+  contractCase('T20', 'of tokens made at once exactly one is the newest', async ({ store }) => {
     const who = await make.owner(store)
     const tokens = Array.from({ length: 15 }, (_, index) => make.token(who, make.at(index)))
     await Promise.all(tokens.map(token => store.tokens.create(token, make.audit())))
@@ -23,15 +23,15 @@ export function tokenCards(card: Card): void {
     assert.equal(found.filter(token => token?.supersededAt === null).length, 1)
   })
 
-  card('T25', 'a new secret erases the user’s tokens, and from then on no token is made for the old one', async ({ store }) => {
+  contractCase('T25', 'a new secret erases the user’s tokens, and from then on no token is made for the old one', async ({ store }) => {
     const who = await make.owner(store)
     const elsewhere = { ...who, ...(await make.connected(store, who.user)) }
     const [bystander, hash] = [await make.owner(store), make.hash()]
-    const [one, two, kept] = [make.token(who), make.token(elsewhere), make.token(bystander)]
-    for (const token of [one, two, kept]) assert.equal(await store.tokens.create(token, make.audit()), true)
+    const [one, two, remaining] = [make.token(who), make.token(elsewhere), make.token(bystander)]
+    for (const token of [one, two, remaining]) assert.equal(await store.tokens.create(token, make.audit()), true)
     assert.equal(await store.users.replaceSecret(who.user.userKey, hash, make.audit()), true)
     for (const { tokenHash } of [one, two]) assert.equal(await store.tokens.find(tokenHash), null)
-    assert.deepEqual(await store.tokens.find(kept.tokenHash), kept)
+    assert.deepEqual(await store.tokens.find(remaining.tokenHash), remaining)
     const late = make.token(who)
     assert.equal(await store.tokens.create(late, make.audit(), make.hash()), false)
     assert.equal(await store.tokens.find(late.tokenHash), null)
@@ -40,7 +40,7 @@ export function tokenCards(card: Card): void {
     assert.equal(await store.tokens.create(make.token(who), make.audit()), false)
   })
 
-  card('T27', 'a token that outlived the disabling of its user or platform is not found', async ({ store, sql }) => {
+  contractCase('T27', 'a token that outlived the disabling of its user or platform is not found', async ({ store, sql }) => {
     const who = await make.owner(store)
     const token = make.token(who)
     await store.tokens.create(token, make.audit())
@@ -56,7 +56,7 @@ export function tokenCards(card: Card): void {
     }
   })
 
-  card('T30', 'pruning takes the expired tokens', async ({ store }) => {
+  contractCase('T30', 'pruning takes the expired tokens', async ({ store }) => {
     const who = await make.owner(store)
     const [expired, live] = [{ ...make.token(who), expiresAt: make.at(-5_000_000) }, make.token(who)]
     for (const token of [expired, live]) await store.tokens.create(token, make.audit())

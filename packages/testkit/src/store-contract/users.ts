@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict'
 import type { User } from '@trunkline/core/domain/account'
 import type { PageRequest, Store } from '@trunkline/core/ports/store'
-import type { Card } from './index.ts'
+import type { DefineCase } from './index.ts'
 import * as make from './records.ts'
 import { assertPages, walk } from './walking.ts'
 
-export function userCards(card: Card): void {
-  card('U10', 'a platform is found by its own id, and listed', async ({ store }) => {
+export function userCases(contractCase: DefineCase): void {
+  contractCase('U10', 'a platform is found by its own id, and listed', async ({ store }) => {
     const platform = make.platform()
     await store.platforms.create(platform, make.hash(), make.audit())
     assert.deepEqual(await store.platforms.find(platform.platformId), platform)
@@ -16,19 +16,23 @@ export function userCards(card: Card): void {
     assert.equal(await store.platforms.find(make.uuid()), null)
   })
 
-  card('U20', 'of many who create a user of one name at once, one succeeds; another platform may have the name too', async ({ store }) => {
-    const [one, other] = [make.platform(), make.platform()]
-    for (const platform of [one, other]) await store.platforms.create(platform, make.hash(), make.audit())
-    const same = Array.from({ length: 20 }, () => make.user(one, 'zoë 漢 🙂'))
-    const created = await Promise.all(same.map(user => store.users.create(user, make.hash(), make.audit())))
-    assert.equal(created.filter(Boolean).length, 1)
-    const winner = same[created.indexOf(true)]
-    const found = await store.users.find(one.platformId, make.user(one, 'zoë 漢 🙂').userId)
-    assert.deepEqual(found?.user, winner)
-    assert.equal(await store.users.create(make.user(other, 'zoë 漢 🙂'), make.hash(), make.audit()), true)
-  })
+  contractCase(
+    'U20',
+    'of many who create a user of one name at once, one succeeds; another platform may have the name too',
+    async ({ store }) => {
+      const [one, other] = [make.platform(), make.platform()]
+      for (const platform of [one, other]) await store.platforms.create(platform, make.hash(), make.audit())
+      const same = Array.from({ length: 20 }, () => make.user(one, 'zoë 漢 🙂'))
+      const created = await Promise.all(same.map(user => store.users.create(user, make.hash(), make.audit())))
+      assert.equal(created.filter(Boolean).length, 1)
+      const winner = same[created.indexOf(true)]
+      const found = await store.users.find(one.platformId, make.user(one, 'zoë 漢 🙂').userId)
+      assert.deepEqual(found?.user, winner)
+      assert.equal(await store.users.create(make.user(other, 'zoë 漢 🙂'), make.hash(), make.audit()), true)
+    }
+  )
 
-  card('U30', 'a user is found by name and by key, with the newest hash; a lost one is null', async ({ store }) => {
+  contractCase('U30', 'a user is found by name and by key, with the newest hash; a lost one is null', async ({ store }) => {
     const { user, platform } = await make.owner(store)
     const hash = make.hash()
     assert.equal(await store.users.replaceSecret(user.userKey, hash, make.audit()), true)
@@ -39,11 +43,11 @@ export function userCards(card: Card): void {
     assert.equal(await store.users.replaceSecret(make.uuid(), hash, make.audit()), false)
   })
 
-  card('U40', 'every filter of the list finds its user and nobody else', async ({ store }) => {
+  contractCase('U40', 'every filter of the list finds its user and nobody else', async ({ store }) => {
     const { platform, ...first } = await make.owner(store)
     const second = await make.owner(store, { platform, accounts: 2 })
     const [, extra] = second.accounts
-    const stranger = await make.owner(store)
+    const otherOwner = await make.owner(store)
     const list = async (filter: Parameters<Store['users']['list']>[1]) =>
       (await store.users.list(platform.platformId, filter, 'createdAt', { limit: 10, edge: null, descending: false })).rows
     const both = [first.user, second.user].sort((a, b) => (a.userKey < b.userKey ? -1 : 1))
@@ -55,7 +59,7 @@ export function userCards(card: Card): void {
     assert.ok(extra !== undefined)
     assert.deepEqual(await list({ accountId: extra.accountId, accountNumber: 'A-1' }), [])
     assert.deepEqual(await list({ connectionId: first.connection.connectionId }), [first.user])
-    assert.deepEqual(await list({ connectionId: stranger.connection.connectionId }), [])
+    assert.deepEqual(await list({ connectionId: otherOwner.connection.connectionId }), [])
     assert.deepEqual(await list({ createdFrom: make.at(0), createdTo: make.at(0) }), both)
     assert.deepEqual(await list({ createdFrom: make.at(0.001) }), [])
     assert.deepEqual(await list({ createdTo: make.at(-0.001) }), [])
@@ -65,7 +69,7 @@ export function userCards(card: Card): void {
     )
   })
 
-  card('U50', 'pages of users neither skip nor repeat, in both sorts, orders and directions, ties included', async ({ store }) => {
+  contractCase('U50', 'pages of users neither skip nor repeat, in both sorts, orders and directions, ties included', async ({ store }) => {
     const platform = make.platform()
     await store.platforms.create(platform, make.hash(), make.audit())
     const users: User[] = Array.from({ length: 23 }, (_, index) =>

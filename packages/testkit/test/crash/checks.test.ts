@@ -1,7 +1,7 @@
 // The checks that the fault matrix rests on: whatever is lost, doubled, altered or missing is found. Each starts from a picture in order.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { agreement, differences, housePictureOf, pictureOf, Replay, recordDifferences, type Update } from '../../src/crash/index.ts'
+import { agreement, differences, Replay, recordDifferences, sandboxSnapshotOf, snapshotOf, type Update } from '../../src/crash/index.ts'
 
 const NAME = 'name-at-the-house'
 const nameOf = () => NAME
@@ -36,7 +36,7 @@ const THERE = {
   average_fill_price: '10.560',
   fills: FILLS.map(({ fill_id: id, quantity, price }) => ({ id, quantity, price }))
 }
-const HOUSE = {
+const SANDBOX = {
   orders: [THERE],
   positions: [{ account: 'a1', symbol: 'SPY', quantity: '5' }],
   balances: [{ account: 'a1', currency: 'USD', cash: '947.20' }]
@@ -44,19 +44,19 @@ const HOUSE = {
 
 function found(
   ours: Partial<typeof OURS> | object,
-  house: Partial<typeof HOUSE> | object,
+  sandbox: Partial<typeof SANDBOX> | object,
   elsewhere: readonly string[] = []
 ): readonly string[] {
-  const theirs = housePictureOf({ ...HOUSE, ...house }, account => account.toUpperCase(), new Set(elsewhere))
-  return differences('ours', pictureOf({ ...OURS, ...ours }, nameOf), 'theirs', theirs)
+  const theirs = sandboxSnapshotOf({ ...SANDBOX, ...sandbox }, account => account.toUpperCase(), new Set(elsewhere))
+  return differences('ours', snapshotOf({ ...OURS, ...ours }, nameOf), 'theirs', theirs)
 }
 
 test('zeros behind a price are no difference of an order, another price is', () => {
   const at = (price: string) => ({ ...THERE, fills: THERE.fills.map(fill => ({ ...fill, price })) })
   const ours = { ...ORDER, fills: FILLS.map(fill => ({ ...fill, price: '647.20' })) }
-  const said = (price: string) => agreement(ours, { received: 1, accepted: 1, orders: [at(price)] }).differences
-  assert.deepEqual(said('647.2'), [])
-  assert.equal(said('647.21').length, 1)
+  const differencesAt = (price: string) => agreement(ours, { received: 1, accepted: 1, orders: [at(price)] }).differences
+  assert.deepEqual(differencesAt('647.2'), [])
+  assert.equal(differencesAt('647.21').length, 1)
 })
 
 test('what says the same in other words is no difference', () => {
@@ -66,7 +66,7 @@ test('what says the same in other words is no difference', () => {
   assert.deepEqual(found({ orders: [external] }, {}, ['h1']), [])
 })
 
-for (const [what, ours, house] of [
+for (const [what, ours, sandbox] of [
   ['a fill less', { orders: [{ ...ORDER, fills: FILLS.slice(1) }] }, {}],
   ['a fill more', { orders: [{ ...ORDER, fills: [...FILLS, FILLS[0]] }] }, {}],
   ['a fill at another price', { orders: [{ ...ORDER, fills: [FILLS[0], { ...FILLS[1], price: '10.61' }] }] }, {}],
@@ -90,7 +90,7 @@ for (const [what, ours, house] of [
   ['a position that is not there', {}, { positions: [] }],
   ['another balance', { balances: [{ ...BALANCE, cash: '947.21' }] }, {}]
 ] as const) {
-  test(`found: ${what}`, () => assert.equal(found(ours, house).length, 1))
+  test(`found: ${what}`, () => assert.equal(found(ours, sandbox).length, 1))
 }
 
 test('an order that provably never reached the house is no difference', () => {

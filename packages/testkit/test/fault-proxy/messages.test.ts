@@ -34,14 +34,14 @@ function tally(): Tampered {
 test('frames are found whatever chunks they come in', () => {
   const texts = fc.array(fc.string({ maxLength: 300, size: 'max' }), { maxLength: 8 })
   fc.assert(
-    fc.property(texts, fc.integer({ min: 1, max: 400 }), (told, size) => {
-      const bytes = Buffer.concat(told.map(framed))
+    fc.property(texts, fc.integer({ min: 1, max: 400 }), (response, size) => {
+      const bytes = Buffer.concat(response.map(framed))
       const reader = new FrameReader()
       const found: Frame[] = []
       for (let at = 0; at < bytes.length; at += size) found.push(...reader.push(bytes.subarray(at, at + size)))
       assert.deepEqual(
         found.map(({ text }) => text),
-        told
+        response
       )
       assert.ok(Buffer.concat(found.map(frame => frame.bytes)).equals(bytes))
     })
@@ -112,21 +112,21 @@ test('a stream is known by its upgrade; tampering begins and ends while it runs,
   await using stage = await openStage()
   const { client, server } = await stage.pair()
   client.socket.write(UPGRADE)
-  await until(() => server.heard.length === UPGRADE.length, 'the request has come')
+  await until(() => server.received.length === UPGRADE.length, 'the request has come')
   assert.deepEqual([stage.proxy.open('stream'), stage.proxy.open('request')], [1, 0])
   const [first, second, third] = [event('order', 1), event('order', 2), event('heartbeat', 2)]
   server.socket.write(Buffer.concat([Buffer.from(SWITCHED), first.bytes]))
-  await until(() => client.heard.length === SWITCHED.length + first.bytes.length, 'the first event has come')
+  await until(() => client.received.length === SWITCHED.length + first.bytes.length, 'the first event has come')
 
   const keepAll = () => new Disorder({ drop: 0, duplicate: 0, delay: 1, window: 9, fraction: () => 0.5, tally: tally() })
   stage.proxy.tamper(keepAll)
   server.socket.write(Buffer.concat([second.bytes, third.bytes.subarray(0, 3)]))
   server.socket.write(third.bytes.subarray(3))
   const withThird = SWITCHED.length + first.bytes.length + third.bytes.length
-  await until(() => client.heard.length === withThird, 'only the heartbeat has come')
+  await until(() => client.received.length === withThird, 'only the heartbeat has come')
   stage.proxy.clear()
   const expected = Buffer.concat([Buffer.from(SWITCHED), first.bytes, third.bytes, second.bytes])
-  await until(() => client.heard.equals(expected), 'the kept event has come')
+  await until(() => client.received.equals(expected), 'the kept event has come')
 })
 
 test('a stream that is cut between two messages ends there', async () => {
@@ -134,14 +134,14 @@ test('a stream that is cut between two messages ends there', async () => {
   const { client, server } = await stage.pair()
   stage.proxy.tamper(() => new CutBetween('fill', 'order', tally(), () => true))
   client.socket.write(UPGRADE)
-  await until(() => server.heard.length === UPGRADE.length, 'the request has come')
+  await until(() => server.received.length === UPGRADE.length, 'the request has come')
   const fill = event('fill', 1)
   server.socket.write(Buffer.concat([Buffer.from(SWITCHED), fill.bytes, event('order', 2).bytes]))
   await until(() => client.socket.closed && server.socket.closed, 'both ends are gone')
   assert.ok(
     Buffer.concat([Buffer.from(SWITCHED), fill.bytes])
-      .subarray(0, client.heard.length)
-      .equals(client.heard)
+      .subarray(0, client.received.length)
+      .equals(client.received)
   )
   assert.notEqual(client.error, null)
 })

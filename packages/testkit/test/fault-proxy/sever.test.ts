@@ -10,14 +10,14 @@ import { within } from '../../src/within.ts'
 
 const MORE_THAN_A_KERNEL_TAKES = Buffer.alloc(32 * 1024 * 1024)
 
-const STATES: readonly { readonly name: string; readonly bring: (socket: Socket) => unknown; readonly isReset: boolean }[] = [
+const READY_STATES: readonly { readonly name: string; readonly bring: (socket: Socket) => unknown; readonly isReset: boolean }[] = [
   { name: 'open', bring: () => undefined, isReset: true },
   { name: 'with its shutdown under way', bring: socket => socket.end(), isReset: false },
   { name: 'ended with bytes that do not get out', bring: socket => socket.end(MORE_THAN_A_KERNEL_TAKES), isReset: true },
   { name: 'gone already', bring: socket => socket.destroy(), isReset: false }
 ]
 
-for (const { name, bring, isReset } of STATES) {
+for (const { name, bring, isReset } of READY_STATES) {
   test(`a connection is gone once it is severed: ${name}`, async () => {
     const { near, far } = await pair()
     const gone = Promise.all([closed(near), closed(far)])

@@ -6,24 +6,24 @@ import { FaultProxy } from '../../src/fault-proxy/index.ts'
 /** One party's end of a connection, with everything it heard. */
 export class Party {
   readonly socket: Socket
-  readonly #heard: Buffer[] = []
+  readonly #received: Buffer[] = []
   error: Error | null = null
 
   constructor(socket: Socket) {
     this.socket = socket
-    socket.on('data', (chunk: Buffer) => this.#heard.push(chunk))
+    socket.on('data', (chunk: Buffer) => this.#received.push(chunk))
     socket.on('error', cause => {
       this.error = cause
     })
   }
 
-  get heard(): Buffer {
-    return Buffer.concat(this.#heard)
+  get received(): Buffer {
+    return Buffer.concat(this.#received)
   }
 
   /** Reads that were needed for it. */
   get chunks(): number {
-    return this.#heard.length
+    return this.#received.length
   }
 }
 

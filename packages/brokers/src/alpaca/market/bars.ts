@@ -18,13 +18,13 @@ export const BARS_PAGE = 10_000
 /** Beyond it a time is not written with four digits of a year. */
 const TIME_MAX = Date.UTC(9999, 11, 31)
 
-const FRAMES: Readonly<Record<string, { readonly word: string; readonly ms: number }>> = {
-  '1m': { word: '1Min', ms: 60_000 },
-  '5m': { word: '5Min', ms: 300_000 },
-  '15m': { word: '15Min', ms: 900_000 },
-  '30m': { word: '30Min', ms: 1_800_000 },
-  '1h': { word: '1Hour', ms: 3_600_000 },
-  '1d': { word: '1Day', ms: 86_400_000 }
+const FRAMES: Readonly<Record<string, { readonly name: string; readonly ms: number }>> = {
+  '1m': { name: '1Min', ms: 60_000 },
+  '5m': { name: '5Min', ms: 300_000 },
+  '15m': { name: '15Min', ms: 900_000 },
+  '30m': { name: '30Min', ms: 1_800_000 },
+  '1h': { name: '1Hour', ms: 3_600_000 },
+  '1d': { name: '1Day', ms: 86_400_000 }
 }
 
 /** `from`: what the page before named. @throws BrokerFault `refused` for times and intervals that Alpaca has no text for */
@@ -39,7 +39,7 @@ export function barsRequest(
     throw new BrokerFault('refused', `bars are asked for from one time to a later one between 1970 and 9999, not from ${fromMs} to ${toMs}`)
   return get(`${rootOf(instrument)}/bars`, {
     symbols: symbol,
-    timeframe: frame.word,
+    timeframe: frame.name,
     start: timestampOfMs(fromMs),
     // Alpaca includes the end.
     end: timestampOfMs(Math.max(fromMs, toMs - 1)),

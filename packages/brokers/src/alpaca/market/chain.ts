@@ -8,8 +8,8 @@ import type { Day } from '@trunkline/core/domain/timestamp'
 import { BrokerFault, type GapCause } from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { TopicLease, TopicSink } from '@trunkline/core/ports/market'
+import type { MarketClock } from '../../kit/market-clock.ts'
 import type { Wire } from '../../kit/parse.ts'
-import type { Present } from '../../kit/present.ts'
 import { type Backoff, pauseMs } from '../../kit/retry.ts'
 import { Subscription } from '../../kit/subscription.ts'
 import { type Contract, chainEntry, withQuote } from './contracts.ts'
@@ -25,7 +25,7 @@ const AGAIN: Backoff = { firstMs: 2_000, longestMs: 60_000 }
 export interface ChainOptions {
   readonly clock: Clock
   readonly fraction: () => number
-  readonly present: Present
+  readonly marketClock: MarketClock
   /** @throws BrokerFault */
   readonly contracts: (underlying: string, expiration: Day, signal: AbortSignal) => Promise<readonly Contract[]>
   /** Each contract's market, by symbol. @throws BrokerFault */
@@ -50,7 +50,7 @@ export class ChainWatch implements TopicLease, AsyncDisposable {
   /** The newest streamed quote of each contract, as long as it is streamed. */
   readonly #quotes = new Map<string, Quote>()
   /** What was told of each contract. */
-  #told = new Map<string, string>()
+  #published = new Map<string, string>()
   #wake: () => void = () => undefined
 
   constructor(options: ChainOptions, topic: ChainTopic, sink: TopicSink) {
@@ -94,7 +94,7 @@ export class ChainWatch implements TopicLease, AsyncDisposable {
   }
 
   async #look(signal: AbortSignal): Promise<void> {
-    const { clock, contracts, snapshots, present } = this.#options
+    const { clock, contracts, snapshots, marketClock } = this.#options
     const { symbol, expiration } = this.#subscription.topic
     const isDue = clock.monotonicMs() >= this.#contractsUntilMs
     if (isDue) {
@@ -105,10 +105,10 @@ export class ChainWatch implements TopicLease, AsyncDisposable {
     signal.throwIfAborted()
     if (this.#contracts.size === 0) throw new BrokerFault('refused', `Alpaca has no options of ${symbol} that expire on ${expiration}`)
     this.#market = market
-    const presentMs = present.nowMs()
+    const presentMs = marketClock.nowMs()
     const entries = [...this.#contracts.values()].map(contract => this.#entryOf(contract, presentMs))
     this.#live()
-    for (const entry of entries) this.#tell(entry)
+    for (const entry of entries) this.#publish(entry)
     if (!isDue) return
     this.#contractsUntilMs = clock.monotonicMs() + CONTRACTS_MS
     this.#follow(entries)
@@ -157,23 +157,23 @@ export class ChainWatch implements TopicLease, AsyncDisposable {
     if (!this.#subscription.isLive || contract === undefined) return
     let entry: ChainEntry
     try {
-      entry = this.#entryOf(contract, this.#options.present.nowMs())
+      entry = this.#entryOf(contract, this.#options.marketClock.nowMs())
     } catch {
       // A snapshot that cannot be read is told by the next look.
       return
     }
-    this.#tell(entry)
+    this.#publish(entry)
   }
 
-  #tell(entry: ChainEntry): void {
+  #publish(entry: ChainEntry): void {
     const text = JSON.stringify(entry)
-    if (this.#told.get(entry.symbol) === text) return
-    this.#told.set(entry.symbol, text)
+    if (this.#published.get(entry.symbol) === text) return
+    this.#published.set(entry.symbol, text)
     this.#subscription.sink.chain(entry)
   }
 
   #live(): void {
-    if (!this.#subscription.isLive) this.#told = new Map()
+    if (!this.#subscription.isLive) this.#published = new Map()
     this.#subscription.live()
   }
 

@@ -2,8 +2,8 @@
 
 import { decode, decodeTimestampToTimeSpec, EXT_TIMESTAMP, ExtensionCodec, encode } from '@msgpack/msgpack'
 import { Malformed } from '@trunkline/core/domain/malformed'
-import type { Frame } from '../../kit/conversation.ts'
 import { FlatReader } from '../../kit/flat-json.ts'
+import type { Frame } from '../../kit/stream-protocol.ts'
 
 export interface Codec {
   /** Headers of the connection. */
@@ -15,8 +15,8 @@ export interface Codec {
 
 /** Whatever is read of an item, or of a word about the connection. */
 const READ = ['T', 'S', 't', 'i', 'x', 'p', 's', 'c', 'z', 'bp', 'bs', 'ap', 'as', 'b', 'a', 'r']
-const READ_OF_WORDS = ['msg', 'code', 'trades', 'quotes', 'orderbooks']
-const reader = new FlatReader([...READ, ...READ_OF_WORDS])
+const READ_OF_STATUS = ['msg', 'code', 'trades', 'quotes', 'orderbooks']
+const reader = new FlatReader([...READ, ...READ_OF_STATUS])
 
 export const JSON_CODEC: Codec = {
   headers: {},

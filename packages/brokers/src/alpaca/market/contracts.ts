@@ -31,11 +31,13 @@ export interface Page<T> {
 /** Of one expiration; or one side of all from a day on, which is enough to see the days. Alpaca's own default leaves out all but the nearest. */
 export function contractsRequest(
   underlying: string,
-  asked: { readonly on: Day } | { readonly from: Day },
+  requested: { readonly on: Day } | { readonly from: Day },
   next: string | null
 ): HttpRequest {
   const days =
-    'on' in asked ? { expiration_date: asked.on } : { expiration_date_gte: asked.from, expiration_date_lte: '9999-12-31', type: 'call' }
+    'on' in requested
+      ? { expiration_date: requested.on }
+      : { expiration_date_gte: requested.from, expiration_date_lte: '9999-12-31', type: 'call' }
   return get('/v2/options/contracts', {
     underlying_symbols: underlying,
     status: 'active',

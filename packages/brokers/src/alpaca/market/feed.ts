@@ -2,17 +2,17 @@
 
 import type { GapCause } from '@trunkline/core/ports/broker'
 import type { TopicLease, TopicSink } from '@trunkline/core/ports/market'
-import type { LineOptions } from '../../kit/kept-line.ts'
-import type { Present } from '../../kit/present.ts'
-import { SharedLine } from '../../kit/shared-line.ts'
+import { FlushScheduler, PendingTasks } from '../../kit/flush-scheduler.ts'
+import type { MarketClock } from '../../kit/market-clock.ts'
+import type { ConnectionOptions } from '../../kit/reconnecting-stream.ts'
+import { SharedStream } from '../../kit/shared-stream.ts'
 import { leased } from '../../kit/subscription.ts'
 import type { TokenSource } from '../../kit/tokens.ts'
-import { EndOfTurn, UnderWay } from '../../kit/turn.ts'
 import { usableToken } from '../../kit/usable-token.ts'
 import type { Codec } from './codec.ts'
 import { dispatch, SinkTables } from './items.ts'
+import { MarketProtocol, type MarketProtocolOwner } from './stream-protocol.ts'
 import { keyOf, type StreamedTopic, Subscription } from './subscription.ts'
-import { MarketTalk, type MarketTalkOwner } from './talk.ts'
 
 export interface FeedOptions {
   readonly url: string
@@ -21,40 +21,40 @@ export interface FeedOptions {
   readonly tokens: TokenSource
   /** The first message. */
   readonly hello: (token: string) => object
-  readonly line: LineOptions
-  readonly present: Present
+  readonly connection: ConnectionOptions
+  readonly marketClock: MarketClock
   /** Whether Alpaca knows the symbol; it is asked before the stream is. @throws BrokerFault */
   readonly isKnown: (symbol: string, signal: AbortSignal) => Promise<boolean>
   /** The present quotes of symbols, as items of the stream; what has none is left out. Never rejects. */
   readonly quotes: (symbols: readonly string[], signal: AbortSignal) => Promise<readonly unknown[]>
 }
 
-export class MarketFeed implements MarketTalkOwner, AsyncDisposable {
+export class MarketFeed implements MarketProtocolOwner, AsyncDisposable {
   readonly #options: FeedOptions
   readonly #wanted = new Map<string, Subscription>()
   readonly #tables = new SinkTables()
   readonly #closing = new AbortController()
-  readonly #line: SharedLine
+  readonly #stream: SharedStream
   /** What has changed in this turn, in one go. */
-  readonly #changed = new EndOfTurn(() => this.#settle())
-  readonly #reads = new UnderWay()
+  readonly #changed = new FlushScheduler(() => this.#settle())
+  readonly #reads = new PendingTasks()
   /** Asked for on the present connection and no longer wanted, or wanted anew. */
   #dropped: Subscription[] = []
   /** Quotes that have become live and are not known yet. */
   #unquoted: Subscription[] = []
-  #talk: MarketTalk | null = null
+  #protocol: MarketProtocol | null = null
   #refusedToken: string | null = null
   #token = ''
 
   constructor(options: FeedOptions) {
-    const { url, pingMs, codec, hello, line } = options
+    const { url, pingMs, codec, hello, connection } = options
     this.#options = options
-    this.#line = new SharedLine({
-      line,
-      begin: async signal => new MarketTalk({ url, pingMs, codec, hello: hello(await this.#nextToken(signal)) }, this),
+    this.#stream = new SharedStream({
+      connection,
+      begin: async signal => new MarketProtocol({ url, pingMs, codec, hello: hello(await this.#nextToken(signal)) }, this),
       lost: (cause, reason) => this.#lost(cause, reason),
       stopped: () => {
-        this.#talk = null
+        this.#protocol = null
         this.#dropped = []
       }
     })
@@ -67,18 +67,18 @@ export class MarketFeed implements MarketTalkOwner, AsyncDisposable {
       renew: () => this.#renew(subscription),
       letGo: () => {
         this.#unstream(subscription)
-        subscription.isAsked = false
+        subscription.isRequested = false
         subscription.end()
-        this.#changed.ask()
+        this.#changed.schedule()
       }
     })
-    this.#line.mayOpen()
+    this.#stream.mayOpen()
     this.#reads.add(this.#check(subscription))
     return lease
   }
 
-  opened(talk: MarketTalk): void {
-    this.#talk = talk
+  opened(protocol: MarketProtocol): void {
+    this.#protocol = protocol
     this.#dropped = []
     this.#flush()
   }
@@ -89,23 +89,23 @@ export class MarketFeed implements MarketTalkOwner, AsyncDisposable {
     subscription.live()
     if (channel !== 'quotes' || subscription.isOfChain) return
     this.#unquoted.push(subscription)
-    this.#changed.ask()
+    this.#changed.schedule()
   }
 
   refused(subscription: Subscription, message: string): void {
     if (!this.#isWanted(subscription)) return
     this.#wanted.delete(keyOf(subscription.topic, subscription.isOfChain))
-    subscription.isAsked = false
+    subscription.isRequested = false
     subscription.refused(message)
-    this.#changed.ask()
+    this.#changed.schedule()
   }
 
   items(items: readonly unknown[]): void {
     const presentMs = dispatch(items, this.#tables)
-    if (presentMs > 0) this.#options.present.happened(presentMs)
+    if (presentMs > 0) this.#options.marketClock.happened(presentMs)
   }
 
-  notTaken(): void {
+  authFailed(): void {
     this.#refusedToken = this.#token
   }
 
@@ -115,7 +115,7 @@ export class MarketFeed implements MarketTalkOwner, AsyncDisposable {
     this.#wanted.clear()
     this.#tables.clear()
     this.#changed[Symbol.dispose]()
-    await Promise.all([this.#line[Symbol.asyncDispose](), this.#reads.over()])
+    await Promise.all([this.#stream[Symbol.asyncDispose](), this.#reads.over()])
   }
 
   /** A symbol that cannot be looked up now is asked of the stream: it is not known to be none. Never rejects. */
@@ -127,11 +127,11 @@ export class MarketFeed implements MarketTalkOwner, AsyncDisposable {
     } catch {
       subscription.isKnown = true
     }
-    this.#changed.ask()
+    this.#changed.schedule()
   }
 
   #lost(cause: GapCause, reason: string): void {
-    this.#talk = null
+    this.#protocol = null
     this.#dropped = []
     this.#unquoted = []
     this.#tables.clear()
@@ -139,12 +139,12 @@ export class MarketFeed implements MarketTalkOwner, AsyncDisposable {
   }
 
   #renew(subscription: Subscription): void {
-    if (this.#talk !== null && subscription.isKnown) {
+    if (this.#protocol !== null && subscription.isKnown) {
       this.#unstream(subscription)
       subscription.lost('silence', 'nothing has come for too long, and it was asked for anew')
     }
-    this.#line.mayOpen()
-    this.#changed.ask()
+    this.#stream.mayOpen()
+    this.#changed.schedule()
   }
 
   #isWanted(subscription: Subscription): boolean {
@@ -156,53 +156,53 @@ export class MarketFeed implements MarketTalkOwner, AsyncDisposable {
     this.#tables.remove(channel, symbol, subscription.sink)
     this.#unquoted = this.#unquoted.filter(each => each !== subscription)
     // What somebody else streams as well is not given back.
-    const isShared = this.#wanted.get(keyOf(subscription.topic, !subscription.isOfChain))?.isAsked === true
-    if (subscription.isAsked && !isShared) this.#dropped.push(subscription)
+    const isShared = this.#wanted.get(keyOf(subscription.topic, !subscription.isOfChain))?.isRequested === true
+    if (subscription.isRequested && !isShared) this.#dropped.push(subscription)
   }
 
   #settle(): void {
     this.#flush()
     this.#quote()
     if (this.#wanted.size === 0) {
-      this.#line.release()
+      this.#stream.release()
       return
     }
-    this.#line.hold()
+    this.#stream.hold()
     const known = [...this.#wanted.values()].filter(({ isKnown }) => isKnown)
     if (known.length === 0) return
-    this.#line.open()
-    const { outage } = this.#line
+    this.#stream.open()
+    const { outage } = this.#stream
     if (outage !== null) for (const subscription of known) subscription.lost(outage.cause, outage.reason)
   }
 
   /** Drops go first: what is dropped and wanted again in one turn begins with its present state. */
   #flush(): void {
-    const talk = this.#talk
-    if (talk === null) return
+    const protocol = this.#protocol
+    if (protocol === null) return
     const dropped = this.#dropped
     this.#dropped = []
-    if (dropped.length > 0) talk.drop(dropped)
-    const asked = [...this.#wanted.values()].filter(({ isKnown, isAsked }) => isKnown && !isAsked)
-    for (const subscription of asked) subscription.isAsked = true
-    if (asked.length > 0) talk.ask(asked)
+    if (dropped.length > 0) protocol.unsubscribe(dropped)
+    const requested = [...this.#wanted.values()].filter(({ isKnown, isRequested }) => isKnown && !isRequested)
+    for (const subscription of requested) subscription.isRequested = true
+    if (requested.length > 0) protocol.subscribe(requested)
   }
 
   /** Alpaca streams the next quote and not the present one, which may be far from the next. */
   #quote(): void {
-    const asked = this.#unquoted
+    const requested = this.#unquoted
     this.#unquoted = []
-    if (asked.length > 0) this.#reads.add(this.#present(asked))
+    if (requested.length > 0) this.#reads.add(this.#readQuotes(requested))
   }
 
   /** Never rejects. */
-  async #present(asked: readonly Subscription[]): Promise<void> {
-    const symbols = asked.map(({ topic }) => topic.symbol)
+  async #readQuotes(requested: readonly Subscription[]): Promise<void> {
+    const symbols = requested.map(({ topic }) => topic.symbol)
     const quotes = await this.#options.quotes(symbols, this.#closing.signal)
     if (this.#closing.signal.aborted) return
-    const isStillAsked = new Set(asked.filter(each => each.isLive && this.#isWanted(each)).map(each => each.topic.symbol))
+    const isStillRequested = new Set(requested.filter(each => each.isLive && this.#isWanted(each)).map(each => each.topic.symbol))
     for (const quote of quotes) {
       const symbol = typeof quote === 'object' && quote !== null && 'S' in quote && typeof quote.S === 'string' ? quote.S : ''
-      if (!isStillAsked.has(symbol) || this.#tables.quotes.get(symbol)?.isHeard !== false) continue
+      if (!isStillRequested.has(symbol) || this.#tables.quotes.get(symbol)?.hasQuote !== false) continue
       try {
         dispatch([quote], this.#tables)
       } catch {

@@ -6,17 +6,17 @@ import type { Instrument } from '@trunkline/core/domain/vocabulary'
 import { BrokerFault } from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { MarketInstrument } from '@trunkline/core/ports/market'
+import { instrumentCache, type TtlCache } from '../../kit/bounded-cache.ts'
 import { type Calls, isSuccess } from '../../kit/calls.ts'
 import type { HttpReply } from '../../kit/http.ts'
-import { kept, type MarketHours } from '../../kit/market-hours.ts'
+import type { MarketClock } from '../../kit/market-clock.ts'
+import { calendarFor, type MarketHours } from '../../kit/market-hours.ts'
 import { member, text, timestamp, type Wire } from '../../kit/parse.ts'
-import type { Present } from '../../kit/present.ts'
-import { instrumentMemory, type Recent } from '../../kit/remembered.ts'
 import { get } from '../../kit/requests.ts'
-import { saysNoSuchThing } from '../outcomes.ts'
+import { ASSET_CLASSES } from '../enums.ts'
+import { isUnknownInstrument } from '../outcomes.ts'
 import { readRecord } from '../parse.ts'
 import { instrumentOf, pairOf } from '../symbols.ts'
-import { CLASSES } from '../words.ts'
 
 const CALENDARS = {
   STK: usEquityCalendar(),
@@ -28,17 +28,17 @@ const CALENDARS = {
 export interface InstrumentsOptions {
   readonly calls: Calls
   readonly clock: Clock
-  readonly present: Present
+  readonly marketClock: MarketClock
   readonly hours: MarketHours
 }
 
 export class Instruments {
   readonly #options: InstrumentsOptions
-  readonly #known: Recent<MarketInstrument | null>
+  readonly #known: TtlCache<MarketInstrument | null>
 
   constructor(options: InstrumentsOptions) {
     this.#options = options
-    this.#known = instrumentMemory(options.clock)
+    this.#known = instrumentCache(options.clock)
   }
 
   /** Null when Alpaca knows no such symbol. @throws BrokerFault */
@@ -51,8 +51,8 @@ export class Instruments {
   }
 
   /** A contract that is known from a list need not be asked for. */
-  learn(symbol: string): void {
-    this.#known.put(symbol, { symbol, instrument: 'OPT', calendar: kept(this.#options.hours, CALENDARS.OPT) })
+  remember(symbol: string): void {
+    this.#known.put(symbol, { symbol, instrument: 'OPT', calendar: calendarFor(this.#options.hours, CALENDARS.OPT) })
   }
 
   #ask(symbol: string, signal: AbortSignal): Promise<MarketInstrument | null> {
@@ -62,25 +62,25 @@ export class Instruments {
   }
 
   #askTime(signal: AbortSignal): Promise<void> {
-    const { calls, present } = this.#options
-    return calls.read(get('/v2/clock', {}), reply => present.tell(Date.parse(timestamp(readRecord(reply.body), 'timestamp'))), signal)
+    const { calls, marketClock } = this.#options
+    return calls.read(get('/v2/clock', {}), reply => marketClock.sync(Date.parse(timestamp(readRecord(reply.body), 'timestamp'))), signal)
   }
 }
 
-function instrumentIn(reply: HttpReply, asked: string, hours: MarketHours): MarketInstrument | null {
+function instrumentIn(reply: HttpReply, requested: string, hours: MarketHours): MarketInstrument | null {
   if (!isSuccess(reply.status)) {
-    if (saysNoSuchThing(reply)) return null
+    if (isUnknownInstrument(reply)) return null
     throw new BrokerFault('refused', 'Alpaca could not be asked for the symbol')
   }
-  return parseInstrument(readRecord(reply.body), asked, hours)
+  return parseInstrument(readRecord(reply.body), requested, hours)
 }
 
 /** An asset, or a contract, which has no class. @throws Malformed also when it is another one than was asked for */
-export function parseInstrument(wire: Wire, asked: string, hours: MarketHours): MarketInstrument {
-  const isContract = instrumentOf(asked) === 'OPT'
-  const instrument = isContract ? 'OPT' : member(wire, 'class', CLASSES)
+export function parseInstrument(wire: Wire, requested: string, hours: MarketHours): MarketInstrument {
+  const isContract = instrumentOf(requested) === 'OPT'
+  const instrument = isContract ? 'OPT' : member(wire, 'class', ASSET_CLASSES)
   const written = text(wire, 'symbol')
   const symbol = instrument === 'CRYPTO' ? pairOf(written) : written
-  if (symbol !== asked) throw new Malformed('symbol', `the one asked for, ${asked}`, symbol)
-  return { symbol, instrument, calendar: kept(hours, CALENDARS[instrument]) }
+  if (symbol !== requested) throw new Malformed('symbol', `the one asked for, ${requested}`, symbol)
+  return { symbol, instrument, calendar: calendarFor(hours, CALENDARS[instrument]) }
 }

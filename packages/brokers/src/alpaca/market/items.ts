@@ -4,8 +4,8 @@ import { Malformed } from '@trunkline/core/domain/malformed'
 import { msOfNanos, type Nanos, type Quote, type Trade } from '@trunkline/core/domain/market/records'
 import type { TopicSink } from '@trunkline/core/ports/market'
 import { isNil } from '../../kit/scan.ts'
-import { Book } from './book.ts'
 import { effectOf } from './conditions.ts'
+import { LimitOrderBook } from './order-book.ts'
 import { exact, nanosOf, symbolIn, venueOf } from './values.ts'
 
 /** Trades of a symbol and an exchange whose ids are remembered, so that one told twice counts once. */
@@ -78,19 +78,19 @@ function forgetOldest(ids: Set<TradeId>): void {
 interface Quoted {
   readonly sinks: Sinks
   /** Whether its present quote is known, so that what is read of it is old. */
-  isHeard: boolean
+  hasQuote: boolean
 }
 
 /** Who streams what, by symbol. */
 export class SinkTables {
   readonly trades = new Map<string, Traded>()
   readonly quotes = new Map<string, Quoted>()
-  readonly depth = new Map<string, { readonly sinks: Sinks; readonly book: Book }>()
+  readonly depth = new Map<string, { readonly sinks: Sinks; readonly orderBook: LimitOrderBook }>()
 
   add(channel: StreamedChannel, symbol: string, sink: TopicSink): void {
-    const place = this[channel].get(symbol)
-    if (place !== undefined) {
-      place.sinks.add(sink)
+    const entry = this[channel].get(symbol)
+    if (entry !== undefined) {
+      entry.sinks.add(sink)
       return
     }
     const sinks = new Set([sink])
@@ -99,10 +99,10 @@ export class SinkTables {
         this.trades.set(symbol, new Traded(sinks))
         break
       case 'quotes':
-        this.quotes.set(symbol, { sinks, isHeard: false })
+        this.quotes.set(symbol, { sinks, hasQuote: false })
         break
       case 'depth':
-        this.depth.set(symbol, { sinks, book: new Book() })
+        this.depth.set(symbol, { sinks, orderBook: new LimitOrderBook() })
     }
   }
 
@@ -130,35 +130,35 @@ export function dispatch(items: readonly unknown[], tables: SinkTables): number 
   for (let index = 0; index < items.length; index += 1) {
     const item = items[index]
     if (!isItem(item)) throw new Malformed('item', 'an object', item)
-    const at = handed(item, tables)
+    const at = dispatchOne(item, tables)
     if (at !== null) presentMs = Math.max(presentMs, msOfNanos(at))
   }
   return presentMs
 }
 
-function handed(item: RawItem, tables: SinkTables): Nanos | null {
+function dispatchOne(item: RawItem, tables: SinkTables): Nanos | null {
   switch (item.T) {
     case 't': {
-      const place = tables.trades.get(symbolIn(item.S, 'S'))
-      if (place === undefined || place.isKnown(item)) return null
+      const entry = tables.trades.get(symbolIn(item.S, 'S'))
+      if (entry === undefined || entry.isKnown(item)) return null
       const trade = tradeOf(item)
-      for (const sink of place.sinks) sink.trade(trade)
+      for (const sink of entry.sinks) sink.trade(trade)
       return trade.at
     }
     case 'q': {
-      const place = tables.quotes.get(symbolIn(item.S, 'S'))
-      if (place === undefined) return null
+      const entry = tables.quotes.get(symbolIn(item.S, 'S'))
+      if (entry === undefined) return null
       const quote = quoteOf(item)
-      place.isHeard = true
-      for (const sink of place.sinks) sink.quote(quote)
+      entry.hasQuote = true
+      for (const sink of entry.sinks) sink.quote(quote)
       return quote.at
     }
     case 'o': {
-      const place = tables.depth.get(symbolIn(item.S, 'S'))
-      if (place === undefined) return null
+      const entry = tables.depth.get(symbolIn(item.S, 'S'))
+      if (entry === undefined) return null
       const at = nanosOf(item.t, 't')
-      const depth = place.book.after(item, at)
-      if (depth !== null) for (const sink of place.sinks) sink.depth(depth)
+      const depth = entry.orderBook.after(item, at)
+      if (depth !== null) for (const sink of entry.sinks) sink.depth(depth)
       return at
     }
     default:

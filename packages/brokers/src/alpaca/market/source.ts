@@ -7,13 +7,13 @@ import { BrokerFault } from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Log } from '@trunkline/core/ports/log'
 import type { BarsRequest, MarketInstrument, MarketSource, Topic, TopicLease, TopicSink } from '@trunkline/core/ports/market'
+import { TtlCache } from '../../kit/bounded-cache.ts'
 import type { Calls } from '../../kit/calls.ts'
 import type { HttpReply, HttpRequest } from '../../kit/http.ts'
-import type { LineOptions } from '../../kit/kept-line.ts'
+import { MarketClock } from '../../kit/market-clock.ts'
 import { everyPage, pages } from '../../kit/pages.ts'
 import type { Wire } from '../../kit/parse.ts'
-import { Present } from '../../kit/present.ts'
-import { Recent } from '../../kit/remembered.ts'
+import type { ConnectionOptions } from '../../kit/reconnecting-stream.ts'
 import { get } from '../../kit/requests.ts'
 import { refusedLater } from '../../kit/subscription.ts'
 import type { TokenSource } from '../../kit/tokens.ts'
@@ -49,7 +49,7 @@ export interface MarketOptions {
   /** The first message of a stream. */
   readonly hello: (token: string) => object
   readonly settings: AlpacaSettings
-  readonly line: LineOptions
+  readonly connection: ConnectionOptions
   readonly clock: Clock
   readonly log: Log
 }
@@ -58,18 +58,18 @@ type Streamed = 'STK' | 'CRYPTO' | 'OPT'
 
 export class AlpacaMarket implements MarketSource, AsyncDisposable {
   readonly #options: MarketOptions
-  readonly #present: Present
+  readonly #marketClock: MarketClock
   readonly #instruments: Instruments
   readonly #feeds: { readonly [instrument in Streamed]: MarketFeed }
   readonly #chains = new Set<ChainWatch>()
-  readonly #expirations: Recent<readonly Day[]>
+  readonly #expirations: TtlCache<readonly Day[]>
 
   constructor(options: MarketOptions) {
     this.#options = options
     const { clock, settings, calls } = options
-    this.#present = new Present(clock)
-    this.#expirations = new Recent({ clock, max: UNDERLYINGS_MAX, forMs: EXPIRATIONS_MS })
-    this.#instruments = new Instruments({ calls: calls.trading, clock, present: this.#present, hours: settings.hours })
+    this.#marketClock = new MarketClock(clock)
+    this.#expirations = new TtlCache({ clock, max: UNDERLYINGS_MAX, forMs: EXPIRATIONS_MS })
+    this.#instruments = new Instruments({ calls: calls.trading, clock, marketClock: this.#marketClock, hours: settings.hours })
     const { stockFeed, optionFeed } = settings
     this.#feeds = {
       STK: this.#feed(`/v2/${stockFeed}`, JSON_CODEC, symbols => get(`${rootOf('STK')}/quotes/latest`, { symbols, feed: stockFeed })),
@@ -81,7 +81,7 @@ export class AlpacaMarket implements MarketSource, AsyncDisposable {
   }
 
   presentMs(): number {
-    return this.#present.nowMs()
+    return this.#marketClock.nowMs()
   }
 
   instrument(symbol: string, signal: AbortSignal): Promise<MarketInstrument | null> {
@@ -98,8 +98,8 @@ export class AlpacaMarket implements MarketSource, AsyncDisposable {
     let lastMs = Number.NEGATIVE_INFINITY
     const read = (from: string | null) => {
       const reading = { symbol, interval, afterMs: lastMs, presentMs: this.presentMs() }
-      const asked = barsRequest(request, known.instrument, { stockFeed, from })
-      return this.#options.calls.data.read(asked, reply => parseBarsPage(reply.body, reading), signal)
+      const requested = barsRequest(request, known.instrument, { stockFeed, from })
+      return this.#options.calls.data.read(requested, reply => parseBarsPage(reply.body, reading), signal)
     }
     for await (const { bars } of pages(PAGES_MAX, read)) {
       lastMs = bars.at(-1)?.startMs ?? lastMs
@@ -169,11 +169,11 @@ export class AlpacaMarket implements MarketSource, AsyncDisposable {
   }
 
   #feed(path: string, codec: typeof JSON_CODEC, quotes: (symbols: string) => HttpRequest): MarketFeed {
-    const { settings, tokens, hello, line } = this.#options
+    const { settings, tokens, hello, connection } = this.#options
     return new MarketFeed({
       url: `${settings.dataStreamUrl}${path}`,
       pingMs: settings.pingMs,
-      ...{ codec, tokens, hello, line, present: this.#present },
+      ...{ codec, tokens, hello, connection, marketClock: this.#marketClock },
       isKnown: async (symbol, signal) => (await this.#instruments.find(symbol, signal)) !== null,
       quotes: (symbols, signal) => this.#quotes(symbols, quotes, signal)
     })
@@ -195,10 +195,10 @@ export class AlpacaMarket implements MarketSource, AsyncDisposable {
   }
 
   #chain({ symbol, expiration }: { readonly symbol: string; readonly expiration: Day }, sink: TopicSink): TopicLease {
-    const { clock, line } = this.#options
+    const { clock, connection } = this.#options
     const watch = new ChainWatch(
       {
-        ...{ clock, fraction: line.fraction, present: this.#present },
+        ...{ clock, fraction: connection.fraction, marketClock: this.#marketClock },
         contracts: (underlying, day, signal) => this.#contracts(underlying, day, signal),
         snapshots: (underlying, day, signal) => this.#snapshots(underlying, day, signal),
         quotes: (contract, follower) => this.#feeds.OPT.stream({ channel: 'quotes', symbol: contract }, follower, { isOfChain: true })
@@ -219,7 +219,7 @@ export class AlpacaMarket implements MarketSource, AsyncDisposable {
   async #contracts(underlying: string, expiration: Day, signal: AbortSignal): Promise<readonly Contract[]> {
     const request = (next: string | null) => contractsRequest(underlying, { on: expiration }, next)
     const found = await this.#every(request, parseContracts, this.#options.calls.trading, signal)
-    for (const contract of found) this.#instruments.learn(contract.symbol)
+    for (const contract of found) this.#instruments.remember(contract.symbol)
     return found
   }
 

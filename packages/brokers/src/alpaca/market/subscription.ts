@@ -16,7 +16,7 @@ export class Subscription extends kit.Subscription<StreamedTopic> {
   /** Alpaca takes a symbol that does not exist without a word, so nothing is asked of the stream before it is known to. */
   isKnown = false
   /** Asked for on the present connection. */
-  isAsked = false
+  isRequested = false
 
   constructor(topic: StreamedTopic, sink: TopicSink, isOfChain: boolean) {
     super(topic, sink)
@@ -24,7 +24,7 @@ export class Subscription extends kit.Subscription<StreamedTopic> {
   }
 
   override lost(cause: GapCause, reason: string): void {
-    this.isAsked = false
+    this.isRequested = false
     super.lost(cause, reason)
   }
 }

@@ -18,7 +18,7 @@ export const BARS_PAGE = 2_000
 export interface BarsPage {
   readonly bars: readonly Bar[]
   readonly next: string | null
-  readonly houseTime: Timestamp
+  readonly sandboxTime: Timestamp
 }
 
 /** Beyond it a time is not written with four digits of a year. */
@@ -57,7 +57,7 @@ export function parseBarsPage(body: string, afterMs: number): BarsPage {
     lastMs = bar.startMs
     bars.push(bar)
   }
-  return { bars, next: textOrNull(answer, 'next'), houseTime: timestamp(answer, 'sandbox_time') }
+  return { bars, next: textOrNull(answer, 'next'), sandboxTime: timestamp(answer, 'sandbox_time') }
 }
 
 function parseBar(item: unknown): Bar {

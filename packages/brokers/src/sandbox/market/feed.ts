@@ -3,48 +3,48 @@
 import { epochMs, type Timestamp } from '@trunkline/core/domain/timestamp'
 import type { GapCause } from '@trunkline/core/ports/broker'
 import type { Topic, TopicLease, TopicSink } from '@trunkline/core/ports/market'
-import type { LineOptions } from '../../kit/kept-line.ts'
-import type { Present } from '../../kit/present.ts'
-import { SharedLine } from '../../kit/shared-line.ts'
+import { FlushScheduler } from '../../kit/flush-scheduler.ts'
+import type { MarketClock } from '../../kit/market-clock.ts'
+import type { ConnectionOptions } from '../../kit/reconnecting-stream.ts'
+import { SharedStream } from '../../kit/shared-stream.ts'
 import { keyOf, leased } from '../../kit/subscription.ts'
 import type { TokenSource } from '../../kit/tokens.ts'
-import { EndOfTurn } from '../../kit/turn.ts'
 import { StreamToken } from '../stream-token.ts'
 import { dispatch } from './items.ts'
+import { SinkTables, STREAMED_INTERVAL } from './sink-tables.ts'
+import { MarketProtocol, type MarketProtocolOwner } from './stream-protocol.ts'
 import { Subscription } from './subscription.ts'
-import { SinkTables, STREAMED_INTERVAL } from './tables.ts'
-import { MarketTalk, type MarketTalkOwner } from './talk.ts'
 
 export interface FeedOptions {
   readonly url: string
   readonly tokens: TokenSource
-  readonly line: LineOptions
-  readonly time: Present
+  readonly connection: ConnectionOptions
+  readonly marketClock: MarketClock
   /** Runs something at the end of this turn; `setImmediate` unless a test says otherwise. */
   readonly schedule?: (work: () => void) => void
 }
 
-export class MarketFeed implements MarketTalkOwner, AsyncDisposable {
+export class MarketFeed implements MarketProtocolOwner, AsyncDisposable {
   readonly #options: FeedOptions
   readonly #wanted = new Map<string, Subscription>()
   readonly #tables = new SinkTables()
-  readonly #line: SharedLine
+  readonly #stream: SharedStream
   /** What has changed in this turn, in one go. */
-  readonly #changed: EndOfTurn
+  readonly #changed: FlushScheduler
   /** Asked for on the present connection and no longer wanted, or wanted anew. */
   #dropped: Subscription[] = []
-  #talk: MarketTalk | null = null
+  #protocol: MarketProtocol | null = null
 
   constructor(options: FeedOptions) {
-    const { url, tokens, line, schedule } = options
+    const { url, tokens, connection, schedule } = options
     this.#options = options
-    this.#changed = new EndOfTurn(() => this.#settle(), schedule)
-    this.#line = new SharedLine({
-      line,
-      begin: async signal => new MarketTalk(url, await StreamToken.of(tokens, signal), this),
+    this.#changed = new FlushScheduler(() => this.#settle(), schedule)
+    this.#stream = new SharedStream({
+      connection,
+      begin: async signal => new MarketProtocol(url, await StreamToken.of(tokens, signal), this),
       lost: (cause, reason) => this.#lost(cause, reason),
       stopped: () => {
-        this.#talk = null
+        this.#protocol = null
         this.#dropped = []
       }
     })
@@ -57,18 +57,18 @@ export class MarketFeed implements MarketTalkOwner, AsyncDisposable {
       renew: () => this.#renew(subscription),
       letGo: () => {
         this.#unstream(subscription)
-        subscription.ask = null
+        subscription.requestNumber = null
         subscription.end()
-        this.#changed.ask()
+        this.#changed.schedule()
       }
     })
-    this.#line.mayOpen()
-    this.#changed.ask()
+    this.#stream.mayOpen()
+    this.#changed.schedule()
     return lease
   }
 
-  opened(talk: MarketTalk): void {
-    this.#talk = talk
+  opened(protocol: MarketProtocol): void {
+    this.#protocol = protocol
     this.#dropped = []
     this.#flush()
   }
@@ -80,23 +80,23 @@ export class MarketFeed implements MarketTalkOwner, AsyncDisposable {
 
   refused(subscription: Subscription, message: string): void {
     this.#wanted.delete(keyOf(subscription.topic))
-    subscription.ask = null
+    subscription.requestNumber = null
     subscription.refused(message)
-    this.#changed.ask()
+    this.#changed.schedule()
   }
 
   missed(reason: string): void {
-    for (const subscription of this.#wanted.values()) this.#askAnew(subscription, 'missing', reason)
-    this.#changed.ask()
+    for (const subscription of this.#wanted.values()) this.#requestAgain(subscription, 'missing', reason)
+    this.#changed.schedule()
   }
 
   items(items: readonly unknown[]): void {
     const presentMs = dispatch(items, this.#tables)
-    if (presentMs > 0) this.#options.time.happened(presentMs)
+    if (presentMs > 0) this.#options.marketClock.happened(presentMs)
   }
 
-  houseTime(at: Timestamp): void {
-    this.#options.time.tell(epochMs(at))
+  sandboxTime(at: Timestamp): void {
+    this.#options.marketClock.sync(epochMs(at))
   }
 
   /** Nobody is told anything any more. Resolves once the socket is gone. */
@@ -104,42 +104,42 @@ export class MarketFeed implements MarketTalkOwner, AsyncDisposable {
     this.#changed[Symbol.dispose]()
     this.#wanted.clear()
     this.#tables.clear()
-    await this.#line[Symbol.asyncDispose]()
+    await this.#stream[Symbol.asyncDispose]()
   }
 
   #lost(cause: GapCause, reason: string): void {
-    this.#talk = null
+    this.#protocol = null
     this.#dropped = []
     this.#tables.clear()
     for (const subscription of this.#wanted.values()) subscription.lost(cause, reason)
   }
 
   #renew(subscription: Subscription): void {
-    if (this.#talk !== null) this.#askAnew(subscription, 'silence', 'nothing has come for too long, and it was asked for anew')
-    this.#line.mayOpen()
-    this.#changed.ask()
+    if (this.#protocol !== null) this.#requestAgain(subscription, 'silence', 'nothing has come for too long, and it was asked for anew')
+    this.#stream.mayOpen()
+    this.#changed.schedule()
   }
 
-  #askAnew(subscription: Subscription, cause: GapCause, reason: string): void {
+  #requestAgain(subscription: Subscription, cause: GapCause, reason: string): void {
     this.#unstream(subscription)
     subscription.lost(cause, reason)
   }
 
   #unstream(subscription: Subscription): void {
     this.#tables.remove(subscription.topic)
-    if (subscription.ask !== null) this.#dropped.push(subscription)
+    if (subscription.requestNumber !== null) this.#dropped.push(subscription)
   }
 
   #settle(): void {
     this.#refuseWhatIsNotStreamed()
     this.#flush()
     if (this.#wanted.size === 0) {
-      this.#line.release()
+      this.#stream.release()
       return
     }
-    this.#line.hold()
-    this.#line.open()
-    const { outage } = this.#line
+    this.#stream.hold()
+    this.#stream.open()
+    const { outage } = this.#stream
     if (outage !== null) for (const subscription of this.#wanted.values()) subscription.lost(outage.cause, outage.reason)
   }
 
@@ -153,12 +153,12 @@ export class MarketFeed implements MarketTalkOwner, AsyncDisposable {
 
   /** Drops go first: what is dropped and wanted again in one turn begins with its present state. */
   #flush(): void {
-    const talk = this.#talk
-    if (talk === null) return
+    const protocol = this.#protocol
+    if (protocol === null) return
     const dropped = this.#dropped
     this.#dropped = []
-    if (dropped.length > 0) talk.drop(dropped)
-    const asked = [...this.#wanted.values()].filter(({ ask }) => ask === null)
-    if (asked.length > 0) talk.ask(asked)
+    if (dropped.length > 0) protocol.unsubscribe(dropped)
+    const requested = [...this.#wanted.values()].filter(({ requestNumber }) => requestNumber === null)
+    if (requested.length > 0) protocol.subscribe(requested)
   }
 }

@@ -9,8 +9,8 @@ import {
 } from '@trunkline/core/domain/calendar/index'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import type { FoundSymbol, MarketInstrument } from '@trunkline/core/ports/market'
-import { member, nested, text, type Wire, wordsOrNull } from '../../kit/parse.ts'
-import { CLASSES } from '../words.ts'
+import { displayTextOrNull, member, nested, text, type Wire } from '../../kit/parse.ts'
+import { ASSET_CLASSES } from '../enums.ts'
 
 /** When a symbol trades, by the house's word for it. */
 const CALENDARS: Readonly<Record<string, TradingCalendar>> = {
@@ -22,16 +22,16 @@ const CALENDARS: Readonly<Record<string, TradingCalendar>> = {
 }
 
 /** `{"instrument": …}`. @throws Malformed also when it is another one than was asked for. */
-export function parseInstrument(answer: Wire, asked: string): MarketInstrument {
+export function parseInstrument(answer: Wire, requested: string): MarketInstrument {
   const wire = nested(answer, 'instrument')
   const symbol = text(wire, 'symbol')
-  if (symbol !== asked) throw new Malformed('symbol', `the one asked for, ${asked}`, symbol)
-  const instrument = member(wire, 'class', CLASSES)
+  if (symbol !== requested) throw new Malformed('symbol', `the one asked for, ${requested}`, symbol)
+  const instrument = member(wire, 'class', ASSET_CLASSES)
   return { symbol, instrument, calendar: member(wire, 'hours', CALENDARS) }
 }
 
 /** One of the list of instruments. @throws Malformed */
 export function foundSymbol(wire: Wire): FoundSymbol {
-  const exchange = wordsOrNull(wire, 'exchange')
-  return { symbol: text(wire, 'symbol'), instrument: member(wire, 'class', CLASSES), name: wordsOrNull(wire, 'name'), exchange }
+  const exchange = displayTextOrNull(wire, 'exchange')
+  return { symbol: text(wire, 'symbol'), instrument: member(wire, 'class', ASSET_CLASSES), name: displayTextOrNull(wire, 'name'), exchange }
 }

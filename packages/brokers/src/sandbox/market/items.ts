@@ -9,7 +9,7 @@ import { type DepthLevel, msOfNanos, type Nanos, TRADE_EFFECTS, type TradeEffect
 import type { TopicSink } from '@trunkline/core/ports/market'
 import { isNanos, isPlainDecimal, isPlainText } from '../../kit/scan.ts'
 import { chainEntry, type RawOption } from './chain.ts'
-import { type SinkTables, STREAMED_INTERVAL, STREAMED_INTERVAL_MS } from './tables.ts'
+import { type SinkTables, STREAMED_INTERVAL, STREAMED_INTERVAL_MS } from './sink-tables.ts'
 
 const LEVELS_MAX = 10
 const VENUE_MAX = 16
@@ -61,8 +61,8 @@ export function dispatch(items: readonly unknown[], tables: SinkTables): number 
         break
       }
       case 'option': {
-        const place = tables.chains.get(symbolOf(item.u, 'u'))?.get(symbolOf(item.expiration, 'expiration'))
-        if (place !== undefined) place.sink.chain(chainEntry(item, place.expiration))
+        const entry = tables.chains.get(symbolOf(item.u, 'u'))?.get(symbolOf(item.expiration, 'expiration'))
+        if (entry !== undefined) entry.sink.chain(chainEntry(item, entry.expiration))
         break
       }
       default:

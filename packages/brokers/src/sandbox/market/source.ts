@@ -14,15 +14,15 @@ import {
   type TopicLease,
   type TopicSink
 } from '@trunkline/core/ports/market'
+import { instrumentCache, type TtlCache } from '../../kit/bounded-cache.ts'
 import { type Calls, isSuccess } from '../../kit/calls.ts'
 import type { HttpReply } from '../../kit/http.ts'
-import type { LineOptions } from '../../kit/kept-line.ts'
+import { MarketClock } from '../../kit/market-clock.ts'
 import { pages } from '../../kit/pages.ts'
 import { day, list, timestamp } from '../../kit/parse.ts'
-import { Present } from '../../kit/present.ts'
-import { instrumentMemory, type Recent } from '../../kit/remembered.ts'
+import type { ConnectionOptions } from '../../kit/reconnecting-stream.ts'
 import type { TokenSource } from '../../kit/tokens.ts'
-import { saysUnknownSymbol } from '../outcomes.ts'
+import { isUnknownSymbol } from '../outcomes.ts'
 import { readAnswer } from '../parse.ts'
 import { get } from '../requests.ts'
 import { barsRequest, parseBarsPage } from './bars.ts'
@@ -37,25 +37,25 @@ export interface MarketOptions {
   readonly url: string
   readonly calls: Calls
   readonly tokens: TokenSource
-  readonly line: LineOptions
+  readonly connection: ConnectionOptions
   readonly clock: Clock
 }
 
 export class SandboxMarket implements MarketSource, AsyncDisposable {
   readonly #calls: Calls
-  readonly #time: Present
-  readonly #instruments: Recent<MarketInstrument | null>
+  readonly #marketClock: MarketClock
+  readonly #instruments: TtlCache<MarketInstrument | null>
   readonly #feed: MarketFeed
 
-  constructor({ url, calls, tokens, line, clock }: MarketOptions) {
+  constructor({ url, calls, tokens, connection, clock }: MarketOptions) {
     this.#calls = calls
-    this.#time = new Present(clock)
-    this.#instruments = instrumentMemory(clock)
-    this.#feed = new MarketFeed({ url, tokens, line, time: this.#time })
+    this.#marketClock = new MarketClock(clock)
+    this.#instruments = instrumentCache(clock)
+    this.#feed = new MarketFeed({ url, tokens, connection, marketClock: this.#marketClock })
   }
 
   presentMs(): number {
-    return this.#time.nowMs()
+    return this.#marketClock.nowMs()
   }
 
   async instrument(symbol: string, signal: AbortSignal): Promise<MarketInstrument | null> {
@@ -74,7 +74,7 @@ export class SandboxMarket implements MarketSource, AsyncDisposable {
       return this.#calls.read(barsRequest(request, cursor), reply => parseBarsPage(reply.body, after), signal)
     }
     for await (const page of pages(PAGES_MAX, read)) {
-      this.#time.tell(epochMs(page.houseTime))
+      this.#marketClock.sync(epochMs(page.sandboxTime))
       lastMs = page.bars.at(-1)?.startMs ?? lastMs
       if (page.bars.length > 0) yield page.bars
     }
@@ -92,7 +92,7 @@ export class SandboxMarket implements MarketSource, AsyncDisposable {
     const read = (reply: HttpReply) => {
       const answer = readAnswer(reply.body)
       if (isSuccess(reply.status)) return list(answer, 'items', wire => chainEntry(wire, day(wire, 'expiration')))
-      if (saysUnknownSymbol(answer)) return []
+      if (isUnknownSymbol(answer)) return []
       throw new BrokerFault('refused', 'the house could not be asked for the chain')
     }
     return this.#calls.read(get('/chain', { underlying, expiration }), read, signal, { also: [404] })
@@ -113,9 +113,9 @@ export class SandboxMarket implements MarketSource, AsyncDisposable {
 
   #instrument(reply: HttpReply, symbol: string): MarketInstrument | null {
     const answer = readAnswer(reply.body)
-    this.#time.tell(epochMs(timestamp(answer, 'sandbox_time')))
+    this.#marketClock.sync(epochMs(timestamp(answer, 'sandbox_time')))
     if (isSuccess(reply.status)) return parseInstrument(answer, symbol)
-    if (saysUnknownSymbol(answer)) return null
+    if (isUnknownSymbol(answer)) return null
     throw new BrokerFault('refused', 'the house could not be asked for the symbol')
   }
 }

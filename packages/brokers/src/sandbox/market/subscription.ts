@@ -5,10 +5,10 @@ import * as kit from '../../kit/subscription.ts'
 
 export class Subscription extends kit.Subscription {
   /** Number of the message that asks for it on the present connection; null when none does. */
-  ask: number | null = null
+  requestNumber: number | null = null
 
   override lost(cause: GapCause, reason: string): void {
-    this.ask = null
+    this.requestNumber = null
     super.lost(cause, reason)
   }
 }

@@ -6,9 +6,9 @@ import type { Bar } from '@trunkline/core/domain/market/records'
 import { timestampOfMs } from '@trunkline/core/domain/timestamp'
 import type { BarsRequest, MarketInstrument, TopicSink } from '@trunkline/core/ports/market'
 import type { HttpRequest } from '../../kit/http.ts'
+import type { MarketClock } from '../../kit/market-clock.ts'
 import type { MarketHours } from '../../kit/market-hours.ts'
 import { decimal, field, member, text, type Wire } from '../../kit/parse.ts'
-import type { Present } from '../../kit/present.ts'
 import { get } from '../../kit/requests.ts'
 import { readAnswer, records } from '../answers.ts'
 
@@ -148,21 +148,21 @@ export function timeOf(wire: Wire, key: string): number {
   throw new Malformed(key, 'a time in UTC', value)
 }
 
-function intervalOf(word: string): Interval {
-  const interval = Object.hasOwn(INTERVALS, word) ? INTERVALS[word] : undefined
-  if (interval === undefined) throw new Malformed('interval', `one of ${Object.keys(INTERVALS).join(', ')}`, word)
+function intervalOf(name: string): Interval {
+  const interval = Object.hasOwn(INTERVALS, name) ? INTERVALS[name] : undefined
+  if (interval === undefined) throw new Malformed('interval', `one of ${Object.keys(INTERVALS).join(', ')}`, name)
   return interval
 }
 
 /** Bars of one connection as they grow: the past that comes first is passed over, and a bar is closed once. */
-export function barReader(sink: TopicSink, present: Present): (wire: Wire) => void {
+export function barReader(sink: TopicSink, marketClock: MarketClock): (wire: Wire) => void {
   let isPast = true
   let closedMs = Number.NEGATIVE_INFINITY
   return wire => {
     const bar = parseMinute(wire)
     const isHistory = isPast
     if (field(wire, 'IsEndOfHistory') === true || field(wire, 'IsRealtime') === true) isPast = false
-    present.happened(bar.closed ? bar.startMs + MINUTE_MS : bar.startMs)
+    marketClock.happened(bar.closed ? bar.startMs + MINUTE_MS : bar.startMs)
     // What has been closed before is in the broker's history.
     if ((isHistory && bar.closed) || bar.startMs <= closedMs) {
       if (bar.closed) closedMs = Math.max(closedMs, bar.startMs)

@@ -5,12 +5,12 @@
 
 import type { GapCause } from '@trunkline/core/ports/broker'
 import type { Topic, TopicLease, TopicSink } from '@trunkline/core/ports/market'
-import type { RateBudget } from '../../kit/budget.ts'
+import { FlushScheduler, PendingTasks } from '../../kit/flush-scheduler.ts'
 import { text, type Wire } from '../../kit/parse.ts'
+import type { RateLimiter } from '../../kit/rate-limiter.ts'
 import { refusedLater, Subscription } from '../../kit/subscription.ts'
-import { EndOfTurn, UnderWay } from '../../kit/turn.ts'
 import { brokerSymbol } from '../symbols.ts'
-import { MarketLine, type MarketLineOptions } from './market-line.ts'
+import { MarketConnection, type MarketConnectionOptions } from './market-connection.ts'
 import { QuotedSymbol } from './quote.ts'
 
 /** Symbols that one stream may have. */
@@ -20,8 +20,8 @@ const STREAMS_MAX = 4
 
 export type QuoteTopic = Extract<Topic, { readonly channel: 'quotes' | 'trades' }>
 
-export interface QuoteFeedOptions extends MarketLineOptions {
-  readonly opens: RateBudget
+export interface QuoteFeedOptions extends MarketConnectionOptions {
+  readonly opens: RateLimiter
   /** Runs something at the end of this turn. */
   readonly schedule: (work: () => void) => void
 }
@@ -35,13 +35,13 @@ interface Wanted {
   /** The stream that tells of it; null until one does. */
   stream: Stream | null
   /** The newest that was asked for it. */
-  asked: Stream | null
+  requested: Stream | null
 }
 
 /** One stream. Its symbols are those it was opened with. */
 interface Stream {
   readonly symbols: ReadonlySet<string>
-  line: MarketLine | null
+  connection: MarketConnection | null
 }
 
 export class QuoteFeed implements AsyncDisposable {
@@ -49,25 +49,31 @@ export class QuoteFeed implements AsyncDisposable {
   readonly #wanted = new Map<string, Wanted>()
   readonly #streams = new Set<Stream>()
   /** Streams that were given up and whose sockets are not gone yet. */
-  readonly #closing = new UnderWay()
+  readonly #closing = new PendingTasks()
   /** What has changed in this turn, in one go. */
-  readonly #changed: EndOfTurn
+  readonly #changed: FlushScheduler
   /** False once the broker refused together what it streams apart. */
   #mayJoin = true
 
   constructor(options: QuoteFeedOptions) {
     this.#options = options
-    this.#changed = new EndOfTurn(() => this.#settle(), options.schedule)
+    this.#changed = new FlushScheduler(() => this.#settle(), options.schedule)
   }
 
   stream(topic: QuoteTopic, sink: TopicSink): TopicLease {
     const symbol = symbolOf(topic)
     if (symbol === null) return refusedLater(sink, `the broker has no ${topic.channel} of ${topic.symbol}`, this.#options.schedule)
     const subscription = new Subscription(topic, sink)
-    const wanted = this.#wanted.get(symbol) ?? { symbol, state: new QuotedSymbol(), subscriptions: new Map(), stream: null, asked: null }
+    const wanted = this.#wanted.get(symbol) ?? {
+      symbol,
+      state: new QuotedSymbol(),
+      subscriptions: new Map(),
+      stream: null,
+      requested: null
+    }
     this.#wanted.set(symbol, wanted)
     wanted.subscriptions.set(topic.channel, subscription)
-    this.#changed.ask()
+    this.#changed.schedule()
     const isMine = () => wanted.subscriptions.get(topic.channel) === subscription
     return {
       renew: () => {
@@ -77,7 +83,7 @@ export class QuoteFeed implements AsyncDisposable {
         subscription.end()
         if (isMine()) wanted.subscriptions.delete(topic.channel)
         if (wanted.subscriptions.size === 0 && this.#wanted.get(symbol) === wanted) this.#wanted.delete(symbol)
-        this.#changed.ask()
+        this.#changed.schedule()
       }
     }
   }
@@ -96,18 +102,18 @@ export class QuoteFeed implements AsyncDisposable {
       subscription.lost('silence', 'nothing has come for too long, and it was asked for anew')
     wanted.state.forget()
     wanted.stream = null
-    wanted.asked = null
-    this.#changed.ask()
+    wanted.requested = null
+    this.#changed.schedule()
   }
 
   #settle(): void {
     for (const stream of this.#streams) if (!this.#isNeeded(stream)) this.#close(stream)
-    const unasked: Wanted[] = []
+    const unrequested: Wanted[] = []
     for (const wanted of this.#wanted.values()) {
-      if (wanted.asked === null) unasked.push(wanted)
+      if (wanted.requested === null) unrequested.push(wanted)
       else if (wanted.stream !== null) this.#begin(wanted)
     }
-    this.#ask(unasked)
+    this.#ask(unrequested)
     this.#join()
   }
 
@@ -129,16 +135,16 @@ export class QuoteFeed implements AsyncDisposable {
 
   #open(members: readonly Wanted[]): void {
     const symbols = new Set(members.map(({ symbol }) => symbol))
-    const stream: Stream = { symbols, line: null }
+    const stream: Stream = { symbols, connection: null }
     this.#streams.add(stream)
-    for (const wanted of members) wanted.asked = stream
+    for (const wanted of members) wanted.requested = stream
     const path = `/marketdata/stream/quotes/${[...symbols].map(encodeURIComponent).join(',')}`
-    stream.line = new MarketLine(
+    stream.connection = new MarketConnection(
       path,
       {
         record: wire => this.#record(stream, wire),
         failed: (symbol, message) => this.#failed(stream, symbol, message),
-        heartbeat: () => this.#heard(stream),
+        heartbeat: () => this.#onHeartbeat(stream),
         lost: (cause, reason) => this.#lost(stream, cause, reason),
         refused: message => this.#refused(stream, message)
       },
@@ -150,11 +156,11 @@ export class QuoteFeed implements AsyncDisposable {
   #record(stream: Stream, wire: Wire): void {
     const wanted = this.#wanted.get(text(wire, 'Symbol', 64).toUpperCase())
     // Let go of, or another stream has it by now.
-    if (wanted === undefined || (wanted.asked !== stream && wanted.stream !== stream)) return
-    if (wanted.asked === stream && wanted.stream !== stream) this.#takeOver(wanted, stream)
+    if (wanted === undefined || (wanted.requested !== stream && wanted.stream !== stream)) return
+    if (wanted.requested === stream && wanted.stream !== stream) this.#takeOver(wanted, stream)
     else if (wanted.stream !== stream) return
-    const { present } = this.#options
-    const { quote, trade } = wanted.state.hear(wire, present.nowMs())
+    const { marketClock } = this.#options
+    const { quote, trade } = wanted.state.apply(wire, marketClock.nowMs())
     this.#begin(wanted, quote !== null)
     if (quote !== null) liveOf(wanted, 'quotes')?.sink.quote(quote)
     if (trade !== null) liveOf(wanted, 'trades')?.sink.trade(trade)
@@ -162,27 +168,27 @@ export class QuoteFeed implements AsyncDisposable {
 
   #failed(stream: Stream, symbol: string, message: string): void {
     const wanted = this.#wanted.get(symbol.toUpperCase())
-    if (wanted !== undefined && (wanted.asked === stream || wanted.stream === stream)) this.#refuse(wanted, message)
+    if (wanted !== undefined && (wanted.requested === stream || wanted.stream === stream)) this.#refuse(wanted, message)
   }
 
   /** The first line of a symbol on another stream goes on where the one before left off. */
   #takeOver(wanted: Wanted, stream: Stream): void {
     const before = wanted.stream
     wanted.stream = stream
-    if (before !== null) this.#changed.ask()
+    if (before !== null) this.#changed.schedule()
   }
 
   /** What is new to a symbol that is streamed already begins with the present quote; `isTold` when that comes next anyway. */
-  #begin({ subscriptions, state }: Wanted, isTold = false): void {
+  #begin({ subscriptions, state }: Wanted, hasQuote = false): void {
     for (const subscription of subscriptions.values()) {
       if (subscription.isLive) continue
       subscription.live()
-      if (subscription.topic.channel === 'quotes' && state.quote !== null && !isTold) subscription.sink.quote(state.quote)
+      if (subscription.topic.channel === 'quotes' && state.quote !== null && !hasQuote) subscription.sink.quote(state.quote)
     }
   }
 
   /** A symbol of which the broker had nothing to tell by its first heartbeat is streamed all the same. */
-  #heard(stream: Stream): void {
+  #onHeartbeat(stream: Stream): void {
     for (const wanted of this.#membersOf(stream)) {
       if (wanted.stream !== null) continue
       wanted.stream = stream
@@ -192,7 +198,7 @@ export class QuoteFeed implements AsyncDisposable {
 
   #lost(stream: Stream, cause: GapCause, reason: string): void {
     for (const wanted of this.#wanted.values()) {
-      if (wanted.stream !== stream && (wanted.stream !== null || wanted.asked !== stream)) continue
+      if (wanted.stream !== stream && (wanted.stream !== null || wanted.requested !== stream)) continue
       wanted.state.forget()
       wanted.stream = null
       for (const subscription of wanted.subscriptions.values()) subscription.lost(cause, reason)
@@ -212,27 +218,27 @@ export class QuoteFeed implements AsyncDisposable {
   #refuse(wanted: Wanted, message: string): void {
     this.#wanted.delete(wanted.symbol)
     for (const subscription of wanted.subscriptions.values()) subscription.refused(message)
-    this.#changed.ask()
+    this.#changed.schedule()
   }
 
   #membersOf(stream: Stream): readonly Wanted[] {
     return [...stream.symbols].flatMap(symbol => {
       const wanted = this.#wanted.get(symbol)
-      return wanted?.asked === stream ? [wanted] : []
+      return wanted?.requested === stream ? [wanted] : []
     })
   }
 
   #isNeeded(stream: Stream): boolean {
     for (const symbol of stream.symbols) {
       const wanted = this.#wanted.get(symbol)
-      if (wanted?.asked === stream || wanted?.stream === stream) return true
+      if (wanted?.requested === stream || wanted?.stream === stream) return true
     }
     return false
   }
 
   #close(stream: Stream): void {
     this.#streams.delete(stream)
-    if (stream.line !== null) this.#closing.add(stream.line[Symbol.asyncDispose]())
+    if (stream.connection !== null) this.#closing.add(stream.connection[Symbol.asyncDispose]())
   }
 }
 

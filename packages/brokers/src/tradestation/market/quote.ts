@@ -15,7 +15,7 @@ import { amount, isNil } from '../answers.ts'
 const VENUE_MAX = 16
 
 /** What a line told. */
-export interface Told {
+export interface QuoteUpdate {
   readonly quote: Quote | null
   readonly trade: Trade | null
 }
@@ -55,22 +55,22 @@ export class QuotedSymbol {
   }
 
   /** `atMs` is the market's present: quotes have no time of their own. @throws Malformed */
-  hear(wire: Wire, atMs: number): Told {
+  apply(wire: Wire, atMs: number): QuoteUpdate {
     const isFirst = !this.#isComplete
     this.#isComplete = true
-    return { quote: this.#heardQuote(wire, atMs, isFirst), trade: this.#heardTrade(wire, isFirst) }
+    return { quote: this.#applyQuote(wire, atMs, isFirst), trade: this.#applyTrade(wire, isFirst) }
   }
 
-  #heardQuote(wire: Wire, atMs: number, isFirst: boolean): Quote | null {
+  #applyQuote(wire: Wire, atMs: number, isFirst: boolean): Quote | null {
     if (!isFirst && !OFFERED_KEYS.some(key => field(wire, key) !== undefined)) return null
     const before = this.#offered
-    const kept = <K extends keyof Offered>(name: K, key: (typeof OFFERED_KEYS)[number]): Decimal | null =>
+    const latest = <K extends keyof Offered>(name: K, key: (typeof OFFERED_KEYS)[number]): Decimal | null =>
       isFirst || field(wire, key) !== undefined ? amount(wire, key) : before[name]
     const now: Offered = {
-      bid: kept('bid', 'Bid'),
-      bidSize: kept('bidSize', 'BidSize'),
-      ask: kept('ask', 'Ask'),
-      askSize: kept('askSize', 'AskSize')
+      bid: latest('bid', 'Bid'),
+      bidSize: latest('bidSize', 'BidSize'),
+      ask: latest('ask', 'Ask'),
+      askSize: latest('askSize', 'AskSize')
     }
     this.#offered = now
     const isSame = now.bid === before.bid && now.bidSize === before.bidSize && now.ask === before.ask && now.askSize === before.askSize
@@ -81,7 +81,7 @@ export class QuotedSymbol {
     return this.#quote
   }
 
-  #heardTrade(wire: Wire, isFirst: boolean): Trade | null {
+  #applyTrade(wire: Wire, isFirst: boolean): Trade | null {
     const before = this.#traded
     const now: Traded = {
       price: field(wire, 'Last') === undefined ? before.price : amount(wire, 'Last'),

@@ -7,13 +7,13 @@ import type { Day } from '@trunkline/core/domain/timestamp'
 import { BrokerFault } from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { BarsRequest, MarketInstrument, MarketSource, Topic, TopicLease, TopicSink } from '@trunkline/core/ports/market'
-import type { RateBudget } from '../../kit/budget.ts'
+import { instrumentCache, type TtlCache } from '../../kit/bounded-cache.ts'
 import { type Calls, isSuccess } from '../../kit/calls.ts'
 import { brokerNowMs, type HttpReply } from '../../kit/http.ts'
-import type { LineOptions } from '../../kit/kept-line.ts'
+import { MarketClock } from '../../kit/market-clock.ts'
 import type { MarketHours } from '../../kit/market-hours.ts'
-import { Present } from '../../kit/present.ts'
-import { instrumentMemory, type Recent } from '../../kit/remembered.ts'
+import type { RateLimiter } from '../../kit/rate-limiter.ts'
+import type { ConnectionOptions } from '../../kit/reconnecting-stream.ts'
 import { get } from '../../kit/requests.ts'
 import { refusedLater } from '../../kit/subscription.ts'
 import type { TokenSource } from '../../kit/tokens.ts'
@@ -37,9 +37,9 @@ export interface MarketOptions {
   readonly apiUrl: string
   readonly hours: MarketHours
   readonly callsOf: (resource: Resource) => Calls
-  readonly opensOf: (resource: Resource) => RateBudget
+  readonly opensOf: (resource: Resource) => RateLimiter
   readonly tokens: TokenSource
-  readonly line: LineOptions
+  readonly connection: ConnectionOptions
   readonly clock: Clock
   readonly heartbeatMs: number
   /** Runs something at the end of this turn; `setImmediate` unless a test says otherwise. */
@@ -48,8 +48,8 @@ export interface MarketOptions {
 
 export class TradestationMarket implements MarketSource, AsyncDisposable {
   readonly #options: MarketOptions
-  readonly #present: Present
-  readonly #instruments: Recent<MarketInstrument | null>
+  readonly #marketClock: MarketClock
+  readonly #instruments: TtlCache<MarketInstrument | null>
   readonly #quotes: QuoteFeed
   readonly #topics: TopicFeed
   readonly #schedule: (work: () => void) => void
@@ -57,15 +57,15 @@ export class TradestationMarket implements MarketSource, AsyncDisposable {
   constructor(options: MarketOptions) {
     this.#options = options
     this.#schedule = options.schedule ?? setImmediate
-    this.#present = new Present(options.clock)
-    this.#instruments = instrumentMemory(options.clock)
-    const shared = { ...options, schedule: this.#schedule, present: this.#present }
+    this.#marketClock = new MarketClock(options.clock)
+    this.#instruments = instrumentCache(options.clock)
+    const shared = { ...options, schedule: this.#schedule, marketClock: this.#marketClock }
     this.#quotes = new QuoteFeed({ ...shared, opens: options.opensOf('quote_streams') })
     this.#topics = new TopicFeed(shared)
   }
 
   presentMs(): number {
-    return this.#present.nowMs()
+    return this.#marketClock.nowMs()
   }
 
   async instrument(symbol: string, signal: AbortSignal): Promise<MarketInstrument | null> {
@@ -92,7 +92,7 @@ export class TradestationMarket implements MarketSource, AsyncDisposable {
     const instrument = await this.instrument(symbol, signal)
     if (instrument === null) throw new BrokerFault('refused', `the broker does not know ${symbol}`)
     // Nothing has traded in what is to come; a day more, because the broker's clock may be ahead of what is believed of it.
-    const end = Math.min(toMs, this.#present.nowMs() + DAY_MS)
+    const end = Math.min(toMs, this.#marketClock.nowMs() + DAY_MS)
     const parts = stretches({ ...request, toMs: end })
     if (parts.length > REQUESTS_MAX)
       throw new BrokerFault('refused', `the bars take more than ${REQUESTS_MAX} requests; ask for a shorter time`)
@@ -134,7 +134,7 @@ export class TradestationMarket implements MarketSource, AsyncDisposable {
   /** What is listed of an underlying's options; nothing where the broker knows none. */
   async #listed<T>(path: string, parse: (body: string) => readonly T[], signal: AbortSignal): Promise<readonly T[]> {
     const read = (reply: HttpReply) => {
-      this.#tellTime(reply)
+      this.#syncTime(reply)
       if (isSuccess(reply.status)) return isRefusal(reply) ? [] : parse(reply.body)
       return unknownSymbol(reply) ? [] : this.#refuse(reply)
     }
@@ -176,7 +176,7 @@ export class TradestationMarket implements MarketSource, AsyncDisposable {
           kind: 'bars',
           openMax: null,
           opens: this.#options.opensOf('bar_streams'),
-          reader: sink => barReader(sink, this.#present)
+          reader: sink => barReader(sink, this.#marketClock)
         }
       }
     }
@@ -196,7 +196,7 @@ export class TradestationMarket implements MarketSource, AsyncDisposable {
   }
 
   #instrument(reply: HttpReply, symbol: string): MarketInstrument | null {
-    this.#tellTime(reply)
+    this.#syncTime(reply)
     if (!isSuccess(reply.status)) return unknownSymbol(reply) ? null : this.#refuse(reply)
     const answer = readAnswer(reply.body)
     const [found] = records(answer, 'Symbols')
@@ -209,7 +209,7 @@ export class TradestationMarket implements MarketSource, AsyncDisposable {
 
   /** Refusals come with a success too. @throws BrokerFault */
   #bars(reply: HttpReply, parse: () => readonly Bar[]): readonly Bar[] {
-    this.#tellTime(reply)
+    this.#syncTime(reply)
     return !isSuccess(reply.status) || isRefusal(reply) ? this.#refuse(reply) : parse()
   }
 
@@ -218,9 +218,9 @@ export class TradestationMarket implements MarketSource, AsyncDisposable {
     throw new BrokerFault(isPassing(error) ? 'unreachable' : 'refused', `the broker refused: ${error.message}`)
   }
 
-  #tellTime(reply: HttpReply): void {
+  #syncTime(reply: HttpReply): void {
     const nowMs = brokerNowMs(reply)
-    if (nowMs !== null) this.#present.tell(nowMs)
+    if (nowMs !== null) this.#marketClock.sync(nowMs)
   }
 }
 
@@ -241,6 +241,6 @@ function isRefusal({ body }: HttpReply): boolean {
 
 /** Whether an answer that is no success says that there is no such symbol. @throws Malformed */
 function unknownSymbol({ body }: HttpReply): boolean {
-  const { word, message } = errorOf(readAnswer(body))
-  return word === 'NotFound' || /symbol/i.test(message)
+  const { code, message } = errorOf(readAnswer(body))
+  return code === 'NotFound' || /symbol/i.test(message)
 }

@@ -2,11 +2,11 @@
 
 import type { GapCause } from '@trunkline/core/ports/broker'
 import type { Topic, TopicLease, TopicSink } from '@trunkline/core/ports/market'
-import type { RateBudget } from '../../kit/budget.ts'
+import { PendingTasks } from '../../kit/flush-scheduler.ts'
 import type { Wire } from '../../kit/parse.ts'
+import type { RateLimiter } from '../../kit/rate-limiter.ts'
 import { Subscription } from '../../kit/subscription.ts'
-import { UnderWay } from '../../kit/turn.ts'
-import { MarketLine, type MarketLineOptions } from './market-line.ts'
+import { MarketConnection, type MarketConnectionOptions } from './market-connection.ts'
 
 /** How a topic is streamed. */
 export interface TopicStream {
@@ -15,25 +15,25 @@ export interface TopicStream {
   readonly openMax: number | null
   /** Equal for topics that share the bound. */
   readonly kind: string
-  readonly opens: RateBudget
+  readonly opens: RateLimiter
   /** A reader of the lines of one connection. Its reader hands to the sink what a line tells. @throws Malformed */
   reader(sink: TopicSink): (wire: Wire) => void
 }
 
-export interface TopicFeedOptions extends MarketLineOptions {
+export interface TopicFeedOptions extends MarketConnectionOptions {
   readonly schedule: (work: () => void) => void
 }
 
 interface Followed {
   readonly subscription: Subscription
   readonly how: TopicStream
-  line: MarketLine | null
+  connection: MarketConnection | null
 }
 
 export class TopicFeed implements AsyncDisposable {
   readonly #options: TopicFeedOptions
   readonly #followed = new Set<Followed>()
-  readonly #closing = new UnderWay()
+  readonly #closing = new PendingTasks()
   #isClosed = false
 
   constructor(options: TopicFeedOptions) {
@@ -42,11 +42,11 @@ export class TopicFeed implements AsyncDisposable {
 
   /** Streams of a kind that are open. */
   openOf(kind: string): number {
-    return [...this.#followed].filter(({ line, how }) => line !== null && how.kind === kind).length
+    return [...this.#followed].filter(({ connection, how }) => connection !== null && how.kind === kind).length
   }
 
   stream(topic: Topic, sink: TopicSink, how: TopicStream): TopicLease {
-    const followed: Followed = { subscription: new Subscription(topic, sink), how, line: null }
+    const followed: Followed = { subscription: new Subscription(topic, sink), how, connection: null }
     this.#followed.add(followed)
     this.#options.schedule(() => this.#begin(followed))
     return {
@@ -68,7 +68,7 @@ export class TopicFeed implements AsyncDisposable {
 
   #begin(followed: Followed): void {
     const { subscription, how } = followed
-    if (this.#isClosed || !this.#followed.has(followed) || followed.line !== null) return
+    if (this.#isClosed || !this.#followed.has(followed) || followed.connection !== null) return
     if (how.openMax !== null && this.openOf(how.kind) >= how.openMax) {
       this.#refused(
         followed,
@@ -77,7 +77,7 @@ export class TopicFeed implements AsyncDisposable {
       return
     }
     let read = how.reader(subscription.sink)
-    followed.line = new MarketLine(
+    followed.connection = new MarketConnection(
       how.path,
       {
         record: wire => {
@@ -109,8 +109,8 @@ export class TopicFeed implements AsyncDisposable {
   }
 
   #close(followed: Followed): void {
-    const { line } = followed
-    followed.line = null
-    if (line !== null) this.#closing.add(line[Symbol.asyncDispose]())
+    const { connection } = followed
+    followed.connection = null
+    if (connection !== null) this.#closing.add(connection[Symbol.asyncDispose]())
   }
 }

@@ -7,7 +7,7 @@ import type { BarsRequest } from '@trunkline/core/ports/market'
 import type { HttpReply, HttpRequest } from '../../kit/http.ts'
 import { day, integer, type Wire } from '../../kit/parse.ts'
 import { get } from '../../kit/requests.ts'
-import { wordsFor } from '../errors.ts'
+import { errorMessageOf } from '../errors.ts'
 import { toTradier } from '../symbols.ts'
 import { amount, items } from '../wire.ts'
 
@@ -17,7 +17,7 @@ const DAY_MS = 86_400_000
 
 /** How Tradier has bars of an interval; `reachMs` is how much is asked for at once, for it has no pages. */
 interface Kind {
-  readonly word: string
+  readonly name: string
   readonly lengthMs: number
   readonly reachMs: number
   /** Days before today from which on there are any. */
@@ -25,11 +25,11 @@ interface Kind {
 }
 
 const MINUTES: { readonly [interval: string]: Kind } = {
-  '1m': { word: '1min', lengthMs: MINUTE_MS, reachMs: 3 * DAY_MS, depthDays: 10 },
-  '5m': { word: '5min', lengthMs: 5 * MINUTE_MS, reachMs: 10 * DAY_MS, depthDays: 18 },
-  '15m': { word: '15min', lengthMs: 15 * MINUTE_MS, reachMs: 20 * DAY_MS, depthDays: 18 }
+  '1m': { name: '1min', lengthMs: MINUTE_MS, reachMs: 3 * DAY_MS, depthDays: 10 },
+  '5m': { name: '5min', lengthMs: 5 * MINUTE_MS, reachMs: 10 * DAY_MS, depthDays: 18 },
+  '15m': { name: '15min', lengthMs: 15 * MINUTE_MS, reachMs: 20 * DAY_MS, depthDays: 18 }
 }
-const DAILY: Kind = { word: 'daily', lengthMs: DAY_MS, reachMs: 3_660 * DAY_MS, depthDays: 40_000 }
+const DAILY: Kind = { name: 'daily', lengthMs: DAY_MS, reachMs: 3_660 * DAY_MS, depthDays: 40_000 }
 /** Beyond it a time is not written with four digits of a year. */
 const TIME_MAX = Date.UTC(9999, 11, 30)
 
@@ -55,11 +55,11 @@ export function barsWindows({ symbol, interval, fromMs, toMs }: BarsRequest, pre
   return windows
 }
 
-function minutes(symbol: string, { word, lengthMs }: Kind, fromMs: number, toMs: number): BarsWindow {
+function minutes(symbol: string, { name, lengthMs }: Kind, fromMs: number, toMs: number): BarsWindow {
   return {
     request: get('/markets/timesales', {
       symbol: toTradier(symbol),
-      interval: word,
+      interval: name,
       start: localMinute(fromMs),
       end: localMinute(toMs),
       session_filter: 'all'
@@ -106,8 +106,8 @@ function barOf(wire: Wire, startMs: number, closed: boolean): Bar {
 }
 
 /** Whether Tradier says that the window begins before what it keeps: then there are no bars, which is no fault. */
-export function saysTooOld(reply: HttpReply): boolean {
-  return reply.status === 400 && /must be on or after/i.test(wordsFor(reply))
+export function isTooOld(reply: HttpReply): boolean {
+  return reply.status === 400 && /must be on or after/i.test(errorMessageOf(reply))
 }
 
 function localMinute(ms: number): string {

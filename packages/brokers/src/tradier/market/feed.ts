@@ -2,15 +2,15 @@
 
 import { BrokerFault, type GapCause } from '@trunkline/core/ports/broker'
 import type { Topic, TopicLease, TopicSink } from '@trunkline/core/ports/market'
-import type { Conversation, Heard, Line } from '../../kit/conversation.ts'
-import type { LineOptions } from '../../kit/kept-line.ts'
+import { FlushScheduler, PendingTasks } from '../../kit/flush-scheduler.ts'
 import type { Wire } from '../../kit/parse.ts'
-import { SharedLine } from '../../kit/shared-line.ts'
+import type { ConnectionOptions } from '../../kit/reconnecting-stream.ts'
+import { SharedStream } from '../../kit/shared-stream.ts'
 import { gapOf, StreamFault } from '../../kit/stream-fault.ts'
+import type { Connection, StreamMessage, StreamProtocol } from '../../kit/stream-protocol.ts'
 import { keyOf, leased, Subscription } from '../../kit/subscription.ts'
-import { EndOfTurn, UnderWay } from '../../kit/turn.ts'
 import { toTradier } from '../symbols.ts'
-import { dispatch, newPlace, type Place, StreamComplaint } from './items.ts'
+import { dispatch, newSymbolSinks, StreamComplaint, type SymbolSinks } from './items.ts'
 import { latestMs, quoteOf } from './quotes.ts'
 
 /** A present that could not be read is asked for again after so long. */
@@ -21,7 +21,7 @@ const PING_MS = 20_000
 
 export interface FeedOptions {
   readonly url: string
-  readonly line: LineOptions
+  readonly connection: ConnectionOptions
   readonly session: (signal: AbortSignal) => Promise<string>
   /** Nothing heard for so long is looked into: the market stream has no heartbeat. */
   readonly quietMs: number
@@ -34,30 +34,30 @@ export interface FeedOptions {
 export class MarketFeed implements AsyncDisposable {
   readonly #options: FeedOptions
   readonly #wanted = new Map<string, Subscription>()
-  readonly #places = new Map<string, Place>()
+  readonly #sinks = new Map<string, SymbolSinks>()
   readonly #closing = new AbortController()
-  readonly #presents = new UnderWay()
+  readonly #presentReads = new PendingTasks()
   /** What has changed in this turn, in one go. */
-  readonly #changed = new EndOfTurn(() => this.#settle())
-  readonly #line: SharedLine
-  #talk: MarketTalk | null = null
+  readonly #changed = new FlushScheduler(() => this.#settle())
+  readonly #connection: SharedStream
+  #protocol: MarketProtocol | null = null
   #again: Disposable | null = null
   /** The latest time that anything told of, milliseconds since the epoch by Tradier's clock. */
   #newestMs = 0
   /** What the present connection was last asked for. */
-  #asked = ''
+  #requested = ''
 
   constructor(options: FeedOptions) {
-    const { url, line, session, quietMs } = options
+    const { url, connection, session, quietMs } = options
     this.#options = options
-    this.#line = new SharedLine({
-      line,
-      begin: async signal => new MarketTalk(`${url}/markets/events`, await session(signal), this, quietMs),
+    this.#connection = new SharedStream({
+      connection,
+      begin: async signal => new MarketProtocol(`${url}/markets/events`, await session(signal), this, quietMs),
       lost: (cause, reason) => this.#lost(cause, reason),
       stopped: () => {
         this.#again?.[Symbol.dispose]()
         this.#again = null
-        this.#talk = null
+        this.#protocol = null
       }
     })
   }
@@ -67,33 +67,33 @@ export class MarketFeed implements AsyncDisposable {
     const subscription = new Subscription(topic, sink)
     const lease = leased(this.#wanted, keyOf(topic), subscription, {
       renew: () => {
-        this.#place(subscription, false)
+        this.#route(subscription, false)
         subscription.lost('silence', 'nothing has come for too long, and it was asked for anew')
-        this.#line.mayOpen()
-        this.#asked = ''
-        this.#changed.ask()
+        this.#connection.mayOpen()
+        this.#requested = ''
+        this.#changed.schedule()
       },
       letGo: () => {
-        this.#place(subscription, false)
+        this.#route(subscription, false)
         subscription.end()
-        this.#changed.ask()
+        this.#changed.schedule()
       }
     })
-    this.#line.mayOpen()
-    this.#changed.ask()
+    this.#connection.mayOpen()
+    this.#changed.schedule()
     return lease
   }
 
-  opened(talk: MarketTalk): void {
-    this.#talk = talk
-    this.#asked = ''
-    this.#changed.ask()
+  opened(protocol: MarketProtocol): void {
+    this.#protocol = protocol
+    this.#requested = ''
+    this.#changed.schedule()
   }
 
   /** @throws StreamFault, Malformed */
-  heard(frame: string): void {
+  handleFrame(frame: string): void {
     try {
-      this.#tell(dispatch(frame, this.#places))
+      this.#advance(dispatch(frame, this.#sinks))
     } catch (error) {
       throw error instanceof StreamComplaint ? new StreamFault('refused', `Tradier refused the market stream: ${error.message}`) : error
     }
@@ -112,7 +112,7 @@ export class MarketFeed implements AsyncDisposable {
     if (newestMs > this.#newestMs + BEHIND_MS) throw new StreamFault('silence', 'quotes change, and the market stream does not tell')
   }
 
-  #tell(ms: number): void {
+  #advance(ms: number): void {
     this.#newestMs = Math.max(this.#newestMs, ms)
     this.#options.happened(ms)
   }
@@ -121,32 +121,32 @@ export class MarketFeed implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort(new Error('the login was closed'))
     this.#wanted.clear()
-    this.#places.clear()
+    this.#sinks.clear()
     this.#changed[Symbol.dispose]()
-    await Promise.all([this.#line[Symbol.asyncDispose](), this.#presents.over()])
+    await Promise.all([this.#connection[Symbol.asyncDispose](), this.#presentReads.over()])
   }
 
   #settle(): void {
     if (this.#wanted.size === 0) {
-      this.#line.release()
+      this.#connection.release()
       return
     }
-    this.#line.hold()
-    this.#line.open()
-    if (this.#talk === null) return
+    this.#connection.hold()
+    this.#connection.open()
+    if (this.#protocol === null) return
     // The list takes the place of the one before; symbols that nobody wants any more are dropped with the next one.
     const symbols = [...new Set([...this.#wanted.values()].map(({ topic }) => toTradier(topic.symbol)))].sort()
-    const asked = symbols.join()
-    if (asked !== this.#asked) this.#talk.ask(symbols)
-    this.#asked = asked
-    if ([...this.#wanted.values()].some(({ isLive }) => !isLive)) this.#presents.add(this.#present(this.#talk))
+    const requested = symbols.join()
+    if (requested !== this.#requested) this.#protocol.subscribe(symbols)
+    this.#requested = requested
+    if ([...this.#wanted.values()].some(({ isLive }) => !isLive)) this.#presentReads.add(this.#readPresent(this.#protocol))
   }
 
   /** The stream acknowledges nothing and begins with nothing: what is now is read, which tells what Tradier does not know as well. */
-  async #present(talk: MarketTalk): Promise<void> {
+  async #readPresent(protocol: MarketProtocol): Promise<void> {
     const waiting = [...this.#wanted.values()].filter(({ isLive }) => !isLive)
     const symbols = [...new Set(waiting.map(({ topic }) => toTradier(topic.symbol)))]
-    const isStill = () => this.#talk === talk && !this.#closing.signal.aborted
+    const isStill = () => this.#protocol === protocol && !this.#closing.signal.aborted
     try {
       const quotes = await this.#options.quotes(symbols, this.#closing.signal)
       if (!isStill()) return
@@ -159,48 +159,48 @@ export class MarketFeed implements AsyncDisposable {
           subscription.refused(`Tradier has no market data of ${subscription.topic.symbol}`)
           continue
         }
-        this.#place(subscription, true)
+        this.#route(subscription, true)
         subscription.live()
-        this.#tell(latestMs(quote, ['bid_date', 'ask_date']))
+        this.#advance(latestMs(quote, ['bid_date', 'ask_date']))
         if (subscription.topic.channel === 'quotes') subscription.sink.quote(quoteOf(quote))
       }
     } catch (error) {
       if (!isStill()) return
       const { cause, reason } = gapOf(error)
       for (const subscription of waiting) if (!subscription.isLive) subscription.lost(isOver(error) ? 'token' : cause, reason)
-      this.#again ??= this.#options.line.clock.alarm(AGAIN_MS, () => {
+      this.#again ??= this.#options.connection.clock.alarm(AGAIN_MS, () => {
         this.#again = null
-        this.#changed.ask()
+        this.#changed.schedule()
       })
     }
   }
 
   /** Puts a topic's sink where the frames find it, or takes it away. */
-  #place({ topic, sink }: Subscription, isThere: boolean): void {
+  #route({ topic, sink }: Subscription, isThere: boolean): void {
     if (topic.channel !== 'trades' && topic.channel !== 'quotes') return
     const symbol = toTradier(topic.symbol)
-    const place = this.#places.get(symbol) ?? newPlace(symbol)
-    place[topic.channel] = isThere ? sink : null
-    if (place.trades === null && place.quotes === null) this.#places.delete(symbol)
-    else this.#places.set(symbol, place)
+    const sinks = this.#sinks.get(symbol) ?? newSymbolSinks(symbol)
+    sinks[topic.channel] = isThere ? sink : null
+    if (sinks.trades === null && sinks.quotes === null) this.#sinks.delete(symbol)
+    else this.#sinks.set(symbol, sinks)
   }
 
   #lost(cause: GapCause, reason: string): void {
-    this.#talk = null
+    this.#protocol = null
     this.#newestMs = 0
-    this.#places.clear()
+    this.#sinks.clear()
     for (const subscription of this.#wanted.values()) subscription.lost(cause, reason)
   }
 }
 
-class MarketTalk implements Conversation<never> {
+class MarketProtocol implements StreamProtocol<never> {
   readonly url: string
   readonly hello = []
   readonly pingMs = PING_MS
   readonly #session: string
   readonly #feed: MarketFeed
   readonly #quietMs: number
-  #line: Line<never> | null = null
+  #connection: Connection<never> | null = null
   #isQuiet = false
 
   constructor(url: string, session: string, feed: MarketFeed, quietMs: number) {
@@ -210,14 +210,14 @@ class MarketTalk implements Conversation<never> {
     this.#quietMs = quietMs
   }
 
-  opened(line: Line<never>): void {
-    this.#line = line
-    line.tell({ type: 'live', heartbeatMs: PING_MS })
+  opened(connection: Connection<never>): void {
+    this.#connection = connection
+    connection.emit({ type: 'live', heartbeatMs: PING_MS })
     this.#feed.opened(this)
   }
 
-  ask(symbols: readonly string[]): void {
-    const words = {
+  subscribe(symbols: readonly string[]): void {
+    const request = {
       symbols,
       sessionid: this.#session,
       filter: ['quote', 'timesale'],
@@ -225,17 +225,17 @@ class MarketTalk implements Conversation<never> {
       validOnly: true,
       advancedDetails: false
     }
-    this.#line?.say(JSON.stringify(words))
+    this.#connection?.send(JSON.stringify(request))
   }
 
-  hear(frame: string): readonly Heard<never>[] {
+  onFrame(frame: string): readonly StreamMessage<never>[] {
     this.#isQuiet = false
-    this.#feed.heard(frame)
+    this.#feed.handleFrame(frame)
     return []
   }
 
-  async tend(line: Line<never>): Promise<number> {
-    if (this.#isQuiet) await this.#feed.look(line.signal)
+  async maintain(connection: Connection<never>): Promise<number> {
+    if (this.#isQuiet) await this.#feed.look(connection.signal)
     this.#isQuiet = true
     return this.#quietMs
   }

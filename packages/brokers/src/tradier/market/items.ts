@@ -4,14 +4,14 @@ import { Malformed } from '@trunkline/core/domain/malformed'
 import { nanosOfMs } from '@trunkline/core/domain/market/records'
 import type { TopicSink } from '@trunkline/core/ports/market'
 import { FlatReader } from '../../kit/flat-json.ts'
-import { decimal, field, object, text, type Wire, wordsOrNull } from '../../kit/parse.ts'
+import { decimal, displayTextOrNull, field, object, text, type Wire } from '../../kit/parse.ts'
 import { isNil, isPlainText } from '../../kit/scan.ts'
 import { isOption } from '../symbols.ts'
 import { amountOrNull } from '../wire.ts'
 import { msOf, sided, sized } from './quotes.ts'
 
 /** Who streams what of a symbol, and which of its trades came last. */
-export interface Place {
+export interface SymbolSinks {
   trades: TopicSink | null
   quotes: TopicSink | null
   readonly isContract: boolean
@@ -21,7 +21,7 @@ export interface Place {
 }
 
 /** By Tradier's symbol. */
-export type Places = ReadonlyMap<string, Place>
+export type SinkTable = ReadonlyMap<string, SymbolSinks>
 
 const RECENT = 64
 /** Tradier repeats old trades while nothing happens; a trade that is so much older than the newest is one of them. */
@@ -35,7 +35,7 @@ const READER = new FlatReader([
   ...['exch', 'last', 'size', 'date', 'seq', 'cancel', 'correction']
 ])
 
-export function newPlace(symbol: string): Place {
+export function newSymbolSinks(symbol: string): SymbolSinks {
   return { trades: null, quotes: null, isContract: isOption(symbol), recent: new Set(), newestMs: 0 }
 }
 
@@ -43,21 +43,21 @@ export function newPlace(symbol: string): Place {
  * Hands on what a frame tells; kinds nobody asked for and symbols nobody streams are passed over. Gives the latest time it tells of, milliseconds
  * since the epoch, 0 for none. @throws Malformed
  */
-export function dispatch(frame: string, places: Places): number {
+export function dispatch(frame: string, table: SinkTable): number {
   const end = frame.indexOf('\n')
   // One message a frame nearly always, with the line break that was asked for.
-  if (end === -1 || end === frame.length - 1) return line(end === -1 ? frame : frame.slice(0, end), places)
+  if (end === -1 || end === frame.length - 1) return line(end === -1 ? frame : frame.slice(0, end), table)
   let presentMs = 0
-  for (const each of frame.split('\n')) presentMs = Math.max(presentMs, line(each, places))
+  for (const each of frame.split('\n')) presentMs = Math.max(presentMs, line(each, table))
   return presentMs
 }
 
-function line(text: string, places: Places): number {
+function line(text: string, table: SinkTable): number {
   if (text === '' || text.trim() === '') return 0
   const message = object(READER.read(text), 'message')
-  const complaint = field(message, 'type') === undefined ? wordsOrNull(message, 'error') : null
+  const complaint = field(message, 'type') === undefined ? displayTextOrNull(message, 'error') : null
   if (complaint !== null) throw new StreamComplaint(complaint)
-  return item(message, places)
+  return item(message, table)
 }
 
 /** Tradier's own words on the stream about why it will not go on. */
@@ -65,18 +65,18 @@ export class StreamComplaint extends Error {
   override readonly name = 'StreamComplaint'
 }
 
-function item(message: Wire, places: Places): number {
+function item(message: Wire, table: SinkTable): number {
   const type = field(message, 'type')
   if (type !== 'quote' && type !== 'timesale') {
     text(message, 'type', 32)
     return 0
   }
-  const place = places.get(text(message, 'symbol', 32))
-  if (place === undefined) return 0
-  return type === 'quote' ? quote(message, place) : trade(message, place)
+  const sinks = table.get(text(message, 'symbol', 32))
+  if (sinks === undefined) return 0
+  return type === 'quote' ? quote(message, sinks) : trade(message, sinks)
 }
 
-function quote(message: Wire, { quotes, isContract }: Place): number {
+function quote(message: Wire, { quotes, isContract }: SymbolSinks): number {
   if (quotes === null) return 0
   const atMs = Math.max(msOf(message, 'biddate'), msOf(message, 'askdate'))
   quotes.quote(
@@ -91,17 +91,17 @@ function quote(message: Wire, { quotes, isContract }: Place): number {
   return atMs
 }
 
-function trade(message: Wire, place: Place): number {
-  if (place.trades === null) return 0
+function trade(message: Wire, sinks: SymbolSinks): number {
+  if (sinks.trades === null) return 0
   const atMs = msOf(message, 'date')
   if (atMs === 0) throw new Malformed('date', 'a time in milliseconds', field(message, 'date'))
   const price = decimal(message, 'last')
   const size = decimal(message, 'size')
   // What is taken back or put right was told before; what has no size is no trade.
   if (isSet(message, 'cancel') || isSet(message, 'correction') || isNil(size)) return 0
-  if (atMs < place.newestMs - STALE_MS) return 0
+  if (atMs < sinks.newestMs - STALE_MS) return 0
   const key = `${String(field(message, 'seq'))} ${atMs} ${price} ${size}`
-  const { recent } = place
+  const { recent } = sinks
   if (recent.has(key)) return 0
   recent.add(key)
   if (recent.size > RECENT)
@@ -109,8 +109,8 @@ function trade(message: Wire, place: Place): number {
       recent.delete(oldest)
       break
     }
-  place.newestMs = Math.max(place.newestMs, atMs)
-  place.trades.trade({ price, size, venue: venueOf(field(message, 'exch')), at: nanosOfMs(atMs), effect: 'all' })
+  sinks.newestMs = Math.max(sinks.newestMs, atMs)
+  sinks.trades.trade({ price, size, venue: venueOf(field(message, 'exch')), at: nanosOfMs(atMs), effect: 'all' })
   return atMs
 }
 

@@ -23,7 +23,7 @@ export class MarketTime {
   }
 
   /** Tradier says what time it is. */
-  tell(ms: number): void {
+  sync(ms: number): void {
     if (Math.abs(ms - this.nowMs()) > SAME_MS) this.#set(ms)
   }
 

@@ -3,39 +3,39 @@
 import { BrokerFault } from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Topic, TopicLease, TopicSink } from '@trunkline/core/ports/market'
+import { PendingTasks } from '../../kit/flush-scheduler.ts'
 import { gapOf } from '../../kit/stream-fault.ts'
 import { Subscription } from '../../kit/subscription.ts'
-import { UnderWay } from '../../kit/turn.ts'
 
 export interface PollOptions {
   readonly clock: Clock
   /** From the end of one asking to the next, when so many topics are asked for. */
   readonly everyMs: (topic: Topic, topics: number) => number
   /** Asks, and tells the sink what has changed since `before`, which is what it gave the last time; null at first and after a loss. */
-  readonly ask: (topic: Topic, sink: TopicSink, before: Told | null, signal: AbortSignal) => Promise<Told>
+  readonly read: (topic: Topic, sink: TopicSink, before: Published | null, signal: AbortSignal) => Promise<Published>
 }
 
 /** What a topic's sink was told, by its own parts. */
-export type Told = ReadonlyMap<string, string>
+export type Published = ReadonlyMap<string, string>
 
 export class Polls implements AsyncDisposable {
   readonly #options: PollOptions
   readonly #closing = new AbortController()
-  readonly #running = new UnderWay()
+  readonly #running = new PendingTasks()
 
   constructor(options: PollOptions) {
     this.#options = options
   }
 
   stream(topic: Topic, sink: TopicSink): TopicLease {
-    const ending = new AbortController()
+    const stopping = new AbortController()
     const subscription = new Subscription(topic, sink)
     const everyMs = () => this.#options.everyMs(topic, this.#running.size)
-    const poll = new Poll({ ...this.#options, everyMs }, subscription, AbortSignal.any([ending.signal, this.#closing.signal]))
+    const poll = new Poll({ ...this.#options, everyMs }, subscription, AbortSignal.any([stopping.signal, this.#closing.signal]))
     this.#running.add(poll.run())
     return {
       renew: () => poll.renew(),
-      [Symbol.dispose]: () => ending.abort(new Error('nobody watches any more'))
+      [Symbol.dispose]: () => stopping.abort(new Error('nobody watches any more'))
     }
   }
 
@@ -46,7 +46,7 @@ export class Polls implements AsyncDisposable {
   }
 }
 
-interface PollsOwn extends Pick<PollOptions, 'clock' | 'ask'> {
+interface PollsOwn extends Pick<PollOptions, 'clock' | 'read'> {
   readonly everyMs: () => number
 }
 
@@ -54,7 +54,7 @@ class Poll {
   readonly #options: PollsOwn
   readonly #subscription: Subscription
   readonly #signal: AbortSignal
-  #told: Told | null = null
+  #published: Published | null = null
   #waiting: AbortController | null = null
 
   constructor(options: PollsOwn, subscription: Subscription, signal: AbortSignal) {
@@ -65,7 +65,7 @@ class Poll {
 
   renew(): void {
     if (this.#signal.aborted) return
-    this.#told = null
+    this.#published = null
     this.#subscription.lost('silence', 'nothing has come for too long, and it was asked for anew')
     this.#waiting?.abort(new Error('asked for anew'))
   }
@@ -78,12 +78,12 @@ class Poll {
     while (!this.#signal.aborted) {
       let pauseMs = this.#options.everyMs()
       try {
-        const before = this.#told
-        const told = await this.#options.ask(topic, this.#guarded(sink), before, this.#signal)
+        const before = this.#published
+        const published = await this.#options.read(topic, this.#guarded(sink), before, this.#signal)
         if (this.#signal.aborted) return
         this.#subscription.live()
         // A renewal meanwhile wants everything again.
-        if (this.#told === before) this.#told = told
+        if (this.#published === before) this.#published = published
       } catch (error) {
         if (this.#signal.aborted) return
         if (error instanceof BrokerFault && error.kind === 'refused') {
@@ -99,27 +99,27 @@ class Poll {
   }
 
   #lost(error: unknown): void {
-    this.#told = null
+    this.#published = null
     const { cause, reason } = gapOf(error)
     this.#subscription.lost(error instanceof BrokerFault && error.kind === 'credentials_rejected' ? 'token' : cause, reason)
   }
 
   /** Its first word is that it is live; after the end there is none. */
   #guarded(sink: TopicSink): TopicSink {
-    const told = (tell: () => void) => {
+    const guarded = (publish: () => void) => {
       if (this.#signal.aborted) return
       this.#subscription.live()
-      tell()
+      publish()
     }
     return {
       live: () => sink.live(),
       lost: (cause, reason) => sink.lost(cause, reason),
       refused: message => sink.refused(message),
-      trade: trade => told(() => sink.trade(trade)),
-      quote: quote => told(() => sink.quote(quote)),
-      depth: depth => told(() => sink.depth(depth)),
-      bar: bar => told(() => sink.bar(bar)),
-      chain: entry => told(() => sink.chain(entry))
+      trade: trade => guarded(() => sink.trade(trade)),
+      quote: quote => guarded(() => sink.quote(quote)),
+      depth: depth => guarded(() => sink.depth(depth)),
+      bar: bar => guarded(() => sink.bar(bar)),
+      chain: entry => guarded(() => sink.chain(entry))
     }
   }
 

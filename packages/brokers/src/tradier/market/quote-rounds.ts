@@ -5,7 +5,7 @@ import type { Wire } from '../../kit/parse.ts'
 
 const GATHER_MS = 100
 
-export class QuoteRounds implements AsyncDisposable {
+export class QuoteBatches implements AsyncDisposable {
   readonly #clock: Clock
   readonly #read: (symbols: readonly string[], signal: AbortSignal) => Promise<ReadonlyMap<string, Wire>>
   readonly #closing = new AbortController()

@@ -4,7 +4,7 @@ import { type TradingCalendar, usEquityCalendar, usOptionCalendar } from '@trunk
 import { type Decimal, parseDecimal, times } from '@trunkline/core/domain/decimal'
 import { type Nanos, nanosOfMs, type Quote } from '@trunkline/core/domain/market/records'
 import type { MarketInstrument } from '@trunkline/core/ports/market'
-import { kept, type MarketHours } from '../../kit/market-hours.ts'
+import { calendarFor, type MarketHours } from '../../kit/market-hours.ts'
 import { field, integer, nested, text, type Wire } from '../../kit/parse.ts'
 import { isNanos, isNil, isPlainDecimal } from '../../kit/scan.ts'
 import { fromTradier, isOption } from '../symbols.ts'
@@ -37,7 +37,7 @@ export function parseClock(answer: Wire): { readonly atMs: number } {
 export function instrumentOf(quote: Wire, hours: MarketHours): MarketInstrument {
   const symbol = text(quote, 'symbol', 32)
   const usual: TradingCalendar = isOption(symbol) ? (INDEXES.test(symbol) ? INDEX_OPTIONS : OPTIONS) : SHARES
-  return { symbol: fromTradier(symbol), instrument: isOption(symbol) ? 'OPT' : 'STK', calendar: kept(hours, usual) }
+  return { symbol: fromTradier(symbol), instrument: isOption(symbol) ? 'OPT' : 'STK', calendar: calendarFor(hours, usual) }
 }
 
 export function quoteOf(quote: Wire): Quote {
@@ -53,11 +53,11 @@ export function quoteOf(quote: Wire): Quote {
 }
 
 /** Shares are told by the hundred, contracts singly. */
-export function sized(told: Decimal | null, isContract: boolean): Decimal | null {
-  if (told === null || isContract) return told
+export function sized(raw: Decimal | null, isContract: boolean): Decimal | null {
+  if (raw === null || isContract) return raw
   // Whole hundreds nearly always, of which no sum need be made.
-  const hundreds = `${told}00`
-  return isNanos(told) && isPlainDecimal(hundreds) ? hundreds : times(told, HUNDRED)
+  const hundreds = `${raw}00`
+  return isNanos(raw) && isPlainDecimal(hundreds) ? hundreds : times(raw, HUNDRED)
 }
 
 /** A price of nothing is no quote. */
@@ -83,10 +83,10 @@ const DIGITS_SAFE = 16
 
 /** A time in milliseconds, 0 where none is told. */
 export function msOf(wire: Wire, key: string): number {
-  const told = field(wire, key)
+  const raw = field(wire, key)
   // Of a time of our age, every digit of which has been looked at.
-  if (isNanos(told) && told.length < DIGITS_SAFE) return Number(told)
-  return told === undefined || told === null || told === '' || told === 'null' ? 0 : integer(wire, key)
+  if (isNanos(raw) && raw.length < DIGITS_SAFE) return Number(raw)
+  return raw === undefined || raw === null || raw === '' || raw === 'null' ? 0 : integer(wire, key)
 }
 
 function nanosOf(wire: Wire, keys: readonly string[]): Nanos {

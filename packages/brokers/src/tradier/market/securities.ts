@@ -5,16 +5,18 @@ import { formatSymbol, parseSymbol } from '@trunkline/core/domain/symbol'
 import type { FoundSymbol } from '@trunkline/core/ports/market'
 import { text, type Wire } from '../../kit/parse.ts'
 import { fromTradier } from '../symbols.ts'
-import { items, textOf, wordsOf } from '../wire.ts'
+import { displayTextOf, items, textOf } from '../wire.ts'
 
 /** What has quotes and bars here; funds and contracts of options are left out. */
-const TYPES: ReadonlySet<string | null> = new Set(['stock', 'etf', 'index'])
+const SECURITY_TYPES: ReadonlySet<string | null> = new Set(['stock', 'etf', 'index'])
 
 /** @throws Malformed */
 export function parseSecurities(answer: Wire): readonly FoundSymbol[] {
   return items(answer, 'securities', 'security').flatMap(wire => {
-    const symbol = TYPES.has(textOf(wire, 'type')) ? ourSymbol(text(wire, 'symbol', 32)) : null
-    return symbol === null ? [] : [{ symbol, instrument: 'STK', name: wordsOf(wire, 'description'), exchange: textOf(wire, 'exchange') }]
+    const symbol = SECURITY_TYPES.has(textOf(wire, 'type')) ? ourSymbol(text(wire, 'symbol', 32)) : null
+    return symbol === null
+      ? []
+      : [{ symbol, instrument: 'STK', name: displayTextOf(wire, 'description'), exchange: textOf(wire, 'exchange') }]
   })
 }
 

@@ -14,22 +14,22 @@ import {
   type TopicLease,
   type TopicSink
 } from '@trunkline/core/ports/market'
+import { instrumentCache, type TtlCache } from '../../kit/bounded-cache.ts'
 import { isSuccess } from '../../kit/calls.ts'
 import type { HttpRequest } from '../../kit/http.ts'
 import type { MarketHours } from '../../kit/market-hours.ts'
 import type { Wire } from '../../kit/parse.ts'
-import { instrumentMemory, type Recent } from '../../kit/remembered.ts'
 import { get } from '../../kit/requests.ts'
 import type { TradierCalls } from '../calls.ts'
 import { quotesRequest } from '../requests.ts'
 import { toTradier } from '../symbols.ts'
 import { readAnswer } from '../wire.ts'
-import { barsWindows, saysTooOld } from './bars.ts'
+import { barsWindows, isTooOld } from './bars.ts'
 import { chainRequest, expirationsRequest, parseChain } from './chain.ts'
 import { type FeedOptions, MarketFeed } from './feed.ts'
 import { MarketTime } from './market-time.ts'
-import { Polls, type Told } from './poll.ts'
-import { QuoteRounds } from './quote-rounds.ts'
+import { Polls, type Published } from './poll.ts'
+import { QuoteBatches } from './quote-rounds.ts'
 import { instrumentOf, latestMs, parseClock, parseExpirations, parseQuotes, quoteOf } from './quotes.ts'
 import { parseSecurities } from './securities.ts'
 
@@ -47,30 +47,30 @@ export interface MarketOptions {
   readonly clock: Clock
   readonly hours: MarketHours
   /** Null: quotes are asked for. */
-  readonly stream: Pick<FeedOptions, 'url' | 'line' | 'session' | 'quietMs'> | null
+  readonly stream: Pick<FeedOptions, 'url' | 'connection' | 'session' | 'quietMs'> | null
 }
 
 export class TradierMarket implements MarketSource, AsyncDisposable {
   readonly #options: MarketOptions
   readonly #time: MarketTime
-  readonly #known: Recent<MarketInstrument | null>
+  readonly #known: TtlCache<MarketInstrument | null>
   readonly #feed: MarketFeed | null
   readonly #polls: Polls
-  readonly #rounds: QuoteRounds
+  readonly #quoteBatches: QuoteBatches
 
   constructor(options: MarketOptions) {
     const { clock, stream } = options
     const quotes = (symbols: readonly string[], signal: AbortSignal) => this.#quotes(symbols, signal)
     this.#options = options
     this.#time = new MarketTime(clock)
-    this.#known = instrumentMemory(clock)
+    this.#known = instrumentCache(clock)
     this.#feed = stream === null ? null : new MarketFeed({ ...stream, quotes, happened: ms => this.#time.happened(ms) })
-    this.#rounds = new QuoteRounds(clock, quotes)
+    this.#quoteBatches = new QuoteBatches(clock, quotes)
     this.#polls = new Polls({
       clock,
       // Quotes are asked for together; of everything else each takes a call.
       everyMs: ({ channel }, topics) => (channel === 'quotes' ? QUOTES_EVERY_MS : Math.max(EVERY_MS, topics * CALL_MS)),
-      ask: (topic, sink, before, signal) => this.#ask(topic, sink, before, signal)
+      read: (topic, sink, before, signal) => this.#poll(topic, sink, before, signal)
     })
   }
 
@@ -81,10 +81,13 @@ export class TradierMarket implements MarketSource, AsyncDisposable {
   async instrument(symbol: string, signal: AbortSignal): Promise<MarketInstrument | null> {
     const known = this.#known.get(symbol)
     if (known !== undefined) return known
-    const asked = toTradier(symbol)
-    const [quotes, clock] = await Promise.all([this.#quotes([asked], signal), this.#read(get('/markets/clock', {}), parseClock, signal)])
-    this.#time.tell(clock.atMs)
-    const quote = quotes.get(asked)
+    const requested = toTradier(symbol)
+    const [quotes, clock] = await Promise.all([
+      this.#quotes([requested], signal),
+      this.#read(get('/markets/clock', {}), parseClock, signal)
+    ])
+    this.#time.sync(clock.atMs)
+    const quote = quotes.get(requested)
     const found = quote === undefined ? null : instrumentOf(quote, this.#options.hours)
     this.#known.put(symbol, found)
     return found
@@ -117,8 +120,8 @@ export class TradierMarket implements MarketSource, AsyncDisposable {
 
   async search(text: string, signal: AbortSignal): Promise<readonly FoundSymbol[]> {
     // One finds symbols by what they begin with, the other by words of the name.
-    const asked = ['/markets/lookup', '/markets/search'].map(path => this.#read(get(path, { q: text }), parseSecurities, signal))
-    return (await Promise.all(asked)).flatMap(found => found.slice(0, SYMBOLS_FOUND_MAX / asked.length))
+    const requested = ['/markets/lookup', '/markets/search'].map(path => this.#read(get(path, { q: text }), parseSecurities, signal))
+    return (await Promise.all(requested)).flatMap(found => found.slice(0, SYMBOLS_FOUND_MAX / requested.length))
   }
 
   stream(topic: Topic, sink: TopicSink): TopicLease {
@@ -127,7 +130,7 @@ export class TradierMarket implements MarketSource, AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all([this.#feed?.[Symbol.asyncDispose](), this.#polls[Symbol.asyncDispose](), this.#rounds[Symbol.asyncDispose]()])
+    await Promise.all([this.#feed?.[Symbol.asyncDispose](), this.#polls[Symbol.asyncDispose](), this.#quoteBatches[Symbol.asyncDispose]()])
   }
 
   #window({ request, read }: ReturnType<typeof barsWindows>[number], signal: AbortSignal): Promise<readonly Bar[]> {
@@ -138,7 +141,7 @@ export class TradierMarket implements MarketSource, AsyncDisposable {
       request,
       reply => {
         if (isSuccess(reply.status)) return read(readAnswer(reply.body), presentMs)
-        if (saysTooOld(reply)) return []
+        if (isTooOld(reply)) return []
         throw new BrokerFault('refused', 'Tradier could not be asked for the bars')
       },
       signal,
@@ -147,11 +150,11 @@ export class TradierMarket implements MarketSource, AsyncDisposable {
   }
 
   /** @throws BrokerFault `refused` for what is not streamed and cannot be asked for either */
-  async #ask(topic: Topic, sink: TopicSink, before: Told | null, signal: AbortSignal): Promise<Told> {
+  async #poll(topic: Topic, sink: TopicSink, before: Published | null, signal: AbortSignal): Promise<Published> {
     switch (topic.channel) {
       case 'options_chain': {
         const entries = await this.chain(topic.symbol, topic.expiration, signal)
-        return tell(
+        return publishChanges(
           entries,
           ({ symbol }) => symbol,
           before,
@@ -163,7 +166,7 @@ export class TradierMarket implements MarketSource, AsyncDisposable {
         const bars: Bar[] = []
         for await (const page of this.bars({ ...topic, fromMs: presentMs - 3 * MINUTE_MS, toMs: presentMs + MINUTE_MS }, signal))
           bars.push(...page)
-        return tell(
+        return publishChanges(
           bars,
           ({ startMs }) => String(startMs),
           before,
@@ -171,10 +174,10 @@ export class TradierMarket implements MarketSource, AsyncDisposable {
         )
       }
       case 'quotes': {
-        const quote = await this.#rounds.quote(toTradier(topic.symbol), signal)
+        const quote = await this.#quoteBatches.quote(toTradier(topic.symbol), signal)
         if (quote === undefined) throw new BrokerFault('refused', `Tradier has no quotes of ${topic.symbol}`)
         this.#time.happened(latestMs(quote, ['bid_date', 'ask_date']))
-        return tell(
+        return publishChanges(
           [quoteOf(quote)],
           () => topic.symbol,
           before,
@@ -200,12 +203,17 @@ export class TradierMarket implements MarketSource, AsyncDisposable {
 }
 
 /** Tells those of some records that are not as they were told. */
-function tell<T>(records: readonly T[], keyOf: (record: T) => string, before: Told | null, say: (record: T) => void): Told {
-  const told = new Map<string, string>()
+function publishChanges<T>(
+  records: readonly T[],
+  keyOf: (record: T) => string,
+  before: Published | null,
+  publish: (record: T) => void
+): Published {
+  const published = new Map<string, string>()
   for (const record of records) {
-    const [key, words] = [keyOf(record), JSON.stringify(record)]
-    told.set(key, words)
-    if (before?.get(key) !== words) say(record)
+    const [key, text] = [keyOf(record), JSON.stringify(record)]
+    published.set(key, text)
+    if (before?.get(key) !== text) publish(record)
   }
-  return told
+  return published
 }

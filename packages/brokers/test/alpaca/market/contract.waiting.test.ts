@@ -2,11 +2,11 @@
 
 import { after } from 'node:test'
 import { marketContract } from '@trunkline/testkit/market-contract/index'
-import { MARKET_HEARTBEAT_MS, openDialectMarket, startMarketHouse } from '../../support/dialect-market.ts'
+import { MARKET_HEARTBEAT_MS, openDialectMarket, startMarketSandbox } from '../../support/dialect-market.ts'
 import { ALPACA, alpacaAt, strict } from '../harness.ts'
 
-const house = strict(startMarketHouse())
-after(async () => await (await house)[Symbol.asyncDispose]())
+const sandbox = strict(startMarketSandbox())
+after(async () => await (await sandbox)[Symbol.asyncDispose]())
 
 const MARKET = {
   broker: { ...ALPACA, define: (at, deps) => alpacaAt(at, deps, MARKET_HEARTBEAT_MS) },
@@ -14,4 +14,4 @@ const MARKET = {
   patienceMs: 20_000
 } satisfies Parameters<typeof openDialectMarket>[1]
 
-marketContract('ALPACA', async () => await openDialectMarket(await house, MARKET))
+marketContract('ALPACA', async () => await openDialectMarket(await sandbox, MARKET))

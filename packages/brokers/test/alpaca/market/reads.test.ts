@@ -13,8 +13,8 @@ import { chainEntry, parseContracts, parseLatestQuotes, parseSnapshots } from '.
 import { dispatch, isItem, quoteOf, SinkTables, tradeOf } from '../../../src/alpaca/market/items.ts'
 import { bodyText, fixture, reply, unread } from '../fixtures.ts'
 import { as, json, openAt, Venue } from '../venue.ts'
+import { RecordingSink } from './recording-sink.ts'
 import { knowsSymbols, ScriptedStream } from './streams.ts'
-import { Told } from './told.ts'
 
 after(() =>
   assert.deepEqual(
@@ -106,9 +106,9 @@ test('the minute under way, and one that history does not have yet, are made of 
     assert.equal(query.get('start'), '2026-11-03T15:10:00.000000Z')
     return json(200, pages[query.get('page_token') ?? 'first'])
   })
-  const asked = { symbol: 'BTC/USD', interval: '1m', fromMs: MINUTE, toMs: MINUTE + 600_000 }
+  const requested = { symbol: 'BTC/USD', interval: '1m', fromMs: MINUTE, toMs: MINUTE + 600_000 }
   await using opened = openAt(venue)
-  const bars = await barsOf(opened.market, asked)
+  const bars = await barsOf(opened.market, requested)
   assert.deepEqual(bars.slice(2), [
     { startMs: MINUTE + 120_000, open: '5', high: '7', low: '5', close: '7', volume: '1.5', closed: true },
     { startMs: MINUTE + 180_000, open: '6', high: '6', low: '4', close: '4', volume: '2.0000001', closed: false }
@@ -120,7 +120,7 @@ test('the minute under way, and one that history does not have yet, are made of 
     return json(200, { trades: null, next_page_token: null })
   })
   await using later = openAt(venue)
-  assert.equal((await barsOf(later.market, asked)).length, 2)
+  assert.equal((await barsOf(later.market, requested)).length, 2)
 })
 
 test('bars of shares say which feed and how they are adjusted; unknown symbols and windows are refused', async () => {
@@ -199,10 +199,10 @@ test('a contract and its market', () => {
 
 test('the present quotes of an answer, as the stream would tell them', () => {
   const tables = new SinkTables()
-  const told = new Told()
-  tables.add('quotes', 'AAPL', told)
+  const sink = new RecordingSink()
+  tables.add('quotes', 'AAPL', sink)
   assert.ok(dispatch(parseLatestQuotes(reply('market.quotes')), tables) > 0)
-  assert.deepEqual([told.words, told.events[0].askPrice], [['quote'], '150.25'])
+  assert.deepEqual([sink.history, sink.events[0].askPrice], [['quote'], '150.25'])
 })
 
 test('a chain is told whole at first, and then what changed', async () => {
@@ -218,14 +218,14 @@ test('a chain is told whole at first, and then what changed', async () => {
     return json(200, { snapshots: { [symbol]: { ...snapshot, latestTrade: trade } }, next_page_token: null })
   })
   await using opened = openAt(venue)
-  const told = new Told()
-  const lease = opened.market.stream({ channel: 'options_chain', symbol: 'AAPL', expiration: EXPIRATION }, told)
-  await told.hears('live', 'chain', 'chain')
+  const sink = new RecordingSink()
+  const lease = opened.market.stream({ channel: 'options_chain', symbol: 'AAPL', expiration: EXPIRATION }, sink)
+  await sink.receives('live', 'chain', 'chain')
   lease.renew()
-  await until(() => told.words.length >= 7, 'it is told anew')
-  assert.deepEqual(told.words.slice(3), ['lost silence', 'live', 'chain', 'chain'])
+  await until(() => sink.history.length >= 7, 'it is told anew')
+  assert.deepEqual(sink.history.slice(3), ['lost silence', 'live', 'chain', 'chain'])
   assert.deepEqual(
-    told.events.map(({ last }) => last),
+    sink.events.map(({ last }) => last),
     ['3.1', null, '3.2', null]
   )
   lease[Symbol.dispose]()
@@ -242,19 +242,19 @@ test('a chain’s quotes are streamed between two looks, beside a topic of the s
   venue.on('GET /data/v1beta1/options/snapshots/AAPL', as('market.snapshots'))
   const options = new ScriptedStream(venue, '/v1beta1/indicative', { isBytes: true })
   await using opened = openAt(venue)
-  const [chain, topic] = [new Told(), new Told()]
+  const [chain, topic] = [new RecordingSink(), new RecordingSink()]
   const lease = opened.market.stream({ channel: 'options_chain', symbol: 'AAPL', expiration: EXPIRATION }, chain)
-  await chain.hears('live', 'chain', 'chain')
+  await chain.receives('live', 'chain', 'chain')
   const own = opened.market.stream({ channel: 'quotes', symbol: CALL }, topic)
-  await topic.hears('live')
+  await topic.receives('live')
   const quote = (t: string, bp: number) => ({ T: 'q', S: CALL, bp, bs: 3, ap: bp + 1, as: 4, t: `2026-11-03T15:${t}Z` })
   // The snapshot's quote is of 15:10:17.
-  options.say([quote('10:16', 1), quote('10:18', 4)])
-  await chain.hears('live', 'chain', 'chain', 'chain')
+  options.send([quote('10:16', 1), quote('10:18', 4)])
+  await chain.receives('live', 'chain', 'chain', 'chain')
   const [, , entry] = chain.events
   assert.deepEqual([entry.symbol, entry.bid, entry.ask, entry.mid, entry.askSize, entry.last], [CALL, '4', '5', '4.5', '4', '3.1'])
-  await topic.hears('live', 'quote', 'quote')
-  const unsubscribed = () => options.heard.filter(({ action }) => action === 'unsubscribe').flatMap(({ quotes: list }) => list)
+  await topic.receives('live', 'quote', 'quote')
+  const unsubscribed = () => options.received.filter(({ action }) => action === 'unsubscribe').flatMap(({ quotes: list }) => list)
   lease[Symbol.dispose]()
   await until(() => unsubscribed().length === 1, 'the other contract is given back')
   assert.ok(!unsubscribed().includes(CALL))
@@ -268,11 +268,11 @@ test('a chain that nobody lists is refused, and one that cannot be read is lost'
   venue.on('GET /data/v1beta1/options/snapshots/AAPL', json(200, { snapshots: {}, next_page_token: null }))
   venue.on('GET /data/v1beta1/options/snapshots/KO', json(200, { snapshots: 5 }))
   await using opened = openAt(venue)
-  const [none, unreadable] = [new Told(), new Told()]
+  const [none, unreadable] = [new RecordingSink(), new RecordingSink()]
   opened.market.stream({ channel: 'options_chain', symbol: 'AAPL', expiration: EXPIRATION }, none)
   opened.market.stream({ channel: 'options_chain', symbol: 'KO', expiration: EXPIRATION }, unreadable)
-  await none.hears('refused')
-  await unreadable.hears('lost malformed')
+  await none.receives('refused')
+  await unreadable.receives('lost malformed')
 })
 
 test('no item and no answer makes a reader throw anything but Malformed', () => {
@@ -292,7 +292,7 @@ test('no item and no answer makes a reader throw anything but Malformed', () => 
     fc.property(damaged, item => {
       const tables = new SinkTables()
       for (const symbol of ['AAPL', 'BTC/USD'])
-        for (const channel of ['trades', 'quotes', 'depth'] as const) tables.add(channel, symbol, new Told())
+        for (const channel of ['trades', 'quotes', 'depth'] as const) tables.add(channel, symbol, new RecordingSink())
       onlyMalformed(() => dispatch([item], tables))
       assert.ok(isItem(item))
       onlyMalformed(() => tradeOf(item))

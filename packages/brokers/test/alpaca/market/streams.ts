@@ -6,7 +6,7 @@ import type { Json } from '../fixtures.ts'
 import { as, json, type Venue } from '../venue.ts'
 
 export class ScriptedStream {
-  readonly heard: Json[] = []
+  readonly received: Json[] = []
   readonly #isBytes: boolean
   readonly #venue: Venue
   readonly #subscribed = new Map<WebSocket, Map<string, Set<string>>>()
@@ -19,15 +19,15 @@ export class ScriptedStream {
     this.#isBytes = isBytes
     venue.streams.set(`/streams${path}`, {
       greet: socket => this.#send(socket, [{ T: 'success', msg: 'connected' }]),
-      hear: (data, socket, isBinary) => {
+      onFrame: (data, socket, isBinary) => {
         const message: Json = isBinary ? decode(data) : JSON.parse(data.toString())
-        this.heard.push(message)
+        this.received.push(message)
         this.#answer(message, socket)
       }
     })
   }
 
-  say(items: readonly object[] | string): void {
+  send(items: readonly object[] | string): void {
     if (typeof items === 'string') this.#venue.last.send(items)
     else this.#send(this.#venue.last, items)
   }
@@ -62,7 +62,7 @@ export function knowsSymbols(venue: Venue): void {
   venue.on('GET /api/v2/clock', as('market.clock'))
   venue.on('GET /api/v2/assets/AAPL', as('market.asset.share'))
   venue.on('GET /api/v2/assets/MSFT', json(200, { class: 'us_equity', symbol: 'MSFT' }))
-  venue.on('GET /api/v2/assets/BTC%2FUSD', as('market.asset.coin'))
+  venue.on('GET /api/v2/assets/BTC%2FUSD', as('market.asset.crypto'))
   venue.on('GET /api/v2/options/contracts/*', seen => json(200, { symbol: seen.path.split('/').at(-1) }))
   venue.on('GET /data/v2/stocks/quotes/latest', json(200, { quotes: {} }))
   venue.on('GET /data/v1beta3/crypto/us/latest/quotes', json(200, { quotes: {} }))

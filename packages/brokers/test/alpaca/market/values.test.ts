@@ -5,9 +5,9 @@ import { compare } from '@trunkline/core/domain/decimal'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import { parseNanos } from '@trunkline/core/domain/market/records'
 import fc from 'fast-check'
-import { Book } from '../../../src/alpaca/market/book.ts'
 import { JSON_CODEC, MESSAGE_PACK_CODEC } from '../../../src/alpaca/market/codec.ts'
 import { effectOf } from '../../../src/alpaca/market/conditions.ts'
+import { LimitOrderBook } from '../../../src/alpaca/market/order-book.ts'
 import { exact, msOf, nanosOf } from '../../../src/alpaca/market/values.ts'
 
 test('numbers as they were written, small ones without their exponent', () => {
@@ -99,11 +99,11 @@ const AT = parseNanos('1', 'at')
 type Levels = readonly { readonly p: string; readonly s: string }[]
 
 test('prices that are one binary number are two levels, in their order', () => {
-  const book = new Book()
+  const orderBook = new LimitOrderBook()
   const [low, high] = ['0.10000000000000000001', '0.10000000000000000002']
   const levels = [high, low].map(p => ({ p, s: '1' }))
   const prices = (side: readonly { readonly price: string }[] | undefined) => side?.map(({ price }) => price)
-  const whole = book.after({ r: true, b: levels, a: levels }, AT)
+  const whole = orderBook.after({ r: true, b: levels, a: levels }, AT)
   assert.deepEqual(
     [prices(whole?.bids), prices(whole?.asks)],
     [
@@ -111,7 +111,7 @@ test('prices that are one binary number are two levels, in their order', () => {
       [low, high]
     ]
   )
-  const less = book.after({ b: [{ p: `${low}0`, s: '0' }] }, AT)
+  const less = orderBook.after({ b: [{ p: `${low}0`, s: '0' }] }, AT)
   assert.deepEqual([prices(less?.bids), prices(less?.asks)], [[high], [low, high]])
 })
 
@@ -121,7 +121,7 @@ test('a book is what its whole and the changes since make it', () => {
   const messages = fc.array(fc.record({ b: levels, a: levels, r: fc.boolean() }), { maxLength: 12 })
   fc.assert(
     fc.property(messages, all => {
-      const book = new Book()
+      const orderBook = new LimitOrderBook()
       const sides = { b: new Map<string, string>(), a: new Map<string, string>() }
       let isWhole = false
       for (const message of all) {
@@ -135,7 +135,7 @@ test('a book is what its whole and the changes since make it', () => {
             if (s === '0') sides[side].delete(p)
             else sides[side].set(p, s)
           }
-        const shown = book.after(message, AT)
+        const shown = orderBook.after(message, AT)
         if (!isWhole) {
           assert.equal(shown, null)
           sides.b.clear()

@@ -2,9 +2,9 @@
 
 import { after } from 'node:test'
 import { marketContract } from '@trunkline/testkit/market-contract/index'
-import { openMarket, startHouse } from './harness.ts'
+import { openMarket, startSandbox } from './harness.ts'
 
-const house = startHouse()
-after(async () => await (await house)[Symbol.asyncDispose]())
+const sandbox = startSandbox()
+after(async () => await (await sandbox)[Symbol.asyncDispose]())
 
-marketContract('SANDBOX', async () => await openMarket(await house))
+marketContract('SANDBOX', async () => await openMarket(await sandbox))

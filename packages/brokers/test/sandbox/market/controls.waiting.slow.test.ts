@@ -4,11 +4,11 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { Bar } from '@trunkline/core/domain/market/records'
 import type { MarketSource, Topic, TopicLease, TopicSink } from '@trunkline/core/ports/market'
-import { MARKET_CARDS, type MarketHarness } from '@trunkline/testkit/market-contract/index'
-import { openMarket, startHouse } from './harness.ts'
+import { MARKET_CONTRACT_CASES, type MarketHarness } from '@trunkline/testkit/market-contract/index'
+import { openMarket, startSandbox } from './harness.ts'
 
-const house = startHouse()
-after(async () => await (await house)[Symbol.asyncDispose]())
+const sandbox = startSandbox()
+after(async () => await (await sandbox)[Symbol.asyncDispose]())
 
 const PATIENCE_MS = 3_000
 
@@ -23,7 +23,7 @@ interface Wrong {
 function through(right: MarketSource, spoilt: (sink: TopicSink, topic: Topic) => Partial<TopicSink>, onDispose = true) {
   return {
     stream(topic: Topic, sink: TopicSink): TopicLease {
-      const told: TopicSink = {
+      const spoiledSink: TopicSink = {
         live: () => sink.live(),
         lost: (cause, reason) => sink.lost(cause, reason),
         refused: message => sink.refused(message),
@@ -34,7 +34,7 @@ function through(right: MarketSource, spoilt: (sink: TopicSink, topic: Topic) =>
         chain: entry => sink.chain(entry),
         ...spoilt(sink, topic)
       }
-      const lease = right.stream(topic, told)
+      const lease = right.stream(topic, spoiledSink)
       return { renew: () => lease.renew(), [Symbol.dispose]: () => (onDispose ? lease[Symbol.dispose]() : undefined) }
     }
   }
@@ -177,9 +177,9 @@ function spoilt(harness: MarketHarness, { spoil }: Wrong): MarketHarness {
 for (const wrong of WRONGS)
   test(`a market that ${wrong.what} does not pass`, async () => {
     for (const id of wrong.caught) {
-      const card = MARKET_CARDS.find(each => each.id === id)
-      assert.ok(card !== undefined, id)
-      await using harness = await openMarket(await house)
-      await assert.rejects(card.run(spoilt(harness, wrong)), `${id} does not notice it`)
+      const contractCase = MARKET_CONTRACT_CASES.find(each => each.id === id)
+      assert.ok(contractCase !== undefined, id)
+      await using harness = await openMarket(await sandbox)
+      await assert.rejects(contractCase.run(spoilt(harness, wrong)), `${id} does not notice it`)
     }
   })

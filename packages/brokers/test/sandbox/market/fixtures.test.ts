@@ -6,19 +6,19 @@ import { parseDay } from '@trunkline/core/domain/timestamp'
 import { parseBarsPage } from '../../../src/sandbox/market/bars.ts'
 import { parseInstrument } from '../../../src/sandbox/market/instruments.ts'
 import { dispatch } from '../../../src/sandbox/market/items.ts'
-import { SinkTables } from '../../../src/sandbox/market/tables.ts'
-import { saysUnknownSymbol } from '../../../src/sandbox/outcomes.ts'
+import { SinkTables } from '../../../src/sandbox/market/sink-tables.ts'
+import { isUnknownSymbol } from '../../../src/sandbox/outcomes.ts'
 import { readAnswer } from '../../../src/sandbox/parse.ts'
 import { fixture, reply, unreadFixtures } from '../fixtures.ts'
-import type { Json } from '../house.ts'
-import { brokerAt, FakeHouse, Told } from './fake-house.ts'
+import type { Json } from '../sandbox-process.ts'
+import { brokerAt, FakeSandbox, RecordingSink } from './fake-sandbox.ts'
 
 after(() => assert.deepEqual(unreadFixtures('market'), [], 'fixtures that no test reads'))
 
 const body = (name: string): Json => fixture(name).body
 
 test('instruments of every class', () => {
-  const shown = ['share', 'coin', 'option', 'future'].map(kind => {
+  const shown = ['share', 'crypto', 'option', 'future'].map(kind => {
     const name = `market.instrument.${kind}`
     const { symbol, instrument } = parseInstrument(readAnswer(reply(name).body), body(name).instrument.symbol)
     return [symbol, instrument]
@@ -29,7 +29,7 @@ test('instruments of every class', () => {
     [body('market.instrument.option').instrument.symbol, 'OPT'],
     ['ESZ26', 'FUT']
   ])
-  assert.ok(saysUnknownSymbol(readAnswer(reply('market.instrument.unknown').body)))
+  assert.ok(isUnknownSymbol(readAnswer(reply('market.instrument.unknown').body)))
 })
 
 test('past bars', () => {
@@ -39,15 +39,15 @@ test('past bars', () => {
 })
 
 test('every kind of item', () => {
-  const told = new Told()
+  const sink = new RecordingSink()
   const tables = new SinkTables()
   const [option] = body('market.option').items
-  for (const channel of ['trades', 'quotes', 'depth'] as const) tables.add({ channel, symbol: 'BTC/USD' }, told)
-  tables.add({ channel: 'bars', symbol: 'BTC/USD', interval: '1m' }, told)
-  tables.add({ channel: 'options_chain', symbol: 'SPY', expiration: parseDay(option.expiration, 'expiration') }, told)
+  for (const channel of ['trades', 'quotes', 'depth'] as const) tables.add({ channel, symbol: 'BTC/USD' }, sink)
+  tables.add({ channel: 'bars', symbol: 'BTC/USD', interval: '1m' }, sink)
+  tables.add({ channel: 'options_chain', symbol: 'SPY', expiration: parseDay(option.expiration, 'expiration') }, sink)
   for (const kind of ['trade', 'quote', 'depth', 'bar', 'option']) dispatch(body(`market.${kind}`).items, tables)
-  assert.deepEqual(told.words, ['trade', 'quote', 'depth', 'bar', 'chain'])
-  const [trade, quote, depth, bar, entry] = told.events
+  assert.deepEqual(sink.history, ['trade', 'quote', 'depth', 'bar', 'chain'])
+  const [trade, quote, depth, bar, entry] = sink.events
   assert.equal(trade.venue, body('market.trade').items[0].x)
   assert.equal(quote.bidPrice, body('market.quote').items[0].b)
   assert.equal(depth.bids.length, body('market.depth').items[0].bids.length)
@@ -56,26 +56,26 @@ test('every kind of item', () => {
 })
 
 test('a conversation in the house’s own words', async () => {
-  await using house = await FakeHouse.start()
-  house.answer = ({ op, n }) => {
-    if (op === 'login') house.say(body('market.ready'))
-    else if (n === 1) house.say({ ...body('market.added'), n })
-    else if (op === 'drop') house.say({ ...body('market.dropped'), n })
-    else house.say({ ...body('market.problem'), n })
+  await using sandbox = await FakeSandbox.start()
+  sandbox.answer = ({ op, n }) => {
+    if (op === 'login') sandbox.send(body('market.ready'))
+    else if (n === 1) sandbox.send({ ...body('market.added'), n })
+    else if (op === 'drop') sandbox.send({ ...body('market.dropped'), n })
+    else sandbox.send({ ...body('market.problem'), n })
   }
-  house.read = () => ({ status: 200, body: body('market.expirations') })
-  await using stage = brokerAt(house)
-  const [known, unknown, refused] = [new Told(), new Told(), new Told()]
+  sandbox.read = () => ({ status: 200, body: body('market.expirations') })
+  await using stage = brokerAt(sandbox)
+  const [known, unknown, refused] = [new RecordingSink(), new RecordingSink(), new RecordingSink()]
   const lease = stage.market.stream({ channel: 'trades', symbol: 'BTC/USD' }, known)
   stage.market.stream({ channel: 'trades', symbol: 'NOSUCH' }, unknown)
-  await known.hears('live')
-  await unknown.hears('refused')
-  house.say({ ...body('market.trade'), seq: 1 })
-  house.say({ ...body('market.heartbeat'), seq: 1 })
-  await known.hears('live', 'trade')
+  await known.receives('live')
+  await unknown.receives('refused')
+  sandbox.send({ ...body('market.trade'), seq: 1 })
+  sandbox.send({ ...body('market.heartbeat'), seq: 1 })
+  await known.receives('live', 'trade')
   lease[Symbol.dispose]()
   stage.market.stream({ channel: 'quotes', symbol: 'BTC/USD' }, refused)
-  await refused.hears('refused')
+  await refused.receives('refused')
   const days = await stage.market.expirations('SPY', new AbortController().signal)
   assert.equal(days.length, body('market.expirations').items.length)
 })

@@ -9,19 +9,19 @@ import { systemClock } from '../../support/clocks.ts'
 import { MemoryHolder } from '../../support/holder.ts'
 import { MemoryLog } from '../../support/log.ts'
 import { MemoryMeter } from '../../support/meter.ts'
-import { HouseProcess, type Json } from '../house.ts'
+import { type Json, SandboxProcess } from '../sandbox-process.ts'
 
 /** Seldom enough that a house which lives through minutes at once is not taken for a silent one. */
 const HEARTBEAT_MS = 1_000
 
-export function startHouse(): Promise<HouseProcess> {
-  return HouseProcess.start({ SANDBOX_HEARTBEAT_MS: String(HEARTBEAT_MS) })
+export function startSandbox(): Promise<SandboxProcess> {
+  return SandboxProcess.start({ SANDBOX_HEARTBEAT_MS: String(HEARTBEAT_MS) })
 }
 
-export async function openMarket(house: HouseProcess): Promise<MarketHarness> {
-  const { login } = await house.control('POST', '/logins', { accounts: [] })
-  const token = await house.control('POST', `/logins/${login.username}/token`, {})
-  const { clientId, clientSecret, url } = house
+export async function openMarket(sandboxProcess: SandboxProcess): Promise<MarketHarness> {
+  const { login } = await sandboxProcess.control('POST', '/logins', { accounts: [] })
+  const token = await sandboxProcess.control('POST', `/logins/${login.username}/token`, {})
+  const { clientId, clientSecret, url } = sandboxProcess
   const definition = sandbox(
     { baseUrl: url, clientId, clientSecret },
     { clock: systemClock, fraction: () => 0.05, log: new MemoryLog(), meter: new MemoryMeter() }
@@ -44,18 +44,18 @@ export async function openMarket(house: HouseProcess): Promise<MarketHarness> {
     patienceMs: 20_000,
     close: async () => await broker[Symbol.asyncDispose](),
     venue: {
-      async stream(mischief) {
-        await house.control('POST', '/streams', { do: mischief, on: 'market', login: login.username })
+      async stream(fault) {
+        await sandboxProcess.control('POST', '/streams', { do: fault, on: 'market', login: login.username })
       },
       async open() {
-        const { items } = await house.control('GET', '/streams')
+        const { items } = await sandboxProcess.control('GET', '/streams')
         return items.find(own)?.seq.length ?? 0
       },
       async advance(ms) {
-        await house.control('PUT', '/clock', { advance_ms: ms })
+        await sandboxProcess.control('PUT', '/clock', { advance_ms: ms })
       },
       async revoke() {
-        await house.control('POST', `/logins/${login.username}/revoke`, {})
+        await sandboxProcess.control('POST', `/logins/${login.username}/revoke`, {})
       }
     },
     async [Symbol.asyncDispose]() {

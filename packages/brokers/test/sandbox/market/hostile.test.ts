@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { until } from '@trunkline/testkit/until'
-import { brokerAt, FakeHouse, Told, tradeItem, trades } from './fake-house.ts'
+import { brokerAt, FakeSandbox, RecordingSink, tradeItem, trades } from './fake-sandbox.ts'
 
 const UNREADABLE: readonly string[] = [
   '',
@@ -60,23 +60,23 @@ const HARMLESS: readonly string[] = [
 ]
 
 test('a message that cannot be read is a loss, and the stream goes on', async () => {
-  await using house = await FakeHouse.start()
-  await using stage = brokerAt(house)
-  const sink = new Told()
+  await using sandbox = await FakeSandbox.start()
+  await using stage = brokerAt(sandbox)
+  const sink = new RecordingSink()
   stage.market.stream(trades('SPY'), sink)
   for (const [index, frame] of UNREADABLE.entries()) {
-    await until(() => sink.words.length === 1 + 2 * index && sink.words.at(-1) === 'live', `live again before ${frame.slice(0, 60)}`)
-    house.last.send(frame)
-    await until(() => sink.words.length === 3 + 2 * index, `lost and live after ${frame.slice(0, 60)}, told ${sink.words.slice(-4)}`)
-    assert.deepEqual(sink.words.slice(-2), ['lost malformed', 'live'], frame.slice(0, 60))
+    await until(() => sink.history.length === 1 + 2 * index && sink.history.at(-1) === 'live', `live again before ${frame.slice(0, 60)}`)
+    sandbox.last.send(frame)
+    await until(() => sink.history.length === 3 + 2 * index, `lost and live after ${frame.slice(0, 60)}, told ${sink.history.slice(-4)}`)
+    assert.deepEqual(sink.history.slice(-2), ['lost malformed', 'live'], frame.slice(0, 60))
   }
   assert.equal(sink.events.length, 0)
 })
 
 test('an answer to what was asked that does not say what it must is a loss', async () => {
-  await using house = await FakeHouse.start()
-  await using stage = brokerAt(house)
-  const sink = new Told()
+  await using sandbox = await FakeSandbox.start()
+  await using stage = brokerAt(sandbox)
+  const sink = new RecordingSink()
   const wrong = [
     { symbols: null, unknown: [] },
     { symbols: [], unknown: [] },
@@ -85,22 +85,22 @@ test('an answer to what was asked that does not say what it must is a loss', asy
     { symbols: ['SPY'], unknown: 'none' },
     { symbols: ['SPY'] }
   ]
-  house.answer = (message, socket) => {
-    const words = wrong[0]
-    if (message.op === 'add' && words !== undefined) {
+  sandbox.answer = (message, socket) => {
+    const change = wrong[0]
+    if (message.op === 'add' && change !== undefined) {
       wrong.shift()
-      socket.send(JSON.stringify({ ev: 'added', n: message.n, ...words }))
-    } else house.usual(message, socket)
+      socket.send(JSON.stringify({ ev: 'added', n: message.n, ...change }))
+    } else sandbox.usual(message, socket)
   }
   stage.market.stream(trades('SPY'), sink)
-  await until(() => sink.words.includes('live'), 'the house comes to its senses')
-  assert.deepEqual([sink.words, wrong.length], [['lost malformed', 'live'], 0])
+  await until(() => sink.history.includes('live'), 'the house comes to its senses')
+  assert.deepEqual([sink.history, wrong.length], [['lost malformed', 'live'], 0])
 })
 
 test('a greeting that is none is an outage', async () => {
-  await using house = await FakeHouse.start()
-  await using stage = brokerAt(house)
-  const sink = new Told()
+  await using sandbox = await FakeSandbox.start()
+  await using stage = brokerAt(sandbox)
+  const sink = new RecordingSink()
   const wrong = [
     '{}',
     '{"ev":"ready"}',
@@ -110,61 +110,61 @@ test('a greeting that is none is an outage', async () => {
     '[]',
     '{"seq":1,"items":[]}'
   ]
-  house.answer = (message, socket) => {
+  sandbox.answer = (message, socket) => {
     const frame = message.op === 'login' ? wrong.shift() : undefined
-    if (frame === undefined) house.usual(message, socket)
+    if (frame === undefined) sandbox.usual(message, socket)
     else socket.send(frame)
   }
   stage.market.stream(trades('SPY'), sink)
-  await until(() => sink.words.includes('live'), 'the house comes to its senses')
-  assert.deepEqual([sink.words, wrong.length], [['lost malformed', 'live'], 0])
+  await until(() => sink.history.includes('live'), 'the house comes to its senses')
+  assert.deepEqual([sink.history, wrong.length], [['lost malformed', 'live'], 0])
 })
 
 test('a number far ahead of the truth does not make everything after it a repetition', async () => {
-  await using house = await FakeHouse.start()
-  await using stage = brokerAt(house)
-  const sink = new Told()
+  await using sandbox = await FakeSandbox.start()
+  await using stage = brokerAt(sandbox)
+  const sink = new RecordingSink()
   stage.market.stream(trades('SPY'), sink)
-  await sink.hears('live')
-  house.items([tradeItem('SPY')], 1)
-  house.items([tradeItem('SPY')], Number.MAX_SAFE_INTEGER)
-  house.say({ ev: 'heartbeat', seq: 1 })
-  await sink.hears('live', 'trade', 'lost missing', 'lost malformed', 'live')
-  house.items([tradeItem('SPY')], 1)
-  await sink.hears('live', 'trade', 'lost missing', 'lost malformed', 'live', 'trade')
-  house.say({ ev: 'heartbeat', seq: 0 })
-  await until(() => sink.words.length === 8, 'a heartbeat behind what came is a loss')
-  assert.deepEqual(sink.words.slice(-2), ['lost malformed', 'live'])
+  await sink.receives('live')
+  sandbox.items([tradeItem('SPY')], 1)
+  sandbox.items([tradeItem('SPY')], Number.MAX_SAFE_INTEGER)
+  sandbox.send({ ev: 'heartbeat', seq: 1 })
+  await sink.receives('live', 'trade', 'lost missing', 'lost malformed', 'live')
+  sandbox.items([tradeItem('SPY')], 1)
+  await sink.receives('live', 'trade', 'lost missing', 'lost malformed', 'live', 'trade')
+  sandbox.send({ ev: 'heartbeat', seq: 0 })
+  await until(() => sink.history.length === 8, 'a heartbeat behind what came is a loss')
+  assert.deepEqual(sink.history.slice(-2), ['lost malformed', 'live'])
 })
 
 test('what nobody asked for is passed over', async () => {
-  await using house = await FakeHouse.start()
-  await using stage = brokerAt(house)
-  const sink = new Told()
+  await using sandbox = await FakeSandbox.start()
+  await using stage = brokerAt(sandbox)
+  const sink = new RecordingSink()
   stage.market.stream(trades('SPY'), sink)
-  await sink.hears('live')
-  for (const frame of HARMLESS) house.last.send(frame)
-  house.items([tradeItem('SPY')])
-  await sink.hears('live', 'trade')
+  await sink.receives('live')
+  for (const frame of HARMLESS) sandbox.last.send(frame)
+  sandbox.items([tradeItem('SPY')])
+  await sink.receives('live', 'trade')
 })
 
 test('a heartbeat that is promised for next year does not make the house immortal, nor keep us busy', async () => {
-  await using house = await FakeHouse.start()
-  house.heartbeatMs = Number.MAX_SAFE_INTEGER
-  await using stage = brokerAt(house)
-  const sink = new Told()
+  await using sandbox = await FakeSandbox.start()
+  sandbox.heartbeatMs = Number.MAX_SAFE_INTEGER
+  await using stage = brokerAt(sandbox)
+  const sink = new RecordingSink()
   stage.market.stream(trades('SPY'), sink)
-  await sink.hears('live')
+  await sink.receives('live')
   const { user } = process.cpuUsage()
-  house.items([tradeItem('SPY')])
-  await sink.hears('live', 'trade')
+  sandbox.items([tradeItem('SPY')])
+  await sink.receives('live', 'trade')
   assert.ok(process.cpuUsage().user - user < 1_000_000)
 })
 
 test('the token of a running stream is renewed, and one that the house no longer takes is replaced', async () => {
-  await using house = await FakeHouse.start()
+  await using sandbox = await FakeSandbox.start()
   let minted = 1
-  house.read = path => {
+  sandbox.read = path => {
     assert.equal(path, '/oauth/token')
     minted += 1
     return {
@@ -178,12 +178,12 @@ test('the token of a running stream is renewed, and one that the house no longer
       }
     }
   }
-  await using stage = brokerAt(house, { livesMs: 2_500 })
-  const sink = new Told()
+  await using stage = brokerAt(sandbox, { livesMs: 2_500 })
+  const sink = new RecordingSink()
   stage.market.stream(trades('SPY'), sink)
-  await until(() => house.heard.some(({ op, token }) => op === 'token' && token === 'token-2'), 'the new token is told')
-  assert.deepEqual(sink.words, ['live'])
-  house.last.close(4003)
-  await sink.hears('live', 'lost token', 'live')
-  assert.deepEqual(house.logins, ['token-1', 'token-3'])
+  await until(() => sandbox.received.some(({ op, token }) => op === 'token' && token === 'token-2'), 'the new token is told')
+  assert.deepEqual(sink.history, ['live'])
+  sandbox.last.close(4003)
+  await sink.receives('live', 'lost token', 'live')
+  assert.deepEqual(sandbox.logins, ['token-1', 'token-3'])
 })

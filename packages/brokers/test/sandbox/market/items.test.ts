@@ -6,22 +6,22 @@ import { Malformed } from '@trunkline/core/domain/malformed'
 import { parseDay } from '@trunkline/core/domain/timestamp'
 import fc from 'fast-check'
 import { dispatch } from '../../../src/sandbox/market/items.ts'
-import { SinkTables } from '../../../src/sandbox/market/tables.ts'
-import type { Json } from '../house.ts'
-import { Told } from './fake-house.ts'
+import { SinkTables } from '../../../src/sandbox/market/sink-tables.ts'
+import type { Json } from '../sandbox-process.ts'
+import { RecordingSink } from './fake-sandbox.ts'
 
 const EXPIRATION = parseDay('2026-12-18', 'expiration')
 const AT = '1796137200123456789'
 
-function tell(items: readonly unknown[]): Told {
-  const told = new Told()
+function dispatched(items: readonly unknown[]): RecordingSink {
+  const sink = new RecordingSink()
   const tables = new SinkTables()
-  for (const channel of ['trades', 'quotes', 'depth'] as const) tables.add({ channel, symbol: 'SPY' }, told)
-  tables.add({ channel: 'bars', symbol: 'SPY', interval: '1m' }, told)
-  tables.add({ channel: 'options_chain', symbol: 'SPY', expiration: EXPIRATION }, told)
+  for (const channel of ['trades', 'quotes', 'depth'] as const) tables.add({ channel, symbol: 'SPY' }, sink)
+  tables.add({ channel: 'bars', symbol: 'SPY', interval: '1m' }, sink)
+  tables.add({ channel: 'options_chain', symbol: 'SPY', expiration: EXPIRATION }, sink)
   // As it comes over the wire, so that what JSON cannot say is not tested and what it can is.
   dispatch(JSON.parse(JSON.stringify(items)), tables)
-  return told
+  return sink
 }
 
 const TRADE: Json = { t: 'trade', s: 'SPY', p: '500.10', z: '100', x: 'XNAS', at: AT, k: 'all' }
@@ -55,9 +55,9 @@ const OPTION: Json = {
 }
 
 test('every kind of item, in order', () => {
-  const told = tell([TRADE, QUOTE, DEPTH, BAR, OPTION, { ...TRADE, k: 'volume' }])
-  assert.deepEqual(told.words, ['trade', 'quote', 'depth', 'bar', 'chain', 'trade'])
-  assert.deepEqual(told.events, [
+  const sink = dispatched([TRADE, QUOTE, DEPTH, BAR, OPTION, { ...TRADE, k: 'volume' }])
+  assert.deepEqual(sink.history, ['trade', 'quote', 'depth', 'bar', 'chain', 'trade'])
+  assert.deepEqual(sink.events, [
     { price: '500.10', size: '100', venue: 'XNAS', at: AT, effect: 'all' },
     { bidPrice: '500.1', bidSize: '3', askPrice: null, askSize: null, at: AT },
     { bids: [{ price: '500.1', size: '3', orders: '2', venue: 'XNAS', at: AT }], asks: [] },
@@ -89,9 +89,9 @@ test('every kind of item, in order', () => {
 
 test('a message says how late it is at least: its last event, or the end of a bar that is over', () => {
   const tables = new SinkTables()
-  const told = new Told()
-  for (const channel of ['trades', 'quotes', 'depth'] as const) tables.add({ channel, symbol: 'SPY' }, told)
-  tables.add({ channel: 'bars', symbol: 'SPY', interval: '1m' }, told)
+  const sink = new RecordingSink()
+  for (const channel of ['trades', 'quotes', 'depth'] as const) tables.add({ channel, symbol: 'SPY' }, sink)
+  tables.add({ channel: 'bars', symbol: 'SPY', interval: '1m' }, sink)
   const atMs = (...items: readonly unknown[]) => dispatch(items, tables)
   assert.equal(atMs(TRADE), 1_796_137_200_123)
   assert.equal(atMs(TRADE, { ...QUOTE, at: '1796137200999000000' }), 1_796_137_200_999)
@@ -104,17 +104,17 @@ test('a contract without a market or greeks has none', () => {
   const nothing = Object.fromEntries(
     ['b', 'bz', 'a', 'az', 'last', 'o', 'h', 'l', 'pc', 'v', 'delta', 'gamma', 'theta', 'vega', 'rho', 'iv'].map(key => [key, null])
   )
-  const [entry] = tell([{ ...OPTION, ...nothing, right: 'put' }]).events
+  const [entry] = dispatched([{ ...OPTION, ...nothing, right: 'put' }]).events
   assert.deepEqual(
     [entry.right, entry.mid, entry.netChange, entry.netChangePct, entry.greeks, entry.bid],
     ['P', null, null, null, null, null]
   )
-  const [unmoved] = tell([{ ...OPTION, pc: '0' }]).events
+  const [unmoved] = dispatched([{ ...OPTION, pc: '0' }]).events
   assert.deepEqual([unmoved.netChange, unmoved.netChangePct], ['4.2', null])
 })
 
 test('what nobody streams is passed over unread, and so are kinds nobody knows', () => {
-  const told = tell([
+  const sink = dispatched([
     { ...TRADE, s: 'QQQ', p: 'nonsense' },
     { ...BAR, i: '5m' },
     { ...OPTION, expiration: '2027-01-15' },
@@ -123,13 +123,13 @@ test('what nobody streams is passed over unread, and so are kinds nobody knows',
     { ...TRADE, s: '__proto__' },
     { ...OPTION, u: 'constructor' }
   ])
-  assert.deepEqual(told.words, [])
+  assert.deepEqual(sink.history, [])
 })
 
 test('a venue that could not be written down as it is becomes an unknown one', () => {
   for (const venue of ['"', '\\', 'a\u0000', 'é', 'x'.repeat(17), 7, null, {}, ['XNAS']])
-    assert.equal(tell([{ ...TRADE, x: venue }]).events[0].venue, '')
-  assert.equal(tell([{ ...DEPTH, bids: [['1', '1', null, '"', AT]] }]).events[0].bids[0].venue, '')
+    assert.equal(dispatched([{ ...TRADE, x: venue }]).events[0].venue, '')
+  assert.equal(dispatched([{ ...DEPTH, bids: [['1', '1', null, '"', AT]] }]).events[0].bids[0].venue, '')
 })
 
 const HOSTILE: readonly unknown[] = [
@@ -194,14 +194,14 @@ const HOSTILE: readonly unknown[] = [
 
 test('an item that cannot be read is Malformed, and those before it have been told', () => {
   for (const hostile of HOSTILE) {
-    const told = new Told()
+    const sink = new RecordingSink()
     const tables = new SinkTables()
-    for (const channel of ['trades', 'quotes', 'depth'] as const) tables.add({ channel, symbol: 'SPY' }, told)
-    tables.add({ channel: 'bars', symbol: 'SPY', interval: '1m' }, told)
-    tables.add({ channel: 'options_chain', symbol: 'SPY', expiration: EXPIRATION }, told)
+    for (const channel of ['trades', 'quotes', 'depth'] as const) tables.add({ channel, symbol: 'SPY' }, sink)
+    tables.add({ channel: 'bars', symbol: 'SPY', interval: '1m' }, sink)
+    tables.add({ channel: 'options_chain', symbol: 'SPY', expiration: EXPIRATION }, sink)
     const items: readonly unknown[] = [TRADE, hostile, TRADE]
     assert.throws(() => dispatch(items, tables), Malformed, JSON.stringify(hostile)?.slice(0, 100))
-    assert.deepEqual(told.words, ['trade'])
+    assert.deepEqual(sink.history, ['trade'])
   }
 })
 
@@ -216,7 +216,7 @@ test('whatever JSON says is an event with plain fields, or Malformed', () => {
   fc.assert(
     fc.property(item, hostile => {
       try {
-        for (const event of tell([hostile]).events) assert.ok(!JSON.stringify(event).includes('{}'))
+        for (const event of dispatched([hostile]).events) assert.ok(!JSON.stringify(event).includes('{}'))
       } catch (error) {
         assert.ok(error instanceof Malformed, String(error))
       }

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { epochMs, parseTimestamp, timestampOfMs } from '@trunkline/core/domain/timestamp'
 import { BrokerFault } from '@trunkline/core/ports/broker'
 import type { MarketSource } from '@trunkline/core/ports/market'
-import { brokerAt, error, FakeHouse, HOUSE_TIME, Told } from './fake-house.ts'
+import { brokerAt, error, FakeSandbox, RecordingSink, SANDBOX_TIME } from './fake-sandbox.ts'
 
 const never = new AbortController().signal
 const START = epochMs(parseTimestamp('2026-12-01T14:30:00Z', 'start'))
@@ -15,20 +15,20 @@ function instrument(symbol: string, more: object = {}) {
 }
 
 test('a symbol is asked for once, whether the house has it or not', async () => {
-  await using house = await FakeHouse.start()
-  await using stage = brokerAt(house)
-  house.read = path => (path.endsWith('/SPY') ? instrument('SPY') : { status: 404, body: error('unknown_symbol') })
+  await using sandbox = await FakeSandbox.start()
+  await using stage = brokerAt(sandbox)
+  sandbox.read = path => (path.endsWith('/SPY') ? instrument('SPY') : { status: 404, body: error('unknown_symbol') })
   for (let round = 0; round < 3; round += 1) {
     const found = await stage.market.instrument('SPY', never)
     assert.deepEqual([found?.symbol, found?.instrument, found?.calendar.zone], ['SPY', 'STK', 'America/New_York'])
     assert.equal(await stage.market.instrument('NOPE', never), null)
   }
-  assert.deepEqual(house.requests, ['/api/v1/instruments/SPY', '/api/v1/instruments/NOPE'])
+  assert.deepEqual(sandbox.requests, ['/api/v1/instruments/SPY', '/api/v1/instruments/NOPE'])
 })
 
 test('each class of symbol has the calendar of its hours', async () => {
-  await using house = await FakeHouse.start()
-  await using stage = brokerAt(house)
+  await using sandbox = await FakeSandbox.start()
+  await using stage = brokerAt(sandbox)
   const shown: (string | undefined)[] = []
   for (const [symbol, more] of [
     ['SPY', { hours: 'us_equity' }],
@@ -38,7 +38,7 @@ test('each class of symbol has the calendar of its hours', async () => {
     ['SPX261218C06600000', { class: 'option', hours: 'us_option', option: { settlement: 'cash' } }],
     ['ESZ26', { class: 'future', hours: 'cme' }]
   ] as const) {
-    house.read = () => instrument(symbol, more)
+    sandbox.read = () => instrument(symbol, more)
     const found = await stage.market.instrument(symbol, never)
     shown.push(`${found?.instrument} ${found?.calendar.id} ${found?.calendar.zone}`)
   }
@@ -50,12 +50,12 @@ test('each class of symbol has the calendar of its hours', async () => {
     'OPT us-option America/New_York',
     'FUT cme-equity-index America/New_York'
   ])
-  assert.ok(house.requests.includes('/api/v1/instruments/BTC%2FUSD'))
+  assert.ok(sandbox.requests.includes('/api/v1/instruments/BTC%2FUSD'))
 })
 
 test('another symbol, another class, other hours or another kind of 404 are faults, not symbols', async () => {
-  await using house = await FakeHouse.start()
-  await using stage = brokerAt(house)
+  await using sandbox = await FakeSandbox.start()
+  await using stage = brokerAt(sandbox)
   for (const answer of [
     instrument('QQQ'),
     instrument('SPY', { class: 'package' }),
@@ -64,10 +64,10 @@ test('another symbol, another class, other hours or another kind of 404 are faul
     { status: 404, body: error('unknown_route') },
     { status: 404, body: {} }
   ]) {
-    house.read = () => answer
+    sandbox.read = () => answer
     await assert.rejects(stage.market.instrument('SPY', never), BrokerFault)
   }
-  house.read = () => instrument('SPY')
+  sandbox.read = () => instrument('SPY')
   assert.equal((await stage.market.instrument('SPY', never))?.symbol, 'SPY')
 })
 
@@ -89,26 +89,26 @@ async function barsOf(market: MarketSource) {
 }
 
 test('days of the core session are requested by name, other bars without a session', async () => {
-  await using house = await FakeHouse.start()
-  await using stage = brokerAt(house)
-  const asked: string[] = []
-  house.read = path => {
-    asked.push(path)
+  await using sandbox = await FakeSandbox.start()
+  await using stage = brokerAt(sandbox)
+  const requested: string[] = []
+  sandbox.read = path => {
+    requested.push(path)
     return { status: 200, body: { items: [], next: null } }
   }
   const request = { symbol: 'SPY', interval: '1d', fromMs: START, toMs: START + 86_400_000 }
   for await (const page of stage.market.bars({ ...request, session: 'USEqCore' }, never)) assert.fail(`${page.length} bars`)
   for await (const page of stage.market.bars(request, never)) assert.fail(`${page.length} bars`)
   assert.deepEqual(
-    asked.map(path => new URL(path, 'http://house').searchParams.get('session')),
+    requested.map(path => new URL(path, 'http://house').searchParams.get('session')),
     ['core', null]
   )
 })
 
 test('past bars come in the pages of the house, ascending', async () => {
-  await using house = await FakeHouse.start()
-  await using stage = brokerAt(house)
-  house.read = path => ({
+  await using sandbox = await FakeSandbox.start()
+  await using stage = brokerAt(sandbox)
+  sandbox.read = path => ({
     status: 200,
     body: path.includes('cursor=more')
       ? { items: [bar(2), bar(5, { closed: false })], next: null }
@@ -128,8 +128,8 @@ test('past bars come in the pages of the house, ascending', async () => {
       ]
     ]
   )
-  const asked = new URL(house.requests[0] ?? '', 'http://house').searchParams
-  assert.deepEqual(Object.fromEntries(asked), {
+  const requested = new URL(sandbox.requests[0] ?? '', 'http://house').searchParams
+  assert.deepEqual(Object.fromEntries(requested), {
     symbol: 'SPY',
     interval: '1m',
     from: '2026-12-01T14:30:00.000000Z',
@@ -139,8 +139,8 @@ test('past bars come in the pages of the house, ascending', async () => {
 })
 
 test('bars that cannot be read, do not ascend or never end are faults', async () => {
-  await using house = await FakeHouse.start()
-  await using stage = brokerAt(house)
+  await using sandbox = await FakeSandbox.start()
+  await using stage = brokerAt(sandbox)
   for (const items of [
     [bar(1), bar(0)],
     [bar(1), bar(1)],
@@ -152,45 +152,45 @@ test('bars that cannot be read, do not ascend or never end are faults', async ()
     {},
     Array.from({ length: 10_001 }, (_, index) => bar(index))
   ]) {
-    house.read = () => ({ status: 200, body: { items, next: null } })
+    sandbox.read = () => ({ status: 200, body: { items, next: null } })
     await assert.rejects(barsOf(stage.market), (fault: unknown) => fault instanceof BrokerFault && fault.kind === 'malformed')
   }
-  house.read = path => ({ status: 200, body: { items: path.includes('cursor') ? [] : [bar(0)], next: 'more' } })
+  sandbox.read = path => ({ status: 200, body: { items: path.includes('cursor') ? [] : [bar(0)], next: 'more' } })
   await assert.rejects(barsOf(stage.market), (fault: unknown) => fault instanceof BrokerFault && fault.kind === 'malformed')
-  house.read = () => ({ status: 404, body: error('unknown_symbol') })
+  sandbox.read = () => ({ status: 404, body: error('unknown_symbol') })
   await assert.rejects(barsOf(stage.market), (fault: unknown) => fault instanceof BrokerFault && fault.kind === 'refused')
   const far = stage.market.bars({ symbol: 'SPY', interval: '1m', fromMs: START, toMs: 1e18 }, never)
   await assert.rejects(Array.fromAsync(far), (fault: unknown) => fault instanceof BrokerFault && fault.kind === 'refused')
 })
 
 test('expirations, ascending as the house lists them', async () => {
-  await using house = await FakeHouse.start()
-  await using stage = brokerAt(house)
-  house.read = () => ({ status: 200, body: { items: [{ expiration: '2026-12-18' }, { expiration: '2027-01-15' }], next: null } })
+  await using sandbox = await FakeSandbox.start()
+  await using stage = brokerAt(sandbox)
+  sandbox.read = () => ({ status: 200, body: { items: [{ expiration: '2026-12-18' }, { expiration: '2027-01-15' }], next: null } })
   assert.deepEqual(await stage.market.expirations('SPY', never), ['2026-12-18', '2027-01-15'])
-  assert.deepEqual(house.requests, ['/api/v1/expirations?underlying=SPY'])
-  house.read = () => ({ status: 200, body: { items: [{ expiration: '2026-02-30' }], next: null } })
+  assert.deepEqual(sandbox.requests, ['/api/v1/expirations?underlying=SPY'])
+  sandbox.read = () => ({ status: 200, body: { items: [{ expiration: '2026-02-30' }], next: null } })
   await assert.rejects(stage.market.expirations('SPY', never), BrokerFault)
 })
 
 test('the present is the house’s, as its answers and its stream tell it', async () => {
-  await using house = await FakeHouse.start()
-  await using stage = brokerAt(house)
-  const there = epochMs(parseTimestamp(HOUSE_TIME, 'time'))
+  await using sandbox = await FakeSandbox.start()
+  await using stage = brokerAt(sandbox)
+  const there = epochMs(parseTimestamp(SANDBOX_TIME, 'time'))
   assert.ok(Math.abs(stage.market.presentMs() - Date.now()) < 10_000)
-  house.read = () => instrument('SPY')
+  sandbox.read = () => instrument('SPY')
   await stage.market.instrument('SPY', never)
   const read = stage.market.presentMs()
   assert.ok(read >= there && read < there + 10_000, String(read))
-  const sink = new Told()
+  const sink = new RecordingSink()
   stage.market.stream({ channel: 'trades', symbol: 'SPY' }, sink)
-  await sink.hears('live')
-  house.say({ ev: 'heartbeat', seq: 0, as_of: HOUSE_TIME, sandbox_time: '2027-03-01T00:00:00.000000Z' })
-  house.items([{ t: 'trade', s: 'SPY', p: '1', z: '1', x: '', at: '1', k: 'all' }])
-  await sink.hears('live', 'trade')
+  await sink.receives('live')
+  sandbox.send({ ev: 'heartbeat', seq: 0, as_of: SANDBOX_TIME, sandbox_time: '2027-03-01T00:00:00.000000Z' })
+  sandbox.items([{ t: 'trade', s: 'SPY', p: '1', z: '1', x: '', at: '1', k: 'all' }])
+  await sink.receives('live', 'trade')
   assert.ok(stage.market.presentMs() >= Date.UTC(2027, 2, 1))
   const later = Date.UTC(2027, 2, 2)
-  house.items([{ t: 'trade', s: 'SPY', p: '1', z: '1', x: '', at: `${later}000001`, k: 'all' }])
-  await sink.hears('live', 'trade', 'trade')
+  sandbox.items([{ t: 'trade', s: 'SPY', p: '1', z: '1', x: '', at: `${later}000001`, k: 'all' }])
+  await sink.receives('live', 'trade', 'trade')
   assert.ok(stage.market.presentMs() >= later)
 })

@@ -3,11 +3,11 @@
 import { after } from 'node:test'
 import { marketContract } from '@trunkline/testkit/market-contract/index'
 import { tradestation } from '../../../src/tradestation/index.ts'
-import { MARKET_HEARTBEAT_MS, openDialectMarket, startMarketHouse } from '../../support/dialect-market.ts'
+import { MARKET_HEARTBEAT_MS, openDialectMarket, startMarketSandbox } from '../../support/dialect-market.ts'
 import { settingsAt, TRADESTATION } from '../harness.ts'
 
-const house = startMarketHouse()
-after(async () => await (await house)[Symbol.asyncDispose]())
+const sandbox = startMarketSandbox()
+after(async () => await (await sandbox)[Symbol.asyncDispose]())
 
 const MARKET = {
   broker: {
@@ -19,4 +19,4 @@ const MARKET = {
   patienceMs: 20_000
 } satisfies Parameters<typeof openDialectMarket>[1]
 
-marketContract('TRADESTATION', async () => await openDialectMarket(await house, MARKET))
+marketContract('TRADESTATION', async () => await openDialectMarket(await sandbox, MARKET))

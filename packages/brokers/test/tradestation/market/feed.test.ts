@@ -9,7 +9,7 @@ import { fixture, type Json } from '../fixtures.ts'
 import { Venue } from '../venue.ts'
 
 class Sink implements TopicSink, Disposable {
-  readonly words: string[] = []
+  readonly history: string[] = []
   readonly lease: TopicLease
 
   constructor(market: MarketSource | null, topic: Topic) {
@@ -18,40 +18,40 @@ class Sink implements TopicSink, Disposable {
   }
 
   live(): void {
-    this.words.push('live')
+    this.history.push('live')
   }
 
   lost(cause: string): void {
-    this.words.push(`lost ${cause}`)
+    this.history.push(`lost ${cause}`)
   }
 
   refused(message: string): void {
-    this.words.push(`refused ${message}`)
+    this.history.push(`refused ${message}`)
   }
 
   trade({ price, size }: { readonly price: string; readonly size: string }): void {
-    this.words.push(`${size} at ${price}`)
+    this.history.push(`${size} at ${price}`)
   }
 
   quote({ bidPrice, askPrice }: { readonly bidPrice: string | null; readonly askPrice: string | null }): void {
-    this.words.push(`${bidPrice}/${askPrice}`)
+    this.history.push(`${bidPrice}/${askPrice}`)
   }
 
   depth(): void {
-    this.words.push('depth')
+    this.history.push('depth')
   }
 
   bar({ closed }: { readonly closed: boolean }): void {
-    this.words.push(closed ? 'closed' : 'open')
+    this.history.push(closed ? 'closed' : 'open')
   }
 
   chain({ symbol }: { readonly symbol: string }): void {
-    this.words.push(symbol)
+    this.history.push(symbol)
   }
 
-  async hears(...words: readonly string[]): Promise<void> {
-    await until(() => this.words.length >= words.length, `${words.join(', ')}; heard ${this.words.join(', ')}`)
-    assert.deepEqual(this.words, words)
+  async receives(...history: readonly string[]): Promise<void> {
+    await until(() => this.history.length >= history.length, `${history.join(', ')}; heard ${this.history.join(', ')}`)
+    assert.deepEqual(this.history, history)
   }
 
   [Symbol.dispose](): void {
@@ -84,14 +84,14 @@ test('what is asked for in one turn goes over one stream, and a symbol once', as
   using c = new Sink(market, quotes('BRK.B'))
   await isOpen(venue, 1)
   assert.deepEqual(streamed(venue), ['MSFT,BRK.B'])
-  venue.say('BRK.B', line('MSFT', '1'), line('brk.b', '2'), { Symbol: 'MSFT', Bid: '1.5' }, { Symbol: 'MSFT', Volume: '107' })
-  await a.hears('live', '1/9', '1.5/9')
-  await b.hears('live', '7 at 1')
-  await c.hears('live', '2/9')
+  venue.send('BRK.B', line('MSFT', '1'), line('brk.b', '2'), { Symbol: 'MSFT', Bid: '1.5' }, { Symbol: 'MSFT', Volume: '107' })
+  await a.receives('live', '1/9', '1.5/9')
+  await b.receives('live', '7 at 1')
+  await c.receives('live', '2/9')
   // What is streamed already begins with the present quote, and asks for nothing.
   b[Symbol.dispose]()
   using again = new Sink(market, trades('MSFT'))
-  await again.hears('live')
+  await again.receives('live')
   assert.equal(venue.streams.length, 1)
 })
 
@@ -120,21 +120,21 @@ test('many small streams are put together symbol by symbol, without a loss or a 
   for (const [index, name] of names.entries()) {
     sinks.push([new Sink(venue.broker.market, quotes(name)), new Sink(venue.broker.market, trades(name))])
     await isOpen(venue, index + 1)
-    venue.say(name, line(name, '1'))
-    await sinks.at(-1)?.[0].hears('live', '1/9')
+    venue.send(name, line(name, '1'))
+    await sinks.at(-1)?.[0].receives('live', '1/9')
   }
   await isOpen(venue, 6)
   const joined = streamed(venue).at(-1) ?? ''
   assert.deepEqual(joined.split(',').toSorted(), names)
   // Until it tells of a symbol, the other stream does.
-  venue.say('AA', { Symbol: 'AA', Volume: '103' })
-  venue.say(joined, line('AA', '1', '110'))
-  await sinks[0]?.[1].hears('live', '3 at 1', '7 at 1')
-  for (const name of names.slice(1)) venue.say(joined, line(name, '1'))
+  venue.send('AA', { Symbol: 'AA', Volume: '103' })
+  venue.send(joined, line('AA', '1', '110'))
+  await sinks[0]?.[1].receives('live', '3 at 1', '7 at 1')
+  for (const name of names.slice(1)) venue.send(joined, line(name, '1'))
   await until(() => venue.open().length === 1, 'the small ones are closed')
-  venue.say(joined, { Symbol: 'EE', Bid: '2' })
-  await sinks[4]?.[0].hears('live', '1/9', '2/9')
-  for (const [quote, trade] of sinks) assert.ok(![...quote.words, ...trade.words].some(word => word.startsWith('lost')))
+  venue.send(joined, { Symbol: 'EE', Bid: '2' })
+  await sinks[4]?.[0].receives('live', '1/9', '2/9')
+  for (const [quote, trade] of sinks) assert.ok(![...quote.history, ...trade.history].some(kind => kind.startsWith('lost')))
 })
 
 test('a loss is told to every topic of the stream, and no trade is derived across it', async () => {
@@ -143,14 +143,14 @@ test('a loss is told to every topic of the stream, and no trade is derived acros
   using trade = new Sink(venue.broker.market, trades('MSFT'))
   using other = new Sink(venue.broker.market, quotes('AA'))
   await isOpen(venue, 1)
-  venue.say('AA', line('MSFT', '1'), line('AA', '1'))
-  await other.hears('live', '1/9')
-  venue.say('AA', { Error: 'GoAway', Message: 'draining' })
+  venue.send('AA', line('MSFT', '1'), line('AA', '1'))
+  await other.receives('live', '1/9')
+  venue.send('AA', { Error: 'GoAway', Message: 'draining' })
   await isOpen(venue, 2)
-  venue.say('AA', line('MSFT', '3', '500'), line('AA', '3'))
-  await other.hears('live', '1/9', 'lost lost', 'live', '3/9')
-  assert.deepEqual(quote.words, ['live', '1/9', 'lost lost', 'live', '3/9'])
-  assert.deepEqual(trade.words, ['live', 'lost lost', 'live'])
+  venue.send('AA', line('MSFT', '3', '500'), line('AA', '3'))
+  await other.receives('live', '1/9', 'lost lost', 'live', '3/9')
+  assert.deepEqual(quote.history, ['live', '1/9', 'lost lost', 'live', '3/9'])
+  assert.deepEqual(trade.history, ['live', 'lost lost', 'live'])
 })
 
 test('a renewal gives the symbol a stream of its own, and leaves the others alone', async () => {
@@ -158,14 +158,14 @@ test('a renewal gives the symbol a stream of its own, and leaves the others alon
   using renewed = new Sink(venue.broker.market, quotes('MSFT'))
   using other = new Sink(venue.broker.market, quotes('AA'))
   await isOpen(venue, 1)
-  venue.say('AA', line('MSFT', '1'), line('AA', '1'))
-  await other.hears('live', '1/9')
+  venue.send('AA', line('MSFT', '1'), line('AA', '1'))
+  await other.receives('live', '1/9')
   renewed.lease.renew()
   await isOpen(venue, 2)
-  venue.say('MSFT,AA', { Symbol: 'MSFT', Bid: '7' }, { Symbol: 'AA', Bid: '2' })
-  await other.hears('live', '1/9', '2/9')
-  venue.say('MSFT', line('MSFT', '2'))
-  await renewed.hears('live', '1/9', 'lost silence', 'live', '2/9')
+  venue.send('MSFT,AA', { Symbol: 'MSFT', Bid: '7' }, { Symbol: 'AA', Bid: '2' })
+  await other.receives('live', '1/9', '2/9')
+  venue.send('MSFT', line('MSFT', '2'))
+  await renewed.receives('live', '1/9', 'lost silence', 'live', '2/9')
 })
 
 test('a symbol that the broker will not stream is refused, alone', async () => {
@@ -173,11 +173,11 @@ test('a symbol that the broker will not stream is refused, alone', async () => {
   using unknown = new Sink(venue.broker.market, quotes('NOSUCH'))
   using known = new Sink(venue.broker.market, quotes('MSFT'))
   using impossible = new Sink(venue.broker.market, quotes('6JZ26'))
-  await impossible.hears('refused the broker has no quotes of 6JZ26')
+  await impossible.receives('refused the broker has no quotes of 6JZ26')
   await isOpen(venue, 1)
-  venue.say('MSFT', { Symbol: 'NOSUCH', Error: 'FAILED, INVALID SYMBOL' }, line('MSFT', '1'), line('NOSUCH', '1'))
-  await known.hears('live', '1/9')
-  await unknown.hears('refused FAILED, INVALID SYMBOL')
+  venue.send('MSFT', { Symbol: 'NOSUCH', Error: 'FAILED, INVALID SYMBOL' }, line('MSFT', '1'), line('NOSUCH', '1'))
+  await known.receives('live', '1/9')
+  await unknown.receives('refused FAILED, INVALID SYMBOL')
 })
 
 test('a stream refused as a whole is asked for symbol by symbol, to find out which', async () => {
@@ -192,26 +192,26 @@ test('a stream refused as a whole is asked for symbol by symbol, to find out whi
   })
   using bad = new Sink(venue.broker.market, quotes('BAD'))
   using good = new Sink(venue.broker.market, quotes('MSFT'))
-  await bad.hears('refused Invalid symbol')
-  await good.hears('live', '1/9')
+  await bad.receives('refused Invalid symbol')
+  await good.receives('live', '1/9')
 })
 
 test('a symbol without a quote is live with the first heartbeat', async () => {
   await using venue = await Venue.start()
   using quiet = new Sink(venue.broker.market, quotes('MSFT'))
   await isOpen(venue, 1)
-  venue.say('MSFT', { Heartbeat: 1, Timestamp: '2027-01-01T00:00:00Z' })
-  await quiet.hears('live')
+  venue.send('MSFT', { Heartbeat: 1, Timestamp: '2027-01-01T00:00:00Z' })
+  await quiet.receives('live')
   assert.ok((venue.broker.market?.presentMs() ?? 0) >= Date.UTC(2027, 0, 1))
-  venue.say('MSFT', line('MSFT', '1'))
-  await quiet.hears('live', '1/9')
+  venue.send('MSFT', line('MSFT', '1'))
+  await quiet.receives('live', '1/9')
 })
 
 test('a scope that the login lacks is a refusal of that stream, and not the end of the login', async () => {
   await using venue = await Venue.start()
   venue.answer('GET /stream/marketdepth', fixture('error.token').body, 401)
-  using book = new Sink(venue.broker.market, { channel: 'depth', symbol: 'MSFT' })
-  await book.hears('lost token', 'refused Token is expired')
+  using depth = new Sink(venue.broker.market, { channel: 'depth', symbol: 'MSFT' })
+  await depth.receives('lost token', 'refused Token is expired')
   assert.equal(venue.holder.renewals, 0)
   assert.ok((await venue.broker.accounts(soon())).length > 0)
 })
@@ -222,50 +222,50 @@ test('bars, books and chains have a stream each, as many as the broker allows', 
   const expiration = parseDay('2026-12-18', 'day')
   using bars = new Sink(market, { channel: 'bars', symbol: 'MSFT', interval: '1m' })
   using chain = new Sink(market, { channel: 'options_chain', symbol: 'MSFT', expiration })
-  const books = Array.from(
+  const depths = Array.from(
     { length: 11 },
     (_, index) => new Sink(market, { channel: 'depth', symbol: `B${String.fromCharCode(65 + index)}` })
   )
   await isOpen(venue, 12)
-  await books[10]?.hears('refused TradeStation streams at most 10 depth at once; let another one go first.')
-  venue.say('/barcharts/MSFT', ...fixture('market.bars').body.Bars)
-  venue.say('/chains/MSFT', fixture('market.chain').body, fixture('market.chain').body)
-  venue.say('/aggregates/BA', fixture('market.depth').body)
-  await bars.hears('live', 'open')
-  await chain.hears('live', 'MSFT261218C00450000', 'MSFT261218C00450000')
-  await books[0]?.hears('live', 'depth')
-  books[0]?.[Symbol.dispose]()
+  await depths[10]?.receives('refused TradeStation streams at most 10 depth at once; let another one go first.')
+  venue.send('/barcharts/MSFT', ...fixture('market.bars').body.Bars)
+  venue.send('/chains/MSFT', fixture('market.chain').body, fixture('market.chain').body)
+  venue.send('/aggregates/BA', fixture('market.depth').body)
+  await bars.receives('live', 'open')
+  await chain.receives('live', 'MSFT261218C00450000', 'MSFT261218C00450000')
+  await depths[0]?.receives('live', 'depth')
+  depths[0]?.[Symbol.dispose]()
   using next = new Sink(market, { channel: 'depth', symbol: 'MSFT' })
   await isOpen(venue, 13)
-  venue.say('/aggregates/MSFT', fixture('market.depth').body)
-  await next.hears('live', 'depth')
+  venue.send('/aggregates/MSFT', fixture('market.depth').body)
+  await next.receives('live', 'depth')
   next.lease.renew()
   await isOpen(venue, 14)
-  venue.say('/aggregates/MSFT', fixture('market.depth').body)
-  await next.hears('live', 'depth', 'lost silence', 'live', 'depth')
+  venue.send('/aggregates/MSFT', fixture('market.depth').body)
+  await next.receives('live', 'depth', 'lost silence', 'live', 'depth')
   using fives = new Sink(market, { channel: 'bars', symbol: 'MSFT', interval: '5m' })
-  await fives.hears('refused the broker has no bars of MSFT')
+  await fives.receives('refused the broker has no bars of MSFT')
 })
 
 test('an error of a stream ends the topic when it lasts, and is a loss when it passes', async () => {
   await using venue = await Venue.start()
   using chain = new Sink(venue.broker.market, { channel: 'options_chain', symbol: 'MSFT', expiration: parseDay('2026-12-18', 'day') })
   await isOpen(venue, 1)
-  venue.say('/chains/MSFT', { Error: 'DualLogon', Message: 'streaming elsewhere' })
+  venue.send('/chains/MSFT', { Error: 'DualLogon', Message: 'streaming elsewhere' })
   await isOpen(venue, 2)
-  venue.say('/chains/MSFT', { Error: 'FAILED', Message: 'NOT ENTITLED' })
-  await chain.hears('lost refused', 'refused NOT ENTITLED')
+  venue.send('/chains/MSFT', { Error: 'FAILED', Message: 'NOT ENTITLED' })
+  await chain.receives('lost refused', 'refused NOT ENTITLED')
   await until(() => venue.open().length === 0, 'the stream is closed')
 })
 
 test('closing the login ends every stream without a word', async () => {
   await using venue = await Venue.start()
   const quote = new Sink(venue.broker.market, quotes('MSFT'))
-  const book = new Sink(venue.broker.market, { channel: 'depth', symbol: 'MSFT' })
+  const depth = new Sink(venue.broker.market, { channel: 'depth', symbol: 'MSFT' })
   await isOpen(venue, 2)
   await venue.broker[Symbol.asyncDispose]()
   await until(() => venue.open().length === 0, 'both are closed')
   quote.lease.renew()
-  book.lease.renew()
-  assert.deepEqual([...quote.words, ...book.words], [])
+  depth.lease.renew()
+  assert.deepEqual([...quote.history, ...depth.history], [])
 })

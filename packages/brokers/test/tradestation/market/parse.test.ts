@@ -7,8 +7,8 @@ import type { Bar, Trade } from '@trunkline/core/domain/market/records'
 import { parseDay } from '@trunkline/core/domain/timestamp'
 import type { TopicSink } from '@trunkline/core/ports/market'
 import fc from 'fast-check'
+import { MarketClock } from '../../../src/kit/market-clock.ts'
 import type { Wire } from '../../../src/kit/parse.ts'
-import { Present } from '../../../src/kit/present.ts'
 import { barReader, barsPath, barsRequest, INTERVALS, parseBars, parseMinute, stretches } from '../../../src/tradestation/market/bars.ts'
 import { chainPath, parseEntry, parseExpirations } from '../../../src/tradestation/market/chain.ts'
 import { parseDepth } from '../../../src/tradestation/market/depth.ts'
@@ -103,8 +103,8 @@ function listening() {
 
 test('streamed bars: the past is passed over, and each is closed once', () => {
   const { bars, sink } = listening()
-  const present = new Present(new VirtualClock())
-  const read = barReader(sink, present)
+  const marketClock = new MarketClock(new VirtualClock())
+  const read = barReader(sink, marketClock)
   const [bar] = fixture('market.bars').body.Bars
   const line = (minute: number, BarStatus: string, more: object = {}): Wire => ({
     ...bar,
@@ -130,20 +130,20 @@ test('streamed bars: the past is passed over, and each is closed once', () => {
       [32, '401.0', false]
     ]
   )
-  assert.ok(present.nowMs() >= at('2026-11-20T14:32:00Z'))
+  assert.ok(marketClock.nowMs() >= at('2026-11-20T14:32:00Z'))
 })
 
 test('a bar that is under way when the stream begins is told', () => {
   const { bars, sink } = listening()
-  barReader(sink, new Present(new VirtualClock()))(fixture('market.bars').body.Bars[1])
+  barReader(sink, new MarketClock(new VirtualClock()))(fixture('market.bars').body.Bars[1])
   assert.deepEqual([bars.length, bars[0]?.closed], [1, false])
 })
 
 test('quotes are put together of what changed, and trades are derived', () => {
   const symbol = new QuotedSymbol()
-  const told = (fixture('market.quotes').body as readonly Wire[]).map((line, index) => symbol.hear(line, 1_000 + index))
+  const updates = (fixture('market.quotes').body as readonly Wire[]).map((line, index) => symbol.apply(line, 1_000 + index))
   assert.deepEqual(
-    told.map(({ quote }) => quote),
+    updates.map(({ quote }) => quote),
     [
       { bidPrice: '400.10', bidSize: '100', askPrice: '400.12', askSize: '200', at: '1000000000' },
       { bidPrice: '400.11', bidSize: '300', askPrice: '400.12', askSize: '200', at: '1001000000' },
@@ -154,7 +154,7 @@ test('quotes are put together of what changed, and trades are derived', () => {
   )
   const second = Date.UTC(2026, 10, 20, 15) / 1_000 + 1
   assert.deepEqual(
-    told.map(({ trade }) => trade),
+    updates.map(({ trade }) => trade),
     [
       null,
       null,
@@ -169,7 +169,7 @@ test('quotes are put together of what changed, and trades are derived', () => {
 test('a repetition is no trade, nor is a line that came late; a new day is', () => {
   const symbol = new QuotedSymbol()
   const line = (TradeTime: string, Volume: string, LastSize = '5'): Wire => ({ Symbol: 'MSFT', Last: '10', LastSize, TradeTime, Volume })
-  const trade = (wire: Wire) => symbol.hear(wire, 0).trade?.size ?? null
+  const trade = (wire: Wire) => symbol.apply(wire, 0).trade?.size ?? null
   assert.equal(trade(line('2026-11-20T15:00:00Z', '100')), null, 'the first line is the past')
   assert.equal(trade(line('2026-11-20T15:00:01Z', '110')), '10')
   assert.equal(trade(line('2026-11-20T15:00:01Z', '110')), null)
@@ -180,45 +180,45 @@ test('a repetition is no trade, nor is a line that came late; a new day is', () 
   symbol.forget()
   assert.equal(trade(line('2026-11-21T15:00:09Z', '90')), null, 'after a loss the first line is the past again')
   const noVolume = new QuotedSymbol()
-  noVolume.hear({ Last: '10', LastSize: '5', TradeTime: '2026-11-20T15:00:00Z' }, 0)
-  assert.equal(noVolume.hear({ LastSize: '6', TradeTime: '2026-11-20T15:00:01Z' }, 0).trade?.size, '6')
+  noVolume.apply({ Last: '10', LastSize: '5', TradeTime: '2026-11-20T15:00:00Z' }, 0)
+  assert.equal(noVolume.apply({ LastSize: '6', TradeTime: '2026-11-20T15:00:01Z' }, 0).trade?.size, '6')
 })
 
 test('derived trades have the volume of the day, whatever the lines left out', () => {
   const sizes = fc.array(fc.integer({ min: 1, max: 1_000 }), { minLength: 1, maxLength: 40 })
   fc.assert(
-    fc.property(sizes, fc.infiniteStream(fc.boolean()), (traded, isTold) => {
+    fc.property(sizes, fc.infiniteStream(fc.boolean()), (traded, isReported) => {
       const symbol = new QuotedSymbol()
-      symbol.hear({ Last: '10', LastSize: '1', Volume: '1000', TradeTime: '2026-11-20T15:00:00Z' }, 0)
-      const told: Trade[] = []
+      symbol.apply({ Last: '10', LastSize: '1', Volume: '1000', TradeTime: '2026-11-20T15:00:00Z' }, 0)
+      const trades: Trade[] = []
       let volume = parseDecimal('1000', 'volume')
       for (const [index, size] of traded.entries()) {
         volume = plus(volume, parseDecimal(String(size), 'size'))
         const isLast = index === traded.length - 1
-        if (!isLast && isTold.next().value === false) continue
+        if (!isLast && isReported.next().value === false) continue
         const line = {
           Last: '10',
           LastSize: String(size),
           Volume: volume,
           TradeTime: `2026-11-20T15:00:${String(index + 1).padStart(2, '0')}Z`
         }
-        const { trade } = symbol.hear(line, 0)
-        if (trade !== null) told.push(trade)
+        const { trade } = symbol.apply(line, 0)
+        if (trade !== null) trades.push(trade)
       }
-      assert.equal(compare(sum([parseDecimal('1000', 'volume'), ...told.map(({ size }) => size)]), volume), 0)
-      assert.ok(told.every(({ at: time }, index) => index === 0 || time >= (told[index - 1]?.at ?? time)))
+      assert.equal(compare(sum([parseDecimal('1000', 'volume'), ...trades.map(({ size }) => size)]), volume), 0)
+      assert.ok(trades.every(({ at: time }, index) => index === 0 || time >= (trades[index - 1]?.at ?? time)))
     })
   )
 })
 
 test('books, chains and expirations', () => {
-  const book = parseDepth(wire('market.depth'))
+  const depth = parseDepth(wire('market.depth'))
   const seconds = Date.UTC(2026, 10, 20, 15) / 1_000
-  assert.deepEqual(book.bids, [
+  assert.deepEqual(depth.bids, [
     { price: '400.10', size: '500', orders: '3', venue: '', at: `${seconds + 2}500000000` },
     { price: '400.09', size: '700', orders: '1', venue: '', at: `${seconds + 1}000000000` }
   ])
-  assert.equal(book.asks.length, 1)
+  assert.equal(depth.asks.length, 1)
   assert.deepEqual(parseEntry(wire('market.chain'), EXPIRATION), {
     symbol: 'MSFT261218C00450000',
     right: 'C',
@@ -272,8 +272,8 @@ const READERS: readonly ((value: Wire) => unknown)[] = [
   value => parseInstrument(value, 'X', 'exchange'),
   value => {
     const symbol = new QuotedSymbol()
-    symbol.hear(fixture('market.quotes').body[0], 0)
-    symbol.hear(value, 0)
+    symbol.apply(fixture('market.quotes').body[0], 0)
+    symbol.apply(value, 0)
   }
 ]
 
@@ -296,7 +296,7 @@ test('no input makes a reader throw anything but Malformed', () => {
     fc.property(fc.constantFrom(...bodies), fc.array(fc.tuple(fc.nat(), junk), { maxLength: 4 }), (body, changes) => {
       const keys = Object.keys(body)
       const changed: Record<string, unknown> = { ...body }
-      for (const [place, value] of changes) changed[keys[place % keys.length] ?? 'x'] = value
+      for (const [index, value] of changes) changed[keys[index % keys.length] ?? 'x'] = value
       onlyMalformed(changed)
     }),
     { numRuns: 1_000 }

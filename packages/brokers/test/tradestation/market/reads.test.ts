@@ -69,8 +69,8 @@ test('a window longer than an answer is read in stretches, and no further than t
   const bar = fixture('market.bars').body.Bars[0]
   venue.answer('GET /symbols/MSFT', fixture('market.symbols').body, 200, { date: new Date(nowMs).toUTCString() })
   venue.answer('GET /barcharts/MSFT', (seen: Json, response: Json) => {
-    const asked = new URL(seen.path, 'http://x').searchParams
-    const end = new Date(Date.parse(asked.get('firstdate') ?? '') + 60_000).toISOString()
+    const requested = new URL(seen.path, 'http://x').searchParams
+    const end = new Date(Date.parse(requested.get('firstdate') ?? '') + 60_000).toISOString()
     json(response, 200, { Bars: [{ ...bar, TimeStamp: end }] }, { date: new Date(nowMs).toUTCString() })
   })
   const pages = await barsOf(market, { symbol: 'MSFT', interval: '1m', fromMs: nowMs - 12 * day, toMs: nowMs + 300 * day })

@@ -79,12 +79,12 @@ test('a chain is whole with the call and the put of every strike, as they were t
 })
 
 test('a part is never taken for the whole: a stream that is lost, refused or late is a failure', async () => {
-  const endings: readonly ((sink: TopicSink, giveUp: AbortController) => void)[] = [
+  const failures: readonly ((sink: TopicSink, giveUp: AbortController) => void)[] = [
     sink => sink.lost('lost', 'the line ended'),
     sink => sink.refused('no such chain'),
     (_, giveUp) => giveUp.abort(new Error('too late'))
   ]
-  for (const end of endings) {
+  for (const end of failures) {
     const { read, opened, giveUp, isOver } = reading()
     const sink = await opened
     sink.chain(entry('C', '145'))

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import type { MarketHarness } from '@trunkline/testkit/market-contract/index'
 import { tradier } from '../../../src/tradier/index.ts'
-import { HouseProcess, type Json } from '../../sandbox/house.ts'
+import { type Json, SandboxProcess } from '../../sandbox/sandbox-process.ts'
 import { systemClock } from '../../support/clocks.ts'
 import { MemoryHolder } from '../../support/holder.ts'
 import { MemoryLog } from '../../support/log.ts'
@@ -13,14 +13,14 @@ import { settingsAt } from '../harness.ts'
 /** A quarter of it the adapter lets the market stream be quiet before it looks whether it should be. */
 const HEARTBEAT_MS = 4_000
 
-export function startHouse(): Promise<HouseProcess> {
-  return HouseProcess.start()
+export function startSandbox(): Promise<SandboxProcess> {
+  return SandboxProcess.start()
 }
 
-export async function openMarket(house: HouseProcess): Promise<MarketHarness> {
-  const { login } = await house.control('POST', '/logins', { accounts: [] })
-  const { credentials } = await house.control('POST', `/logins/${login.username}/token`, { dialect: 'tradier' })
-  const { clientId, clientSecret, url } = house
+export async function openMarket(sandbox: SandboxProcess): Promise<MarketHarness> {
+  const { login } = await sandbox.control('POST', '/logins', { accounts: [] })
+  const { credentials } = await sandbox.control('POST', `/logins/${login.username}/token`, { dialect: 'tradier' })
+  const { clientId, clientSecret, url } = sandbox
   const deps = { clock: systemClock, fraction: () => 0.05, log: new MemoryLog(), meter: new MemoryMeter() }
   const definition = tradier({ ...settingsAt(url, url, { clientId, clientSecret }), heartbeatMs: HEARTBEAT_MS }, deps)
   const broker = definition.open(new MemoryHolder(credentials))
@@ -35,18 +35,18 @@ export async function openMarket(house: HouseProcess): Promise<MarketHarness> {
     patienceMs: 60_000,
     close: async () => await broker[Symbol.asyncDispose](),
     venue: {
-      async stream(mischief) {
-        await house.control('POST', '/streams', { do: mischief, on: 'market', login: login.username, dialect: 'tradier' })
+      async stream(fault) {
+        await sandbox.control('POST', '/streams', { do: fault, on: 'market', login: login.username, dialect: 'tradier' })
       },
       async open() {
-        const { items } = await house.control('GET', '/streams')
+        const { items } = await sandbox.control('GET', '/streams')
         return items.filter(own).reduce((open: number, { waiting }: Json) => open + waiting.length, 0)
       },
       async advance(ms) {
-        await house.control('PUT', '/clock', { advance_ms: ms })
+        await sandbox.control('PUT', '/clock', { advance_ms: ms })
       },
       async revoke() {
-        await house.control('POST', `/logins/${login.username}/revoke`, {})
+        await sandbox.control('POST', `/logins/${login.username}/revoke`, {})
       }
     },
     async [Symbol.asyncDispose]() {

@@ -12,7 +12,7 @@ test('a wall clock that is set moves no market that is followed, and a market’
   clock.setWall(-7_200_000)
   await clock.advance(1_000)
   assert.equal(time.nowMs(), start + 1_000)
-  time.tell(start + 3_600_000)
+  time.sync(start + 3_600_000)
   clock.setWall(300_000)
   await clock.advance(1_000)
   assert.equal(time.nowMs(), start + 3_601_000)

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { parseDay } from '@trunkline/core/domain/timestamp'
 import { BrokerFault } from '@trunkline/core/ports/broker'
 import type { Topic } from '@trunkline/core/ports/market'
-import { Watcher } from '@trunkline/testkit/market-contract/card'
+import { Watcher } from '@trunkline/testkit/market-contract/contract-case'
 import { PATIENCE_MS } from '@trunkline/testkit/patience'
 import { until } from '@trunkline/testkit/until'
 import { WebSocketServer } from 'ws'
@@ -36,29 +36,29 @@ function watch(tradier: ScriptedTradier, topic: Topic): Watcher {
 
 test('one list of symbols for all topics, sent anew when it changes; an unknown symbol is refused', async () => {
   await using tradier = await ScriptedTradier.start({ 'POST /markets/events/session': 'session', 'POST /markets/quotes': quotesOf() })
-  const said: { symbols: string[]; filter: string[]; sessionid: string }[] = []
+  const sent: { symbols: string[]; filter: string[]; sessionid: string }[] = []
   const server = new WebSocketServer({ server: tradier.host.server, path: '/ws/markets/events' })
   server.on('connection', socket => {
-    socket.on('message', data => said.push(JSON.parse(String(data))))
+    socket.on('message', data => sent.push(JSON.parse(String(data))))
   })
   using share = watch(tradier, { channel: 'quotes', symbol: 'AAPL' })
   using unknown = watch(tradier, { channel: 'trades', symbol: 'NOSUCH' })
-  await share.hears('quote')
-  await unknown.hears('refused')
-  assert.deepEqual(share.words, ['live', 'quote'])
-  using classes = watch(tradier, { channel: 'trades', symbol: 'BRK.B' })
-  await classes.hears('live')
-  await until(() => said.at(-1)?.symbols.join() === 'AAPL,BRK/B', 'the list has what is wanted now')
-  assert.deepEqual([said[0]?.filter, said[0]?.sessionid], [['quote', 'timesale'], 'a1b2c3d4-0000-4000-8000-000000000000'])
+  await share.receives('quote')
+  await unknown.receives('refused')
+  assert.deepEqual(share.history, ['live', 'quote'])
+  using limiters = watch(tradier, { channel: 'trades', symbol: 'BRK.B' })
+  await limiters.receives('live')
+  await until(() => sent.at(-1)?.symbols.join() === 'AAPL,BRK/B', 'the list has what is wanted now')
+  assert.deepEqual([sent[0]?.filter, sent[0]?.sessionid], [['quote', 'timesale'], 'a1b2c3d4-0000-4000-8000-000000000000'])
   const [socket] = server.clients
   socket?.send(
     '{"type":"timesale","symbol":"BRK/B","exch":"Q","last":"480.10","size":"50","date":"1793718000790","seq":1,"cancel":false,"correction":false}\n'
   )
-  await classes.hears('trade')
-  assert.equal(classes.trades[0]?.price, '480.10')
+  await limiters.receives('trade')
+  assert.equal(limiters.trades[0]?.price, '480.10')
   socket?.send('{"error":"session not found"}')
-  await share.hears('lost refused')
-  await share.hears('live', 2)
+  await share.receives('lost refused')
+  await share.receives('live', 2)
   server.close()
 })
 
@@ -77,13 +77,13 @@ test('without a stream quotes are asked for together, and told when they change'
       await clock.advance(50)
       return isDone()
     }, 'the rounds go on')
-  await passes(() => one.quotes.length === 1 && other.quotes.length === 1 && unknown.words.length === 1)
-  assert.deepEqual([unknown.words, trades.words], [['refused'], ['refused']])
-  assert.equal(tradier.asked.length, 1, 'one request for all of them')
+  await passes(() => one.quotes.length === 1 && other.quotes.length === 1 && unknown.history.length === 1)
+  assert.deepEqual([unknown.history, trades.history], [['refused'], ['refused']])
+  assert.equal(tradier.requests.length, 1, 'one request for all of them')
   bid = 242.08
   await passes(() => one.quotes.length === 2)
   assert.deepEqual(
-    [one.words, other.words],
+    [one.history, other.history],
     [
       ['live', 'quote', 'quote'],
       ['live', 'quote']
@@ -93,7 +93,7 @@ test('without a stream quotes are asked for together, and told when they change'
   await passes(() => one.losses === 1)
   tradier.answer({ 'POST /markets/quotes': quotes })
   await passes(() => one.quotes.length === 3)
-  assert.deepEqual(one.words.slice(-2), ['live', 'quote'], 'everything again after a loss')
+  assert.deepEqual(one.history.slice(-2), ['live', 'quote'], 'everything again after a loss')
   one[Symbol.dispose]()
   await settled()
 })
@@ -118,14 +118,14 @@ test('a chain is told once and then what changes; a renewal tells it all again',
       return isDone()
     }, 'the rounds go on')
   await passes(() => watcher.entries.length === 2)
-  const asked = tradier.asked.length
+  const requested = tradier.requests.length
   last = 3.2
   await passes(() => watcher.entries.length === 3)
-  assert.ok(tradier.asked.length > asked)
+  assert.ok(tradier.requests.length > requested)
   assert.equal(watcher.entries[2]?.last, '3.2')
   watcher.lease.renew()
   await passes(() => watcher.entries.length === 5)
-  assert.deepEqual(watcher.words, ['live', 'chain', 'chain', 'chain', 'lost silence', 'live', 'chain', 'chain'])
+  assert.deepEqual(watcher.history, ['live', 'chain', 'chain', 'chain', 'lost silence', 'live', 'chain', 'chain'])
 })
 
 test('a bar that ends while the answer is on its way is open in it', async () => {
@@ -147,8 +147,8 @@ test('a bar that ends while the answer is on its way is open in it', async () =>
   )
   const closed = async () => {
     const all = []
-    const asked = { symbol: 'AAPL', interval: '1m', fromMs: startMs, toMs: startMs + 120_000 }
-    for await (const page of tradier.market.bars(asked, soon())) all.push(...page)
+    const requested = { symbol: 'AAPL', interval: '1m', fromMs: startMs, toMs: startMs + 120_000 }
+    for await (const page of tradier.market.bars(requested, soon())) all.push(...page)
     return all.map(bar => bar.closed)
   }
   assert.deepEqual(await closed(), [false])
@@ -188,6 +188,6 @@ test('a login that is over is told as a loss of the token', async () => {
   using watcher = watch(tradier, { channel: 'quotes', symbol: 'AAPL' })
   await until(async () => {
     await clock.advance(500)
-    return watcher.words.includes('lost token')
+    return watcher.history.includes('lost token')
   }, 'the loss is told')
 })

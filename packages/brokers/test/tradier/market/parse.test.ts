@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { Malformed } from '@trunkline/core/domain/malformed'
-import { barsWindows, saysTooOld } from '../../../src/tradier/market/bars.ts'
+import { barsWindows, isTooOld } from '../../../src/tradier/market/bars.ts'
 import { parseChain } from '../../../src/tradier/market/chain.ts'
-import { dispatch, newPlace } from '../../../src/tradier/market/items.ts'
+import { dispatch, newSymbolSinks } from '../../../src/tradier/market/items.ts'
 import { instrumentOf, parseClock, parseExpirations, parseQuotes, quoteOf } from '../../../src/tradier/market/quotes.ts'
 import { readAnswer } from '../../../src/tradier/wire.ts'
 import { answer, reply, unreadFixtures } from '../fixtures.ts'
@@ -34,7 +34,7 @@ test('bars of minutes and days', () => {
       .map(({ startMs, closed }) => [new Date(startMs).toISOString(), closed]),
     [['2026-11-20T05:00:00.000Z', true]]
   )
-  assert.equal(saysTooOld(reply('bars.old')), true)
+  assert.equal(isTooOld(reply('bars.old')), true)
   // So far back as Tradier has them, in pieces.
   const far = barsWindows(
     { symbol: 'F', interval: '1m', fromMs: 0, toMs: Date.parse('2026-11-20T14:31:30Z') },
@@ -71,21 +71,25 @@ test('a chain, its expirations, the clock, and what a symbol is', () => {
 })
 
 test('frames of the market stream; a trade sent again or long ago is passed over', () => {
-  const heard: unknown[] = []
+  const events: unknown[] = []
   const nothing = () => undefined
   const sink = { live: nothing, lost: nothing, refused: nothing, depth: nothing, bar: nothing, chain: nothing }
-  const place = { ...newPlace('SPY'), trades: { ...sink, trade: tell, quote: nothing }, quotes: { ...sink, trade: nothing, quote: tell } }
-  function tell(event: unknown): void {
-    heard.push(event)
+  const sinks = {
+    ...newSymbolSinks('SPY'),
+    trades: { ...sink, trade: dispatched, quote: nothing },
+    quotes: { ...sink, trade: nothing, quote: dispatched }
+  }
+  function dispatched(event: unknown): void {
+    events.push(event)
   }
   const frame = reply('market.frames').body
-  assert.equal(dispatch(frame, new Map([['SPY', place]])), 1793718000790)
-  assert.deepEqual(heard, [
+  assert.equal(dispatch(frame, new Map([['SPY', sinks]])), 1793718000790)
+  assert.deepEqual(events, [
     { bidPrice: '600.11', bidSize: '1200', askPrice: '600.13', askSize: '900', at: '1793718000456000000' },
     { price: '600.12', size: '50', venue: 'Q', at: '1793718000790000000', effect: 'all' }
   ])
   const [, trade = ''] = frame.split('\n')
-  const again = (change: object) => dispatch(JSON.stringify({ ...JSON.parse(trade), ...change }), new Map([['SPY', place]]))
+  const again = (change: object) => dispatch(JSON.stringify({ ...JSON.parse(trade), ...change }), new Map([['SPY', sinks]]))
   for (const change of [
     {},
     { size: '0', seq: 1 },
@@ -94,9 +98,9 @@ test('frames of the market stream; a trade sent again or long ago is passed over
     { date: '1793717980000', seq: 4 }
   ])
     again(change)
-  assert.equal(heard.length, 2)
+  assert.equal(events.length, 2)
   again({ seq: 4412, date: '1793718000791' })
-  assert.equal(heard.length, 3)
+  assert.equal(events.length, 3)
   assert.throws(() => dispatch('{"type":"quo', new Map()), Malformed)
   assert.throws(() => dispatch('{"error":"too many sessions"}', new Map()), /too many sessions/)
 })

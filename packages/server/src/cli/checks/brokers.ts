@@ -10,6 +10,6 @@ export function checkBrokers({ brokers, offers }: Known): readonly Finding[] {
 }
 
 function placeOf(offer: Offer): string {
-  if (offer.at === 'house') return 'in the sandbox brokerage'
+  if (offer.at === 'sandbox') return 'in the sandbox brokerage'
   return `for ${offer.environment} accounts at ${new URL(offer.ordersUrl).host}`
 }

@@ -11,7 +11,7 @@ export function checkExposure({ host, publicUrl, trustedProxies, offers }: Known
   if (publicUrl?.startsWith('http:')) warn('TRUNKLINE_PUBLIC_URL', 'is plain http: secrets and tokens travel in the clear')
   if (publicUrl?.startsWith('https:') && trustedProxies?.length === 0)
     warn('TRUNKLINE_TRUSTED_PROXIES', 'is empty: behind the proxy that ends TLS, every client has that proxy’s address')
-  const practised = offers?.filter(({ at }) => at === 'house').map(({ id }) => id) ?? []
+  const practised = offers?.filter(({ at }) => at === 'sandbox').map(({ id }) => id) ?? []
   if (practised.length > 0)
     warn('TRUNKLINE_BROKERS', `offers ${practised.join(', ')} in the sandbox brokerage, whose logins are for practice`)
   return findings

@@ -39,7 +39,7 @@ function exchangeStage(marketData: Partial<MarketDataCapabilities>): Stage {
   return stage
 }
 
-const intervals = ({ broker }: Stage) => [...new Set(broker.asked.map(({ interval }) => interval))].toSorted()
+const intervals = ({ broker }: Stage) => [...new Set(broker.requests.map(({ interval }) => interval))].toSorted()
 const refused = (code: string, pattern: RegExp) => (cause: unknown) =>
   cause instanceof MarketRefusal && cause.code === code && pattern.test(cause.message)
 
@@ -52,12 +52,12 @@ test('days and longer of the core session are the broker’s own where its days 
     ['1M', 80],
     ['1d', 2_000]
   ] as const) {
-    stage.broker.asked.length = 0
+    stage.broker.requests.length = 0
     const received = await stage.watch({ ...REQUEST, interval, backfill: 2_000 })
     assert.ok(received.closed.length >= least, `${received.closed.length} of ${interval}`)
     // The minutes are of the day under way.
     assert.deepEqual(intervals(stage), ['1d', '1m'])
-    assert.ok(stage.broker.asked.every(({ interval: requested, fromMs }) => requested === '1d' || fromMs >= MONDAY))
+    assert.ok(stage.broker.requests.every(({ interval: requested, fromMs }) => requested === '1d' || fromMs >= MONDAY))
   }
   const [first] = past
   const received = await stage.watch({ ...REQUEST, interval: '1d', backfill: 2_000 })
@@ -77,10 +77,10 @@ test('a page of many bars is worked on in pieces, and others have their turn bet
       'SPY 1m',
       Array.from({ length: 2_000 }, (_, at) => bar(MONDAY - 4 * DAY + at * MINUTE, '5'))
     )
-    const before = stage.clock.turnsGiven
+    const before = stage.clock.ticksYielded
     const received = await stage.watch({ ...REQUEST, session, interval, backfill })
     assert.ok(received.closed.length > 0)
-    assert.ok(stage.clock.turnsGiven > before, `${session} ${interval}`)
+    assert.ok(stage.clock.ticksYielded > before, `${session} ${interval}`)
   }
 })
 
@@ -119,12 +119,12 @@ test('where a share keeps no exchange’s hours, days of the core session are re
     ['USEqCore', '1d', 'USEqCore'],
     ['BrokerDefault', '1d', undefined]
   ] as const) {
-    stage.broker.asked.length = 0
+    stage.broker.requests.length = 0
     const received = await stage.watch({ ...REQUEST, session, interval, backfill: 5 })
     assert.ok(received.closed.length >= 5, `${received.closed.length} of ${interval}`)
-    const ofDays = stage.broker.asked.filter(({ interval: requested }) => requested === '1d')
+    const ofDays = stage.broker.requests.filter(({ interval: requested }) => requested === '1d')
     assert.ok(ofDays.length > 0 && ofDays.every(asked => asked.session === named), `${session} ${interval}`)
-    assert.ok(stage.broker.asked.every(asked => asked.interval === '1d' || asked.session === undefined))
+    assert.ok(stage.broker.requests.every(asked => asked.interval === '1d' || asked.session === undefined))
   }
   const received = await stage.watch({ ...REQUEST, interval: '1d', backfill: 1 })
   assert.deepEqual(received.closed.at(-1)?.startMs, MONDAY - 3 * DAY + OPEN)
@@ -159,24 +159,24 @@ test('where the broker’s days have all hours, those of the core session are ma
 test('more than may be read for one request is refused before anything is, with how many may be had', async () => {
   const stage = exchangeStage({ dailyBars: 'all_hours' })
   await stage.watch({ ...REQUEST, interval: '1y', backfill: 0 })
-  stage.broker.asked.length = 0
+  stage.broker.requests.length = 0
   await assert.rejects(
     stage.watch({ ...REQUEST, interval: '1y', backfill: 40 }),
     refused('invalid_request', /50000 is the most; ask for at most 4\./)
   )
-  assert.deepEqual(stage.broker.asked, [])
+  assert.deepEqual(stage.broker.requests, [])
   await stage.watch({ ...REQUEST, interval: '1y', backfill: 4 })
-  const read = stage.broker.asked.filter(({ interval }) => interval === '30m')
+  const read = stage.broker.requests.filter(({ interval }) => interval === '30m')
   assert.ok(read.length > 0)
   // A window of a century is not even begun.
   const [start, end] = ['1999-01-01T00:00:00Z', '2026-01-01T00:00:00Z'].map(text => parseTimestamp(text, 'time'))
   assert.ok(start !== undefined && end !== undefined)
-  stage.broker.asked.length = 0
+  stage.broker.requests.length = 0
   await assert.rejects(
     stage.market.past({ symbol: 'SPY', interval: '7h', start, end }).next(),
     refused('invalid_request', new RegExp(String(BROKER_BARS_MAX)))
   )
-  assert.deepEqual(stage.broker.asked, [])
+  assert.deepEqual(stage.broker.requests, [])
 })
 
 test('of what the broker keeps for some days only, no bar is made that began before them', async () => {
@@ -198,7 +198,7 @@ test('a long history holds up neither what is asked of others nor what comes liv
   stage.broker.list('QQQ', 'STK', usEquityCalendar())
   stage.broker.history.set('QQQ 1m', [bar(NOON - MINUTE, '5')])
   const gate = Promise.withResolvers<void>()
-  stage.broker.hold = () => (stage.broker.asked.at(-1)?.symbol === 'SPY' ? gate.promise : Promise.resolve())
+  stage.broker.hold = () => (stage.broker.requests.at(-1)?.symbol === 'SPY' ? gate.promise : Promise.resolve())
   const long = Array.from({ length: 5 }, () => stage.watch({ ...REQUEST, interval: '1y', backfill: 40 }))
   await stage.clock.settled()
   const received = await stage.watch({ ...REQUEST, symbol: 'QQQ', interval: '1m', backfill: 1 })
@@ -218,7 +218,7 @@ test('what a backfill may ask for follows from how far back the broker’s own b
   await beyond('15m', 1_729, /at most 1728 for bars of 15m here, of which the broker keeps 18 days; was 1729/)
   await beyond('1h', 433, /at most 432 for bars of 1h/)
   await beyond('30m', 10_001, /at most 10000 for bars of 30m here; was 10001/)
-  assert.deepEqual(stage.broker.asked, [])
+  assert.deepEqual(stage.broker.requests, [])
 })
 
 test('trades of the core session close a day as it was traded', async () => {

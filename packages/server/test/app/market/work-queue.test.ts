@@ -92,14 +92,14 @@ test('long reads of a connection wait for one another, and a small one for none 
   const stage = new Stage()
   stage.broker.history.set('SPY 1m', minutes())
   const gate = Promise.withResolvers<void>()
-  const isLong = () => stage.broker.asked.at(-1)?.fromMs === FROM
+  const isLong = () => stage.broker.requests.at(-1)?.fromMs === FROM
   stage.broker.hold = () => (isLong() ? gate.promise : Promise.resolve())
   const long = Array.from({ length: 5 }, () => stage.market.firstBars(LONG, 10))
   await stage.clock.settled()
-  assert.equal(stage.broker.asked.length, LONG_READS_AT_ONCE)
+  assert.equal(stage.broker.requests.length, LONG_READS_AT_ONCE)
   const small = await stage.market.firstBars(SMALL, 10)
   assert.equal(small.bars.length, 10)
-  assert.equal(stage.broker.asked.length, LONG_READS_AT_ONCE + 1)
+  assert.equal(stage.broker.requests.length, LONG_READS_AT_ONCE + 1)
   gate.resolve()
   for (const { bars, next } of await Promise.all(long)) assert.deepEqual([bars.length, next?.startMs], [10, FROM + 40 * MINUTE])
 })

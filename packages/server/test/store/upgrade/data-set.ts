@@ -88,7 +88,7 @@ async function fillLogins(store: Store, { platform, user, connection }: make.Own
   const pending = { codeHash: make.hash(), expiresAt: make.at(600_000) }
   const waiting = [make.account(unclaimed)]
   await store.connections.create(unclaimed, waiting, make.sealed(), attempt.attemptId, make.audit('connection.create'), pending)
-  await store.streamSlots.take({ ...make.place(platform, 'a node'), sessionId: 'a session' }, 10, 3_600_000)
+  await store.streamSlots.take({ ...make.slot(platform, 'a node'), sessionId: 'a session' }, 10, 3_600_000)
 }
 
 /** Everything the store's interface tells of the data set, in a fixed order. */

@@ -46,7 +46,7 @@ test('requests of a session are answered when they can be: none waits for anothe
   broker.list('QQQ')
   broker.history.set('QQQ 1m', [bar(NOON - 60_000, '5')])
   const gate = Promise.withResolvers<void>()
-  broker.hold = () => (broker.asked.at(-1)?.symbol === 'SPY' ? gate.promise : Promise.resolve())
+  broker.hold = () => (broker.requests.at(-1)?.symbol === 'SPY' ? gate.promise : Promise.resolve())
   const window = { start_time: '2026-01-05T14:00:00Z', end_time: '2026-01-05T15:00:00Z' }
   say({ action: 'subscribe', channel: 'bars', symbol: 'SPY', interval: '1m', backfill_nbars: 100, request_id: 'long' })
   say({ action: 'snapshot', data_type: 'bars', symbol: 'SPY', interval: '1m', ...window, request_id: 'past' })

@@ -1,0 +1,40 @@
+/** A market's present: the latest its broker said, carried on by our clock. A sandbox brokerage lives in a time of its own. */
+
+import { epochMs } from '@trunkline/core/domain/timestamp'
+import type { Clock } from '@trunkline/core/ports/clock'
+
+/** News may overtake each other by this much of the broker's time, which can run many times faster than ours; beyond it its clock was set back. */
+const DISORDER_MS_MAX = 60_000
+
+export class MarketClock {
+  readonly #clock: Clock
+  /** The latest the broker said, milliseconds since the epoch, and when it arrived on the monotonic clock. */
+  #synced: { readonly atMs: number; readonly arrivedMs: number } | null = null
+  #lastShownMs = Number.NEGATIVE_INFINITY
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** The broker says what time it is. Milliseconds since the epoch. */
+  sync(atMs: number): void {
+    if (this.#synced !== null && atMs < this.#synced.atMs) {
+      if (this.#synced.atMs - atMs <= DISORDER_MS_MAX) return
+      // Only a clock that was set back takes the present back. One that stands still would, by what was carried on meanwhile.
+      this.#lastShownMs = Number.NEGATIVE_INFINITY
+    }
+    this.#synced = { atMs, arrivedMs: this.#clock.monotonicMs() }
+  }
+
+  /** Something happened at this time, so it is at least that late. Milliseconds since the epoch. */
+  happened(atMs: number): void {
+    if (this.#synced === null || atMs > this.nowMs()) this.#synced = { atMs, arrivedMs: this.#clock.monotonicMs() }
+  }
+
+  /** Milliseconds since the epoch; the machine's own until the broker has told. */
+  nowMs(): number {
+    if (this.#synced === null) return epochMs(this.#clock.now())
+    this.#lastShownMs = Math.max(this.#lastShownMs, this.#synced.atMs + this.#clock.monotonicMs() - this.#synced.arrivedMs)
+    return this.#lastShownMs
+  }
+}

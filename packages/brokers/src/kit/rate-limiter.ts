@@ -1,0 +1,241 @@
+/** A broker's rate limit, kept on our side: a token bucket that lets orders go first and nobody wait for long. */
+
+import type { Clock } from '@trunkline/core/ports/clock'
+
+export interface RateLimits {
+  readonly perSecond: number
+  /** Calls that may go at once after a quiet time. */
+  readonly burst: number
+  /** Calls of the burst that reads must leave to orders. */
+  readonly reservedForOrders: number
+  /** Calls that may wait; one more is refused. */
+  readonly waitingMax: number
+  /** A call that would have to wait longer is refused at once. */
+  readonly waitMsMax: number
+}
+
+export type CallPriority = 'order' | 'read'
+
+/** What a broker says of its own limit. */
+export interface BrokerLimits {
+  /** Calls that may still be made; nothing below 0 is meant. */
+  readonly remaining: number
+  /** Until it counts anew. */
+  readonly resetInMs: number
+  /** Calls that may be made when it has counted anew, where it says so; without it our own rate holds until the next answer. */
+  readonly limit?: number
+}
+
+interface RemainingQuota {
+  calls: number
+  readonly endsAt: number
+  /** Number of the call that was told, or of the first after it. */
+  readonly since: number
+  readonly limit: number | undefined
+  /** The broker should have counted anew by now, but has not answered since. */
+  readonly isGuess: boolean
+}
+
+/** A broker that names a later end is mistaken, or its clock is. */
+const RESET_MS_MAX = 3_600_000
+/** How long a whole limit lasts when none of its calls is answered: nothing can be learned then, and little be used up. */
+const UNREPORTED_MS = 60_000
+
+/** The budget has no room within the bounded wait. Nothing was sent. */
+export class RateLimitExceeded extends Error {
+  override readonly name = 'BudgetSpent'
+  /** When trying again makes sense. */
+  readonly retryAfterMs: number
+
+  constructor(retryAfterMs: number) {
+    super(`the broker's rate limit leaves no room for ${Math.ceil(retryAfterMs)} ms`)
+    this.retryAfterMs = retryAfterMs
+  }
+}
+
+interface Waiter {
+  readonly kind: CallPriority
+  go(number: number): void
+  refuse(reason: unknown): void
+}
+
+/** One limit of one broker: of a login, or of all of them together. */
+export class RateLimiter implements Disposable {
+  readonly #rates: RateLimits
+  readonly #clock: Clock
+  /** Made when somebody has to wait: there is a budget for every login, and hardly ever anybody in its line. */
+  #waiting: { readonly [kind in CallPriority]: Set<Waiter> } | null = null
+  #tokens: number
+  #countedAt: number
+  #pausedUntil = 0
+  /** What the broker itself has left for us; null when it has not said, or what it said is over. */
+  #remaining: RemainingQuota | null = null
+  #taken = 0
+  #alarm: Disposable | null = null
+  #closed: Error | null = null
+
+  constructor(rates: RateLimits, clock: Clock) {
+    this.#rates = rates
+    this.#clock = clock
+    this.#tokens = rates.burst
+    this.#countedAt = clock.monotonicMs()
+  }
+
+  /** Takes one call if it may go now. */
+  tryTake(kind: CallPriority): boolean {
+    if (this.#waitingCount('order') > 0 || (kind === 'read' && this.#waitingCount('read') > 0)) return false
+    return this.#grab(kind)
+  }
+
+  /** Waits for one call and gives its number, counted from 1. @throws BudgetSpent when that would take too long; the signal's reason when it aborts. */
+  async take(kind: CallPriority, signal: AbortSignal): Promise<number> {
+    signal.throwIfAborted()
+    if (this.#closed !== null) throw this.#closed
+    if (this.tryTake(kind)) return this.#taken
+    const waitMs = this.#waitMs(kind)
+    if (waitMs > this.#rates.waitMsMax || this.#waitingCount('order') + this.#waitingCount('read') >= this.#rates.waitingMax)
+      throw new RateLimitExceeded(waitMs)
+    return await this.#queued(kind, signal)
+  }
+
+  /** Calls that have gone so far, which is the number of the one that {@link tryTake} has just let go. */
+  get taken(): number {
+    return this.#taken
+  }
+
+  /**
+   * Keeps to what the broker says it has left: our own rate is a guess, and others may use the same limit. `number` is that of the call
+   * that was answered: those that went after it come off. Of answers that overtake each other the newest request's
+   * counts, and an older one only when it leaves less.
+   */
+  applyLimits({ remaining, resetInMs, limit }: BrokerLimits, number: number): void {
+    if (!Number.isFinite(remaining) || !Number.isFinite(resetInMs)) return
+    const now = this.#clock.monotonicMs()
+    const calls = Math.max(0, remaining) - (this.#taken - number)
+    const endsAt = now + Math.min(Math.max(resetInMs, 0), RESET_MS_MAX)
+    const { limit: known, ...left } = this.#remaining ?? { calls, endsAt, since: number, limit }
+    const isLate = now < left.endsAt && number < left.since
+    this.#remaining = isLate
+      ? { calls: Math.min(left.calls, calls), endsAt: Math.min(left.endsAt, endsAt), since: left.since, limit: known, isGuess: false }
+      : { calls, endsAt, since: number, limit, isGuess: false }
+    this.#refuseLate()
+    if (this.#alarm === null) return
+    this.#alarm[Symbol.dispose]()
+    this.#drain()
+  }
+
+  /**
+   * The broker said to be quiet: nobody goes for `ms`, and no crowd afterwards. What is kept for orders stays kept, or reads would have to wait
+   * until it had come together again, long after the broker takes them. A later end wins over an earlier one.
+   */
+  pause(ms: number): void {
+    this.#count()
+    this.#pausedUntil = Math.max(this.#pausedUntil, this.#clock.monotonicMs() + ms)
+    this.#tokens = Math.min(this.#tokens, 1 + this.#rates.reservedForOrders)
+    this.#refuseLate()
+  }
+
+  [Symbol.dispose](): void {
+    this.#closed ??= new Error('the login was closed')
+    this.#alarm?.[Symbol.dispose]()
+    for (const waiter of [...(this.#waiting?.order ?? []), ...(this.#waiting?.read ?? [])]) waiter.refuse(this.#closed)
+  }
+
+  /** Those who now would have to wait longer than anybody may are told at once. */
+  #refuseLate(): void {
+    for (const kind of ['order', 'read'] as const)
+      if (this.#waitMs(kind) > this.#rates.waitMsMax)
+        for (const waiter of this.#waiting?.[kind] ?? []) waiter.refuse(new RateLimitExceeded(this.#waitMs(kind)))
+  }
+
+  async #queued(kind: CallPriority, signal: AbortSignal): Promise<number> {
+    const done = Promise.withResolvers<number>()
+    const waiter: Waiter = { kind, go: done.resolve, refuse: done.reject }
+    const giveUp = () => done.reject(signal.reason)
+    this.#waiting ??= { order: new Set(), read: new Set() }
+    const queue = this.#waiting[kind]
+    queue.add(waiter)
+    signal.addEventListener('abort', giveUp, { once: true })
+    if (this.#alarm === null) this.#drain()
+    try {
+      return await done.promise
+    } finally {
+      queue.delete(waiter)
+      signal.removeEventListener('abort', giveUp)
+    }
+  }
+
+  /** Lets those go who may, orders first; for the next one there is an alarm. */
+  #drain(): void {
+    this.#alarm = null
+    for (let next = this.#next(); next !== undefined; next = this.#next()) {
+      if (!this.#grab(next.kind)) {
+        this.#alarm = this.#clock.alarm(Math.max(1, this.#shortMs(next.kind)), () => this.#drain())
+        return
+      }
+      this.#waiting?.[next.kind].delete(next)
+      next.go(this.#taken)
+    }
+    this.#waiting = null
+  }
+
+  #next(): Waiter | undefined {
+    const [order] = this.#waiting?.order ?? []
+    const [read] = this.#waiting?.read ?? []
+    return order ?? read
+  }
+
+  #waitingCount(kind: CallPriority): number {
+    return this.#waiting?.[kind].size ?? 0
+  }
+
+  #grab(kind: CallPriority): boolean {
+    this.#count()
+    if (this.#clock.monotonicMs() < this.#pausedUntil || this.#tokens < this.#needed(kind) || this.#exhaustedMs(kind) > 0) return false
+    this.#tokens -= 1
+    this.#taken += 1
+    if (this.#remaining !== null) this.#remaining.calls -= 1
+    return true
+  }
+
+  /** Until the broker counts anew, when it has no call left for this kind; 0 when it has. */
+  #exhaustedMs(kind: CallPriority): number {
+    if (this.#remaining === null) return 0
+    const now = this.#clock.monotonicMs()
+    const { endsAt, limit } = this.#remaining
+    if (now >= endsAt) {
+      this.#remaining = limit === undefined ? null : this.#nextWindow(this.#remaining, limit)
+      if (this.#remaining === null) return 0
+    }
+    return this.#remaining.calls >= this.#needed(kind) ? 0 : this.#remaining.endsAt - now
+  }
+
+  /** The broker counts anew; calls whose answers are on their way may be in the new count already. */
+  #nextWindow({ since, isGuess }: RemainingQuota, limit: number): RemainingQuota {
+    const unanswered = isGuess ? 0 : Math.max(0, this.#taken - since)
+    return { calls: limit - unanswered, endsAt: this.#clock.monotonicMs() + UNREPORTED_MS, since: this.#taken + 1, limit, isGuess: true }
+  }
+
+  #needed(kind: CallPriority): number {
+    return kind === 'order' ? 1 : 1 + this.#rates.reservedForOrders
+  }
+
+  #count(): void {
+    const now = this.#clock.monotonicMs()
+    const from = Math.max(this.#countedAt, Math.min(this.#pausedUntil, now))
+    this.#tokens = Math.min(this.#rates.burst, this.#tokens + ((now - from) * this.#rates.perSecond) / 1_000)
+    this.#countedAt = now
+  }
+
+  /** Until the bucket holds what one call of this kind needs, were nobody before it. */
+  #shortMs(kind: CallPriority): number {
+    const now = this.#clock.monotonicMs()
+    const missing = Math.max(0, this.#needed(kind) - this.#tokens)
+    return Math.max(this.#pausedUntil - now, this.#exhaustedMs(kind), 0) + (missing / this.#rates.perSecond) * 1_000
+  }
+
+  #waitMs(kind: CallPriority): number {
+    const before = this.#waitingCount('order') + (kind === 'read' ? this.#waitingCount('read') : 0)
+    return this.#shortMs(kind) + (before / this.#rates.perSecond) * 1_000
+  }
+}

@@ -1,0 +1,127 @@
+/** Keeps one WebSocket conversation with a broker going: connect, watch for silence, tell the gap, reconnect, tell live. */
+
+import { BrokerFault, type GapCause } from '@trunkline/core/ports/broker'
+import type { Clock } from '@trunkline/core/ports/clock'
+import type { Log } from '@trunkline/core/ports/log'
+import type { RateLimiter } from './rate-limiter.ts'
+import { type Backoff, pauseMs } from './retry.ts'
+import { StreamConnection, type StreamConnectionOwner } from './stream-connection.ts'
+import { gapOf } from './stream-fault.ts'
+import type { ProtocolFactory } from './stream-protocol.ts'
+
+export interface ConnectionOptions {
+  readonly clock: Clock
+  readonly fraction: () => number
+  readonly log: Log
+  /** Connections per second to the host, shared by all lines to it: the first of each line, and those after. */
+  readonly connectLimiters: { readonly first: RateLimiter; readonly again: RateLimiter }
+  readonly backoff: Backoff
+  /** A conversation that lived this long starts the backoff afresh; a shorter one is flapping. */
+  readonly steadyMs: number
+  /** Silence that is borne until the line is live; three times that it may take in all. */
+  readonly handshakeMs: number
+  readonly frameMax: number
+}
+
+/** Who hears what comes of a line. Called synchronously, in the order of the frames. */
+export interface StreamListener<Event> {
+  live(): void
+  event(event: Event): void
+  /** Also when the line cannot be had at first, and again when what keeps it down is another cause. */
+  gap(cause: GapCause, reason: string): void
+}
+
+export class ReconnectingStream<Event> implements StreamConnectionOwner<Event> {
+  readonly #factory: ProtocolFactory<Event>
+  readonly #options: ConnectionOptions
+  readonly #listener: StreamListener<Event>
+  #isStopped = false
+  #wasTried = false
+  /** Ends what waits between two conversations. */
+  #waiting: AbortController | null = null
+  #connection: StreamConnection<Event> | null = null
+  /** What keeps the line down, as far as the hearer was told; null while it is live. */
+  #outage: GapCause | null = null
+  #isLost = false
+
+  constructor(factory: ProtocolFactory<Event>, options: ConnectionOptions, listener: StreamListener<Event>) {
+    this.#factory = factory
+    this.#options = options
+    this.#listener = listener
+  }
+
+  /** Once. Resolves when it was stopped and the socket is gone. @throws BrokerFault of the kind `credentials_rejected`, nothing else. */
+  async run(): Promise<void> {
+    const { clock, backoff, fraction, steadyMs } = this.#options
+    for (let attempt = 0; !this.#isStopped; attempt += 1) {
+      this.#isLost = false
+      let livedMs = 0
+      try {
+        const connection = await this.#waited(signal => this.#connected(signal))
+        await connection.over
+        livedMs = connection.livedMs()
+      } catch (error) {
+        if (this.#isStopped) return
+        if (error instanceof BrokerFault && error.kind === 'credentials_rejected') throw error
+        livedMs = this.#connection?.livedMs() ?? 0
+        this.lost(error)
+      }
+      this.#connection = null
+      if (livedMs >= steadyMs) attempt = 0
+      await this.#waited(signal => clock.sleep(pauseMs(backoff, attempt, fraction), signal)).catch(() => undefined)
+    }
+  }
+
+  stop(): void {
+    this.#isStopped = true
+    this.#waiting?.abort(new Error('the stream was given up'))
+    this.#connection?.end()
+  }
+
+  live(): void {
+    this.#outage = null
+    this.#isLost = false
+    this.#listener.live()
+  }
+
+  event(event: Event): void {
+    this.#listener.event(event)
+  }
+
+  /** An outage is told once, and again only when its cause is another one. What follows from the first end of a conversation is not told. */
+  lost(error: unknown): void {
+    if (this.#isLost) return
+    this.#isLost = true
+    const { cause, reason } = gapOf(error)
+    this.#options.log.info('broker stream lost', { cause, reason, livedMs: Math.round(this.#connection?.livedMs() ?? 0) })
+    this.gap(cause, reason)
+  }
+
+  gap(cause: GapCause, reason: string): void {
+    if (this.#outage === cause) return
+    this.#outage = cause
+    this.#listener.gap(cause, reason)
+  }
+
+  async #connected(signal: AbortSignal): Promise<StreamConnection<Event>> {
+    const { first, again } = this.#options.connectLimiters
+    await (this.#wasTried ? again : first).take('read', signal)
+    this.#wasTried = true
+    const protocol = await this.#factory.begin(signal)
+    signal.throwIfAborted()
+    this.#connection = new StreamConnection(protocol, this, this.#options)
+    return this.#connection
+  }
+
+  /** Waits for something that ends with the line. */
+  async #waited<T>(wait: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const waiting = new AbortController()
+    this.#waiting = waiting
+    if (this.#isStopped) waiting.abort(new Error('the stream was given up'))
+    try {
+      return await wait(waiting.signal)
+    } finally {
+      this.#waiting = null
+    }
+  }
+}

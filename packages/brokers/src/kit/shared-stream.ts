@@ -1,0 +1,101 @@
+/** One connection for many topics: opened for the first, kept while there are any, closed a little after the last. */
+
+import { BrokerFault, type GapCause } from '@trunkline/core/ports/broker'
+import { PendingTasks } from './flush-scheduler.ts'
+import { type ConnectionOptions, ReconnectingStream } from './reconnecting-stream.ts'
+import type { StreamProtocol } from './stream-protocol.ts'
+
+/** The connection outlives its last topic by this much: who changes what they look at leaves one moment without any. */
+const LINGER_MS = 5_000
+
+/** Why the connection is not there. */
+export interface Outage {
+  readonly cause: GapCause
+  readonly reason: string
+}
+
+export interface SharedStreamOptions {
+  readonly connection: ConnectionOptions
+  readonly begin: (signal: AbortSignal) => Promise<StreamProtocol<never>>
+  /** Whatever was streamed is not any more. */
+  readonly lost: (cause: GapCause, reason: string) => void
+  /** The connection is being closed, because nothing is wanted. */
+  readonly stopped: () => void
+}
+
+export class SharedStream implements AsyncDisposable {
+  readonly #options: SharedStreamOptions
+  readonly #underWay = new PendingTasks()
+  #stream: ReconnectingStream<never> | null = null
+  #linger: Disposable | null = null
+  #outage: Outage | null = null
+  /** The login was refused; only somebody who asks anew makes us try again. */
+  #isRejected = false
+
+  constructor(options: SharedStreamOptions) {
+    this.#options = options
+  }
+
+  /** Null while there is a connection, and before the first has failed. */
+  get outage(): Outage | null {
+    return this.#outage
+  }
+
+  /** Somebody asks anew: a login that was refused may be tried again. */
+  mayOpen(): void {
+    this.#isRejected = false
+  }
+
+  /** Something is wanted: the connection is not closed. */
+  hold(): void {
+    this.#linger?.[Symbol.dispose]()
+    this.#linger = null
+  }
+
+  /** Nothing is wanted any more. */
+  release(): void {
+    this.#linger ??= this.#stream === null ? null : this.#options.connection.clock.alarm(LINGER_MS, () => this.#stop())
+  }
+
+  /** Unless it is open, or the login was refused. */
+  open(): void {
+    if (this.#stream !== null || this.#isRejected) return
+    this.#outage = null
+    const { begin, connection, lost } = this.#options
+    const stream: ReconnectingStream<never> = new ReconnectingStream({ begin }, connection, {
+      live: () => {
+        this.#outage = null
+      },
+      event: () => undefined,
+      gap: (cause, reason) => {
+        if (this.#stream !== stream) return
+        this.#outage = { cause, reason }
+        lost(cause, reason)
+      }
+    })
+    this.#stream = stream
+    this.#underWay.add(stream.run().catch((error: unknown) => this.#ended(stream, error)))
+  }
+
+  /** Nothing is told any more. Resolves once the sockets are gone. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop()
+    await this.#underWay.over()
+  }
+
+  /** The login is over, or so it seems. */
+  #ended(stream: ReconnectingStream<never>, error: unknown): void {
+    if (this.#stream !== stream) return
+    this.#stream = null
+    this.#isRejected = true
+    this.#outage = { cause: 'token', reason: error instanceof BrokerFault ? error.message : 'the market stream failed' }
+    this.#options.lost(this.#outage.cause, this.#outage.reason)
+  }
+
+  #stop(): void {
+    this.hold()
+    this.#options.stopped()
+    this.#stream?.stop()
+    this.#stream = null
+  }
+}

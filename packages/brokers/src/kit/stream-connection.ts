@@ -1,0 +1,238 @@
+/** One connection to a broker's stream, from its opening to its end. */
+
+import type { Clock } from '@trunkline/core/ports/clock'
+import type { HttpReply } from './http.ts'
+import { LineTransport } from './line-transport.ts'
+import type { ConnectionOptions } from './reconnecting-stream.ts'
+import { StreamFault } from './stream-fault.ts'
+import type { Closing, Connection, Frame, StreamMessage, StreamProtocol } from './stream-protocol.ts'
+import type { Transport, TransportListener } from './transport.ts'
+import { WebSocketTransport } from './web-socket.ts'
+
+/** Who is told what comes of a talk. */
+export interface StreamConnectionOwner<Event> {
+  live(): void
+  event(event: Event): void
+  gap(cause: StreamFault['gap'], reason: string): void
+  /** The talk has ended by this; called at once, before the socket is gone. */
+  lost(error: unknown): void
+}
+
+/** Silence longer than this many heartbeats is a dead line, not a quiet market. */
+const HEARTBEATS_MISSED = 2
+/** A line that is heard and never becomes live is given up after so many handshakes: what should make it live was lost, and will not come. */
+const HANDSHAKES = 3
+/** However seldom a broker says that it will be heard. */
+const SILENCE_MS_MAX = 600_000
+const UTF8 = new TextDecoder('utf-8', { fatal: true })
+
+export class StreamConnection<Event> implements Connection<Event>, TransportListener {
+  /** Resolves when the talk was ended and the socket is gone. @throws what ended it otherwise. */
+  readonly over: Promise<void>
+  readonly #protocol: StreamProtocol<Event>
+  readonly #owner: StreamConnectionOwner<Event>
+  readonly #clock: Clock
+  readonly #transport: Transport
+  readonly #settle: (outcome: Promise<void>) => void
+  /** Made for those who ask for the signal. */
+  #closing: AbortController | null = null
+  #isOver = false
+  #liveSinceMs: number | null = null
+  #endedAtMs = 0
+  readonly #liveDueMs: number
+  #lastReceivedMs: number
+  #silenceMaxMs: number
+  #silence: Disposable
+  #nextMaintenance: Disposable | null = null
+  #maintaining: Promise<void> | null = null
+
+  constructor(protocol: StreamProtocol<Event>, owner: StreamConnectionOwner<Event>, options: ConnectionOptions) {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.over = promise
+    this.#settle = resolve
+    this.#protocol = protocol
+    this.#owner = owner
+    this.#clock = options.clock
+    this.#lastReceivedMs = options.clock.monotonicMs()
+    this.#silenceMaxMs = options.handshakeMs
+    this.#liveDueMs = this.#lastReceivedMs + HANDSHAKES * options.handshakeMs
+    const { lines } = protocol
+    this.#transport =
+      lines === undefined
+        ? new WebSocketTransport(protocol, this, options, options.clock)
+        : new LineTransport({ ...lines, url: protocol.url, headers: protocol.headers ?? {} }, this, options)
+    this.#silence = this.#watchSilence()
+  }
+
+  get signal(): AbortSignal {
+    this.#closing ??= new AbortController()
+    if (this.#isOver) this.#closing.abort(new Error('the stream ended'))
+    return this.#closing.signal
+  }
+
+  livedMs(): number {
+    if (this.#liveSinceMs === null) return 0
+    return (this.#isOver ? this.#endedAtMs : this.#clock.monotonicMs()) - this.#liveSinceMs
+  }
+
+  send(frame: Frame): void {
+    this.#transport.send(frame)
+  }
+
+  emit(message: StreamMessage<Event>): void {
+    if (this.#isOver) return
+    switch (message.type) {
+      case 'live':
+        this.#liveSinceMs = this.#clock.monotonicMs()
+        this.#silenceMaxMs = Math.min(message.heartbeatMs * HEARTBEATS_MISSED, SILENCE_MS_MAX)
+        // The handshake's patience may be longer than two heartbeats.
+        this.#silence[Symbol.dispose]()
+        this.#silence = this.#watchSilence()
+        this.#owner.live()
+        this.#maintain()
+        return
+      case 'event':
+        this.#owner.event(message.event)
+        return
+      case 'gap':
+        this.#owner.gap(message.cause, message.reason)
+        this.#owner.live()
+        return
+      case 'over':
+        this.#fail(message.fault ?? new StreamFault(message.cause, message.reason))
+    }
+  }
+
+  /** Ends it politely. */
+  end(): void {
+    if (!this.#isOver) this.#settle(this.#end(true))
+  }
+
+  opened(): void {
+    if (this.#isOver) return
+    try {
+      this.#protocol.opened?.(this)
+    } catch (error) {
+      this.#fail(error)
+    }
+  }
+
+  /** Before the line is live an open socket is not an answer. */
+  beat(): void {
+    if (this.#liveSinceMs !== null) this.#lastReceivedMs = this.#clock.monotonicMs()
+  }
+
+  frame(frame: string): void {
+    this.#receive(() => this.#protocol.onFrame(frame))
+  }
+
+  bytes(frame: Uint8Array): void {
+    const protocol = this.#protocol
+    this.#receive(() => {
+      if (protocol.onBinaryFrame !== undefined) return protocol.onBinaryFrame(frame)
+      if (protocol.textIsBinary !== true) throw new Error('the broker sent a binary frame')
+      return protocol.onFrame(UTF8.decode(frame))
+    })
+  }
+
+  #receive(read: () => readonly StreamMessage<Event>[]): void {
+    this.#lastReceivedMs = this.#clock.monotonicMs()
+    if (this.#isOver) return
+    try {
+      for (const message of read()) this.emit(message)
+    } catch (error) {
+      this.#fail(error instanceof StreamFault ? error : new StreamFault('malformed', messageOf(error), error))
+    }
+  }
+
+  closed(code: number | null): void {
+    if (this.#isOver) return
+    const closing = code === null ? null : (this.#protocol.closed?.(code) ?? null)
+    const what = code === null ? 'ended the stream' : `closed the stream (${code})`
+    void this.#closed(closing, new StreamFault(closing?.cause ?? 'lost', `the broker ${what}`))
+  }
+
+  refused(answer: HttpReply): void {
+    if (this.#isOver) return
+    const closing = this.#protocol.refused?.(answer) ?? null
+    void this.#closed(closing, new StreamFault(closing?.cause ?? 'refused', `the broker answered ${answer.status} to the stream`))
+  }
+
+  failed(fault: StreamFault): void {
+    this.#fail(fault)
+  }
+
+  /** The gap is told before anything is mended: that may take a while. Never rejects. */
+  async #closed(closing: Closing | null, fault: StreamFault): Promise<void> {
+    try {
+      if (closing?.recover !== undefined) {
+        this.#owner.lost(fault)
+        await closing.recover(this.signal)
+      }
+      this.#fail(fault)
+    } catch (error) {
+      this.#fail(error)
+    }
+  }
+
+  /** A frame resets the patience; an open socket does not, and before the line is live no frame does for long. */
+  #watchSilence(): Disposable {
+    return this.#clock.alarm(Math.max(0, this.#dueMs() - this.#clock.monotonicMs()), () => {
+      if (this.#isOver) return
+      // Alarms come before sockets are read: after a pause of this process what was said meanwhile is heard in between.
+      this.#silence = this.#isDue() ? this.#clock.alarm(0, () => this.#checkSilence()) : this.#watchSilence()
+    })
+  }
+
+  #checkSilence(): void {
+    if (this.#isOver) return
+    if (!this.#isDue()) this.#silence = this.#watchSilence()
+    else if (this.#clock.monotonicMs() - this.#lastReceivedMs < this.#silenceMaxMs)
+      this.#fail(new StreamFault('silence', 'the broker is heard, and does not begin what was asked for'))
+    else this.#fail(new StreamFault('silence', `nothing heard from the broker for ${Math.round(this.#silenceMaxMs)} ms`))
+  }
+
+  #isDue(): boolean {
+    return this.#clock.monotonicMs() >= this.#dueMs()
+  }
+
+  #dueMs(): number {
+    const silentMs = this.#lastReceivedMs + this.#silenceMaxMs
+    return this.#liveSinceMs === null ? Math.min(silentMs, this.#liveDueMs) : silentMs
+  }
+
+  #maintain(): void {
+    const { maintain } = this.#protocol
+    if (maintain === undefined || this.#isOver) return
+    this.#maintaining = maintain.call(this.#protocol, this).then(
+      ms => {
+        this.#maintaining = null
+        if (!this.#isOver) this.#nextMaintenance = this.#clock.alarm(ms, () => this.#maintain())
+      },
+      (error: unknown) => this.#fail(error)
+    )
+  }
+
+  #fail(error: unknown): void {
+    if (this.#isOver) return
+    this.#owner.lost(error)
+    this.#settle(
+      this.#end(false).then(() => {
+        throw error
+      })
+    )
+  }
+
+  async #end(isPolite: boolean): Promise<void> {
+    this.#isOver = true
+    this.#endedAtMs = this.#clock.monotonicMs()
+    this.#silence[Symbol.dispose]()
+    this.#nextMaintenance?.[Symbol.dispose]()
+    this.#closing?.abort(new Error('the stream ended'))
+    await Promise.all([this.#transport.end(isPolite), this.#maintaining, this.#protocol.ended?.()])
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : 'the stream failed'
+}

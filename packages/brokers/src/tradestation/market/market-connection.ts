@@ -1,0 +1,121 @@
+/** One stream of market data, kept open: its records go to whoever follows it, and what ends it is told. */
+
+import type { BrokerFault, GapCause } from '@trunkline/core/ports/broker'
+import { faultOf } from '../../kit/calls.ts'
+import { readJson } from '../../kit/json.ts'
+import type { MarketClock } from '../../kit/market-clock.ts'
+import { object, type Wire } from '../../kit/parse.ts'
+import type { RateLimiter } from '../../kit/rate-limiter.ts'
+import { type ConnectionOptions, ReconnectingStream } from '../../kit/reconnecting-stream.ts'
+import type { StreamMessage, StreamProtocol } from '../../kit/stream-protocol.ts'
+import { errorMessageOf, errorOf, isTokenRefused } from '../answers.ts'
+import { opened, parseLine, type StreamDeps } from '../stream.ts'
+import { timeOf } from './bars.ts'
+
+export interface MarketConnectionOptions extends StreamDeps {
+  readonly connection: ConnectionOptions
+  readonly marketClock: MarketClock
+}
+
+/** Who follows a stream. */
+export interface MarketListener {
+  /** Any line but heartbeats and errors. @throws Malformed */
+  record(wire: Wire): void
+  /** For a stream of several symbols: one of them will not be streamed. */
+  failed?(symbol: string, message: string): void
+  /** The broker is heard, and has nothing else to tell. */
+  heartbeat(): void
+  lost(cause: GapCause, reason: string): void
+  /** The broker will not stream this. Nothing follows. */
+  refused(message: string): void
+}
+
+/** Refusals of the token in a row, the first answered with another token or a proof that it is good, that are about a scope the login lacks. */
+const UNAUTHORIZED_MAX = 2
+/** Statuses that are about what was asked for, and not about the moment. */
+const LASTING = new Set([400, 403, 404, 501])
+/** Of errors in a stream's own lines, those that pass: it is asked for again. */
+const PASSING = new Set(['GoAway', 'DualLogon', 'InternalServerError', 'ServiceUnavailable', 'GatewayTimeout', 'TooManyRequests'])
+
+const NOTHING: readonly StreamMessage<never>[] = []
+
+export class MarketConnection implements AsyncDisposable {
+  readonly #stream: ReconnectingStream<never>
+  readonly #running: Promise<void>
+  readonly #marketClock: MarketClock
+  #isOver = false
+
+  /** `opens` are the quotas that each opening of the stream counts for. */
+  constructor(path: string, listener: MarketListener, opens: RateLimiter, options: MarketConnectionOptions) {
+    this.#marketClock = options.marketClock
+    const refuse = (message: string) => {
+      if (this.#isOver) return
+      this.#stop()
+      listener.refused(message)
+    }
+    let unauthorized = 0
+    const begin = async (signal: AbortSignal): Promise<StreamProtocol<never>> => {
+      await opens.take('read', signal).catch((cause: unknown) => Promise.reject(faultOf(cause)))
+      const address = await opened(options, path, signal)
+      return {
+        ...address,
+        onFrame: this.#frameReader(listener, refuse, [{ type: 'live', heartbeatMs: options.heartbeatMs }]),
+        refused: answer => {
+          if (isTokenRefused(answer)) unauthorized += 1
+          if (unauthorized >= UNAUTHORIZED_MAX || LASTING.has(answer.status))
+            refuse(errorMessageOf(answer) || `the broker answered ${answer.status}`)
+          return address.refused?.(answer) ?? null
+        }
+      }
+    }
+    this.#stream = new ReconnectingStream<never>({ begin }, options.connection, {
+      live: () => {
+        unauthorized = 0
+      },
+      event: () => undefined,
+      gap: (cause, reason) => {
+        if (!this.#isOver) listener.lost(cause, reason)
+      }
+    })
+    this.#running = this.#stream.run().catch((fault: BrokerFault) => {
+      if (!this.#isOver) listener.lost('token', fault.message)
+    })
+  }
+
+  /** Nobody is told anything any more. Resolves once the socket is gone. */
+  [Symbol.asyncDispose](): Promise<void> {
+    this.#stop()
+    return this.#running
+  }
+
+  #stop(): void {
+    this.#isOver = true
+    this.#stream.stop()
+  }
+
+  #frameReader(
+    listener: MarketListener,
+    refuse: (message: string) => void,
+    live: readonly StreamMessage<never>[]
+  ): (frame: string) => readonly StreamMessage<never>[] {
+    let isFirst = true
+    return frame => {
+      const wire = object(readJson(frame, { numbers: 'text' }), 'line')
+      const parsed = parseLine(wire)
+      if (this.#isOver) return NOTHING
+      if (parsed.type === 'over') {
+        // An error that names one of several symbols concerns that one, and the stream goes on.
+        if (listener.failed !== undefined && typeof wire.Symbol === 'string') listener.failed(wire.Symbol, errorOf(wire).message)
+        else if (parsed.error === null || PASSING.has(parsed.error)) return [parsed.message]
+        else refuse(errorOf(wire).message)
+      } else if (parsed.type === 'record') listener.record(wire)
+      else if (parsed.type === 'heartbeat') {
+        if (wire.Timestamp !== undefined) this.#marketClock.sync(timeOf(wire, 'Timestamp'))
+        listener.heartbeat()
+      }
+      if (!isFirst) return NOTHING
+      isFirst = false
+      return live
+    }
+  }
+}

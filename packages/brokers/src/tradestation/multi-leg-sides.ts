@@ -1,0 +1,37 @@
+/**
+ * What was asked of the packages of this session: the broker tells what one costs, and not whether it was bought or sold. Who asked to buy at a
+ * negative price is told so, and not that they sell at a positive one.
+ */
+
+import { negated } from '@trunkline/core/domain/decimal'
+import type { Side } from '@trunkline/core/domain/vocabulary'
+import { BoundedMap } from '../kit/bounded-cache.ts'
+import type { ParsedOrder } from './parse-order.ts'
+
+/** Orders remembered; of older ones a debit is bought and a credit is sold. */
+const ORDERS_MAX = 10_000
+
+export class MultiLegSides {
+  readonly #sides = new BoundedMap<Side>(ORDERS_MAX)
+
+  put(brokerOrderId: string, side: Side): void {
+    this.#sides.put(brokerOrderId, side)
+  }
+
+  withRequestedSide(parsed: ParsedOrder): ParsedOrder {
+    const { report } = parsed
+    const side = report.legs === null ? undefined : this.#sides.get(report.brokerOrderId)
+    if (side === undefined || side === report.side) return parsed
+    const { limitPrice, filledTotal } = report
+    const averagePrice = filledTotal?.averagePrice ?? null
+    return {
+      ...parsed,
+      report: {
+        ...report,
+        side,
+        limitPrice: limitPrice === null ? null : negated(limitPrice),
+        filledTotal: filledTotal === null || averagePrice === null ? filledTotal : { ...filledTotal, averagePrice: negated(averagePrice) }
+      }
+    }
+  }
+}

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Malformed } from '@trunkline/core/domain/malformed'
+import { items, member, object, text, UnknownValueError, type Wire } from '../../src/kit/parse.ts'
+import { UnknownValueCounter } from '../../src/kit/unknown-values.ts'
+import { MemoryLog } from '../support/log.ts'
+import { MemoryMeter } from '../support/meter.ts'
+
+const ACCOUNT_TYPES = { margin: 'MARGIN', cash: 'CASH' } as const
+const STATUSES = { open: 'working', done: 'filled' } as const
+
+function start() {
+  const log = new MemoryLog()
+  const meter = new MemoryMeter()
+  return {
+    log,
+    unknownValues: new UnknownValueCounter({ broker: 'ACME', log, meter }),
+    counted: (field: string) => meter.counted('broker_unknown_words_total', { broker: 'ACME', field })
+  }
+}
+
+test('a word that only describes may be unknown: counted every time, told once', () => {
+  const { unknownValues, log, counted } = start()
+  assert.equal(unknownValues.or({ kind: 'cash' }, 'kind', ACCOUNT_TYPES, null), 'CASH')
+  for (const nothing of [{}, { kind: null }, { kind: '' }]) assert.equal(unknownValues.or(nothing, 'kind', ACCOUNT_TYPES, null), null)
+  assert.equal(counted('kind'), 0)
+  for (let time = 0; time < 3; time += 1) assert.equal(unknownValues.or({ kind: 'trust' }, 'kind', ACCOUNT_TYPES, null), null)
+  assert.equal(unknownValues.or({ kind: 'toString' }, 'kind', ACCOUNT_TYPES, 'other'), 'other')
+  assert.equal(unknownValues.or({ kind: 7 }, 'kind', ACCOUNT_TYPES, null), null)
+  assert.equal(counted('kind'), 5)
+  assert.deepEqual(
+    log.lines.map(({ level, fields }) => [level, fields.field, fields.value]),
+    [
+      ['warn', 'kind', 'trust'],
+      ['warn', 'kind', 'toString'],
+      ['warn', 'kind', 'number']
+    ]
+  )
+})
+
+test('a broker that makes up words is counted on and on, but no longer logged', () => {
+  const { unknownValues, log, counted } = start()
+  for (let index = 0; index < 1_000; index += 1) unknownValues.or({ kind: `${index}${'x'.repeat(500)}` }, 'kind', ACCOUNT_TYPES, null)
+  assert.equal(counted('kind'), 1_000)
+  assert.equal(log.lines.length, 200)
+  assert.ok(log.lines.every(({ fields }) => String(fields.value).length <= 40))
+})
+
+test('a record with an unknown word of consequence is left out, one that cannot be read spoils all [S77]', () => {
+  const { unknownValues, log, counted } = start()
+  const read = (wire: Wire) => `${text(wire, 'id')} ${member(wire, 'state', STATUSES)}`
+  const records = items(
+    [
+      { id: '1', state: 'open' },
+      { id: '2', state: 'melted' },
+      { id: '3', state: 'done' }
+    ],
+    'orders',
+    wire => wire
+  )
+  assert.deepEqual(unknownValues.readKnown(records, read), ['1 working', '3 filled'])
+  assert.equal(counted('state'), 1)
+  for (const [idKey, id] of [
+    ['id', '2'],
+    ['order', null]
+  ] as const)
+    assert.deepEqual(unknownValues.readPartially(records, read, idKey), { known: ['1 working', '3 filled'], leftOut: [id] })
+  assert.equal(log.lines[0]?.level, 'error')
+  assert.throws(() => unknownValues.readKnown([...records, { id: '4' }], read), Malformed)
+  assert.throws(() => unknownValues.readKnown([object({ state: 'open' }, 'order')], read), Malformed)
+})
+
+test('only unknown words are noted', () => {
+  const { unknownValues, counted } = start()
+  assert.equal(unknownValues.countIfUnknown(new UnknownValueError('state', STATUSES, 'melted')), true)
+  assert.equal(unknownValues.countIfUnknown(new Malformed('state', 'a text', 7)), false)
+  assert.equal(unknownValues.countIfUnknown(new Error('elsewhere')), false)
+  assert.equal(counted('state'), 1)
+})

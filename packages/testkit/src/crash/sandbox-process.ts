@@ -1,0 +1,162 @@
+// The sandbox brokerage as a process of its own, which outlives the service that is killed, and its control API.
+
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { PATIENCE_MS, soon } from '../patience.ts'
+import { within } from '../within.ts'
+
+/** An answer as loosely typed as a test needs it: what is used of it is asserted. */
+// biome-ignore lint/suspicious/noExplicitAny: the tests assert what they use of it
+export type Json = any
+
+export interface Login {
+  readonly username: string
+  readonly password: string
+  readonly accounts: readonly { readonly id: string; readonly number: string; readonly kind: string }[]
+}
+
+/** What the house knows of a client order id. */
+export interface SandboxOrders {
+  /** Submit and amend requests that arrived with the id, and orders made of them. */
+  readonly received: number
+  readonly accepted: number
+  readonly orders: readonly Json[]
+}
+
+export const CLIENT_SECRET = 'a-client-secret-for-tests'
+
+export class SandboxProcess implements AsyncDisposable {
+  readonly port: number
+  readonly #controlUrl: string
+  readonly #child: ChildProcess
+
+  private constructor(child: ChildProcess, port: number, controlUrl: string) {
+    this.#child = child
+    this.port = port
+    this.#controlUrl = controlUrl
+  }
+
+  /** Starts a house on free ports. `publicUrl` is the origin that its clients use. */
+  static async start(publicUrl: string): Promise<SandboxProcess> {
+    // The house tells its public address only, so its port is chosen here.
+    const port = await freePort()
+    const child = spawn(process.execPath, [fileURLToPath(import.meta.resolve('@trunkline/sandbox/main'))], {
+      env: {
+        PATH: process.env.PATH,
+        NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+        SANDBOX_PORT: String(port),
+        SANDBOX_PUBLIC_URL: publicUrl,
+        SANDBOX_REDIRECT_URIS: 'http://127.0.0.1/connect/callback/sandbox',
+        SANDBOX_HEARTBEAT_MS: '500',
+        SANDBOX_CLIENT_SECRET: CLIENT_SECRET,
+        SANDBOX_END_WITH_STDIN: '1'
+      },
+      stdio: ['pipe', 'pipe', 'inherit']
+    })
+    const died = once(child, 'exit').then(([code]) => Promise.reject(new Error(`the house ended with ${code} before it was ready`)))
+    died.catch(() => undefined)
+    try {
+      const ready = Promise.race([once(createInterface({ input: child.stdout }), 'line'), died])
+      const [line] = await within(PATIENCE_MS, ready, () => 'the house was ready')
+      return new SandboxProcess(child, port, JSON.parse(String(line)).control_url)
+    } catch (cause) {
+      child.kill('SIGKILL')
+      throw cause
+    }
+  }
+
+  /** Calls the control API. @throws AssertionError unless it succeeds. */
+  async control(method: string, path: string, body?: object): Promise<Json> {
+    const answer = await fetch(`${this.#controlUrl}${path}`, {
+      method,
+      signal: soon(),
+      ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
+    })
+    const text = await answer.text()
+    assert.ok(answer.ok, `${method} ${path}: ${answer.status} ${text}`)
+    return JSON.parse(text)
+  }
+
+  /** A person with so many margin accounts that can pay for anything. */
+  async login(accounts = 1): Promise<Login> {
+    const wanted = Array.from({ length: accounts }, () => ({ kind: 'margin', cash: '10000000' }))
+    const { login } = await this.control('POST', '/logins', { accounts: wanted })
+    return login
+  }
+
+  /** Everything of a login in the house's own books, read with a token of its own, past any proxy. */
+  async records(login: Login): Promise<{ readonly orders: Json; readonly positions: Json; readonly balances: Json }> {
+    const { access_token: token } = await this.control('POST', `/logins/${login.username}/token`, {})
+    const [orders, positions, balances] = await Promise.all(['orders?', 'positions?', 'balances?'].map(list => this.#items(list, token)))
+    return { orders, positions, balances }
+  }
+
+  async ordersOf(clientOrderId: string): Promise<SandboxOrders> {
+    return await this.control('GET', `/orders?client_order_id=${encodeURIComponent(clientOrderId)}`)
+  }
+
+  /** Sets a fault; the words are those of the house's own page. */
+  async fault(fault: Readonly<Record<string, unknown>>): Promise<void> {
+    await this.control('POST', '/faults', fault)
+  }
+
+  /** A price below the market by the tenth part: a limit at which a buy order rests. */
+  async restingPrice(login: Login, symbol: string): Promise<string> {
+    const { access_token: token } = await this.control('POST', `/logins/${login.username}/token`, {})
+    const answer = await fetch(`http://127.0.0.1:${this.port}/api/v1/quotes?symbols=${symbol}`, {
+      headers: { authorization: `Bearer ${token}` },
+      signal: soon()
+    })
+    const { items }: Json = await answer.json()
+    assert.ok(typeof items[0]?.bid === 'string', JSON.stringify(items))
+    return `${(BigInt(items[0].bid.split('.')[0]) * 9n) / 10n}.00`
+  }
+
+  /** Every page. Balances have none, and no limit. */
+  async #items(list: string, token: string): Promise<readonly Json[]> {
+    const items: Json[] = []
+    const limit = list === 'balances?' ? '' : 'limit=500'
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const next: string = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`
+      const url: string = `http://127.0.0.1:${this.port}/api/v1/${list}${limit}${next}`
+      const answer = await fetch(url, { headers: { authorization: `Bearer ${token}` }, signal: soon() })
+      const page: Json = await answer.json()
+      assert.ok(answer.ok, `${url}: ${answer.status} ${JSON.stringify(page)}`)
+      items.push(...page.items)
+      cursor = page.next
+    }
+    return items
+  }
+
+  async requests(operation: string): Promise<number> {
+    const { operations } = await this.control('GET', '/counters')
+    return operations[operation]?.requests ?? 0
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const child = this.#child
+    if (child.exitCode !== null || child.signalCode !== null) return
+    const ended = once(child, 'exit')
+    child.stdin?.end()
+    try {
+      await within(PATIENCE_MS, ended, () => 'the house had ended after its input did')
+    } catch (cause) {
+      child.kill('SIGKILL')
+      throw cause
+    }
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  assert.ok(typeof address === 'object' && address !== null)
+  return address.port
+}

@@ -1,0 +1,161 @@
+// A scripted broker's books: its orders as they truly are.
+import { compare, minus, parseDecimal, plus, sum, ZERO } from '@trunkline/core/domain/decimal'
+import type { OrderTicket } from '@trunkline/core/domain/order'
+import type { OrderStatus } from '@trunkline/core/domain/vocabulary'
+import type { NewOrder, OrderKey, OrderReport, ReplaceOrder } from '@trunkline/core/ports/broker'
+import type { Clock } from '@trunkline/core/ports/clock'
+
+const LIVE: ReadonlySet<OrderStatus> = new Set(['pending', 'working', 'partially_filled', 'pending_cancel', 'pending_replace'])
+
+export class OrderLedger {
+  readonly #clock: Clock
+  readonly #onChange: (report: OrderReport) => void
+  readonly #orders = new Map<string, OrderReport>()
+  /** How often an order came in under each client order id: never more than once, if all is well. */
+  readonly #arrivals = new Map<string, number>()
+  #count = 0
+  #fills = 0
+
+  readonly #replacedOrderId: 'new' | 'same'
+
+  constructor(clock: Clock, onChange: (report: OrderReport) => void, replacedOrderId: 'new' | 'same' = 'new') {
+    this.#clock = clock
+    this.#onChange = onChange
+    this.#replacedOrderId = replacedOrderId
+  }
+
+  list(): readonly OrderReport[] {
+    return [...this.#orders.values()]
+  }
+
+  arrivals(brokerClOrdId: string): number {
+    return this.#arrivals.get(brokerClOrdId) ?? 0
+  }
+
+  get(brokerOrderId: string): OrderReport {
+    const order = this.#orders.get(brokerOrderId)
+    if (order === undefined) throw new Error(`the scripted broker has no order ${brokerOrderId}`)
+    return order
+  }
+
+  /** The newest order under a client order id. */
+  byClient(brokerClOrdId: string): OrderReport | null {
+    return this.list().findLast(order => order.brokerClOrdId === brokerClOrdId) ?? null
+  }
+
+  find(key: OrderKey): OrderReport | null {
+    const found = key.by === 'brokerOrderId' ? (this.#orders.get(key.brokerOrderId) ?? null) : this.byClient(key.brokerClOrdId)
+    return found?.brokerAccountId === key.brokerAccountId ? found : null
+  }
+
+  isLive({ brokerOrderId }: { readonly brokerOrderId: string }): boolean {
+    return LIVE.has(this.get(brokerOrderId).status)
+  }
+
+  add(order: NewOrder, status: OrderStatus): OrderReport {
+    this.#arrivals.set(order.brokerClOrdId, this.arrivals(order.brokerClOrdId) + 1)
+    return this.#enter(order, order.brokerAccountId, order.brokerClOrdId, status)
+  }
+
+  /** An order that came by another way than through the service. */
+  addOutside(ticket: OrderTicket, brokerAccountId: string, status: OrderStatus = 'working'): OrderReport {
+    return this.#enter(ticket, brokerAccountId, null, status)
+  }
+
+  /**
+   * The old order ends, a new one takes its place, and what the old one filled counts toward the new one's total; or, where ids are kept, the
+   * order itself has other terms.
+   */
+  replace({ brokerAccountId, brokerOrderId, brokerClOrdId, ticket }: ReplaceOrder): OrderReport {
+    this.#arrivals.set(brokerClOrdId, this.arrivals(brokerClOrdId) + 1)
+    if (this.#replacedOrderId === 'same') {
+      const { quantity, limitPrice, stopPrice, type } = ticket
+      const { status, fills } = this.get(brokerOrderId)
+      const isPartial = status !== 'pending' && (fills ?? []).length > 0
+      return this.move(brokerOrderId, isPartial ? 'partially_filled' : 'working', { quantity, limitPrice, stopPrice, type })
+    }
+    const successor = this.#enter(ticket, brokerAccountId, brokerClOrdId, 'working', brokerOrderId)
+    this.move(brokerOrderId, 'replaced', { replacedByBrokerOrderId: successor.brokerOrderId })
+    return successor
+  }
+
+  /** Whether an order whose id is kept has filled less than it shall be for. */
+  canBecome({ brokerOrderId, ticket }: ReplaceOrder): boolean {
+    if (this.#replacedOrderId === 'new' || ticket.quantity === null) return true
+    return compare(sum((this.get(brokerOrderId).fills ?? []).map(({ quantity }) => quantity)), ticket.quantity) < 0
+  }
+
+  move(brokerOrderId: string, status: OrderStatus, more: Partial<OrderReport> = {}): OrderReport {
+    return this.#put({ ...this.get(brokerOrderId), ...more, status, brokerStatus: status, updatedAt: this.#clock.now() })
+  }
+
+  /** Executes some of an order; with nothing left of it, it is filled. */
+  fill(brokerOrderId: string, quantity: string, price = '10.00'): OrderReport {
+    const order = this.get(brokerOrderId)
+    this.#fills += 1
+    const at = this.#clock.now()
+    const fill = {
+      fillId: `x-${this.#fills}`,
+      at,
+      quantity: parseDecimal(quantity, 'quantity'),
+      price: parseDecimal(price, 'price'),
+      execDest: 'XTST'
+    }
+    const fills = [...(order.fills ?? []), fill]
+    const isDone = compare(this.#left({ ...order, fills }), ZERO) <= 0
+    return this.move(brokerOrderId, isDone ? 'filled' : order.status === 'pending_cancel' ? 'pending_cancel' : 'partially_filled', {
+      fills
+    })
+  }
+
+  /** What is left to fill of an order by quantity. */
+  left(brokerOrderId: string): string {
+    return this.#left(this.get(brokerOrderId))
+  }
+
+  #left(order: OrderReport) {
+    const own = sum((order.fills ?? []).map(({ quantity }) => quantity))
+    return minus(order.quantity ?? ZERO, plus(own, this.#carried(order)))
+  }
+
+  #carried({ replacesBrokerOrderId }: OrderReport): ReturnType<typeof sum> {
+    if (replacesBrokerOrderId === null) return ZERO
+    const old = this.get(replacesBrokerOrderId)
+    return plus(sum((old.fills ?? []).map(({ quantity }) => quantity)), this.#carried(old))
+  }
+
+  #enter(
+    { side, type, tif, symbol, instrument, quantity, notional, limitPrice, stopPrice, legs }: OrderTicket,
+    brokerAccountId: string,
+    brokerClOrdId: string | null,
+    status: OrderStatus,
+    replacesBrokerOrderId: string | null = null
+  ): OrderReport {
+    this.#count += 1
+    const at = this.#clock.now()
+    return this.#put({
+      ...{ side, type, tif, symbol, instrument, quantity, notional, limitPrice, stopPrice, legs },
+      brokerAccountId,
+      brokerOrderId: `o-${this.#count}`,
+      brokerClOrdId,
+      status,
+      brokerStatus: status,
+      brokerMessage: null,
+      rejectCode: null,
+      brokerOrderType: type,
+      execDest: null,
+      fills: [],
+      filledTotal: null,
+      entryTime: at,
+      updatedAt: at,
+      replacesBrokerOrderId,
+      replacedByBrokerOrderId: null
+    })
+  }
+
+  #put(report: OrderReport): OrderReport {
+    this.#orders.set(report.brokerOrderId, report)
+    this.#onChange(report)
+    return report
+  }
+}
