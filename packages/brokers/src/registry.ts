@@ -20,7 +20,7 @@ import { TRADIER_SETTINGS } from './tradier/settings.ts'
 export type { Adapter, BrokerSetting, Offer, SandboxAccess } from './kit/settings.ts'
 export { SettingMissing } from './kit/settings.ts'
 
-/** A broker is a line here. */
+/** Each broker is an entry here. */
 export const ADAPTERS: readonly Adapter[] = [
   adapter(SANDBOX_CAPABILITIES, SANDBOX_SETTINGS, sandbox),
   adapter(ALPACA_CAPABILITIES, ALPACA_SETTINGS, alpaca),
@@ -31,7 +31,7 @@ export const ADAPTERS: readonly Adapter[] = [
 /** Disposing it closes the connections of every broker; each open `Broker` is its opener's to dispose first. */
 export interface Brokers extends ReadonlyMap<BrokerId, BrokerDefinition>, AsyncDisposable {}
 
-/** Opens what is on offer. `house` is the sandbox brokerage; null: there is none. @throws Error when an offer needs it all the same. */
+/** Opens the configured brokers. `sandboxAccess` is how to reach the sandbox; null: there is none. @throws Error when a broker needs it nevertheless. */
 export function openBrokers(offers: readonly Offer[], deps: BrokerDeps, sandboxAccess: SandboxAccess | null): Brokers {
   const opened = offers.map(offer => {
     if (offer.at === 'broker') return offer.open(deps)

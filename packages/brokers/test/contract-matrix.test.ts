@@ -1,4 +1,4 @@
-// The page of the contracts is what the cards and the brokers say now, and every broker's cards are run by a test of its own.
+// The page of the contracts is up to date with the cases and the brokers, and every broker's cases are run by its own test.
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'

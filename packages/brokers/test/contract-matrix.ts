@@ -1,6 +1,6 @@
 /**
- * Writes docs/contract-matrix.md: which card of the contracts each broker of the registry passes, and which it does not owe. A card that is
- * owed is run by the broker's contract tests, and one that fails fails the build: so what the page calls passed has passed. Run as a program,
+ * Writes docs/contract-matrix.md: which case of the contracts each broker of the registry passes, and which does not apply to it. A case that
+ * applies is run by the broker's contract tests, and one that fails fails the build: so what the page calls passed has passed. Run as a program,
  * it writes the page.
  */
 
@@ -24,8 +24,8 @@ export function contractMatrix(): string {
   return `<!-- Written by \`node packages/brokers/test/contract-matrix.ts\`; changes made here are lost. -->
 # The broker contracts
 
-Every adapter is run against its broker's dialect in the sandbox by two suites of numbered cards, each a promise to the rest of the service. A broker passes a card (✓) or does not offer what the card is about (–, with the
-reason below); there is no third way, and a card that fails fails the build. Which cards a broker owes follows from [what it can do](brokers/README.md), so that nothing is left out by hand.
+Every adapter is run against its broker's dialect in the sandbox by two suites of numbered cases, each a requirement of the rest of the service. A broker passes a case (✓) or does not offer what the case is about (–, with the
+reason below); there is no third result, and a case that fails fails the build. Which cases apply to a broker follows from [what it can do](brokers/README.md), so that nothing is left out by hand.
 
 ## Accounts and orders
 
@@ -39,7 +39,7 @@ ${table(
     brokers.map(({ marketData }) => marketData)
   )
 )}
-## Why a card is not owed
+## Why a case does not apply
 
 ${reasons(brokers)}`
 }
@@ -52,7 +52,7 @@ function rowsOf<Of>(
 }
 
 function table(brokers: readonly BrokerCapabilities[], rows: readonly Row[]): string {
-  const head = `| Card | Promise | ${brokers.map(({ id }) => id).join(' | ')} |\n|---|---|${brokers.map(() => ':-:|').join('')}\n`
+  const head = `| Case | Requirement | ${brokers.map(({ id }) => id).join(' | ')} |\n|---|---|${brokers.map(() => ':-:|').join('')}\n`
   const lines = rows.map(
     ({ id, title, reasons: why }) => `| ${id} | ${title} | ${why.map(reason => (reason === null ? '✓' : '–')).join(' | ')} |\n`
   )
@@ -75,7 +75,7 @@ function reasons(brokers: readonly BrokerCapabilities[]): string {
         if (reason !== null && reason !== undefined) casesByReason.set(reason, [...(casesByReason.get(reason) ?? []), row.id])
       }
       const lines = [...casesByReason].map(([reason, ids]) => `- ${ids.join(', ')}: ${reason}\n`)
-      return `**${broker.name}**\n\n${lines.length === 0 ? '- owes every card\n' : lines.join('')}`
+      return `**${broker.name}**\n\n${lines.length === 0 ? '- every case applies\n' : lines.join('')}`
     })
     .join('\n')
 }

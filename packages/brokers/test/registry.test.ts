@@ -23,7 +23,7 @@ const set =
     env[name] ?? settings.find(setting => setting.env === name)?.fallback ?? assert.fail(`${name} is not in the table`)
 const offered = (adapter: Adapter, env: Readonly<Record<string, string>> = {}) => adapter.offer(set(adapter, env))
 
-test('with nothing set every broker is the sandbox brokerage, under the name of its own', async () => {
+test('with nothing set every broker is the sandbox, under its own name', async () => {
   const offers = ADAPTERS.map(adapter => offered(adapter))
   await using all = openBrokers(offers, DEPS, SANDBOX_ACCESS)
   assert.deepEqual(
@@ -55,7 +55,7 @@ test('what is not offered is not opened, and what needs the sandbox brokerage sa
   for (const adapter of ADAPTERS) assert.throws(() => openBrokers([offered(adapter)], DEPS, null), /sandbox brokerage, and there is none/)
 })
 
-test('with a client of its own a broker is reached itself, in the environment that is asked for', async () => {
+test('with its own client a broker is reached itself, in the requested environment', async () => {
   for (const adapter of ADAPTERS.filter(({ settings }) => settings.length > 0)) {
     const { id } = adapter.capabilities
     const client = { [`TRUNKLINE_${id}_CLIENT_ID`]: 'us', [`TRUNKLINE_${id}_CLIENT_SECRET`]: 'secret' }
@@ -73,7 +73,7 @@ test('with a client of its own a broker is reached itself, in the environment th
   }
 })
 
-test('an environment of the broker’s without a client there is a fault: nobody trades on paper in the sandbox brokerage unawares', () => {
+test('an environment of the broker’s without a client there is a fault: no user trades on paper in the sandbox unawares', () => {
   for (const adapter of ADAPTERS.filter(({ settings }) => settings.length > 0)) {
     const { id } = adapter.capabilities
     const [client, environment] = [`TRUNKLINE_${id}_CLIENT_ID`, `TRUNKLINE_${id}_ENV`]

@@ -32,7 +32,7 @@ export function findChromium(env: Readonly<Record<string, string | undefined>> =
   return [...NAMES.flatMap(name => folders.map(folder => join(folder, name))), ...ELSEWHERE].find(isProgram) ?? null
 }
 
-/** Arguments for a browser that calls nobody. Chromium's own sandbox cannot work for root, so root goes without it. */
+/** Arguments for a browser that makes no calls of its own. Chromium's own sandbox cannot work for root, so root goes without it. */
 export function chromiumArguments(isRoot = process.getuid?.() === 0): readonly string[] {
   return isRoot ? [...QUIET, '--no-sandbox'] : QUIET
 }

@@ -3,14 +3,14 @@ import { until } from './until.ts'
 /** The token that services under test are given, as `TRUNKLINE_METRICS_TOKEN`. */
 export const METRICS_TOKEN = 'metrics-token-of-tests'
 
-/** The metrics of the service at `url`, rendered after this was called: the page is a snapshot, so an older one is asked for again. */
+/** The metrics of the service at `url`, rendered after this was called: the page is a snapshot, so an older one is requested again. */
 export async function metricsPage(url: string): Promise<string> {
   const first = await read(url)
   let newest = first
   await until(async () => {
     newest = await read(url)
     return newest.etag !== first.etag
-  }, 'the metrics are rendered anew')
+  }, 'the metrics are rendered again')
   return newest.text
 }
 

@@ -5,5 +5,5 @@ export const PATIENCE_MS = 300_000
 /** For one call that must end by itself. */
 export const soon = () => AbortSignal.timeout(PATIENCE_MS)
 
-/** For calls whose end is nobody's business but their own: the runner's limit is the only one. */
+/** For calls without their own deadline: the runner's limit is the only one. */
 export const never: AbortSignal = new AbortController().signal

@@ -9,12 +9,12 @@ export function ofSearch(whole: number, share: number): number {
   return isWhole ? whole : share
 }
 
-/** All `items` in a search. Else those that fall to one of the `places` where the same search runs, so that together they have all. */
+/** All `items` in a search. Otherwise those assigned to one of the `runners` of the same search, so that together they have all. */
 export function shareOf<T>(items: readonly T[], shard: number, shards: number): readonly T[] {
   return isWhole ? items : items.filter((_, index) => index % shards === shard % shards)
 }
 
-/** Which share a run takes of what takes turns: the one of its day, unless `TRUNKLINE_TURN` says another. */
+/** Which share of rotating work a run takes: the one of its day, unless `TRUNKLINE_TURN` sets another. */
 export const rotation = rotationOf(process.env)
 
 /** Days since the epoch by UTC. @throws Error when `TRUNKLINE_TURN` is no whole number. */
@@ -25,8 +25,8 @@ export function rotationOf({ TRUNKLINE_TURN: given }: NodeJS.ProcessEnv, nowMs =
 }
 
 /**
- * Declares one of `nth` of the tests that are given to it, another one each `turn`, so that all of them run within so many days; all in a search.
- * The first is a line that says which, and how to run the same.
+ * Declares one of `nth` of the tests that are given to it, another one each `rotation`, so that all of them run within so many days; all in a search.
+ * The first prints which, and how to run the same.
  */
 export function everyNthTest(nth: number, at = rotation, declare: typeof test = test): (title: string, run: () => Promise<void>) => void {
   if (!isWhole && nth > 1)

@@ -1,4 +1,4 @@
-// Time that moves only when told, so that a trading day runs in a moment and the same steps give the same day.
+// Time that moves only on command, so that a trading day runs in a moment and the same steps give the same day.
 import { type Timestamp, timestampOfMs } from '@trunkline/core/domain/timestamp'
 import type { Clock } from '@trunkline/core/ports/clock'
 
@@ -11,7 +11,7 @@ interface Sleeper {
 const START_MS = Date.UTC(2026, 0, 5, 15)
 /** Turns of the event loop in which nothing may happen before time goes on. */
 const QUIET_TICKS = 2
-/** So many turns without time going on are no work any more, but somebody who asks over and over. */
+/** So many turns without time going on are no work any more, but an endless loop. */
 const STANDSTILL_TICKS = 100_000
 
 export class VirtualClock implements Clock {
@@ -68,7 +68,7 @@ export class VirtualClock implements Clock {
     this.#ticksYielded += 1
   }
 
-  /** How often others were given their turn. */
+  /** How often other work was let run. */
   get ticksYielded(): number {
     return this.#ticksYielded
   }
@@ -86,11 +86,11 @@ export class VirtualClock implements Clock {
     this.#rest = rest
   }
 
-  /** Waits until whoever is awake has nothing left to do. Time stands still. Throws when that never happens. */
+  /** Waits until no task has anything left to do. Time stands still. Throws when that never happens. */
   async settled(): Promise<void> {
     for (let quiet = 0; quiet < QUIET_TICKS; ) {
       this.#ticks += 1
-      if (this.#ticks > STANDSTILL_TICKS) throw new Error(`time stands still at ${this.#passedMs} ms: somebody works without end`)
+      if (this.#ticks > STANDSTILL_TICKS) throw new Error(`time stands still at ${this.#passedMs} ms: some task works without end`)
       await new Promise<void>(resolve => setImmediate(resolve))
       quiet = (await this.#rest()) ? 0 : quiet + 1
     }
@@ -114,7 +114,7 @@ export class VirtualClock implements Clock {
     }
   }
 
-  /** Wakes those who wake first, all of one moment together; false when nobody does by `end`. */
+  /** Wakes the earliest sleepers, all of one moment together; false when there is none by `end`. */
   #step(end: number): boolean {
     const next = Math.min(...[...this.#sleepers].map(({ until }) => until))
     if (!(next <= end)) return false

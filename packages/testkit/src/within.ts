@@ -1,4 +1,4 @@
-// A wait for somebody else, with a bound.
+// A wait with a bound.
 
 /** Gives what the promise gives. @throws Error saying what was waited for, when that takes longer than `limitMs`. */
 export async function within<T>(limitMs: number, promise: Promise<T>, what: () => string): Promise<T> {

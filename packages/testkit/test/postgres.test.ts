@@ -28,7 +28,7 @@ async function query(url: string, text: string): Promise<readonly Record<string,
   }
 }
 
-test('durability is left on, and passwords are asked for', async () => {
+test('durability is left on, and passwords are required', async () => {
   const names = ['fsync', 'synchronous_commit', 'full_page_writes', 'listen_addresses', 'unix_socket_directories']
   const rows = await query(server.url, `select name, setting from pg_settings where name in ('${names.join("','")}') order by name`)
   assert.deepEqual(Object.fromEntries(rows.map(({ name, setting }) => [name, setting])), {
@@ -50,7 +50,7 @@ test('databases are apart from each other, and dropping one cuts off who is in i
 
   const lingering = new Client({ connectionString: one.url })
   await lingering.connect()
-  lingering.on('error', () => {}) // told why, then that the line is dead
+  lingering.on('error', () => {}) // the error, then the end of the connection
   const cutOff = new Promise(resolve => lingering.once('end', resolve))
   await one.drop()
   await cutOff

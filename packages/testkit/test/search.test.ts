@@ -9,7 +9,7 @@ test('a run has the share of a search, and a search the whole', () => {
   assert.equal(ofSearch(800, 80), isWhole ? 800 : 80)
 })
 
-test('the places where a search runs have all of it together, and nothing twice', () => {
+test('the runners of a search have all of it together, and nothing twice', () => {
   const shares = [0, 1, 2].map(shard => shareOf(ITEMS, shard, 3))
   if (isWhole) return assert.deepEqual(shares, [ITEMS, ITEMS, ITEMS])
   assert.deepEqual(
@@ -34,7 +34,7 @@ test('of every three tests another one runs each day, all of them in three, and 
   )
 })
 
-test('the turn is the day, or what is said', () => {
+test('the rotation is the day, or what is set', () => {
   assert.equal(rotationOf({}, 86_400_000 * 5 + 1), 5)
   assert.equal(rotationOf({ TRUNKLINE_TURN: '7' }, 0), 7)
   assert.throws(() => rotationOf({ TRUNKLINE_TURN: 'x' }), /TRUNKLINE_TURN must be a whole number/)

@@ -38,7 +38,7 @@ import * as requests from './requests.ts'
 import type { AccountReads } from './session.ts'
 import { refusalOf } from './ticket.ts'
 
-/** Alpaca's clock may be so much ahead of ours: orders submitted that much earlier are asked for as well. */
+/** Alpaca's clock may be this far ahead of ours: orders submitted that much earlier are requested as well. */
 const CLOCKS_APART_MS = 5_000
 
 export interface AlpacaParts {
@@ -91,7 +91,7 @@ export class AlpacaBroker implements Broker {
 
   /**
    * The open ones first and then those submitted since, so that an order that ends between the two is seen ended. An order submitted before
-   * `since` that ended after it is in neither list: Alpaca cannot be asked for changes. {@link findOrder} tells of it.
+   * `since` that ended after it is in neither list: Alpaca cannot list changes. {@link findOrder} finds it.
    */
   async orders(account: string, since: Timestamp, signal: AbortSignal): Promise<Snapshot<OrderReport>> {
     await this.#demandOwn(account, signal)
@@ -114,7 +114,7 @@ export class AlpacaBroker implements Broker {
     await this.#demandOwn(key.brokerAccountId, signal)
     const asOf = this.#parts.clock.now()
     const found = await this.#find(key, signal)
-    // By its client order id a replacement is looked for to learn whether it has taken the old order's place.
+    // A replacement is looked up by its client order id to find out whether it has replaced the old order.
     if (key.by === 'brokerClOrdId' && found !== null) await this.#replacement(found.brokerAccountId).demandDecided(found, signal)
     return { found, asOf }
   }
@@ -171,7 +171,7 @@ export class AlpacaBroker implements Broker {
     )
   }
 
-  /** A ticket that cannot be put in Alpaca's words never leaves. */
+  /** A ticket that cannot be expressed in Alpaca's API is never sent. */
   async #command<T>(
     account: string,
     build: () => HttpRequest,
@@ -190,7 +190,7 @@ export class AlpacaBroker implements Broker {
     return this.#parts.calls.read(requests.findRequest(key), reply => found(reply, key), signal, { also, kind: 'order' })
   }
 
-  /** One credential is one account, and Alpaca is never told which: what is meant for another one must not reach this one. */
+  /** One credential is one account, and requests to Alpaca do not name it: what is meant for another account must not reach this one. */
   async #demandOwn(account: string, signal: AbortSignal): Promise<void> {
     if (account !== (this.#own ?? (await this.#known(signal)))) throw notTheirs()
   }
@@ -215,7 +215,7 @@ function notTheirs(): BrokerFault {
 function found(reply: HttpReply, key: OrderKey): OrderReport | null {
   if (!isSuccess(reply.status)) {
     if (isNotFound(reply) || isInvalidOrderId(reply)) return null
-    throw new BrokerFault('refused', 'Alpaca could not be asked for the order')
+    throw new BrokerFault('refused', 'the order could not be requested from Alpaca')
   }
   const order = parseOrder(readRecord(reply.body), key.brokerAccountId)
   const isIt = key.by === 'brokerClOrdId' ? order.brokerClOrdId === key.brokerClOrdId : order.brokerOrderId === key.brokerOrderId

@@ -45,7 +45,7 @@ export const ALPACA_CAPABILITIES = {
     historyDays: {},
     dailyBars: 'all_hours',
     dailySessions: [],
-    // Alpaca streams a bar once, when its minute is over: live bars are built from trades, which tell of the open one too.
+    // Alpaca streams a bar once, when its minute is over: live bars are built from trades, which cover the open one too.
     liveIntervals: [],
     liveVolume: 'all',
     // It lists all its assets at once, thousands of them, and searches none.

@@ -1,10 +1,10 @@
-/** Alpaca's words beside the core's, once each. The tables are read in both directions. */
+/** Mapping of Alpaca's enum values to the core's. The tables are read in both directions. */
 
 import type { Instrument, OrderStatus, OrderType, Side, TimeInForce, TransactionType } from '@trunkline/core/domain/vocabulary'
 
 export const ASSET_CLASSES = { us_equity: 'STK', us_option: 'OPT', crypto: 'CRYPTO' } as const satisfies Record<string, Instrument>
 export const SIDES = { buy: 'BUY', sell: 'SELL' } as const satisfies Record<string, Side>
-/** The direction of an execution, which is told more exactly than that of an order. */
+/** The side of an execution, which is reported more precisely than that of an order. */
 export const EXECUTION_SIDES = { ...SIDES, sell_short: 'SELL' } as const satisfies Record<string, Side>
 /** What an option's order does to the position. */
 export const POSITION_INTENTS = {
@@ -15,7 +15,7 @@ export const POSITION_INTENTS = {
 } as const satisfies Record<string, Side>
 
 export const ORDER_TYPES = { market: 'MKT', limit: 'LMT', stop: 'STP', stop_limit: 'STPLMT' } as const satisfies Record<string, OrderType>
-/** A trailing stop placed elsewhere is a stop whose price moves; the broker's own word stands beside it. */
+/** A trailing stop placed elsewhere is a stop whose price moves; the broker's own value is kept as well. */
 export const ORDER_TYPES_READ = { ...ORDER_TYPES, trailing_stop: 'STP' } as const satisfies Record<string, OrderType>
 
 export const TIME_IN_FORCE = { day: 'DAY', gtc: 'GTC', ioc: 'IOC', fok: 'FOK', opg: 'OPEN', cls: 'CLOSE' } as const satisfies Record<
@@ -36,7 +36,7 @@ export const STATUSES = {
   new: 'working',
   stopped: 'working',
   suspended: 'working',
-  // Goes on the next day, or is told expired.
+  // Goes on the next day, or is reported expired.
   done_for_day: 'working',
   // The day's settlement is worked out: filled when everything is, which the parser looks at.
   calculated: 'working',

@@ -21,10 +21,10 @@ import { accountRequest } from './requests.ts'
 import { AlpacaStream } from './session.ts'
 import type { AlpacaSettings } from './settings.ts'
 
-/** 200 requests a minute and account, at each of the two hosts. What Alpaca says of its limit with each answer counts before these. */
+/** 200 requests a minute and account, at each of the two hosts. What Alpaca reports of its limit with each answer takes precedence. */
 const TRADING_RATES: RateLimits = { perSecond: 3, burst: 100, reservedForOrders: 40, waitingMax: 500, waitMsMax: 5_000 }
 const DATA_RATES: RateLimits = { perSecond: 3, burst: 100, reservedForOrders: 0, waitingMax: 500, waitMsMax: 15_000 }
-/** The sandbox brokerage takes more, and names its limits as well: what is kept for orders must fit into those. */
+/** The sandbox accepts more, and reports its limits as well: what is reserved for orders must fit into those. */
 const AT_SANDBOX: Partial<RateLimits> = { perSecond: 2_000, burst: 2_000, waitingMax: 2_000, waitMsMax: 2_000 }
 /** A page of ten thousand bars has about two megabytes. */
 const HTTP: Partial<HttpLimits> = { connections: 64, requestsMax: 4_000, bodyMax: 8 * 1024 * 1024 }
@@ -58,7 +58,7 @@ export function alpaca(settings: AlpacaSettings, deps: BrokerDeps): AlpacaDefini
       data: new RateLimiter({ ...DATA_RATES, ...overrides }, clock)
     }
     const { tokenOf, refresh, authorize, accountHello, marketHello } = authScheme
-    // One answer may be a moment's trouble, and some hosts have reasons of their own: the account's is the word that counts.
+    // One answer may be a passing failure, and some hosts have their own reasons: the answer to the account request decides.
     const confirm = confirming({
       ...{ http: http.trading, base: base.trading, request: accountRequest, authorize, unauthorized: isUnauthorized },
       limiters: [limiters.trading]

@@ -16,7 +16,7 @@ import { ACTIVITIES_PAGE, activitiesRequest, ORDERS_PAGE, ordersRequest } from '
 /** Pages of a list; beyond it the list is a fault, never cut short. */
 const PAGES_MAX = 400
 const DAY_MS = 86_400_000
-/** An activity is recorded on its day or some days after it (fees the next trading day); it is asked for by when it was recorded. */
+/** An activity is recorded on its day or some days after it (fees the next trading day); it is requested by its time of recording. */
 const RECORDED_LATE_DAYS = 5
 const ZONE = 'America/New_York'
 
@@ -32,7 +32,7 @@ export interface OrdersQuery {
   readonly after: Timestamp | null
 }
 
-/** An order with a word that nobody knows is left out, counted and told, and its id is with the others. @throws BrokerFault */
+/** An order with an unknown enum value is left out, counted and logged, and its id is among the ids. @throws BrokerFault */
 export async function readOrders(
   { calls, unknownValues }: ListParts,
   { account, status, after }: OrdersQuery,
@@ -72,7 +72,7 @@ async function paged<T>(calls: Calls, { request, pageMax, read: readItems }: Pag
   return (await everyPage(PAGES_MAX, read)).flatMap(({ items }) => items)
 }
 
-/** The next page is asked for by the last record of this one, whether it could be read or not. */
+/** The next page is requested by the last record of this one, whether it could be read or not. */
 function pageOf<T>(
   wires: readonly Wire[],
   before: string | null,

@@ -11,7 +11,7 @@ import type { AlpacaSettings } from './settings.ts'
 /** How a user logs in, and how a token of such credentials is shown. */
 export interface AuthScheme extends Pick<TokenOptions, 'tokenOf' | 'refresh'> {
   readonly login: BrokerLogin
-  /** Headers of a request, names and values in turn. */
+  /** Headers of a request, names and values alternating. */
   readonly authorize: (token: string) => readonly string[]
   /** The first message of the account stream. */
   readonly accountHello: (token: string) => object
@@ -37,7 +37,7 @@ export function authSchemeOf(
     clientAuthentication: 'post',
     pkce: false,
     scope: trading => (trading ? 'trading data' : 'data'),
-    // Without it the user is asked for an account of either kind, and the token would be for both.
+    // Without it the user may choose an account of either kind, and the token would be for both.
     authorizationParameters: { env: environment === 'live' ? 'live' : 'paper' }
   })
   return {

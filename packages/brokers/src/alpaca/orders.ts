@@ -1,4 +1,4 @@
-/** Alpaca's orders in the core's words. Pure; throws Malformed and nothing else. */
+/** Alpaca's orders in the core's terms. Pure; throws Malformed and nothing else. */
 
 import { compare, type Decimal, isPositive } from '@trunkline/core/domain/decimal'
 import { Malformed } from '@trunkline/core/domain/malformed'
@@ -31,7 +31,7 @@ const USUALLY = { BUY: 'BUY_TO_OPEN', SELL: 'SELL_TO_CLOSE' } as const
 /** Alpaca's orders carry no reason. */
 const REJECTED = 'Alpaca rejected the order and gave no reason.'
 
-/** An execution as the account stream tells it beside its order. */
+/** An execution as the account stream reports it beside its order. */
 export interface Execution {
   readonly id: string
   readonly at: Timestamp
@@ -40,7 +40,7 @@ export interface Execution {
 }
 
 /**
- * An order and those that hang on it, which Alpaca nests in it: the legs of a bracket are orders of their own, those of a package are not.
+ * An order and those that hang on it, which Alpaca nests in it: the legs of a bracket are separate orders, those of a multi-leg order are not.
  * @throws Malformed
  */
 export function parseOrders(wire: Wire, account: string): readonly OrderReport[] {
@@ -66,7 +66,7 @@ export function parseOrder(wire: Wire, account: string, execution: Execution | n
     ...subject,
     type: member(wire, 'type', ORDER_TYPES_READ),
     tif: tifOf(wire),
-    // The ticket asked for one of the two.
+    // The ticket had one of the two.
     quantity: notional === null ? quantity : null,
     notional,
     limitPrice: priced(decimalOrNull(wire, 'limit_price')),
@@ -112,7 +112,7 @@ export function isMultiLeg(wire: Wire): boolean {
   return field(wire, 'order_class') === 'mleg' && !hasSymbol(wire)
 }
 
-/** Whether this is a leg of a package, told as if it were an order. */
+/** Whether this is a leg of a multi-leg order, reported as if it were an order. */
 export function isLegOfMultiLeg(wire: Wire): boolean {
   return field(wire, 'order_class') === 'mleg' && hasSymbol(wire)
 }
@@ -130,13 +130,13 @@ function singleOf(wire: Wire): Subject {
   return { symbol: symbolOf(written, instrument), instrument, side: sideOf(wire, instrument), legs: null }
 }
 
-/** A class that is left out is told by the symbol; a new one says that this is nothing we know. */
+/** A missing class follows from the symbol; a new one means that this is nothing we know. */
 function classOf(wire: Wire, symbol: string): Instrument {
   const value = field(wire, 'asset_class')
   return value === undefined || value === null || value === '' ? instrumentOf(symbol) : member(wire, 'asset_class', ASSET_CLASSES)
 }
 
-/** What an option's order does to the position Alpaca leaves out where nobody said it: then it is what its side usually does. */
+/** What an option's order does to the position Alpaca leaves out where the order did not state it: then it is the usual effect of its side. */
 function sideOf(wire: Wire, instrument: Instrument): Side {
   if (instrument !== 'OPT') return member(wire, 'side', SIDES)
   return textOrNull(wire, 'position_intent') === null
@@ -148,11 +148,11 @@ function multiLegOf(wire: Wire, status: OrderStatus): Subject {
   const orderId = text(wire, 'id')
   const legs = nestedOrders(wire).map(leg => legOf(leg, orderId, ENDED.has(status)))
   if (legs.length < LEGS_LEAST || legs.length > LEGS_MAX) throw new Malformed('legs', `a list of ${LEGS_LEAST} to ${LEGS_MAX}`, legs.length)
-  // Alpaca knows no side of a package: what its first leg does is what it is called.
+  // Alpaca has no side for a multi-leg order: it is named after its first leg.
   return { symbol: null, instrument: 'MLEG_OPT', side: legs[0]?.side.startsWith('SELL') === true ? 'SELL' : 'BUY', legs }
 }
 
-/** A leg has totals only, and leg fills are added up: they are told once, when nothing can be added any more. */
+/** A leg has totals only, and leg fills are added up: they are reported once, when nothing can be added any more. */
 function legOf(wire: Wire, orderId: string, hasEnded: boolean): Leg {
   const symbol = text(wire, 'symbol')
   const filled = decimalOrNull(wire, 'filled_qty')
@@ -176,7 +176,7 @@ export function nestedOrders(wire: Wire): readonly Wire[] {
   return legs === undefined || legs === null ? [] : items(legs, 'legs', leg => leg)
 }
 
-/** The execution a message of the account stream tells of. @throws Malformed */
+/** The execution in a message of the account stream. @throws Malformed */
 export function parseExecution(data: Wire): Execution {
   return {
     id: text(data, 'execution_id'),

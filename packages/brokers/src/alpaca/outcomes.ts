@@ -13,8 +13,8 @@ import { rejectCodeOf } from './reject-codes.ts'
 /** Statuses that mean "not done" when Alpaca's own error comes with them. */
 const REFUSALS: ReadonlySet<number> = new Set([400, 401, 403, 404, 422, 429])
 /**
- * Alpaca has an order with our client order id: the one we sent, for nobody else derives the same id. Look it up, never call it refused. Its
- * code is that of other refusals as well, so the words decide.
+ * Alpaca has an order with our client order id: the one we sent, for no other client derives the same id. Look it up, never call it refused. Its
+ * code is that of other refusals as well, so the message decides.
  */
 const DUPLICATE = /client.?order.?id must be unique/i
 
@@ -27,7 +27,7 @@ export function interpretSubmit(reply: HttpReply, sent: NewOrder): Outcome<Order
   return { kind: 'accepted', value: order }
 }
 
-/** A success says that the new order was made, not that it has taken the old one's place. */
+/** A success means that the new order was created, not that it has replaced the old one. */
 export function interpretReplace(reply: HttpReply, sent: ReplaceOrder): Outcome<OrderReport> {
   if (!isSuccess(reply.status)) return refusal(reply, sent.ticket)
   const order = parseOrder(readRecord(reply.body), sent.brokerAccountId)
@@ -36,7 +36,7 @@ export function interpretReplace(reply: HttpReply, sent: ReplaceOrder): Outcome<
   return { kind: 'accepted', value: order }
 }
 
-/** Only "no content" is Alpaca's word that it took the request; how it ends is told by the stream. */
+/** Only "no content" means that Alpaca accepted the request; the result is reported by the stream. */
 export function interpretCancel(reply: HttpReply): Outcome<null> {
   if (reply.status === 204 && reply.body === '') return { kind: 'accepted', value: null }
   return isSuccess(reply.status)
@@ -62,7 +62,7 @@ function ours(found: string | null, expected: string | null, what: string): void
   if (found !== expected) throw new Malformed(what, `our own, ${expected}`, found)
 }
 
-/** An error of Alpaca's own making, told from a gateway's by its shape. Some have no code. */
+/** An error from Alpaca itself, distinguished from a gateway's by its shape. Some have no code. */
 interface AlpacaError {
   readonly code: string | null
   readonly message: string
@@ -81,12 +81,12 @@ function codeOf(wire: Wire): string | null {
   return typeof code === 'number' || (typeof code === 'string' && code !== '') ? String(code).slice(0, 32) : null
 }
 
-/** What Alpaca says for people in an error; empty when it is not Alpaca that speaks. */
+/** Alpaca's display message of an error; empty when the error is not from Alpaca. */
 export function errorMessageOf(reply: HttpReply): string {
   return errorOf(reply)?.message ?? ''
 }
 
-/** Whether an answer to a look-up says that there is nothing of the kind. */
+/** Whether an answer to a look-up says that there is no such record. */
 export function isNotFound(reply: HttpReply): boolean {
   return reply.status === 404 && errorOf(reply) !== null
 }
@@ -105,7 +105,7 @@ const SCOPE = /scope/i
 
 /**
  * Whether the credentials are not (or no longer) good at this host. A missing scope is no matter of the credentials' worth, and a 403 with a code is
- * a refusal of what was asked.
+ * a refusal of the request.
  */
 export function isUnauthorized(reply: HttpReply): boolean {
   if (reply.status !== 401 && reply.status !== 403) return false

@@ -1,4 +1,4 @@
-/** Alpaca's accounts, holdings and activities in the core's words. Pure; throws Malformed and nothing else. Alpaca's words stop here. */
+/** Alpaca's accounts, holdings and activities in the core's terms. Pure; throws Malformed and nothing else. Alpaca's values do not leave this module. */
 
 import { absolute, type Decimal, isZero, negated, parseDecimal, times } from '@trunkline/core/domain/decimal'
 import { Malformed } from '@trunkline/core/domain/malformed'
@@ -70,7 +70,7 @@ export function parseBalance(wire: Wire, asOf: Timestamp): BalanceReport {
 
 export function parsePosition(wire: Wire, brokerAccountId: string, unknownValues: UnknownValueCounter): PositionReport {
   const written = text(wire, 'symbol')
-  // A class nobody knows yet does not hide a holding: the symbol's form tells enough.
+  // An unknown class does not hide a holding: the form of the symbol is enough.
   const instrument = unknownValues.or<Instrument, null>(wire, 'asset_class', ASSET_CLASSES, null) ?? instrumentOf(written)
   return {
     brokerAccountId,
@@ -125,7 +125,7 @@ function trade(wire: Wire): TransactionReport {
   }
 }
 
-/** What a contract delivers, for which its price is by the unit. Adjusted contracts have a digit behind their root, and deliver what nobody says here. */
+/** What a contract delivers, for which its price is by the unit. Adjusted contracts have a digit behind their root, and what they deliver is not stated here. */
 function unitsOf(contract: string): Decimal | null {
   return ADJUSTED.test(contract) ? null : HUNDRED
 }
@@ -152,7 +152,7 @@ function other(wire: Wire, unknownValues: UnknownValueCounter): TransactionRepor
   }
 }
 
-/** Dividends and interest come in many kinds, each with letters of its own behind the common ones. */
+/** Dividends and interest come in many kinds, each with its own letters after the common ones. */
 function activityType(wire: Wire, unknownValues: UnknownValueCounter): TransactionType {
   const type = text(wire, 'activity_type', 32)
   if (type.startsWith('DIV')) return 'DIVIDEND'

@@ -22,7 +22,7 @@ const PATTERNS: RejectPatterns = [
   [/must be unique/i, 'duplicate']
 ]
 
-/** `sent`: what was asked for. Of a coin either side of the pair is a balance, and only the side says which one fell short. */
+/** `sent`: the request. Of a crypto pair either side of the pair is a balance, and only the side says which one fell short. */
 export function rejectCodeOf(reason: string, sent: Pick<OrderTicket, 'instrument' | 'side'> | null): RejectCode {
   if (sent?.instrument === 'CRYPTO' && sent.side === 'SELL' && /insufficient balance/i.test(reason)) return 'insufficient_position'
   return byPattern(reason, PATTERNS)

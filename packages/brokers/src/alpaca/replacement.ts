@@ -1,6 +1,6 @@
 /**
- * Replacing an order at Alpaca. A success says that a new order was made; it takes the old one's place later, or is rejected because the old one
- * filled first. And the new order begins with nothing filled, so it is asked for what is left.
+ * Replacing an order at Alpaca. A success means that a new order was created; it replaces the old one later, or is rejected because the old one
+ * filled first. And the new order begins with nothing filled, so it is requested for what is left.
  */
 
 import { compare, type Decimal, isPositive, isZero, minus, plus, ZERO } from '@trunkline/core/domain/decimal'
@@ -39,7 +39,7 @@ export class Replacement {
     } catch (cause) {
       return { kind: 'not_sent', cause }
     }
-    // Without it nobody knows what is left, and the whole total again may be too much.
+    // Without it what is left is unknown, and the whole total again may be too much.
     if (old === null)
       return { kind: 'not_sent', cause: new BrokerFault('refused', 'Alpaca does not show the order that is to be replaced') }
     const wanted = quantityFor(request, old)
@@ -49,14 +49,14 @@ export class Replacement {
     return outcome.kind === 'accepted' ? await this.#settled(request.brokerOrderId, outcome.value, signal) : outcome
   }
 
-  /** A look-up of a replacement that Alpaca has not decided on tells nothing yet. @throws BrokerFault */
+  /** A look-up of a replacement that Alpaca has not decided on proves nothing yet. @throws BrokerFault */
   async demandDecided(made: OrderReport, signal: AbortSignal): Promise<void> {
     if (made.replacesBrokerOrderId === null || made.status !== 'pending') return
     const old = await this.#find(made.replacesBrokerOrderId, signal)
     if (old?.status === 'pending_replace') throw new BrokerFault('unreachable', 'Alpaca has not decided on the replacement yet')
   }
 
-  /** Whether the new order has taken the old one's place. */
+  /** Whether the new order has replaced the old one. */
   #settled(brokerOrderId: string, made: OrderReport, signal: AbortSignal): Promise<Outcome<OrderReport | null>> {
     const look = async (): Promise<Outcome<OrderReport> | null> => {
       const old = await this.#find(brokerOrderId, signal)
@@ -70,7 +70,7 @@ export class Replacement {
   }
 }
 
-/** What is left of the new total; null where it is what the old order asks for and can stay out of the request. */
+/** What is left of the new total; null where it equals the old order's quantity and can stay out of the request. */
 function quantityFor(request: ReplaceOrder, old: OrderReport): { readonly quantity: Decimal | null } | { readonly refusal: string } {
   const { ticket } = request
   const quantity = lesser(ticket.quantity, old.quantity, request.totalChange)
@@ -83,7 +83,7 @@ function quantityFor(request: ReplaceOrder, old: OrderReport): { readonly quanti
 }
 
 /**
- * What the new order may be for with what the old one has filled. An execution of an order before the old one may not be reported yet, and would be asked for
+ * What the new order may be for with what the old one has filled. An execution of an order before the old one may not be reported yet, and would be requested
  * again; the old order's own quantity is without it.
  */
 function lesser(requested: Decimal | null, old: Decimal | null, totalChange: Decimal | undefined): Decimal | null {

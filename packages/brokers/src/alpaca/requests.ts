@@ -49,7 +49,7 @@ export function activitiesRequest(after: Timestamp, until: Timestamp, from: stri
   return get('/v2/account/activities', { after, until, direction: 'desc', page_size: String(ACTIVITIES_PAGE), page_token: from })
 }
 
-/** @throws Malformed for a word that Alpaca does not have. */
+/** @throws Malformed for a value that Alpaca does not have. */
 export function submitRequest(order: NewOrder): HttpRequest {
   return {
     method: 'POST',
@@ -82,7 +82,7 @@ export function cancelRequest(brokerOrderId: string): HttpRequest {
   return { method: 'DELETE', path: `/v2/orders/${encodeURIComponent(brokerOrderId)}`, headers: NO_BODY }
 }
 
-/** A package has legs and no side of its own; an option's side says what it does to the position. */
+/** A multi-leg order has legs and no side; an option's side states its effect on the position. */
 function subject({ symbol, side, instrument, legs }: OrderTicket): object {
   if (legs !== null) return { order_class: 'mleg', legs: legsOf(legs, side).map(leg => ({ ...option(leg), ratio_qty: leg.ratio })) }
   if (instrument === 'OPT') return option({ symbol, side })
@@ -94,7 +94,7 @@ function option({ symbol, side }: Pick<OrderTicket, 'symbol' | 'side'>): object 
   return { symbol, side: intent.startsWith('buy') ? 'buy' : 'sell', position_intent: intent }
 }
 
-/** A package is read back as bought when its first leg is: the leg that says so comes first. */
+/** A multi-leg order is read back as bought when its first leg is: the leg that shows this comes first. */
 function legsOf(legs: readonly Leg[], side: OrderTicket['side']): readonly Leg[] {
   const at = legs.findIndex(leg => leg.side.startsWith(side))
   const first = legs[at]
@@ -117,7 +117,7 @@ function amounts({ quantity, notional, limitPrice, stopPrice, legs, side }: Orde
   }
 }
 
-/** A package's price is what is paid when it is bought and what is received when it is sold; Alpaca's is always what is paid. Its own inverse. */
+/** The price of a multi-leg order is what is paid when it is bought and what is received when it is sold; Alpaca's is always what is paid. Its own inverse. */
 export function netPrice(price: Decimal, side: OrderTicket['side']): Decimal {
   return side === 'SELL' ? negated(price) : price
 }

@@ -1,5 +1,5 @@
 /**
- * How Alpaca's account stream is spoken. It tells of orders only and counts nothing: positions and balances are read when an order fills and now and
+ * The protocol of Alpaca's account stream. It reports orders only and has no sequence numbers: positions and balances are read when an order fills and now and
  * then, and an execution that is missing is noticed by the order's total at the next one.
  */
 
@@ -20,13 +20,13 @@ import { usableToken } from '../kit/usable-token.ts'
 import { EVENTS } from './enums.ts'
 import { type Execution, filledQuantity, isLegOfMultiLeg, isMultiLeg, nestedOrders, parseExecution, parseOrder } from './orders.ts'
 
-/** Positions and balances are read so often although nothing was told: prices move them, and money comes and goes without an order. */
+/** Positions and balances are read this often even when nothing was reported: prices move them, and money comes and goes without an order. */
 const REREAD_MS = 60_000
 /** From one read of what changed to the next of the same. */
 const SPACING_MS = 500
 const ORDERS_MAX = 10_000
 
-/** What the stream reads beside what it hears. */
+/** What the session reads beside what the stream sends. */
 export interface AccountReads {
   account(signal: AbortSignal): Promise<string>
   order(account: string, brokerOrderId: string, signal: AbortSignal): Promise<OrderReport | null>
@@ -94,7 +94,7 @@ class AlpacaProtocol implements StreamProtocol<AccountEvent> {
   readonly #reading: Refetch
   #connection: Connection<AccountEvent> | null = null
   #isLive = false
-  /** Each order as it was told last. */
+  /** Each order as it was last published. */
   readonly #orders = new BoundedMap<OrderSnapshot>(ORDERS_MAX)
   /** Which order a leg belongs to. */
   readonly #legs = new BoundedMap<string>(ORDERS_MAX)
@@ -132,7 +132,7 @@ class AlpacaProtocol implements StreamProtocol<AccountEvent> {
         return this.#update(nested(message, 'data'))
       default:
         if (stream === 'error' || field(message, 'action') === 'error') return [refusedBecause(message)]
-        // Something new beside what was asked for.
+        // Something new beside what was requested.
         text(message, 'stream', 64)
         return []
     }
@@ -168,7 +168,7 @@ class AlpacaProtocol implements StreamProtocol<AccountEvent> {
     try {
       return this.#apply(data)
     } catch (error) {
-      // Whatever it says of the order has to be asked for; the line itself is good.
+      // The order has to be requested; the connection itself is good.
       if (unknownValues.countIfUnknown(error)) return [{ type: 'gap', cause: 'malformed', reason: error.message }]
       throw error
     }
@@ -191,7 +191,7 @@ class AlpacaProtocol implements StreamProtocol<AccountEvent> {
   }
 
   /**
-   * Nothing numbers the messages. One that is older than what was told only adds its execution, if it has one; an execution that leaves a gap to what
+   * Nothing numbers the messages. One that is older than what was published only adds its execution, if it has one; an execution that leaves a gap to what
    * was filled before it says that another one is missing.
    */
   #inOrder(report: OrderReport, filled: Decimal, execution: Execution | null): readonly StreamMessage<AccountEvent>[] {
@@ -204,17 +204,17 @@ class AlpacaProtocol implements StreamProtocol<AccountEvent> {
     const reported = isOld ? { ...report, status: before.status, brokerStatus: before.brokerStatus } : report
     const event: StreamMessage<AccountEvent> = { type: 'event', event: { type: 'order', report: reported } }
     return execution !== null && before !== undefined && isBeyond(filled, execution, before)
-      ? [{ type: 'gap', cause: 'missing', reason: 'an order has filled by more than was told' }, event]
+      ? [{ type: 'gap', cause: 'missing', reason: 'an order has filled by more than was reported' }, event]
       : [event]
   }
 
-  /** A leg's own message says nothing of its package, which has to be asked for. */
+  /** A leg's own message says nothing of its multi-leg order, which has to be requested. */
   #leg(order: Wire): readonly StreamMessage<AccountEvent>[] {
     const parent = this.#legs.get(text(order, 'id'))
     return parent === undefined ? [] : this.#lookUp(parent, 'changed')
   }
 
-  /** A cancel or a replacement was refused, so the order is live again, and what was to take its place is not: both are asked for. */
+  /** A cancel or a replacement was refused, so the order is live again, and what was to replace it is not: both are requested. */
   #released(order: Wire): readonly StreamMessage<AccountEvent>[] {
     for (const key of ['replaced_by', 'replaces'] as const) {
       const other = textOrNull(order, key)
@@ -248,7 +248,7 @@ class AlpacaProtocol implements StreamProtocol<AccountEvent> {
       this.#connection?.emit({ type: 'over', cause: 'token', reason, fault: error })
       return
     }
-    this.#options.log.warn('what an account stream told of could not be read', { what: what.split(' ')[0] ?? '', reason })
+    this.#options.log.warn('what an account stream reported could not be read', { what: what.split(' ')[0] ?? '', reason })
     this.#connection?.emit({ type: 'gap', cause: 'missing', reason: `what changed could not be read: ${reason}` })
   }
 }
@@ -258,7 +258,7 @@ function isBehind(status: OrderReport['status'], known: OrderReport['status']): 
   return (status === 'pending' && known !== 'pending') || (!isOpen(known) && status !== known)
 }
 
-/** Whether the order had filled more before this execution than was told. */
+/** Whether the order had filled more before this execution than was reported. */
 function isBeyond(filled: Decimal, { quantity }: Execution, before: OrderSnapshot): boolean {
   return filled !== before.filled && compare(minus(filled, quantity), before.filled) > 0
 }

@@ -10,11 +10,11 @@ export interface AlpacaSettings {
   readonly dataStreamUrl: string
   readonly authorizeUrl: string
   readonly tokenUrl: string
-  /** `api_key`: users enter keys of their own. */
+  /** `api_key`: users enter their own keys. */
   readonly login: { readonly clientId: string; readonly clientSecret: string } | 'api_key'
   readonly stockFeed: 'iex' | 'sip'
   readonly optionFeed: 'indicative' | 'opra'
-  /** Alpaca's streams are silent while nothing happens: a ping so often, and two without an answer are a dead line. */
+  /** Alpaca's streams are silent while nothing happens: a ping this often, and two without an answer mean a dead connection. */
   readonly pingMs: number
   /** When its markets are open: those of the exchanges, but for a sandbox. */
   readonly hours: MarketHours
@@ -34,7 +34,7 @@ const TABLE = {
     fallback: '0',
     allowed: ['0', '1', 'sandbox'],
     about:
-      '`1`: users enter an API key of their own in the portal, of the real Alpaca, and no OAuth client is needed. `sandbox`: the same in the sandbox brokerage, to try it.'
+      '`1`: users enter their own API key in the portal, of the real Alpaca, and no OAuth client is needed. `sandbox`: the same in the sandbox brokerage, to try it.'
   },
   environment: {
     env: 'TRUNKLINE_ALPACA_ENV',

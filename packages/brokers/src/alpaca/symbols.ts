@@ -2,10 +2,10 @@
 
 import type { Instrument } from '@trunkline/core/domain/vocabulary'
 
-/** What coins are priced in at Alpaca; the longer word first where one begins with another. */
+/** Quote currencies of crypto pairs at Alpaca; the longer code first where one begins with another. */
 const PAIR = /^([A-Z0-9]{1,12}?)(USDT|USDC|USD|BTC|ETH|EUR|GBP)$/
 
-/** `BTCUSD` → `BTC/USD`; a pair in a currency that nobody knows stays as it is. */
+/** `BTCUSD` → `BTC/USD`; a pair in an unknown currency stays as it is. */
 export function pairOf(symbol: string): string {
   if (symbol.includes('/')) return symbol
   const [, base, quote] = PAIR.exec(symbol) ?? []

@@ -1,4 +1,4 @@
-/** What Alpaca does not take although each word of it is one of Alpaca's: told before anything is sent. Pure. */
+/** Combinations that Alpaca does not accept although each value is valid: refused before anything is sent. Pure. */
 
 import { canonical, compare, type Decimal, parseDecimal } from '@trunkline/core/domain/decimal'
 import type { OrderTicket } from '@trunkline/core/domain/order'
@@ -7,7 +7,7 @@ import type { RejectCode } from '@trunkline/core/domain/vocabulary'
 const AMOUNT_PLACES = 9
 const ONE = parseDecimal('1', 'one')
 
-/** Words for the one who asked, and what they come to. */
+/** The display message, and its reject code. */
 export interface Refusal {
   readonly message: string
   readonly rejectCode: RejectCode
@@ -38,7 +38,7 @@ export function replaceRefusalOf(ticket: OrderTicket): Refusal | null {
   return amountRefusal(ticket) ?? priceRefusal(ticket)
 }
 
-/** Alpaca has no side of a package, so it must show in a leg. */
+/** Alpaca has no side for a multi-leg order, so it must show in a leg. */
 function sideRefusal({ legs, side }: OrderTicket): Refusal | null {
   if (legs === null || legs.some(leg => leg.side.startsWith(side))) return null
   const other = side === 'BUY' ? 'SELL' : 'BUY'

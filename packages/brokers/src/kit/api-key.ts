@@ -6,7 +6,7 @@ import type { AccessToken } from './tokens.ts'
 export interface ApiKeyPart extends ApiKeyField {
   /** Request header that carries it. */
   readonly header: string
-  /** What it must look like, in words for the user: `26 letters and digits`. */
+  /** What it must look like, as shown to the user: `26 letters and digits`. */
   readonly form: string
   readonly pattern: RegExp
 }

@@ -1,9 +1,9 @@
-/** Facts kept by key within bounds. */
+/** Bounded caches by key. */
 
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { MarketInstrument } from '@trunkline/core/ports/market'
 
-/** The newest facts: at the bound the one learnt longest ago is forgotten. */
+/** The newest entries: at the bound the oldest one is evicted. */
 export class BoundedMap<T> {
   readonly #max: number
   readonly #facts = new Map<string, T>()
@@ -38,7 +38,7 @@ export interface TtlCacheOptions {
   readonly forMs: number
 }
 
-/** Facts that are asked for anew after a while. */
+/** Entries that expire after a while. */
 export class TtlCache<T> {
   readonly #options: TtlCacheOptions
   readonly #facts: BoundedMap<{ readonly fact: T; readonly untilMs: number }>
@@ -48,7 +48,7 @@ export class TtlCache<T> {
     this.#facts = new BoundedMap(options.max)
   }
 
-  /** Undefined when it has to be asked for. */
+  /** Undefined when it has to be requested. */
   get(key: string): T | undefined {
     const known = this.#facts.get(key)
     return known === undefined || this.#options.clock.monotonicMs() >= known.untilMs ? undefined : known.fact
@@ -60,7 +60,7 @@ export class TtlCache<T> {
   }
 }
 
-/** What a broker knows of symbols, null where it has none; everybody who looks at a symbol asks for it. */
+/** What a broker knows of symbols, null where it has none; every look at a symbol needs it. */
 export function instrumentCache(clock: Clock): TtlCache<MarketInstrument | null> {
   return new TtlCache({ clock, max: 10_000, forMs: 300_000 })
 }

@@ -2,7 +2,7 @@
 
 export interface BoundedQueueOptions<T> {
   readonly itemsMax: number
-  /** What the reader is told instead of everything that was waiting. */
+  /** What the reader receives instead of everything that was waiting. */
   readonly overflow: () => readonly T[]
 }
 
@@ -27,7 +27,7 @@ export class BoundedQueue<T> implements AsyncIterable<T> {
   }
 
   /**
-   * Puts an item; after the end it is dropped. Items of one key say the same thing at different times: a newer one takes the place of one that
+   * Puts an item; after the end it is dropped. Items of one key are states of the same thing: a newer one replaces one that
    * still waits. Without a key each counts.
    */
   put(item: T, key: string | null = null): void {
@@ -66,7 +66,7 @@ export class BoundedQueue<T> implements AsyncIterable<T> {
     reader?.reject(error)
   }
 
-  /** For one reader, who asks for one item at a time. */
+  /** For one reader, which takes one item at a time. */
   async next(): Promise<IteratorResult<T, undefined>> {
     const first = this.#items[this.#read]
     if (first !== undefined) {

@@ -1,4 +1,4 @@
-/** One login's calls to a broker: budget, token, one send, and the difference between refused, not sent and unknown. */
+/** One login's calls to a broker: rate limit, token, one send, and the difference between refused, not sent and unknown. */
 
 import { Malformed } from '@trunkline/core/domain/malformed'
 import { epochMs } from '@trunkline/core/domain/timestamp'
@@ -13,22 +13,22 @@ export interface CallOptions {
   /** A path without a trailing slash before that of every request, for brokers that live below one. */
   readonly base?: string
   readonly tokens: TokenSource
-  /** Every one must have room: first the login's own for requests of this class, then the broker's for all logins. */
+  /** Every one must have capacity: first the login's own for requests of this class, then the broker's for all logins. */
   readonly limiters: readonly RateLimiter[]
   readonly retries: RetryPolicy
   readonly deps: RetryDeps
-  /** Headers that carry the token, names and values in turn. */
+  /** Headers that carry the token, names and values alternating. */
   readonly authorize: (token: string) => readonly string[]
-  /** Whether an answer says that the access token is not (or no longer) valid. */
+  /** Whether an answer means that the access token is not (or no longer) valid. */
   readonly unauthorized: (reply: HttpReply) => boolean
-  /** How long a 429 asks us to wait, in milliseconds, where the broker says it otherwise than by `Retry-After`. */
+  /** How long a 429 asks us to wait, in milliseconds, where the broker states it otherwise than by `Retry-After`. */
   readonly requestedPauseMs?: (reply: HttpReply, nowMs: number) => number | null
   /**
-   * What the broker says with every answer is left of its limit; null when it does not say. The first budget keeps to it. `nowMs` is the
+   * What the broker reports with every answer as left of its limit; null when it does not. The first limiter respects it. `nowMs` is the
    * broker's own clock where the answer has a date.
    */
   readonly limits?: (reply: HttpReply, nowMs: number) => BrokerLimits | null
-  /** What the broker says for people in an answer that is not a success; never a secret. */
+  /** The broker's display message in an answer that is not a success; never a secret. */
   readonly errorMessage: (reply: HttpReply) => string
 }
 
@@ -71,7 +71,7 @@ export class Calls {
   }
 
   /**
-   * Sends a command at most once. What cannot be put in the broker's words never leaves: what `request` throws is `not_sent`.
+   * Sends a command at most once. What cannot be expressed in the broker's API is never sent: what `request` throws is `not_sent`.
    * `interpret` names the answers that prove acceptance or refusal; whatever it throws is `unknown`.
    * Never rejects.
    */
@@ -103,8 +103,8 @@ export class Calls {
   }
 
   /**
-   * Asks by a request that is no command, once: nothing is repeated but what the broker turned away for its token. It goes with the priority of reads, so that
-   * it takes no room from orders. `interpret` is as of {@link command}; what it cannot decide, and what it throws as Malformed, is a fault.
+   * Sends a request that is no command, once: nothing is repeated except what the broker rejected for its token. It goes with the priority of reads, so that
+   * it takes no capacity from orders. `interpret` is as of {@link command}; what it cannot decide, and what it throws as Malformed, is a fault.
    * @throws BrokerFault
    */
   async ask<T>(request: HttpRequest, interpret: (reply: HttpReply) => Outcome<T>, signal: AbortSignal): Promise<Answered<T>> {
@@ -132,7 +132,7 @@ export class Calls {
     }
   }
 
-  /** One call from every budget; its number at the first. No promise when there is room. */
+  /** One call from every limiter; its number at the first. No promise when there is capacity. */
   #take(kind: CallPriority, signal: AbortSignal): number | Promise<number> {
     const { limiters } = this.#options
     const short = limiters.findIndex(limiter => !limiter.tryTake(kind))
@@ -154,7 +154,7 @@ export class Calls {
     return base === undefined ? { ...request, headers } : { ...request, path: base + request.path, headers }
   }
 
-  /** A broker that says 429 is left alone for as long as it asks; only this login, since others have limits of their own. */
+  /** A broker that says 429 receives nothing for as long as it asks; only this login, since others have their own limits. */
   #applyLimits(reply: HttpReply, number: number): void {
     const [own] = this.#options.limiters
     if (own === undefined) return
@@ -167,7 +167,7 @@ export class Calls {
     return brokerNowMs(reply) ?? epochMs(this.#options.deps.clock.now())
   }
 
-  /** Where a broker has no words of its own for it, what is left until its limit begins anew. */
+  /** Where a broker does not state it, the time until its limit resets. */
   #pauseMs(reply: HttpReply): number {
     const { requestedPauseMs = retryAfterMs, limits } = this.#options
     const nowMs = this.#nowMs(reply)
@@ -178,7 +178,7 @@ export class Calls {
     const detail = this.#options.errorMessage(reply)
     const message = `the broker answered ${reply.status}${detail === '' ? '' : `: ${detail}`}`
     if (reply.status === 429) return new BrokerFault('rate_limited', message, { retryAfterMs: this.#pauseMs(reply) })
-    // 408 and 425 ask for a repetition, and a redirect is a gateway's doing: none of them says anything about what was asked for.
+    // 408 and 425 ask for a repetition, and a redirect comes from a gateway: none of them says anything about the request.
     if (reply.status >= 500 || reply.status < 400 || reply.status === 408 || reply.status === 425)
       return new BrokerFault('unreachable', message)
     return new BrokerFault('refused', message)
@@ -198,7 +198,7 @@ function parsed<T>(parse: (reply: HttpReply) => T, reply: HttpReply): T {
   }
 }
 
-/** Whatever kept a read from being answered, as the port's fault. */
+/** Whatever prevented a read from being answered, as the port's fault. */
 export function faultOf(cause: unknown): BrokerFault {
   if (cause instanceof BrokerFault) return cause
   if (cause instanceof RateLimitExceeded) return new BrokerFault('rate_limited', cause.message, { cause, retryAfterMs: cause.retryAfterMs })
@@ -206,5 +206,5 @@ export function faultOf(cause: unknown): BrokerFault {
     return new BrokerFault(cause.reason === 'too_large' || cause.reason === 'unreadable' ? 'malformed' : 'unreachable', cause.message, {
       cause
     })
-  return new BrokerFault('unreachable', 'the broker could not be asked', { cause })
+  return new BrokerFault('unreachable', 'the broker could not be reached', { cause })
 }

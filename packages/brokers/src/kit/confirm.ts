@@ -31,6 +31,6 @@ export function confirming(options: ConfirmOptions): (token: string, signal: Abo
     }
     if (unauthorized(reply)) return false
     if (isSuccess(reply.status)) return true
-    throw new BrokerFault('unreachable', `the broker answered ${reply.status} when asked whether it takes the access token`)
+    throw new BrokerFault('unreachable', `the broker answered ${reply.status} when asked whether it accepts the access token`)
   }
 }

@@ -4,12 +4,12 @@ import type { Clock } from '@trunkline/core/ports/clock'
 import { RateLimiter, type RateLimits } from './rate-limiter.ts'
 
 export class ConnectLimiters implements Disposable {
-  /** What we open because somebody listens says nothing of trouble: two thousand accounts are followed within a minute. */
+  /** First connections are opened because a client subscribed, not after a failure: two thousand accounts are followed within a minute. */
   readonly first: RateLimiter
-  /** Against storms of connections to a host in trouble. */
+  /** Against reconnection storms to a failing host. */
   readonly again: RateLimiter
 
-  /** `perSecond` is of connections after the first of each line. */
+  /** `perSecond` is for connections after the first of each stream. */
   constructor(clock: Clock, perSecond = 10) {
     const rates = (count: number): RateLimits => ({
       ...{ perSecond: count, burst: count, reservedForOrders: 0 },

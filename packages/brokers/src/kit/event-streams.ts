@@ -36,7 +36,7 @@ export class EventStreams implements AsyncDisposable {
   }
 }
 
-/** For streams that only say that something changed: what it is now, as an event that says when it was asked for. */
+/** For streams that only say that something changed: reads the current state, as an event with the time of the request. */
 export function readsAsEvents(broker: Pick<Broker, 'positions' | 'balances'>, clock: Pick<Clock, 'monotonicMs'>) {
   return {
     positions: async (brokerAccountId: string, signal: AbortSignal): Promise<AccountEvent> => {
@@ -50,7 +50,7 @@ export function readsAsEvents(broker: Pick<Broker, 'positions' | 'balances'>, cl
   }
 }
 
-/** What of an account an event tells whole, so that of several that wait the last is enough; null for what may not be left out. */
+/** Which state of an account an event carries in full, so that of several that wait the last is enough; null for what may not be left out. */
 export function accountState(event: AccountEvent): string | null {
   return event.type === 'positions' || event.type === 'balances' ? `${event.type} ${event.brokerAccountId}` : null
 }

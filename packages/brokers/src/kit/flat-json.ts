@@ -1,6 +1,6 @@
 /**
  * The hottest messages of a market stream: a list of objects, or one, that are much alike and hold no objects themselves. What such a message looks
- * like is learned from one that was read in the ordinary way; those like it are then read by a walk that only cuts out what is wanted.
+ * like is learned from one that was parsed in the ordinary way; others of that shape are then read by a walk that extracts only the wanted fields.
  */
 
 import { readJson } from './json.ts'
@@ -57,7 +57,7 @@ export class FlatReader {
     return value
   }
 
-  /** Undefined where anything is not as it is known: whoever reads everything decides then. */
+  /** Undefined where anything deviates from the known shape: the caller then falls back to the full parser. */
   #quick(text: string): unknown {
     this.#at = 0
     if (text.charCodeAt(0) !== OPEN) {
@@ -101,7 +101,7 @@ export class FlatReader {
     return form
   }
 
-  /** Reads a value into its place. Behind it; not a number where it is of a kind that takes more than a walk. */
+  /** Reads a value into its slot. Returns the offset behind it; NaN where the value needs the full parser. */
   #member(text: string, from: number, name: string | null, item: Item): number {
     const code = text.charCodeAt(from)
     if (code === QUOTE) {
@@ -160,7 +160,7 @@ function texts(text: string, from: number, name: string | null, item: Item): num
     const end = text.charCodeAt(at) === QUOTE ? text.indexOf('"', at + 1) : -1
     if (end === -1) return Number.NaN
     if (name !== null) found.push(text.slice(at + 1, end))
-    // Behind what follows the text, which says whether there is another.
+    // Behind what follows the text, which shows whether there is another.
     at = end + 2
   }
   if (found.length === 0 && text.charCodeAt(from + 1) === CLOSE) at += 1

@@ -1,6 +1,6 @@
-/** Work that is gathered: done once at the end of a turn, or under way until it has ended. */
+/** Batched work: done once at the end of a turn of the event loop, or tracked until it has ended. */
 
-/** However often it is asked for in one turn, it is done once, after the turn. */
+/** However often it is scheduled in one turn, it runs once, after the turn. */
 export class FlushScheduler implements Disposable {
   readonly #work: () => void
   readonly #defer: (work: () => void) => void
@@ -27,7 +27,7 @@ export class FlushScheduler implements Disposable {
   }
 }
 
-/** Promises that nobody waits for but who closes their owner. */
+/** Promises that only the closing of their owner waits for. */
 export class PendingTasks {
   readonly #works = new Set<Promise<void>>()
 

@@ -30,7 +30,7 @@ export interface HttpRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** Absolute path and query, already encoded. */
   readonly path: string
-  /** Names and values in turn. */
+  /** Names and values alternating. */
   readonly headers: readonly string[]
   readonly body?: string
 }
@@ -206,7 +206,7 @@ export function header(reply: Pick<HttpReply, 'headers'>, name: string): string 
   return (typeof value === 'string' ? value : value?.[0]) ?? null
 }
 
-/** The broker's own clock as its answer was made, to the second; null when it does not say. */
+/** The broker's clock when its answer was made, to the second; null when it does not say. */
 export function brokerNowMs(reply: Pick<HttpReply, 'headers'>): number | null {
   const value = header(reply, 'date') ?? ''
   const ms = /GMT$/.test(value) ? Date.parse(value) : Number.NaN

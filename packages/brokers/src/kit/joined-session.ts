@@ -1,4 +1,4 @@
-/** Several lines of one broker as one stream of events for one reader: live when all of them are, a gap as soon as one is not. */
+/** Several streams of one broker as one stream of events for one reader: live when all of them are, a gap as soon as one is not. */
 
 import type { GapCause } from '@trunkline/core/ports/broker'
 import type { BoundedQueue } from './bounded-queue.ts'
@@ -13,9 +13,9 @@ export class JoinedSession<Event> implements AsyncIterableIterator<Event | Strea
   readonly #streams: readonly ReconnectingStream<Event>[]
   readonly #ended: () => void
   readonly #giveUp = () => this.#stop()
-  /** Lines that are live now. */
+  /** Streams that are live now. */
   readonly #live = new Set<number>()
-  /** What the reader was told keeps it down; null while live, and before anything was told. */
+  /** The cause of the outage as published to the reader; null while live, and before anything was published. */
   #outage: GapCause | null = null
   #running: Promise<void> | null = null
 
@@ -58,7 +58,7 @@ export class JoinedSession<Event> implements AsyncIterableIterator<Event | Strea
     return {
       live: () => this.#isUp(index),
       event: event => {
-        // What one line tells while another is down is in the snapshot that follows.
+        // What one stream sends while another is down is in the snapshot that follows.
         if (this.#live.size === this.#streams.length) this.#queue.put(event, factory.stateOf?.(event) ?? null)
       },
       gap: (cause, reason) => this.#isDown(index, cause, reason)
@@ -84,7 +84,7 @@ export class JoinedSession<Event> implements AsyncIterableIterator<Event | Strea
     for (const stream of this.#streams) stream.stop()
   }
 
-  /** Never rejects. What ends one line for good ends all. */
+  /** Never rejects. What ends one stream for good ends all. */
   async #run(): Promise<void> {
     this.#signal.addEventListener('abort', this.#giveUp, { once: true })
     if (this.#signal.aborted) this.#stop()

@@ -7,7 +7,7 @@ import { numbersQuoted } from './number-text.ts'
 export interface JsonOptions extends JsonLimits {
   /**
    * `native`: numbers become JavaScript numbers, for brokers that write money as text (the parse helpers refuse a number as a decimal).
-   * `text`: every number is kept as it was written, as text, for brokers that write money as numbers.
+   * `text`: every number stays as it was written, as text, for brokers that write money as numbers.
    */
   readonly numbers?: 'native' | 'text'
 }

@@ -1,4 +1,4 @@
-/** A conversation that is the answer to one GET: it never ends, and each of its lines is a frame. */
+/** A connection that is the response to one GET: it never ends, and each of its lines is a frame. */
 
 import { isUtf8 } from 'node:buffer'
 import { Client, type Dispatcher, errors } from 'undici'
@@ -6,7 +6,7 @@ import { type HttpReply, header } from './http.ts'
 import { StreamFault } from './stream-fault.ts'
 import type { Transport, TransportLimits, TransportListener } from './transport.ts'
 
-/** How a stream of lines is asked for. */
+/** How a stream of lines is requested. */
 export interface LineStream {
   /** What the content type of a stream looks like; anything else is an answer that cannot be read. */
   readonly mediaType: RegExp
@@ -45,7 +45,7 @@ export class LineTransport implements Transport, Dispatcher.DispatchHandler {
     this.#client = new Client(origin, {
       pipelining: 1,
       allowH2: false,
-      // Whoever listens watches over the silence, from the first moment on; a limit here would end streams of quiet markets.
+      // The connection's owner watches for silence, from the first moment on; a limit here would end streams of quiet markets.
       headersTimeout: 0,
       bodyTimeout: 0,
       connect: { timeout: handshakeMs, rejectUnauthorized: true }
@@ -54,7 +54,7 @@ export class LineTransport implements Transport, Dispatcher.DispatchHandler {
   }
 
   send(): void {
-    throw new StreamFault('refused', 'nothing can be said on a stream of lines')
+    throw new StreamFault('refused', 'nothing can be sent on a stream of lines')
   }
 
   /** There is no leave to take: the socket is cut. */

@@ -1,14 +1,14 @@
-/** A market's present: the latest its broker said, carried on by our clock. A sandbox brokerage lives in a time of its own. */
+/** A market's current time: the latest its broker reported, carried on by our clock. A sandbox has its own time. */
 
 import { epochMs } from '@trunkline/core/domain/timestamp'
 import type { Clock } from '@trunkline/core/ports/clock'
 
-/** News may overtake each other by this much of the broker's time, which can run many times faster than ours; beyond it its clock was set back. */
+/** Messages may overtake each other by this much of the broker's time, which can run many times faster than ours; beyond it its clock was set back. */
 const DISORDER_MS_MAX = 60_000
 
 export class MarketClock {
   readonly #clock: Clock
-  /** The latest the broker said, milliseconds since the epoch, and when it arrived on the monotonic clock. */
+  /** The latest time the broker reported, milliseconds since the epoch, and when it arrived on the monotonic clock. */
   #synced: { readonly atMs: number; readonly arrivedMs: number } | null = null
   #lastShownMs = Number.NEGATIVE_INFINITY
 
@@ -16,7 +16,7 @@ export class MarketClock {
     this.#clock = clock
   }
 
-  /** The broker says what time it is. Milliseconds since the epoch. */
+  /** The broker's time, in milliseconds since the epoch. */
   sync(atMs: number): void {
     if (this.#synced !== null && atMs < this.#synced.atMs) {
       if (this.#synced.atMs - atMs <= DISORDER_MS_MAX) return
@@ -31,7 +31,7 @@ export class MarketClock {
     if (this.#synced === null || atMs > this.nowMs()) this.#synced = { atMs, arrivedMs: this.#clock.monotonicMs() }
   }
 
-  /** Milliseconds since the epoch; the machine's own until the broker has told. */
+  /** Milliseconds since the epoch; the machine's own until the broker has reported its time. */
   nowMs(): number {
     if (this.#synced === null) return epochMs(this.#clock.now())
     this.#lastShownMs = Math.max(this.#lastShownMs, this.#synced.atMs + this.#clock.monotonicMs() - this.#synced.arrivedMs)

@@ -31,14 +31,14 @@ export interface OAuthEndpoints {
   /** True unless the broker has one fixed callback and takes no `redirect_uri`, neither in the address nor for the code. */
   readonly sendRedirectUri?: boolean
   /**
-   * Whether this answer to a refresh, of a status from 400 to 499 but not 429, is the broker's definitive word that the refresh token is worth
-   * nothing; {@link saysInvalidGrant} unless the broker says it otherwise. A wrong client secret or a throttled endpoint must not count: it says
+   * Whether this answer to a refresh, of a status from 400 to 499 but not 429, is the broker's definitive answer that the refresh token is worth
+   * nothing; {@link isInvalidGrant} unless the broker states it otherwise. A wrong client secret or a throttled endpoint must not count: it says
    * nothing about the user's consent.
    */
   readonly isGrantRefused?: (status: number, body: string) => boolean
 }
 
-/** What the library needs to ask at `tokenEndpoint`. `onAsk` is told right before anything is sent. */
+/** What the library needs to call `tokenEndpoint`. `onRequest` is called right before anything is sent. */
 export function configuration(
   options: OAuthEndpoints,
   tokenEndpoint: string,
@@ -84,7 +84,7 @@ async function fetched(options: OAuthEndpoints, url: string, init: client.Custom
   const isError = reply.status >= 400
   if (isError && form.get('grant_type') === 'refresh_token' && (options.isGrantRefused ?? isInvalidGrant)(reply.status, reply.body))
     throw new BrokerFault('credentials_rejected', 'the broker refused the refresh token')
-  // Some brokers have words of their own for what RFC 6749 says with `error`.
+  // Some brokers have their own field for what RFC 6749 states in `error`.
   if (isError && answer !== null && typeof field(answer, 'error') !== 'string') throw refused(reply.status)
   const body = isError || answer === null ? reply.body : JSON.stringify(granted(answer))
   return new Response(body, { status: reply.status, headers: { 'content-type': header(reply, 'content-type') ?? '' } })
@@ -108,7 +108,7 @@ async function post(
   return reply
 }
 
-/** What of a granted token concerns us: an identity is nobody's here, and a token without a type is a bearer's as all are. */
+/** The fields of a granted token that concern us: an identity is not used, and a token without a type is a bearer token. */
 function granted(answer: Wire): Record<string, unknown> {
   const token: Record<string, unknown> = { token_type: 'Bearer' }
   for (const name of ['access_token', 'token_type', 'expires_in', 'refresh_token', 'scope']) {
@@ -124,7 +124,7 @@ export function isInvalidGrant(status: number, body: string): boolean {
   return answer !== null && field(answer, 'error') === 'invalid_grant'
 }
 
-/** RFC 7009 answers 200 for a token that is gone already; some brokers say it in an error instead. */
+/** RFC 7009 answers 200 for a token that is gone already; some brokers answer with an error instead. */
 function isAlreadyRevoked(body: string): boolean {
   const answer = answerOf(body)
   return answer !== null && isGone(field(answer, 'error'))
@@ -148,7 +148,7 @@ function refused(status: number): BrokerFault {
 
 const UNREADABLE = new Set(['OAUTH_INVALID_RESPONSE', 'OAUTH_PARSE_ERROR', 'OAUTH_RESPONSE_IS_NOT_JSON', 'OAUTH_RESPONSE_IS_NOT_CONFORM'])
 
-/** What went wrong, in the port's words. The library's own errors hold the code, the state or the answer, so they go no further. */
+/** What went wrong, in the port's terms. The library's own errors hold the code, the state or the answer, so they go no further. */
 export function loginFault(error: unknown): BrokerFault {
   const inner = error instanceof Error && error.cause instanceof Error ? error.cause : error
   for (const candidate of [error, inner]) {

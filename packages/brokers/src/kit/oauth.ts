@@ -15,7 +15,7 @@ import type { AccessToken } from './tokens.ts'
 
 export interface OAuthOptions extends OAuthEndpoints {
   readonly authorizationEndpoint: string
-  /** As the broker writes it: its own words, with its own separator. */
+  /** As the broker writes it: its own scope names, with its own separator. */
   readonly scope: (trading: boolean) => string
   /** More query parameters of the authorization address; null leaves out one that would be there. */
   readonly authorizationParameters?: Readonly<Record<string, string | null>>

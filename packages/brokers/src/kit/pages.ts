@@ -3,7 +3,7 @@
 import { BrokerFault } from '@trunkline/core/ports/broker'
 
 export interface Paged {
-  /** What the next page is asked for with; null at the last. */
+  /** The cursor of the next page; null at the last. */
   readonly next: string | null
 }
 
@@ -23,7 +23,7 @@ export async function* pages<Page extends Paged>(
     if (page.next === next) throw new BrokerFault('malformed', 'the broker points from a page of a list to itself')
     next = page.next
   }
-  throw new BrokerFault('refused', `the list has more than ${max} pages; ask for less, or for a shorter time`)
+  throw new BrokerFault('refused', `the list has more than ${max} pages; request less, or a shorter time`)
 }
 
 /** All of them. There is always one. */

@@ -10,7 +10,7 @@ import { utcTime } from './scan-time.ts'
 /** An object as it came over the wire. */
 export type Wire = Readonly<Record<string, unknown>>
 
-/** A word for which a table has no counterpart, in a field that must not be guessed. */
+/** An enum value for which a table has no counterpart, in a field that must not be guessed. */
 export class UnknownValueError extends Malformed {
   readonly value: string
 
@@ -36,7 +36,7 @@ function isWire(value: unknown): value is Wire {
 /** A field of the object itself, never of its prototype; undefined when absent. */
 export function field(wire: Wire, key: string): unknown {
   const value = wire[key]
-  // All that an object has from its prototype are functions, which no message holds, and the prototype. Asking for the owner costs more.
+  // All that an object has from its prototype are functions, which no message holds, and the prototype. Checking the owner costs more.
   return typeof value === 'function' || key === '__proto__' ? undefined : value
 }
 
@@ -60,7 +60,7 @@ export function textOrNull(wire: Wire, key: string): string | null {
   return orNull(wire, key, text)
 }
 
-/** Words for people: an empty or missing text is null and a long one is cut, because nothing hangs on it. */
+/** Display text: an empty or missing text is null and a long one is cut, because nothing depends on it. */
 export function displayTextOrNull(wire: Wire, key: string, lengthMax = 500): string | null {
   const value = field(wire, key)
   return typeof value === 'string' && value !== '' ? value.slice(0, lengthMax) : null
@@ -93,7 +93,7 @@ export function flag(wire: Wire, key: string): boolean {
   throw new Malformed(key, 'true or false', value)
 }
 
-/** The core's word for a broker's word. For words on which money hangs. @throws UnknownWord for a text that the table does not have. */
+/** The core's value for a broker's value. For values on which money depends. @throws UnknownValueError for a text that the table does not have. */
 export function member<T>(wire: Wire, key: string, table: Readonly<Record<string, T>>): T {
   const value = field(wire, key)
   const found = lookUp(table, value)
@@ -102,12 +102,12 @@ export function member<T>(wire: Wire, key: string, table: Readonly<Record<string
   throw new Malformed(key, `one of ${Object.keys(table).join(', ')}`, value)
 }
 
-/** As {@link member}, but a word nobody knows yet becomes `other`. For words that only describe. */
+/** As {@link member}, but an unknown value becomes `other`. For values that only describe. */
 export function memberOr<T>(wire: Wire, key: string, table: Readonly<Record<string, T>>, other: T): T {
   return lookUp(table, field(wire, key)) ?? other
 }
 
-/** The table's own entry for a value that is one of its words. */
+/** The table's own entry for a value that it has. */
 export function lookUp<T>(table: Readonly<Record<string, T>>, value: unknown): T | undefined {
   return typeof value === 'string' && Object.hasOwn(table, value) ? table[value] : undefined
 }

@@ -19,7 +19,7 @@ export function demandNoOrder(wire: Wire, key: string): void {
 }
 
 /**
- * What an order costs, of a broker that does not say whether it is paid or received: that follows from the order, but for a package at the market, which may
+ * What an order costs, of a broker that does not state whether it is paid or received: that follows from the order, except for a multi-leg order at the market, which may
  * be either.
  */
 export function signedCost({ side, legs, limitPrice }: OrderTicket, amount: Decimal | null): Decimal | null {

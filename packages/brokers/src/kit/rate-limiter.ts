@@ -1,4 +1,4 @@
-/** A broker's rate limit, kept on our side: a token bucket that lets orders go first and nobody wait for long. */
+/** A broker's rate limit, enforced on our side: a token bucket in which orders go first and no call waits for long. */
 
 import type { Clock } from '@trunkline/core/ports/clock'
 
@@ -16,23 +16,23 @@ export interface RateLimits {
 
 export type CallPriority = 'order' | 'read'
 
-/** What a broker says of its own limit. */
+/** What a broker reports of its own limit. */
 export interface BrokerLimits {
   /** Calls that may still be made; nothing below 0 is meant. */
   readonly remaining: number
-  /** Until it counts anew. */
+  /** Until it resets. */
   readonly resetInMs: number
-  /** Calls that may be made when it has counted anew, where it says so; without it our own rate holds until the next answer. */
+  /** Calls that may be made after the reset, where it says so; without it our own rate holds until the next answer. */
   readonly limit?: number
 }
 
 interface RemainingQuota {
   calls: number
   readonly endsAt: number
-  /** Number of the call that was told, or of the first after it. */
+  /** Number of the call whose answer reported this, or of the first after it. */
   readonly since: number
   readonly limit: number | undefined
-  /** The broker should have counted anew by now, but has not answered since. */
+  /** The broker's limit should have been reset by now, but it has not answered since. */
   readonly isGuess: boolean
 }
 
@@ -41,14 +41,14 @@ const RESET_MS_MAX = 3_600_000
 /** How long a whole limit lasts when none of its calls is answered: nothing can be learned then, and little be used up. */
 const UNREPORTED_MS = 60_000
 
-/** The budget has no room within the bounded wait. Nothing was sent. */
+/** The rate limiter has no capacity within the bounded wait. Nothing was sent. */
 export class RateLimitExceeded extends Error {
-  override readonly name = 'BudgetSpent'
+  override readonly name = 'RateLimitExceeded'
   /** When trying again makes sense. */
   readonly retryAfterMs: number
 
   constructor(retryAfterMs: number) {
-    super(`the broker's rate limit leaves no room for ${Math.ceil(retryAfterMs)} ms`)
+    super(`the broker's rate limit leaves no capacity for ${Math.ceil(retryAfterMs)} ms`)
     this.retryAfterMs = retryAfterMs
   }
 }
@@ -63,12 +63,12 @@ interface Waiter {
 export class RateLimiter implements Disposable {
   readonly #rates: RateLimits
   readonly #clock: Clock
-  /** Made when somebody has to wait: there is a budget for every login, and hardly ever anybody in its line. */
+  /** Created when a call has to wait: there is a limiter for every login, and its queue is nearly always empty. */
   #waiting: { readonly [kind in CallPriority]: Set<Waiter> } | null = null
   #tokens: number
   #countedAt: number
   #pausedUntil = 0
-  /** What the broker itself has left for us; null when it has not said, or what it said is over. */
+  /** What the broker itself has left for us; null when it has not reported it, or when that has expired. */
   #remaining: RemainingQuota | null = null
   #taken = 0
   #alarm: Disposable | null = null
@@ -87,7 +87,7 @@ export class RateLimiter implements Disposable {
     return this.#grab(kind)
   }
 
-  /** Waits for one call and gives its number, counted from 1. @throws BudgetSpent when that would take too long; the signal's reason when it aborts. */
+  /** Waits for one call and gives its number, counted from 1. @throws RateLimitExceeded when that would take too long; the signal's reason when it aborts. */
   async take(kind: CallPriority, signal: AbortSignal): Promise<number> {
     signal.throwIfAborted()
     if (this.#closed !== null) throw this.#closed
@@ -104,7 +104,7 @@ export class RateLimiter implements Disposable {
   }
 
   /**
-   * Keeps to what the broker says it has left: our own rate is a guess, and others may use the same limit. `number` is that of the call
+   * Respects what the broker reports as left: our own rate is a guess, and others may use the same limit. `number` is that of the call
    * that was answered: those that went after it come off. Of answers that overtake each other the newest request's
    * counts, and an older one only when it leaves less.
    */
@@ -125,7 +125,7 @@ export class RateLimiter implements Disposable {
   }
 
   /**
-   * The broker said to be quiet: nobody goes for `ms`, and no crowd afterwards. What is kept for orders stays kept, or reads would have to wait
+   * The broker asked for a pause: no call goes for `ms`, and there is no burst afterwards. What is reserved for orders stays reserved, or reads would have to wait
    * until it had come together again, long after the broker takes them. A later end wins over an earlier one.
    */
   pause(ms: number): void {
@@ -141,7 +141,7 @@ export class RateLimiter implements Disposable {
     for (const waiter of [...(this.#waiting?.order ?? []), ...(this.#waiting?.read ?? [])]) waiter.refuse(this.#closed)
   }
 
-  /** Those who now would have to wait longer than anybody may are told at once. */
+  /** Calls that would now have to wait longer than allowed are rejected at once. */
   #refuseLate(): void {
     for (const kind of ['order', 'read'] as const)
       if (this.#waitMs(kind) > this.#rates.waitMsMax)
@@ -198,7 +198,7 @@ export class RateLimiter implements Disposable {
     return true
   }
 
-  /** Until the broker counts anew, when it has no call left for this kind; 0 when it has. */
+  /** Until the broker's limit resets, when it has no call left for this priority; 0 when it has. */
   #exhaustedMs(kind: CallPriority): number {
     if (this.#remaining === null) return 0
     const now = this.#clock.monotonicMs()
@@ -210,7 +210,7 @@ export class RateLimiter implements Disposable {
     return this.#remaining.calls >= this.#needed(kind) ? 0 : this.#remaining.endsAt - now
   }
 
-  /** The broker counts anew; calls whose answers are on their way may be in the new count already. */
+  /** The broker's limit resets; calls whose answers are on their way may be in the new count already. */
   #nextWindow({ since, isGuess }: RemainingQuota, limit: number): RemainingQuota {
     const unanswered = isGuess ? 0 : Math.max(0, this.#taken - since)
     return { calls: limit - unanswered, endsAt: this.#clock.monotonicMs() + UNREPORTED_MS, since: this.#taken + 1, limit, isGuess: true }
@@ -227,7 +227,7 @@ export class RateLimiter implements Disposable {
     this.#countedAt = now
   }
 
-  /** Until the bucket holds what one call of this kind needs, were nobody before it. */
+  /** Until the bucket holds what one call of this priority needs, if none were queued before it. */
   #shortMs(kind: CallPriority): number {
     const now = this.#clock.monotonicMs()
     const missing = Math.max(0, this.#needed(kind) - this.#tokens)

@@ -1,4 +1,4 @@
-/** Keeps one WebSocket conversation with a broker going: connect, watch for silence, tell the gap, reconnect, tell live. */
+/** Keeps one stream from a broker going: connect, watch for silence, report the gap, reconnect, report live. */
 
 import { BrokerFault, type GapCause } from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
@@ -13,21 +13,21 @@ export interface ConnectionOptions {
   readonly clock: Clock
   readonly fraction: () => number
   readonly log: Log
-  /** Connections per second to the host, shared by all lines to it: the first of each line, and those after. */
+  /** Connections per second to the host, shared by all streams to it: the first of each stream, and those after. */
   readonly connectLimiters: { readonly first: RateLimiter; readonly again: RateLimiter }
   readonly backoff: Backoff
-  /** A conversation that lived this long starts the backoff afresh; a shorter one is flapping. */
+  /** A connection that lived this long resets the backoff; a shorter one is flapping. */
   readonly steadyMs: number
-  /** Silence that is borne until the line is live; three times that it may take in all. */
+  /** Silence tolerated until the connection is live; in all it may take three times as long. */
   readonly handshakeMs: number
   readonly frameMax: number
 }
 
-/** Who hears what comes of a line. Called synchronously, in the order of the frames. */
+/** Receives the events of a stream. Called synchronously, in the order of the frames. */
 export interface StreamListener<Event> {
   live(): void
   event(event: Event): void
-  /** Also when the line cannot be had at first, and again when what keeps it down is another cause. */
+  /** Also when the first connection fails, and again when the cause of the outage changes. */
   gap(cause: GapCause, reason: string): void
 }
 
@@ -37,10 +37,10 @@ export class ReconnectingStream<Event> implements StreamConnectionOwner<Event> {
   readonly #listener: StreamListener<Event>
   #isStopped = false
   #wasTried = false
-  /** Ends what waits between two conversations. */
+  /** Ends the wait between two connections. */
   #waiting: AbortController | null = null
   #connection: StreamConnection<Event> | null = null
-  /** What keeps the line down, as far as the hearer was told; null while it is live. */
+  /** The cause of the outage as reported to the listener; null while the stream is live. */
   #outage: GapCause | null = null
   #isLost = false
 
@@ -88,7 +88,7 @@ export class ReconnectingStream<Event> implements StreamConnectionOwner<Event> {
     this.#listener.event(event)
   }
 
-  /** An outage is told once, and again only when its cause is another one. What follows from the first end of a conversation is not told. */
+  /** An outage is reported once, and again only when its cause changes. What follows from the first end of a connection is not reported. */
   lost(error: unknown): void {
     if (this.#isLost) return
     this.#isLost = true
@@ -113,7 +113,7 @@ export class ReconnectingStream<Event> implements StreamConnectionOwner<Event> {
     return this.#connection
   }
 
-  /** Waits for something that ends with the line. */
+  /** Waits for something that ends with the stream. */
   async #waited<T>(wait: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const waiting = new AbortController()
     this.#waiting = waiting

@@ -3,7 +3,7 @@
 import { Malformed } from '@trunkline/core/domain/malformed'
 import type { HttpRequest } from './http.ts'
 
-/** Names and values in turn. */
+/** Names and values alternating. */
 export const NO_BODY = ['accept', 'application/json'] as const
 export const WITH_BODY = ['accept', 'application/json', 'content-type', 'application/json'] as const
 
@@ -22,12 +22,12 @@ export function get(path: string, query: Query = {}): HttpRequest {
   return { method: 'GET', path: `${path}${search === '' ? '' : `?${search}`}`, headers: NO_BODY }
 }
 
-/** The broker's word for a word of the core, by a table from the broker's words to the core's; undefined when it has none. */
+/** The broker's value for a value of the core, by a table from the broker's values to the core's; undefined when it has none. */
 export function brokerValueOf(table: Readonly<Record<string, string>>, value: string): string | undefined {
   return Object.keys(table).find(key => table[key] === value)
 }
 
-/** @throws Malformed for a word that the broker does not have; `what` is ours for what it says. */
+/** @throws Malformed for a value that the broker does not have; `what` is our name of the field. */
 export function requireBrokerValue(table: Readonly<Record<string, string>>, value: string, what: string): string {
   const found = brokerValueOf(table, value)
   if (found !== undefined) return found

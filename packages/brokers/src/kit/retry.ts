@@ -17,7 +17,7 @@ export function pauseMs(backoff: Backoff, attempt: number, fraction: () => numbe
 export interface RetryPolicy extends Backoff {
   /** Times in all, the first included. */
   readonly attemptsMax: number
-  /** A broker that asks for a longer pause is told to the caller instead. */
+  /** A longer pause that a broker asks for is reported to the caller instead. */
   readonly retryAfterMsMax: number
 }
 
@@ -38,7 +38,7 @@ export async function withRetries<T>(policy: RetryPolicy, deps: RetryDeps, read:
       const requestedMs = fault.retryAfterMs
       if (requestedMs !== undefined && requestedMs > policy.retryAfterMsMax) throw fault
       try {
-        // What the broker asked for is the least; the jitter comes on top, or everybody who was told the same returns together.
+        // What the broker asked for is the least; the jitter comes on top, or all clients that received the same pause return together.
         await deps.clock.sleep((requestedMs ?? 0) + pauseMs(policy, attempt, deps.fraction), signal)
       } catch {
         throw fault

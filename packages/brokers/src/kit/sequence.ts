@@ -1,6 +1,6 @@
-/** Numbered messages put back in order: duplicates dropped, a small disorder mended, a hole told. */
+/** Numbered messages put back in order: duplicates dropped, a small disorder repaired, a gap reported. */
 
-/** What came of a message. `hole`: something before these items is missing for good. */
+/** The result of a message. `hole`: something before these items is missing for good. */
 export interface Sequenced<T> {
   readonly items: readonly T[]
   readonly hasGap: boolean
@@ -38,7 +38,7 @@ export class Sequence<T> {
       : { items, hasGap: false }
   }
 
-  /** The other side says that it has sent up to `number`: whatever is missing by now will not come. */
+  /** The other side reports that it has sent up to `number`: whatever is missing by now will not come. */
   settle(number: number): Sequenced<T> {
     if (number <= this.#last && this.#ahead === null) return NOTHING
     const held = [...(this.#ahead ?? [])].sort(([a], [b]) => a - b)

@@ -1,6 +1,6 @@
 /**
- * A broker's settings, as data. Each adapter has a table of its own, and says where it goes with what was set: to the broker itself, or to the
- * sandbox brokerage that speaks as it. Reading the environment, documenting it and keeping its secrets is the server's, for all alike.
+ * A broker's settings, as data. Each adapter has its own table, and decides where to connect with what was set: to the broker itself, or to the
+ * sandbox that emulates it. Reading the environment, documenting it and keeping its secrets is the server's, for all alike.
  */
 
 import type { BrokerId } from '@trunkline/core/domain/ids'
@@ -23,7 +23,7 @@ export interface BrokerSetting {
 
 export type BrokerTable = Readonly<Record<string, BrokerSetting>>
 
-/** What was set, by the names of the table: one of the words, or a text that may be empty. */
+/** What was set, by the names of the table: one of the allowed values, or a text that may be empty. */
 export type SettingValues<T extends BrokerTable> = {
   readonly [Name in keyof T]: T[Name] extends { readonly allowed: readonly (infer Value extends string)[] } ? Value : string
 }
@@ -71,7 +71,7 @@ export interface Adapter {
   readonly capabilities: BrokerCapabilities
   readonly settings: readonly BrokerSetting[]
   /**
-   * Where it goes. `textOf` gives the text of a variable, its default where it was left out; a text that is none of the words counts as the
+   * Where it goes. `textOf` gives the text of a variable, its default where it was left out; a text that is not allowed counts as the
    * default. @throws SettingMissing
    */
   offer(textOf: (env: string) => string): Offer
@@ -96,7 +96,7 @@ export class SettingMissing extends Error {
   }
 }
 
-/** One line of the registry. */
+/** One entry of the registry. */
 export function adapter<S, T extends BrokerTable>(
   capabilities: BrokerCapabilities,
   { table, choose }: BrokerSettings<S, T>,
@@ -121,7 +121,7 @@ export interface ClientValues {
   readonly clientSecret: string
 }
 
-/** Who we are at the broker; null: nobody, so the sandbox brokerage stands in for it. @throws SettingMissing when half of it is set. */
+/** Our client at the broker; null: none, so the sandbox stands in for it. @throws SettingMissing when half of it is set. */
 export function clientOf(
   table: { readonly clientId: BrokerSetting; readonly clientSecret: BrokerSetting },
   { clientId, clientSecret }: ClientValues
@@ -133,7 +133,7 @@ export function clientOf(
 }
 
 /**
- * For a broker that the sandbox brokerage stands in for: an environment of the broker's own was chosen, and nobody there to go to it as.
+ * For a broker that the sandbox brokerage stands in for: an environment of the broker itself was chosen without a client for it.
  * @throws SettingMissing
  */
 export function demandNoEnvironment(
@@ -158,6 +158,6 @@ function valuesOf<T extends BrokerTable>(table: T, textOf: (env: string) => stri
     const text = textOf(env)
     return [name, allowed === undefined || allowed.includes(text) ? text : fallback]
   })
-  // Every name of the table has its text, and a setting with words has one of them.
+  // Every name of the table has its text, and a setting with allowed values has one of them.
   return Object.fromEntries(values) as SettingValues<T>
 }

@@ -1,4 +1,4 @@
-/** Commands whose success says only that the broker took the request. */
+/** Commands whose success means only that the broker accepted the request. */
 
 import type { RejectCode } from '@trunkline/core/domain/vocabulary'
 import type { Outcome } from '@trunkline/core/ports/broker'
@@ -6,7 +6,7 @@ import type { Clock } from '@trunkline/core/ports/clock'
 
 /**
  * What became of a request that the broker took: looks after each pause, in milliseconds, until `look` knows. Not to know in the end, or not to be able
- * to look, leaves it accepted without a report: it is the broker's to show. What kept it from looking is told with it. Never rejects.
+ * to look, leaves it accepted without a report: it is the broker's to show. What prevented the look-up is returned with it. Never rejects.
  */
 export async function settled<T>(
   { clock, pausesMs }: { readonly clock: Clock; readonly pausesMs: readonly number[] },
@@ -20,7 +20,7 @@ export async function settled<T>(
       if (outcome !== null) return outcome
     }
   } catch (fault) {
-    // A look that fails says nothing of the request, and may say much of the login or of what the broker answers.
+    // A failed look-up says nothing of the request, and may say much of the login or of what the broker answers.
     return { kind: 'accepted', value: null, fault }
   }
   return { kind: 'accepted', value: null }

@@ -1,4 +1,4 @@
-/** One connection for many topics: opened for the first, kept while there are any, closed a little after the last. */
+/** One connection for many topics: opened for the first, kept open while there are any, closed a little after the last. */
 
 import { BrokerFault, type GapCause } from '@trunkline/core/ports/broker'
 import { PendingTasks } from './flush-scheduler.ts'
@@ -29,7 +29,7 @@ export class SharedStream implements AsyncDisposable {
   #stream: ReconnectingStream<never> | null = null
   #linger: Disposable | null = null
   #outage: Outage | null = null
-  /** The login was refused; only somebody who asks anew makes us try again. */
+  /** The login was refused; only a new request makes us try again. */
   #isRejected = false
 
   constructor(options: SharedStreamOptions) {
@@ -41,7 +41,7 @@ export class SharedStream implements AsyncDisposable {
     return this.#outage
   }
 
-  /** Somebody asks anew: a login that was refused may be tried again. */
+  /** A new request: a login that was refused may be tried again. */
   mayOpen(): void {
     this.#isRejected = false
   }
@@ -77,7 +77,7 @@ export class SharedStream implements AsyncDisposable {
     this.#underWay.add(stream.run().catch((error: unknown) => this.#ended(stream, error)))
   }
 
-  /** Nothing is told any more. Resolves once the sockets are gone. */
+  /** Nothing is published any more. Resolves once the sockets are gone. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop()
     await this.#underWay.over()

@@ -1,4 +1,4 @@
-/** A broker's stream as events that wait for one reader: a line that is kept, and a bounded box behind it. */
+/** A broker's stream as events that wait for one reader: a reconnecting stream, and a bounded queue behind it. */
 
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
 import type { GapCause } from '@trunkline/core/ports/broker'
@@ -19,7 +19,7 @@ export const SOCKET_LIMITS = {
   frameMax: 4 * 1024 * 1024
 } as const
 
-/** What a session tells beside its events. */
+/** What a session publishes beside its events. */
 export type StreamStatus =
   | { readonly type: 'live'; readonly at: Timestamp }
   /** Also when it cannot be opened at first, and again when what keeps it down is another cause. */
@@ -27,7 +27,7 @@ export type StreamStatus =
 
 /**
  * Events for one reader until `signal` aborts, it stops reading, or the session is closed. Thousands are open at once, each mostly at rest:
- * what is at rest is a socket, its conversation and an alarm, and no promise beside that of the reader.
+ * what is at rest is a socket, its protocol and a timer, and no promise beside that of the reader.
  */
 export class SocketSession<Event> implements AsyncIterableIterator<Event | StreamStatus, undefined>, StreamListener<Event> {
   readonly #factory: ProtocolFactory<Event>
@@ -103,7 +103,7 @@ export class SocketSession<Event> implements AsyncIterableIterator<Event | Strea
   }
 }
 
-/** Where events wait for their reader. They are put while live only, so what follows a gap of its own is live again. */
+/** Where events wait for their reader. They are put while live only, so what follows its own gap is live again. */
 export function queueOf<Event>({ clock, eventsMax }: SocketOptions): BoundedQueue<Event | StreamStatus> {
   return new BoundedQueue<Event | StreamStatus>({
     itemsMax: eventsMax,

@@ -9,32 +9,32 @@ import type { Closing, Connection, Frame, StreamMessage, StreamProtocol } from '
 import type { Transport, TransportListener } from './transport.ts'
 import { WebSocketTransport } from './web-socket.ts'
 
-/** Who is told what comes of a talk. */
+/** Receives the events of a connection. */
 export interface StreamConnectionOwner<Event> {
   live(): void
   event(event: Event): void
   gap(cause: StreamFault['gap'], reason: string): void
-  /** The talk has ended by this; called at once, before the socket is gone. */
+  /** What ended the connection; called at once, before the socket is gone. */
   lost(error: unknown): void
 }
 
-/** Silence longer than this many heartbeats is a dead line, not a quiet market. */
+/** Silence longer than this many heartbeats means a dead connection, not a quiet market. */
 const HEARTBEATS_MISSED = 2
-/** A line that is heard and never becomes live is given up after so many handshakes: what should make it live was lost, and will not come. */
+/** A connection that receives data but never becomes live is given up after so many handshake timeouts: the message that would make it live was lost. */
 const HANDSHAKES = 3
-/** However seldom a broker says that it will be heard. */
+/** However long the heartbeat interval that a broker announces. */
 const SILENCE_MS_MAX = 600_000
 const UTF8 = new TextDecoder('utf-8', { fatal: true })
 
 export class StreamConnection<Event> implements Connection<Event>, TransportListener {
-  /** Resolves when the talk was ended and the socket is gone. @throws what ended it otherwise. */
+  /** Resolves when the connection was ended by us and the socket is gone. @throws what ended it otherwise. */
   readonly over: Promise<void>
   readonly #protocol: StreamProtocol<Event>
   readonly #owner: StreamConnectionOwner<Event>
   readonly #clock: Clock
   readonly #transport: Transport
   readonly #settle: (outcome: Promise<void>) => void
-  /** Made for those who ask for the signal. */
+  /** Created when the signal is first read. */
   #closing: AbortController | null = null
   #isOver = false
   #liveSinceMs: number | null = null
@@ -117,7 +117,7 @@ export class StreamConnection<Event> implements Connection<Event>, TransportList
     }
   }
 
-  /** Before the line is live an open socket is not an answer. */
+  /** Until the stream is live, an open socket is not an answer. */
   beat(): void {
     if (this.#liveSinceMs !== null) this.#lastReceivedMs = this.#clock.monotonicMs()
   }
@@ -162,7 +162,7 @@ export class StreamConnection<Event> implements Connection<Event>, TransportList
     this.#fail(fault)
   }
 
-  /** The gap is told before anything is mended: that may take a while. Never rejects. */
+  /** The gap is reported before recovery begins: that may take a while. Never rejects. */
   async #closed(closing: Closing | null, fault: StreamFault): Promise<void> {
     try {
       if (closing?.recover !== undefined) {
@@ -175,11 +175,11 @@ export class StreamConnection<Event> implements Connection<Event>, TransportList
     }
   }
 
-  /** A frame resets the patience; an open socket does not, and before the line is live no frame does for long. */
+  /** A frame resets the silence timer; an open socket does not, and before the stream is live no frame does so indefinitely. */
   #watchSilence(): Disposable {
     return this.#clock.alarm(Math.max(0, this.#dueMs() - this.#clock.monotonicMs()), () => {
       if (this.#isOver) return
-      // Alarms come before sockets are read: after a pause of this process what was said meanwhile is heard in between.
+      // Timers run before sockets are read: after a pause of this process what arrived meanwhile is read in between.
       this.#silence = this.#isDue() ? this.#clock.alarm(0, () => this.#checkSilence()) : this.#watchSilence()
     })
   }
@@ -188,8 +188,8 @@ export class StreamConnection<Event> implements Connection<Event>, TransportList
     if (this.#isOver) return
     if (!this.#isDue()) this.#silence = this.#watchSilence()
     else if (this.#clock.monotonicMs() - this.#lastReceivedMs < this.#silenceMaxMs)
-      this.#fail(new StreamFault('silence', 'the broker is heard, and does not begin what was asked for'))
-    else this.#fail(new StreamFault('silence', `nothing heard from the broker for ${Math.round(this.#silenceMaxMs)} ms`))
+      this.#fail(new StreamFault('silence', 'the broker sends data, but does not start the requested stream'))
+    else this.#fail(new StreamFault('silence', `nothing received from the broker for ${Math.round(this.#silenceMaxMs)} ms`))
   }
 
   #isDue(): boolean {

@@ -1,4 +1,4 @@
-/** Why a conversation with a broker's account stream ended, or never began. */
+/** Why a connection to a broker's account stream ended, or never began. */
 
 import { BrokerFault, type GapCause } from '@trunkline/core/ports/broker'
 
@@ -12,7 +12,7 @@ export class StreamFault extends Error {
   }
 }
 
-/** Whatever ended it, as a cause and a sentence. What nobody classified is a lost line. */
+/** Whatever ended it, as a cause and a sentence. What is not classified is a lost connection. */
 export function gapOf(error: unknown): { readonly cause: GapCause; readonly reason: string } {
   if (error instanceof StreamFault) return { cause: error.gap, reason: error.message }
   const reason = error instanceof Error ? error.message : 'the stream failed'

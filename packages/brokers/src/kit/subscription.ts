@@ -1,4 +1,4 @@
-/** Topics that somebody streams, and what their sinks were told last. */
+/** Streamed topics, and what their sinks received last. */
 
 import type { GapCause } from '@trunkline/core/ports/broker'
 import type { Topic, TopicLease, TopicSink } from '@trunkline/core/ports/market'
@@ -8,7 +8,7 @@ export class Subscription<T = Topic> {
   readonly sink: TopicSink
   #isLive = false
   #isOver = false
-  /** What its sink was told last to have been lost by; null while live, and before anything was told. */
+  /** The last loss cause given to its sink; null while live, and before anything was published. */
   #outage: GapCause | null = null
 
   constructor(topic: T, sink: TopicSink) {
@@ -27,7 +27,7 @@ export class Subscription<T = Topic> {
     this.sink.live()
   }
 
-  /** Told once for a loss, and again only when its cause has become another one. */
+  /** Called once for a loss, and again only when its cause changes. */
   lost(cause: GapCause, reason: string): void {
     this.#isLive = false
     if (this.#isOver || this.#outage === cause) return
@@ -41,7 +41,7 @@ export class Subscription<T = Topic> {
     this.sink.refused(message)
   }
 
-  /** Nothing is told any more. */
+  /** Nothing is published any more. */
   end(): void {
     this.#isLive = false
     this.#isOver = true
@@ -61,7 +61,7 @@ export function keyOf(topic: Topic): string {
 }
 
 /**
- * Adds what is wanted from now on. Its lease speaks for as long as it is still wanted; letting go takes it away before `letGo` is called.
+ * Adds a topic that is wanted from now on. Its lease is valid for as long as the topic is wanted; releasing it removes the topic before `letGo` is called.
  * @throws Error when it is wanted already
  */
 export function leased<S>(
@@ -84,7 +84,7 @@ export function leased<S>(
   }
 }
 
-/** For what is never streamed. Told in a turn of its own, as everything else is. */
+/** For what is never streamed. The sink is called in a separate turn of the event loop, as for everything else. */
 export function refusedLater(sink: TopicSink, message: string, schedule: (work: () => void) => void = setImmediate): TopicLease {
   const subscription = new Subscription(null, sink)
   schedule(() => subscription.refused(message))

@@ -6,7 +6,7 @@ import type { PositionReport } from '@trunkline/core/ports/broker'
 
 const AVERAGE_PLACES = 8
 
-/** What says that two rows are two: rows with the same id, or without one, may be one that the broker listed twice. */
+/** What distinguishes two rows: rows with the same id, or without one, may be one that the broker listed twice. */
 export interface Row {
   readonly quantity: Decimal
   readonly id: string | null
@@ -14,7 +14,7 @@ export interface Row {
 
 /**
  * Rows of one symbol in groups that may be added up, in the order of the first of each.
- * @throws Malformed when rows of one symbol are long and short, or are not told apart by their ids
+ * @throws Malformed when rows of one symbol are long and short, or are not distinguished by their ids
  */
 export function bySymbol<Item>(
   items: readonly Item[],
@@ -66,7 +66,7 @@ function summed(group: readonly [PositionReport, ...PositionReport[]]): Position
   }
 }
 
-/** Null where it is not known, or is no decimal of so many places: a rounded price would be one that nobody paid. */
+/** Null where it is not known, or is no decimal of so many places: a rounded price would be one that was never paid. */
 function averageOf(group: readonly PositionReport[]): Decimal | null {
   let [quantity, cost] = [ZERO, ZERO]
   for (const row of group) {

@@ -24,8 +24,8 @@ export interface TokenOptions {
   /** Asks the broker for new credentials. @throws BrokerFault; `credentials_rejected` only when the broker refused the grant itself. */
   readonly refresh: (credentials: Credentials, signal: AbortSignal) => Promise<Credentials>
   /**
-   * Asks the broker for something that every login may have: true when it takes the token. For brokers whose 401 may as well be a hiccup or
-   * about what was asked for: without a word of this no 401 counts. @throws BrokerFault when the broker cannot say.
+   * Requests something from the broker that every login may read: true when it accepts the token. For brokers whose 401 may as well be a passing failure or
+   * about the request: unless this confirms it, no 401 counts. @throws BrokerFault when the broker cannot answer.
    */
   readonly confirm?: (token: string, signal: AbortSignal) => Promise<boolean>
 }
@@ -40,11 +40,11 @@ const QUIET_AFTER_FAILURE_MS = 5_000
 const QUIET_AFTER_REFUSAL_MS = 60_000
 /** Lost answers in a row after which a renewal is no longer repeated by itself. */
 const LOSSES_MAX = 6
-/** Before a refresh whose answer was lost is asked for again: shorter than any broker's grace period. */
+/** Before a refresh whose answer was lost is repeated: shorter than any broker's grace period. */
 const REFRESH_AGAIN_MS = 500
 /** Between two refusals of an access token that cannot be replaced, before they are believed. */
 const CONFIRM_AGAIN_MS = 2_000
-/** A 401 may mean that another process's token is old news as well, hence more than one round. */
+/** A 401 may mean that another process's token is outdated as well, hence more than one round. */
 const ROUNDS_MAX = 3
 
 interface Held {
@@ -54,7 +54,7 @@ interface Held {
   /** On the monotonic clock; infinite when the token does not expire. */
   readonly renewAtMs: number
   readonly uselessAtMs: number
-  /** When this process obtained it from the broker itself; -1 when somebody else did. */
+  /** When this process obtained it from the broker itself; -1 when another process did. */
   readonly mintedAtMs: number
 }
 
@@ -105,8 +105,8 @@ export class TokenSource implements AsyncDisposable {
 
   /**
    * Runs `call` with a token, and again with a newer one after each 401. A 401 to a token that this process obtained after the first one is
-   * the broker's definitive word, confirmed where there is a way to. When the broker confirms the token and still answers the call with 401,
-   * that answer is the result: it is about what was asked for. @throws BrokerFault
+   * the broker's definitive answer, confirmed where there is a way to. When the broker confirms the token and still answers the call with 401,
+   * that answer is the result: it is about the request. @throws BrokerFault
    */
   async withToken<T>(
     call: (token: string) => Promise<{ readonly unauthorized: boolean; readonly result: T }>,
@@ -145,7 +145,7 @@ export class TokenSource implements AsyncDisposable {
     )
   }
 
-  /** Soon, and not only when somebody asks: what a lost answer spent is worth something for the broker's grace period only. */
+  /** Soon, and not only when a token is requested: a refresh token spent by a lost answer is accepted for the broker's grace period only. */
   #tryAgain(): void {
     this.#losses += 1
     if (this.#losses > LOSSES_MAX) return
@@ -211,7 +211,7 @@ export class TokenSource implements AsyncDisposable {
     )
   }
 
-  /** Whether the broker confirms a token that it refused; false where it cannot be asked. */
+  /** Whether the broker confirms a token that it refused; false where that cannot be found out. */
   async #isTaken(held: Held): Promise<boolean> {
     const { confirm, clock } = this.#options
     if (confirm === undefined || !(await confirm(held.token, this.#limit()))) return false
@@ -252,8 +252,8 @@ export class TokenSource implements AsyncDisposable {
   }
 
   /**
-   * The grant was refused. That is the broker's definitive word, with two exceptions, of which only the access token's own end is proof: there
-   * was nothing that could be refused, and an earlier refresh whose answer nobody read may have been what spent the refresh token.
+   * The grant was refused. That is the broker's definitive answer, with two exceptions, which only the expiry of the access token rules out: there
+   * was nothing that could be refused, and an earlier refresh whose answer was never read may have been what spent the refresh token.
    */
   async #assessRefusal(
     fault: BrokerFault,
@@ -269,7 +269,7 @@ export class TokenSource implements AsyncDisposable {
 
   /**
    * A broker that rotates refresh tokens has spent the one we sent as soon as it answers, whether or not the answer arrives; within a grace
-   * period it gives the same answer again. So a lost answer is asked for once more, at once.
+   * period it gives the same answer again. So a refresh whose answer was lost is repeated once, at once.
    */
   async #refreshed(credentials: Credentials, signal: AbortSignal, onLost: () => void): Promise<Credentials> {
     try {
@@ -314,7 +314,7 @@ export class TokenSource implements AsyncDisposable {
   }
 }
 
-/** Whether the broker may well have done what it was asked, though nobody knows its answer. */
+/** Whether the broker may have carried out the request although its answer is unknown. */
 function isLost(error: unknown): boolean {
   if (!(error instanceof BrokerFault)) return false
   return error.kind === 'malformed' || (error.cause instanceof TransportFault && error.cause.sent === 'maybe')

@@ -1,19 +1,19 @@
-/** What carries a conversation: a WebSocket (`web-socket.ts`), or an HTTP answer that never ends (`lines.ts`). */
+/** The transport of a connection: a WebSocket (`web-socket.ts`), or an HTTP response that never ends (`line-transport.ts`). */
 
 import type { HttpReply } from './http.ts'
 import type { StreamFault } from './stream-fault.ts'
 
 export interface Transport {
   send(frame: string | Uint8Array): void
-  /** Once. Resolves when the socket is really gone; after the call nothing is heard any more. `isPolite`: takes leave first, where there is a way. */
+  /** Once. Resolves when the socket is really gone; after the call nothing is delivered any more. `isPolite`: sends a close first, where there is a way. */
   end(isPolite: boolean): Promise<void>
 }
 
-/** Who hears what a transport brings, as it arrives. */
+/** Receives what a transport delivers, as it arrives. */
 export interface TransportListener {
   /** What was to be sent first has been sent. */
   opened(): void
-  /** The other side is there, though it has nothing to say. */
+  /** The other side is there, though it has nothing to send. */
   beat(): void
   frame(frame: string): void
   /** A binary frame; the bytes are good only during the call. */

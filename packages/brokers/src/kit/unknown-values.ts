@@ -1,4 +1,4 @@
-/** Words of a broker that we do not know (yet): counted, told once each, and kept from spoiling what they only describe. */
+/** Enum values of a broker that we do not know (yet): counted, logged once each, and kept from spoiling what they only describe. */
 
 import type { Log } from '@trunkline/core/ports/log'
 import type { Meter } from '@trunkline/core/ports/meter'
@@ -11,7 +11,7 @@ export interface UnknownValueCounterOptions {
   readonly meter: Meter
 }
 
-/** Different words that are told of; a later one is still counted, but no longer logged. */
+/** Different values that are logged; a later one is still counted, but no longer logged. */
 const LOGGED_MAX = 200
 const SHOWN_MAX = 40
 const ID_MAX = 64
@@ -22,7 +22,7 @@ export interface PartialRead<T> {
   readonly leftOut: readonly (string | null)[]
 }
 
-/** One for all logins of a broker, so that a new word is told once and not by every connection. */
+/** One for all logins of a broker, so that a new value is logged once and not by every connection. */
 export class UnknownValueCounter {
   readonly #options: UnknownValueCounterOptions
   readonly #logged = new Set<string>()
@@ -31,7 +31,7 @@ export class UnknownValueCounter {
     this.#options = options
   }
 
-  /** The core's word for a word that only describes: `other` when it is absent, null or empty, and, counted, when nobody knows it. */
+  /** The core's value for a value that only describes: `other` when it is absent, null or empty, and, counted, when it is unknown. */
   or<T, Other>(wire: Wire, key: string, table: Readonly<Record<string, T>>, other: Other): T | Other {
     const value = field(wire, key)
     const found = lookUp(table, value)
@@ -40,7 +40,7 @@ export class UnknownValueCounter {
     return other
   }
 
-  /** Counts what a reader threw when it is about a word that money hangs on; false when it is anything else. For streams, which then have a gap. */
+  /** Counts what a reader threw when it is about a value that money depends on; false when it is anything else. For streams, which then have a gap. */
   countIfUnknown(error: unknown): error is UnknownValueError {
     if (!(error instanceof UnknownValueError)) return false
     this.#count(error.what, error.value, 'error')
@@ -48,7 +48,7 @@ export class UnknownValueCounter {
   }
 
   /**
-   * Reads records that do not depend on each other. One with an unknown word is counted and left out; anything else that cannot be read makes
+   * Reads records that do not depend on each other. One with an unknown value is counted and left out; anything else that cannot be read makes
    * all of them unreadable. @throws Malformed
    */
   readKnown<T>(records: readonly Wire[], read: (record: Wire) => T): readonly T[] {
@@ -67,7 +67,7 @@ export class UnknownValueCounter {
     return { known, leftOut }
   }
 
-  /** Null, and counted, for a record with an unknown word. @throws Malformed */
+  /** Null, and counted, for a record with an unknown value. @throws Malformed */
   orNull<T>(record: Wire, read: (record: Wire) => T): T | null {
     try {
       return read(record)
@@ -84,7 +84,7 @@ export class UnknownValueCounter {
     const entry = `${key} ${shown}`
     if (this.#logged.has(entry) || this.#logged.size >= LOGGED_MAX) return
     this.#logged.add(entry)
-    log[level]('the broker used a word that is not known', { broker, field: key, value: shown })
+    log[level]('the broker sent an unknown enum value', { broker, field: key, value: shown })
   }
 }
 

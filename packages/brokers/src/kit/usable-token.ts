@@ -5,7 +5,7 @@ import { StreamFault } from './stream-fault.ts'
 import type { TokenSource } from './tokens.ts'
 
 /**
- * `refused` is the token that the last connection was refused with: it is doubted first.
+ * `refused` is the token that the last connection was refused with: it is checked first.
  * @throws BrokerFault credentials_rejected; StreamFault for whatever passes.
  */
 export async function usableToken(tokens: TokenSource, signal: AbortSignal, refused: string | null = null): Promise<string> {

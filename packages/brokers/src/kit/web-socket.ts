@@ -1,4 +1,4 @@
-/** A conversation over a WebSocket. */
+/** A connection over a WebSocket. */
 
 import type { Clock } from '@trunkline/core/ports/clock'
 import { WebSocket } from 'ws'
@@ -38,7 +38,7 @@ export class WebSocketTransport implements Transport {
       listener.opened()
     })
     socket.on('message', (data, isBinary) => {
-      // The library gives one buffer unless told otherwise, which its types do not know.
+      // The library gives one buffer unless configured otherwise, which its types do not know.
       if (isBinary && data instanceof Uint8Array) listener.bytes(data)
       else listener.frame(data.toString())
     })

@@ -1,4 +1,4 @@
-/** One login at the house, as the port has it: each operation is a request, what the kit does with it, and a reading of the answer. */
+/** One login at the sandbox, as the port has it: each operation is a request, sent by the kit, and a reading of the answer. */
 
 import { type Day, epochMs, type Timestamp, timestampOfMs } from '@trunkline/core/domain/timestamp'
 import {
@@ -46,7 +46,7 @@ import type { StreamOptions } from './session.ts'
 
 /** Pages of a list; beyond it the list is a fault, never cut short. */
 const PAGES_MAX = 400
-/** House time this far behind real time is another era (a replay, a clock set back), where `since` means nothing. */
+/** Sandbox time this far behind real time is another era (a replay, a clock set back), where `since` means nothing. */
 const CLOCKS_APART_MS = 5_000
 
 export interface SandboxParts {
@@ -88,7 +88,7 @@ export class SandboxBroker implements Broker {
 
   /**
    * The open ones first and then those that arrived since, so that an order that ends between the two is seen ended. An order that arrived
-   * before `since` and ended after it is in neither list: the house cannot be asked for changes. {@link findOrder} tells of it.
+   * before `since` and ended after it is in neither list: the sandbox cannot list changes. {@link findOrder} finds it.
    */
   async orders(account: string, since: Timestamp, signal: AbortSignal): Promise<Snapshot<OrderReport>> {
     const open = await this.#list(cursor => requests.ordersRequest(account, 'open', null, cursor), parseOrder, signal)
@@ -172,10 +172,10 @@ function found(reply: HttpReply, key: OrderKey): { readonly found: OrderReport |
   const asOf = timestamp(answer, 'as_of')
   if (!isSuccess(reply.status)) {
     if (isUnknownOrder(answer)) return { found: null, asOf }
-    throw new BrokerFault('refused', 'the house could not be asked for the order')
+    throw new BrokerFault('refused', 'the order could not be requested from the sandbox')
   }
   const { order } = parseOrderAnswer(answer)
   const isIt = key.by === 'brokerClOrdId' ? order.brokerClOrdId === key.brokerClOrdId : order.brokerOrderId === key.brokerOrderId
-  if (!isIt || order.brokerAccountId !== key.brokerAccountId) throw new BrokerFault('malformed', 'the house answered with another order')
+  if (!isIt || order.brokerAccountId !== key.brokerAccountId) throw new BrokerFault('malformed', 'the sandbox answered with another order')
   return { found: order, asOf }
 }

@@ -19,7 +19,7 @@ export const SANDBOX_CAPABILITIES = {
     OPT: ['DAY', 'GTC', 'IOC', 'FOK'],
     MLEG_OPT: ['DAY', 'GTC', 'IOC', 'FOK'],
     FUT: ['DAY', 'GTC', 'IOC', 'FOK'],
-    // Coins have no auctions.
+    // Crypto has no auctions.
     CRYPTO: ['DAY', 'GTC', 'IOC', 'FOK', 'DAY+', 'GTC+']
   },
   sides: {

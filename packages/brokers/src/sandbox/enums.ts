@@ -1,4 +1,4 @@
-/** The house's words beside the core's, once each. The tables are read in both directions. */
+/** Mapping of the sandbox's enum values to the core's. The tables are read in both directions. */
 
 import type { Instrument, OrderStatus, OrderType, Side, TimeInForce, TransactionType } from '@trunkline/core/domain/vocabulary'
 import { brokerValueOf } from '../kit/requests.ts'
@@ -8,7 +8,7 @@ export const ASSET_CLASSES = { share: 'STK', coin: 'CRYPTO', option: 'OPT', futu
 /** What can be ordered: several options at once as well. */
 export const ORDER_ASSET_CLASSES = { ...ASSET_CLASSES, package: 'MLEG_OPT' } as const satisfies Record<string, Instrument>
 export const SIDES = { buy: 'BUY', sell: 'SELL' } as const satisfies Record<string, Side>
-/** Of an option the house says in two words what the core says in one. */
+/** For an option the sandbox uses two fields for what the core has in one. */
 export const POSITION_EFFECTS = {
   open: { BUY: 'BUY_TO_OPEN', SELL: 'SELL_TO_OPEN' },
   close: { BUY: 'BUY_TO_CLOSE', SELL: 'SELL_TO_CLOSE' }
@@ -27,7 +27,7 @@ export const TIME_IN_FORCE = {
 } as const satisfies Record<string, TimeInForce>
 
 export const STATUSES = {
-  // Acknowledged and in the house's hands: a stop that waits for its price, an order that waits for an auction.
+  // Acknowledged and held by the sandbox: a stop that waits for its price, an order that waits for an auction.
   held: 'working',
   open: 'working',
   partial: 'partially_filled',
@@ -58,7 +58,7 @@ export const TRANSACTION_TYPES = {
   settlement: 'ADJUSTMENT'
 } as const satisfies Record<string, TransactionType>
 
-/** The house's two words for a side; undefined when it has none. */
+/** The sandbox's two values for a side; undefined when it has none. */
 export function sandboxSide(side: Side): { readonly direction: string; readonly effect: string | null } | undefined {
   const direction = brokerValueOf(SIDES, side)
   if (direction !== undefined) return { direction, effect: null }

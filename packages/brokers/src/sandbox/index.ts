@@ -19,7 +19,7 @@ import { errorMessageOf, isTokenRefused } from './outcomes.ts'
 import { SandboxStream } from './session.ts'
 import type { SandboxSettings } from './settings.ts'
 
-/** The house names no limits; these keep a runaway caller from drowning it, and a full burst of orders passes. */
+/** The sandbox reports no limits; these keep a runaway caller from overloading it, and a full burst of orders passes. */
 const LOGIN_RATES: RateLimits = { perSecond: 2_000, burst: 2_000, reservedForOrders: 500, waitingMax: 2_000, waitMsMax: 2_000 }
 const SANDBOX_RATES: RateLimits = { perSecond: 5_000, burst: 5_000, reservedForOrders: 1_000, waitingMax: 5_000, waitMsMax: 2_000 }
 const HTTP: Partial<HttpLimits> = { connections: 64, requestsMax: 4_000 }

@@ -1,4 +1,4 @@
-/** Logging in at the house: OAuth at the addresses its page names. */
+/** Logging in at the sandbox: OAuth at the addresses its page names. */
 
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { HttpClient } from '../kit/http.ts'

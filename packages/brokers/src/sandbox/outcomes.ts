@@ -1,4 +1,4 @@
-/** Which answers of the house prove acceptance and which prove refusal. Everything else is unknown. Pure. */
+/** Which answers of the sandbox prove acceptance and which prove refusal. Everything else is unknown. Pure. */
 
 import { Malformed } from '@trunkline/core/domain/malformed'
 import type { OrderTicket } from '@trunkline/core/domain/order'
@@ -10,7 +10,7 @@ import { demandNoOrder } from '../kit/preview.ts'
 import { parseError, parseOrder, parseOrderAnswer, readAnswer, type SandboxError } from './parse.ts'
 import { rejectCodeOf } from './reject-codes.ts'
 
-/** Statuses that mean "not done", each with the codes it may carry; null: any code. The body must be the house's own error. */
+/** Statuses that mean "not done", each with the codes it may carry; null: any code. The body must be the sandbox’s own error. */
 const REFUSALS: { readonly [status: number]: readonly string[] | null } = {
   400: ['bad_request'],
   401: ['token_missing', 'token_invalid'],
@@ -18,12 +18,12 @@ const REFUSALS: { readonly [status: number]: readonly string[] | null } = {
   404: ['unknown_order', 'unknown_account', 'unknown_symbol', 'unknown_route'],
   409: ['order_not_open', 'order_busy'],
   413: ['too_large'],
-  // The list of refusals grows with the house; the status alone says that nothing was taken.
+  // The list of refusals grows with the sandbox; the status alone proves that nothing was accepted.
   422: null,
   429: ['slow_down']
 }
 
-/** The house has an order with our client order id: the one we sent, for nobody else derives the same id. Look it up, never call it refused. */
+/** The sandbox has an order with our client order id: the one we sent, for no other client derives the same id. Look it up, never call it refused. */
 const DUPLICATE = 'duplicate_client_order_id'
 
 export function interpretSubmit(reply: HttpReply, sent: NewOrder): Outcome<OrderReport> {
@@ -37,7 +37,7 @@ export function interpretSubmit(reply: HttpReply, sent: NewOrder): Outcome<Order
   return { kind: 'accepted', value: order }
 }
 
-/** The house's numbers are estimates of its own engine. @throws PreviewPlaced for an answer that speaks of an order */
+/** The sandbox’s numbers are estimates of its own engine. @throws PreviewPlaced for an answer that names an order */
 export function interpretPreview(reply: HttpReply, requested: PreviewOrder): Outcome<OrderEstimate> {
   const answer = readAnswer(reply.body)
   const order = nestedOrNull(answer, 'order')
@@ -62,7 +62,7 @@ export function interpretPreview(reply: HttpReply, requested: PreviewOrder): Out
 export function interpretReplace(reply: HttpReply, sent: ReplaceOrder): Outcome<OrderReport | null> {
   const answer = readAnswer(reply.body)
   if (reply.status === 202) {
-    // The house is slow: it has not made the new order yet, and may still refuse to.
+    // The sandbox is slow: it has not created the new order yet, and may still refuse to.
     ours(parseOrderAnswer(answer).order.brokerOrderId, sent.brokerOrderId, 'id')
     return { kind: 'accepted', value: null }
   }
@@ -84,7 +84,7 @@ export function interpretCancel(reply: HttpReply, brokerOrderId: string): Outcom
   return cancelling === null ? refusal(reply.status, answer) : { kind: 'accepted', value: cancelling }
 }
 
-/** A second cancel of an order that is being cancelled asks for what is happening already. */
+/** A second cancel of an order that is being cancelled requests what is happening already. */
 function underWay(answer: Wire, brokerOrderId: string): OrderReport | null {
   const wire = nestedOrNull(answer, 'order')
   const order = wire === null ? null : parseOrder(wire)
@@ -93,7 +93,7 @@ function underWay(answer: Wire, brokerOrderId: string): OrderReport | null {
 
 function refusal<T>(status: number, answer: Wire): Outcome<T> {
   const error = parseError(answer)
-  if (!isRefusal(status, error)) return { kind: 'unknown', cause: new Error(`the house answered ${status} ${error.code}`) }
+  if (!isRefusal(status, error)) return { kind: 'unknown', cause: new Error(`the sandbox answered ${status} ${error.code}`) }
   return { kind: 'refused', message: error.message, rejectCode: rejectCodeOf(error.code), brokerStatus: error.code }
 }
 
@@ -102,7 +102,7 @@ function isRefusal(status: number, error: SandboxError): boolean {
   return codes !== undefined && error.code !== DUPLICATE && (codes === null || codes.includes(error.code))
 }
 
-/** What is done with which contract, so that two orders of the same legs have the same words. */
+/** What is done with which contract, so that two orders of the same legs have the same key. */
 function legsKey({ legs }: OrderTicket): string | null {
   return legs === null ? null : legs.map(({ symbol, side, ratio }) => `${side} ${ratio} ${symbol}`).join(', ')
 }
@@ -111,7 +111,7 @@ function ours(found: string | null, expected: string | null, what: string): void
   if (found !== expected) throw new Malformed(what, `our own, ${expected}`, found)
 }
 
-/** What the house says for people in an error; empty when it is not the house that speaks. */
+/** The sandbox's display message of an error; empty when the error is not from the sandbox. */
 export function errorMessageOf(reply: HttpReply): string {
   try {
     return parseError(readAnswer(reply.body)).message
@@ -120,7 +120,7 @@ export function errorMessageOf(reply: HttpReply): string {
   }
 }
 
-/** Whether the house says that it has no such order; anything else of the kind is a fault. @throws Malformed */
+/** Whether the sandbox says that it has no such order; anything else of the kind is a fault. @throws Malformed */
 export function isUnknownOrder(answer: Wire): boolean {
   return parseError(answer).code === 'unknown_order'
 }

@@ -1,4 +1,4 @@
-/** The house's answers in the core's words. Pure; throws Malformed and nothing else. The house's words stop here. */
+/** The sandbox’s answers in the core's terms. Pure; throws Malformed and nothing else. The sandbox's values do not leave this module. */
 
 import { Malformed } from '@trunkline/core/domain/malformed'
 import type { Fill, Leg } from '@trunkline/core/domain/order'
@@ -48,7 +48,7 @@ export function readAnswer(body: string): Wire {
 export interface Page<T> {
   readonly items: readonly T[]
   readonly next: string | null
-  /** Real time at which the books looked like this. */
+  /** Real time of this state. */
   readonly asOf: Timestamp
   readonly sandboxTime: Timestamp
 }
@@ -103,12 +103,12 @@ export function parsePosition(wire: Wire): PositionReport {
     realizedPl: decimalOrNull(wire, 'realized'),
     dailyPl: decimalOrNull(wire, 'today'),
     totalPl: decimalOrNull(wire, 'total'),
-    // The house has no ids of positions, and one position a symbol in each account.
+    // The sandbox has no ids of positions, and one position a symbol in each account.
     brokerPositionId: instrument === 'FUT' ? `${brokerAccountId}:${symbol}` : null
   }
 }
 
-/** A class nobody knows yet does not hide a holding: the symbol's form tells enough. */
+/** An unknown class does not hide a holding: the form of the symbol is enough. */
 function instrumentOf(wire: Wire, symbol: string): Instrument {
   return memberOr<Instrument | null>(wire, 'class', ASSET_CLASSES, null) ?? parseSymbol(symbol).instrument
 }
@@ -117,7 +117,7 @@ export function parseOrder(wire: Wire): OrderReport {
   const notional = decimalOrNull(wire, 'notional')
   const quantity = decimalOrNull(wire, 'quantity')
   const status = member(wire, 'state', STATUSES)
-  // The house does not know the quantity of an order that it refused before it had read that far.
+  // The sandbox does not know the quantity of an order that it refused before it had read that far.
   if (notional === null && quantity === null && status !== 'rejected')
     throw new Malformed('quantity', 'a decimal where notional is null', quantity)
   const fills = list(wire, 'fills', parseFill)
@@ -133,7 +133,7 @@ export function parseOrder(wire: Wire): OrderReport {
     side: isMultiLeg ? member(wire, 'direction', SIDES) : sideOf(wire),
     type: member(wire, 'kind', ORDER_TYPES),
     tif: member(wire, 'lifetime', TIME_IN_FORCE),
-    // The house adds the quantity that a notional order came to; the ticket asked for one of the two.
+    // The sandbox adds the quantity that a notional order came to; the ticket had one of the two.
     quantity: notional === null ? quantity : null,
     notional,
     limitPrice: decimalOrNull(wire, 'limit'),
@@ -206,7 +206,7 @@ export function parseTransaction(wire: Wire): TransactionReport {
   }
 }
 
-/** An error of the house's own making, told from a gateway's by its shape. `order` is set where it speaks of one on the books. */
+/** An error from the sandbox itself, distinguished from a gateway's by its shape. `order` is set where it concerns an existing order. */
 export interface SandboxError {
   readonly code: string
   readonly message: string

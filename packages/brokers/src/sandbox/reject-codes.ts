@@ -1,4 +1,4 @@
-/** The house's codes of refusals beside the core's. */
+/** Mapping of the sandbox's refusal codes to the core's. */
 
 import type { RejectCode } from '@trunkline/core/domain/vocabulary'
 import { lookUp } from '../kit/parse.ts'

@@ -1,4 +1,4 @@
-/** The house's requests, built and not sent. Pure. */
+/** The sandbox's requests, built and not sent. Pure. */
 
 import { unreachable } from '@trunkline/core/domain/brand'
 import { Malformed } from '@trunkline/core/domain/malformed'
@@ -13,7 +13,7 @@ import { NO_BODY, type Query, requireBrokerValue, WITH_BODY } from '../kit/reque
 import { ORDER_TYPES, SIDES, sandboxSide, TIME_IN_FORCE } from './enums.ts'
 
 const API = '/api/v1'
-/** The most that a page holds; only the lists that can be long are asked for it. */
+/** The most that a page holds; only requests for lists that can be long have it. */
 const PAGE = '500'
 
 export function accountsRequest(cursor: string | null): HttpRequest {
@@ -28,7 +28,7 @@ export function positionsRequest(account: string, cursor: string | null): HttpRe
   return get('/positions', { account, cursor })
 }
 
-/** `since` is house time of the order's arrival; null asks for all. */
+/** `since` is sandbox time of the order's arrival; null requests all. */
 export function ordersRequest(account: string, state: 'open' | 'all', since: Timestamp | null, cursor: string | null): HttpRequest {
   return get('/orders', { account, state, since, limit: PAGE, cursor })
 }
@@ -48,7 +48,7 @@ export function findRequest(key: OrderKey): HttpRequest {
   }
 }
 
-/** @throws Malformed for a word the house does not have. */
+/** @throws Malformed for a value that the sandbox does not have. */
 export function submitRequest(order: NewOrder): HttpRequest {
   return {
     method: 'POST',
@@ -58,7 +58,7 @@ export function submitRequest(order: NewOrder): HttpRequest {
   }
 }
 
-/** At an address of its own, where nothing is placed. @throws Malformed for a word the house does not have. */
+/** At a separate address, where nothing is placed. @throws Malformed for a value that the sandbox does not have. */
 export function previewRequest(order: PreviewOrder): HttpRequest {
   return {
     method: 'POST',
@@ -90,7 +90,7 @@ export function cancelRequest(brokerOrderId: string): HttpRequest {
   return { method: 'DELETE', path: `${API}/orders/${encodeURIComponent(brokerOrderId)}`, headers: NO_BODY }
 }
 
-/** A package has legs and a direction of its own; anything else a symbol and a side. */
+/** A multi-leg order has legs and a direction; anything else a symbol and a side. */
 function subject({ symbol, side, instrument, legs }: OrderTicket): object {
   if (legs === null) return { symbol, ...sideFields(side, instrument === 'OPT', 'side') }
   return {
@@ -99,7 +99,7 @@ function subject({ symbol, side, instrument, legs }: OrderTicket): object {
   }
 }
 
-/** Options open or close a position; nothing else says which. */
+/** Options open or close a position; nothing else states which. */
 function sideFields(side: Side, isOption: boolean, what: string): object {
   const fields = sandboxSide(side)
   if (fields === undefined || (fields.effect !== null) !== isOption)
@@ -107,7 +107,7 @@ function sideFields(side: Side, isOption: boolean, what: string): object {
   return fields.effect === null ? { direction: fields.direction } : fields
 }
 
-/** What is null is left out: the house refuses a field that the kind of order does not take. */
+/** What is null is left out: the sandbox refuses a field that the kind of order does not take. */
 function amounts(ticket: OrderTicket): object {
   return {
     ...(ticket.quantity === null ? {} : { quantity: ticket.quantity }),

@@ -1,4 +1,4 @@
-/** How the house's account stream is spoken: log in, count the events, notice what is missing, keep the token fresh. */
+/** The protocol of the sandbox's account stream: log in, count the events, notice what is missing, keep the token fresh. */
 
 import type { AccountEvent, OrderReport } from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
@@ -16,9 +16,9 @@ import { StreamToken } from './stream-token.ts'
 /** Events that may wait for an earlier one. The next heartbeat decides anyway. */
 const AHEAD_MAX = 64
 const HEARTBEAT_MS_LEAST = 10
-/** Orders remembered as cancelling or amending; of more than that a release is learnt by look-up only. */
+/** Orders remembered as cancelling or amending; beyond that a release is found by look-up only. */
 const BUSY_MAX = 10_000
-/** Positions are read when the house says that they changed, but not more often than this for an account. */
+/** Positions are read when the sandbox says that they changed, but not more often than this for an account. */
 const POSITIONS_SPACING_MS = 250
 
 export interface StreamOptions {
@@ -43,7 +43,7 @@ export class SandboxStream implements ProtocolFactory<AccountEvent> {
   }
 }
 
-/** One connection. Its state is the number of the last event, the login's accounts and the token it was told. */
+/** One connection. Its state is the number of the last event, the login's accounts and the token that was sent. */
 class SandboxProtocol implements StreamProtocol<AccountEvent> {
   readonly #options: StreamOptions
   readonly #token: StreamToken
@@ -63,7 +63,7 @@ class SandboxProtocol implements StreamProtocol<AccountEvent> {
     return this.#options.url
   }
 
-  /** No `resume`: whoever listens takes a snapshot after every gap, and then there is nothing left to replay. */
+  /** No `resume`: the reader takes a snapshot after every gap, and then there is nothing left to replay. */
   get hello(): readonly string[] {
     return [JSON.stringify({ op: 'login', token: this.#token.text })]
   }
@@ -84,7 +84,7 @@ class SandboxProtocol implements StreamProtocol<AccountEvent> {
       case 'token_ok':
         return []
       default:
-        // An event that is counted but not understood may still be skipped without a hole.
+        // An event that is counted but not understood may still be skipped without a gap.
         return field(message, 'seq') === undefined ? [] : this.#released(this.#events.offer(integer(message, 'seq'), message))
     }
   }
@@ -105,8 +105,8 @@ class SandboxProtocol implements StreamProtocol<AccountEvent> {
   #answered(ev: string, message: Wire): readonly StreamMessage<AccountEvent>[] {
     if (ev === 'denied') {
       const code = text(message, 'code', 64)
-      // A refused token is settled when the socket closes, which the house does next.
-      return code === 'token_invalid' ? [] : [{ type: 'over', cause: 'refused', reason: `the house denied the stream (${code})` }]
+      // A refused token is settled when the socket closes, which the sandbox does next.
+      return code === 'token_invalid' ? [] : [{ type: 'over', cause: 'refused', reason: `the sandbox denied the stream (${code})` }]
     }
     member({ ev }, 'ev', { ready: true })
     this.#events = new Sequence(integer(message, 'seq'), AHEAD_MAX)
@@ -116,7 +116,7 @@ class SandboxProtocol implements StreamProtocol<AccountEvent> {
 
   #released({ items, hasGap }: Sequenced<Wire>): readonly StreamMessage<AccountEvent>[] {
     const messages: StreamMessage<AccountEvent>[] = hasGap
-      ? [{ type: 'gap', cause: 'missing', reason: 'the house counts an event that did not come' }]
+      ? [{ type: 'gap', cause: 'missing', reason: 'the sandbox counted an event that did not arrive' }]
       : []
     for (const item of items) messages.push(...this.#event(item))
     return messages
@@ -167,7 +167,7 @@ class SandboxProtocol implements StreamProtocol<AccountEvent> {
     this.#positions.changed(account)
   }
 
-  /** An order seen cancelling or amending that is back on the book: the house refused what was asked, so the request is over. */
+  /** An order seen cancelling or amending that is open again: the sandbox refused the request, so it is over. */
   #withRelease(report: OrderReport): OrderReport {
     const { brokerOrderId, status } = report
     if (status === 'pending_cancel' || status === 'pending_replace') {
@@ -181,7 +181,7 @@ class SandboxProtocol implements StreamProtocol<AccountEvent> {
 
   #isOurs(account: string): boolean {
     if (this.#accounts.includes(account)) return true
-    this.#options.log.error('the house streamed an event of an account that is not of this login; dropped', { account })
+    this.#options.log.error('the sandbox streamed an event of an account that is not of this login; dropped', { account })
     return false
   }
 }

@@ -1,11 +1,11 @@
-/** The access token of one of the house's streams: had before it begins, renewed while it runs. */
+/** The access token of one of the sandbox's streams: obtained before it begins, renewed while it runs. */
 
 import { BrokerFault } from '@trunkline/core/ports/broker'
 import type { Closing, Connection } from '../kit/stream-protocol.ts'
 import type { TokenSource } from '../kit/tokens.ts'
 import { usableToken } from '../kit/usable-token.ts'
 
-/** The house gives a stream a minute after its token has ended; asking this often finds the new one well before. */
+/** The sandbox allows a stream one minute after its token has expired; checking this often finds the new one well before. */
 const CHECK_MS_MAX = 15_000
 const CHECK_MS_LEAST = 1_000
 
@@ -23,12 +23,12 @@ export class StreamToken {
     return new StreamToken(tokens, await usableToken(tokens, signal))
   }
 
-  /** What the house was told last. */
+  /** The token sent to the sandbox last. */
   get text(): string {
     return this.#text
   }
 
-  /** Renews the token of the running stream; gives the milliseconds until it should be asked again. @throws BrokerFault credentials_rejected */
+  /** Renews the token of the running stream; returns the milliseconds until the next check. @throws BrokerFault credentials_rejected */
   async maintain<Event>(connection: Connection<Event>): Promise<number> {
     const token = this.#tokens.fresh() ?? (await this.#next(connection.signal))
     if (token !== this.#text) {
@@ -38,7 +38,7 @@ export class StreamToken {
     return Math.min(Math.max(this.#tokens.renewsInMs(), CHECK_MS_LEAST), CHECK_MS_MAX)
   }
 
-  /** The house closes with 4001 or 4003 when the token is not, or no longer, valid: the next connection needs another one. */
+  /** The sandbox closes with 4001 or 4003 when the token is not, or no longer, valid: the next connection needs another one. */
   closed(code: number): Closing | null {
     if (code !== 4001 && code !== 4003) return null
     return {
@@ -49,7 +49,7 @@ export class StreamToken {
     }
   }
 
-  /** The house lets a stream outlive its token for a while, so one that cannot be had now is asked for again. @throws credentials_rejected */
+  /** The sandbox lets a stream outlive its token for a while, so one that cannot be obtained now is requested again. @throws credentials_rejected */
   async #next(signal: AbortSignal): Promise<string> {
     try {
       return await usableToken(this.#tokens, signal)

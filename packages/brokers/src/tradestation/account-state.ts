@@ -31,7 +31,7 @@ export class AccountState {
     return this.#find(account)?.currency ?? null
   }
 
-  /** What a stream is asked for, with commas. @throws BrokerFault; StreamFault when nothing is left. */
+  /** The accounts of a stream request, with commas. @throws BrokerFault; StreamFault when nothing is left. */
   async streamed(signal: AbortSignal): Promise<string> {
     this.#known = await this.#read(signal)
     const open = this.#known.filter(({ brokerAccountId }) => !this.#forbidden.has(brokerAccountId))

@@ -1,4 +1,4 @@
-/** What all answers of the broker have in common: text for numbers, errors beside the records, words of refusal. Pure. */
+/** What all answers of the broker have in common: text for numbers, errors beside the records, messages of refusal. Pure. */
 
 import type { Decimal } from '@trunkline/core/domain/decimal'
 import { Malformed } from '@trunkline/core/domain/malformed'
@@ -20,7 +20,7 @@ export function amount(wire: Wire, key: string): Decimal | null {
 
 const NIL = /^0(?:\.0+)?$/
 
-/** Whether a number is zero, by its text: this is asked of every line. */
+/** Whether a number is zero, by its text: this is checked for every line. */
 export function isNil(number: Decimal): boolean {
   return number === '0' || NIL.test(number)
 }
@@ -46,25 +46,25 @@ export function errorsOf(answer: Wire): readonly BrokerError[] {
 /** `{"Error", "Message"}`. @throws Malformed for anything else */
 export function errorOf(wire: Wire): BrokerError {
   const code = displayTextOrNull(wire, 'Error', 64)
-  if (code === null) throw new Malformed('Error', "the broker's word for it", field(wire, 'Error'))
+  if (code === null) throw new Malformed('Error', "the broker's name of it", field(wire, 'Error'))
   return { code, message: displayTextOrNull(wire, 'Message') ?? code, orderId: displayTextOrNull(wire, 'OrderID', 64) }
 }
 
-/** Words of errors that pass by themselves, and say nothing about what was asked for. */
+/** Errors that pass by themselves, and say nothing about the request. */
 const PASSING = new Set(['InternalServerError', 'NotImplemented', 'ServiceUnavailable', 'GatewayTimeout', 'TooManyRequests'])
 
 export function isPassing({ code }: BrokerError): boolean {
   return PASSING.has(code)
 }
 
-/** A list that is told in part is a fault, never a shorter list. @throws BrokerFault */
+/** A partial list is a fault, never a shorter list. @throws BrokerFault */
 export function demandWhole(answer: Wire): void {
   const [error] = errorsOf(answer)
   if (error !== undefined)
     throw new BrokerFault(isPassing(error) ? 'unreachable' : 'refused', `the broker answered in part: ${error.message}`)
 }
 
-/** What the broker says for people in an answer that is not a success; empty when it is not the broker that speaks. */
+/** The broker's display message in an answer that is not a success; empty when the answer is not from the broker. */
 export function errorMessageOf({ body }: Pick<HttpReply, 'body'>): string {
   try {
     return errorOf(readAnswer(body)).message

@@ -108,7 +108,7 @@ export class TradestationBroker implements Broker {
   }
 
   transactions(_account: string, _from: Day, _to: Day): Promise<Snapshot<TransactionReport>> {
-    return Promise.reject(new BrokerFault('refused', 'TradeStation tells no transactions'))
+    return Promise.reject(new BrokerFault('refused', 'TradeStation has no transactions'))
   }
 
   async findOrder(key: OrderKey, signal: AbortSignal): Promise<{ readonly found: OrderReport | null; readonly asOf: Timestamp }> {
@@ -209,7 +209,7 @@ export class TradestationBroker implements Broker {
     return { items: await this.#parts.callsOf('positions').read(requests.positionsRequest(account), read, signal, options), asOf }
   }
 
-  /** What the broker calls the side; null where the order says it itself. `held`: whoever reads what is held. */
+  /** The broker's name of the side; null where the order itself states it. `held` reads the position. */
   async #actionOf(order: PreviewOrder, held: () => Promise<Snapshot<PositionReport>>): Promise<string | null | Unsent> {
     const { instrument, legs, side } = order
     if (legs !== null && !requests.isLowest(legs.map(({ ratio }) => ratio)))
@@ -220,7 +220,7 @@ export class TradestationBroker implements Broker {
     return instrument === 'FUT' ? side : instrument === 'STK' ? await this.#action(order, held) : null
   }
 
-  /** The broker wants to be told whether a sale is one of what is held, so what is held is read before. */
+  /** The broker requires a sale to state whether it closes a position, so the position is read before. */
   async #action({ symbol, side, quantity }: OrderTicket, held: () => Promise<Snapshot<PositionReport>>): Promise<string | Unsent> {
     if (symbol === null || quantity === null || (side !== 'BUY' && side !== 'SELL'))
       return unsent('An order of shares needs a symbol, a quantity, and BUY or SELL.', 'not_permitted')
@@ -234,7 +234,7 @@ export class TradestationBroker implements Broker {
     }
   }
 
-  /** A package's size cannot be changed; which size it has only the broker knows. */
+  /** The size of a multi-leg order cannot be changed, and only the broker knows it. */
   async #otherSize({ brokerAccountId, brokerOrderId, ticket }: ReplaceOrder, signal: AbortSignal): Promise<Outcome<never> | null> {
     try {
       const found = await this.#orders.one(brokerAccountId, brokerOrderId, signal, 'order')
@@ -246,7 +246,7 @@ export class TradestationBroker implements Broker {
     }
   }
 
-  /** The broker took the request and keeps the order's id, so that only the order itself tells whether it was carried out. */
+  /** The broker took the request and keeps the order's id, so that only the order itself shows whether it was carried out. */
   #replaced({ brokerAccountId, brokerOrderId, ticket }: ReplaceOrder, signal: AbortSignal): Promise<Outcome<OrderReport | null>> {
     const look = async (): Promise<Outcome<OrderReport> | null> => {
       const found = await this.#orders.one(brokerAccountId, brokerOrderId, signal, 'order')
@@ -255,7 +255,7 @@ export class TradestationBroker implements Broker {
     return settled({ clock: this.#parts.clock, pausesMs: REPLACED_AFTER_MS }, look, signal)
   }
 
-  /** A ticket that cannot be put in the broker's words never leaves. */
+  /** A ticket that cannot be expressed in the broker's API is never sent. */
   async #command<T>(build: () => HttpRequest, interpret: (reply: HttpReply) => Outcome<T>, signal: AbortSignal): Promise<Outcome<T>> {
     const request = written(build)
     if ('kind' in request) return request
@@ -275,7 +275,7 @@ function written(build: () => HttpRequest): HttpRequest | Refused {
   try {
     return build()
   } catch (cause) {
-    return unsent(cause instanceof Error ? cause.message : 'the order cannot be written in the broker’s words', 'not_permitted')
+    return unsent(cause instanceof Error ? cause.message : 'the order cannot be expressed in the broker’s API', 'not_permitted')
   }
 }
 

@@ -44,7 +44,7 @@ export const TRADESTATION_CAPABILITIES = {
     dailySessions: [],
     liveIntervals: ['1m'],
     liveVolume: 'all',
-    // Only the version before this one searches, and nothing else is asked of it.
+    // Only the previous API version has a search, and nothing else of it is used.
     symbolSearch: false,
     backfillMax: 10_000,
     historyLagMs: 2_000,
@@ -58,7 +58,7 @@ export const TRADESTATION_CAPABILITIES = {
   replaceFields: {
     STK: ['order_qty', 'order_limit_price', 'stop_price'],
     OPT: ['order_qty', 'order_limit_price', 'stop_price'],
-    // A package's size is that of its legs, which cannot be changed.
+    // The size of a multi-leg order is that of its legs, which cannot be changed.
     MLEG_OPT: ['order_limit_price'],
     FUT: ['order_qty', 'order_limit_price', 'stop_price']
   },
@@ -72,7 +72,7 @@ export const TRADESTATION_CAPABILITIES = {
   revocation: 'customer',
   transactions: false,
   orderPreview: true,
-  // It is sent so that the broker takes it once, but neither told again nor looked up.
+  // It is sent so that the broker takes it once, but it is neither reported back nor searchable.
   deduplication: 'none',
   brokerClOrdId: { lengthMax: 22, alphabet: 'alphanumeric' }
 } as const satisfies BrokerCapabilities

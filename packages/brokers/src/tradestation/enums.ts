@@ -1,4 +1,4 @@
-/** The broker's words beside the core's. */
+/** Mapping of the broker's enum values to the core's. */
 
 import type { Instrument, OrderType, Side, TimeInForce } from '@trunkline/core/domain/vocabulary'
 
@@ -20,8 +20,8 @@ export const DURATIONS: { readonly [tif in TimeInForce]: string } = {
 }
 
 /**
- * What is told of a time in force: mostly what was sent, but extended hours in two spellings. An order placed elsewhere may have a last day
- * or a life of minutes, for which the core has no word: the nearest, which lives at least as long.
+ * The reported time in force: mostly what was sent, but extended hours in two spellings. An order placed elsewhere may have a last day
+ * or a life of minutes, for which the core has no value: the nearest that lives at least as long.
  */
 export const TIME_IN_FORCE = {
   DAY: 'DAY',
@@ -60,7 +60,7 @@ export const OPTION_ACTIONS: { readonly [side in Side]?: string } = {
   SELL_TO_CLOSE: 'SELLTOCLOSE'
 }
 
-/** `BuyOrSell` in capitals, by whether it opens or closes. Shares and futures have no such word in the core. */
+/** `BuyOrSell` in capitals, by whether it opens or closes. Shares and futures have no such value in the core. */
 export const ACTIONS = {
   BUY: { plain: 'BUY', OPEN: 'BUY_TO_OPEN', CLOSE: 'BUY_TO_CLOSE' },
   BUYTOCOVER: { plain: 'BUY', OPEN: 'BUY_TO_CLOSE', CLOSE: 'BUY_TO_CLOSE' },

@@ -1,4 +1,4 @@
-/** The broker's quotas, each of its own, for one login. */
+/** The broker's quotas, each separate, for one login. */
 
 import type { Clock } from '@trunkline/core/ports/clock'
 import { type HttpReply, header } from '../kit/http.ts'
@@ -20,7 +20,7 @@ const RATES = {
   commands: { perSecond: 50, burst: 200, reservedForOrders: 100, waitingMax: 500, waitMsMax: 5_000 },
   accounts: quota(320),
   balances: quota(320),
-  // An order of shares asks for the position before it.
+  // An order of shares reads the position before it.
   positions: quota(320, WINDOW_S, 60),
   orders: quota(320, WINDOW_S, 60),
   quotes: quota(500),
@@ -52,14 +52,14 @@ export class Quotas implements Disposable {
   }
 }
 
-/** What is left of the quota of the resource that was asked for, and the seconds until it is whole again. */
+/** What is left of the quota of the requested resource, and the seconds until it resets. */
 export function limitsOf(reply: Pick<HttpReply, 'headers'>): BrokerLimits | null {
   const remaining = numberOf(reply, 'x-ratelimit-remaining')
   const resetS = numberOf(reply, 'x-ratelimit-reset')
   return remaining === null || resetS === null ? null : { remaining, resetInMs: resetS * 1_000 }
 }
 
-/** How long a 429 asks for: the broker's own header, or the common one. */
+/** The pause that a 429 asks for: the broker's own header, or the common one. */
 export function resetMs(reply: Pick<HttpReply, 'headers'>): number | null {
   const resetS = numberOf(reply, 'x-ratelimit-reset') ?? numberOf(reply, 'retry-after')
   return resetS === null ? null : resetS * 1_000

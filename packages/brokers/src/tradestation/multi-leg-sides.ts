@@ -1,6 +1,6 @@
 /**
- * What was asked of the packages of this session: the broker tells what one costs, and not whether it was bought or sold. Who asked to buy at a
- * negative price is told so, and not that they sell at a positive one.
+ * The requested sides of this session's multi-leg orders: the broker reports the net price, and not whether it was bought or sold. A purchase at a
+ * negative price is then reported as such, and not as a sale at a positive one.
  */
 
 import { negated } from '@trunkline/core/domain/decimal'

@@ -1,4 +1,4 @@
-/** What the order stream has told of each order, so that what it takes back, tells twice or leaves out is noticed. */
+/** What the order stream has sent of each order, so that what it takes back, repeats or leaves out is noticed. */
 
 import type { Decimal } from '@trunkline/core/domain/decimal'
 import { compare, ZERO } from '@trunkline/core/domain/decimal'
@@ -6,11 +6,11 @@ import type { OrderReport } from '@trunkline/core/ports/broker'
 import { BoundedMap } from '../kit/bounded-cache.ts'
 import type { ParsedOrder } from './parse-order.ts'
 
-/** Orders of a day; of more than that the oldest told is forgotten, and its next word is taken as its first. */
+/** Orders of a day; beyond that the oldest is forgotten, and its next message is taken as its first. */
 const ORDERS_MAX = 20_000
 
 interface Known {
-  /** What it says to the letter, and what it comes to: lists and streams may use different words for the same. */
+  /** Its exact text, and its meaning: lists and streams may use different values for the same. */
   readonly text: string
   readonly snapshot: string
   readonly status: OrderReport['status']
@@ -24,7 +24,7 @@ export type Noted =
   /** To be passed on; `releases` when an order that was cancelling or changing is back as it was. */
   | { readonly kind: 'update'; readonly releases: boolean }
   | { readonly kind: 'known' }
-  /** It says less than what was told before: lines were lost or changed places. */
+  /** It has less than what was sent before: lines were lost or reordered. */
   | { readonly kind: 'backwards' }
 
 export class OrderMemory {
@@ -41,7 +41,7 @@ export class OrderMemory {
     return { kind: 'update', releases: before !== undefined && isReleased(before, now) }
   }
 
-  /** Whether the stream has told this much of an order or more, or has told of it since `sinceMs`. */
+  /** Whether the stream has sent this much of an order or more, or has sent it since `sinceMs`. */
   hasReported(parsed: ParsedOrder, sinceMs: number): boolean {
     const known = this.#known.get(parsed.report.brokerOrderId)
     if (known === undefined) return false

@@ -1,6 +1,6 @@
 /**
- * How the broker's order stream is spoken: the orders of today first, then every change. It is known to lose single lines while it goes on
- * beating, so that what it told is compared with the list of orders now and then.
+ * The protocol of the broker's order stream: the orders of today first, then every change. It is known to lose single lines while its
+ * heartbeats continue, so what it sent is compared with the list of orders periodically.
  */
 
 import { type AccountEvent, BrokerFault } from '@trunkline/core/ports/broker'
@@ -14,7 +14,7 @@ import { AccountLineReader, type AccountStreamDeps, opened } from './stream.ts'
 
 /** From one comparison with the list to the next, unless the settings say otherwise. */
 export const COMPARE_MS = 15_000
-/** What the list has and the stream has not told may still be on its way. */
+/** What the list has and the stream has not sent may still be on its way. */
 const ON_ITS_WAY_MS = 2_000
 /** Balances of an account are read again after its orders moved, but not more often: a quota of 320 in 5 minutes is shared by all accounts. */
 const BALANCES_SPACING_MS = 5_000
@@ -99,9 +99,11 @@ class OrdersProtocol {
 
   #order(wire: Wire): readonly StreamMessage<AccountEvent>[] {
     const parsed = this.#options.unknownValues.orNull(wire, this.#options.parse)
-    // An order of a kind we have no words for must not hide the others. Before we are live nobody was told of it.
+    // An order of an unknown kind must not hide the others. Before we are live it was not published.
     if (parsed === null)
-      return this.#reader.isLive ? [{ type: 'gap', cause: 'malformed', reason: 'an order was told in unknown words' }] : NOTHING
+      return this.#reader.isLive
+        ? [{ type: 'gap', cause: 'malformed', reason: 'an order was streamed with an unknown enum value' }]
+        : NOTHING
     const { report, isUnresolved } = parsed
     const { brokerAccountId: account } = report
     if (!this.#options.accountState.isOurs(account)) {
@@ -109,12 +111,12 @@ class OrdersProtocol {
       return NOTHING
     }
     const noted = this.#memory.note(parsed, this.#options.clock.monotonicMs())
-    // What was there before is read by whoever listens, once we are live.
+    // What was there before is read by the reader, once we are live.
     if (!this.#reader.isLive || noted.kind === 'known') return NOTHING
     this.#balances.changed(account)
-    if (noted.kind === 'backwards') return [{ type: 'gap', cause: 'missing', reason: 'an order was told in an older state than before' }]
+    if (noted.kind === 'backwards') return [{ type: 'gap', cause: 'missing', reason: 'an order was sent in an older state than before' }]
     if (!isUnresolved) return [{ type: 'event', event: { type: 'order', report: noted.releases ? { ...report, releases: true } : report } }]
-    // An order that is off the book for a moment while it is replaced has not ended.
+    // An order that is taken off for a moment while it is replaced has not ended.
     this.#again.changed(`${account} ${report.brokerOrderId}`)
     return NOTHING
   }
@@ -127,7 +129,7 @@ class OrdersProtocol {
     this.#connection?.emit({ type: 'event', event: { type: 'order', report: parsed.report } })
   }
 
-  /** What the list has and the stream has not told, twice in a row, was lost. @throws BrokerFault only when the login is over. */
+  /** What the list has and the stream has not sent, twice in a row, was lost. @throws BrokerFault only when the login is over. */
   async #compare(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options
     const unreported = new Set((await this.#unreported(signal)).map(({ report }) => report.brokerOrderId))
@@ -136,7 +138,7 @@ class OrdersProtocol {
     const lost = (await this.#unreported(signal)).filter(({ report }) => unreported.has(report.brokerOrderId))
     if (lost.length === 0) return
     for (const order of lost) this.#memory.note(order, clock.monotonicMs())
-    this.#missed(`the list of orders has ${lost.length} that the stream did not tell`)
+    this.#missed(`the list of orders has ${lost.length} that the stream did not send`)
   }
 
   async #unreported(signal: AbortSignal): Promise<readonly ParsedOrder[]> {
@@ -146,7 +148,7 @@ class OrdersProtocol {
       return orders.filter(order => !this.#memory.hasReported(order, askedMs))
     } catch (error) {
       if (error instanceof BrokerFault && error.kind === 'credentials_rejected') throw error
-      // A list that cannot be had now says nothing about the stream.
+      // A list that cannot be read now proves nothing about the stream.
       return []
     }
   }

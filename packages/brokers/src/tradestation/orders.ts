@@ -18,15 +18,15 @@ const PAGES_MAX = 100
 const DAY_MS = 86_400_000
 /** The broker keeps closed orders for 90 days; an older day is refused. */
 const RETENTION_DAYS = 89
-/** Days begin somewhere between our clock and the exchange's, so that a day more is asked for. */
+/** Days begin somewhere between our clock and the exchange's, so one more day is requested. */
 const DAYS_APART = 1
 
 interface OrdersPage {
   readonly orders: readonly ParsedOrder[]
   readonly next: string | null
-  /** What the broker's clock showed; null when it does not say. */
+  /** What the broker's clock showed; null when unknown. */
   readonly brokerClock: Timestamp | null
-  /** Orders in words nobody knows. */
+  /** Orders with unknown enum values. */
   readonly leftOut: readonly (string | null)[]
 }
 
@@ -47,7 +47,7 @@ export class Orders {
     if (legs !== null) this.#sides.put(brokerOrderId, side)
   }
 
-  /** One order as it is told, in lists and streams alike. @throws Malformed */
+  /** One order as it is sent, in lists and streams alike. @throws Malformed */
   parse(wire: Wire): ParsedOrder {
     return this.#sides.withRequestedSide(parseOrder(wire, this.#clock.now()))
   }
@@ -104,7 +104,7 @@ export class Orders {
     return parsed
   }
 
-  /** Every page or a fault. An order in words nobody knows is counted and left out, and the list says so. */
+  /** Every page or a fault. An order with an unknown enum value is counted and left out, and the list says so. */
   async #list(request: (nextToken: string | null) => HttpRequest, signal: AbortSignal): Promise<Omit<OrdersPage, 'next'>> {
     const all = await everyPage(PAGES_MAX, token => this.#calls.read(request(token), reply => this.#page(reply), signal))
     const brokerClock = all.find(page => page.brokerClock !== null)?.brokerClock ?? null
@@ -137,7 +137,7 @@ function isSameId(found: string, requested: string): boolean {
   return found.replaceAll('-', '') === requested.replaceAll('-', '')
 }
 
-/** Only the broker's word about an order is an absence. @throws BrokerFault for any other error, and for none at all. */
+/** Only an answer of the broker about the order itself proves an absence. @throws BrokerFault for any other error, and for none at all. */
 function absent(errors: readonly BrokerError[]): null {
   const [error] = errors
   if (error === undefined) throw new BrokerFault('malformed', 'the broker answered with neither an order nor an error')

@@ -10,9 +10,9 @@ import { type BrokerError, errorOf, errorsOf, readAnswer, records } from './answ
 import { ORDER_TYPES } from './enums.ts'
 import { rejectCodeOf } from './reject-codes.ts'
 
-/** Statuses that mean "not done", each with the words it may carry. */
+/** Statuses that mean "not done", each with the messages it may carry. */
 const REFUSALS: { readonly [status: number]: readonly string[] } = {
-  // The broker refuses inside a success too, so the word decides and not the status.
+  // The broker refuses inside a success too, so the error decides and not the status.
   200: ['FAILED'],
   400: ['BadRequest', 'FAILED'],
   401: ['Unauthorized'],
@@ -21,11 +21,11 @@ const REFUSALS: { readonly [status: number]: readonly string[] } = {
   429: ['TooManyRequests']
 }
 
-/** Nobody documents what the second use of a confirm id is answered with: whatever speaks of it may speak of the order that was taken. */
+/** How the second use of a confirm id is answered is not documented: any answer about it may be about the order that was accepted. */
 const DUPLICATE_CONFIRM_ID = /duplicate|confirm ?id/i
 /** A failure of the broker's own machines proves nothing of the order. */
 const INTERNAL_FAILURE = /time[ds]?[ -]?out|unavailable|internal (?:server )?error|no response|communicat/i
-/** A second cancel asks for what is happening already. */
+/** A second cancel requests what is happening already. */
 const IS_UNDER_WAY = /cancel\w* (?:request )?(?:is |has been )?(?:already|pending|in progress|under way)|already .*cancel/i
 const BOILERPLATE = /^Order failed\. Reason: */
 
@@ -37,11 +37,11 @@ export function interpretSubmit(reply: HttpReply, sent: NewOrder, at: Timestamp)
   if (reply.status === 200 && taken.length === 1 && order !== undefined && failed.length === 0)
     return { kind: 'accepted', value: sentReport(sent, text(order, 'OrderID', 64), at) }
   if (taken.some(each => !isError(each)) || failed.some(({ message }) => DUPLICATE_CONFIRM_ID.test(message)))
-    return { kind: 'unknown', cause: new Error('the broker’s answer speaks of an order and of a failure') }
+    return { kind: 'unknown', cause: new Error('the broker’s answer names an order and a failure') }
   return refusal(reply.status, failed)
 }
 
-/** Of a cancel or a replacement: the broker says that it has sent it on, and no more. */
+/** Of a cancel or a replacement: the broker says that it has forwarded it, and no more. */
 export function interpretChange(reply: HttpReply, brokerOrderId: string, kind: 'cancel' | 'replace'): Outcome<null> {
   const answer = readAnswer(reply.body)
   const failed = errorsOrSelf(answer)
@@ -54,14 +54,14 @@ export function interpretChange(reply: HttpReply, brokerOrderId: string, kind: '
   return isUnderWay ? { kind: 'accepted', value: null } : refusal(reply.status, failed)
 }
 
-/** Only what the broker words as a refusal is one. */
+/** Only what the broker marks as a refusal is one. */
 export function refusal<T>(status: number, errors: readonly BrokerError[]): Outcome<T> {
   const codes = REFUSALS[status]
   const [first] = errors
   if (first === undefined || codes === undefined || !errors.every(error => codes.includes(error.code)))
-    return { kind: 'unknown', cause: new Error(`the broker answered ${status} ${first?.code ?? 'without an error of its own'}`) }
+    return { kind: 'unknown', cause: new Error(`the broker answered ${status} ${first?.code ?? 'without its own error'}`) }
   if (errors.some(({ message }) => INTERNAL_FAILURE.test(message)))
-    return { kind: 'unknown', cause: new Error(`the broker speaks of trouble of its own: ${first.message}`) }
+    return { kind: 'unknown', cause: new Error(`the broker reports an internal failure: ${first.message}`) }
   const message = first.message.replace(BOILERPLATE, '') || first.message
   return { kind: 'refused', message, rejectCode: rejectCodeOf(message), brokerStatus: first.code }
 }
@@ -85,11 +85,11 @@ function sentReport(sent: NewOrder, brokerOrderId: string, at: Timestamp): Order
   return {
     ...sent,
     brokerOrderId,
-    // It was sent, and is never told again.
+    // It was sent, and is never reported back.
     brokerClOrdId: null,
     status: 'pending',
     brokerStatus: 'OPN',
-    // What it says for people repeats the order.
+    // Its display text repeats the order.
     brokerMessage: null,
     rejectCode: null,
     brokerOrderType: brokerValueOf(ORDER_TYPES, sent.type) ?? null,

@@ -1,4 +1,4 @@
-/** The broker's orders in the core's words, in lists and streams alike. Pure; throws Malformed and nothing else. */
+/** The broker's orders in the core's terms, in lists and streams alike. Pure; throws Malformed and nothing else. */
 
 import { absolute, compare, type Decimal, decimalOf, dividedBy, parseDecimal, ZERO } from '@trunkline/core/domain/decimal'
 import { Malformed } from '@trunkline/core/domain/malformed'
@@ -23,7 +23,7 @@ export interface ParsedOrder {
   readonly isUnresolved: boolean
 }
 
-/** One leg as it is told. An order of a single symbol is one leg. */
+/** One leg as it is sent. An order of a single symbol is one leg. */
 interface ParsedLeg {
   readonly symbol: string
   readonly instrument: Instrument
@@ -94,7 +94,7 @@ function single({ symbol, instrument, side, ordered, executed, price: paid }: Pa
 }
 
 /**
- * The broker knows quantities of legs only, so packages are what these have in common; and no direction, so what costs is bought and what
+ * The broker has quantities of legs only, so the quantity of a multi-leg order is what these have in common; and no side, so a debit is bought and what
  * brings in is sold.
  */
 function several(wire: Wire, legs: readonly ParsedLeg[], orderId: string, at: Timestamp): Subject {
@@ -120,8 +120,8 @@ function several(wire: Wire, legs: readonly ParsedLeg[], orderId: string, at: Ti
 }
 
 /**
- * A leg's total becomes one execution, and only once the leg is whole: a part that is told again as a part of more would be counted twice by
- * whoever adds executions up.
+ * A leg's total becomes one execution, and only once the leg is whole: a part that is sent again as a part of more would be counted twice by
+ * a reader that adds executions up.
  */
 function reportedLeg(leg: ParsedLeg, units: bigint, orderId: string, at: Timestamp): Leg {
   const { symbol, side, ordered, executed, price: paid } = leg
@@ -152,7 +152,7 @@ function sideOf(wire: Wire, instrument: Instrument): Side {
     : action.plain
 }
 
-/** The broker's own spelling of these words varies. */
+/** The broker's own spelling of these values varies. */
 function inCapitals(wire: Wire, key: string): Wire {
   const value = field(wire, key)
   return { [key]: typeof value === 'string' ? value.toUpperCase() : value }

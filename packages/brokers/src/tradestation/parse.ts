@@ -1,4 +1,4 @@
-/** Accounts, balances and positions in the core's words. Pure; throws Malformed and nothing else. */
+/** Accounts, balances and positions in the core's terms. Pure; throws Malformed and nothing else. */
 
 import { isPositive, negated } from '@trunkline/core/domain/decimal'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
@@ -40,7 +40,7 @@ export function parseBalances(wire: Wire, currency: string, asOf: Timestamp): re
   }
   const currencies = field(wire, 'CurrencyDetails')
   if (!Array.isArray(currencies) || currencies.length === 0) return [account]
-  // What the account has as a whole is told in its own currency, and belongs to no other.
+  // What the account has as a whole is reported in its own currency, and belongs to no other.
   const whole = { buyingPower: account.buyingPower, equity: account.equity, marketValue: account.marketValue }
   const none = { buyingPower: null, equity: null, marketValue: null }
   return records(wire, 'CurrencyDetails').map(part => {

@@ -1,4 +1,4 @@
-/** How the broker's position stream is spoken: every position first, then each as it changes, and those that were closed. */
+/** The protocol of the broker's position stream: every position first, then each as it changes, and those that were closed. */
 
 import type { Decimal } from '@trunkline/core/domain/decimal'
 import { Malformed } from '@trunkline/core/domain/malformed'
@@ -11,7 +11,7 @@ import { summedPositions } from '../kit/summed-positions.ts'
 import { parsePosition } from './parse.ts'
 import { AccountLineReader, type AccountStreamDeps, opened } from './stream.ts'
 
-/** What a position is worth changes all the time, and is told no more often than this; what it holds, at once. */
+/** A position's value changes all the time, and is published no more often than this; its quantity, at once. */
 const WORTH_MS = 5_000
 /** From one list of an account's positions to the next while they change; the first comes at once. */
 const LISTS_MS = 250
@@ -119,7 +119,7 @@ export class PositionsProtocol {
   }
 
   #changed(account: string, before: Decimal | null, now: Decimal | null): void {
-    // What was there before is read by whoever listens, once we are live.
+    // What was there before is read by the reader, once we are live.
     if (!this.#reader.isLive) return
     // Before the first tending there is nowhere to send it yet.
     if (before === now || this.#connection === null) this.#stale.add(account)

@@ -1,4 +1,4 @@
-/** What the broker says an order would come to. Pure. */
+/** The broker's estimate of an order. Pure. */
 
 import { type Decimal, isDecimal, negated } from '@trunkline/core/domain/decimal'
 import { Malformed } from '@trunkline/core/domain/malformed'
@@ -20,7 +20,7 @@ export function interpretPreview(reply: HttpReply, requested: PreviewOrder): Out
   const [one] = found
   if (reply.status !== 200 || found.length !== 1 || one === undefined || failed.length > 0) {
     if (found.some(wire => !isError(wire)))
-      return { kind: 'unknown', cause: new Error('the broker’s answer confirms an order and speaks of a failure') }
+      return { kind: 'unknown', cause: new Error('the broker’s answer confirms an order and names a failure') }
     return refusal(reply.status, failed)
   }
   const account = textOrNull(one, 'AccountID')
@@ -46,7 +46,7 @@ function estimateOf(wire: Wire, requested: OrderTicket): OrderEstimate {
 
 const DISPLAY = /^(-?[\d,]+(?:\.\d+)?)(?: ([A-Z]{3}))?$/
 
-/** `10,315.00 USD`, for people; null for whatever reads otherwise, or is in another currency. */
+/** `10,315.00 USD`, a display text; null for any other form, or is in another currency. */
 function displayed(text: string | null, currency: string | null): Decimal | null {
   const [, digits = '', of = currency] = DISPLAY.exec(text ?? '') ?? []
   const plain = digits.replaceAll(',', '')

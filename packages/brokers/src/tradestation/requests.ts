@@ -44,12 +44,12 @@ export function pastOrderRequest(account: string, orderId: string, since: Day): 
   return get(`${accountPath(account)}/historicalorders/${encodeURIComponent(orderId)}`, { since })
 }
 
-/** `action` is what the broker calls the side of shares and futures; options and packages say it themselves. @throws Malformed */
+/** `action` is what the broker calls the side of shares and futures; options and multi-leg orders state it themselves. @throws Malformed */
 export function submitRequest(order: NewOrder, action: string | null): HttpRequest {
   return execution('/orders', { ...terms(order, action), OrderConfirmID: order.brokerClOrdId })
 }
 
-/** At an address of its own, where nothing is placed; and without an id, so that it is no order anywhere. @throws Malformed */
+/** At a separate address, where nothing is placed; and without an id, so that it is no order anywhere. @throws Malformed */
 export function previewRequest(order: PreviewOrder, action: string | null): HttpRequest {
   return execution('/orderconfirm', terms(order, action))
 }
@@ -71,7 +71,7 @@ function terms(order: PreviewOrder, action: string | null): object {
 
 /** Price, stop and quantity, which is the total. The kind of an order can change to a market order only, which has no price. */
 export function replaceRequest({ brokerOrderId, ticket }: ReplaceOrder): HttpRequest {
-  // A package's size is that of its legs, which cannot be changed.
+  // The size of a multi-leg order is that of its legs, which cannot be changed.
   const quantity = ticket.legs === null && ticket.quantity !== null ? { Quantity: canonical(ticket.quantity) } : {}
   return {
     method: 'PUT',
@@ -111,13 +111,13 @@ function optionAction(side: OrderTicket['side']): string {
   return action
 }
 
-/** A package's price is what it costs: positive is paid, negative is received. */
+/** The price of a multi-leg order is its net cost: positive is paid, negative is received. */
 function prices({ legs, side, limitPrice, stopPrice }: OrderTicket): object {
   const limit = limitPrice !== null && legs !== null && side === 'SELL' ? negated(limitPrice) : limitPrice
   return { ...(limit === null ? {} : { LimitPrice: limit }), ...(stopPrice === null ? {} : { StopPrice: stopPrice }) }
 }
 
-/** Whether ratios are in lowest terms: otherwise the order would be told back as more packages of less. */
+/** Whether ratios are in lowest terms: otherwise the order would be reported back with a larger quantity and smaller ratios. */
 export function isLowest(ratios: readonly Decimal[]): boolean {
   const common = ratios.map(ratio => BigInt(canonical(ratio))).reduce((a, b) => divisor(a, b), 0n)
   return common === 1n
@@ -127,7 +127,7 @@ function divisor(a: bigint, b: bigint): bigint {
   return b === 0n ? a : divisor(b, a % b)
 }
 
-/** Whether an order that the broker keeps under its id has what was asked of it. */
+/** Whether an order that keeps its id at the broker has the requested terms. */
 export function hasTerms(found: OrderTicket, requested: OrderTicket): boolean {
   const isSame = (a: Decimal | null, b: Decimal | null) => a === b || (a !== null && b !== null && compare(a, b) === 0)
   const net = (ticket: OrderTicket) =>

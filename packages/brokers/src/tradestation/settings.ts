@@ -10,7 +10,7 @@ export interface TradestationSettings {
   readonly revokeUrl: string
   readonly clientId: string
   readonly clientSecret: string
-  /** Streams are heard that often when nothing else is said, in milliseconds; left out: 5 s, as documented, and a little more. */
+  /** The heartbeat interval of streams, in milliseconds; left out: 5 s, as documented, and a little more. */
   readonly heartbeatMs?: number
   /** From one comparison of the order stream with the list of orders to the next, in milliseconds; left out: 15 s. */
   readonly compareMs?: number

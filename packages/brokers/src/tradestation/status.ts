@@ -6,9 +6,9 @@ import type { OrderStatus } from '@trunkline/core/domain/vocabulary'
 export type Progress = 'none' | 'part' | 'whole'
 
 /**
- * What a code says. `before`: on its way to the broker. `live`: in the broker's hands, on the book or not yet. `refused_request`: a cancel or replacement was refused, so the order lives on.
- * `out`: off the book, for good only once it is closed: the broker takes an order off while it replaces it. `other`: the broker itself has no
- * word for it.
+ * What a code says. `before`: on its way to the broker. `live`: at the broker, on the order book or not yet. `refused_request`: a cancel or replacement was refused, so the order lives on.
+ * `out`: off the order book, for good only once it is closed: the broker takes an order off while it replaces it. `other`: the broker itself has no
+ * name for it.
  */
 export const CODES = {
   OPN: 'before',
@@ -26,7 +26,7 @@ export const CODES = {
   FPR: 'live',
   FLL: 'filled',
   BRF: 'filled',
-  // An assignment, an exercise, a corrected execution: what it did to positions is told by these.
+  // An assignment, an exercise, a corrected execution: its effect on positions shows in the positions.
   ASS: 'filled',
   EXE: 'filled',
   COR: 'filled',

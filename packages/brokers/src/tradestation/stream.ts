@@ -1,4 +1,4 @@
-/** What all streams of the broker have in common: how they are asked for, and the words that are no records. */
+/** What all streams of the broker have in common: the request, and the messages that are no records. */
 
 import { Malformed } from '@trunkline/core/domain/malformed'
 import type { AccountEvent } from '@trunkline/core/ports/broker'
@@ -15,7 +15,7 @@ import type { AccountState } from './account-state.ts'
 import { errorOf, isTokenRefused } from './answers.ts'
 import { resetMs } from './limits.ts'
 
-/** The broker is heard every 5 s when nothing else is said; a little more, so that two missed ones are not the network's jitter. */
+/** The broker's heartbeat is every 5 s; a little more, so that two missed ones are not the network's jitter. */
 export const HEARTBEAT_MS = 6_000
 /** A full quota is waited for no longer than this before it is tried again. */
 const PAUSE_MS_MAX = 60_000
@@ -39,7 +39,7 @@ export interface AccountStreamDeps extends StreamDeps {
   readonly accountState: AccountState
 }
 
-/** How one stream is asked for, and what answers that are none mean. */
+/** How one stream is requested, and what other answers mean. */
 export type Opened = Pick<StreamProtocol<never>, 'url' | 'headers' | 'lines' | 'hello' | 'refused'>
 
 /** @throws BrokerFault credentials_rejected; StreamFault for whatever passes. */
@@ -78,7 +78,7 @@ const RECORD: ParsedLine = { type: 'record' }
 const HEARTBEAT: ParsedLine = { type: 'heartbeat' }
 const END_SNAPSHOT: ParsedLine = { type: 'end_snapshot' }
 
-/** @throws Malformed for a state of the stream nobody knows */
+/** @throws Malformed for an unknown stream state */
 export function parseLine(wire: Wire): ParsedLine {
   if (field(wire, 'Heartbeat') !== undefined) return HEARTBEAT
   if (field(wire, 'StreamStatus') !== undefined) {
@@ -100,7 +100,7 @@ function over(cause: 'lost' | 'refused', reason: string, error: string | null): 
 
 type LineReaderDeps = Pick<AccountStreamDeps, 'heartbeatMs' | 'accountState'>
 
-/** The lines of one connection to an account stream, which is live once it has told what there was before. */
+/** The lines of one connection to an account stream, which is live once it has sent its initial snapshot. */
 export class AccountLineReader {
   readonly #options: LineReaderDeps
   #isLive = false

@@ -34,7 +34,7 @@ const ROOTS: Readonly<Record<string, string>> = {
 }
 const BROKER_ROOTS: Readonly<Record<string, string>> = Object.fromEntries(Object.entries(ROOTS).map(([ours, theirs]) => [theirs, ours]))
 
-/** Its prices are written on another scale at the broker, by a factor nobody documents: no order and no price of it is worth that risk. */
+/** Its prices are written on another scale at the broker, by an undocumented factor: no order and no price of it is worth that risk. */
 const SCALED_ROOTS: ReadonlySet<string> = new Set(['6J'])
 const BROKER_SCALED_ROOTS: ReadonlySet<string> = new Set(['JY'])
 
@@ -55,7 +55,7 @@ export function brokerSymbol(symbol: string, instrument?: Instrument): string {
     case 'OPT':
       return `${INDEXES.has(parts.root) ? `$${parts.root}.X` : parts.root} ${parts.expiration.slice(2).replaceAll('-', '')}${parts.right}${strikeText(parts.strikeThousandths)}`
     case 'FUT':
-      // A root that is the broker's word for another one would be another contract.
+      // A root that is the broker's name of another one would be another contract.
       if (SCALED_ROOTS.has(parts.root) || Object.hasOwn(BROKER_ROOTS, parts.root))
         throw new Malformed('symbol', 'a future whose prices the broker writes as its exchange does', symbol)
       return `${ROOTS[parts.root] ?? parts.root}${parts.month}${parts.year}`
@@ -64,7 +64,7 @@ export function brokerSymbol(symbol: string, instrument?: Instrument): string {
   }
 }
 
-/** Our symbol for what the broker calls so. @throws UnknownWord for one that we have no spelling for: its record is left out, and no other. */
+/** Our symbol for what the broker calls so. @throws UnknownValueError for one that we have no spelling for: its record is left out, and no other. */
 export function ourSymbol(text: string, instrument: Instrument): string {
   try {
     return translated(text.trim(), instrument)

@@ -1,4 +1,4 @@
-/** The profile and the balances in the core's words. Pure; throws Malformed and nothing else. */
+/** The profile and the balances in the core's terms. Pure; throws Malformed and nothing else. */
 
 import { compare, type Decimal } from '@trunkline/core/domain/decimal'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
@@ -10,7 +10,7 @@ import { amountOrNull, displayTextOf, items } from './wire.ts'
 /** Tradier has no other. */
 export const CURRENCY = 'USD'
 
-/** Accounts that were closed can no longer be asked for anything. */
+/** Accounts that were closed can no longer be queried. */
 export function parseProfile(answer: Wire): readonly BrokerAccount[] {
   return items(answer, 'profile', 'account')
     .filter(wire => displayTextOf(wire, 'status')?.toLowerCase() !== 'closed')
@@ -24,7 +24,7 @@ export function parseProfile(answer: Wire): readonly BrokerAccount[] {
     }))
 }
 
-/** What can be spent is in an element of its own for each type of account. */
+/** Buying power is in a separate element for each type of account. */
 export function parseBalances(answer: Wire, account: string, asOf: Timestamp): BalanceReport {
   const wire = nested(answer, 'balances')
   const margin = part(wire, 'margin') ?? part(wire, 'pdt')
@@ -32,7 +32,7 @@ export function parseBalances(answer: Wire, account: string, asOf: Timestamp): B
   const stock = margin === null ? null : amountOrNull(margin, 'stock_buying_power')
   const day = margin === null ? null : amountOrNull(margin, 'day_trade_buying_power')
   return {
-    // The answer names its account in a field that may be missing: then it is the one that was asked for.
+    // The answer names its account in a field that may be missing: then it is the requested one.
     brokerAccountId: displayTextOf(wire, 'account_number') ?? account,
     currency: CURRENCY,
     cash: amountOrNull(wire, 'total_cash'),

@@ -39,7 +39,7 @@ import type { TradierReads } from './reads.ts'
 import { cancelRequest, changeRequest, type Placing, placeRequest, previewRequest } from './requests.ts'
 import { toTradier } from './symbols.ts'
 
-/** Before each reading of an order after a change, until it shows what was asked for. */
+/** Before each reading of an order after a change, until it shows the requested terms. */
 const CHANGE_PAUSES_MS = [0, 250, 250, 250]
 
 export interface TradierParts {
@@ -81,7 +81,7 @@ export class TradierBroker implements Broker {
     return this.#parts.reads.positions(account, signal)
   }
 
-  /** Those of the session and those that are open: Tradier lists no others. {@link findOrder} tells of an older one. */
+  /** Those of the session and those that are open: Tradier lists no others. {@link findOrder} finds an older one. */
   orders(account: string, _since: Timestamp, signal: AbortSignal): Promise<Snapshot<OrderReport>> {
     return this.#parts.reads.orders(account, signal)
   }
@@ -133,7 +133,7 @@ export class TradierBroker implements Broker {
       if (isRefusal(duration)) return refusedUnsent(duration.refused, duration.rejectCode)
       request = changeRequest(brokerAccountId, brokerOrderId, ticket, duration)
     } catch (cause) {
-      // Tradier's own word that there is no such order.
+      // Tradier's own answer that there is no such order.
       if (cause instanceof BrokerFault && cause.kind === 'refused') return refusedUnsent(cause.message, 'other')
       return { kind: 'not_sent', cause }
     }
@@ -162,7 +162,7 @@ export class TradierBroker implements Broker {
     await this.#parts.tokens[Symbol.asyncDispose]()
   }
 
-  /** The words that the ticket alone does not give. @throws BrokerFault when what is held cannot be read; then nothing is sent. */
+  /** The values that the ticket alone does not give. @throws BrokerFault when what is held cannot be read; then nothing is sent. */
   async #placing(order: PreviewOrder, signal: AbortSignal, kind: CallPriority): Promise<Placing | Refusal> {
     const refusal = refusalOf(order)
     if (refusal !== null) return refusal
@@ -175,7 +175,7 @@ export class TradierBroker implements Broker {
     return isRefusal(side) ? side : { duration, side }
   }
 
-  /** Tradier says that it took a change before it makes it. */
+  /** Tradier confirms a change before it makes it. */
   #changed(account: string, id: string, ticket: ReplaceOrder['ticket'], signal: AbortSignal): Promise<Outcome<OrderReport | null>> {
     const { reads, clock } = this.#parts
     const look = async (): Promise<Outcome<OrderReport> | null> => {
@@ -186,7 +186,7 @@ export class TradierBroker implements Broker {
   }
 }
 
-/** What an order is of which Tradier has told the id alone. */
+/** An order of which Tradier has sent the id alone. */
 function placed(order: NewOrder, brokerOrderId: string, entryTime: Timestamp): OrderReport {
   return {
     ...order,
@@ -206,7 +206,7 @@ function placed(order: NewOrder, brokerOrderId: string, entryTime: Timestamp): O
   }
 }
 
-/** Whether an order has the terms that were asked for. */
+/** Whether an order has the requested terms. */
 function shows(report: OrderReport, ticket: OrderTicket): boolean {
   const isSame = (a: Decimal | null, b: Decimal | null) => (a === null || b === null ? a === b : compare(a, b) === 0)
   return (

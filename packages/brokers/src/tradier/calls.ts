@@ -1,4 +1,4 @@
-/** One login's calls, each class with its own limit; what Tradier says no to for a moment only is asked again. */
+/** One login's calls, each class with its own limit; what Tradier refuses temporarily is repeated. */
 
 import { BrokerFault, type Outcome } from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
@@ -23,7 +23,7 @@ export interface TradierCallOptions extends Omit<CallOptions, 'limiters' | 'limi
   readonly limiters: ClassLimiters
 }
 
-/** An answer that Tradier also gives when nothing is wrong: a 404, a gateway in trouble. Repeating it may help. */
+/** An answer that Tradier also gives when nothing is wrong: a 404, a failing gateway. Repeating it may help. */
 class UnconfirmedError extends BrokerFault {
   readonly reply: HttpReply
 
@@ -87,7 +87,7 @@ export class TradierCalls implements Disposable {
 /** An end that is earlier than this is in seconds. */
 const MILLISECONDS_FROM = 100_000_000_000
 
-/** What Tradier says with every answer is left of the minute. */
+/** What Tradier reports with every answer as left of the minute. */
 export function limitsOf(reply: HttpReply, nowMs: number): BrokerLimits | null {
   const available = count(reply, 'x-ratelimit-available')
   const expiry = count(reply, 'x-ratelimit-expiry')

@@ -40,7 +40,7 @@ export const TRADIER_CAPABILITIES = {
     dailySessions: [],
     // Built from its trades.
     liveIntervals: [],
-    // Of what counts for the volume alone the stream says nothing that could be told from what sets a price.
+    // The stream does not distinguish trades that count for the volume alone from those that set a price.
     liveVolume: 'priced',
     symbolSearch: true,
     backfillMax: 10_000,
@@ -71,13 +71,13 @@ export const TRADIER_CAPABILITIES = {
   brokerClOrdId: { lengthMax: 64, alphabet: 'alphanumeric' }
 } as const satisfies BrokerCapabilities
 
-/** As the deployment has it: Tradier's practice accounts may lack either stream, and then what it would tell is asked for. */
+/** As the deployment has it: Tradier's practice accounts may lack either stream, which is then replaced by polling. */
 export function tradierCapabilities(streams: { readonly account: boolean; readonly market: boolean }): BrokerCapabilities {
   const { marketData } = TRADIER_CAPABILITIES
   return {
     ...TRADIER_CAPABILITIES,
     accountStream: streams.account,
-    // Asking finds the last trade, not every one of them; bars of a minute can be asked for.
+    // Polling finds the last trade, not every one of them; bars of a minute can be polled.
     marketData: streams.market
       ? marketData
       : { ...marketData, channels: ['bars', 'quotes', 'options_chain'], liveIntervals: ['1m'], liveVolume: 'all', everyTrade: false }

@@ -1,8 +1,8 @@
-/** Tradier's words beside the core's, once each. Tables that are read in both directions have the word to send first. */
+/** Mapping of Tradier's enum values to the core's. Tables that are read in both directions have the value to send first. */
 
 import type { Instrument, OrderStatus, OrderType, Side, TimeInForce, TransactionType } from '@trunkline/core/domain/vocabulary'
 
-/** `calculated` and `filled` are decided by the figures, not by the word. */
+/** `calculated` and `filled` are decided by the quantities, not by the status. */
 export const STATUSES = {
   ok: 'pending',
   pending: 'pending',
@@ -29,12 +29,12 @@ export const ASSET_CLASSES = {
   combo: 'MLEG_OPT'
 } as const satisfies Record<string, Instrument>
 
-/** Orders that hold others, each with a life of its own. */
+/** Orders that hold others, each with its own life. */
 export const BRACKETS: ReadonlySet<unknown> = new Set(['oto', 'oco', 'otoco'])
 
 export const ORDER_TYPES = { market: 'MKT', limit: 'LMT', stop: 'STP', stop_limit: 'STPLMT' } as const satisfies Record<string, OrderType>
 
-/** Of a package, whose kind says which way the money goes as well. */
+/** Of a multi-leg order, whose type also states which way the money goes. */
 export const MULTI_LEG_TYPES = {
   market: { type: 'MKT', side: 'BUY' },
   debit: { type: 'LMT', side: 'BUY' },
@@ -58,7 +58,7 @@ export const OPTION_SIDES = {
   sell_to_close: 'SELL_TO_CLOSE'
 } as const satisfies Record<string, Side>
 
-/** Of an event of the history; `trade`, and what moves money, take more than the word. */
+/** Of an event of the history; `trade`, and what moves money, take more than the type. */
 export const EVENTS = {
   dividend: 'DIVIDEND',
   interest: 'INTEREST',

@@ -1,4 +1,4 @@
-/** The four forms in which Tradier says no: a gateway's fault, `errors`, plain text, and HTML of whoever stands before it. Pure. */
+/** The four forms of a refusal by Tradier: a gateway's fault, `errors`, plain text, and HTML of a proxy in front of it. Pure. */
 
 import type { HttpReply } from '../kit/http.ts'
 import { header } from '../kit/http.ts'
@@ -6,12 +6,12 @@ import { displayTextOrNull, field, object, type Wire } from '../kit/parse.ts'
 import { collapsed, readAnswer } from './wire.ts'
 
 export type Complaint =
-  /** Of the gateway in front of the API: nothing behind it was asked, unless it says that it could not be reached. */
+  /** Of the gateway in front of the API: nothing behind it was reached, unless it says that this failed. */
   | { readonly form: 'fault'; readonly text: string; readonly code: string }
   /** Of the API or of what is behind it: each a sentence or a code. */
   | { readonly form: 'errors'; readonly errors: readonly string[] }
   | { readonly form: 'text'; readonly text: string }
-  /** HTML, nothing, or JSON that says nothing known. */
+  /** HTML, nothing, or JSON of an unknown form. */
   | { readonly form: 'other' }
 
 const TEXT_MAX = 500
@@ -58,7 +58,7 @@ export function joined(errors: readonly string[]): string {
         .slice(0, TEXT_MAX)
 }
 
-/** The words to show; empty when there are none fit for it. */
+/** The message to show; empty when there is none fit for it. */
 export function errorMessageOf(reply: HttpReply): string {
   const complaint = complaintOf(reply)
   switch (complaint.form) {
@@ -71,19 +71,19 @@ export function errorMessageOf(reply: HttpReply): string {
   }
 }
 
-/** The gateway's word that the access token itself is expired, revoked or of another environment. Any other 401 may be a passing one. */
+/** The gateway's answer that the access token itself is expired, revoked or of another environment. Any other 401 may be a passing one. */
 export function isTokenRefused(reply: HttpReply): boolean {
   if (reply.status !== 401 && reply.status !== 403) return false
   const complaint = complaintOf(reply)
   return complaint.form === 'fault' && (/access token/i.test(complaint.text) || /access_token/.test(complaint.code))
 }
 
-/** Whether it was refused for coming too often, which the gateway decides before anybody is asked. */
+/** Whether it was refused for coming too often, which the gateway decides before anything behind it is reached. */
 export function isRateLimited(reply: HttpReply): boolean {
   return reply.status === 429 && (complaintOf(reply).form === 'fault' || header(reply, 'x-ratelimit-available') === '0')
 }
 
-/** Whether the API says in its own words that there is no such order. */
+/** Whether the API's own message is that there is no such order. */
 export function isUnknownOrder(reply: HttpReply): boolean {
   return reply.status >= 400 && reply.status < 500 && /order/i.test(errorMessageOf(reply)) && NO_ORDER.test(errorMessageOf(reply))
 }

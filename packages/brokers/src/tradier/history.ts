@@ -1,5 +1,5 @@
 /**
- * The history of an account: booked by night, by day, without order ids and without ids of its own. Pure; throws Malformed and nothing else.
+ * The history of an account: booked by night, by day, without order ids and without its own ids. Pure; throws Malformed and nothing else.
  */
 
 import { createHash } from 'node:crypto'
@@ -22,7 +22,7 @@ export function parseEvents(answer: Wire): readonly Wire[] {
 }
 
 /**
- * Newest first. An event's id is made of what it says and of how many said the same before it, so that reading it again gives the same one
+ * Newest first. An event's id is derived from its content and the number of equal ones before it, so that reading it again gives the same one
  * whatever the window.
  */
 export function transactionsOf(events: readonly Wire[], unknownValues: UnknownValueCounter): readonly TransactionReport[] {
@@ -38,7 +38,7 @@ export function transactionsOf(events: readonly Wire[], unknownValues: UnknownVa
 
 function transactionOf(event: Wire, day: Day, brokerTransactionId: string, unknownValues: UnknownValueCounter): TransactionReport {
   const brokerType = text(event, 'type', 64)
-  // What there is to say beyond the amount is in an element named after the type.
+  // The details beyond the amount are in an element named after the type.
   const detail = detailOf(event, brokerType)
   const sum = amountOrNull(event, 'amount')
   const symbol = textOf(detail, 'symbol')
@@ -68,7 +68,7 @@ function typeOf(event: Wire, detail: Wire, sum: Decimal | null, unknownValues: U
   return (isOut ? OPPOSITE[type] : undefined) ?? type
 }
 
-/** Which way it went the type says. */
+/** The type states the direction. */
 function unsigned(quantity: Decimal | null): Decimal | null {
   return quantity === null ? null : parseDecimal(quantity.replace(/^-/, ''), 'quantity')
 }

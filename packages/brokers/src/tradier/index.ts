@@ -33,7 +33,7 @@ const PER_MINUTE = (calls: number, reservedForOrders: number): RateLimits => ({
   reservedForOrders,
   ...WAITING
 })
-/** A minute's calls may go at once; how many of the minute are left Tradier says with every answer, and that is kept to. Previews leave half of the orders' to orders. */
+/** A minute's calls may go at once; how many of the minute are left Tradier reports with every answer, which is respected. Previews leave half of the orders' to orders. */
 const RATES: { readonly [environment in TradierSettings['environment']]: ClassRates } = {
   live: { standard: PER_MINUTE(120, 10), market: PER_MINUTE(120, 0), trading: PER_MINUTE(60, 30) },
   paper: { standard: PER_MINUTE(60, 10), market: PER_MINUTE(60, 0), trading: PER_MINUTE(60, 30) },
@@ -62,7 +62,7 @@ export function tradier(settings: TradierSettings, deps: BrokerDeps): TradierDef
     retries: READ_RETRIES,
     deps: { clock, fraction },
     authorize: (token: string) => ['authorization', `Bearer ${token}`],
-    // Any 401: one that is not about the token is found out by asking for the profile, which every login may see.
+    // Any 401: one that is not about the token is found out by requesting the profile, which every login may see.
     unauthorized: (reply: HttpReply) => reply.status === 401 || isTokenRefused(reply),
     errorMessage: errorMessageOf
   }

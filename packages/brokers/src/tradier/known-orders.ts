@@ -1,4 +1,4 @@
-/** What is known of the orders that the stream may speak of: its events leave out most of what makes an order. */
+/** What is known of the orders that the stream may name: its events leave out most of what makes an order. */
 
 import { compare, type Decimal, isPositive, plus, ZERO } from '@trunkline/core/domain/decimal'
 import { isOpen } from '@trunkline/core/domain/order'
@@ -9,7 +9,7 @@ import { ORDER_TYPES, STATUSES } from './enums.ts'
 import { figuresOf, statusOf } from './orders.ts'
 import { amountOrNull, textOf } from './wire.ts'
 
-/** Of the orders beyond it, those heard of longest ago are read again when the stream names them. */
+/** Orders beyond it, the least recently named first, are read again when the stream names them. */
 const ORDERS_MAX = 5_000
 
 export class KnownOrders {
@@ -27,12 +27,12 @@ export class KnownOrders {
 const EXACT_LENGTH = 15
 
 /**
- * An order as an event leaves it: as it is known where the event tells of a time before that, which may have been read and never told.
- * `read`: only the order itself can tell what happened.
+ * An order as an event leaves it: as it is known where the event is older than that, which may have been read and never published.
+ * `read`: only the order itself can show what happened.
  * @throws Malformed
  */
 export function merged(known: OrderReport, event: Wire): OrderReport | 'read' {
-  // Legs fill one by one and events do not tell of them; nor do they say why an order was rejected.
+  // Legs fill one by one and events do not report them, nor why an order was rejected.
   if (known.legs !== null || member(event, 'status', STATUSES) === 'rejected') return 'read'
   const { filled } = figuresOf(event)
   const quantity = larger(known.quantity, filled.quantity, amountOrNull(event, 'remaining_quantity') ?? ZERO)
@@ -46,7 +46,7 @@ export function merged(known: OrderReport, event: Wire): OrderReport | 'read' {
     type,
     limitPrice: type === 'LMT' || type === 'STPLMT' ? priceOf(event, 'price', known.limitPrice) : null,
     stopPrice: type === 'STP' || type === 'STPLMT' ? priceOf(event, 'stop_price', known.stopPrice) : null,
-    // Tradier may say open before it says pending, and an order that is on the book does not leave it again.
+    // Tradier may report open before pending, and an order that is open does not become pending again.
     status: reported === 'pending' && known.status !== 'pending' ? known.status : reported,
     brokerStatus: text(event, 'status', 64),
     brokerOrderType: text(event, 'type', 64),
@@ -56,14 +56,14 @@ export function merged(known: OrderReport, event: Wire): OrderReport | 'read' {
   }
 }
 
-/** An event has no quantity of its own: an order that was made larger elsewhere shows it by what remains. */
+/** An event has no quantity: an order that was made larger elsewhere shows it by what remains. */
 function larger(known: Decimal | null, filled: Decimal, remaining: Decimal): Decimal | null {
   if (known === null || isWithin(known, filled, remaining)) return known
   const reported = plus(filled, remaining)
   return compare(reported, known) > 0 ? reported : known
 }
 
-/** False as well where it takes the core's arithmetic to tell: whole numbers of so few digits are exact without it. */
+/** False as well where the core's arithmetic would be needed: whole numbers of so few digits are exact without it. */
 function isWithin(known: Decimal, filled: Decimal, remaining: Decimal): boolean {
   if (Math.max(known.length, filled.length, remaining.length) > EXACT_LENGTH) return false
   const [total, first, second] = [Number(known), Number(filled), Number(remaining)]

@@ -1,4 +1,4 @@
-/** Logging in at Tradier: OAuth without PKCE, scopes between commas, an endpoint of its own for refreshing. */
+/** Logging in at Tradier: OAuth without PKCE, scopes between commas, a separate endpoint for refreshing. */
 
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { HttpClient } from '../kit/http.ts'
@@ -47,7 +47,7 @@ export function tradierLogin({
   })
 }
 
-/** As RFC 6749 says it, or in the gateway's own words, of which only the subject is known. */
+/** As RFC 6749 defines it, or as the gateway's own message, of which only the subject is known. */
 export function isGrantRefused(status: number, body: string): boolean {
   return status < 500 && (/"invalid_grant"/.test(body) || /invalid_refresh_token|refresh_token_expired/.test(body) || REFUSED.test(body))
 }

@@ -1,4 +1,4 @@
-/** Orders in the core's words. Pure; throws Malformed and nothing else: an unknown status or kind is never guessed. */
+/** Orders in the core's terms. Pure; throws Malformed and nothing else: an unknown status or type is never guessed. */
 
 import { absolute, compare, type Decimal, decimalOf, minus, plus, times, ZERO } from '@trunkline/core/domain/decimal'
 import { Malformed } from '@trunkline/core/domain/malformed'
@@ -15,7 +15,7 @@ import { amount, amountOrNull, collapsed, displayTextOf, items, textOf } from '.
 
 const LEGS_MAX = 8
 
-/** The records of a list of orders, one for each order with a life of its own. */
+/** The records of a list of orders, one for each order with its own life. */
 export function parseOrders(answer: Wire): readonly Wire[] {
   return items(answer, 'orders', 'order').flatMap(unbracketed)
 }
@@ -67,12 +67,12 @@ export function parseOrder(wire: Wire, account: string): OrderReport {
 }
 
 export interface Figures {
-  /** Null: not told. */
+  /** Null: not published. */
   readonly quantity: Decimal | null
   readonly filled: NonNullable<OrderReport['filledTotal']>
 }
 
-/** Tradier may call an order filled before it says how much of it at which price: until then the figures say nothing was. */
+/** Tradier may call an order filled before it says how much of it at which price: until then the quantities show that nothing was. */
 export function figuresOf(wire: Wire): Figures {
   const executed = amountOrNull(wire, 'exec_quantity') ?? amountOrNull(wire, 'executed_quantity') ?? ZERO
   const average = amountOrNull(wire, 'avg_fill_price') ?? ZERO
@@ -83,7 +83,7 @@ export function figuresOf(wire: Wire): Figures {
   }
 }
 
-/** A word that says filled counts once the figures say so too. @throws UnknownWord */
+/** A status of filled counts once the quantities show it too. @throws UnknownValueError */
 export function statusOf(wire: Wire, { quantity, filled }: Figures): OrderStatus {
   const reported = member<OrderStatus>(wire, 'status', STATUSES)
   const isWhole = !isNil(filled.quantity) && (quantity === null || filled.quantity === quantity || compare(filled.quantity, quantity) >= 0)
@@ -94,7 +94,7 @@ export function statusOf(wire: Wire, { quantity, filled }: Figures): OrderStatus
   return reported === 'working' && !isNil(filled.quantity) ? 'partially_filled' : reported
 }
 
-/** Whether Tradier says filled and has not told the figures of it yet. */
+/** Whether Tradier reports filled and has not sent the quantities yet. */
 export function lacksFillTotals({ status, brokerStatus }: OrderReport): boolean {
   return brokerStatus === 'filled' && status !== 'filled'
 }
@@ -113,7 +113,7 @@ function singleOf(wire: Wire, instrument: Instrument): Subject {
   }
 }
 
-/** Tradier counts the contracts of each leg; a package is what they have in common. */
+/** Tradier counts the contracts of each leg; the quantity of the order is what they have in common. */
 function multiLegOf(wire: Wire): Subject {
   const records = legsOf(wire)
   const { type, side } = member(wire, 'type', MULTI_LEG_TYPES)
@@ -131,8 +131,8 @@ function legOf(order: Wire, wire: Wire, ratio: bigint): Leg {
 }
 
 /**
- * A leg's executions are told by their total alone. It is passed on as one when there is no more to come: a total that grew would need what was
- * told before to be known for ever.
+ * A leg's executions are sent as their total alone. It is passed on as one when there is no more to come: a total that grew would need what was
+ * published before to be known for ever.
  */
 function legFills(order: Wire, wire: Wire, symbol: string): Leg['fills'] {
   const { filled, quantity } = figuresOf(wire)
@@ -148,7 +148,7 @@ function legFills(order: Wire, wire: Wire, symbol: string): Leg['fills'] {
 
 const ENDED: ReadonlySet<OrderStatus> = new Set(['cancelled', 'expired', 'rejected'])
 
-/** Packages whose every leg is filled, at their net price; null where the legs do not tell. */
+/** The quantity for which every leg is filled, at the net price; null where the legs do not show it. */
 function multiLegFilled(wire: Wire, legs: readonly Leg[]): OrderReport['filledTotal'] {
   const { side } = member(wire, 'type', MULTI_LEG_TYPES)
   let units: bigint | null = null
@@ -183,7 +183,7 @@ function wholeOf(wire: Wire): bigint {
   throw new Malformed('quantity', 'a positive whole number', quantity)
 }
 
-/** The side says which way it goes. */
+/** The side states the direction. */
 function positive(wire: Wire, key: string): Decimal {
   const value = amount(wire, key)
   if (value.startsWith('-') || isNil(value)) throw new Malformed(key, 'a positive number', value)
@@ -194,7 +194,7 @@ function commonDivisor(a: bigint, b: bigint): bigint {
   return b === 0n ? a : commonDivisor(b, a % b)
 }
 
-/** An even package has a price of nothing, which is left out. */
+/** An even order has no price, so it is left out. */
 function freeOf(wire: Wire): Decimal | null {
   return field(wire, 'type') === 'even' ? ZERO : null
 }

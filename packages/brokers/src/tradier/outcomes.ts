@@ -12,7 +12,7 @@ import { type Complaint, complaintOf, errorMessageOf, errorsOf, isRateLimited, i
 import { rejectCodeOf } from './reject-codes.ts'
 import { amountOrNull, readAnswer } from './wire.ts'
 
-/** Words of trouble behind the API, `OmsInternalError` and `OmsUnavailable` among them: nobody knows whether the order got through before it began. */
+/** Messages of a failure behind the API, `OmsInternalError` and `OmsUnavailable` among them: whether the order got through before it is unknown. */
 const INTERNAL_FAILURE = /time[ds]?[ -]?out|unavailable|internal|server error|try again|no response|communicat/i
 /** What Tradier answers to a command that it took: nothing is decided by it about the order. */
 const TAKEN = { ok: true } as const
@@ -70,8 +70,8 @@ function interpreted(reply: HttpReply, order: string | null): Outcome<string> {
 }
 
 /**
- * 400 in the API's own words: it could not read the order, or the order is over. 401, 403 and 429 of the gateway: nobody behind it was asked. A
- * 404 can be a passing error here, and a 401 without a word about the token a doubtful one.
+ * 400 with the API's own message: it could not read the order, or the order is over. 401, 403 and 429 of the gateway: nothing behind it was reached. A
+ * 404 can be a passing error here, and a 401 that does not mention the token proves nothing.
  */
 function refusalOf(reply: HttpReply): Outcome<never> {
   const complaint = complaintOf(reply)
@@ -96,7 +96,7 @@ function refused(message: string, complaint: Complaint): Outcome<never> {
   return refusedWith(message, complaint.form === 'fault' && complaint.code !== '' ? complaint.code : null)
 }
 
-/** The code of a refusal is among its words. */
+/** The code of a refusal is in its message. */
 function refusedWith(message: string, brokerStatus: string | null): Outcome<never> {
   return { kind: 'refused', message, rejectCode: rejectCodeOf(message), brokerStatus }
 }

@@ -1,5 +1,5 @@
 /**
- * What Tradier does not take of what its capabilities offer, said before anything is sent; and the words of an order that depend on the hour and
+ * What Tradier does not accept although its capabilities offer it, refused before anything is sent; and the values of an order that depend on the hour and
  * on what is held. Pure.
  */
 
@@ -10,7 +10,7 @@ import type { RejectCode } from '@trunkline/core/domain/vocabulary'
 import type { OrderReport } from '@trunkline/core/ports/broker'
 import type { Placing } from './requests.ts'
 
-/** Words for the one who asked, and what they come to. */
+/** The display message, and its reject code. */
 export interface Refusal {
   readonly refused: string
   readonly rejectCode: RejectCode
@@ -42,14 +42,14 @@ export function refusalOf(ticket: OrderTicket): Refusal | null {
   if (limitPrice !== null && !isPositive(limitPrice) && !isZero(limitPrice))
     return refused(
       'price_out_of_range',
-      `a package's order_limit_price is never negative: ${side === 'BUY' ? 'SELL it to receive a credit' : 'BUY it to pay a debit'}, with the positive price`
+      `a multi-leg order's order_limit_price is never negative: ${side === 'BUY' ? 'SELL it to receive a credit' : 'BUY it to pay a debit'}, with the positive price`
     )
   if (legs.map(leg => BigInt(leg.ratio)).reduce(divisor) !== 1n)
-    return refused('quantity_invalid', 'the ratios of the legs must be in their lowest terms: say the multiple in order_qty')
+    return refused('quantity_invalid', 'the ratios of the legs must be in their lowest terms: put the multiple in order_qty')
   return instrument === 'MLEG_OPT' ? null : refused('not_permitted', 'only options have legs')
 }
 
-/** Tradier's word for how long an order stands; for DAY+ the session that is on, for it takes no orders for another. */
+/** Tradier's time in force; for DAY+ the session under way, because it accepts no orders for another. */
 export function durationOf({ tif }: OrderTicket, atMs: number, calendar: TradingCalendar): string | Refusal {
   if (tif === 'DAY') return 'day'
   if (tif === 'GTC') return 'gtc'
@@ -63,7 +63,7 @@ export function durationOf({ tif }: OrderTicket, atMs: number, calendar: Trading
   )
 }
 
-/** Tradier's word for buying or selling shares, by what is held. Nothing crosses from long to short in one order. */
+/** Tradier's side for buying or selling shares, by the position. Nothing crosses from long to short in one order. */
 export function shareSide({ side, quantity, tif, symbol }: OrderTicket, position: Decimal): string | Refusal {
   const requested = quantity ?? ZERO
   // Tradier writes eight places of everything.
@@ -86,12 +86,12 @@ export function shareSide({ side, quantity, tif, symbol }: OrderTicket, position
   return tif === 'GTC' ? refused('not_permitted', 'a short sale cannot be GTC: send it as DAY') : 'sell_short'
 }
 
-/** Whether what is asked for can be had by changing the order: not its quantity, side or contracts, nor the session it is for. */
+/** Whether the requested terms can be reached by changing the order: not its quantity, side or contracts, nor the session it is for. */
 export function changeRefusal(order: OrderReport, ticket: OrderTicket): Refusal | null {
   const isSame = (a: Decimal | null, b: Decimal | null) => (a === null || b === null ? a === b : compare(a, b) === 0)
   if (!isSame(order.quantity, ticket.quantity)) return cannot('the quantity', `${order.quantity}`)
   if (order.symbol !== ticket.symbol || order.instrument !== ticket.instrument) return cannot('the symbol', `${order.symbol}`)
-  // Of a package without a debit or a credit Tradier does not tell the side; that of its legs is compared below.
+  // Of a multi-leg order without a debit or a credit Tradier does not send the side; that of its legs is compared below.
   const isSideReported = order.legs === null || (order.limitPrice !== null && !isZero(order.limitPrice))
   if (isSideReported && order.side !== ticket.side) return cannot('the side', order.side)
   if ((order.tif === 'DAY+') !== (ticket.tif === 'DAY+')) return cannot('the session', order.tif)

@@ -1,4 +1,4 @@
-/** Positions, which Tradier tells by quantity and cost alone, joined with the quotes of their symbols. Pure; throws Malformed and nothing else. */
+/** Positions, which Tradier sends with quantity and cost alone, joined with the quotes of their symbols. Pure; throws Malformed and nothing else. */
 
 import { absolute, canonical, type Decimal, dividedBy, isZero, minus, parseDecimal, plus, sum, times } from '@trunkline/core/domain/decimal'
 import type { PositionReport } from '@trunkline/core/ports/broker'
@@ -17,7 +17,7 @@ export interface Holding {
   readonly id: string | null
 }
 
-/** What a quote says of a holding's worth. */
+/** The value of a position by its quote. */
 export interface Mark {
   readonly last: Decimal | null
 }

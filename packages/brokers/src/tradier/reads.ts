@@ -1,4 +1,4 @@
-/** What is read of a login: each a request, and a reading of the answer in the core's words. Lists are whole or a fault. */
+/** The reads of a login: each a request, and a reading of the answer in the core's terms. Lists are whole or a fault. */
 
 import type { Day, Timestamp } from '@trunkline/core/domain/timestamp'
 import {
@@ -29,11 +29,11 @@ import { readAnswer, textOf } from './wire.ts'
 
 /** Beyond it a list is a fault, never cut short. */
 const PAGES_MAX = 100
-/** Tradier's own length of a page: one that is shorter is the last, whatever length was asked for. */
+/** Tradier's own length of a page: one that is shorter is the last, whatever length was requested. */
 const PAGE_LEAST = 25
 /** Symbols in one request for quotes. */
 const SYMBOLS_MAX = 400
-/** An order that is said not to be there is asked for again after so long: Tradier says it of others now and then. */
+/** An order reported as missing is requested again after so long: Tradier reports this wrongly now and then. */
 const ABSENT_PAUSE_MS = 500
 
 export interface ReadParts {
@@ -121,7 +121,7 @@ export class TradierReads {
     return { found, asOf }
   }
 
-  /** Tags are not looked up by Tradier, nor kept from being used twice: the list tells which order has it, and the order itself how it stands. */
+  /** Tradier has no look-up by tag, and does not prevent a tag from being used twice: the list shows which order has it, and the order itself its state. */
   async byTag(account: string, tag: string, signal: AbortSignal): Promise<Found> {
     const { records, asOf } = await this.#listed(account, signal)
     const own = this.#strictly(
@@ -145,7 +145,7 @@ export class TradierReads {
     const parse = (reply: HttpReply) => {
       if (!isSuccess(reply.status)) {
         if (isUnknownOrder(reply) || reply.status === 404) return null
-        throw new BrokerFault('refused', 'Tradier could not be asked for the order')
+        throw new BrokerFault('refused', 'the order could not be requested from Tradier')
       }
       return parseOrderAnswer(demanded(reply)).map(record => this.#reported(parseOrder(record, account)))
     }
@@ -196,7 +196,7 @@ export class TradierReads {
       }
     } catch (fault) {
       if (!(fault instanceof BrokerFault) || fault.kind === 'credentials_rejected') throw fault
-      this.#parts.log.warn('positions are told without prices', { reason: fault.kind })
+      this.#parts.log.warn('positions are returned without prices', { reason: fault.kind })
     }
     return marks
   }
@@ -205,7 +205,7 @@ export class TradierReads {
     return this.#parts.calls.read('standard', request, reply => parse(demanded(reply)), signal, { kind })
   }
 
-  /** `keyOf` names a record of which a later page may tell again, when others have come before it meanwhile. */
+  /** `keyOf` identifies a record that a later page may repeat, when others have come before it meanwhile. */
   async #pages(
     request: (page: number) => HttpRequest,
     parse: (answer: Wire) => readonly Wire[],
@@ -219,7 +219,7 @@ export class TradierReads {
       for (const [key, record] of records) key === null ? all.push(record) : seen.set(key, record)
       if (records.length < PAGE_LEAST) return [...all, ...seen.values()]
     }
-    throw new BrokerFault('refused', `the list has more than ${PAGES_MAX} pages; ask for a shorter time`)
+    throw new BrokerFault('refused', `the list has more than ${PAGES_MAX} pages; request a shorter time`)
   }
 
   #asRead<T>(read: () => T): T {
@@ -237,7 +237,7 @@ function keyed(records: readonly Wire[], keyOf: ((record: Wire) => string) | nul
   return records.map(record => [keyOf === null ? null : keyOf(record), record])
 }
 
-/** An answer that is about what was asked, not about why it is none. */
+/** An answer about the request itself, not about why there is none. */
 function demanded(reply: HttpReply): Wire {
   const answer = readAnswer(reply.body)
   const errors = errorsOf(answer)

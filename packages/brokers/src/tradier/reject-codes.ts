@@ -1,4 +1,4 @@
-/** Tradier's codes of rejections beside the core's, from its registry of error codes. Where it sends a sentence, a code in it or its words decide. */
+/** Tradier's codes of rejections beside the core's, from its registry of error codes. Where it sends a sentence, a code in it or its wording decides. */
 
 import type { RejectCode } from '@trunkline/core/domain/vocabulary'
 import { lookUp } from '../kit/parse.ts'

@@ -23,7 +23,7 @@ export const balancesRequest = (account: string): HttpRequest => get(`${of(accou
 
 export const positionsRequest = (account: string): HttpRequest => get(`${of(account)}/positions`, {})
 
-/** Of the session, and whatever is open still; `filter=all` would get an application switched off that asks often. */
+/** Of the session, and whatever is still open; `filter=all` would get an application switched off that asks often. */
 export const ordersRequest = (account: string, page: number): HttpRequest =>
   get(`${of(account)}/orders`, { includeTags: 'true', page: String(page), limit: String(ORDERS_PAGE) })
 
@@ -49,11 +49,11 @@ export const cancelRequest = (account: string, order: string): HttpRequest => ({
 /** How an order is to be placed, where the ticket alone does not say. */
 export interface Placing {
   readonly duration: string
-  /** Of shares: a word that depends on what is held. */
+  /** Of shares: a side that depends on the position. */
   readonly side: string | null
 }
 
-/** @throws Malformed for a word that Tradier does not have. */
+/** @throws Malformed for a value that Tradier does not have. */
 export function placeRequest(order: NewOrder, placing: Placing): HttpRequest {
   return send('POST', `${of(order.brokerAccountId)}/orders`, {
     ...subject(order, placing),
@@ -98,7 +98,7 @@ function subject({ instrument, symbol, side, quantity, legs }: OrderTicket, plac
 
 function multiLegOf(legs: NonNullable<OrderTicket['legs']>, quantity: Decimal | null): Query {
   const [first] = legs
-  if (first === undefined || quantity === null) throw new Malformed('legs', 'of a counted package', legs.length)
+  if (first === undefined || quantity === null) throw new Malformed('legs', 'of a multi-leg order with a quantity', legs.length)
   return {
     class: 'multileg',
     symbol: underlyingOf(first.symbol),
@@ -120,7 +120,7 @@ function terms({ type, side, legs, limitPrice, stopPrice }: OrderTicket, duratio
   return { type: requireBrokerValue(ORDER_TYPES, type, 'order_type'), duration, price: limitPrice, stop: stopPrice }
 }
 
-/** The word for which way the money of a package goes. */
+/** The order type for which way the money of a multi-leg order goes. */
 function multiLegTypeOf(side: Side, limitPrice: Decimal | null): string {
   if (limitPrice === null) return 'market'
   if (isZero(limitPrice)) return 'even'

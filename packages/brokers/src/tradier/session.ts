@@ -1,4 +1,4 @@
-/** How Tradier's account stream is spoken: a session of five minutes to begin with, no acknowledgement, no replay, and events with few fields. */
+/** The protocol of Tradier's account stream: a session of five minutes to begin with, no acknowledgement, no replay, and events with few fields. */
 
 import { ZERO } from '@trunkline/core/domain/decimal'
 import { isOpen } from '@trunkline/core/domain/order'
@@ -15,12 +15,12 @@ import { type KnownOrders, merged } from './known-orders.ts'
 import { lacksFillTotals } from './orders.ts'
 import { textOf } from './wire.ts'
 
-/** A request that is not answered by a complaint within this time is taken to have been heard. */
+/** A request without an error within this time is taken to be accepted. */
 const SETTLED_MS = 500
 /** From one reading of the same order to the next, and of an account's positions and balances. */
 const ORDER_SPACING_MS = 1_000
 const ACCOUNT_SPACING_MS = 2_000
-/** Readings of an order that is called filled and does not say how; the mirror's own come later. */
+/** Readings of an order that is reported filled without quantities; the mirror's own come later. */
 const UNREPORTED_MAX = 20
 /** Orders of which the stream remembers something. */
 const ORDERS_MAX = 5_000
@@ -68,7 +68,7 @@ class AccountProtocol implements StreamProtocol<AccountEvent> {
   readonly #orders: Refetch
   readonly #accounts: Refetch
   readonly #unreported = new Map<string, number>()
-  /** How much of an order was filled and whether it was open, as it was told here last. */
+  /** How much of an order was filled and whether it was open, as last published. */
   readonly #standings = new Map<string, string>()
 
   constructor(options: StreamOptions, session: string) {
@@ -92,7 +92,7 @@ class AccountProtocol implements StreamProtocol<AccountEvent> {
     })
   }
 
-  /** Tradier says nothing to a session that it takes. */
+  /** Tradier does not acknowledge a session that it accepts. */
   opened(connection: Connection<AccountEvent>): void {
     this.#connection = connection
     this.#settled = this.#options.clock.alarm(SETTLED_MS, () => {
@@ -119,7 +119,7 @@ class AccountProtocol implements StreamProtocol<AccountEvent> {
     return [...this.#goLive(), ...events.map(event => ({ type: 'event', event }) as const)]
   }
 
-  /** Whatever is heard first is proof as well. */
+  /** The first message is proof as well. */
   #goLive(): readonly StreamMessage<AccountEvent>[] {
     if (this.#isLive) return []
     this.#isLive = true
@@ -139,7 +139,7 @@ class AccountProtocol implements StreamProtocol<AccountEvent> {
     return this.#report(report)
   }
 
-  /** An unknown status is counted; what it means for the order nobody knows, so that the stream has a gap. */
+  /** An unknown status is counted; what it means for the order is unknown, so the stream has a gap. */
   #merged(known: OrderReport, event: Wire): ReturnType<typeof merged> {
     try {
       return merged(known, event)

@@ -10,9 +10,9 @@ export interface TradierSettings {
   readonly authorizeUrl: string
   readonly clientId: string
   readonly clientSecret: string
-  /** Tradier documents no such parameter and knows one callback per application. The sandbox brokerage is told, because our port is not fixed. */
+  /** Tradier documents no such parameter and knows one callback per application. The sandbox receives it, because our port is not fixed. */
   readonly sendRedirectUri: boolean
-  /** Whether the streams are used; what they would tell is asked for instead. */
+  /** Whether the streams are used; otherwise their data is polled. */
   readonly accountStream: boolean
   readonly marketStream: boolean
   /** Between two signs of life of the account stream, in milliseconds; a minute unless it is known otherwise. */
@@ -42,13 +42,13 @@ const TABLE = {
     env: 'TRUNKLINE_TRADIER_ACCOUNT_STREAM',
     fallback: 'auto',
     allowed: STREAM_VALUES,
-    about: '`1` follows accounts by Tradier’s stream, `0` by asking. `auto`: by the stream where the environment is `live`.'
+    about: '`1` follows accounts by Tradier’s stream, `0` by polling. `auto`: by the stream where the environment is `live`.'
   },
   marketStream: {
     env: 'TRUNKLINE_TRADIER_MARKET_STREAM',
     fallback: 'auto',
     allowed: STREAM_VALUES,
-    about: '`1` follows prices by Tradier’s stream, `0` by asking. `auto`: by the stream where the environment is `live`.'
+    about: '`1` follows prices by Tradier’s stream, `0` by polling. `auto`: by the stream where the environment is `live`.'
   }
 } as const satisfies BrokerTable
 

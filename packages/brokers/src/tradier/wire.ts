@@ -66,7 +66,7 @@ export function textOf(wire: Wire, key: string): string | null {
   return isNothing(field(wire, key)) ? null : text(wire, key)
 }
 
-/** Words for people. */
+/** Display text. */
 export function displayTextOf(wire: Wire, key: string): string | null {
   return isNothing(field(wire, key)) ? null : displayTextOrNull(wire, key)
 }

@@ -72,7 +72,7 @@ test('orders: every page of the open ones, then of those since; the later answer
   )
 })
 
-test('an order with an unknown status is left out, counted and told; the rest of the list stands', async () => {
+test('an order with an unknown status is left out, counted and logged; the rest of the list stands', async () => {
   await using venue = await Venue.start()
   const [first, second] = fixture('orders').body
   venue.on('GET /api/v2/orders', json(200, [{ ...first, status: 'levitating' }, second]))
@@ -130,7 +130,7 @@ test('an order is sent once, and what comes back is proof or it is unknown', asy
   assert.equal(venue.requests('POST').length, 3)
 })
 
-test('what cannot be placed at Alpaca is refused in words before anything is sent', async () => {
+test('what cannot be placed at Alpaca is refused with a message before anything is sent', async () => {
   await using venue = await Venue.start()
   await using opened = openAt(venue)
   const outcome = await opened.broker.submit({ ...ORDER, tif: 'DAY+', type: 'MKT', limitPrice: null }, soon())
@@ -138,7 +138,7 @@ test('what cannot be placed at Alpaca is refused in words before anything is sen
   assert.deepEqual(venue.seen, [])
 })
 
-test('an order is looked for by its own id with a colon, and absence is told from failure', async () => {
+test('an order is looked up by its own id with a colon, and absence is distinguished from failure', async () => {
   await using venue = await Venue.start()
   venue.on('GET /api/v2/orders:by_client_order_id', ({ query }) =>
     query.get('client_order_id') === 'tl0001' ? as('order.filled') : as('error.order')
@@ -153,7 +153,7 @@ test('an order is looked for by its own id with a colon, and absence is told fro
   await assert.rejects(broker.findOrder({ ...key, brokerClOrdId: 'tl0009' }, soon()), isFault('refused'))
 })
 
-test('a replacement is accepted when the old order has given way, and asks for what is left of the total', async () => {
+test('a replacement is accepted when the old order has given way, and requests what is left of the total', async () => {
   await using venue = await Venue.start()
   const old = { ...fixture('order.pending').body, status: 'partially_filled', qty: '10', filled_qty: '3', filled_avg_price: '150.2' }
   venue.on(`GET /api/v2/orders/${OLD}`, () =>
@@ -168,14 +168,14 @@ test('a replacement is accepted when the old order has given way, and asks for w
   assert.deepEqual(JSON.parse(venue.requests('PATCH')[0]?.body ?? ''), { qty: '9', limit_price: '149.5', client_order_id: 'tl0006' })
 })
 
-test('a replacement of a replacement asks for no more than that had left, though an execution before it is not reported yet', async () => {
+test('a replacement of a replacement requests no more than that had left, though an execution before it is not reported yet', async () => {
   const rows = [
-    // Of 10, 3 were filled before this order, and nobody knows it yet.
+    // Of 10, 3 were filled before this order, which is not known yet.
     { total: '10', totalChange: '0', requested: undefined },
     { total: '12', totalChange: '2', requested: '9' },
     // It is known, and the core has left it out itself.
     { total: '7', totalChange: '0', requested: undefined },
-    // Another 2 filled between the look at the old order and the replacement: they were asked for twice, and are not again.
+    // Another 2 filled between the look at the old order and the replacement: they were requested twice, and are not again.
     { total: '5', totalChange: '0', requested: '5' }
   ] as const
   for (const { total, totalChange, requested } of rows) {
@@ -224,7 +224,7 @@ test('a replacement that Alpaca took and then did not carry out is unknown, or r
   assert.equal((await opened.broker.findOrder(key, soon())).found?.status, 'rejected')
 })
 
-test('a cancel is taken when Alpaca has nothing to say, and refused in its words', async () => {
+test('a cancel is accepted with an empty answer, and refused with Alpaca’s message', async () => {
   await using venue = await Venue.start()
   await using opened = openAt(venue)
   const cancel = async () => await opened.broker.cancel({ brokerAccountId: ACCOUNT, brokerOrderId: OLD }, soon())
@@ -241,7 +241,7 @@ test('a cancel is taken when Alpaca has nothing to say, and refused in its words
   assert.equal((await cancel()).kind, 'unknown')
 })
 
-test('credentials are rejected when the account is refused to them as well, and not for a moment’s trouble or a missing scope', async () => {
+test('credentials are rejected when the account is refused to them as well, and not for a passing failure or a missing scope', async () => {
   await using venue = await Venue.start()
   await using opened = openAt(venue)
   const { broker } = opened
@@ -256,7 +256,7 @@ test('credentials are rejected when the account is refused to them as well, and 
   await assert.rejects(broker.positions(ACCOUNT, soon()), isFault('credentials_rejected'))
 })
 
-test('what Alpaca says of its limit is kept to', async () => {
+test('the limit that Alpaca reports is respected', async () => {
   await using venue = await Venue.start()
   const reset = String(Math.ceil(Date.now() / 1_000) + 30)
   venue.on('GET /api/v2/account', () => ({

@@ -1,4 +1,4 @@
-/** Alpaca's adapter under the broker contract, at the sandbox brokerage that speaks as Alpaca. */
+/** Alpaca's adapter under the broker contract, at the sandbox that emulates Alpaca. */
 
 import { after } from 'node:test'
 import { brokerContract } from '@trunkline/testkit/broker-contract/index'

@@ -1,4 +1,4 @@
-/** Alpaca's adapter at the sandbox brokerage that speaks as Alpaca. */
+/** Alpaca's adapter at the sandbox that emulates Alpaca. */
 
 import { uuidFor } from '@trunkline/sandbox/dialects/alpaca/ids'
 import { alpaca } from '../../src/alpaca/index.ts'
@@ -17,7 +17,7 @@ export const PING_MS = 2 * HEARTBEAT_MS
 /** What Alpaca allows on its smallest plan. */
 const LIMITS = { requests_per_minute: 200, connections_per_stream: 1, symbols_per_stream: 30 }
 
-/** The house as strict as Alpaca. */
+/** The sandbox as strict as Alpaca. */
 export async function strict(starting: Promise<SandboxProcess>): Promise<SandboxProcess> {
   const sandbox = await starting
   await sandbox.control('PUT', '/dialects/alpaca', LIMITS)
@@ -50,7 +50,7 @@ export const ALPACA: DialectBroker = {
   name: 'alpaca',
   define: (sandbox, deps) => alpacaAt(sandbox, deps),
   clock: systemClock,
-  // The account of coins is part of the one account at Alpaca.
+  // The crypto account is part of the one account at Alpaca.
   accounts: [
     { kind: 'margin', cash: '100000' },
     { kind: 'coin', cash: '100000' }
@@ -59,7 +59,7 @@ export const ALPACA: DialectBroker = {
   ids: 'uuid',
   path: on => `/alpaca/api/v2/${PATHS[on]}`,
   authorize: ({ access_token: token }) => ({ authorization: `Bearer ${token}` }),
-  // An account's balance is told with the account.
+  // An account's balance is returned with the account.
   operations: { accounts: ['balances.list'] },
   throttledSubmit: 'refused',
   endless: () =>

@@ -46,12 +46,12 @@ function onlyKnown(read: () => unknown): void {
   }
 }
 
-test('no messages make the account stream throw anything but Malformed, and nothing of another account is told', async () => {
+test('no messages make the account stream throw anything but Malformed, and nothing of another account is published', async () => {
   const clock = new VirtualClock()
   const { unknownValues: known, log } = unknownValueCounter()
   const refresh = () => Promise.reject(new BrokerFault('credentials_rejected', 'nothing to renew'))
   await using tokens = new TokenSource({ holder: new MemoryHolder(TOKEN), clock, log, tokenOf: oauthToken, refresh })
-  const never = () => Promise.reject(new BrokerFault('unreachable', 'nobody is there'))
+  const never = () => Promise.reject(new BrokerFault('unreachable', 'no host is there'))
   const reads = { account: async () => ACCOUNT, order: never, positions: never, balances: never }
   const options = { url: 'ws://127.0.0.1:1', pingMs: 1_000, tokens, hello: () => ({}), clock, log, unknownValues: known, reads }
   const messages = fixtureNames()

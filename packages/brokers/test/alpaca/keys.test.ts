@@ -1,4 +1,4 @@
-/** Alpaca's adapter with API keys, at the sandbox brokerage that speaks as Alpaca. */
+/** Alpaca's adapter with API keys, at the sandbox that emulates Alpaca. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -42,6 +42,6 @@ test('keys open the account, its stream and the market streams, until they are t
   await sandbox.control('POST', `/logins/${login.username}/revoke`, {})
   const error = await listened
   assert.ok(error instanceof BrokerFault && error.kind === 'credentials_rejected', String(error))
-  await using other = definition.open(new MemoryHolder({ key_id: 'PKNOBODY00000001', secret_key: 'a-secret-that-nobody-has' }))
+  await using other = definition.open(new MemoryHolder({ key_id: 'PKNOBODY00000001', secret_key: 'a-wrong-secret' }))
   await assert.rejects(other.accounts(soon()), (fault: unknown) => fault instanceof BrokerFault && fault.kind === 'credentials_rejected')
 })

@@ -38,7 +38,7 @@ test('an account and its balance', () => {
   })
 })
 
-test('positions: coins get their slash back, and the side gives the sign whether the number has it or not', () => {
+test('positions: crypto pairs get their slash back, and the side gives the sign whether the number has it or not', () => {
   const known = unknownValueCounter()
   const read = (each: Wire) => parsePosition(each, ACCOUNT, known.unknownValues)
   const [share, crypto, option] = readList(bodyText('positions')).map(read)
@@ -135,7 +135,7 @@ test('what else an order can be', () => {
   assert.throws(() => parseOrder({ ...calculated, qty: null }, ACCOUNT), Malformed)
 })
 
-test('a package is what its first leg does, and its price is turned with it; legs tell what they filled when it is over', () => {
+test('a multi-leg order is named after its first leg, and its price has the matching sign; legs report their fills when it is over', () => {
   const open = order('multi-leg')
   assert.deepEqual([open.symbol, open.instrument, open.side, open.limitPrice], [null, 'MLEG_OPT', 'SELL', '0.85'])
   assert.deepEqual(
@@ -158,7 +158,7 @@ test('a package is what its first leg does, and its price is turned with it; leg
   ])
 })
 
-test('the legs of a package that can still fill tell nothing: their totals would be added up', () => {
+test('the legs of a multi-leg order that can still fill report nothing: their totals would be added up', () => {
   const partly = { ...wire('order.multi-leg.filled'), status: 'partially_filled', qty: '2' }
   assert.deepEqual(
     parseOrder(partly, ACCOUNT).legs?.map(({ fills }) => fills),
@@ -166,7 +166,7 @@ test('the legs of a package that can still fill tell nothing: their totals would
   )
 })
 
-test('the legs of a bracket are orders of their own', () => {
+test('the legs of a bracket are separate orders', () => {
   const orders = parseOrders(wire('order.bracket'), ACCOUNT)
   assert.deepEqual(
     orders.map(({ side, type, status, legs }) => [side, type, status, legs]),
@@ -183,7 +183,7 @@ test('an order that waits for its auction is at work: it can be cancelled and mo
   assert.deepEqual([first?.status, first?.tif], ['working', 'OPEN'])
 })
 
-test('what an adjusted contract delivers nobody says, so that its trade has no amount', () => {
+test('what an adjusted contract delivers is not stated, so its trade has no amount', () => {
   const activity = fixture('activities').body[2]
   const amountOf = (symbol: string) => parseTransaction({ ...activity, symbol }, unknownValueCounter().unknownValues).amount
   assert.deepEqual([amountOf('AAPL261218C00200000'), amountOf('AAPL1261218C00200000')], ['-310', null])

@@ -4,7 +4,7 @@ import { rejectCodeOf } from '../../src/alpaca/reject-codes.ts'
 
 const SHARES = { instrument: 'STK', side: 'SELL' } as const
 
-test('sentences of refusal come to a code where they say it for sure', () => {
+test('messages of refusal are mapped to a code where they are unambiguous', () => {
   for (const [reason, code] of [
     ['insufficient buying power', 'insufficient_funds'],
     ['insufficient day trading buying power', 'insufficient_funds'],
@@ -27,7 +27,7 @@ test('sentences of refusal come to a code where they say it for sure', () => {
     assert.equal(rejectCodeOf(reason, SHARES), code, reason)
 })
 
-test('of a pair of coins the balance that falls short is what is sold, or what it is paid with', () => {
+test('for a crypto pair the insufficient balance is what is sold, or what it is paid with', () => {
   const reason = 'insufficient balance for BTC (requested: 2, available: 1)'
   assert.equal(rejectCodeOf(reason, { instrument: 'CRYPTO', side: 'SELL' }), 'insufficient_position')
   assert.equal(rejectCodeOf(reason, { instrument: 'CRYPTO', side: 'BUY' }), 'insufficient_funds')

@@ -18,7 +18,7 @@ after(() =>
 
 const STREAM = '/api/stream'
 
-/** Speaks as their paper accounts do: JSON in binary frames. */
+/** As their paper accounts do: JSON in binary frames. */
 const send = (socket: WebSocket, message: string) => socket.send(Buffer.from(message))
 
 function listens(venue: Venue, authorization = 'stream.authorized'): Json[] {
@@ -57,7 +57,7 @@ class AccountListener implements AsyncDisposable {
 
   async receives(hasArrived: () => boolean, what: string): Promise<void> {
     await until(hasArrived, what).catch((cause: unknown) => {
-      throw new Error(`${what}; heard ${this.history}`, { cause })
+      throw new Error(`${what}; received ${this.history}`, { cause })
     })
   }
 
@@ -124,10 +124,10 @@ test('an execution that did not come is noticed at the next one', async () => {
   await using listener = new AccountListener(opened)
   await listener.receives(() => listener.count('live') === 1, 'live')
   for (const name of ['stream.new', 'stream.fill']) send(venue.last, bodyText(name))
-  await listener.receives(() => listener.history.startsWith('live, order, gap missing, live, order'), 'the hole')
+  await listener.receives(() => listener.history.startsWith('live, order, gap missing, live, order'), 'the gap')
 })
 
-test('one sent twice is no hole, and an order first heard of with fills is none either', async () => {
+test('one sent twice is no gap, and an order first seen with fills is none either', async () => {
   await using venue = await Venue.start()
   listens(venue)
   venue.on('GET /api/v2/positions', as('positions'))
@@ -139,7 +139,7 @@ test('one sent twice is no hole, and an order first heard of with fills is none 
   assert.equal(listener.count('gap'), 0)
 })
 
-test('a package by its own message; a leg’s message has its package asked for, and one that nobody knows is passed over', async () => {
+test('a multi-leg order by its own message; after a leg’s message its order is requested, and an unknown one is skipped', async () => {
   await using venue = await Venue.start()
   listens(venue)
   venue.on('GET /api/v2/positions', as('positions'))
@@ -149,26 +149,26 @@ test('a package by its own message; a leg’s message has its package asked for,
   await listener.receives(() => listener.count('live') === 1, 'live')
   send(venue.last, bodyText('stream.leg'))
   send(venue.last, bodyText('stream.multi-leg'))
-  await listener.receives(() => listener.orders.length === 1, 'the package')
+  await listener.receives(() => listener.orders.length === 1, 'the multi-leg order')
   assert.deepEqual(
     listener.orders[0]?.fills?.map(({ price, quantity }) => [price, quantity]),
     [['0.87', '1']]
   )
   send(venue.last, bodyText('stream.leg'))
-  await listener.receives(() => listener.orders.length === 2, 'the package as it is now')
+  await listener.receives(() => listener.orders.length === 2, 'the multi-leg order as it is now')
   assert.equal(listener.orders[1]?.legs?.[0]?.fills.length, 1)
   assert.equal(listener.orders[1]?.releases, undefined)
   const partly = { ...fixture('order.multi-leg.filled').body, status: 'partially_filled', qty: '2' }
   venue.on(`GET /api/v2/orders/${partly.id}`, json(200, partly))
   const bare = fixture('stream.multi-leg').body
   send(venue.last, JSON.stringify({ ...bare, data: { ...bare.data, order: { ...bare.data.order, legs: null } } }))
-  await listener.receives(() => listener.orders.length === 3, 'the package again')
-  // It was only looked at: nothing says that a cancel or a replacement was refused.
+  await listener.receives(() => listener.orders.length === 3, 'the multi-leg order again')
+  // It was only read: nothing shows that a cancel or a replacement was refused.
   assert.deepEqual([listener.orders[2]?.status, listener.orders[2]?.releases], ['partially_filled', undefined])
   assert.equal(listener.count('gap'), 0)
 })
 
-test('what is older than what was told is passed over, but for its execution', async () => {
+test('what is older than what was published is skipped, except for its execution', async () => {
   await using venue = await Venue.start()
   listens(venue)
   venue.on('GET /api/v2/positions', as('positions'))
@@ -203,7 +203,7 @@ test('what is older than what was told is passed over, but for its execution', a
   )
 })
 
-test('a refused replacement: both orders are asked for, and the one that is live again is released', async () => {
+test('a refused replacement: both orders are requested, and the one that is live again is released', async () => {
   await using venue = await Venue.start()
   listens(venue)
   const { order } = fixture('stream.replace.refused').body.data
@@ -219,7 +219,7 @@ test('a refused replacement: both orders are asked for, and the one that is live
   assert.deepEqual(reported.get(order.id), ['rejected', undefined])
 })
 
-test('a status nobody knows is a gap, counted and told; the line stays', async () => {
+test('an unknown status is a gap, counted and logged; the connection stays', async () => {
   await using venue = await Venue.start()
   listens(venue)
   await using opened = openAt(venue)
@@ -229,7 +229,7 @@ test('a status nobody knows is a gap, counted and told; the line stays', async (
   send(venue.last, JSON.stringify({ stream: 'trade_updates', data: { ...data, order: { ...data.order, status: 'levitating' } } }))
   await listener.receives(() => listener.history === 'live, gap malformed, live', 'a gap')
   assert.equal(opened.meter.counted('broker_unknown_words_total', { broker: 'ALPACA', field: 'status' }), 1)
-  // A new word for what happened only describes it.
+  // A new value for what happened only describes it.
   send(venue.last, JSON.stringify({ stream: 'trade_updates', data: { ...data, event: 'levitated' } }))
   await listener.receives(() => listener.orders.length === 1, 'the order')
   assert.equal(venue.sockets.length, 1)
@@ -248,7 +248,7 @@ test('what cannot be read is a gap and a new connection', async () => {
   assert.ok(listener.events.every(event => event.type !== 'gap' || event.cause === 'malformed'))
 })
 
-test('a stream that refuses the credentials: the account is asked, and only its word ends the session', async () => {
+test('a stream that refuses the credentials: the account is requested, and only its refusal ends the session', async () => {
   await using venue = await Venue.start()
   listens(venue, 'stream.unauthorized')
   await using opened = openAt(venue)

@@ -23,7 +23,7 @@ const sent = (ticket: OrderTicket, brokerClOrdId = 'tl0001'): NewOrder => ({ ...
 const bodyOf = (ticket: OrderTicket) => JSON.parse(submitRequest(sent(ticket)).body ?? '')
 const answer = (status: number, body: object): HttpReply => ({ status, headers: {}, body: JSON.stringify(body) })
 
-test('orders in Alpaca’s words', () => {
+test('orders in Alpaca’s format', () => {
   assert.deepEqual(bodyOf({ ...TICKET, tif: 'DAY+' }), {
     symbol: 'AAPL',
     side: 'buy',
@@ -78,7 +78,7 @@ test('orders in Alpaca’s words', () => {
   assert.throws(() => submitRequest(sent({ ...TICKET, side: 'BUY_TO_OPEN' })), Malformed)
 })
 
-test('a package: the leg that says what it is comes first, and the price is what is paid', () => {
+test('a multi-leg order: the leg that defines its side comes first, and the price is what is paid', () => {
   const body = bodyOf(SPREAD)
   assert.deepEqual(body, {
     order_class: 'mleg',
@@ -127,7 +127,7 @@ test('what was sent is what is read back, for every kind of order offered', () =
   assert.equal(count, 2 * (4 * 4 + 2 * 2 + 2) + 4 * 2 + 2 * 2 + 2 * 3 * 2)
 })
 
-test('what Alpaca does not take is said in words', () => {
+test('what Alpaca does not accept is refused with a message', () => {
   const refuse = (more: Partial<OrderTicket>) => refusalOf({ ...TICKET, ...more })
   assert.equal(refuse({}), null)
   assert.match(refuse({ tif: 'GTC+', type: 'STP', limitPrice: null, stopPrice: dec('1') })?.message ?? '', /limit orders only/)
@@ -192,14 +192,14 @@ test('which answers to a replacement and a cancel prove what', () => {
   assert.equal(parseOrder(fixture('order.pending').body, ACCOUNT).brokerOrderId, old)
 })
 
-test('which answers speak of the credentials', () => {
+test('which answers are about the credentials', () => {
   const fixtures = ['error.unauthorized', 'error.unauthorized.bare', 'error.forbidden']
   for (const name of fixtures) assert.equal(isUnauthorized(reply(name)), true, name)
   for (const name of ['error.power', 'error.scope', 'error.order', 'order.pending']) assert.equal(isUnauthorized(reply(name)), false, name)
   assert.equal(isUnauthorized({ status: 403, headers: {}, body: '<html>nginx</html>' }), false)
 })
 
-test('lists are asked for by page', () => {
+test('lists are requested by page', () => {
   const at = '2026-11-03T15:00:00.000000Z' as Parameters<typeof activitiesRequest>[0]
   assert.equal(
     ordersRequest('all', at, null).path,

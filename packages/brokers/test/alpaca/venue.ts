@@ -32,7 +32,7 @@ export function json(status: number, body: unknown): Answer {
 /** Null: the connection is cut without an answer. */
 export type Route = (seen: Seen & { readonly query: URLSearchParams }) => Answer | null
 
-/** What a socket of a stream's path is told when it comes, and what it is answered. */
+/** The greeting of a socket of a stream's path, and the answers to it. */
 export interface StreamScript {
   greet?(socket: WebSocket): void
   onFrame(data: Buffer, socket: WebSocket, isBinary: boolean): void
@@ -80,7 +80,7 @@ export class Venue implements AsyncDisposable {
     return this.#host.seen
   }
 
-  /** What was asked of a path, in its order; `what` is a method and the beginning of a path. */
+  /** The requests to a path, in order; `what` is a method and the beginning of a path. */
   requests(what: string): readonly Seen[] {
     return this.seen.filter(({ method, path }) => `${method} ${path}`.startsWith(what))
   }
@@ -91,7 +91,7 @@ export class Venue implements AsyncDisposable {
 
   get last(): WebSocket {
     const last = this.sockets.at(-1)
-    assert.ok(last !== undefined, 'nobody has connected')
+    assert.ok(last !== undefined, 'no client has connected')
     return last.socket
   }
 
@@ -125,7 +125,7 @@ export class Venue implements AsyncDisposable {
   #routeOf(what: string): Route {
     for (const [pattern, route] of this.routes)
       if (pattern.endsWith('*') ? what.startsWith(pattern.slice(0, -1)) : pattern === what) return route
-    return () => json(404, { code: 40410000, message: `nobody wrote an answer to ${what}` })
+    return () => json(404, { code: 40410000, message: `no answer is scripted for ${what}` })
   }
 }
 

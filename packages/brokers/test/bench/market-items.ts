@@ -141,4 +141,4 @@ const laps = Array.from({ length: 20 }, () => {
   parseBarsPage(page, 0)
   return performance.now() - from
 }).toSorted((a, b) => a - b)
-console.log(`page of 10,000 bars: median ${laps[10]?.toFixed(1)} ms, worst ${laps[19]?.toFixed(1)} ms; told ${received}`)
+console.log(`page of 10,000 bars: median ${laps[10]?.toFixed(1)} ms, worst ${laps[19]?.toFixed(1)} ms; published${received}`)

@@ -12,7 +12,7 @@ import { MemoryHolder } from '../support/holder.ts'
 import { MemoryLog } from '../support/log.ts'
 import { MemoryMeter } from '../support/meter.ts'
 
-/** One round stays below the adapter's own budget, and the pause fills it again. */
+/** One round stays below the adapter's own rate limit, and the pause fills it again. */
 const ROUND = 1_800
 const PAUSE_MS = 1_200
 const ROUNDS = 5

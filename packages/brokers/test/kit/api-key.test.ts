@@ -27,7 +27,7 @@ test('what was entered becomes credentials, a token, and a header for each key',
   await keys.login.revoke(credentials, signal)
 })
 
-test('what cannot be a key is refused in words that do not repeat it', async () => {
+test('what cannot be a key is refused with a message that does not repeat it', async () => {
   for (const entered of [{}, { id: 'ABCD' }, { id: 'abcd', secret: 's' }, { id: 'ABCD', secret: 'x y' }, { id: 'ABCD', secret: 'é' }])
     await assert.rejects(keys.login.complete(entered, signal), LoginRefused)
   await assert.rejects(keys.login.complete({ id: 'ABCD', secret: 'q'.repeat(41) }, signal), (error: unknown) => {

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { BoundedMap, TtlCache } from '../../src/kit/bounded-cache.ts'
 import { VirtualClock } from '../support/clocks.ts'
 
-test('at the bound the fact learnt longest ago is forgotten', () => {
+test('at the bound the oldest entry is evicted', () => {
   const remembered = new BoundedMap<number>(2)
   for (const [key, fact] of [
     ['a', 1],
@@ -20,7 +20,7 @@ test('at the bound the fact learnt longest ago is forgotten', () => {
   )
 })
 
-test('a fact is good for its time, that there is none as well, and begins anew when it is learnt again', async () => {
+test('an entry is valid for its time, also that there is none, and starts again when it is stored again', async () => {
   const clock = new VirtualClock()
   const recent = new TtlCache<string | null>({ clock, max: 2, forMs: 1_000 })
   recent.put('a', null)

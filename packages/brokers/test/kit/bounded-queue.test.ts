@@ -26,14 +26,14 @@ test('everything put is read in order, before the end', async () => {
   assert.deepEqual(await reading, ['a', 'b', 'c'])
 })
 
-test('at the bound what waited is given up, and the reader is told', async () => {
+test('at the bound what waited is given up, and the reader receives that', async () => {
   const queue = queueOf()
   for (const item of ['a', 'b', 'c', 'd', 'e']) queue.put(item)
   queue.end()
   assert.deepEqual(await all(queue), ['lost', 'd', 'e'])
 })
 
-test('of one state only the newest waits, in the place of the first; once read it starts anew', async () => {
+test('of one state only the newest waits, in the place of the first; once read it starts again', async () => {
   const queue = queueOf(10)
   const put = (item: string) => queue.put(item, item.includes('=') ? (item.split('=')[0] ?? null) : null)
   for (const item of ['a=1', 'fill', 'b=1', 'a=2', 'fill', 'a=3']) put(item)
@@ -89,7 +89,7 @@ test('changes of a key are read together, one read at a time, and not too often'
   assert.deepEqual(reads, ['a at 1000', 'b at 1000', 'a at 1100', 'a at 1500'])
 })
 
-test('a read that failed is told once; closing tells nothing and waits for what runs', async () => {
+test('a read that failed is reported once; closing reports nothing and waits for what runs', async () => {
   const clock = new VirtualClock()
   const failed: string[] = []
   const refetch = new Refetch({

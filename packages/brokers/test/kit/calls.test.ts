@@ -79,7 +79,7 @@ test('what an interpreter cannot read is unknown', async () => {
   assert.equal((await broker.calls.command(ORDER, interpret, signal)).kind, 'unknown')
 })
 
-test('a command for which there is no room, no token or no connection was not sent', async () => {
+test('a command without capacity, token or connection was not sent', async () => {
   await using broker = await start((_, response) => json(response, 429, {}, { 'retry-after': '60' }))
   assert.equal((await broker.calls.command(ORDER, interpret, signal)).kind, 'refused')
   assert.equal((await broker.calls.command(ORDER, interpret, signal)).kind, 'not_sent')
@@ -121,7 +121,7 @@ test('a read after a 401 goes again with a new token; a command does not', async
   )
 })
 
-test('a login that ended is told by reads as a fault and by commands as not sent', async () => {
+test('a login that ended is a fault for reads and not sent for commands', async () => {
   const gone = () => Promise.reject(new BrokerFault('credentials_rejected', 'gone'))
   await using broker = await start((_, response) => json(response, 401, {}), gone)
   await assert.rejects(broker.calls.read(READ, parse, signal), isFault('credentials_rejected'))
@@ -155,30 +155,34 @@ function isFault(kind: BrokerFault['kind']): (error: unknown) => boolean {
   return error => error instanceof BrokerFault && error.kind === kind
 }
 
-test('a broker below a path is asked there', async () => {
-  await using broker = await start((seen, response) => json(response, 200, { path: seen.path }), undefined, { base: '/house/v2' })
-  assert.deepEqual(await broker.calls.read(READ, parse, signal), { path: '/house/v2/x' })
+test('a broker below a path is called there', async () => {
+  await using broker = await start((seen, response) => json(response, 200, { path: seen.path }), undefined, { base: '/sandbox/v2' })
+  assert.deepEqual(await broker.calls.read(READ, parse, signal), { path: '/sandbox/v2/x' })
 })
 
-test('what the broker says is left of its limit is kept to, by its own clock', async () => {
+test('what the broker reports as left of its limit is respected, by its own clock', async () => {
   const date = Date.UTC(2020, 1, 1)
   await using broker = await start(
-    (_, response) => json(response, 200, {}, { date: new Date(date).toUTCString(), 'x-left': '1', 'x-anew': String(date / 1_000 + 900) }),
+    (_, response) =>
+      json(response, 200, {}, { date: new Date(date).toUTCString(), 'x-left': '1', 'x-reset-at': String(date / 1_000 + 900) }),
     undefined,
     {
-      limits: (reply, nowMs) => ({ remaining: Number(header(reply, 'x-left')), resetInMs: Number(header(reply, 'x-anew')) * 1_000 - nowMs })
+      limits: (reply, nowMs) => ({
+        remaining: Number(header(reply, 'x-left')),
+        resetInMs: Number(header(reply, 'x-reset-at')) * 1_000 - nowMs
+      })
     }
   )
   await broker.calls.read(READ, parse, signal)
   await broker.calls.read(READ, parse, signal, { kind: 'order' })
-  broker.host.script((_, response) => json(response, 200, {}, { 'x-left': '0', 'x-anew': String(Date.now() / 1_000 + 900) }))
+  broker.host.script((_, response) => json(response, 200, {}, { 'x-left': '0', 'x-reset-at': String(Date.now() / 1_000 + 900) }))
   await broker.calls.read(READ, parse, signal)
   const outcome = await broker.calls.command(ORDER, interpret, signal)
   assert.ok(outcome.kind === 'not_sent' && outcome.cause instanceof RateLimitExceeded && outcome.cause.retryAfterMs > 800_000)
   assert.equal(broker.host.seen.length, 3)
 })
 
-test('a 429 that names no pause holds until the limit begins anew', async () => {
+test('a 429 that names no pause holds until the limit resets', async () => {
   await using broker = await start((_, response) => json(response, 429, {}), undefined, {
     limits: () => ({ remaining: 0, resetInMs: 60_000 })
   })
@@ -187,14 +191,14 @@ test('a 429 that names no pause holds until the limit begins anew', async () => 
   })
 })
 
-test('a read with the priority of orders takes what is kept for them', async () => {
+test('a read with the priority of orders takes what is reserved for them', async () => {
   const limiter = new RateLimiter({ perSecond: 0.001, burst: 2, reservedForOrders: 2, waitingMax: 10, waitMsMax: 10 }, systemClock)
   await using broker = await start((_, response) => json(response, 200, {}), undefined, { limiters: [limiter] })
   await assert.rejects(broker.calls.read(READ, parse, signal), isFault('rate_limited'))
   assert.deepEqual(await broker.calls.read(READ, parse, signal, { kind: 'order' }), {})
 })
 
-test('a question put as a POST is sent once, whatever becomes of its answer, and leaves the room that is kept for orders', async () => {
+test('a query sent as a POST is sent once, whatever becomes of its answer, and leaves the capacity reserved for orders', async () => {
   const rates = { perSecond: 0.001, burst: 3, reservedForOrders: 1, waitingMax: 10, waitMsMax: 0 }
   const limiter = new RateLimiter(rates, systemClock)
   await using broker = await start((_, response) => json(response, 201, { ok: true }), undefined, { limiters: [limiter] })
@@ -203,11 +207,11 @@ test('a question put as a POST is sent once, whatever becomes of its answer, and
   broker.host.script((_, response) => json(response, 400, {}))
   assert.equal((await ask()).kind, 'refused')
   await assert.rejects(ask(), error => error instanceof BrokerFault && error.kind === 'rate_limited')
-  assert.equal((await broker.calls.command(ORDER, interpret, signal)).kind, 'refused', 'an order has room')
+  assert.equal((await broker.calls.command(ORDER, interpret, signal)).kind, 'refused', 'an order has capacity')
   limiter[Symbol.dispose]()
 })
 
-test('a question without an answer that decides is a fault, and none of its answers is asked for again', async () => {
+test('a query without a conclusive answer is a fault, and is not repeated', async () => {
   await using broker = await start(() => undefined)
   const unknown = (): Outcome<unknown> => ({ kind: 'unknown', cause: new Error('trouble') })
   for (const [kind, script, read] of [

@@ -70,7 +70,7 @@ test('a hiccup of a 401 is confirmed to be one, and the read goes again with the
   assert.deepEqual(broker.paths(), ['depth old', 'me old', 'depth old'])
 })
 
-test('a 401 about what was asked for is a refusal, and spends no refresh token', async () => {
+test('a 401 about the request is a refusal, and spends no refresh token', async () => {
   await using broker = await start((seen, response) => json(response, isMe(seen) ? 200 : 401, {}), 'new')
   for (let time = 0; time < 2; time += 1) await assert.rejects(broker.read(), isFault('refused'))
   assert.equal(broker.tokens.fresh(), 'old')
@@ -104,7 +104,7 @@ test('a new token that is refused as well is the end only when that is confirmed
   assert.deepEqual(broker.paths(), ['depth old', 'me old', 'depth new', 'me new', 'me new'])
 })
 
-test('a broker that cannot say breaks nothing', async () => {
+test('a broker that cannot answer breaks nothing', async () => {
   for (const status of [403, 404, 429, 500, 503]) {
     await using broker = await start((seen, response) => json(response, isMe(seen) ? status : 401, {}))
     await assert.rejects(broker.read(), isFault('unreachable'), String(status))
@@ -112,7 +112,7 @@ test('a broker that cannot say breaks nothing', async () => {
   }
 })
 
-test('nobody sleeps through a confirmation beyond his own patience', async () => {
+test('no caller waits for a confirmation beyond its own deadline', async () => {
   const host = await ScriptedHost.start((_, response) => json(response, 401, {}))
   const http = new HttpClient({ origin: host.origin, plain: true })
   const tokens = new TokenSource({

@@ -8,7 +8,7 @@ import { readJson } from '../../src/kit/json.ts'
 
 const WANTED = ['T', 'S', 'p', 'c', 'z', 'ok']
 
-/** What is wanted of a value, or the word for a refusal. */
+/** The expected value, or the marker of a refusal. */
 function wanted(read: () => unknown): unknown {
   let value: unknown
   try {
@@ -97,7 +97,7 @@ test('a list of texts is whole, with commas between and nothing else', () => {
   }
 })
 
-test('forms beyond the number that is kept are read all the same', () => {
+test('shapes beyond the number that is stored are read nevertheless', () => {
   const reader = new FlatReader(WANTED)
   for (let round = 0; round < 2; round += 1) for (let kind = 0; kind < 40; kind += 1) same(reader, `{"T":"${kind}","S":"X","p":${kind}.10}`)
 })

@@ -34,7 +34,7 @@ test('a venue that never answers the hello is live from the opening on', async (
   assert.deepEqual(venue.received, ['hello', 'and more'])
 })
 
-test('bytes go both ways, to whoever reads them; to others they are an error', async () => {
+test('bytes go both ways for protocols that read them; for others they are an error', async () => {
   await using venue = await Venue.start()
   const received: string[] = []
   venue.server.on('connection', socket => socket.on('message', (data, isBinary) => received.push(`${isBinary} ${data.toString()}`)))

@@ -132,7 +132,7 @@ test('an answer that is too long, compressed or not UTF-8 is refused [S77]', asy
   assert.deepEqual(reasons, ['maybe too_large', 'maybe unreadable', 'maybe unreadable'])
 })
 
-test('more requests than the bound are refused before sending, and room comes back', async () => {
+test('more requests than the bound are refused before sending, and capacity comes back', async () => {
   const held: (() => void)[] = []
   await using host = await ScriptedHost.start((_, response) => void held.push(() => json(response, 200, {})))
   await using http = client(host.origin, { connections: 2, requestsMax: 3 })

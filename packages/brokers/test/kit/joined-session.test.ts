@@ -75,7 +75,7 @@ async function two() {
   }
 }
 
-test('live when all lines are, and what one tells before that is nobody’s', async () => {
+test('live when all streams are, and what one sends before that is dropped', async () => {
   await using pair = await two()
   const [first, second] = pair.hosts
   await using reader = follow(pair.protocols)
@@ -101,7 +101,7 @@ test('a gap when one is lost, one outage however many are, and live when all are
   await reader.receives(['live', 'gap lost'])
   first.last.write('unheard\n')
   first.last.end()
-  await until(() => first.streams.length === 2 && second.streams.length === 2, 'both are asked for again')
+  await until(() => first.streams.length === 2 && second.streams.length === 2, 'both are requested again')
   second.greeting = 'live\n'
   second.last.write('over\n')
   await reader.receives(['live', 'gap lost', 'gap refused', 'live'])
@@ -109,7 +109,7 @@ test('a gap when one is lost, one outage however many are, and live when all are
   await reader.receives(['live', 'gap lost', 'gap refused', 'live', 'gap missing', 'live'])
 })
 
-test('a login that ended ends every line; one who stops reading closes every socket', async () => {
+test('a login that ended ends every stream; a reader that stops closes every socket', async () => {
   await using pair = await two()
   const [first, second] = pair.hosts
   first.greeting = 'live\n'

@@ -61,7 +61,7 @@ function follow(of: ProtocolFactory<string>, more: Partial<SocketOptions> = {}) 
     gaps,
     causes: () => gaps().map(({ cause }) => cause),
     running,
-    receives: (count: number) => until(() => received.length >= count, `${count} were told, so far ${history().join(', ')}`),
+    receives: (count: number) => until(() => received.length >= count, `${count} were received so far ${history().join(', ')}`),
     async [Symbol.asyncDispose]() {
       stop.abort()
       await running.catch(() => undefined)
@@ -69,7 +69,7 @@ function follow(of: ProtocolFactory<string>, more: Partial<SocketOptions> = {}) 
   }
 }
 
-test('a stream of lines is asked for once, as it was addressed, and is cut when given up', async () => {
+test('a stream of lines is requested once, at its address, and is cut when given up', async () => {
   await using host = await LineStreamHost.start()
   host.greeting = LIVE
   const reader = follow(protocol(host))
@@ -137,11 +137,11 @@ test('silence is a gap though the socket is open, and empty lines are silence', 
   clearInterval(beating)
   assert.deepEqual(reader.causes(), [])
   const blank = setInterval(() => host.last.write('\r\n'), 20)
-  await until(() => reader.causes().includes('silence'), 'the silence is told')
+  await until(() => reader.causes().includes('silence'), 'the silence is reported')
   clearInterval(blank)
 })
 
-test('a stream that never says live, and one whose answer never begins, are left and tried again', async () => {
+test('a stream that never becomes live, and one whose answer never begins, are closed and tried again', async () => {
   await using host = await LineStreamHost.start()
   await using reader = follow(protocol(host), { handshakeMs: 50 })
   await until(() => host.streams.length >= 2, 'it is tried again')
@@ -155,17 +155,17 @@ test('a stream that never says live, and one whose answer never begins, are left
   assert.deepEqual(reader.history(), ['gap', 'live'])
 })
 
-test('a stream that goes on beating and never says live is left and tried again', async () => {
+test('a stream with heartbeats that never becomes live is closed and tried again', async () => {
   await using host = await LineStreamHost.start()
   await using reader = follow(protocol(host), { handshakeMs: 200 })
-  await until(() => host.streams.length >= 1, 'it is asked for')
+  await until(() => host.streams.length >= 1, 'it is requested')
   const beating = setInterval(() => host.last.write('beat\n'), 20)
   await until(() => host.streams.length >= 3, 'it is tried again, and again')
   clearInterval(beating)
   assert.deepEqual(reader.causes(), ['silence'])
 })
 
-test('an answer that is no stream is refused, and the conversation says what it means', async () => {
+test('an answer that is no stream is refused, and the protocol decides what it means', async () => {
   await using host = await LineStreamHost.start()
   const answers = [
     [401, { 'content-type': 'application/json' }, 'token'],
@@ -222,7 +222,7 @@ test('without a connection it is lost, and given up while it waits for one', asy
   await reader.running
 })
 
-test('an attempt to say something ends it', async () => {
+test('an attempt to send something ends it', async () => {
   await using host = await LineStreamHost.start()
   host.greeting = LIVE
   let rounds = 0

@@ -1,4 +1,4 @@
-// The market's present: told, carried on, and taken back only by a clock that was set back.
+// The market's current time: reported, carried on, and taken back only by a clock that was set back.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -28,7 +28,7 @@ test('the present is carried on between answers, stands with a market that stand
   assert.equal(marketClock.nowMs(), START)
 })
 
-test('what happened is past, and what is older than the present says nothing', async () => {
+test('past events do not move the clock back, and what is older than the current time changes nothing', async () => {
   const clock = new VirtualClock()
   const marketClock = new MarketClock(clock)
   marketClock.sync(START)

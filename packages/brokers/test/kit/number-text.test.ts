@@ -9,12 +9,12 @@ import { readJson } from '../../src/kit/json.ts'
 import * as parse from '../../src/kit/parse.ts'
 import { plainNumber } from '../../src/kit/plain-number.ts'
 
-/** What the parser itself says of every number's text: slow, and beyond doubt. */
+/** The parser's own text of every number: slow, and certain. */
 function reviver(this: unknown, _key: string, value: unknown, context?: { readonly source?: string }): unknown {
   return typeof value === 'number' ? context?.source : value
 }
 
-/** The answer, or the word for a refusal. */
+/** The answer, or the marker of a refusal. */
 function slowly(text: string): unknown {
   try {
     return { value: JSON.parse(text, reviver) }
@@ -34,7 +34,7 @@ function quickly(text: string): unknown {
 
 const same = (text: string) => assert.deepEqual(quickly(text), slowly(text), text.slice(0, 200))
 
-/** Numbers as a stranger may write them: many digits, exponents of both cases and signs, zeros wherever they may be. */
+/** Numbers as an untrusted sender may write them: many digits, exponents of both cases and signs, zeros wherever they may be. */
 const digits = fc.stringMatching(/^[0-9]{1,30}$/)
 const number = fc
   .tuple(

@@ -25,7 +25,7 @@ const CUTS: Readonly<Record<string, (response: Cut) => void>> = {
   'as something else': response => void response.writeHead(200, { 'content-type': 'text/html' }).end('<html>')
 }
 
-/** A house that rotates: it takes `old` once and, with grace, again; the first answer is cut. */
+/** An authorization server that rotates: it accepts `old` once and, with grace, again; the first answer is cut. */
 async function open(cut: (response: Cut) => void, hasGrace: boolean) {
   const sent: string[] = []
   const provider = await start((seen, response) => {
@@ -34,7 +34,7 @@ async function open(cut: (response: Cut) => void, hasGrace: boolean) {
     if (hasGrace) json(response, 200, { ...GRANT, access_token: 'new' })
     else json(response, 400, { error: 'invalid_grant' })
   })
-  // The time that the house gives its tokens at.
+  // The time at which the server issues its tokens.
   const now = Date.UTC(2026, 0, 5, 15)
   const tokens = new TokenSource({
     // Due for a renewal, and good for another minute.

@@ -10,7 +10,7 @@ export { never as signal } from '@trunkline/testkit/patience'
 export const REDIRECT = 'https://platform.example/connect/callback'
 export const GRANT = { access_token: 'at', token_type: 'bearer', expires_in: 600, refresh_token: 'rt', scope: 'read trade' }
 
-/** A house whose token endpoint answers as the script says; `more` of what it wants otherwise is given the host's origin. */
+/** An authorization server whose token endpoint answers as scripted; `more` of its metadata is given the host's origin. */
 export async function start(script: Script, more: Partial<OAuthOptions> | ((origin: string) => Partial<OAuthOptions>) = {}) {
   const host = await ScriptedHost.start(script)
   const http = new HttpClient({ origin: host.origin, plain: true })

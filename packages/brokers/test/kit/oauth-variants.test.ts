@@ -37,7 +37,7 @@ test('more parameters are sent, and one that the broker does not want is left ou
   assert.deepEqual([audience, env, type, uri], ['https://api.broker.example', 'paper', undefined, REDIRECT])
 })
 
-test('a callback may carry more, and the word of a refusal is heard all the same', async () => {
+test('a callback may carry more parameters, and a refusal is recognized nevertheless', async () => {
   await using provider = await start(grants, PLAIN)
   await provider.login.complete(answer(`${BACK}&session=x&session=y&id_token=z&response=w&token=v&code_challenge=u`), signal)
   assert.deepEqual(form(provider.host.seen[0]?.body), { grant_type: 'authorization_code', code: 'c1', redirect_uri: REDIRECT })
@@ -65,7 +65,7 @@ test('a secret in the body, and a token that lives until it is revoked', async (
   assert.equal(provider.host.seen.length, 1)
 })
 
-test('an answer may lack the type of its token, and whose identity it tells is nobody’s concern', async () => {
+test('an answer may lack the type of its token, and its identity is not used', async () => {
   const { token_type: _, ...untyped } = GRANT
   const more = { id_token: 'not.a.token', refresh_token_expires_in: 'never', issued_at: 1, status: 'approved' }
   await using provider = await start((_seen, response) => json(response, 200, { ...untyped, ...more }), PLAIN)
@@ -87,7 +87,7 @@ test('a refresh goes where the broker wants it', async () => {
   )
 })
 
-test('a refusal in other words than the standard’s is a refusal, and the definitive one is the broker’s to name', async () => {
+test('a refusal in another form than the standard’s is a refusal, and the broker’s adapter names the definitive one', async () => {
   const body = { code: 42210000, message: 'redirect uri is invalid' }
   await using provider = await start((_, response) => json(response, 422, body), PLAIN)
   await assert.rejects(provider.login.complete(answer(BACK), signal), isFault('refused'))
@@ -98,7 +98,7 @@ test('a refusal in other words than the standard’s is a refusal, and the defin
   const isGrantRefused = (status: number, text: string) => status === 401 && text.includes('refresh_token_expired')
   await using named = await start((_, response) => json(response, 401, expired), { ...PLAIN, isGrantRefused })
   await assert.rejects(named.login.refresh(credentials, signal), isFault('credentials_rejected'))
-  // A code is no grant that a user could withdraw, and a house in trouble has no say whatever its words.
+  // A code is no grant that a user could withdraw, and a failing server proves nothing whatever its message.
   await assert.rejects(named.login.complete(answer(BACK), signal), isFault('refused'))
   named.host.script((_, response) => json(response, 503, expired))
   await assert.rejects(named.login.refresh(credentials, signal), isFault('unreachable'))

@@ -54,7 +54,7 @@ test('the code is exchanged once, with the verifier and the registered redirect 
   assert.deepEqual(more, [])
 })
 
-test('a refusal by the user is told apart', async () => {
+test('a refusal by the user is distinguished', async () => {
   await using provider = await start(grants)
   const declined = answer(`error=access_denied&state=s1&iss=${encodeURIComponent('https://broker.example')}`)
   await assert.rejects(provider.login.complete(declined, signal), LoginDeclined)
@@ -127,7 +127,7 @@ test('only the refusal of the grant itself is a rejection of the credentials', a
   await assert.rejects(provider.login.refresh({ access_token: 'x' }, signal), isFault('credentials_rejected'))
 })
 
-test('revoking repeats without harm and tells what should be tried again', async () => {
+test('revoking can be repeated without harm and reports what should be tried again', async () => {
   const credentials: Credentials = { access_token: 'at', refresh_token: 'rt' }
   await using provider = await start((_, response) => void response.writeHead(200).end())
   await provider.login.revoke(credentials, signal)

@@ -7,7 +7,7 @@ import { everyPage } from '../../src/kit/pages.ts'
 
 const isFault = (kind: BrokerFault['kind']) => (error: unknown) => error instanceof BrokerFault && error.kind === kind
 
-/** Pages by what they are asked for with. */
+/** Pages by cursor. */
 function venue(pages: Readonly<Record<string, string | null>>) {
   const requests: (string | null)[] = []
   const read = async (next: string | null) => {
@@ -17,7 +17,7 @@ function venue(pages: Readonly<Record<string, string | null>>) {
   return { requests, read }
 }
 
-test('each page is asked for with what the one before it named', async () => {
+test('each page is requested with the cursor of the one before it', async () => {
   const { requests, read } = venue({ first: 'b', b: 'c' })
   const pages = await everyPage(3, read)
   assert.deepEqual(
@@ -34,7 +34,7 @@ test('a page that points to itself is a fault, and so are more pages than a list
   assert.equal(endless.requests.length, 5)
 })
 
-test('a page that cannot be read ends it with what kept it from being read', async () => {
+test('a page that cannot be read ends it with the cause', async () => {
   const lost = new BrokerFault('unreachable', 'gone')
   await assert.rejects(
     everyPage(9, () => Promise.reject(lost)),

@@ -26,7 +26,7 @@ test('JSON is bounded in length and depth, and holds no prototype [S66, S67, S77
   assert.throws(() => readJson('"aaaaaaaaaa"', { charsMax: 10 }), Malformed)
 })
 
-test('numbers can be kept as they were written', () => {
+test('numbers can stay as they were written', () => {
   const text = '{"price":25310.500000000000000000000000,"id":9007199254740993,"tiny":1e-7,"list":[1.10,"1.10"]}'
   assert.deepEqual(readJson(text, { numbers: 'text' }), {
     price: '25310.500000000000000000000000',
@@ -46,7 +46,7 @@ test('a decimal is kept to the letter, and a JSON number is refused', () => {
   assert.throws(() => parse.decimalOrNull({ p: '' }, 'p'), Malformed)
 })
 
-test('words: strict where money hangs, tolerant where it only describes', () => {
+test('enum values: strict where money depends on them, tolerant where they only describe', () => {
   assert.equal(parse.member({ s: 'OPEN' }, 's', TABLE), 'working')
   for (const s of ['open', 'constructor', 'toString', '__proto__', null, 1]) assert.throws(() => parse.member({ s }, 's', TABLE), Malformed)
   assert.equal(parse.memberOr<string>({ s: 'constructor' }, 's', TABLE, 'other'), 'other')

@@ -24,7 +24,7 @@ test('a burst passes at once, reads leave their part of it to orders', () => {
   assert.equal(tries(limiter, 'order'), 2)
 })
 
-test('over any time the rate is kept', async () => {
+test('over any time the rate is respected', async () => {
   const { clock, limiter } = start({ waitMsMax: 60_000, waitingMax: 1_000 })
   let gone = 0
   for (let index = 0; index < 54; index += 1) void limiter.take('order', never).then(() => (gone += 1))
@@ -47,7 +47,7 @@ test('orders go before reads that have waited longer', async () => {
   assert.deepEqual(went, ['order 1', 'order 2', 'read'])
 })
 
-test('nobody waits longer than the bound, and only so many wait', async () => {
+test('no call waits longer than the bound, and only so many wait', async () => {
   const { clock, limiter } = start({ waitMsMax: 250 })
   tries(limiter, 'order')
   const outcomes: string[] = []
@@ -87,7 +87,7 @@ test('a pause holds everybody, refuses those it would hold too long, and ends', 
   await assert.rejects(limiter.take('read', never), (error: unknown) => error instanceof RateLimitExceeded && error.retryAfterMs >= 5_000)
 })
 
-test('after a pause there is no crowd, and what is kept for orders need not come together again before a read goes', async () => {
+test('after a pause there is no burst, and what is reserved for orders need not refill before a read goes', async () => {
   const { clock, limiter } = start({ perSecond: 1, burst: 100, reservedForOrders: 60, waitMsMax: 10_000 })
   limiter.pause(1_000)
   await clock.advance(1_000)
@@ -97,7 +97,7 @@ test('after a pause there is no crowd, and what is kept for orders need not come
   assert.equal(limiter.tryTake('order'), true)
 })
 
-test('giving up leaves the line, closing empties it', async () => {
+test('giving up leaves the queue, closing empties it', async () => {
   const { clock, limiter } = start()
   tries(limiter, 'order')
   const giveUp = new AbortController()
@@ -114,7 +114,7 @@ test('giving up leaves the line, closing empties it', async () => {
   assert.equal(clock.sleepers, 0)
 })
 
-test('a broker that has less left than our rate allows is kept to, until it counts anew', async () => {
+test('a broker that has less left than our rate allows is respected, until its limit resets', async () => {
   const { clock, limiter } = start({ burst: 100, waitMsMax: 60_000, waitingMax: 100 })
   tries(limiter, 'order')
   await clock.advance(10_000)
@@ -132,7 +132,7 @@ test('a broker that has less left than our rate allows is kept to, until it coun
   assert.equal(gone, 3)
 })
 
-test('what the broker has left is kept for orders like our own', async () => {
+test('what the broker has left is reserved for orders like our own', async () => {
   const { clock, limiter } = start({ perSecond: 1_000, burst: 100 })
   await clock.advance(1_000)
   limiter.applyLimits({ remaining: 5, resetInMs: 30_000 }, limiter.taken)
@@ -172,7 +172,7 @@ test('an answer that leaves more lets those go who wait; one that leaves nothing
   assert.equal(limiter.tryTake('order'), true)
 })
 
-test('a broker with any limit is never asked more often than it allows', async () => {
+test('a broker with any limit is never called more often than it allows', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.record({

@@ -6,7 +6,7 @@ import { VirtualClock } from '../support/clocks.ts'
 
 const never = new AbortController().signal
 
-/** Runs against faults one after another; then it answers. Tells the outcome and the pauses between the attempts. */
+/** Runs against faults one after another; then it answers. Returns the outcome and the pauses between the attempts. */
 async function run(
   faults: readonly BrokerFault[],
   fraction = 0.5,
@@ -42,7 +42,7 @@ test('what lasts is not repeated', async () => {
     assert.deepEqual(await run([fault(kind, kind)]), { outcome: kind, pauses: [] })
 })
 
-test('Retry-After is the least pause, and one beyond the bound is told instead', async () => {
+test('Retry-After is the least pause, and one beyond the bound is reported instead', async () => {
   assert.deepEqual(await run([fault('rate_limited', '', 3_000)]), { outcome: 'answer', pauses: [3_125] })
   assert.deepEqual(await run([fault('rate_limited', 'later', 6_000)]), { outcome: 'later', pauses: [] })
 })

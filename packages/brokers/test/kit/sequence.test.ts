@@ -12,7 +12,7 @@ test('in order they pass straight through, and duplicates are dropped', () => {
   assert.equal(sequence.last, 12)
 })
 
-test('a small disorder is mended without a word', () => {
+test('a small disorder is repaired silently', () => {
   const sequence = new Sequence<number>(0, 4)
   assert.deepEqual(
     [3, 2, 2, 1, 4].map(number => sequence.offer(number, number)),
@@ -26,7 +26,7 @@ test('a small disorder is mended without a word', () => {
   )
 })
 
-test('a hole is told when too many wait, or when the other side says it has sent them all', () => {
+test('a gap is reported when too many wait, or when the other side says it has sent them all', () => {
   const full = new Sequence<number>(0, 2)
   full.offer(2, 2)
   full.offer(3, 3)

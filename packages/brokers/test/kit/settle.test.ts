@@ -30,7 +30,7 @@ test('it is looked at after each pause until it is known what became of it', asy
   })
 })
 
-test('not to know in the end, or not to be able to look, leaves what was taken to the broker; why it could not look is told', async () => {
+test('not to know in the end, or not to be able to look, leaves what was taken to the broker; why it could not look is returned', async () => {
   const { outcome, seenMs } = await looked([])
   assert.deepEqual(seenMs, [0, 200, 1_000])
   assert.deepEqual(outcome, { kind: 'accepted', value: null })

@@ -1,4 +1,4 @@
-// One connection that is there for as long as anybody wants it, and a little longer.
+// One connection that is open for as long as any topic wants it, and a little longer.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -69,7 +69,7 @@ async function start() {
   })
   return {
     ...{ venue, lingering, stream, received, refusals },
-    receives: (count: number) => until(() => received.length >= count, `${count} were told, so far ${received.join(', ')}`),
+    receives: (count: number) => until(() => received.length >= count, `${count} were received so far ${received.join(', ')}`),
     async [Symbol.asyncDispose]() {
       await stream[Symbol.asyncDispose]()
       await venue[Symbol.asyncDispose]()
@@ -118,7 +118,7 @@ test('what keeps it down is known to who comes meanwhile', async () => {
   await until(() => cause() === null, 'there is no outage')
 })
 
-test('a login that is refused is not tried again until somebody asks anew', async () => {
+test('a login that is refused is not tried again until a new request', async () => {
   await using stage = await start()
   const { stream, received, refusals } = stage
   refusals.push(new BrokerFault('credentials_rejected', 'the login is over'))
@@ -134,7 +134,7 @@ test('a login that is refused is not tried again until somebody asks anew', asyn
   assert.deepEqual(received, ['lost token', 'live'])
 })
 
-test('after it was closed nothing is told, and the sockets are gone', async () => {
+test('after it was closed nothing is published, and the sockets are gone', async () => {
   await using stage = await start()
   const { stream, received, venue } = stage
   stream.open()

@@ -53,14 +53,14 @@ test('silence of two heartbeats is a gap; a frame of any kind is not silence', a
   await reader.receives(10)
   clearInterval(beating)
   assert.ok(!reader.history().includes('gap'))
-  await until(() => reader.history().includes('gap'), 'a gap is told')
+  await until(() => reader.history().includes('gap'), 'a gap is reported')
   assert.ok(performance.now() - from >= 2_000)
   const gap = reader.received.find(item => typeof item === 'object' && item.type === 'gap')
-  assert.match(typeof gap === 'object' && gap.type === 'gap' ? gap.reason : '', /nothing heard/)
+  assert.match(typeof gap === 'object' && gap.type === 'gap' ? gap.reason : '', /nothing received/)
   assert.deepEqual(reader.causes(), ['silence'])
 })
 
-test('an outage whose cause becomes another one is told again, and only then', async () => {
+test('an outage whose cause changes is reported again, and only then', async () => {
   await using venue = await Venue.start()
   let attempts = 0
   const of = protocol(venue)
@@ -98,7 +98,7 @@ test('a venue that answers the upgrade with an error has refused it', async () =
   server.close()
 })
 
-test('a venue that never says live is left and tried again, and the outage is told once', async () => {
+test('a venue that never becomes live is closed and tried again, and the outage is reported once', async () => {
   await using venue = await Venue.start()
   venue.greeting = ''
   await using reader = follow(protocol(venue), { handshakeMs: 50 })
@@ -109,7 +109,7 @@ test('a venue that never says live is left and tried again, and the outage is to
   assert.deepEqual(reader.history(), ['gap', 'live'])
 })
 
-test('flapping is met with growing pauses, a steady line starts afresh', async () => {
+test('flapping is met with growing pauses, a stable connection resets them', async () => {
   await using venue = await Venue.start()
   const pauses: number[] = []
   const clock = {
@@ -182,7 +182,7 @@ test('more than the reader takes is given up for a gap, never silently', async (
   assert.equal(seen.at(-1), 'e24')
 })
 
-test('what tends the line can speak, tell and end it', async () => {
+test('maintenance can send, publish and end the connection', async () => {
   await using venue = await Venue.start()
   let rounds = 0
   await using reader = follow(
@@ -198,10 +198,10 @@ test('what tends the line can speak, tell and end it', async () => {
   )
   await reader.receives(6)
   assert.deepEqual(reader.history().slice(0, 6), ['live', 'tended 1', 'tended 2', 'gap', 'live', 'tended 3'])
-  await until(() => venue.received.includes('round 3'), 'it spoke')
+  await until(() => venue.received.includes('round 3'), 'it sent')
 })
 
-test('a login that ended ends the stream, whoever noticed it; any other fault does not', async () => {
+test('a login that ended ends the stream, wherever it was noticed; any other fault does not', async () => {
   const gone = new BrokerFault('credentials_rejected', 'gone')
   await using venue = await Venue.start()
   const faults: (BrokerFault | null)[] = [new BrokerFault('unreachable', 'down'), gone]

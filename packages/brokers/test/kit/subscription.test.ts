@@ -1,4 +1,4 @@
-// What a sink is told of its topic, and who may let go of it.
+// What a sink receives of its topic, and who may release it.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -9,7 +9,7 @@ import { keyOf, leased, refusedLater, Subscription } from '../../src/kit/subscri
 
 function listener() {
   const received: string[] = []
-  const nothing = () => assert.fail('no data was told here')
+  const nothing = () => assert.fail('no data was published here')
   const sink: TopicSink = {
     live: () => received.push('live'),
     lost: cause => received.push(`lost ${cause}`),
@@ -25,7 +25,7 @@ function listener() {
 
 const TOPIC: Topic = { channel: 'quotes', symbol: 'SPY' }
 
-test('a loss is told once for each cause, and anew after live', () => {
+test('a loss is published once for each cause, and again after live', () => {
   const { received, sink } = listener()
   const subscription = new Subscription(TOPIC, sink)
   subscription.lost('lost', 'a')
@@ -39,7 +39,7 @@ test('a loss is told once for each cause, and anew after live', () => {
   assert.deepEqual(received, ['lost lost', 'lost token', 'live', 'lost token'])
 })
 
-test('after a refusal or its end nothing is told', () => {
+test('after a refusal or its end nothing is published', () => {
   for (const end of ['refused', 'end'] as const) {
     const { received, sink } = listener()
     const subscription: Subscription = new Subscription(TOPIC, sink)
@@ -65,7 +65,7 @@ test('topics have different keys unless they are equal', () => {
   assert.equal(keyOf({ channel: 'quotes', symbol: 'SPY' }), keyOf(TOPIC))
 })
 
-test('what is wanted once cannot be wanted twice, and a lease speaks for as long as it is', () => {
+test('what is wanted once cannot be wanted twice, and a lease is valid for as long as it is', () => {
   const wanted = new Map<string, string>()
   const calls: string[] = []
   const of = (name: string) =>
@@ -83,7 +83,7 @@ test('what is wanted once cannot be wanted twice, and a lease speaks for as long
   assert.equal(wanted.get('key'), 'third')
 })
 
-test('a refusal comes in a turn of its own, unless it was let go of by then', () => {
+test('a refusal comes in a separate turn of the event loop, unless it was released by then', () => {
   const deferred: (() => void)[] = []
   const [refused, gone] = [listener(), listener()]
   refusedLater(refused.sink, 'no', work => deferred.push(work))
@@ -93,7 +93,7 @@ test('a refusal comes in a turn of its own, unless it was let go of by then', ()
   assert.deepEqual([refused.received, gone.received], [['refused no'], []])
 })
 
-test('work is done once for all who ask in a turn, and not after the end', () => {
+test('work is done once for all that schedule it in a turn, and not after the end', () => {
   const deferred: (() => void)[] = []
   let done = 0
   const work = new FlushScheduler(

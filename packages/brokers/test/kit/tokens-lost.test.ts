@@ -71,7 +71,7 @@ class Rotating {
     return this.#credentials(this.#current)
   }
 
-  /** Time passes while somebody asks for the token now and then. Gives the tokens that were at hand. */
+  /** Time passes while the token is requested now and then. Returns the tokens that were at hand. */
   async pass(ms: number): Promise<Set<string | null>> {
     const seen = new Set<string | null>()
     for (let gone = 0; gone < ms; gone += 1_000) {
@@ -85,7 +85,7 @@ class Rotating {
 
 const isFault = (kind: BrokerFault['kind']) => (error: unknown) => error instanceof BrokerFault && error.kind === kind
 
-test('a lost answer is asked for again at once, with the same refresh token', async () => {
+test('after a lost answer the refresh is repeated at once, with the same refresh token', async () => {
   const broker = new Rotating(['lost after it'], 30_000)
   await broker.tokens.current(never)
   await broker.pass(RENEW_MS + 2_000)
@@ -93,7 +93,7 @@ test('a lost answer is asked for again at once, with the same refresh token', as
   assert.deepEqual(broker.sent, ['r0', 'r0'])
 })
 
-test('answers that go on being lost are asked for again soon, whether or not anybody wants a token', async () => {
+test('while answers go on being lost the refresh is repeated soon, whether or not a token is requested', async () => {
   const broker = new Rotating(
     Array.from({ length: 6 }, () => 'lost after it'),
     30_000
@@ -133,7 +133,7 @@ test('nor does it when the token still works, until the broker refuses that as w
   )
 })
 
-test('a refusal without any doubt is definitive at once, though the access token has not ended', async () => {
+test('an unambiguous refusal is definitive at once, though the access token has not ended', async () => {
   const clock = new VirtualClock()
   const now = clock.now()
   const tokens = new TokenSource({
@@ -151,7 +151,7 @@ test('a refusal without any doubt is definitive at once, though the access token
   await assert.rejects(tokens.current(never), isFault('credentials_rejected'))
 })
 
-test('a refresh that never left is not asked for again at once', async () => {
+test('a refresh that never left is not repeated at once', async () => {
   const broker = new Rotating(['never sent', 'never sent'], 30_000)
   await broker.tokens.current(never)
   await broker.clock.advance(RENEW_MS)

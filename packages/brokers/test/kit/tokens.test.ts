@@ -94,7 +94,7 @@ test('a renewal ahead that fails is tried again later, quietly, and breaks nothi
   assert.ok(log.lines.every(line => !JSON.stringify(line).includes('t0')))
 })
 
-test('a refused grant is remembered: nobody asks again', async () => {
+test('a refused grant is remembered: it is not tried again', async () => {
   const { clock, tokens, refreshes } = start({ refresh: () => Promise.reject(new BrokerFault('credentials_rejected', 'invalid_grant')) })
   await tokens.current(never)
   await clock.advance(LIFE_MS)
@@ -123,7 +123,7 @@ test('a 401 to a token just obtained is definitive', async () => {
   assert.equal(refreshes.length, 1)
 })
 
-test('a 401 to a token that somebody else obtained is not: it is renewed once more', async () => {
+test('a 401 to a token that another process obtained is not: it is renewed once more', async () => {
   const clock = new VirtualClock()
   const elsewhere: CredentialsHolder = {
     read: () => Promise.resolve({ access_token: 'old' }),

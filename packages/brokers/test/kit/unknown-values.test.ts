@@ -19,7 +19,7 @@ function start() {
   }
 }
 
-test('a word that only describes may be unknown: counted every time, told once', () => {
+test('a value that only describes may be unknown: counted every time, logged once', () => {
   const { unknownValues, log, counted } = start()
   assert.equal(unknownValues.or({ kind: 'cash' }, 'kind', ACCOUNT_TYPES, null), 'CASH')
   for (const nothing of [{}, { kind: null }, { kind: '' }]) assert.equal(unknownValues.or(nothing, 'kind', ACCOUNT_TYPES, null), null)
@@ -38,7 +38,7 @@ test('a word that only describes may be unknown: counted every time, told once',
   )
 })
 
-test('a broker that makes up words is counted on and on, but no longer logged', () => {
+test('a broker that invents values is counted on and on, but no longer logged', () => {
   const { unknownValues, log, counted } = start()
   for (let index = 0; index < 1_000; index += 1) unknownValues.or({ kind: `${index}${'x'.repeat(500)}` }, 'kind', ACCOUNT_TYPES, null)
   assert.equal(counted('kind'), 1_000)
@@ -46,7 +46,7 @@ test('a broker that makes up words is counted on and on, but no longer logged', 
   assert.ok(log.lines.every(({ fields }) => String(fields.value).length <= 40))
 })
 
-test('a record with an unknown word of consequence is left out, one that cannot be read spoils all [S77]', () => {
+test('a record with an unknown value of consequence is left out, one that cannot be read spoils all [S77]', () => {
   const { unknownValues, log, counted } = start()
   const read = (wire: Wire) => `${text(wire, 'id')} ${member(wire, 'state', STATUSES)}`
   const records = items(
@@ -70,7 +70,7 @@ test('a record with an unknown word of consequence is left out, one that cannot 
   assert.throws(() => unknownValues.readKnown([object({ state: 'open' }, 'order')], read), Malformed)
 })
 
-test('only unknown words are noted', () => {
+test('only unknown values are counted', () => {
   const { unknownValues, counted } = start()
   assert.equal(unknownValues.countIfUnknown(new UnknownValueError('state', STATUSES, 'melted')), true)
   assert.equal(unknownValues.countIfUnknown(new Malformed('state', 'a text', 7)), false)

@@ -1,4 +1,4 @@
-/** A venue with a stream whose every frame a test says, and a reader that writes down what it is told. */
+/** A venue with a stream whose every frame a test writes, and a reader that records what it receives. */
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -11,7 +11,7 @@ import type { ProtocolFactory, StreamProtocol } from '../../src/kit/stream-proto
 import { systemClock } from '../support/clocks.ts'
 import { MemoryLog } from '../support/log.ts'
 
-/** A venue that says `live <heartbeat>`, `gap` and anything else as an event. */
+/** A venue that sends `live <heartbeat>`, `gap` and anything else as an event. */
 export class Venue implements AsyncDisposable {
   readonly server = new WebSocketServer({ host: '127.0.0.1', port: 0 })
   readonly sockets: WebSocket[] = []
@@ -97,7 +97,7 @@ export function follow(of: ProtocolFactory<string>, more: Partial<SocketOptions>
     history,
     causes,
     running,
-    receives: (count: number) => until(() => received.length >= count, `${count} were told, so far ${history().join(', ')}`),
+    receives: (count: number) => until(() => received.length >= count, `${count} were received so far ${history().join(', ')}`),
     async [Symbol.asyncDispose]() {
       stop.abort()
       await running.catch(() => undefined)

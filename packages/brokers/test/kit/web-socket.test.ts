@@ -1,4 +1,4 @@
-// A stream of a broker over TLS: whom it is spoken to.
+// A stream of a broker over TLS: the certificate of its host.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:https'
@@ -25,7 +25,7 @@ async function outcomeOf(url: string): Promise<string> {
   return outcome
 }
 
-test('a stream’s certificate must hold, whatever the environment says, and nothing is said before it does [S78]', async context => {
+test('a stream’s certificate must hold, whatever the environment says, and nothing is sent before it does [S78]', async context => {
   const good = selfSigned(30)
   const expired = selfSigned(30, Date.now() - 90 * 86_400_000)
   const [before, trusted] = [process.env.NODE_TLS_REJECT_UNAUTHORIZED, getCACertificates('default')]

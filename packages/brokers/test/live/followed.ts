@@ -1,4 +1,4 @@
-// Listens to an account stream and remembers which orders it told of.
+// Listens to an account stream and records which orders it reported.
 import type { Broker } from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
 
@@ -22,7 +22,7 @@ export class Followed implements Disposable {
     return this.#orders.has(brokerOrderId)
   }
 
-  /** What was amiss with it, in words that may end a sentence; empty when nothing was. */
+  /** What was wrong with it, as the end of a sentence; empty when nothing was. */
   problem(): string {
     return this.#gaps.length === 0 ? '' : `, with gaps: ${this.#gaps.join('; ')}`
   }

@@ -52,14 +52,14 @@ async function main(): Promise<number> {
   const offer = adapter.offer(set => textOf(adapter, set))
   if (offer.at === 'sandbox')
     return refused(
-      `Nothing says how to reach ${name}: set TRUNKLINE_${name}_CLIENT_ID and its secret, or TRUNKLINE_TEST_${name}_ACCESS_TOKEN (docs/guides/brokers.md)`
+      `No setting says how to reach ${name}: set TRUNKLINE_${name}_CLIENT_ID and its secret, or TRUNKLINE_TEST_${name}_ACCESS_TOKEN (docs/guides/brokers.md)`
     )
   await using brokers = openBrokers([offer], { clock: systemClock, log, meter: { count() {}, observe() {} }, fraction: Math.random }, null)
   const [definition] = brokers.values()
   if (definition === undefined) return refused(`${name} could not be opened`)
   if (definition.environment === 'live' && !values['force-live'])
     return refused(
-      `${name} is set to its live accounts, where this would order with real money. Set TRUNKLINE_${name}_ENV, or say --force-live`
+      `${name} is set to its live accounts, where this would order with real money. Set TRUNKLINE_${name}_ENV, or use --force-live`
     )
   return await tried(definition, {
     symbol: values.symbol,
@@ -82,7 +82,7 @@ async function tried(
 }
 
 /**
- * As the service reads it, but with practice accounts where nothing is said, and with keys where there is no client. Who has a token of their
+ * As the service reads it, but with practice accounts where nothing is set, and with keys where there is no client. A user with a token of their
  * own, as single users of a broker do, needs no client.
  */
 function textOf({ settings, capabilities: { id } }: Adapter, name: string): string {
@@ -96,7 +96,7 @@ function textOf({ settings, capabilities: { id } }: Adapter, name: string): stri
   const isGiven = (env: string) => (process.env[env]?.trim() ?? '') !== ''
   const hasToken = isGiven(`TRUNKLINE_TEST_${id}_ACCESS_TOKEN`)
   const takesKeys = settings.some(({ env }) => env === `TRUNKLINE_${id}_API_KEYS`)
-  // Where nothing leads to the broker, nothing is said about its environments either.
+  // Where no setting leads to the broker, nothing is stated about its environments either.
   if (name === `TRUNKLINE_${id}_ENV` && (hasToken || takesKeys || isGiven(`TRUNKLINE_${id}_CLIENT_ID`)))
     return setting?.allowed?.find(value => value !== 'live') ?? ''
   if (hasToken && (name === `TRUNKLINE_${id}_CLIENT_ID` || name === `TRUNKLINE_${id}_CLIENT_SECRET`)) return 'none'

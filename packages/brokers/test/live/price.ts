@@ -8,14 +8,14 @@ const QUOTE_MS = 10_000
 const CALL_MS = 20_000
 const BACK_MS = 10 * 86_400_000
 
-/** @throws Error when the broker tells no price at all. */
+/** @throws Error when the broker has no price at all. */
 export async function priceOf({ market, capabilities }: Broker, symbol: string, clock: Clock): Promise<Decimal> {
-  if (market === null) throw new Error('this broker tells no prices')
+  if (market === null) throw new Error('this broker has no prices')
   const instrument = await market.instrument(symbol, AbortSignal.timeout(CALL_MS))
   if (instrument === null) throw new Error(`the broker knows no ${symbol}`)
   const quoted = capabilities.marketData.channels.includes('quotes') ? await quote(market, symbol, clock) : null
   const price = quoted ?? (await lastClose(market, symbol))
-  if (price === null) throw new Error(`the broker tells no price of ${symbol}`)
+  if (price === null) throw new Error(`the broker has no price of ${symbol}`)
   return price
 }
 

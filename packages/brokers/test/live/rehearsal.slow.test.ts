@@ -1,4 +1,4 @@
-// The run for practice accounts, held against the sandbox speaking as each broker: it does what it says, and leaves nothing behind.
+// The run for practice accounts, held against the sandbox emulating each broker: it does what it says, and leaves nothing behind.
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -29,7 +29,7 @@ describe('the run for practice accounts', () => {
     resources = new AsyncDisposableStack()
     callbackPort = await freePort()
     const redirectUris = REAL.map(({ capabilities: { id } }) => callbackOf(id))
-    sandbox = resources.use(await startSandbox({ redirectUris, clientSecret: 'a-secret-of-the-house' }))
+    sandbox = resources.use(await startSandbox({ redirectUris, clientSecret: 'a-secret-of-the-sandbox' }))
   })
   after(() => resources.disposeAsync())
 
@@ -54,7 +54,7 @@ describe('the run for practice accounts', () => {
         credentials = await loggedIn()
       })
 
-      /** As at a terminal: the address is printed, somebody opens it in a browser, and the browser comes back. */
+      /** As at a terminal: the address is printed, a user opens it in a browser, and the browser comes back. */
       async function loggedIn(): Promise<Credentials> {
         const output: string[] = []
         const requested = credentialsFor(definition, {
@@ -105,7 +105,7 @@ describe('the run for practice accounts', () => {
         assert.equal(await openOrders(), 0)
       })
 
-      test('an order whose answer is lost, and a cancel that is refused, are told and cleaned up', async () => {
+      test('an order whose answer is lost, and a cancel that is refused, are reported and cleaned up', async () => {
         await using real = definition.open(new MemoryHolder(credentials))
         const submit: Broker['submit'] = async (...sent) => {
           await real.submit(...sent)
@@ -113,7 +113,7 @@ describe('the run for practice accounts', () => {
         }
         const lost = await run(withMethods(real, { submit }))
         assert.match(lost.join('\n'), /^submit was unknown/)
-        assert.equal(await openOrders(), 0, 'what no answer told of was found and cancelled')
+        assert.equal(await openOrders(), 0, 'what no answer reported was found and cancelled')
         let refusals = 1
         const cancel: Broker['cancel'] = async (...sent) =>
           refusals-- > 0 ? { kind: 'refused', message: 'not today', rejectCode: null, brokerStatus: null } : real.cancel(...sent)
@@ -124,11 +124,11 @@ describe('the run for practice accounts', () => {
     })
   }
 
-  test('it refuses to guess, to go live unasked, and to run at nobody', () => {
+  test('it refuses to guess, to go live unasked, and to run without a broker', () => {
     for (const [args, env, pattern] of [
       [[], {}, /usage: npm run test:live/],
       [['SANDBOX'], {}, /BROKER is one of ALPACA, /],
-      [['TRADIER'], {}, /Nothing says how to reach TRADIER/],
+      [['TRADIER'], {}, /No setting says how to reach TRADIER/],
       [['ALPACA'], {}, /Set TRUNKLINE_TEST_ALPACA_KEY_ID and TRUNKLINE_TEST_ALPACA_SECRET_KEY/],
       [['TRADIER'], { TRUNKLINE_TEST_TRADIER_ACCESS_TOKEN: 'x', TRUNKLINE_TRADIER_ENV: 'live' }, /would order with real money/],
       [['ALPACA'], { TRUNKLINE_ALPACA_ENV: 'live' }, /would order with real money/],

@@ -58,7 +58,7 @@ async function readAll({ broker, clock, print, definition }: Rehearsal, brokerAc
   const positions = await broker.positions(brokerAccountId, within())
   const orders = await broker.orders(brokerAccountId, timestampOfMs(nowMs - DAY_MS), within())
   print(`${positions.items.length} positions, ${orders.items.length} orders since yesterday`)
-  if (!definition.capabilities.transactions) return print('transactions: this broker tells none')
+  if (!definition.capabilities.transactions) return print('transactions: this broker has none')
   const day = (ms: number) => parseDay(new Date(ms).toISOString().slice(0, 10), 'day')
   const transactions = await broker.transactions(brokerAccountId, day(nowMs - 30 * DAY_MS), day(nowMs), within())
   print(`${transactions.items.length} transactions in thirty days`)
@@ -104,11 +104,11 @@ class Trial {
     const ends = clock.monotonicMs() + PATIENCE_MS
     const missing = () => [...this.#brokerIds].filter(id => !followed.hasSeen(id))
     while (missing().length > 0 && clock.monotonicMs() < ends) await clock.sleep(LOOK_MS)
-    this.expect(missing().length === 0, `the account stream did not tell of ${missing().join(', ')}${followed.problem()}`)
-    if (missing().length === 0) print(`the account stream told of ${this.#brokerIds.size} orders${followed.problem()}`)
+    this.expect(missing().length === 0, `the account stream did not report ${missing().join(', ')}${followed.problem()}`)
+    if (missing().length === 0) print(`the account stream reported ${this.#brokerIds.size} orders${followed.problem()}`)
   }
 
-  /** Takes away whatever of ours is still open, also what no answer told us of. */
+  /** Takes away whatever of ours is still open, also what no answer reported. */
   async cleanUp(): Promise<void> {
     const { broker, print, clock } = this.#rehearsal
     const ends = clock.monotonicMs() + PATIENCE_MS
@@ -198,7 +198,7 @@ class Trial {
     }
   }
 
-  /** By id where the broker tells ours, else by terms that nobody else asked for within this minute. */
+  /** By id where the broker returns ours, else by terms that no other order had within this minute. */
   #isOurs({ brokerOrderId, brokerClOrdId, symbol, limitPrice, quantity, entryTime }: OrderReport): boolean {
     if (this.#brokerIds.has(brokerOrderId) || (brokerClOrdId !== null && this.#clientIds.has(brokerClOrdId))) return true
     const isAsRequested = symbol === this.#rehearsal.symbol && quantity !== null && compare(quantity, ONE) === 0

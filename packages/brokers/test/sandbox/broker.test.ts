@@ -39,7 +39,7 @@ function order(id: string, changes: object = {}): object {
   return Object.assign({}, captured, { id }, changes)
 }
 
-/** A page whose house time is `behindMs` behind its real time. */
+/** A page whose sandbox time is `behindMs` behind its real time. */
 function page(items: readonly object[], next: string | null = null, behindMs = 0): object {
   const now = Date.now()
   return { as_of: new Date(now).toISOString(), sandbox_time: new Date(now - behindMs).toISOString(), items, next }
@@ -71,7 +71,7 @@ test('an order that ends between the two lists is seen ended', async () => {
   )
 })
 
-test('since is asked for with a margin, and not at all of a house that lives in another time', async () => {
+test('since is sent with a margin, and not at all to a sandbox that lives in another time', async () => {
   for (const [behindMs, expected] of [
     [0, '2026-11-21T01:59:55.000000Z'],
     [86_400_000, null]
@@ -116,7 +116,7 @@ test('an answer about another order or account is no answer', async () => {
   await assert.rejects(found(MARGIN, 'fix1'), isFault('malformed'))
 })
 
-test('an event of an account that is not of the login is dropped, and said', async () => {
+test('an event of an account that is not of the login is dropped, and logged', async () => {
   await using opened = await start((_, response) => json(response, 200, page([])))
   const connected = stream(opened.host)
   await using reading = await listen(opened.broker)
@@ -124,7 +124,7 @@ test('an event of an account that is not of the login is dropped, and said', asy
   socket.send(JSON.stringify({ ...fixture('stream.ready').body, heartbeat_ms: 60_000 }))
   await until(() => reading.events.length === 1, 'live')
   const event = (seq: number, changes: object) => JSON.stringify({ ...fixture('stream.order').body, seq, order: order('o1', changes) })
-  socket.send(event(1, { account: 'acc-of-a-stranger' }))
+  socket.send(event(1, { account: 'acc-of-another-user' }))
   socket.send(event(2, {}))
   await until(() => reading.events.length === 2, 'the event of our account')
   assert.deepEqual(
@@ -133,7 +133,7 @@ test('an event of an account that is not of the login is dropped, and said', asy
   )
   assert.deepEqual(
     opened.log.lines.filter(each => each.level === 'error').map(each => each.fields.account),
-    ['acc-of-a-stranger']
+    ['acc-of-another-user']
   )
 })
 
@@ -153,7 +153,7 @@ test('an order that comes back from cancelling is released, and only then', asyn
   )
 })
 
-test('an event that this version does not know is counted and passed over', async () => {
+test('an event that this version does not know is counted and skipped', async () => {
   await using opened = await start((_, response) => json(response, 200, page([])))
   const connected = stream(opened.host)
   await using reading = await listen(opened.broker)
@@ -187,7 +187,7 @@ test('positions that cannot be read after a change are a gap', async () => {
   )
 })
 
-test('a stream is told the new token when the old one nears its end', async () => {
+test('a stream receives the new token when the old one nears its expiry', async () => {
   const now = epochMs(systemClock.now())
   const short = { issued_at: timestampOfMs(now), expires_at: timestampOfMs(now + 4_000) }
   await using opened = await start(grants, short)
@@ -236,7 +236,7 @@ test('a stream that ends with its token comes back with another one', async () =
 const grants: Script = (_, response) =>
   json(response, 200, { access_token: 'at2', refresh_token: 'rt2', token_type: 'Bearer', expires_in: 600 })
 
-/** The scripted host as a stream: its next connection, once it has said who it is. */
+/** The scripted host as a stream: its next connection, once it has logged in. */
 async function stream(host: ScriptedHost): Promise<WebSocket> {
   const server = new WebSocketServer({ server: host.server })
   const [socket] = await once(server, 'connection')

@@ -1,4 +1,4 @@
-/** A person with a browser, as far as the house's login pages need one: cookies, redirects, forms. */
+/** A user with a browser, as far as the sandbox's login pages need one: cookies, redirects, forms. */
 
 import assert from 'node:assert/strict'
 

@@ -1,4 +1,4 @@
-/** Options, futures and packages: what is asked of the house, and what its answers come to. */
+/** Options, futures and multi-leg orders: the requests to the sandbox, and its answers as read. */
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -42,7 +42,7 @@ const SPREAD: NewOrder = {
 
 const bodyOf = (order: NewOrder): Json => JSON.parse(submitRequest(order).body ?? '')
 
-test('an option is asked for with its effect, and nothing else is', () => {
+test('an option order has its position effect, and nothing else does', () => {
   assert.deepEqual(bodyOf(OPTION), {
     account: 'acc',
     client_order_id: 'c1',
@@ -69,7 +69,7 @@ test('an option is asked for with its effect, and nothing else is', () => {
   assert.throws(() => submitRequest({ ...OPTION, instrument: 'FUT', side: 'BUY_TO_OPEN' }), Malformed)
 })
 
-test('a package is asked for by its legs, with a net price that may be negative', () => {
+test('a multi-leg order is requested by its legs, with a net price that may be negative', () => {
   assert.deepEqual(bodyOf(SPREAD), {
     account: 'acc',
     client_order_id: 'c1',
@@ -119,7 +119,7 @@ const MULTI_LEG: Json = {
   changed: TIME
 }
 
-test('a package of the house is an order with legs, each with its own fills', () => {
+test('a multi-leg order of the sandbox is an order with legs, each with its own fills', () => {
   const order = parseOrder(MULTI_LEG)
   assert.deepEqual(
     [order.instrument, order.symbol, order.side, order.limitPrice, order.status],
@@ -133,7 +133,7 @@ test('a package of the house is an order with legs, each with its own fills', ()
   ])
 })
 
-test('a package that is not one cannot be read', () => {
+test('a multi-leg order that is not one cannot be read', () => {
   const [first, second] = MULTI_LEG.legs
   for (const legs of [
     null,
@@ -162,7 +162,7 @@ test('an option’s side is its direction and its effect', () => {
   assert.deepEqual(parseOrder({ ...option, class: 'future', symbol: 'ESZ26' }).instrument, 'FUT')
 })
 
-test('only the package that was asked for is its acceptance', () => {
+test('only the requested multi-leg order is its acceptance', () => {
   const answer = (order: Json) => ({ status: 201, headers: {}, body: JSON.stringify({ as_of: TIME, sandbox_time: TIME, order }) })
   assert.equal(interpretSubmit(answer(MULTI_LEG), SPREAD).kind, 'accepted')
   assert.throws(() => interpretSubmit(answer({ ...MULTI_LEG, legs: [...MULTI_LEG.legs].reverse() }), SPREAD), Malformed)
@@ -227,7 +227,7 @@ test('positions of contracts, and what their life leaves in the transactions', (
 
 const read = (name: string) => readAnswer(reply(name).body)
 
-test('what the house really answers: an option, a future, packages filled, open, amended and refused', () => {
+test('what the sandbox really answers: an option, a future, multi-leg orders filled, open, amended and refused', () => {
   const option = parseOrderAnswer(read('contract.option')).order
   assert.deepEqual([option.instrument, option.side, option.status, option.fills?.length], ['OPT', 'BUY_TO_OPEN', 'filled', 1])
   const future = parseOrderAnswer(read('contract.future')).order
@@ -256,7 +256,7 @@ test('what the house really answers: an option, a future, packages filled, open,
   assert.deepEqual(refused.kind === 'refused' ? refused.brokerStatus : null, 'bad_legs')
 })
 
-test('what the house really answers: positions of contracts, and the end of their lives', () => {
+test('what the sandbox really answers: positions of contracts, and the end of their lives', () => {
   const positions = parsePage(read('contract.positions'), parsePosition).items
   assert.deepEqual(new Set(positions.map(({ instrument }) => instrument)), new Set(['OPT', 'FUT']))
   const ends = parsePage(read('contract.transactions'), parseTransaction).items

@@ -15,14 +15,14 @@ const now = () => timestampOf(Temporal.Now.instant())
 
 interface Wrong {
   readonly what: string
-  /** Cards that must fail. */
+  /** Cases that must fail. */
   readonly caught: readonly string[]
   readonly spoil: (right: Broker) => Partial<Broker>
 }
 
 const WRONGS: readonly Wrong[] = [
   {
-    what: 'sends an order again when its fate is unknown',
+    what: 'sends an order again when its outcome is unknown',
     caught: ['C60', 'C62', 'C66', 'C68'],
     spoil: right => ({
       submit: async (order, signal) => {
@@ -65,7 +65,7 @@ const WRONGS: readonly Wrong[] = [
     spoil: right => ({ findOrder: (...given) => right.findOrder(...given).catch(() => ({ found: null, asOf: now() })) })
   },
   {
-    what: 'breaks the login at the first passing trouble',
+    what: 'breaks the login at the first passing failure',
     caught: ['C180', 'C182', 'C190'],
     spoil: right => ({
       accounts: signal =>
@@ -84,7 +84,7 @@ const WRONGS: readonly Wrong[] = [
     })
   },
   {
-    what: 'tells of orders that were there before',
+    what: 'publishes orders that were there before',
     caught: ['C140'],
     spoil: right => ({
       async *events(signal) {
@@ -105,13 +105,13 @@ for (const { what, caught, spoil } of WRONGS)
     assert.deepEqual(
       caught.filter((_, index) => results[index] === false),
       [],
-      'cards that did not notice'
+      'cases that did not notice'
     )
   })
 
 let index: Promise<unknown> = Promise.resolve()
 
-/** One card at a time: they share the house's fault list. */
+/** One case at a time: they share the sandbox's fault list. */
 function fails(id: string, spoil: (right: Broker) => Partial<Broker>): Promise<boolean> {
   const run = index.then(async () => {
     const contractCase = CONTRACT_CASES.find(each => each.id === id)

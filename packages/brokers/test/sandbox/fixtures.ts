@@ -1,4 +1,4 @@
-/** Captured answers of the house, by name. */
+/** Captured answers of the sandbox, by name. */
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { parseDecimal } from '@trunkline/core/domain/decimal'
@@ -25,7 +25,7 @@ export function fixture(name: string): Fixture {
   return JSON.parse(readFileSync(new URL(`${name}.json`, FOLDER), 'utf8'))
 }
 
-/** The parts of the house that tests are kept apart for, by the first word of a fixture's name; the others are `orders`. */
+/** The parts of the sandbox that have separate tests, by the first word of a fixture's name; the others are `orders`. */
 export type FixturePart = 'orders' | 'contract' | 'market'
 
 export function unreadFixtures(part: FixturePart): readonly string[] {

@@ -1,4 +1,4 @@
-/** The sandbox brokerage under the broker contract: every card gets a login of its own in one house. */
+/** The sandbox brokerage under the broker contract: every case gets its own login in one sandbox. */
 
 import assert from 'node:assert/strict'
 import type { Decimal } from '@trunkline/core/domain/decimal'
@@ -37,7 +37,7 @@ const DIRECTION: { readonly [side in Side]?: string } = { BUY: 'buy', SELL: 'sel
 export async function openSandbox(sandboxProcess: SandboxProcess): Promise<BrokerHarness> {
   await sandboxProcess.control('DELETE', '/faults')
   await sandboxProcess.control('POST', '/streams', { do: 'normal' })
-  // Whoever makes a new refresh token of every old one gives those a while whose answer was lost.
+  // A server that rotates refresh tokens grants a grace period to clients whose answer was lost.
   await sandboxProcess.control('PUT', '/oauth', { refresh_grace_ms: 30_000 })
   const { login } = await sandboxProcess.control('POST', '/logins', {
     accounts: [

@@ -1,4 +1,4 @@
-// The house rotates refresh tokens and takes a spent one again for a while; its answers are lost on purpose.
+// The sandbox rotates refresh tokens and accepts a spent one again for a while; its answers are lost on purpose.
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -16,7 +16,7 @@ after(async () => await (await sandbox)[Symbol.asyncDispose]())
 
 const isRejected = (error: unknown) => error instanceof BrokerFault && error.kind === 'credentials_rejected'
 
-/** The same access token, said to be due for a renewal and to end in `ms`. */
+/** The same access token, marked as due for a renewal and expiring in `ms`. */
 function ageing(credentials: Credentials, ms: number): Credentials {
   const now = epochMs(systemClock.now())
   return { ...credentials, issued_at: timestampOfMs(now - 1_000_000), expires_at: timestampOfMs(now + ms) }
@@ -42,24 +42,24 @@ test('a refresh whose answer was lost is made good within the grace period, and 
   }
 })
 
-test('without a grace period the access token serves until the house refuses it, and only that ends the login', async () => {
+test('without a grace period the access token serves until the sandbox refuses it, and only that ends the login', async () => {
   await using harness = await open(0)
   await harness.venue.injectFault('token', { kind: 'lose_answer' }, 1)
   const broker = harness.open(new MemoryHolder(ageing(harness.credentials, 60_000)))
   // The renewal ahead begins with the second: its answer is lost, and the refresh token refused when it is sent again.
   for (let read = 0; read < 2; read += 1) assert.ok((await broker.accounts(soon())).length > 0)
   await until(async () => (await harness.venue.requests('token')) >= 2, 'the refresh was repeated')
-  // This house ends the whole login for it, as brokers do that take it for theft: that the access token tells.
+  // This sandbox ends the whole login for it, as brokers do that take it for theft: the access token shows that.
   await assert.rejects(
-    until(async () => (await broker.accounts(soon())).length === 0, 'the house refuses the access token'),
+    until(async () => (await broker.accounts(soon())).length === 0, 'the sandbox refuses the access token'),
     isRejected
   )
 })
 
-test('and a house that leaves it alone is asked with it to its end', async () => {
+test('and a sandbox that leaves it valid is called with it until it expires', async () => {
   await using harness = await open(0)
   await harness.venue.injectFault('token', { kind: 'lose_answer' }, 1)
-  // The first answer is lost; the second says what a house says to a spent token, and spares the access token.
+  // The first answer is lost; the second is the usual answer to a spent token, and spares the access token.
   await (await sandbox).control('POST', '/faults', { on: 'token', do: 'status', status: 400, code: 'invalid_grant', times: 100 })
   const broker = harness.open(new MemoryHolder(ageing(harness.credentials, 6_000)))
   for (let read = 0; read < 2; read += 1) assert.ok((await broker.accounts(soon())).length > 0)

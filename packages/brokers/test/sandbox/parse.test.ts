@@ -146,7 +146,7 @@ test('which answers to a submit prove what', () => {
       ['cancel.unknown', 'refused unknown_order']
     ]
   )
-  // Somebody else's order, an order that exists already, and everything that is not the house's own word.
+  // Another user's order, an order that exists already, and everything that is not from the sandbox itself.
   assert.deepEqual(
     kinds(['submit.filled', 'submit.duplicate', 'error.injected', 'error.garbage']).map(([, kind]) => kind),
     ['unknown', 'unknown', 'unknown', 'unknown']
@@ -189,7 +189,7 @@ test('which answers to a replacement and to a cancel prove what', () => {
   assert.equal(cancel('cancel.amending', 'ord-any'), 'refused order_busy')
 })
 
-test('absent is told from failed', () => {
+test('absent is distinguished from failed', () => {
   assert.equal(isUnknownOrder(read('find.none')), true)
   assert.equal(isUnknownOrder(read('error.injected')), false)
   assert.match(errorMessageOf(reply('submit.refused')), /\w+ \w+/)
@@ -219,7 +219,7 @@ test('strict where money hangs, tolerant where it only describes', () => {
   assert.deepEqual([transaction?.type, transaction?.brokerType, transaction?.instrument], ['OTHER', 'escheatment', null])
 })
 
-test('every word that is offered can be said', () => {
+test('every offered value can be sent', () => {
   const { orderTypes, timesInForce, instruments } = SANDBOX_CAPABILITIES
   assert.deepEqual(new Set(Object.values(ORDER_ASSET_CLASSES)), new Set(instruments))
   assert.deepEqual(new Set(Object.values(ORDER_TYPES)), new Set(Object.values(orderTypes).flat()))

@@ -8,7 +8,7 @@ import { rejectCodeOf } from '../../src/sandbox/reject-codes.ts'
 const NO_REASONS = ['unknown_account', 'unknown_order', 'duplicate_account', 'duplicate_client_order_id', 'bad_client_order_id']
 const OTHERS = ['bad_instrument', 'bad_legs', 'order_not_open']
 
-test('every refusal of the sandbox that is about the order itself has a code of its own', () => {
+test('every refusal of the sandbox that is about the order itself has its own code', () => {
   const known: ReadonlySet<RejectCode> = new Set(REJECT_CODES)
   for (const code of REFUSAL_CODES) {
     const found = rejectCodeOf(code)

@@ -8,7 +8,7 @@ import { TICKET } from './fixtures.ts'
 
 const ORDER = { ...TICKET, brokerAccountId: 'acc', brokerClOrdId: 'c1' }
 
-test('a submit says what was asked for, to the letter, and nothing that is null', () => {
+test('a submit has the terms of the ticket, to the letter, and nothing that is null', () => {
   const { body, ...rest } = requests.submitRequest(ORDER)
   assert.deepEqual(rest, {
     method: 'POST',
@@ -25,7 +25,7 @@ test('a submit says what was asked for, to the letter, and nothing that is null'
   assert.match(notional.body ?? '', /"lifetime":"day","notional":"99.50"}$/)
 })
 
-test('a word the house does not have is not sent as something near it', () => {
+test('a value the sandbox does not have is not replaced by a similar one', () => {
   assert.throws(() => requests.submitRequest({ ...ORDER, side: 'BUY_TO_OPEN' }), Malformed)
 })
 

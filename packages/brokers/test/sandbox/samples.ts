@@ -1,4 +1,4 @@
-/** What there is to trade at the house for the broker contract: one sample an instrument, at today's prices. */
+/** What there is to trade at the sandbox for the broker contract: one sample an instrument, at today's prices. */
 
 import assert from 'node:assert/strict'
 import { type Decimal, dividedBy, parseDecimal, times } from '@trunkline/core/domain/decimal'
@@ -48,7 +48,7 @@ async function calls(items: (path: string) => Promise<Json>): Promise<readonly [
   return [all[at], all[at + 1]]
 }
 
-/** Options say whether they open or close; here what is bought opens and what is sold closes. */
+/** Options state whether they open or close; here what is bought opens and what is sold closes. */
 function sideFor(instrument: Instrument, side: Side): Side {
   if (instrument !== 'OPT') return side
   return side === 'BUY' ? 'BUY_TO_OPEN' : 'SELL_TO_CLOSE'
@@ -116,7 +116,7 @@ function spreadOf(brokerAccountId: string, near: string, far: string): Sample {
   return {
     brokerAccountId,
     symbol: near,
-    // Nobody pays for being given it.
+    // No buyer pays for receiving it.
     resting: (type, tif) => (type === 'LMT' ? { ...marketable, type, tif, limitPrice: parseDecimal('-0.05', 'limit') } : null),
     marketable,
     closing: {

@@ -1,4 +1,4 @@
-/** The sandbox brokerage as a process of its own, and its control API. */
+/** The sandbox as a separate process, and its control API. */
 
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -10,7 +10,7 @@ export const HEARTBEAT_MS = 200
 
 const MAIN = fileURLToPath(import.meta.resolve('@trunkline/sandbox/main'))
 
-/** An answer of the control API or of the house, as loosely typed as tests need it. */
+/** An answer of the control API or of the sandbox, as loosely typed as tests need it. */
 // biome-ignore lint/suspicious/noExplicitAny: the tests assert what they use of it
 export type Json = any
 
@@ -34,7 +34,7 @@ export class SandboxProcess implements AsyncDisposable {
       env: { ...process.env, SANDBOX_PORT: '0', SANDBOX_HEARTBEAT_MS: String(HEARTBEAT_MS), SANDBOX_END_WITH_STDIN: '1', ...env },
       stdio: ['pipe', 'pipe', 'inherit']
     })
-    const died = once(child, 'exit').then(([code]) => Promise.reject(new Error(`the house ended with ${code} before it was ready`)))
+    const died = once(child, 'exit').then(([code]) => Promise.reject(new Error(`the sandbox ended with ${code} before it was ready`)))
     died.catch(() => undefined)
     const line = once(createInterface({ input: child.stdout }), 'line')
     const [text] = await Promise.race([line, died])
@@ -52,7 +52,7 @@ export class SandboxProcess implements AsyncDisposable {
     return JSON.parse(text)
   }
 
-  /** Reads from the house as a login. */
+  /** Reads from the sandbox as a login. */
   async get(path: string, token: string): Promise<string> {
     const answer = await fetch(`${this.url}/api/v1${path}`, { headers: { authorization: `Bearer ${token}` } })
     const text = await answer.text()

@@ -1,4 +1,4 @@
-/** Clocks for tests: the machine's, and one that moves only when told. */
+/** Clocks for tests: the machine's, and one that moves only on command. */
 
 import { setTimeout as delay, setImmediate as immediate } from 'node:timers/promises'
 import { timestampOfMs } from '@trunkline/core/domain/timestamp'
@@ -54,12 +54,12 @@ export class VirtualClock implements Clock {
     return this.#sleepers.size
   }
 
-  /** Milliseconds until the next sleeper wakes; null when nobody sleeps. */
+  /** Milliseconds until the next sleeper wakes; null when none sleeps. */
   get nextMs(): number | null {
     return this.#sleepers.size === 0 ? null : Math.min(...[...this.#sleepers].map(sleeper => sleeper.until)) - this.#nowMs
   }
 
-  /** Moves on step by step, letting whoever wakes do its work before time goes on. */
+  /** Moves on step by step, letting each sleeper that wakes do its work before time goes on. */
   async advance(ms: number): Promise<void> {
     const end = this.#nowMs + ms
     for (;;) {

@@ -1,6 +1,6 @@
 /**
- * A broker's adapter under the broker contract, against the sandbox brokerage that speaks as that broker: every card gets a login of its own in
- * one house. What differs between brokers is in {@link DialectBroker}.
+ * A broker's adapter under the broker contract, against the sandbox that emulates that broker: every case gets its own login in
+ * one sandbox. What differs between brokers is in {@link DialectBroker}.
  */
 
 import assert from 'node:assert/strict'
@@ -33,7 +33,7 @@ import { MemoryMeter } from './meter.ts'
 export type Definition = BrokerDefinition & AsyncDisposable
 type Listed = 'balances' | 'positions' | 'orders' | 'transactions'
 
-/** An account of the house's, as its control API tells it. */
+/** An account of the sandbox, as its control API returns it. */
 export interface SandboxAccount {
   readonly id: string
   readonly number: string
@@ -47,20 +47,20 @@ export interface DialectBroker {
   readonly define: (sandbox: SandboxAccess, deps: BrokerDeps) => Definition
   readonly clock: Clock
   readonly accounts: readonly { readonly kind: string; readonly cash: string }[]
-  /** The broker's id of a person's account; null for one that it does not keep. */
+  /** The broker's id of a customer's account; null for one that it does not have. */
   readonly accountOf: (account: SandboxAccount, username: string) => string | null
   readonly ids: 'digits' | 'uuid'
-  /** Path and query of an answer with this kind of records, below the house's origin. */
+  /** Path and query of an answer with this kind of records, below the sandbox’s origin. */
   readonly path: (on: Listed, brokerAccountId: string) => string
   readonly authorize: (credentials: Credentials) => Readonly<Record<string, string>>
-  /** Makes the house's sample one of this broker; the account is its own already. */
+  /** Makes the sandbox’s sample one of this broker; the account is its own already. */
   readonly sample?: (sample: Sample, instrument: Instrument) => Sample
-  /** The house's operations that differ from {@link OPERATIONS}. */
+  /** The sandbox’s operations that differ from {@link OPERATIONS}. */
   readonly operations?: { readonly [on in VenueOperation]?: readonly string[] }
   /** Credentials as the adapter would have made them by its own clock. */
   readonly credentials?: (minted: Credentials) => Credentials
   readonly throttledSubmit: BrokerHarness['throttledSubmit']
-  /** Made for each card. */
+  /** Created for each case. */
   readonly endless: () => Endless
   readonly patienceMs: number
   readonly unknownOrderId: string
@@ -130,7 +130,7 @@ export async function openDialect(sandbox: SandboxProcess, broker: DialectBroker
   }
 }
 
-/** The adapter as it speaks to a house; its log and meter are its own. */
+/** The adapter connected to a sandbox; its log and meter are its own. */
 export function definitionAt(sandbox: SandboxProcess, { define, clock }: Pick<DialectBroker, 'define' | 'clock'>, url: string): Definition {
   const { clientId, clientSecret } = sandbox
   const deps = { clock, fraction: () => 0.05, log: new MemoryLog(), meter: new MemoryMeter() }
@@ -144,7 +144,7 @@ async function dialectSamples(
   token: string,
   instruments: readonly Instrument[]
 ): Promise<ReadonlyMap<Instrument, Sample>> {
-  // The samples are the house's, whose own accounts are of every kind; those that the broker does not keep lend no sample.
+  // The samples are the sandbox’s, whose own accounts are of every kind; those that the broker does not have give no sample.
   const accounts: readonly SandboxAccount[] = login.accounts
   const [first] = accounts
   assert.ok(first !== undefined)

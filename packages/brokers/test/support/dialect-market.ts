@@ -1,4 +1,4 @@
-/** A broker's adapter under the market contract, against the sandbox brokerage that speaks as that broker: every card gets a login of its own. */
+/** A broker's adapter under the market contract, against the sandbox that emulates that broker: every case gets its own login. */
 
 import assert from 'node:assert/strict'
 import type { MarketHarness, MarketSymbols } from '@trunkline/testkit/market-contract/index'
@@ -6,7 +6,7 @@ import { type Json, SandboxProcess } from '../sandbox/sandbox-process.ts'
 import { type DialectBroker, definitionAt } from './dialect-harness.ts'
 import { MemoryHolder } from './holder.ts'
 
-/** Seldom enough that a house which lives through minutes at once is not taken for a silent one. */
+/** Long enough that a sandbox which skips minutes at once is not taken for a silent one. */
 export const MARKET_HEARTBEAT_MS = 1_000
 
 export interface DialectMarket {

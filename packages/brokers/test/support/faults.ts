@@ -1,4 +1,4 @@
-/** A misbehaviour of the contract as the control API of the house wants it. */
+/** A fault of the contract as a request of the sandbox's control API. */
 
 import type { InjectedFault } from '@trunkline/testkit/broker-contract/index'
 

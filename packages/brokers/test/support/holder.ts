@@ -1,4 +1,4 @@
-/** Credentials in memory, with the holder's promise: one renewal at a time, and none when somebody was quicker. */
+/** Credentials in memory, with the holder's guarantee: one renewal at a time, and none when another was quicker. */
 
 import { BrokerFault, type Credentials, type CredentialsHolder, type CredentialsRefresh } from '@trunkline/core/ports/broker'
 

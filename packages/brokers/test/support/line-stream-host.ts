@@ -1,4 +1,4 @@
-/** A host of streams of lines on a free port: it writes what the test says, byte by byte where it matters. */
+/** A host of streams of lines on a free port: it writes what the test sets, byte by byte where it matters. */
 
 import assert from 'node:assert/strict'
 import type { IncomingMessage, ServerResponse } from 'node:http'

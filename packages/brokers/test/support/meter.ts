@@ -11,7 +11,7 @@ export class MemoryMeter implements Meter {
   }
 
   observe(): void {
-    // Nobody asks for times here.
+    // Times are not used here.
   }
 
   counted(name: CounterName, labels: Readonly<Record<string, string>> = {}): number {

@@ -32,7 +32,7 @@ const held = (quantity: string): Json => ({
   Errors: []
 })
 
-test('a sale is told apart by what is held just now, below the address and with the token', async () => {
+test('the side of a sale follows from the current position, below the address and with the token', async () => {
   await using venue = await Venue.start()
   venue.answer('POST /orders', SENT)
   const actions: string[] = []
@@ -53,7 +53,7 @@ test('a sale is told apart by what is held just now, below the address and with 
   assert.equal(venue.seen('GET /positions').length, 4)
 })
 
-test('what the broker cannot take is refused before anything is sent, with words that help', async () => {
+test('what the broker cannot take is refused before anything is sent, with a helpful message', async () => {
   await using venue = await Venue.start()
   venue.answer('GET /positions', held('4'))
   const crossing = await venue.broker.submit({ ...ORDER, side: 'SELL' }, soon())
@@ -103,7 +103,7 @@ test('rows of one symbol are one position; where they contradict each other noth
   assert.deepEqual(venue.seen('POST /orders'), [])
 })
 
-test('a replacement is taken once the order shows the new terms; until then the broker has it, and the order will tell', async () => {
+test('a replacement is taken once the order shows the new terms; until then the broker has it, and the order will show it', async () => {
   await using venue = await Venue.start()
   venue.answer('PUT /900000001', { Message: 'Cancel/Replace order sent.', OrderID: '900000001' })
   const request = { ...KEY, brokerClOrdId: 'x', ticket: { ...TICKET, limitPrice: parseDecimal('401', 'limit') } }
@@ -122,7 +122,7 @@ test('a replacement is taken once the order shows the new terms; until then the 
   assert.ok(over.kind === 'refused' && over.message === 'Not an open order.')
 })
 
-test('a package keeps its size, and is told as it was asked for', async () => {
+test('a multi-leg order keeps its size, and is reported as requested', async () => {
   await using venue = await Venue.start()
   const order = { ...fixture('order.multi-leg').body, OrderID: '900000001' }
   venue.answer('GET /orders/900000001', { Orders: [order], Errors: [] })
@@ -191,7 +191,7 @@ test('orders: every page of today, and what was closed since; the clock is the b
   await assert.rejects(venue.broker.orders(ACCOUNT, since, soon()), fault('refused'))
 })
 
-test('the past is asked for from the day before, and no further back than the broker keeps', async () => {
+test('the past is requested from the day before, and no further back than the broker keeps', async () => {
   await using venue = await Venue.start()
   const sinceOf = () => new URL(venue.seen('GET /historicalorders').at(-1)?.path ?? '', 'http://x').searchParams.get('since')
   const now = Date.now()
@@ -203,7 +203,7 @@ test('the past is asked for from the day before, and no further back than the br
   assert.ok(oldest >= now - 90 * 86_400_000 && oldest <= now - 88 * 86_400_000)
 })
 
-test('an order is looked for among those of today and then those of the past; only the broker’s word is an absence', async () => {
+test('an order is looked up among those of today and then those of the past; only the broker’s own answer is an absence', async () => {
   await using venue = await Venue.start()
   const key = { by: 'brokerOrderId', ...KEY } as const
   venue.answer('GET /orders/900000001', fixture('order.missing').body)
@@ -226,7 +226,7 @@ test('an order is looked for among those of today and then those of the past; on
   )
 })
 
-test('balances are in the currency of the account, which is asked for once', async () => {
+test('balances are in the currency of the account, which is requested once', async () => {
   await using venue = await Venue.start()
   const { items } = await venue.broker.balances(ACCOUNT, soon())
   assert.deepEqual([items[0]?.currency, items[0]?.cash, items[0]?.buyingPower], ['USD', '1', '2'])
@@ -246,7 +246,7 @@ test('a quota that is used up is waited for on our side', async () => {
     return true
   })
   assert.equal(venue.seen('GET /positions').length, 1)
-  // Each resource has a quota of its own.
+  // Each resource has its own quota.
   await venue.broker.balances(ACCOUNT, soon())
   venue.answer('GET /orders', fixture('error.throttled').body, 429, { 'x-ratelimit-reset': '60' })
   await assert.rejects(venue.broker.orders(ACCOUNT, timestampOfMs(Date.now()), soon()), fault('rate_limited'))

@@ -1,4 +1,4 @@
-/** TradeStation's adapter at the sandbox brokerage that speaks as TradeStation. */
+/** TradeStation's adapter at the sandbox that emulates TradeStation. */
 
 import { tradestation } from '../../src/tradestation/index.ts'
 import type { TradestationSettings } from '../../src/tradestation/settings.ts'
@@ -7,7 +7,7 @@ import { systemClock } from '../support/clocks.ts'
 import type { DialectBroker } from '../support/dialect-harness.ts'
 import { isRecord } from '../support/endless.ts'
 
-/** Often, so that a lost line is noticed within a card's patience. */
+/** Often, so that a lost line is noticed within a case's time limit. */
 const COMPARE_MS = 1_000
 
 export function settingsAt(

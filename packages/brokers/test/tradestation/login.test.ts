@@ -50,7 +50,7 @@ async function begun(answer: (form: URLSearchParams, response: Json, path: strin
 
 const fault = (kind: BrokerFault['kind']) => (error: unknown) => error instanceof BrokerFault && error.kind === kind
 
-test('the authorization address names the audience, and asks for what the login is for', async () => {
+test('the authorization address names the audience, and requests the scopes that the login needs', async () => {
   await using at = await begun((_form, response) => json(response, 200, GRANT))
   const url = async (trading: boolean) =>
     new URL((await at.login.begin({ redirectUri: REDIRECT, state: 's', trading })).authorizationUrl).searchParams

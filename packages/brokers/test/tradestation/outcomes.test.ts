@@ -49,8 +49,8 @@ test('which answers to an order prove something', () => {
   assert.equal(kindOf(200, { Orders: [], Errors: [{ Error: 'GatewayTimeout', Message: 'late' }] }), 'unknown')
   assert.equal(kindOf(201, { Orders: [order], Errors: [] }), 'unknown')
   const internalFailure = { Error: 'FAILED', Message: 'Order failed. Reason: The gateway timed out.' }
-  assert.equal(kindOf(200, { Orders: [], Errors: [internalFailure] }), 'unknown', 'trouble of its own')
-  assert.equal(kindOf(500, failed), 'unknown', 'the status says that it does not know')
+  assert.equal(kindOf(200, { Orders: [], Errors: [internalFailure] }), 'unknown', 'internal failure')
+  assert.equal(kindOf(500, failed), 'unknown', 'the status leaves it open')
 })
 
 test('which answers to a cancel or a replacement prove something', () => {

@@ -77,7 +77,7 @@ test('balances: one of shares, one for each currency of futures', () => {
   )
 })
 
-test('positions: what is short is negative, and what we have no words for is left out and counted', () => {
+test('positions: what is short is negative, and what has unknown enum values is left out and counted', () => {
   const { unknownValues, meter, log } = unknownValueCounter()
   const positions = unknownValues.readKnown(list('positions', 'Positions'), parsePosition)
   assert.deepEqual(
@@ -137,7 +137,7 @@ test('an order, every field', () => {
   assert.deepEqual([isClosed, isUnresolved], [false, false])
 })
 
-test('what else an order can be, and one of a status nobody knows is left out', () => {
+test('what else an order can be, and one of an unknown status is left out', () => {
   const { unknownValues, meter } = unknownValueCounter()
   const orders = unknownValues.readKnown(list('orders', 'Orders'), each => parseOrder(each, NOW).report)
   assert.deepEqual(
@@ -173,7 +173,7 @@ test('what else an order can be, and one of a status nobody knows is left out', 
   assert.equal(meter.counted('broker_unknown_words_total', { broker: 'TRADESTATION', field: 'Status' }), 1)
 })
 
-test('a package: its size is what the legs have in common, a credit is sold, and a leg is parseLine when it is whole', () => {
+test('a multi-leg order: its size is what the legs have in common, a credit is sold, and a leg is reported when it is whole', () => {
   const partly = parseOrder(wire('order.multi-leg'), NOW).report
   assert.deepEqual(
     [partly.instrument, partly.symbol, partly.side, partly.quantity, partly.limitPrice, partly.status],
@@ -224,21 +224,21 @@ const of = (Status: string, executed: string, ClosedDateTime?: string) =>
 test('every status code has one meaning, by how much is done and whether it is closed', () => {
   const seen = (status: string, executed: string, closed?: string) => {
     const { report, isUnresolved } = of(status, executed, closed)
-    return `${report.status}${report.releases === true ? ' releases' : ''}${isUnresolved ? ' doubtful' : ''}`
+    return `${report.status}${report.releases === true ? ' releases' : ''}${isUnresolved ? ' unresolved' : ''}`
   }
   const table: Record<string, readonly [none: string, part: string, closed: string]> = {
     before: ['pending', 'partially_filled', 'pending'],
     live: ['working', 'partially_filled', 'working'],
     filled: ['filled', 'filled', 'filled'],
     cancelled: ['cancelled', 'cancelled', 'cancelled'],
-    out: ['pending_cancel doubtful', 'pending_cancel doubtful', 'cancelled'],
+    out: ['pending_cancel unresolved', 'pending_cancel unresolved', 'cancelled'],
     expired: ['expired', 'expired', 'expired'],
     rejected: ['rejected', 'rejected', 'rejected'],
     pending_cancel: ['pending_cancel', 'pending_cancel', 'pending_cancel'],
     pending_replace: ['pending_replace', 'pending_replace', 'pending_replace'],
-    replaced: ['working doubtful', 'partially_filled doubtful', 'replaced doubtful'],
-    refused_request: ['working releases', 'partially_filled releases', 'cancelled doubtful'],
-    other: ['working doubtful', 'partially_filled doubtful', 'cancelled doubtful']
+    replaced: ['working unresolved', 'partially_filled unresolved', 'replaced unresolved'],
+    refused_request: ['working releases', 'partially_filled releases', 'cancelled unresolved'],
+    other: ['working unresolved', 'partially_filled unresolved', 'cancelled unresolved']
   }
   for (const [code, meaning] of Object.entries(CODES))
     assert.deepEqual([seen(code, '0'), seen(code, '4'), seen(code, '0', CLOSED)], table[meaning], code)
@@ -251,7 +251,7 @@ test('every status code has one meaning, by how much is done and whether it is c
     ['OPN', 'PLA', 'DIS', 'STT'].map(code => seen(code, '0')),
     Array(4).fill('pending')
   )
-  // What is executed counts, whatever the code says of it.
+  // What is executed counts, whatever the code is.
   assert.deepEqual([seen('ACK', '10'), seen('DON', '10'), seen('OPN', '10'), seen('OUT', '10', CLOSED)], Array(4).fill('filled'))
   assert.throws(() => of('ZZZ', '0'), UnknownValueError)
 })
@@ -283,7 +283,7 @@ test('the spelling of sides and times in force varies', () => {
   ])
 })
 
-test('lists that come in part are faults, and errors say what they are about', () => {
+test('partial lists are faults, and errors are classified', () => {
   assert.throws(() => demandWhole(wire('error.account')), { name: 'BrokerFault', kind: 'refused' })
   const passing = readAnswer('{"Errors":[{"Error":"GatewayTimeout","Message":"later"}]}')
   assert.throws(() => demandWhole(passing), { name: 'BrokerFault', kind: 'unreachable' })

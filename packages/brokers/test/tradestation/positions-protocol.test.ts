@@ -50,7 +50,7 @@ const all = (quantity: string) => Array.from({ length: MANY }, (_, index) => pos
 
 test('a burst of changes costs one list and not one a message, and what follows within a moment one more', async () => {
   await using stage = await opened(all('1'))
-  assert.deepEqual(stage.lists(), [], 'what was there is read by whoever listens')
+  assert.deepEqual(stage.lists(), [], 'what was there is read by the reader')
   stage.send(...all('2'))
   await settled()
   assert.equal(stage.lists().length, 1)
@@ -66,7 +66,7 @@ test('a burst of changes costs one list and not one a message, and what follows 
   assert.ok(stage.lists()[1]?.every(({ quantity }) => quantity === '5'))
 })
 
-test('a change is sent at once, a closed position is gone, and what is only worth something else waits for its turn', async () => {
+test('a change is sent at once, a closed position is gone, and a mere change of value waits for its interval', async () => {
   await using stage = await opened([position('1', 'MSFT', '3'), position('2', 'F', '4')])
   stage.send({ PositionID: '2', Deleted: true }, { PositionID: 'unknown', Deleted: true })
   await settled()

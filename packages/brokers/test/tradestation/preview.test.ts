@@ -26,7 +26,7 @@ function estimate(name: string, change: Partial<OrderTicket>): OrderEstimate {
   return outcome.value
 }
 
-test('a preview goes where nothing is placed, with what an order says and without an id', () => {
+test('a preview goes where nothing is placed, with the fields of an order and without an id', () => {
   const preview = previewRequest(ORDER, 'BUY')
   const order = submitRequest({ ...ORDER, brokerClOrdId: 'abc' }, 'BUY')
   assert.deepEqual([preview.method, preview.path, order.path], ['POST', '/orderexecution/orderconfirm', '/orderexecution/orders'])
@@ -40,7 +40,7 @@ test('a short sale brings in what the broker writes without a sign', () => {
   assert.equal(estimate('confirm.short', { side: 'BUY' }).cost, '4002.5')
 })
 
-test('nothing is paid for a future; its margin is read out of a text for people, or not at all', () => {
+test('nothing is paid for a future; its margin is read from a display text, or not at all', () => {
   const future: Partial<OrderTicket> = { symbol: 'ESZ26', instrument: 'FUT' }
   const { price, cost, initialMargin } = estimate('confirm.future', future)
   assert.deepEqual([price, cost, initialMargin], ['6125.25', null, '31680.00'])
@@ -57,7 +57,7 @@ test('nothing is paid for a future; its margin is read out of a text for people,
   }
 })
 
-test('a refusal is one in the broker’s words, an order is an alarm, another account is nothing', () => {
+test('a refusal has the broker’s message, an order is an alarm, another account is nothing', () => {
   const refused = interpretPreview(reply('confirm.refused'), ORDER)
   assert.ok(refused.kind === 'refused')
   assert.deepEqual([refused.message, refused.rejectCode], ['Not enough buying power', 'insufficient_funds'])

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { rejectCodeOf } from '../../src/tradestation/reject-codes.ts'
 
-test('sentences of refusal come to a code where they say it for sure', () => {
+test('messages of refusal are mapped to a code where they are unambiguous', () => {
   for (const [reason, code] of [
     // Recorded.
     ['EC602: You are short 0.00 shares!', 'insufficient_position'],

@@ -63,7 +63,7 @@ const SPREAD: OrderTicket = {
   ]
 }
 
-test('a package says what it costs: what brings in is negative', () => {
+test('a multi-leg order has its net cost: a credit is negative', () => {
   const sent = (ticket: OrderTicket) => body(requests.submitRequest({ ...ORDER, ...ticket }, null))
   assert.deepEqual(sent(SPREAD), {
     AccountID: ACCOUNT,
@@ -82,7 +82,7 @@ test('a package says what it costs: what brings in is negative', () => {
   assert.ok(requests.isLowest([decimal('2'), decimal('1')]) && !requests.isLowest([decimal('4'), decimal('2')]))
 })
 
-test('options say themselves whether they open or close, and an order without a quantity is not written', () => {
+test('options themselves state whether they open or close, and an order without a quantity is not written', () => {
   const option = { ...ORDER, symbol: 'MSFT261218C00012500', instrument: 'OPT', side: 'SELL_TO_CLOSE' } as const
   assert.deepEqual(
     [body(requests.submitRequest(option, null)).Symbol, body(requests.submitRequest(option, null)).TradeAction],
@@ -92,7 +92,7 @@ test('options say themselves whether they open or close, and an order without a 
   assert.throws(() => requests.submitRequest({ ...ORDER, quantity: null }, 'BUY'), Malformed)
 })
 
-test('a replacement has prices and the total; a market order has none, a package no size', () => {
+test('a replacement has prices and the total; a market order has none, a multi-leg order no size', () => {
   const key = { brokerAccountId: ACCOUNT, brokerOrderId: '9000-00001', brokerClOrdId: ID }
   const request = requests.replaceRequest({ ...key, ticket: { ...TICKET, quantity: decimal('12'), limitPrice: decimal('401') } })
   assert.deepEqual(

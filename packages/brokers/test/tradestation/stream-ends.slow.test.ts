@@ -1,4 +1,4 @@
-/** Every way in which the broker ends a stream, by the house's control API: each is told, and the stream is had again. */
+/** Every way in which the broker ends a stream, by the sandbox's control API: each is reported, and the stream is restored. */
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -10,7 +10,7 @@ import { MemoryHolder } from '../support/holder.ts'
 import { TRADESTATION } from './harness.ts'
 import { Followed } from './venue.ts'
 
-/** Nothing is said, GoAway, a plain end, and the errors that streams end with. */
+/** Silence, GoAway, a plain end, and the errors that streams end with. */
 const ACCOUNT_CODES = [null, 1001, 1000, 1011, 1012, 1013, 4500, 4503, 4504] as const
 const MARKET_CODES = [null, 1001, 1000, 4409, 4500] as const
 
@@ -41,14 +41,14 @@ async function loggedIn() {
   }
 }
 
-test('account streams that are ended, however it is said, are gaps and live again', async () => {
+test('account streams that are ended, in whatever way, are gaps and live again', async () => {
   await using session = await loggedIn()
   await using followed = await Followed.live(session.broker)
   let gaps = 0
   for (const code of ACCOUNT_CODES) {
     await session.drop('account', code)
-    await until(() => followed.history.filter(kind => kind.startsWith('gap')).length > gaps, `the end with ${code} is told`)
-    await until(() => followed.history.at(-1) === 'live', `live again after ${code}; heard ${followed.history.join(', ')}`)
+    await until(() => followed.history.filter(kind => kind.startsWith('gap')).length > gaps, `the end with ${code} is reported`)
+    await until(() => followed.history.at(-1) === 'live', `live again after ${code}; received ${followed.history.join(', ')}`)
     gaps = followed.history.filter(kind => kind.startsWith('gap')).length
   }
   assert.ok(
@@ -57,7 +57,7 @@ test('account streams that are ended, however it is said, are gaps and live agai
   )
 })
 
-test('market streams that are ended, however it is said, are losses and live again', async () => {
+test('market streams that are ended, in whatever way, are losses and live again', async () => {
   await using session = await loggedIn()
   const { market } = session.broker
   assert.ok(market !== null)
@@ -75,10 +75,10 @@ test('market streams that are ended, however it is said, are losses and live aga
   }
   using _lease = market.stream({ channel: 'quotes', symbol: 'BTC/USD' }, sink)
   for (const code of MARKET_CODES) {
-    await until(() => history.at(-1) === 'quote', `a quote comes; heard ${history.slice(-5).join(', ')}`)
+    await until(() => history.at(-1) === 'quote', `a quote comes; received ${history.slice(-5).join(', ')}`)
     const before = history.length
     await session.drop('market', code)
-    await until(() => history.slice(before).some(kind => kind.startsWith('lost')), `the end with ${code} is told`)
+    await until(() => history.slice(before).some(kind => kind.startsWith('lost')), `the end with ${code} is reported`)
     await until(() => history.slice(before).includes('live'), `live again after ${code}`)
   }
   assert.ok(!history.some(kind => kind.startsWith('refused')))

@@ -40,7 +40,7 @@ function position(id: string, symbol: string, quantity: string, more: Json = {})
 
 const list = (...orders: readonly Json[]): Json => ({ Orders: orders, Errors: [] })
 
-test('live once both streams have told what was there, which nobody is told', async () => {
+test('live once both streams have sent their initial snapshot, which is not published', async () => {
   await using venue = await Venue.start()
   venue.greetings.set('/orders', [order('1', 'ACK'), order('2', 'FLL', '10', CLOSED)])
   venue.greetings.set('/positions', [position('p1', 'F', '3'), END])
@@ -68,7 +68,7 @@ test('balances are read again after orders moved, and positions follow', async (
   venue.send('/orders', order('1', 'FLL', '10', CLOSED))
   venue.send('/positions', position('p1', 'MSFT', '10'), position('p2', 'F', '-3', { LongShort: 'Short' }))
   await followed.receives(events => events.some(event => event.type === 'positions' && event.positions.items.length === 2), 'both are held')
-  venue.send('/positions', { PositionID: 'p2', Deleted: true }, { PositionID: 'nobody knows', Deleted: true })
+  venue.send('/positions', { PositionID: 'p2', Deleted: true }, { PositionID: 'unknown', Deleted: true })
   const held = () =>
     followed.events.flatMap(event =>
       event.type === 'positions' ? [event.positions.items.map(({ symbol, quantity }) => `${quantity} ${symbol}`).join()] : []
@@ -77,7 +77,7 @@ test('balances are read again after orders moved, and positions follow', async (
   await followed.receives(events => events.some(({ type }) => type === 'balances'), 'balances')
 })
 
-test('an order that is off the book while it is replaced has not ended: it is read again', async () => {
+test('an order that is off the order book while it is replaced has not ended: it is read again', async () => {
   await using venue = await Venue.start()
   venue.greetings.set('/orders', [order('1', 'ACK'), END])
   await using followed = await Followed.live(venue.broker)
@@ -116,16 +116,16 @@ test('a refused cancel or change gives the order back; new terms are no refusal'
   )
 })
 
-test('an order told in an older state than before is a gap on the same connection', async () => {
+test('an order sent in an older state than before is a gap on the same connection', async () => {
   await using venue = await Venue.start()
   await using followed = await Followed.live(venue.broker)
   venue.send('/orders', order('1', 'FLL', '10', CLOSED), order('1', 'ACK', '4'))
-  await followed.receives(() => followed.history.includes('gap missing'), 'the hole is told')
+  await followed.receives(() => followed.history.includes('gap missing'), 'the gap is reported')
   await followed.receives(events => events.filter(({ type }) => type === 'live').length === 2, 'live again')
   assert.equal(venue.streams.length, 2)
 })
 
-test('an order in words nobody knows is counted and a gap, and hides no other', async () => {
+test('an order with unknown enum values is counted and a gap, and hides no other', async () => {
   await using venue = await Venue.start()
   venue.greetings.set('/orders', [order('0', 'ZZZ'), END])
   await using followed = await Followed.live(venue.broker)
@@ -139,7 +139,7 @@ test('an order in words nobody knows is counted and a gap, and hides no other', 
   assert.equal(venue.streams.length, 2)
 })
 
-test('an order of somebody else is dropped', async () => {
+test('an order of another user is dropped', async () => {
   await using venue = await Venue.start()
   await using followed = await Followed.live(venue.broker)
   venue.send('/orders', { ...order('1', 'ACK'), AccountID: 'other' }, order('2', 'ACK'))
@@ -149,7 +149,7 @@ test('an order of somebody else is dropped', async () => {
   assert.equal(venue.log.lines.filter(({ message }) => /not of this login/.test(message)).length, 2)
 })
 
-test('what the stream lost shows in the list: told as a gap, once, and not while it is on its way', async () => {
+test('what the stream lost shows in the list: reported as a gap, once, and not while it is on its way', async () => {
   await using venue = await Venue.start({ compareMs: 100 })
   venue.greetings.set('/orders', [order('1', 'ACK'), END])
   venue.answer('GET /orders', list(order('1', 'ACK')))
@@ -164,15 +164,15 @@ test('what the stream lost shows in the list: told as a gap, once, and not while
   await until(() => venue.seen('GET /orders').length > before + 2, 'it is compared again')
   assert.ok(!followed.history.includes('gap missing'))
   venue.answer('GET /orders', list(order('1', 'FLL', '10', CLOSED), order('2', 'ACK')))
-  await followed.receives(() => followed.history.includes('gap missing'), 'the loss is told')
+  await followed.receives(() => followed.history.includes('gap missing'), 'the loss is reported')
   const compared = venue.seen('GET /orders').length
   await until(() => venue.seen('GET /orders').length > compared + 3, 'it goes on')
   assert.equal(followed.history.filter(kind => kind === 'gap missing').length, 1)
   const gap = followed.events.find(event => event.type === 'gap')
-  assert.ok(gap?.type === 'gap' && /has 2 that the stream did not tell/.test(gap.reason))
+  assert.ok(gap?.type === 'gap' && /has 2 that the stream did not send/.test(gap.reason))
 })
 
-test('a list that cannot be had, or is older than the stream, says nothing', async () => {
+test('a list that cannot be read, or is older than the stream, proves nothing', async () => {
   await using venue = await Venue.start({ compareMs: 50 })
   venue.greetings.set('/orders', [order('1', 'FLL', '10', CLOSED), END])
   venue.answer('GET /orders', list(order('1', 'ACK', '4')))
@@ -184,7 +184,7 @@ test('a list that cannot be had, or is older than the stream, says nothing', asy
   assert.deepEqual(followed.history, ['live'])
 })
 
-test('GoAway and errors end a stream, and it is asked for again; both are one outage', async () => {
+test('GoAway and errors end a stream, and it is requested again; both are one outage', async () => {
   await using venue = await Venue.start()
   await using followed = await Followed.live(venue.broker)
   let lives = 1
@@ -240,7 +240,7 @@ test('a full quota of streams is waited for as long as the broker says', async (
   await using venue = await Venue.start()
   venue.answer('GET /stream', fixture('error.throttled').body, 429, { 'x-ratelimit-reset': '1' })
   await using followed = new Followed(venue.broker)
-  await followed.receives(() => followed.history.includes('gap refused'), 'it is told')
+  await followed.receives(() => followed.history.includes('gap refused'), 'it is reported')
   const from = performance.now()
   venue.answers.delete('GET /stream')
   await followed.receives(() => followed.history.includes('live'), 'live')

@@ -1,4 +1,4 @@
-/** TradeStation as a script: what it answers, line by line, is the test's. */
+/** TradeStation as a script: the test writes its answers line by line. */
 
 import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
@@ -34,7 +34,7 @@ export class Venue implements AsyncDisposable {
   readonly broker: Broker
   /** Open streams by the end of their path, in the order they were opened. */
   readonly streams: { readonly path: string; readonly response: ServerResponse }[] = []
-  /** By method and the end of the path, the longest first. What nobody scripted is answered with 404. */
+  /** By method and the end of the path, the longest first. What is not scripted is answered with 404. */
   readonly answers = new Map<string, Answer>()
   /** What each new stream begins with, by the end of its path. */
   readonly greetings = new Map<string, readonly Json[]>()
@@ -166,7 +166,7 @@ export class Followed implements AsyncDisposable {
 
   async receives(condition: (events: readonly AccountEvent[]) => boolean, what: string): Promise<void> {
     await until(() => condition(this.events), what).catch((cause: unknown) => {
-      throw new Error(`${what}; heard ${this.history.join(', ')}`, { cause })
+      throw new Error(`${what}; received ${this.history.join(', ')}`, { cause })
     })
   }
 

@@ -19,7 +19,7 @@ const fault = (kind: string) => (error: unknown) => {
   return true
 }
 
-/** An order of AAPL as Tradier tells it. */
+/** An order of AAPL as Tradier sends it. */
 function order(id: number, change: object = {}): object {
   const parsed = JSON.parse(reply('orders.one').body).orders.order
   return { ...parsed, id, ...change }
@@ -62,7 +62,7 @@ test('options go without a reading of what is held', async () => {
   assert.deepEqual(tradier.requests, [`POST ${ORDERS}`])
 })
 
-test('a lost answer is unknown; the tag finds the order on whatever page, and the order says how it stands', async () => {
+test('a lost answer is unknown; the tag finds the order on whatever page, and the order shows its state', async () => {
   let sent = 0
   const page = (from: number, to: number) => Array.from({ length: to - from }, (_, nth) => order(from + nth, { tag: `other${from + nth}` }))
   await using tradier = await ScriptedTradier.start({
@@ -89,7 +89,7 @@ test('a lost answer is unknown; the tag finds the order on whatever page, and th
   assert.equal(items.length, 120, 'each order once, though pages overlap')
 })
 
-test('an order that is said not to be there once is asked for again', async () => {
+test('an order reported as missing once is requested again', async () => {
   let requested = 0
   await using tradier = await ScriptedTradier.start({
     [`GET ${ORDERS}/900500`]: (_seen, response) => {
@@ -121,7 +121,7 @@ test('an order that is listed and cannot be read is not absent', async () => {
   )
   await assert.rejects(broker.findOrder({ by: 'brokerOrderId', brokerAccountId: ACCOUNT, brokerOrderId: '2' }, soon()), fault('malformed'))
   assert.equal(meter.counted('broker_unknown_words_total', { broker: 'TRADIER', field: 'status' }), 2)
-  // Whoever looks at all of them sees those that can be read.
+  // A list of all of them has those that can be read.
   assert.deepEqual(
     (await broker.orders(ACCOUNT, parseTimestamp('2026-11-03T00:00:00Z', 'since'), soon())).items.map(({ brokerOrderId }) => brokerOrderId),
     ['1']
@@ -161,7 +161,7 @@ test('a change: refused unsent for what cannot change, accepted once the order s
   assert.ok(over.kind === 'refused' && /canceled/.test(over.message))
 })
 
-test('a cancel is taken, or refused in Tradier’s words', async () => {
+test('a cancel is accepted, or refused with Tradier’s message', async () => {
   await using tradier = await ScriptedTradier.start({
     [`DELETE ${ORDERS}/900417`]: 'place.ok',
     [`DELETE ${ORDERS}/900418`]: 'cancel.over',
@@ -190,7 +190,7 @@ test('positions stand without quotes, and every page of the history is read', as
   assert.equal((await days('2026-10-08', '2026-10-08')).items.length, 3, 'inclusive days, whatever Tradier sends beside them')
 })
 
-test('one 401 that is not about the token is passing trouble; one that stays is no end of the login', async () => {
+test('one 401 that is not about the token is a passing failure; one that stays is no end of the login', async () => {
   let refused = 0
   const balances = `GET /accounts/${ACCOUNT}/balances`
   await using tradier = await ScriptedTradier.start({
@@ -215,7 +215,7 @@ test('without a refresh token the end of the access token is the end of the logi
     () => null,
     (error: unknown) => error
   )
-  await until(() => tradier.requests.length >= 2, 'the profile was asked for again')
+  await until(() => tradier.requests.length >= 2, 'the profile was requested again')
   for (let settled = false; !settled; ) {
     settled = await Promise.race([read.then(() => true), clock.advance(3_000).then(() => false)])
   }
@@ -228,7 +228,7 @@ test('without a refresh token the end of the access token is the end of the logi
   assert.deepEqual(over.requests, [])
 })
 
-test('trouble of the gateway passes, and what Tradier leaves of a minute is kept to', async () => {
+test('failures of the gateway pass, and what Tradier leaves of a minute is respected', async () => {
   let times = 0
   await using tradier = await ScriptedTradier.start({
     'GET /user/profile': (_seen, response) => {
@@ -242,7 +242,7 @@ test('trouble of the gateway passes, and what Tradier leaves of a minute is kept
   assert.equal((await tradier.broker.accounts(soon())).length, 1)
   assert.equal(times, 3)
   await assert.rejects(tradier.broker.accounts(soon()), fault('rate_limited'))
-  assert.equal(times, 3, 'nothing is asked in a minute that is used up')
+  assert.equal(times, 3, 'nothing is requested in a minute that is used up')
 })
 
 test('a host that is not encrypted needs to be allowed, and addresses in answers are not followed', async () => {

@@ -1,4 +1,4 @@
-/** Tradier's adapter at the sandbox brokerage that speaks as Tradier. */
+/** Tradier's adapter at the sandbox that emulates Tradier. */
 
 import { usEquityCalendar } from '@trunkline/core/domain/calendar/index'
 import { parseDecimal } from '@trunkline/core/domain/decimal'
@@ -16,7 +16,7 @@ const EARLY_MS = 3_600_000
 const CALENDAR = usEquityCalendar()
 const NOW_MS = epochMs(systemClock.now())
 const MORNING_MS = (CALENDAR.spansOn(CALENDAR.nextTradingDay(CALENDAR.dateAt(NOW_MS)))[0]?.start ?? NOW_MS) + EARLY_MS
-/** The house's clock goes with it, so that both write the same dates. */
+/** The sandbox's clock goes with it, so that both write the same dates. */
 export const AHEAD_MS = Math.round(MORNING_MS - NOW_MS)
 const morningClock: Clock = { ...systemClock, now: () => timestampOfMs(epochMs(systemClock.now()) + AHEAD_MS) }
 
@@ -45,14 +45,14 @@ export const TRADIER: DialectBroker = {
   ids: 'digits',
   path: (on, account) => `/tradier/v1/accounts/${account}/${on === 'transactions' ? 'history' : on}`,
   authorize: ({ access_token: token }) => ({ authorization: `Bearer ${token}` }),
-  // The list tells which order has a tag, the order itself how it stands.
+  // The list shows which order has a tag, the order itself its state.
   operations: { find: ['orders.list', 'orders.get'] },
   credentials: minted => ({ ...minted, issued_at: later(minted.issued_at), expires_at: later(minted.expires_at) }),
   sample(sample, instrument) {
     // "Short sales cannot be placed GTC" (README).
     if (instrument === 'STK') return { ...sample, neverShort: ['GTC'] }
     if (instrument !== 'MLEG_OPT') return sample
-    // A debit has a positive price; so small a one nobody takes.
+    // A debit has a positive price; one so small is not taken.
     const cheap = (price: string) => parseDecimal(price, 'price')
     return {
       ...sample,
@@ -72,7 +72,7 @@ export const TRADIER: DialectBroker = {
 /** More than Tradier's own length of a page. */
 const PAGE_FULL = 1_000
 
-/** A list of one record is that record, and an empty one a word. */
+/** A list of one record is that record, and an empty one a string. */
 function ordersIn(answer: unknown): readonly unknown[] | null {
   if (!isRecord(answer) || answer.orders === undefined) return null
   return isRecord(answer.orders) ? [answer.orders.order].flat() : []

@@ -33,7 +33,7 @@ function orders(name: string): readonly OrderReport[] {
   return unknownValueCounter().unknownValues.readKnown(parseOrders(answer(name)), wire => parseOrder(wire, ACCOUNT))
 }
 
-test('numbers are kept as they were written, but for exponents and the sign of nothing', () => {
+test('numbers stay as they were written, except for exponents and the sign of nothing', () => {
   const read = (text: string) => amount(readAnswer(`{"n":${text}}`), 'n')
   for (const text of ['25310.500000000000000000000000', '8.00000000', '0', '-1.5']) assert.equal(read(text), text)
   for (const [text, meant] of [
@@ -111,7 +111,7 @@ test('rows of one symbol are added up with their costs; long and short ones, or 
   assert.throws(() => held(row(1, '1', '400'), row(1, '1', '400')), Malformed)
 })
 
-test('positions are worth what the quotes say', () => {
+test('positions are valued by the quotes', () => {
   assert.deepEqual(parseHoldings(answer('positions.none')), [])
   const [one] = parseHoldings(answer('positions.one'))
   assert.deepEqual([one?.symbol, one?.quantity, one?.id], ['AAPL', '8.00000000', '700123'])
@@ -171,7 +171,7 @@ test('an order, every field', () => {
   ])
 })
 
-test('orders of every class; one of a type nobody knows is left out and counted', () => {
+test('orders of every class; one of an unknown type is left out and counted', () => {
   const { unknownValues: known, meter } = unknownValueCounter()
   const list = known.readKnown(parseOrders(answer('orders.mixed')), wire => parseOrder(wire, ACCOUNT))
   assert.deepEqual(
@@ -212,7 +212,7 @@ test('orders of every class; one of a type nobody knows is left out and counted'
     ]
   )
   assert.equal(short.brokerMessage, 'ShortTradingDeniedForSecurity')
-  // Called filled before the figures say so: not told yet, and to be read again.
+  // Reported filled before the quantities show it: not published yet, and to be read again.
   assert.deepEqual(
     [unfilled.brokerStatus, unfilled.filledTotal, lacksFillTotals(unfilled)],
     ['filled', { quantity: '0', averagePrice: null }, true]
@@ -230,14 +230,14 @@ test('orders of every class; one of a type nobody knows is left out and counted'
   assert.equal(calculated?.status, 'filled')
 })
 
-test('an order status nobody knows is never guessed', () => {
+test('an unknown order status is never guessed', () => {
   const [wire] = parseOrders(answer('orders.one'))
   assert.ok(wire !== undefined)
   assert.throws(() => parseOrder({ ...wire, status: 'reviewing' }, ACCOUNT), UnknownValueError)
   for (const quantity of ['-40', '0']) assert.throws(() => parseOrder({ ...wire, quantity }, ACCOUNT), Malformed)
 })
 
-test('what an event says is merged into what is known, and older news changes nothing', () => {
+test('an event is merged into what is known, and an older one changes nothing', () => {
   const [known] = orders('orders.one')
   assert.ok(known !== undefined)
   const event = answer('event.order')
@@ -336,7 +336,7 @@ test('which answers prove that an order was taken, and which that it was not', (
     ],
     ['unknown', 'unknown', 'unknown', 'unknown', 'unknown']
   )
-  // Words of trouble are no proof that nothing was taken.
+  // Messages of a failure are no proof that nothing was accepted.
   for (const text of ['Backend timed out.', 'The order router is unavailable, please try again'])
     for (const [status, body] of [
       [200, JSON.stringify({ errors: { error: [text] } })],

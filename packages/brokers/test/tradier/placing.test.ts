@@ -14,7 +14,7 @@ import { decimal, MULTI_LEG, TICKET } from './fixtures.ts'
 const ORDER = { ...TICKET, brokerAccountId: '6YA00001', brokerClOrdId: 'osk01H' }
 const form = (body: string | undefined) => Object.fromEntries(new URLSearchParams(body))
 
-test('shares, options and packages as Tradier has them written', () => {
+test('shares, options and multi-leg orders as Tradier writes them', () => {
   const shares = placeRequest({ ...ORDER, symbol: 'BRK.B' }, { duration: 'day', side: 'buy' })
   assert.deepEqual([shares.method, shares.path], ['POST', '/accounts/6YA00001/orders'])
   assert.deepEqual(form(shares.body), {
@@ -97,7 +97,7 @@ test('the underlying of an option', () => {
     assert.equal(underlyingOf(option), underlying)
 })
 
-test('what Tradier does not take is refused with words that say what it does', () => {
+test('what Tradier does not accept is refused with a message that says what it does', () => {
   const reasonOf = (change: Partial<OrderTicket>, of: OrderTicket = TICKET) => refusalOf({ ...of, ...change })?.refused ?? null
   assert.equal(reasonOf({}), null)
   assert.equal(reasonOf({}, MULTI_LEG), null)

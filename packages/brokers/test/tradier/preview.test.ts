@@ -26,7 +26,7 @@ const PRICES = {
   STPLMT: { limitPrice: decimal('1.20'), stopPrice: decimal('1.20') }
 } as const
 
-test('of every form of order the preview says first that it is one, is otherwise the same, and has no tag; the order never says it', () => {
+test('for every form of order the preview is marked as one first, is otherwise the same, and has no tag; the order never is', () => {
   const tickets: Partial<Record<string, OrderTicket>> = { STK: TICKET, OPT: OPTION, MLEG_OPT: MULTI_LEG }
   const forms = combinationsOf(TRADIER_CAPABILITIES)
   for (const { instrument, type, tif } of forms) {
@@ -41,7 +41,7 @@ test('of every form of order the preview says first that it is one, is otherwise
   assert.ok(forms.length > 15)
 })
 
-test('a form that is cut short anywhere behind its first field is a preview still; one that says it twice, later or otherwise is none', () => {
+test('a form that is cut short anywhere behind its first field is a preview still; one marked twice, later or otherwise is none', () => {
   const { body = '', ...request } = previewRequest(ORDER, { duration: 'day', side: 'buy' })
   for (let length = 'preview=true&'.length; length <= body.length; length++)
     assert.ok(isPreview({ ...request, body: body.slice(0, length) }), body.slice(0, length))
@@ -49,7 +49,7 @@ test('a form that is cut short anywhere behind its first field is a preview stil
     assert.ok(!isPreview({ ...request, body: other }), other)
 })
 
-test('what Tradier says is signed by the order, and nothing else is made of it', () => {
+test('Tradier’s amounts get their sign from the order, and are otherwise unchanged', () => {
   const estimate = (name: string, requested: OrderTicket): OrderEstimate => {
     const outcome = interpretPreview(reply(name), requested)
     assert.ok(outcome.kind === 'accepted', outcome.kind)
@@ -65,12 +65,12 @@ test('what Tradier says is signed by the order, and nothing else is made of it',
   assert.deepEqual(estimate('preview.ok', { ...MULTI_LEG, limitPrice: null }).cost, null)
 })
 
-test('a refusal is one with its code; trouble behind the API is neither a refusal nor an order', () => {
+test('a refusal is one with its code; a failure behind the API is neither a refusal nor an order', () => {
   const refusal = interpretPreview(reply('place.errors'), TICKET)
   assert.deepEqual([refusal.kind, refusal.kind === 'refused' && refusal.rejectCode], ['refused', 'insufficient_funds'])
   assert.equal(interpretPreview(reply('place.internal-error'), TICKET).kind, 'unknown')
   for (const interpret of [(name: string) => interpretPreview(reply(name), TICKET), (name: string) => interpretPlace(reply(name))])
-    assert.equal(interpret('preview.internal-error').kind, 'unknown', 'a 400 that speaks of the server judges no order')
+    assert.equal(interpret('preview.internal-error').kind, 'unknown', 'a 400 about the server judges no order')
   const untold = { ...reply('preview.ok'), body: reply('preview.ok').body.replace('"result":true', '"result":false') }
   assert.throws(() => interpretPreview(untold, TICKET), Malformed)
 })

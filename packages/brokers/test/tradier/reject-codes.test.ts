@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { rejectCodeOf } from '../../src/tradier/reject-codes.ts'
 
-test('a code of the registry decides, alone or in a sentence; words that say nothing are other', () => {
+test('a code of the registry decides, alone or in a sentence; any other message is other', () => {
   for (const [reason, code] of [
     ['InitialMargin', 'insufficient_funds'],
     ['Backoffice rejected override of the order; InitialMargin', 'insufficient_funds'],
@@ -21,7 +21,7 @@ test('a code of the registry decides, alone or in a sentence; words that say not
     ['Too many open orders.', 'risk_rejected'],
     ['The account has 500 open orders, as many as it may have; cancel some first.', 'risk_rejected'],
     ['too_many_open_orders: 500 orders are open', 'risk_rejected'],
-    // Longer words hold shorter codes and mean something else.
+    // Longer codes contain shorter codes and mean something else.
     ['InitialMarginal', 'other'],
     ['Not on a Tuesday.', 'other'],
     ['constructor', 'other'],

@@ -1,4 +1,4 @@
-/** The account stream against a host that says what the test wants it to. */
+/** The account stream against a scripted host. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -69,7 +69,7 @@ const HELD: Answers = {
   [`GET /accounts/${ACCOUNT}/balances`]: 'balances.margin'
 }
 
-test('the session goes to the configured host, and what is said to it is the request for orders', async () => {
+test('the session goes to the configured host, and what is sent to it is the request for orders', async () => {
   await using followed = await Followed.start({})
   assert.deepEqual(
     followed.hellos.map(hello => JSON.parse(hello)),
@@ -78,7 +78,7 @@ test('the session goes to the configured host, and what is said to it is the req
   assert.equal(followed.sockets.length, 1)
 })
 
-test('an order nobody knows is read; from then on events are enough, and what is held is read after a fill', async () => {
+test('an unknown order is read; from then on events are enough, and what is held is read after a fill', async () => {
   await using followed = await Followed.start({ [`GET /accounts/${ACCOUNT}/orders/900500`]: orderOf(ORDER), ...HELD })
   followed.send(JSON.parse(reply('event.heartbeat').body))
   followed.send({ ...EVENT, status: 'partially_filled', exec_quantity: 12, avg_fill_price: 219.98 })
@@ -86,7 +86,7 @@ test('an order nobody knows is read; from then on events are enough, and what is
   assert.deepEqual([followed.orders[0]?.symbol, followed.orders[0]?.status], ['AAPL', 'partially_filled'])
   await until(() => followed.count('positions') === 1 && followed.count('balances') === 1, 'what is held was read')
   followed.send(EVENT)
-  await until(() => followed.orders.at(-1)?.status === 'filled', 'the fill is told')
+  await until(() => followed.orders.at(-1)?.status === 'filled', 'the fill is reported')
   assert.deepEqual(followed.orders.at(-1)?.filledTotal, { quantity: '40', averagePrice: '219.99' })
   await until(() => followed.count('positions') === 2, 'what is held was read again')
   assert.equal(followed.tradier.requests.filter(request => request.includes('/orders/')).length, 1)
@@ -98,7 +98,7 @@ test('an order nobody knows is read; from then on events are enough, and what is
   )
   assert.ok(
     followed.orders.every(({ status }) => status !== 'working'),
-    'old news is not told'
+    'an old event is not published'
   )
 })
 
@@ -106,11 +106,11 @@ test('a rejection is read for its reason', async () => {
   const rejected = { ...ORDER, status: 'rejected', exec_quantity: 0, avg_fill_price: 0, reason_description: 'InitialMargin' }
   await using followed = await Followed.start({ [`GET /accounts/${ACCOUNT}/orders/900500`]: orderOf(rejected), ...HELD })
   followed.send({ ...EVENT, status: 'rejected', exec_quantity: 0 })
-  await until(() => followed.orders.length === 1, 'the rejection is told')
+  await until(() => followed.orders.length === 1, 'the rejection is reported')
   assert.deepEqual([followed.orders[0]?.status, followed.orders[0]?.brokerMessage], ['rejected', 'InitialMargin'])
 })
 
-test('filled without figures is not told as filled, and the order is read until they are there', async () => {
+test('filled without quantities is not reported as filled, and the order is read until they are there', async () => {
   let reads = 0
   await using followed = await Followed.start({
     [`GET /accounts/${ACCOUNT}/orders/900500`]: (_seen, response) => {
@@ -121,7 +121,7 @@ test('filled without figures is not told as filled, and the order is read until 
     ...HELD
   })
   followed.send({ ...EVENT, avg_fill_price: 0 })
-  await until(() => followed.orders.at(-1)?.status === 'filled', 'the fill is told once it is known')
+  await until(() => followed.orders.at(-1)?.status === 'filled', 'the fill is reported once it is known')
   assert.equal(reads, 3)
   assert.deepEqual(
     followed.orders.slice(0, -1).map(({ status, filledTotal }) => [status, filledTotal?.quantity]),
@@ -132,7 +132,7 @@ test('filled without figures is not told as filled, and the order is read until 
   )
 })
 
-test('a stream that Tradier refuses, and a word that nobody knows, are gaps; then it is live again', async () => {
+test('a stream that Tradier refuses, and an unknown value, are gaps; then it is live again', async () => {
   await using followed = await Followed.start({ [`GET /accounts/${ACCOUNT}/orders/900500`]: orderOf(ORDER), ...HELD })
   followed.send({ error: 'too many sessions' })
   await until(() => followed.count('live') === 2, 'live again')

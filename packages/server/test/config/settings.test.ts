@@ -103,13 +103,13 @@ test('what is set about a broker decides where it goes, in the order in which br
   const client = { TRUNKLINE_ALPACA_CLIENT_ID: 'us', TRUNKLINE_ALPACA_CLIENT_SECRET: 'canary' }
   const offered = (env: Readonly<Record<string, string>>) => settingsOf(env).offers.map(({ id, at }) => `${id} ${at}`)
   assert.deepEqual(offered({ ...client, TRUNKLINE_BROKERS: 'TRADIER, ALPACA,SANDBOX' }), [
-    'TRADIER house',
+    'TRADIER sandbox',
     'ALPACA broker',
-    'SANDBOX house'
+    'SANDBOX sandbox'
   ])
   assert.deepEqual(offered({ TRUNKLINE_BROKERS: 'ALPACA', TRUNKLINE_ALPACA_API_KEYS: '1' }), ['ALPACA broker'])
-  assert.deepEqual(offered({ TRUNKLINE_BROKERS: 'ALPACA', TRUNKLINE_ALPACA_API_KEYS: 'sandbox' }), ['ALPACA house'])
-  assert.deepEqual(offered({ ...client, TRUNKLINE_BROKERS: 'SANDBOX' }), ['SANDBOX house'])
+  assert.deepEqual(offered({ TRUNKLINE_BROKERS: 'ALPACA', TRUNKLINE_ALPACA_API_KEYS: 'sandbox' }), ['ALPACA sandbox'])
+  assert.deepEqual(offered({ ...client, TRUNKLINE_BROKERS: 'SANDBOX' }), ['SANDBOX sandbox'])
   for (const word of ['1', 'sandbox'])
     assert.throws(() => offered({ ...client, TRUNKLINE_ALPACA_API_KEYS: word }), /TRUNKLINE_ALPACA_API_KEYS must be left out/)
 })

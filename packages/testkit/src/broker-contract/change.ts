@@ -1,4 +1,4 @@
-/** Cards about cancelling, replacing and finding orders. */
+/** Cases about cancelling, replacing and finding orders. */
 import assert from 'node:assert/strict'
 import { compare, minus, parseDecimal, plus, ZERO } from '@trunkline/core/domain/decimal'
 import type { OrderKey, OrderReport } from '@trunkline/core/ports/broker'
@@ -54,7 +54,7 @@ function keepsId({ definition }: BrokerHarness): boolean {
   return definition.capabilities.replacedOrderId === 'same'
 }
 
-/** The order that a replacement was asked for, once it shows the new terms; null until then. */
+/** The order after a replacement, once it shows the new terms; null until then. */
 async function replacing(harness: BrokerHarness, old: OrderReport, request: ReturnType<typeof replacement>): Promise<OrderReport | null> {
   const found = keepsId(harness) ? await byOrderId(harness.broker, old) : await findSubmitted(harness, { ...request.ticket, ...request })
   if (found === null || found.limitPrice === null || compare(found.limitPrice, request.ticket.limitPrice) !== 0) return null
@@ -108,7 +108,7 @@ export const CHANGE: readonly ContractCase[] = [
   },
   {
     id: 'C96',
-    title: 'a cancel whose answer is lost or useless is unknown, and the order tells',
+    title: 'a cancel whose answer is lost or useless is unknown, and the order shows the result',
     run: async harness => {
       for (const how of [{ kind: 'lose_answer' }, { kind: 'status', status: 503, done: true }, { kind: 'html' }] as const) {
         const order = await rested(harness)
@@ -120,7 +120,7 @@ export const CHANGE: readonly ContractCase[] = [
   },
   {
     id: 'C98',
-    title: 'a cancel that is only noted is pending until it ends, and asking again is no second cancel',
+    title: 'a cancel that is only acknowledged is pending until it ends, and requesting it again is no second cancel',
     run: async harness => {
       const order = await rested(harness)
       await harness.venue.injectFault('cancel', { kind: 'slow', ms: 400 }, 1)
@@ -133,7 +133,7 @@ export const CHANGE: readonly ContractCase[] = [
   },
   {
     id: 'C99',
-    title: 'a cancel that was taken and is slow stays with the broker: no look, list or stream says meanwhile that it came to nothing',
+    title: 'a cancel that was taken and is slow stays with the broker: no look-up, list or stream reports meanwhile that it failed',
     run: async harness => {
       const { broker, venue } = harness
       const order = await rested(harness)
@@ -190,7 +190,7 @@ export const CHANGE: readonly ContractCase[] = [
       assert.equal(
         compare(filledOf(await byOrderId(broker, report)), keepsId ? PART : ZERO),
         0,
-        'what is filled is told of the order that it was filled under'
+        'fills are reported with the order that they were filled under'
       )
       await venue.fill(report.brokerOrderId, minus(SOME, PART))
       const filled = await reaches(broker, report, 'filled')
@@ -219,7 +219,7 @@ export const CHANGE: readonly ContractCase[] = [
         const request = replacement(harness, old)
         await harness.venue.injectFault('replace', how, 1)
         const outcome = await harness.broker.replace(request, soon())
-        // Where the order itself tells, the adapter may have read it already.
+        // Where the order itself shows it, the adapter may have read it already.
         assert.ok(outcome.kind === 'unknown' || (outcome.kind === 'accepted' && keepsId(harness)), `${how.kind}: ${outcome.kind}`)
         await until(async () => (await replacing(harness, old, request)) !== null, 'the replacement is found')
         if (!keepsId(harness)) assert.deepEqual(await harness.venue.orderCounts(request.brokerClOrdId), { received: 1, accepted: 1 })
@@ -236,7 +236,7 @@ export const CHANGE: readonly ContractCase[] = [
       const request = replacement(harness, old)
       await harness.venue.injectFault('replace', { kind: 'slow', ms: 400 }, 1)
       const outcome = await harness.broker.replace(request, soon())
-      // The broker has taken it, and nobody may take that back but the broker.
+      // The broker has taken it, and only the broker may take that back.
       const report = accepted(outcome)
       if (report !== null) assert.equal(compare(report.limitPrice ?? ZERO, request.ticket.limitPrice), 0)
       await until(async () => {
@@ -262,7 +262,7 @@ export const CHANGE: readonly ContractCase[] = [
   },
   {
     id: 'C107',
-    title: 'changes made by the venue are told: an order it ends, and one it breaks off after a part',
+    title: 'changes made by the venue are reported: an order it ends, and one it breaks off after a part',
     run: async harness => {
       const { broker, venue } = harness
       const ended = await rested(harness)
@@ -278,7 +278,7 @@ export const CHANGE: readonly ContractCase[] = [
   },
   {
     id: 'C108',
-    title: 'what fills in parts adds up as it goes, on the stream too, whether each part has an id or only the total is told',
+    title: 'what fills in parts adds up as it goes, on the stream too, whether each part has an id or only the total is reported',
     run: async harness => {
       const { broker, venue } = harness
       const sample = firstSample(harness)
@@ -359,7 +359,7 @@ export const CHANGE: readonly ContractCase[] = [
   },
   {
     id: 'C120',
-    title: 'a look-up tells absent from failed',
+    title: 'a look-up distinguishes absent from failed',
     run: async harness => {
       const { broker, venue } = harness
       const { brokerAccountId } = firstSample(harness)

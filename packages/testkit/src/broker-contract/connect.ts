@@ -1,4 +1,4 @@
-/** Cards about logging in and about what a login shows. */
+/** Cases about logging in and about what a login shows. */
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
@@ -24,7 +24,7 @@ import type { BrokerHarness } from './harness.ts'
 
 const CALLBACKS = 'http://127.0.0.1:8080/connect/callback'
 
-/** The login at the broker's own page, which the card is about. */
+/** The login at the broker's own page, which the case is about. */
 function pageOf({ definition: { login, capabilities } }: BrokerHarness) {
   assert.ok(login.kind === 'oauth', 'a broker that says that its users log in at its own page has such a login')
   return { ...login, redirectUri: `${CALLBACKS}/${capabilities.id.toLowerCase()}` }
@@ -35,7 +35,7 @@ async function begun({ redirectUri, begin }: ReturnType<typeof pageOf>) {
   return { state, redirectUri, ...(await begin({ redirectUri, state, trading: true })) }
 }
 
-/** A login walked to its end, as a browser and a person would. */
+/** A login walked to its end, as a browser and a user would. */
 async function walked(harness: BrokerHarness) {
   const login = pageOf(harness)
   const { authorizationUrl, ...begunLogin } = await begun(login)
@@ -69,7 +69,7 @@ export const CONNECT: readonly ContractCase[] = [
   },
   {
     id: 'C20',
-    title: 'a person who approves gives credentials that work',
+    title: 'a user who approves gives credentials that work',
     notOffered: oauthOnly,
     run: async harness => {
       const credentials = await walked(harness)
@@ -81,7 +81,7 @@ export const CONNECT: readonly ContractCase[] = [
   },
   {
     id: 'C22',
-    title: 'a person who declines is told apart from every fault',
+    title: 'a user who declines is distinguished from every fault',
     notOffered: oauthOnly,
     run: async harness => {
       const { venue } = harness
@@ -141,7 +141,7 @@ export const CONNECT: readonly ContractCase[] = [
   },
   {
     id: 'C29',
-    title: 'revoking one of two logins of a person ends what it is said to end: that one, or both',
+    title: 'revoking one of two logins of a user ends what the capabilities state: that one, or both',
     notOffered: capabilities =>
       oauthOnly(capabilities) ?? (capabilities.revocation !== 'none' ? null : 'only the user can end a login, at the broker'),
     run: async harness => {
@@ -155,7 +155,7 @@ export const CONNECT: readonly ContractCase[] = [
   },
   {
     id: 'C30',
-    title: 'the accounts are told apart and can be named to a person',
+    title: 'the accounts are distinct and can be named to a user',
     run: async ({ broker }) => {
       const accounts = await broker.accounts(soon())
       assert.ok(accounts.length > 0)
@@ -207,7 +207,7 @@ export const CONNECT: readonly ContractCase[] = [
   },
   {
     id: 'C44',
-    title: 'transactions: what was traded is there, with its order where the broker says which, on inclusive days',
+    title: 'transactions: what was traded is there, with its order where the broker reports it, on inclusive days',
     notOffered: ({ transactions }) => (transactions ? null : 'the broker has no transactions'),
     run: async harness => {
       const { broker, venue } = harness
@@ -215,7 +215,7 @@ export const CONNECT: readonly ContractCase[] = [
       const order = accepted(await broker.submit(newOrder(sample, sample.marketable), soon()))
       const today = tradingDay(order.entryTime)
       const listed = async (from: Day, to: Day) => (await broker.transactions(sample.brokerAccountId, from, to, soon())).items
-      // Some brokers book trades without saying which order they were of.
+      // Some brokers book trades without their order.
       const isIt = (item: TransactionReport) =>
         item.brokerOrderId === null ? item.symbol === sample.symbol : item.brokerOrderId === order.brokerOrderId
       await until(async () => (await listed(today, today)).some(isIt), 'the trade is listed')
@@ -226,7 +226,7 @@ export const CONNECT: readonly ContractCase[] = [
       assert.ok(trade.amount?.startsWith('-'), 'what was paid is negative')
       assert.equal(new Set(items.map(item => item.brokerTransactionId)).size, items.length)
       const raw = await venue.raw('transactions', sample.brokerAccountId)
-      // What was paid may be worked out: some tell of a trade what and at which price only.
+      // The amount may be computed: some report only the quantity and price of a trade.
       for (const value of decimalsOf(items.map(({ amount: _, ...rest }) => rest)))
         assert.ok(raw.includes(value), `${value} is not how the venue wrote it`)
       const longAgo = tradingDay(timestampOfMs(Date.now() - 30 * 86_400_000))
@@ -235,7 +235,7 @@ export const CONNECT: readonly ContractCase[] = [
   },
   {
     id: 'C46',
-    title: 'an account of somebody else is a fault, not an empty list',
+    title: 'an account of another user is a fault, not an empty list',
     run: async ({ broker }) => {
       await assert.rejects(broker.positions('no-such-account', soon()), fault('refused'))
       await assert.rejects(broker.orders('no-such-account', recently(), soon()), fault('refused'))

@@ -1,4 +1,4 @@
-/** A card: one numbered promise, and what carrying it out needs. */
+/** A contract case: one numbered requirement, and what checking it needs. */
 
 import assert from 'node:assert/strict'
 import { compare, type Decimal, sum, ZERO } from '@trunkline/core/domain/decimal'
@@ -27,12 +27,12 @@ export interface ContractCase {
   /** `C10`, `C20`, …: spaced, so that one can be put between. */
   readonly id: string
   readonly title: string
-  /** Why a broker with these capabilities does not owe this card; null when it does. */
+  /** Why this case does not apply to a broker with these capabilities; null when it does. */
   readonly notOffered?: (capabilities: BrokerCapabilities) => string | null
   readonly run: (harness: BrokerHarness) => Promise<void>
 }
 
-/** Later than anybody waits for an answer. */
+/** Later than any caller waits for an answer. */
 export const MUCH_LATER_MS = 600_000
 
 export { soon }
@@ -49,7 +49,7 @@ export function givenUpWhen(hasArrived: () => Promise<boolean>): AbortSignal {
 
 let orders = 0
 
-/** A client order id nobody has used, within what every broker of a class takes: letters and digits. */
+/** An unused client order id, within what every broker of a class accepts: letters and digits. */
 export function clOrdId(): string {
   orders += 1
   return `c${Math.round(performance.timeOrigin).toString(36)}${orders.toString(36).padStart(4, '0')}`
@@ -89,7 +89,7 @@ export function made<T>(outcome: Outcome<T | null>): T {
   return value
 }
 
-/** Refused, with words fit to show. */
+/** Refused, with a message fit to show. */
 export function refused<T>(outcome: Outcome<T>): string {
   return refusal(outcome).message
 }
@@ -117,7 +117,7 @@ export function fault(kind: BrokerFaultKind): (error: unknown) => boolean {
   }
 }
 
-/** Orders of brokers that do not say whose they are, each given to the one submission it was found for. */
+/** Orders of brokers that do not return a client order id, each given to the one submission it was found for. */
 const claimed = new WeakMap<Broker, Set<string>>()
 
 /** The order was answered with its own id: no look-up may take it for another. */
@@ -125,24 +125,24 @@ export function claim(broker: Broker, { brokerOrderId }: OrderReport): void {
   claimed.set(broker, (claimed.get(broker) ?? new Set()).add(brokerOrderId))
 }
 
-/** What the broker made of a submission: found by its client id or, where the broker does not know that, by what was asked for. */
+/** The order of a submission: found by its client id or, where the broker does not know that, by its terms. */
 export async function findSubmitted({ broker }: BrokerHarness, order: NewOrder): Promise<OrderReport | null> {
   const { brokerAccountId, brokerClOrdId } = order
   if (broker.capabilities.deduplication !== 'none')
     return (await broker.findOrder({ by: 'brokerClOrdId', brokerAccountId, brokerClOrdId }, soon())).found
   const { items } = await broker.orders(brokerAccountId, recently(), soon())
   const alike = items.filter(report => isSameTicket(report, order) && claimed.get(broker)?.has(report.brokerOrderId) !== true)
-  assert.ok(alike.length <= 1, `${alike.length} orders that nobody claims are like the one that was sent`)
+  assert.ok(alike.length <= 1, `${alike.length} unclaimed orders match the one that was sent`)
   return alike[0] ?? null
 }
 
-/** An order that a broker with such capabilities answered with: ours by its client id, where the broker tells it. */
+/** An order that a broker with such capabilities answered with: ours by its client id, where the broker returns it. */
 export function isOurs({ definition }: BrokerHarness, report: OrderReport, { brokerClOrdId }: { readonly brokerClOrdId: string }): void {
   const { deduplication } = definition.capabilities
   assert.equal(report.brokerClOrdId, deduplication === 'none' ? null : brokerClOrdId)
 }
 
-/** How much of an order is filled, told by its executions or in all. */
+/** How much of an order is filled, by its executions or in total. */
 export function filledOf({ fills, filledTotal }: OrderReport): Decimal {
   return fills === null ? (filledTotal?.quantity ?? ZERO) : sum(fills.map(fill => fill.quantity))
 }
@@ -153,7 +153,7 @@ export async function byOrderId(broker: Broker, { brokerAccountId, brokerOrderId
   return found
 }
 
-/** Waits until the order has this status by the broker's own word. */
+/** Waits until the broker itself reports this status of the order. */
 export async function reaches(broker: Broker, order: OrderReport, status: OrderReport['status']): Promise<OrderReport> {
   let last = order
   await until(async () => {
@@ -179,7 +179,7 @@ export function recently() {
   return timestampOfMs(Date.now() - 3_600_000)
 }
 
-/** Credentials in memory that keep the holder's promise and count. */
+/** Credentials in memory with the holder's guarantee, which count. */
 export class CountingHolder implements CredentialsHolder {
   renewals = 0
   #credentials: Credentials
@@ -237,14 +237,14 @@ export class Listener implements AsyncDisposable {
   }
 
   async receives(wanted: (event: AccountEvent) => boolean, what: string): Promise<void> {
-    await until(() => this.events.some(wanted), `${what}; heard ${this.events.map(event => event.type).join(', ')}`)
+    await until(() => this.events.some(wanted), `${what}; received ${this.events.map(event => event.type).join(', ')}`)
   }
 
   reports(brokerOrderId: string): readonly OrderReport[] {
     return this.events.flatMap(event => (event.type === 'order' && event.report.brokerOrderId === brokerOrderId ? [event.report] : []))
   }
 
-  /** How much of an order the stream has told of: in all at some brokers, one execution at a time at others. */
+  /** How much of an order the stream has reported: the total at some brokers, one execution at a time at others. */
   filled({ brokerOrderId }: OrderReport): Decimal {
     const reports = this.reports(brokerOrderId)
     const executions = new Map(reports.flatMap(({ fills }) => (fills ?? []).map(fill => [fill.fillId, fill.quantity] as const)))
@@ -252,14 +252,14 @@ export class Listener implements AsyncDisposable {
     return [sum([...executions.values()]), ...totals].reduce((most, each) => (compare(each, most) > 0 ? each : most))
   }
 
-  /** The stream's picture of an order has become the broker's. */
+  /** The stream's state of an order has become the broker's. */
   async agrees(broker: Broker, order: OrderReport): Promise<void> {
     await until(async () => {
-      // What the broker says of an order can change for a moment after it is filled.
+      // What the broker reports of an order can change for a moment after it is filled.
       const truth = await byOrderId(broker, order)
       const last = this.reports(order.brokerOrderId).at(-1)
       return last !== undefined && last.status === truth.status && compare(this.filled(order), filledOf(truth)) === 0
-    }, `the stream says what the broker does of ${order.brokerOrderId}`)
+    }, `the stream agrees with the broker about ${order.brokerOrderId}`)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,11 +1,11 @@
-/** What a broker's tests bring so that the contract's cards can be run against it. */
+/** What a broker's tests bring so that the contract's cases can be run against it. */
 
 import type { Decimal } from '@trunkline/core/domain/decimal'
 import type { OrderTicket } from '@trunkline/core/domain/order'
 import type { Instrument, OrderType, Side, TimeInForce } from '@trunkline/core/domain/vocabulary'
 import type { Broker, BrokerDefinition, Credentials, CredentialsHolder } from '@trunkline/core/ports/broker'
 
-/** Everything one card needs, made fresh for it. Disposing it leaves nothing behind. */
+/** Everything one case needs, created fresh for it. Disposing it leaves nothing behind. */
 export interface BrokerHarness extends AsyncDisposable {
   readonly definition: BrokerDefinition
   /** A fresh login with at least one account per offered instrument, funded, without orders or positions. */
@@ -19,7 +19,7 @@ export interface BrokerHarness extends AsyncDisposable {
   open(holder: CredentialsHolder): Broker
   /** A session whose broker cannot be reached at all. */
   openUnreachable(): Broker
-  /** Where the broker is, and a session for which it is elsewhere: at a go-between of the card's. */
+  /** Where the broker is, and a session for which it is elsewhere: at the case's tampering proxy. */
   readonly address: string
   openAt(address: string): Broker
   /** Makes a page of the list of orders one that leads to itself, over and over; whatever else it is given stays as it is. */
@@ -28,7 +28,7 @@ export interface BrokerHarness extends AsyncDisposable {
   sample(instrument: Instrument): Sample
   /** What a 429 to a submit proves at this broker. */
   readonly throttledSubmit: 'refused' | 'unknown'
-  /** How long a card waits for a gap to be told before it calls it missing. */
+  /** How long a case waits for a gap to be reported before it fails. */
   readonly patienceMs: number
 }
 
@@ -75,25 +75,25 @@ export type InjectedFault =
   | { readonly kind: 'status'; readonly status: number; readonly done: boolean; readonly retryAfterS?: number }
   /** Does it, and answers with a success whose body is something else. */
   | { readonly kind: 'html' | 'truncate' | 'garbage' }
-  /** Refuses an order with these words; `later`: takes it first. */
+  /** Refuses an order with this message; `later`: takes it first. */
   | { readonly kind: 'refuse'; readonly message: string; readonly later?: true }
   /** Notes a cancel or a replacement at once, and carries it out that much later. */
   | { readonly kind: 'slow'; readonly ms: number }
-  /** Places the order that it was only asked to preview, and answers as of an order. */
+  /** Places the order that was only to be previewed, and answers as to an order. */
   | { readonly kind: 'place' }
-  /** Takes an order that nobody can see for that long, or until it is revealed, and does not answer. */
+  /** Takes an order that stays hidden for that long, or until it is revealed, and does not answer. */
   | { readonly kind: 'hide'; readonly ms: number }
 
-/** Acts on account streams; `mute`, `duplicate`, `reorder` and `lose` last until `normal`. */
+/** Faults of account streams; `mute`, `duplicate`, `reorder` and `lose` last until `normal`. */
 export type InjectedStreamFault = 'drop' | 'mute' | 'duplicate' | 'reorder' | 'lose' | 'garble' | 'normal'
 
-/** The other side, on command. Everything concerns the card's own login only. */
+/** The other side, on command. Everything concerns the case's own login only. */
 export interface Venue {
   /** Makes the next `times` requests of an operation go wrong; the `skip` before them are served. */
   injectFault(on: VenueOperation, how: InjectedFault, times?: number, skip?: number): Promise<void>
   clearFaults(): Promise<void>
   stream(fault: InjectedStreamFault): Promise<void>
-  /** Requests of an operation that arrived since the card began. */
+  /** Requests of an operation that arrived since the case began. */
   requests(on: VenueOperation): Promise<number>
   /** How often a client order id arrived, and how many orders the venue made of it. */
   orderCounts(brokerClOrdId: string): Promise<{ readonly received: number; readonly accepted: number }>
@@ -105,7 +105,7 @@ export interface Venue {
   fill(brokerOrderId: string, quantity: Decimal): Promise<void>
   /** Shows an order that `hide` keeps out of sight. */
   reveal(brokerClOrdId: string): Promise<void>
-  /** Ends an open order from the venue's side, as a desk or a corporate action would. */
+  /** Ends an open order from the venue's side, as an operator or a corporate action would. */
   end(brokerOrderId: string): Promise<void>
   /** Reads as an order id of this venue, and is none's. */
   readonly unknownOrderId: string
@@ -113,6 +113,6 @@ export interface Venue {
   revoke(): Promise<void>
   /** The access token lives on, the next refresh is refused. */
   revokeRefresh(): Promise<void>
-  /** A person at the authorization address who approves or declines; gives the address the browser is sent back to. */
+  /** A user at the authorization address who approves or declines; returns the address the browser is sent back to. */
   walkLogin(authorizationUrl: string, decision: 'approve' | 'decline'): Promise<string>
 }

@@ -1,4 +1,4 @@
-/** Cards about answers that no broker should give. */
+/** Cases about answers that no broker should give. */
 
 import assert from 'node:assert/strict'
 import { type Broker, BrokerFault } from '@trunkline/core/ports/broker'
@@ -22,7 +22,7 @@ async function readsOf(harness: BrokerHarness, sample: Sample): Promise<Readonly
   ])
 }
 
-/** A fault with a name, and never the user's: no answer of these says anything about consent. */
+/** A named fault, and never the user's: none of these answers says anything about consent. */
 function isTyped(cause: unknown): true {
   assert.ok(
     cause instanceof BrokerFault,
@@ -70,7 +70,7 @@ export const HOSTILE: readonly ContractCase[] = [
   },
   {
     id: 'C202',
-    title: 'words that nobody knows make a read a fault or leave out what they are in, and nothing else comes of them [S77]',
+    title: 'unknown enum values make a read a fault or leave out their record, and nothing else [S77]',
     run: async harness => {
       const reads = await readsOf(harness, firstSample(harness))
       await using between = await TamperingProxy.to(harness.address)

@@ -1,4 +1,4 @@
-/** The broker contract: numbered cards that every broker must pass, run against its own venue or sandbox. */
+/** The broker contract: numbered cases that every broker must pass, run against its own venue or sandbox. */
 
 import { test } from 'node:test'
 import { CHANGE } from './change.ts'
@@ -15,7 +15,7 @@ import { TOKENS } from './tokens.ts'
 
 export type { BrokerHarness, InjectedFault, InjectedStreamFault, Sample, Venue, VenueOperation } from './harness.ts'
 
-/** All cards, in the order of their numbers. */
+/** All cases, in the order of their numbers. */
 export const CONTRACT_CASES: readonly ContractCase[] = [
   ...CONNECT,
   ...SUBMIT,
@@ -29,8 +29,8 @@ export const CONTRACT_CASES: readonly ContractCase[] = [
 ]
 
 /**
- * Registers one test per card. A card that the broker's capabilities do not owe passes with the note "not offered"; nothing else is left
- * out. `open` is called once per card.
+ * Registers one test per case. A case that does not apply to the broker's capabilities passes with the note "not offered"; nothing else is left
+ * out. `open` is called once per case.
  */
 export function brokerContract(name: string, open: () => Promise<BrokerHarness>): void {
   for (const contractCase of CONTRACT_CASES) {

@@ -1,4 +1,4 @@
-/** Cards about orders of several option legs: one order, whose legs keep what they were filled with. */
+/** Cases about orders of several option legs: one order, whose legs keep what they were filled with. */
 
 import assert from 'node:assert/strict'
 import { compare, sum, times } from '@trunkline/core/domain/decimal'
@@ -11,7 +11,7 @@ const units: ContractCase['notOffered'] = ({ instruments }) =>
 
 const sides = ({ legs }: Pick<OrderTicket, 'legs'>) => legs?.map(({ symbol, side, ratio }) => [symbol, side, ratio])
 
-/** Each leg has as much as the packages and its ratio say, in executions that are told apart. */
+/** Each leg has as much as the quantity and its ratio imply, in distinct executions. */
 function isWhole(report: OrderReport, ticket: OrderTicket): void {
   const unitsFilled = filledOf(report)
   assert.ok(ticket.quantity !== null && compare(unitsFilled, ticket.quantity) === 0)
@@ -26,7 +26,7 @@ function isWhole(report: OrderReport, ticket: OrderTicket): void {
 export const LEGS: readonly ContractCase[] = [
   {
     id: 'C84',
-    title: 'an order of several legs fills as one, and each leg tells its own executions, on the stream too',
+    title: 'an order of several legs fills as one, and each leg reports its own executions, on the stream too',
     notOffered: units,
     run: async harness => {
       const { broker } = harness

@@ -1,4 +1,4 @@
-/** Cards about asking what an order would come to: it says what the broker says, and is never an order. */
+/** Cases about previews of an order: they report what the broker estimates, and are never an order. */
 
 import assert from 'node:assert/strict'
 import { compare, parseDecimal, ZERO } from '@trunkline/core/domain/decimal'
@@ -34,7 +34,7 @@ async function ordersOf({ broker }: BrokerHarness, { brokerAccountId }: Sample):
   return (await broker.orders(brokerAccountId, recently(), soon())).items.length
 }
 
-/** Paid by a buyer and received by a seller, as far as the broker says. */
+/** Paid by a buyer and received by a seller, as far as the broker reports it. */
 function isSigned(ticket: OrderTicket, { cost, commission, fees }: OrderEstimate): void {
   if (cost !== null && ticket.legs === null) assert.equal(compare(cost, ZERO) > 0, ticket.side.startsWith('BUY'), `${ticket.side} ${cost}`)
   for (const charge of [commission, fees]) assert.ok(charge === null || compare(charge, ZERO) >= 0, `a charge of ${charge}`)
@@ -83,9 +83,9 @@ export const PREVIEW: readonly ContractCase[] = [
       const seen: OrderPreview[] = []
       for (const ticket of tickets) seen.push(await previewed(harness, sample, ticket))
       assert.equal(await ordersOf(harness, sample), 0)
-      await venue.injectFault('preview', { kind: 'refuse', message: 'The desk does not like it.' }, 1)
+      await venue.injectFault('preview', { kind: 'refuse', message: 'The operator does not like it.' }, 1)
       const disliked = await previewed(harness, sample, resting)
-      assert.ok(disliked.kind === 'refused' && disliked.message.includes('The desk does not like it.'))
+      assert.ok(disliked.kind === 'refused' && disliked.message.includes('The operator does not like it.'))
       assert.equal(await venue.requests('submit'), 0)
       assert.ok(seen.some(({ kind }) => kind === 'refused'))
       for (const [index, ticket] of tickets.entries()) {
@@ -98,7 +98,8 @@ export const PREVIEW: readonly ContractCase[] = [
   },
   {
     id: 'C89',
-    title: 'a preview is asked once: without a readable answer it is a fault, and answered with an order it is one that names the order',
+    title:
+      'a preview is requested once: without a readable answer it is a fault, and answered with an order it is one that names the order',
     notOffered: previews,
     run: async harness => {
       const { venue } = harness

@@ -1,4 +1,4 @@
-/** Cards about the side of an order where something is held: sales, short sales, and what closes them. */
+/** Cases about the side of an order where something is held: sales, short sales, and what closes them. */
 
 import assert from 'node:assert/strict'
 import { type Combination, combinationsOf } from '@trunkline/core/domain/combinations'
@@ -23,7 +23,7 @@ const SHARES: readonly Step[] = [
   { holding: 'short', side: 'BUY' }
 ]
 
-/** From long to nothing to short to nothing. Pairs are never short, and packages are sold as they were bought. */
+/** From long to nothing to short to nothing. Pairs are never short, and multi-leg orders are sold as they were bought. */
 const STEPS: { readonly [instrument in Instrument]?: readonly Step[] } = {
   STK: SHARES,
   FUT: SHARES,
@@ -51,12 +51,12 @@ async function filled(harness: BrokerHarness, sample: Sample, ticket: OrderTicke
   const report = accepted(await harness.broker.submit(newOrder(sample, ticket), soon()))
   assert.equal(report.side, ticket.side)
   const done = await reaches(harness.broker, report, 'filled')
-  // Of a package some brokers tell a sale as a purchase at a negative price.
+  // Some brokers report the sale of a multi-leg order as a purchase at a negative price.
   if (ticket.legs === null) assert.equal(done.side, ticket.side, 'the look-up has the same side')
   assert.ok(ticket.quantity !== null && compare(filledOf(done), ticket.quantity) === 0)
 }
 
-/** Taken as asked for, as the answer and a look-up say, and gone afterwards. */
+/** Accepted as requested, as the answer and a look-up show, and gone afterwards. */
 async function restsAndEnds({ broker }: BrokerHarness, sample: Sample, ticket: OrderTicket, what: string): Promise<void> {
   const outcome = await broker.submit(newOrder(sample, ticket), soon())
   assert.equal(outcome.kind, 'accepted', `${what}: ${JSON.stringify(outcome)}`)
@@ -93,7 +93,7 @@ function combinationsFor(
   )
 }
 
-/** Sizes that go with what is held: a part of it can be sold, and nobody is lent a part. */
+/** Sizes that go with what is held: a part of it can be sold, and a part cannot be borrowed. */
 function sizesOf({ sizes, instrument }: Combination, { holding }: Step): readonly Size[] {
   const parts = holding === 'long' && instrument === 'STK'
   return sizes.filter(size => size === 'whole' || (size === 'fraction' && parts))
@@ -115,7 +115,7 @@ async function play(harness: BrokerHarness, sample: Sample, instrument: Instrume
 export const SIDES: readonly ContractCase[] = [
   {
     id: 'C51',
-    title: 'what is held is sold, sold short and bought back as asked, in each type that the broker is said to take',
+    title: 'what is held is sold, sold short and bought back as asked, in each type that the capabilities list',
     run: async harness => {
       for (const instrument of instrumentsOf(harness)) {
         const sample = harness.sample(instrument)
@@ -133,7 +133,7 @@ export const SIDES: readonly ContractCase[] = [
   },
   {
     id: 'C53',
-    title: 'a package that was bought is sold again, leg by leg to the other side',
+    title: 'a multi-leg order that was bought is sold again, leg by leg to the other side',
     notOffered: ({ instruments }) => (instruments.includes('MLEG_OPT') ? null : 'the broker takes no orders of several legs'),
     run: async harness => {
       const sample = harness.sample('MLEG_OPT')

@@ -1,4 +1,4 @@
-/** Cards about the account stream: nothing invented, nothing lost without a word. */
+/** Cases about the account stream: nothing invented, nothing lost silently. */
 
 import assert from 'node:assert/strict'
 import { BrokerFault } from '@trunkline/core/ports/broker'
@@ -17,7 +17,7 @@ import {
 } from './contract-case.ts'
 import type { BrokerHarness, InjectedStreamFault } from './harness.ts'
 
-/** A line that was asked for before the silence ended may have lost what makes it live, and is given up first. */
+/** A connection that was opened before the silence ended may have lost what makes it live, and is given up first. */
 const BEGUN_WHILE_MUTE_MS = 60_000
 const streams: ContractCase['notOffered'] = ({ accountStream }) => (accountStream ? null : 'the broker has no account stream')
 
@@ -31,7 +31,7 @@ async function bought(harness: BrokerHarness) {
   return accepted(await harness.broker.submit(newOrder(sample, sample.marketable), soon()))
 }
 
-/** Whatever the mischief, each order's last word on the stream is right, or a gap was told after it. */
+/** Whatever the fault, each order's last state on the stream is right, or a gap was reported after it. */
 async function correctOrReported(harness: BrokerHarness, fault: InjectedStreamFault): Promise<void> {
   const { broker, venue } = harness
   await using listener = await Listener.live(broker)
@@ -51,7 +51,7 @@ async function correctOrReported(harness: BrokerHarness, fault: InjectedStreamFa
 export const STREAM: readonly ContractCase[] = [
   {
     id: 'C140',
-    title: 'it begins with live, and tells nothing of what was there before',
+    title: 'it begins with live, and publishes nothing of what was there before',
     notOffered: streams,
     run: async harness => {
       const before = await rested(harness)
@@ -65,7 +65,7 @@ export const STREAM: readonly ContractCase[] = [
   },
   {
     id: 'C142',
-    title: 'orders, positions and balances follow a fill, in the words of the reads',
+    title: 'orders, positions and balances follow a fill, in the form of the reads',
     notOffered: streams,
     run: async harness => {
       const { broker } = harness
@@ -110,7 +110,7 @@ export const STREAM: readonly ContractCase[] = [
   },
   {
     id: 'C148',
-    title: 'messages out of order do no harm, or are told as a gap',
+    title: 'messages out of order do no harm, or are reported as a gap',
     notOffered: streams,
     run: async harness => await correctOrReported(harness, 'reorder')
   },
@@ -118,7 +118,7 @@ export const STREAM: readonly ContractCase[] = [
     id: 'C150',
     title: 'a message that never came is a gap, and then live',
     notOffered: capabilities =>
-      streams(capabilities) ?? (capabilities.accountStreamNumbered ? null : 'its account stream does not number what it tells'),
+      streams(capabilities) ?? (capabilities.accountStreamNumbered ? null : 'its account stream does not number its messages'),
     run: async harness => {
       await using listener = await Listener.live(harness.broker)
       await harness.venue.stream('lose')
@@ -130,9 +130,9 @@ export const STREAM: readonly ContractCase[] = [
   },
   {
     id: 'C151',
-    title: 'what a stream without numbers left out is in the next picture',
+    title: 'what a stream without numbers left out is in the next snapshot',
     notOffered: capabilities =>
-      streams(capabilities) ?? (capabilities.accountStreamNumbered ? 'its account stream tells of what is missing' : null),
+      streams(capabilities) ?? (capabilities.accountStreamNumbered ? 'its account stream reports what is missing' : null),
     run: async harness => {
       await using listener = await Listener.live(harness.broker)
       await harness.venue.stream('lose')
@@ -145,7 +145,7 @@ export const STREAM: readonly ContractCase[] = [
   },
   {
     id: 'C152',
-    title: 'a stream that falls silent is a gap, and live when it speaks again',
+    title: 'a stream that falls silent is a gap, and live when it sends again',
     notOffered: streams,
     run: async harness => {
       await using listener = await Listener.live(harness.broker)
@@ -197,7 +197,7 @@ export const STREAM: readonly ContractCase[] = [
   },
   {
     id: 'C160',
-    title: 'one who stops listening, and one who closes the login, end it without a word',
+    title: 'a reader that stops, and closing the login, end it silently',
     notOffered: streams,
     run: async harness => {
       const stopped = await Listener.live(harness.broker)

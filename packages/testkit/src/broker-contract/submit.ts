@@ -1,4 +1,4 @@
-/** Cards about putting an order on the books, and about never being wrong over whether it is. */
+/** Cases about placing an order, and about never being wrong about whether it was placed. */
 
 import assert from 'node:assert/strict'
 import { type Combination, combinationsOf } from '@trunkline/core/domain/combinations'
@@ -38,7 +38,7 @@ const CLOCKS_APART_MS = 1_000
 const NO_SYMBOL = 'ZZQZX'
 const OFF_STEP = parseDecimal('7.123457', 'a price off every step')
 
-/** Submits a resting order while the venue misbehaves once. */
+/** Submits a resting order while the venue has one fault. */
 async function submittedWhile(
   harness: BrokerHarness,
   how: InjectedFault,
@@ -70,7 +70,7 @@ function ticketOf(sample: Sample, { instrument, type, tif }: Combination, size: 
 export const SUBMIT: readonly ContractCase[] = [
   {
     id: 'C50',
-    title: 'every combination that the broker is said to take is taken as asked',
+    title: 'every combination that the capabilities list is accepted as requested',
     run: async harness => {
       const { broker, definition } = harness
       const combinations = combinationsOf(definition.capabilities)
@@ -108,7 +108,7 @@ export const SUBMIT: readonly ContractCase[] = [
         const filled = await reaches(broker, order, 'filled')
         assert.ok(sample.marketable.quantity !== null && compare(filledOf(filled), sample.marketable.quantity) === 0)
         assert.equal(new Set(filled.fills?.map(fill => fill.fillId)).size, filled.fills?.length ?? 0)
-        assert.equal(filled.fills !== null || filled.filledTotal?.averagePrice !== null, true, 'the price of what was filled is told')
+        assert.equal(filled.fills !== null || filled.filledTotal?.averagePrice !== null, true, 'the price of what was filled is reported')
       }
     }
   },
@@ -128,7 +128,7 @@ export const SUBMIT: readonly ContractCase[] = [
   },
   {
     id: 'C56',
-    title: "what cannot be paid is refused in the broker's own words, and in ours",
+    title: "what cannot be paid is refused with the broker's own message, and with our code",
     run: async harness => {
       const sample = firstSample(harness)
       const order = newOrder(sample, sample.tooDear)
@@ -137,13 +137,12 @@ export const SUBMIT: readonly ContractCase[] = [
       assert.ok(found === null || found.status === 'rejected')
       const { outcome } = await submittedWhile(harness, { kind: 'refuse', message: 'Not on a Tuesday.' })
       assert.equal(refused(outcome), 'Not on a Tuesday.')
-      assert.equal(refusal(outcome).rejectCode, 'other', 'a reason that nobody knows is not guessed')
+      assert.equal(refusal(outcome).rejectCode, 'other', 'an unknown reason is not guessed')
     }
   },
   {
     id: 'C57',
-    title:
-      'what the answer refuses is shown as that one order or not at all: in lists and on the stream, rejected, and as it was asked for',
+    title: 'what the answer refuses is shown as that one order or not at all: in lists and on the stream, rejected, and as requested',
     run: async harness => {
       const { broker } = harness
       const sample = firstSample(harness)
@@ -157,7 +156,7 @@ export const SUBMIT: readonly ContractCase[] = [
       for (const report of shown) {
         assert.ok(report.status === 'rejected' || report.status === 'pending', report.status)
         isOurs(harness, report, order)
-        assert.ok(isSameTicket(report, order), 'it is known again by what was asked for')
+        assert.ok(isSameTicket(report, order), 'it is recognized by its terms')
       }
       assert.ok(items.every(({ status }) => status === 'rejected'))
       for (const { status, rejectCode } of shown)
@@ -170,7 +169,7 @@ export const SUBMIT: readonly ContractCase[] = [
     run: async harness => {
       const { outcome } = await submittedWhile(harness, { kind: 'refuse', message: 'On second thoughts, no.', later: true })
       const report = await reaches(harness.broker, accepted(outcome), 'rejected')
-      assert.ok(report.brokerMessage !== null, 'there are words for people')
+      assert.ok(report.brokerMessage !== null, 'there is a display message')
       if (harness.broker.capabilities.rejectReasons) assert.equal(report.brokerMessage, 'On second thoughts, no.')
       assert.equal(report.rejectCode, harness.broker.capabilities.rejectReasons ? 'other' : null)
     }
@@ -201,7 +200,7 @@ export const SUBMIT: readonly ContractCase[] = [
   },
   {
     id: 'C62',
-    title: 'a request that was never received is unknown, and the look-up says so as of a later time',
+    title: 'a request that was never received is unknown, and the look-up shows it as of a later time',
     run: async harness => {
       const before = Date.now()
       const { order, outcome } = await submittedWhile(harness, { kind: 'reset' })
@@ -265,7 +264,7 @@ export const SUBMIT: readonly ContractCase[] = [
     run: async harness => {
       const { order, outcome } = await submittedWhile(harness, { kind: 'status', status: 429, done: false, retryAfterS: 1 })
       isKind(outcome, harness.throttledSubmit)
-      await until(async () => (await findSubmitted(harness, order).catch(() => order)) === null, 'the broker can be asked again')
+      await until(async () => (await findSubmitted(harness, order).catch(() => order)) === null, 'the broker can be called again')
       await isNowhere(harness, order)
       const sample = firstSample(harness)
       await until(
@@ -298,7 +297,7 @@ export const SUBMIT: readonly ContractCase[] = [
   },
   {
     id: 'C76',
-    title: 'an order that the adapter refuses by itself is told from one that the broker refused',
+    title: 'an order that the adapter refuses by itself is distinguished from one that the broker refused',
     run: async harness => {
       const { broker, venue } = harness
       const sample = firstSample(harness)

@@ -37,7 +37,7 @@ export class TamperingProxy implements AsyncDisposable {
 
   get url(): string {
     const address = this.#server.address()
-    if (address === null || typeof address === 'string') throw new Error('the go-between does not listen')
+    if (address === null || typeof address === 'string') throw new Error('the tampering proxy does not listen')
     return `http://127.0.0.1:${address.port}`
   }
 
@@ -70,7 +70,7 @@ export class TamperingProxy implements AsyncDisposable {
     }
   }
 
-  /** As fast as it is taken, and until nobody takes it any more. */
+  /** As fast as it is read, and until it is no longer read. */
   async #flood(response: ServerResponse): Promise<void> {
     response.writeHead(200, { 'content-type': 'application/json' })
     for (let sent = 0; sent < HUGE_BYTES; sent += CHUNK.length) {

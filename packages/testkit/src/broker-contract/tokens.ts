@@ -1,4 +1,4 @@
-/** Cards about access tokens, limits and patience. */
+/** Cases about access tokens, limits and time-outs. */
 
 import assert from 'node:assert/strict'
 import { BrokerFault } from '@trunkline/core/ports/broker'
@@ -56,7 +56,7 @@ export const TOKENS: readonly ContractCase[] = [
     run: async harness => {
       await harness.venue.injectFault('accounts', { kind: 'status', status: 401, done: false }, 1)
       assert.ok((await harness.broker.accounts(soon())).length > 0)
-      // Who asks again first, whether the token is worth nothing, needs no other.
+      // A broker that first checks whether the token is really refused needs no other.
       assert.ok((await harness.venue.requests('token')) <= 1)
     }
   },
@@ -84,7 +84,7 @@ export const TOKENS: readonly ContractCase[] = [
   },
   {
     id: 'C178',
-    title: 'a token endpoint that fails, stalls or asks for patience never breaks the login',
+    title: 'a token endpoint that fails, stalls or asks for a pause never breaks the login',
     notOffered: refreshes,
     run: async harness => {
       const broker = harness.open(new CountingHolder(harness.expired(harness.credentials)))
@@ -127,7 +127,7 @@ export const TOKENS: readonly ContractCase[] = [
   },
   {
     id: 'C180',
-    title: 'a 429 to a read is waited out when it is short, and told with its time when it is long',
+    title: 'a 429 to a read is waited out when it is short, and reported with its time when it is long',
     run: async harness => {
       const { broker, venue } = harness
       await broker.accounts(soon())
@@ -146,12 +146,12 @@ export const TOKENS: readonly ContractCase[] = [
       })
       assert.equal(await venue.requests('accounts'), before + 3)
       await assert.rejects(broker.accounts(soon()), fault('rate_limited'))
-      assert.equal(await venue.requests('accounts'), before + 3, 'a pause the broker asked for is kept')
+      assert.equal(await venue.requests('accounts'), before + 3, 'a pause the broker asked for is respected')
     }
   },
   {
     id: 'C182',
-    title: 'a read is repeated over passing trouble a bounded number of times, and given up in time',
+    title: 'a read is repeated over passing failures a bounded number of times, and given up in time',
     run: async harness => {
       const { broker, venue } = harness
       await venue.injectFault('accounts', { kind: 'status', status: 503, done: false }, 1)
@@ -170,7 +170,7 @@ export const TOKENS: readonly ContractCase[] = [
   },
   {
     id: 'C190',
-    title: 'of two sessions, the one that is told to wait does not hold up the other',
+    title: 'of two sessions, the one that has to wait does not hold up the other',
     run: async harness => {
       const other = harness.open(new CountingHolder(harness.credentials))
       await harness.venue.injectFault('accounts', { kind: 'status', status: 429, done: false, retryAfterS: 60 }, 1)

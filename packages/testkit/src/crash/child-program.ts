@@ -9,14 +9,14 @@ import type { Json } from './sandbox-process.ts'
 const OUTPUT_MAX = 200_000
 const OUTPUT_SHOWN = 4_000
 
-/** A program under test in a process of its own: what it prints is kept, it is asked over its channel, and it can be killed. */
+/** A program under test in a separate process: its output is recorded, it is queried over its channel, and it can be killed. */
 export class ChildProgram {
   protected readonly child: ChildProcess
   readonly #pending = new Map<number, (answer: Json) => void>()
   #output = ''
   #questions = 0
 
-  /** @param env all of its environment but the path and where compiled code is kept. @param execArgv options of its Node. */
+  /** @param env all of its environment but the path and where compiled code is cached. @param execArgv options of its Node. */
   protected constructor(path: string, env: Readonly<Record<string, string | undefined>>, execArgv: readonly string[]) {
     this.child = fork(path, [], {
       env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...env },

@@ -1,4 +1,4 @@
-// Whether everybody says the same: what reads answer, what the log tells from its beginning, what each follower was told, and the house.
+// Whether all sources agree: the reads, the log from its beginning, what each follower received, and the sandbox.
 
 import assert from 'node:assert/strict'
 import { PATIENCE_MS } from '../patience.ts'
@@ -19,31 +19,31 @@ export class ConsistencyCheck {
   readonly #world: World
   readonly #nameOf: (orderId: string) => string
   readonly #logs = new Map<string, Replay>()
-  /** Orders that the house was asked about already: how often it had heard of them. */
+  /** Orders that were already looked up at the sandbox: how often it had received them. */
   readonly #counted = new Set<string>()
 
-  /** @param nameOf an order's client order id at the house. */
+  /** @param nameOf an order's client order id at the sandbox. */
   constructor(world: World, nameOf: (orderId: string) => string) {
     this.#world = world
     this.#nameOf = nameOf
   }
 
   /**
-   * Waits until everybody agrees. First what the stream told is compared with the house, before anybody has read anything: that much the
+   * Waits until all sources agree. First what the stream sent is compared with the sandbox, before anything is read: that much the
    * service must come to by itself. @throws AssertionError with what is different, after `limitMs`.
    */
   async reached(limitMs = PATIENCE_MS): Promise<void> {
     await this.streamMatchesSandbox(limitMs)
-    await this.#within(limitMs, 'everybody says the same', () => this.#everybody())
+    await this.#within(limitMs, 'all sources agree', () => this.#everybody())
     await this.#onceEach()
   }
 
-  /** Waits until every follower was told what the house has, without reading anything of the service. @throws AssertionError */
+  /** Waits until every follower has received what the sandbox has, without reading anything of the service. @throws AssertionError */
   async streamMatchesSandbox(limitMs = PATIENCE_MS): Promise<void> {
-    await this.#within(limitMs, 'what the stream told is what the house has', () => this.#streamVsSandbox())
+    await this.#within(limitMs, 'what the stream sent is what the sandbox has', () => this.#streamVsSandbox())
   }
 
-  /** Reads every log anew, from its beginning: it tells what it told before. */
+  /** Reads every log again, from its beginning: it has what it had before. */
   async logsAreWhole(): Promise<void> {
     for (const { userId, platform } of this.#world.users) {
       const [known, again] = [this.#logs.get(userId) ?? new Replay(userId), new Replay(userId)]
@@ -52,7 +52,7 @@ export class ConsistencyCheck {
         await readOn(platform, known)
         return again.seq === known.seq
       }
-      // Something may be told between the two readings.
+      // Something may be published between the two readings.
       await until(isSameLength, 'both readings are of the same length')
       assert.deepEqual([again.faults, again.digest], [[], known.digest], `the log of ${userId}`)
     }
@@ -92,7 +92,7 @@ export class ConsistencyCheck {
     const found: string[] = []
     for (const { name, follower, user } of this.#followings()) {
       if (!follower.isLive) found.push(`${name} has not caught up; last refusal: ${follower.lastRefusal}`)
-      else found.push(...differences(name, this.#followerSnapshot(follower, user), 'the house', await this.#sandboxSnapshot(user)))
+      else found.push(...differences(name, this.#followerSnapshot(follower, user), 'the sandbox', await this.#sandboxSnapshot(user)))
       if (found.length > SHOWN_MAX) break
     }
     return found
@@ -115,7 +115,7 @@ export class ConsistencyCheck {
     return [
       ...recordDifferences('a read', records.orders, 'the log', log.orders.values()),
       ...differences('a read', read, 'the log', replayed),
-      ...differences('the log', replayed, 'the house', await this.#sandboxSnapshot(user)),
+      ...differences('the log', replayed, 'the sandbox', await this.#sandboxSnapshot(user)),
       ...[...this.#followings()]
         .filter(following => following.user === user)
         .flatMap(({ name, follower }) => apart(name, follower.of(userId), log)),
@@ -127,7 +127,7 @@ export class ConsistencyCheck {
     ].map(what => `${userId}: ${what}`)
   }
 
-  /** The house heard of each of our orders once at most. */
+  /** The sandbox received each of our orders at most once. */
   async #onceEach(): Promise<void> {
     for (const log of this.#logs.values()) {
       const fresh = [...log.orders.values()].filter(order => order.submission.state !== 'external' && !this.#counted.has(order.order_id))
@@ -135,7 +135,7 @@ export class ConsistencyCheck {
         const { received, accepted } = await this.#world.sandbox.ordersOf(this.#nameOf(orderId))
         assert.ok(
           received <= 1 && accepted <= 1,
-          `the house received ${name} of ${log.userId} ${received} times, and took it ${accepted} times`
+          `the sandbox received ${name} of ${log.userId} ${received} times, and took it ${accepted} times`
         )
         this.#counted.add(orderId)
       }
@@ -163,10 +163,10 @@ function valuesOf({ orders, positions, balances }: Replay): Parameters<typeof sn
   return { orders: orders.values(), positions: positions.values(), balances: balances.values() }
 }
 
-/** A follower that was told exactly what the log has ends in the same state. */
+/** A follower that received exactly what the log has ends in the same state. */
 function apart(name: string, follower: Replay, log: Replay): readonly string[] {
-  if (follower.seq !== log.seq) return [`${name} was told up to ${follower.seq}, the log goes up to ${log.seq}`]
-  return follower.digest === log.digest ? [] : [`${name} was told something else than the log has`]
+  if (follower.seq !== log.seq) return [`${name} received up to ${follower.seq}, the log goes up to ${log.seq}`]
+  return follower.digest === log.digest ? [] : [`${name} received something else than the log has`]
 }
 
 function unsettled(orders: readonly OrderRecord[]): readonly string[] {
@@ -175,7 +175,7 @@ function unsettled(orders: readonly OrderRecord[]): readonly string[] {
     .map(order => `order ${order.cl_order_id} is ${order.normalized_status}, its submission ${order.submission.state}`)
 }
 
-/** Orders that were answered and are not there, and orders that nobody asked for. */
+/** Orders that were answered and are not there, and orders that were never requested. */
 function missing({ requested, elsewhere }: Ledger, userId: string, orders: readonly OrderRecord[]): readonly string[] {
   const there = new Map(orders.map(order => [`${userId} ${order.cl_order_id}`, order.order_id]))
   const own = [...requested].filter(([key]) => key.startsWith(`${userId} `))
@@ -185,6 +185,6 @@ function missing({ requested, elsewhere }: Ledger, userId: string, orders: reado
       .map(([key]) => `${key} was answered and is not there`),
     ...orders
       .filter(order => !requested.has(`${userId} ${order.cl_order_id}`) && !elsewhere.has(order.cl_order_id))
-      .map(order => `nobody asked for ${order.cl_order_id}`)
+      .map(order => `was never requested ${order.cl_order_id}`)
   ]
 }

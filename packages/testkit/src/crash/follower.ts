@@ -1,4 +1,4 @@
-// A platform's client of the broker stream that never gives up: it keeps what the updates say, and after every loss goes on where it was.
+// A platform's client of the broker stream that never gives up: it applies the updates, and after every loss resumes where it was.
 
 import { setTimeout as delay } from 'node:timers/promises'
 import { PATIENCE_MS } from '../patience.ts'
@@ -9,7 +9,7 @@ import type { Json } from './sandbox-process.ts'
 
 export interface FollowerOptions {
   readonly name: string
-  /** The stream's address and the platform's credentials, asked for anew at every connection. */
+  /** The stream's address and the platform's credentials, read again at every connection. */
   readonly demo: () => Demo
   /** Where the stream is reached, if not at the service itself: the origin of a proxy. */
   readonly origin?: () => string
@@ -21,10 +21,10 @@ export interface FollowerOptions {
 }
 
 const RECONNECT_MS_MAX = 100
-/** A socket's `readyState` in words. */
+/** A socket's `readyState` as text. */
 const READY_STATES = ['connecting', 'open', 'closing', 'closed']
 
-/** Follows users over as many connections as it takes. Every complaint is kept: a gap, a repeat, a refusal, an answer out of place. */
+/** Follows users over as many connections as it takes. Every violation is recorded: a gap, a repeat, a refusal, an unexpected answer. */
 export class Follower implements AsyncDisposable {
   readonly #options: FollowerOptions
   readonly #replays: ReadonlyMap<string, Replay>
@@ -48,7 +48,7 @@ export class Follower implements AsyncDisposable {
     return this.#connections
   }
 
-  /** Authentications and subscriptions that were refused, each followed by a new connection: a lost session's place is free only after a while. */
+  /** Authentications and subscriptions that were refused, each followed by a new connection: a lost session's slot is free only after a while. */
   get refusals(): number {
     return this.#refusals
   }
@@ -138,10 +138,10 @@ export class Follower implements AsyncDisposable {
         socket.close()
         break
       case 'user_subscribed':
-        if (message.seq !== this.#replays.get(message.user_id)?.seq) this.#fault(`was subscribed elsewhere than asked: ${text}`)
+        if (message.seq !== this.#replays.get(message.user_id)?.seq) this.#fault(`was subscribed elsewhere than requested: ${text}`)
         break
       case 'caught_up':
-        if (message.seq !== this.#replays.get(message.user_id)?.seq) this.#fault(`was told more than came: ${text}`)
+        if (message.seq !== this.#replays.get(message.user_id)?.seq) this.#fault(`received more than expected: ${text}`)
         this.#live.add(message.user_id)
         break
       case 'orders':
@@ -150,14 +150,14 @@ export class Follower implements AsyncDisposable {
         this.#update(message)
         break
       default:
-        this.#fault(`was told ${text.slice(0, 300)}`)
+        this.#fault(`received ${text.slice(0, 300)}`)
     }
   }
 
   #update(update: Json): void {
     const replay = this.#replays.get(update.user_id)
     replay?.apply(update)
-    if (replay === undefined) this.#fault(`was told of ${update.user_id}, whom it does not follow`)
+    if (replay === undefined) this.#fault(`received ${update.user_id}, whom it does not follow`)
     else if (update.type === 'orders' && this.#live.has(update.user_id)) this.#options.onDelay?.(Date.now() - changedAt(update.data))
   }
 
@@ -170,7 +170,7 @@ export class Follower implements AsyncDisposable {
   }
 }
 
-/** When the record became what it is: `system_time` is the broker's last word, and what was asked of us comes before it. */
+/** When the record became what it is: `system_time` is the broker's last report, and requests to us come before it. */
 function changedAt(order: Json): number {
   return Math.max(Date.parse(order.system_time), Date.parse(order.last_modified_time))
 }

@@ -1,4 +1,4 @@
-// The crash harness: a house that survives, a service that can be killed at a named point, and the comparison of both afterwards.
+// The crash harness: a sandbox that survives, a service that can be killed at a named point, and the comparison of both afterwards.
 
 export { Chance } from './chance.ts'
 export { ConsistencyCheck } from './consistency-check.ts'

@@ -15,7 +15,7 @@ const VITALS = fileURLToPath(new URL('./vitals.ts', import.meta.url))
 const SET_CLOCK = fileURLToPath(new URL('./set-clock.ts', import.meta.url))
 const READY = 'Trunkline is ready'
 
-/** The service as it is run in earnest: its own program, in a process of its own. */
+/** The service as it is run in production: its own program, in a separate process. */
 export class LiveService extends ChildProgram {
   #demo: Demo | null = null
 

@@ -4,11 +4,11 @@ import type { Chance } from './chance.ts'
 import type { CrashUser } from './platform.ts'
 import type { Json, SandboxProcess } from './sandbox-process.ts'
 
-/** What was asked for, and what was answered: no order may exist that is not in it, and none that was answered may be missing. */
+/** What was requested, and what was answered: no order may exist that is not in it, and none that was answered may be missing. */
 export class Ledger {
   /** By `user cl_order_id`; null while, or where, no order was answered. */
   readonly requested = new Map<string, Json>()
-  /** House ids of the orders that were placed at the house itself. */
+  /** Sandbox ids of the orders that were placed at the sandbox itself. */
   readonly elsewhere = new Set<string>()
   readonly answers = new Map<string, number>()
   readonly #resting = new Map<string, Resting>()
@@ -25,11 +25,11 @@ export class Ledger {
   }
 }
 
-/** Orders that rested when they were last heard of, the oldest first. */
+/** Orders that rested when they were last seen, the oldest first. */
 interface Resting {
   /** Order ids. */
   readonly ours: string[]
-  /** House ids. */
+  /** Sandbox ids. */
   readonly elsewhere: string[]
 }
 
@@ -72,7 +72,7 @@ class AccountTrader {
     this.#user = user
     this.#index = index
     this.#resting = options.ledger.resting(`${user.userId} ${index}`)
-    // A lane of its own, so that the choices of one do not depend on how fast another is answered.
+    // Its own random stream, so that the choices of one do not depend on how fast another is answered.
     this.#chance = options.chance.apart()
   }
 

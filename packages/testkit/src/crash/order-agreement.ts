@@ -1,4 +1,4 @@
-// Whether the service and the house say the same of an order, and whether the event log is whole.
+// Whether the service and the sandbox agree about an order, and whether the event log is complete.
 
 import type { OrderRecord } from './platform.ts'
 import type { Json, SandboxOrders } from './sandbox-process.ts'
@@ -11,7 +11,7 @@ const TRANSIENT = ['pending', 'pending_cancel', 'pending_replace']
 export interface Agreement {
   /** Why it is too early to compare; null when both sides have come to rest. */
   readonly waitsFor: string | null
-  /** What is different. Empty: the order is once at the broker, or provably not at all, and both say the same of it. */
+  /** What is different. Empty: the order is once at the broker, or provably not at all, and both agree about it. */
   readonly differences: readonly string[]
 }
 
@@ -24,8 +24,8 @@ export function agreement(order: OrderRecord, atSandbox: SandboxOrders): Agreeme
       ? `it is ${status}`
       : null
   const differences: string[] = []
-  if (atSandbox.received > 1) differences.push(`the house received it ${atSandbox.received} times`)
-  if (atSandbox.accepted > 1) differences.push(`the house has it ${atSandbox.accepted} times`)
+  if (atSandbox.received > 1) differences.push(`the sandbox received it ${atSandbox.received} times`)
+  if (atSandbox.accepted > 1) differences.push(`the sandbox has it ${atSandbox.accepted} times`)
   const [there] = atSandbox.orders
   differences.push(...(there === undefined ? absent(order) : present(order, there)))
   return { waitsFor, differences }
@@ -34,9 +34,9 @@ export function agreement(order: OrderRecord, atSandbox: SandboxOrders): Agreeme
 function absent({ normalized_status: status, submission, fills }: OrderRecord): readonly string[] {
   const proofs = ['not_sent', 'not_received', 'refused']
   return [
-    ...(status === 'rejected' ? [] : [`the house does not have it and here it is ${status}`]),
-    ...(proofs.includes(submission.state) ? [] : [`the house does not have it and its submission is ${submission.state}`]),
-    ...(fills.length === 0 ? [] : ['it has fills the house does not know of'])
+    ...(status === 'rejected' ? [] : [`the sandbox does not have it and here it is ${status}`]),
+    ...(proofs.includes(submission.state) ? [] : [`the sandbox does not have it and its submission is ${submission.state}`]),
+    ...(fills.length === 0 ? [] : ['it has fills the sandbox does not know of'])
   ]
 }
 
@@ -45,14 +45,14 @@ function present(order: OrderRecord, there: Json): readonly string[] {
   const ours = order.fills.map((fill: Json) => `${fill.fill_id} ${plain(fill.quantity)} ${plain(fill.price)}`).sort()
   const theirs = there.fills.map((fill: Json) => `${fill.id} ${plain(fill.quantity)} ${plain(fill.price)}`).sort()
   return [
-    ...(order.normalized_status === status ? [] : [`it is ${there.state} at the house and ${order.normalized_status} here`]),
+    ...(order.normalized_status === status ? [] : [`it is ${there.state} at the sandbox and ${order.normalized_status} here`]),
     ...(JSON.stringify(ours) === JSON.stringify(theirs)
       ? []
-      : [`its fills are ${theirs.join(', ')} at the house and ${ours.join(', ')} here`]),
-    ...(plain(order.filled_qty) === plain(there.filled) ? [] : [`${there.filled} is filled at the house and ${order.filled_qty} here`]),
+      : [`its fills are ${theirs.join(', ')} at the sandbox and ${ours.join(', ')} here`]),
+    ...(plain(order.filled_qty) === plain(there.filled) ? [] : [`${there.filled} is filled at the sandbox and ${order.filled_qty} here`]),
     ...(plain(order.order_qty) === plain(there.quantity)
       ? []
-      : [`its quantity is ${there.quantity} at the house and ${order.order_qty} here`])
+      : [`its quantity is ${there.quantity} at the sandbox and ${order.order_qty} here`])
   ]
 }
 
@@ -72,7 +72,7 @@ export function logFaults(log: readonly LogEntry[], earlier: readonly LogEntry[]
   for (const { orderId, revision, status } of orders) {
     const last = log.findLast(({ order }) => order?.orderId === orderId)?.order
     if (last?.status !== status || last.revision !== revision)
-      faults.push(`order ${orderId} is ${status} (${revision}) and its last event says ${last?.status} (${last?.revision})`)
+      faults.push(`order ${orderId} is ${status} (${revision}) and its last event has ${last?.status} (${last?.revision})`)
   }
   return faults
 }

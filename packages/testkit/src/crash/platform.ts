@@ -38,7 +38,7 @@ export class CrashPlatform {
     return this.#demo().base_url
   }
 
-  /** Creates a user and connects its login at the house. */
+  /** Creates a user and connects its login at the sandbox. */
   async user(userId: string, login: Login): Promise<CrashUser> {
     const created = await this.call('POST', '/users', this.headers(), { user_id: userId })
     assert.equal(created.status, 200, JSON.stringify(created.body))
@@ -152,7 +152,7 @@ export class CrashUser {
     return rows
   }
 
-  /** Everything that reads say now. */
+  /** Everything that the reads return now. */
   async records(): Promise<{ readonly orders: readonly OrderRecord[]; readonly positions: Json; readonly balances: Json }> {
     const [orders, positions, balances] = await Promise.all([this.orders(), this.call('GET', '/positions'), this.call('GET', '/balances')])
     for (const { status, body } of [positions, balances]) assert.equal(status, 200, JSON.stringify(body))
@@ -173,7 +173,7 @@ export class CrashUser {
   }
 }
 
-/** Walks a portal link to its end: approve, log in at the house, approve there. */
+/** Walks a portal link to its end: approve, log in at the sandbox, approve there. */
 async function walk(link: string, login: Login): Promise<void> {
   const cookies = new Map<string, Map<string, string>>()
   const portal = new URL(link).origin

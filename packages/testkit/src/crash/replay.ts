@@ -1,4 +1,4 @@
-// A user's records as its updates tell them, and what is wrong with the updates themselves.
+// A user's records as its updates give them, and what is wrong with the updates themselves.
 import { createHash } from 'node:crypto'
 import { compare, parseDecimal } from '@trunkline/core/domain/decimal'
 import type { Json } from './sandbox-process.ts'
@@ -30,7 +30,7 @@ export class Replay {
     return this.#seq
   }
 
-  /** Follows from every update so far, byte by byte: two replays with equal digests were told the same. */
+  /** Follows from every update so far, byte by byte: two replays with equal digests received the same. */
   get digest(): string {
     return this.#digest
   }

@@ -1,4 +1,4 @@
-// The sandbox brokerage as a process of its own, which outlives the service that is killed, and its control API.
+// The sandbox as a separate process, which outlives the service that is killed, and its control API.
 
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -19,7 +19,7 @@ export interface Login {
   readonly accounts: readonly { readonly id: string; readonly number: string; readonly kind: string }[]
 }
 
-/** What the house knows of a client order id. */
+/** What the sandbox knows of a client order id. */
 export interface SandboxOrders {
   /** Submit and amend requests that arrived with the id, and orders made of them. */
   readonly received: number
@@ -40,9 +40,9 @@ export class SandboxProcess implements AsyncDisposable {
     this.#controlUrl = controlUrl
   }
 
-  /** Starts a house on free ports. `publicUrl` is the origin that its clients use. */
+  /** Starts a sandbox on free ports. `publicUrl` is the origin that its clients use. */
   static async start(publicUrl: string): Promise<SandboxProcess> {
-    // The house tells its public address only, so its port is chosen here.
+    // The sandbox prints its public address only, so its port is chosen here.
     const port = await freePort()
     const child = spawn(process.execPath, [fileURLToPath(import.meta.resolve('@trunkline/sandbox/main'))], {
       env: {
@@ -57,11 +57,11 @@ export class SandboxProcess implements AsyncDisposable {
       },
       stdio: ['pipe', 'pipe', 'inherit']
     })
-    const died = once(child, 'exit').then(([code]) => Promise.reject(new Error(`the house ended with ${code} before it was ready`)))
+    const died = once(child, 'exit').then(([code]) => Promise.reject(new Error(`the sandbox ended with ${code} before it was ready`)))
     died.catch(() => undefined)
     try {
       const ready = Promise.race([once(createInterface({ input: child.stdout }), 'line'), died])
-      const [line] = await within(PATIENCE_MS, ready, () => 'the house was ready')
+      const [line] = await within(PATIENCE_MS, ready, () => 'the sandbox was ready')
       return new SandboxProcess(child, port, JSON.parse(String(line)).control_url)
     } catch (cause) {
       child.kill('SIGKILL')
@@ -81,14 +81,14 @@ export class SandboxProcess implements AsyncDisposable {
     return JSON.parse(text)
   }
 
-  /** A person with so many margin accounts that can pay for anything. */
+  /** A customer with so many margin accounts that can pay for anything. */
   async login(accounts = 1): Promise<Login> {
     const wanted = Array.from({ length: accounts }, () => ({ kind: 'margin', cash: '10000000' }))
     const { login } = await this.control('POST', '/logins', { accounts: wanted })
     return login
   }
 
-  /** Everything of a login in the house's own books, read with a token of its own, past any proxy. */
+  /** Everything of a login in the sandbox's own state, read with a separate token, past any proxy. */
   async records(login: Login): Promise<{ readonly orders: Json; readonly positions: Json; readonly balances: Json }> {
     const { access_token: token } = await this.control('POST', `/logins/${login.username}/token`, {})
     const [orders, positions, balances] = await Promise.all(['orders?', 'positions?', 'balances?'].map(list => this.#items(list, token)))
@@ -99,7 +99,7 @@ export class SandboxProcess implements AsyncDisposable {
     return await this.control('GET', `/orders?client_order_id=${encodeURIComponent(clientOrderId)}`)
   }
 
-  /** Sets a fault; the words are those of the house's own page. */
+  /** Sets a fault; the names are those of the sandbox's own page. */
   async fault(fault: Readonly<Record<string, unknown>>): Promise<void> {
     await this.control('POST', '/faults', fault)
   }
@@ -143,7 +143,7 @@ export class SandboxProcess implements AsyncDisposable {
     const ended = once(child, 'exit')
     child.stdin?.end()
     try {
-      await within(PATIENCE_MS, ended, () => 'the house had ended after its input did')
+      await within(PATIENCE_MS, ended, () => 'the sandbox had ended after its input did')
     } catch (cause) {
       child.kill('SIGKILL')
       throw cause

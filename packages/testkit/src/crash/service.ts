@@ -1,4 +1,4 @@
-// The service as a program that can be told where to die, started again and again over the same data.
+// The service as a program with a configurable crash point, started again and again over the same data.
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -15,16 +15,16 @@ export type CrashPoint =
   /** So many milliseconds after the write was handed to the store; when it is written, if that is sooner. */
   | { readonly at: 'during_record'; readonly what: RecordKind; readonly ms: number }
   | { readonly at: 'before_command' | 'after_command'; readonly what: 'submit' | 'cancel' | 'replace' }
-  /** The connection to the house is there, and the request's first byte is about to be written. */
+  /** The connection to the sandbox is there, and the request's first byte is about to be written. */
   | { readonly at: 'before_first_byte' }
   /** Right before the answer of `POST /orders` is written. */
   | { readonly at: 'before_answer' }
-  /** Nobody dies: once, the commit is not confirmed, whether or not it happened; and what is stored then cannot be read, if so wished. */
+  /** No crash: once, the commit is not confirmed, whether or not it happened; and optionally what is stored then cannot be read. */
   | { readonly at: 'doubtful_record'; readonly what: RecordKind; readonly written: boolean; readonly readable: boolean }
-  /** Nobody dies: so many writes are refused. */
+  /** No crash: so many writes are refused. */
   | { readonly at: 'refused_record'; readonly what: RecordKind; readonly times: number }
 
-/** A new order; the broker's word on a command; what the broker tells unasked; a cancel's intent; a replacement's, with its successor. */
+/** A new order; the broker's answer to a command; an unsolicited broker event; a cancel's intent; a replacement's, with its successor. */
 export type RecordKind = 'place' | 'word' | 'news' | 'cancel' | 'replace'
 
 /** What of a stored order only the inside knows. */
@@ -45,7 +45,7 @@ export interface LogEntry {
   readonly order: StoredOrder | null
 }
 
-/** What the harness asks of the program, over the channel between them. */
+/** What the harness requests from the program, over the channel between them. */
 export type Question = { readonly id: number } & Request
 
 type Request =
@@ -81,7 +81,7 @@ export class ServiceProcess extends ChildProgram {
     return this.#demo
   }
 
-  /** From now on the program ends, or is failed, where it was told to. */
+  /** From now on the program ends, or fails, at the configured point. */
   async arm(point: CrashPoint): Promise<void> {
     await this.#question({ ask: 'arm', point })
   }

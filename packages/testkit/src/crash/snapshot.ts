@@ -1,8 +1,8 @@
-// What a user holds, in terms that the service, its log, its stream and the house can all be asked for, and the comparison of two such pictures.
+// What a user holds, in terms that the service, its log, its stream and the sandbox all have, and the comparison of two such snapshots.
 import { canonical, parseDecimal } from '@trunkline/core/domain/decimal'
 import type { Json } from './sandbox-process.ts'
 
-/** What everybody must say of an order. */
+/** What all sources must agree on about an order. */
 export interface OrderFacts {
   readonly status: string
   readonly quantity: string | null
@@ -14,9 +14,9 @@ export interface OrderFacts {
 }
 
 export interface AccountSnapshot {
-  /** By the order's name at the house. */
+  /** By the order's name at the sandbox. */
   readonly orders: ReadonlyMap<string, OrderFacts>
-  /** Orders that are said not to be at the house, provably. */
+  /** Orders that are provably not at the sandbox. */
   readonly absent: ReadonlySet<string>
   /** Quantity by account number and symbol. */
   readonly positions: ReadonlyMap<string, string>
@@ -31,7 +31,7 @@ export interface Records {
   readonly balances: Iterable<Json>
 }
 
-/** The service's words for the house's states. */
+/** The service's status for the sandbox's states. */
 export const STATUS: Readonly<Record<string, string>> = {
   held: 'working',
   open: 'working',
@@ -47,7 +47,7 @@ export const STATUS: Readonly<Record<string, string>> = {
 
 const PROOFS = ['not_sent', 'not_received', 'refused']
 
-/** @param nameOf the order's client order id at the house; an order placed elsewhere has its house id as `cl_order_id`. */
+/** @param nameOf the order's client order id at the sandbox; an order placed elsewhere has its sandbox id as `cl_order_id`. */
 export function snapshotOf({ orders, positions, balances }: Records, nameOf: (orderId: string) => string): AccountSnapshot {
   const facts = new Map<string, OrderFacts>()
   const absent = new Set<string>()
@@ -72,7 +72,7 @@ export function snapshotOf({ orders, positions, balances }: Records, nameOf: (or
   }
 }
 
-/** The house's own books of one login. @param elsewhere the house ids of orders that were not placed through the service. */
+/** The sandbox's own state of one login. @param elsewhere the sandbox ids of orders that were not placed through the service. */
 export function sandboxSnapshotOf(
   { orders, positions, balances }: Records,
   numberOf: (account: string) => string,
@@ -97,7 +97,7 @@ export function sandboxSnapshotOf(
   }
 }
 
-/** Everything in which two pictures differ, each as a sentence; `ours` may hold orders that it says the other one lacks. */
+/** Everything in which two snapshots differ, each as a sentence; `ours` may hold orders that it states the other one lacks. */
 export function differences(ourName: string, ours: AccountSnapshot, theirName: string, theirs: AccountSnapshot): readonly string[] {
   const found: string[] = []
   const compare = (what: string, a: ReadonlyMap<string, unknown>, b: ReadonlyMap<string, unknown>) => {

@@ -23,6 +23,6 @@ if (isMainThread) {
   process.on('message', (question: { readonly id: number; readonly ask: string }) => {
     if (question.ask === 'vitals') process.send?.({ id: question.id, answer: vitals() })
   })
-  // The program ends when it is done, whoever still listens.
+  // The program ends when it is done, whatever still listens.
   process.channel?.unref()
 }

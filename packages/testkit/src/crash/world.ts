@@ -1,4 +1,4 @@
-// A house, the service as a program, the network between them, platforms that follow the stream, and a load: what the fault matrix and the soak play on.
+// A sandbox, the service as a program, the network between them, platforms that follow the stream, and a load: what the fault matrix and the soak play on.
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -46,7 +46,7 @@ interface Parts {
 export class World implements AsyncDisposable {
   readonly sandbox: SandboxProcess
   readonly dataDir: string
-  /** Between the service and the house. */
+  /** Between the service and the sandbox. */
   readonly sandboxProxy: FaultProxy
   /** Between a platform and the service. */
   readonly platformProxy: FaultProxy
@@ -74,12 +74,12 @@ export class World implements AsyncDisposable {
     this.platform = new CrashPlatform(() => this.demo)
   }
 
-  /** Everything runs, nobody is connected yet. */
+  /** Everything runs, no user is connected yet. */
   static async open(options: WorldOptions): Promise<World> {
     const resources = new AsyncDisposableStack()
     try {
       const dataDir = await mkdtemp(join(tmpdir(), 'trunkline-world-'))
-      // What a killed service leaves behind, a process of its own database among it, may write on for a moment.
+      // What a killed service leaves behind, its database's processes among it, may write on for a moment.
       resources.defer(() => rm(dataDir, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 }))
       const sandboxProxy = resources.use(await FaultProxy.start(options.chance.apart().fraction))
       const platformProxy = resources.use(await FaultProxy.start(options.chance.apart().fraction))
@@ -97,14 +97,14 @@ export class World implements AsyncDisposable {
     }
   }
 
-  /** Connects users of the demo platform, and followers of all of them: one at the service, one behind the platform's line. */
+  /** Connects users of the demo platform, and followers of all of them: one at the service, one behind the platform's proxy. */
   async populate(users: number, accountsOfEach: number, onDelay?: (ms: number) => void): Promise<void> {
     for (let number = 1; number <= users; number += 1) await this.join(this.platform, `user-${number}`, accountsOfEach)
     this.follow('steady', onDelay === undefined ? {} : { onDelay })
     this.follow('far', { origin: () => this.platformProxy.url })
   }
 
-  /** A user with a login and accounts of its own. */
+  /** A user with its own login and accounts. */
   async join(platform: CrashPlatform, userId: string, accounts: number): Promise<CrashUser> {
     const user = await platform.user(userId, await this.sandbox.login(accounts))
     this.#users.push(user)
@@ -171,7 +171,7 @@ export class World implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     try {
-      // Whoever leaves waits for the other side: no line may be dead or slow then.
+      // Disconnecting waits for the other side: no link may be dead or slow then.
       for (const line of [this.sandboxProxy, this.platformProxy]) line.clear()
       for (const name of [...this.#followers.keys()]) await this.unfollow(name)
       if (this.#service.isRunning) assert.equal(await this.#service.stop(), 0, this.#service.output.slice(-4_000))

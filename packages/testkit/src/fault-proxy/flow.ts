@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import { setImmediate as immediate } from 'node:timers/promises'
 import type { Conditions } from './conditions.ts'
 
-/** Of the sender's bytes so many are held for a line that is slow or dead; then the sender is not read any more. */
+/** Of the sender's bytes so many are held for a link that is slow or dead; then the sender is not read any more. */
 const HELD_BYTES_MAX = 256 * 1024
 
 interface Parcel {

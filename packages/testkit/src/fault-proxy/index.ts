@@ -1,4 +1,4 @@
-// A proxy between two parties that speak TCP, which makes the network between them misbehave on command.
+// A proxy between two TCP parties, which injects network faults on command.
 export { CLEAR, type Conditions, type Direction, type LinkKind } from './conditions.ts'
 export { type Frame, FrameReader } from './frames.ts'
 export { FaultProxy, type ProxyCounts } from './proxy.ts'

@@ -27,7 +27,7 @@ export class Link {
   #kind: LinkKind | null = null
   #requestCut: CutUnderWay | null = null
   #isMute = false
-  /** The end of one side that the other cannot hear of while the line is dead. */
+  /** The end of one side, which the other cannot see while the link is dead. */
   readonly #pending: { readonly direction: Direction; readonly notify: () => void }[] = []
 
   constructor(client: Socket, around: LinkSurroundings) {
@@ -62,13 +62,13 @@ export class Link {
     this.#flows[direction].stopAfter(bytes, () => this.reset())
   }
 
-  /** What is kept back by the one before comes out first. */
+  /** What the previous one held back comes out first. */
   tamper(tampering: Tampering | null): void {
     const held = this.#answers.tamper(tampering)
     if (held.length > 0) this.#flows.toClient.push(held)
   }
 
-  /** To be called when the weather has changed. */
+  /** To be called when the conditions have changed. */
   changed(): void {
     for (const flow of Object.values(this.#flows)) flow.changed()
     for (const { direction, notify } of this.#pending.splice(0)) this.#whenReachable(direction, notify)

@@ -1,4 +1,4 @@
-/** A TCP proxy that makes a network misbehave: for tests of what stands behind and before it. Real time, seeded chance. */
+/** A TCP proxy that injects network faults: for tests of both sides. Real time, seeded chance. */
 
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:net'
@@ -65,7 +65,7 @@ export class FaultProxy implements AsyncDisposable {
     return this.#counts
   }
 
-  /** Where connections go from now on. To be called before anybody connects. */
+  /** Where connections go from now on. To be called before any client connects. */
   leadTo(port: number): void {
     this.#target = port
   }

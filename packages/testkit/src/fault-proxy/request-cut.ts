@@ -24,7 +24,7 @@ export class CutUnderWay {
   #requestLeft: number
   #answerLeft: number
 
-  /** @param head the chunk the request begins with: whoever asks sends a request at a time. */
+  /** @param head the chunk the request begins with: the client sends one request at a time. */
   constructor(cut: RequestCut, head: string) {
     this.#cut = cut
     this.#requestLeft = Math.floor(lengthOf(head) * cut.share)

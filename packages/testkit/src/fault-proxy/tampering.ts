@@ -1,8 +1,8 @@
-// Faults that know where a message begins: on the house's account stream, whose events carry `ev` and a `seq` without gaps, and on the
+// Faults that know where a message begins: on the sandbox's account stream, whose events carry `ev` and a `seq` without gaps, and on the
 // service's own, whose updates carry `type` and `seq`.
 import type { Frame } from './frames.ts'
 
-/** What goes out in the place of one frame. */
+/** What goes out instead of one frame. */
 export interface Passed {
   readonly frames: readonly Frame[]
   /** The connection is reset once they are out. */
@@ -12,7 +12,7 @@ export interface Passed {
 /** What is done to the frames of one connection. */
 export interface Tampering {
   take(frame: Frame): Passed
-  /** What is still kept back when this ends. */
+  /** What is still held back when this ends. */
   rest(): readonly Frame[]
 }
 
@@ -28,7 +28,7 @@ export interface DisorderOptions {
   /** Shares of the events, from 0 to 1. */
   readonly drop: number
   readonly duplicate: number
-  /** Events that are kept back for as long as one to `window` others overtake them. */
+  /** Events that are held back for as long as one to `window` others overtake them. */
   readonly delay: number
   readonly window: number
   readonly fraction: () => number
@@ -87,7 +87,7 @@ export class CutBetween implements Tampering {
   readonly #isDue: () => boolean
   #last: string | null = null
 
-  /** @param isDue asked at each place where it could cut. */
+  /** @param isDue called at each place where it could cut. */
   constructor(first: string, second: string, tally: Tampered, isDue: () => boolean) {
     this.#first = first
     this.#second = second

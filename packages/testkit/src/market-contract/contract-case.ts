@@ -1,4 +1,4 @@
-/** A card: one numbered promise about market data, and what carrying it out needs. */
+/** A contract case: one numbered requirement about market data, and what checking it needs. */
 
 import assert from 'node:assert/strict'
 import { compare, type Decimal, plus } from '@trunkline/core/domain/decimal'
@@ -13,7 +13,7 @@ export interface ContractCase {
   /** `M10`, `M20`, …: spaced, so that one can be put between. */
   readonly id: string
   readonly title: string
-  /** Why a broker with these capabilities does not owe this card; null when it does. */
+  /** Why this case does not apply to a broker with these capabilities; null when it does. */
   readonly notOffered?: (capabilities: MarketDataCapabilities) => string | null
   readonly run: (harness: MarketHarness) => Promise<void>
 }
@@ -26,7 +26,7 @@ export function offers(channel: MarketDataCapabilities['channels'][number]): Non
   return ({ channels }) => (channels.includes(channel) ? null : `the broker streams no ${channel}`)
 }
 
-/** Streams one topic and remembers what it is told; disposing it ends that. */
+/** Streams one topic and records what it receives; disposing it ends that. */
 export class Watcher implements TopicSink, Disposable {
   /** `live`, `lost <cause>`, `refused`, and the kinds of events, in order. */
   readonly history: string[] = []
@@ -85,7 +85,7 @@ export class Watcher implements TopicSink, Disposable {
     return this.history.filter(each => each === kind).length
   }
 
-  /** Losses told, whatever their cause. */
+  /** Losses published, whatever their cause. */
   get losses(): number {
     return this.history.filter(kind => kind.startsWith('lost')).length
   }
@@ -95,7 +95,7 @@ export class Watcher implements TopicSink, Disposable {
   }
 
   async reaches(condition: () => boolean, what: string): Promise<void> {
-    const soFar = () => `${what}; heard ${this.history.slice(0, 20).join(', ')} … ${this.history.slice(-5).join(', ')}`
+    const soFar = () => `${what}; received ${this.history.slice(0, 20).join(', ')} … ${this.history.slice(-5).join(', ')}`
     await until(condition, what, this.#patienceMs).catch((cause: unknown) => {
       throw new Error(soFar(), { cause })
     })

@@ -1,16 +1,16 @@
-/** What a broker's tests bring so that the market contract's cards can be run against it. */
+/** What a broker's tests bring so that the market contract's cases can be run against it. */
 
 import type { MarketDataCapabilities } from '@trunkline/core/ports/broker'
 import type { MarketSource } from '@trunkline/core/ports/market'
 
-/** Everything one card needs, made fresh for it. Disposing it leaves nothing behind. */
+/** Everything one case needs, created fresh for it. Disposing it leaves nothing behind. */
 export interface MarketHarness extends AsyncDisposable {
   readonly capabilities: MarketDataCapabilities
   /** Market data of a fresh login. */
   readonly market: MarketSource
   readonly venue: MarketVenue
   readonly symbols: MarketSymbols
-  /** How long a card waits for what must come before it calls it missing. */
+  /** How long a case waits for what must come before it fails. */
   readonly patienceMs: number
   /** Ends the login's session. */
   close(): Promise<void>

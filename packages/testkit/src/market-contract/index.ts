@@ -1,4 +1,4 @@
-/** The market contract: numbered cards that every broker's market data must pass, run against its own venue or sandbox. */
+/** The market contract: numbered cases that every broker's market data must pass, run against its own venue or sandbox. */
 
 import { test } from 'node:test'
 import type { ContractCase } from './contract-case.ts'
@@ -8,12 +8,12 @@ import { STREAM } from './stream.ts'
 
 export type { InjectedMarketFault, MarketHarness, MarketSymbols, MarketVenue } from './harness.ts'
 
-/** All cards, in the order of their numbers. */
+/** All cases, in the order of their numbers. */
 export const MARKET_CONTRACT_CASES: readonly ContractCase[] = [...READS, ...STREAM]
 
 /**
- * Registers one test per card. A card that the broker's capabilities do not owe passes with the note "not offered"; nothing else is left
- * out. `open` is called once per card.
+ * Registers one test per case. A case that does not apply to the broker's capabilities passes with the note "not offered"; nothing else is left
+ * out. `open` is called once per case.
  */
 export function marketContract(name: string, open: () => Promise<MarketHarness>): void {
   for (const contractCase of MARKET_CONTRACT_CASES) {

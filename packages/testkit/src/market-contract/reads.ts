@@ -1,4 +1,4 @@
-/** Cards about what is read beside the stream: symbols, past bars, expirations, the present. */
+/** Cases about what is read beside the stream: symbols, past bars, expirations, the present. */
 
 import assert from 'node:assert/strict'
 import type { Bar } from '@trunkline/core/domain/market/records'
@@ -49,7 +49,7 @@ export const READS: readonly ContractCase[] = [
       const before = market.presentMs()
       await venue.advance(10 * MINUTE_MS)
       await market.instrument(symbols.other, soon())
-      // Some brokers tell their time in whole seconds.
+      // Some brokers report their time in whole seconds.
       assert.ok(market.presentMs() - before >= 10 * MINUTE_MS - 1_000)
     }
   },
@@ -151,7 +151,7 @@ export const READS: readonly ContractCase[] = [
   },
   {
     id: 'M34',
-    title: 'a search finds a symbol by itself and by a word of its name, only symbols that are known, and none for what nobody has',
+    title: 'a search finds a symbol by itself and by a word of its name, only symbols that are known, and none for what does not exist',
     notOffered: ({ symbolSearch }) => (symbolSearch ? null : 'the broker does not search symbols'),
     run: async ({ market, symbols }) => {
       for (const symbol of [symbols.busy, symbols.other]) {

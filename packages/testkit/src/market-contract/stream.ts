@@ -1,4 +1,4 @@
-/** Cards about the stream: the present state first, everything once, and no loss without a word. */
+/** Cases about the stream: the present state first, everything once, and no silent loss. */
 
 import assert from 'node:assert/strict'
 import { compare } from '@trunkline/core/domain/decimal'
@@ -14,7 +14,7 @@ const hasMinutes: ContractCase['notOffered'] = ({ liveIntervals }) =>
   liveIntervals.includes('1m') ? null : 'the broker streams no bars of a minute'
 
 const numbered: ContractCase['notOffered'] = capabilities =>
-  offers('quotes')(capabilities) ?? (capabilities.streamNumbered ? null : 'its market stream does not number what it tells')
+  offers('quotes')(capabilities) ?? (capabilities.streamNumbered ? null : 'its market stream does not number its messages')
 
 /** Trades of whole minutes that were streamed without a loss are what the history's bars of them are made of. */
 async function agreesWithHistory({ market, symbols, capabilities }: MarketHarness, watcher: Watcher): Promise<void> {
@@ -47,7 +47,7 @@ async function minutesPass(harness: MarketHarness, watcher: Watcher, minutes = 3
   }
 }
 
-/** A stream that is disturbed tells the loss and goes on: the events that are left are right. */
+/** A disturbed stream publishes the loss and goes on: the events that are left are right. */
 function disturbed(
   { id, title, notOffered = offers('quotes') }: Pick<ContractCase, 'id' | 'title' | 'notOffered'>,
   fault: InjectedMarketFault,
@@ -63,10 +63,10 @@ function disturbed(
       await quote.receives('quote')
       await trade.receives('live')
       await harness.venue.stream(fault)
-      await quote.reaches(() => quote.losses > 0, 'the loss is told')
+      await quote.reaches(() => quote.losses > 0, 'the loss is reported')
       await harness.venue.stream('normal')
       await quote.reaches(() => quote.history.at(-1) === 'quote' && quote.history.lastIndexOf('live') > 0, 'the present quote comes again')
-      await trade.reaches(() => trade.losses > 0 && trade.history.lastIndexOf('live') > 0, 'every topic is told')
+      await trade.reaches(() => trade.losses > 0 && trade.history.lastIndexOf('live') > 0, 'every topic receives it')
       // What follows while the venue is being put right may have another cause.
       assert.ok(causes.includes(quote.history.find(kind => kind.startsWith('lost')) ?? ''), quote.history.join(', '))
       const back = quote.history.lastIndexOf('live')
@@ -84,7 +84,7 @@ function disturbed(
 export const STREAM: readonly ContractCase[] = [
   {
     id: 'M50',
-    title: 'live, and then at once the present quote and book',
+    title: 'live, and then at once the current quote and order book',
     notOffered: offers('depth'),
     run: async harness => {
       using quote = new Watcher(harness, quotes(harness))
@@ -201,7 +201,7 @@ export const STREAM: readonly ContractCase[] = [
       assert.equal(watcher.losses, 0, 'what comes twice is no loss')
       await agreesWithHistory(harness, watcher)
       await harness.venue.stream('normal')
-      // Without numbers nobody can tell that a message overtook another.
+      // Without numbers it cannot be known that a message overtook another.
       if (!harness.capabilities.streamNumbered) return
       await harness.venue.stream('reorder')
       await minutesPass(harness, watcher, 2)
@@ -211,14 +211,14 @@ export const STREAM: readonly ContractCase[] = [
   },
   disturbed({ id: 'M70', title: 'a dropped connection is lost, then live with the present state, for every topic' }, 'drop', ['lost lost']),
   disturbed(
-    { id: 'M72', title: 'a message that never came is told as a loss, then live with the present state', notOffered: numbered },
+    { id: 'M72', title: 'a message that never came is published as a loss, then live with the current state', notOffered: numbered },
     'lose',
     ['lost missing']
   ),
-  disturbed({ id: 'M74', title: 'a stream that falls silent is told as a loss, and is live when it speaks again' }, 'mute', [
+  disturbed({ id: 'M74', title: 'a stream that falls silent is published as a loss, and is live when it sends again' }, 'mute', [
     'lost silence'
   ]),
-  disturbed({ id: 'M76', title: 'a message that cannot be read is told as a loss, then live' }, 'garble', ['lost malformed']),
+  disturbed({ id: 'M76', title: 'a message that cannot be read is published as a loss, then live' }, 'garble', ['lost malformed']),
   {
     id: 'M80',
     title: 'a renewal is a loss and live again with the present state, for that topic alone',
@@ -237,7 +237,7 @@ export const STREAM: readonly ContractCase[] = [
   },
   {
     id: 'M82',
-    title: 'after a topic was let go nothing of it is told, and it can be had again',
+    title: 'after a topic was released nothing of it is published, and it can be requested again',
     notOffered: offers('trades'),
     run: async harness => {
       const gone = new Watcher(harness, trades(harness))
@@ -273,13 +273,13 @@ export const STREAM: readonly ContractCase[] = [
   },
   {
     id: 'M90',
-    title: 'a login that ended is told as a loss of the token, and closing the session ends it without a word',
+    title: 'a login that ended is published as a loss of the token, and closing the session ends it silently',
     notOffered: offers('quotes'),
     run: async harness => {
       const watcher = new Watcher(harness, quotes(harness))
       await watcher.receives('live')
       await harness.venue.revoke()
-      await watcher.reaches(() => watcher.history.some(kind => kind === 'lost token'), 'the end of the token is told')
+      await watcher.reaches(() => watcher.history.some(kind => kind === 'lost token'), 'the end of the token is reported')
       const count = watcher.history.length
       await harness.close()
       watcher.lease.renew()

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** A user without privileges, or null for whoever runs us. */
+/** A user without privileges, or null for the current user. */
 export type RunAs = { readonly uid: number; readonly gid: number } | null
 
 const NOBODY_ID = 65_534

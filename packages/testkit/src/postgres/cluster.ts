@@ -28,7 +28,7 @@ const WARDEN = fileURLToPath(new URL('./warden.ts', import.meta.url))
 
 /**
  * Starts PostgreSQL with its default (durable) settings on a free port of 127.0.0.1, in about a second.
- * It ends with `stop()`, or when this process ends, however it ends. Throws with PostgreSQL's own words when it cannot start.
+ * It ends with `stop()`, or when this process ends, however it ends. Throws with PostgreSQL's own message when it cannot start.
  */
 export async function startPostgres(): Promise<PostgresServer> {
   const runAs = unprivilegedUser()
@@ -70,7 +70,7 @@ function initialise(bin: string, scratch: string, password: string, runAs: RunAs
 
 /**
  * Runs a server on the cluster in `data` of a scratch folder, which goes when it ends.
- * @param more settings of its own
+ * @param more additional settings
  */
 export async function serve(
   bin: string,
@@ -130,7 +130,7 @@ function ready(warden: ChildProcess): Promise<void> {
   })
 }
 
-// Whoever forgets to stop a cluster is not kept alive by it.
+// A cluster that was not stopped does not keep the process alive.
 function letGo(warden: ChildProcess): void {
   warden.unref()
   for (const stream of [warden.stdin, warden.stdout])

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { Client } from 'pg'
 
-/** The database with two roles of its own. */
+/** The database with its two roles. */
 export interface DatabaseRoles {
   /** Of the role that owns the database and what is made in it. */
   readonly ownerUrl: string

@@ -30,7 +30,7 @@ function watch(orders: WardenOrders): void {
     process.stdin.destroy()
   })
   server.once('close', () => {
-    // A server that never got ready is started once more, so its files stay for whoever asked.
+    // A server that never got ready is started once more, so its files stay for the caller.
     if (stopping || isReady) rmSync(orders.scratch, { recursive: true, force: true })
     else process.stdout.write(log)
     process.stdin.destroy()

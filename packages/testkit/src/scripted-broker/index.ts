@@ -1,4 +1,4 @@
-// A broker in memory that does what a test tells it: it loses answers, is late, repeats itself, and keeps true books all the while.
+// A broker in memory with scripted behaviour: it loses answers, is late, repeats itself, and always keeps a true ledger.
 
 import { compare, type Decimal, dividedBy, minus, parseDecimal, plus, sum, times, ZERO } from '@trunkline/core/domain/decimal'
 import { parseBrokerId } from '@trunkline/core/domain/ids'
@@ -84,7 +84,7 @@ const START_CASH = parseDecimal('100000', 'cash')
 
 export class ScriptedBroker {
   readonly clock: Clock
-  /** What answers are dated by: its own clock, or, as at most brokers, which do not date them, that of whoever asks. */
+  /** What answers are dated by: its own clock, or, as at most brokers, which do not date them, that of the caller. */
   dates: Pick<Clock, 'now'>
   readonly capabilities: BrokerCapabilities
   readonly streams: Streams
@@ -115,13 +115,13 @@ export class ScriptedBroker {
   listsBy: 'updatedAt' | 'entryTime' = 'updatedAt'
   /** Whether reports hold each execution, or, as at some brokers, only their total. */
   reports: 'fills' | 'totals' = 'fills'
-  /** Replacements that were taken and not carried out; `book.replace` does. */
+  /** Replacements that were accepted and not carried out; `ledger.replace` does. */
   readonly taken: ReplaceOrder[] = []
-  /** Set once the login was revoked at the broker: whatever is asked for is refused with it. */
+  /** Set once the login was revoked at the broker: every request is refused with it. */
   rejects: BrokerFault | null = null
   /** What becomes of the next commands, each used once, in their order. */
   readonly plans: Record<CommandKind, CommandPlan[]> = { submit: [], cancel: [], replace: [] }
-  /** What becomes of commands that have no plan of their own. */
+  /** What becomes of commands without their own plan. */
   plan: (kind: CommandKind) => CommandPlan = () => ({})
   readPlan: (kind: ReadKind) => ReadPlan = () => ({})
 
@@ -155,7 +155,7 @@ export class ScriptedBroker {
   /** What revoking a login does. */
   revoke: (credentials: Readonly<Record<string, string>>) => Promise<void> = async () => undefined
 
-  /** What of an order on the books the broker tells. */
+  /** What the broker reports of an order in the ledger. */
   reported(truth: OrderReport): OrderReport {
     const report = this.capabilities.deduplication === 'none' ? { ...truth, brokerClOrdId: null } : truth
     const { fills } = report

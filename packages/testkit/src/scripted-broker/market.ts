@@ -1,11 +1,11 @@
-// The market of a broker in memory: a test says what is listed, what its history holds, and what is streamed when.
+// The market of a broker in memory: a test sets what is listed, what its history holds, and what is streamed when.
 import { continuousCalendar } from '@trunkline/core/domain/calendar/index'
 import type { Bar, ChainEntry } from '@trunkline/core/domain/market/records'
 import type { Day } from '@trunkline/core/domain/timestamp'
 import { BrokerFault, type GapCause } from '@trunkline/core/ports/broker'
 import type { BarsRequest, FoundSymbol, MarketInstrument, MarketSource, Topic, TopicLease, TopicSink } from '@trunkline/core/ports/market'
 
-/** One topic that is asked for at the moment. */
+/** One topic that is subscribed at the moment. */
 export interface ScriptedTopic {
   readonly topic: Topic
   readonly sink: TopicSink
@@ -22,17 +22,17 @@ export class ScriptedMarket implements MarketSource {
   readonly chains = new Map<string, readonly ChainEntry[]>()
   /** Past bars, by `symbol interval`, ascending. */
   readonly history = new Map<string, readonly Bar[]>()
-  /** What was asked of the history. */
+  /** The requests to the history. */
   readonly requests: BarsRequest[] = []
   /** Awaited before every answer of the history, and every chain. */
   hold: () => Promise<void> = async () => undefined
   /** Set: every read fails with it. */
   fault: BrokerFault | null = null
-  /** Whether a topic is streamed as soon as it is asked for. */
+  /** Whether a topic is streamed as soon as it is subscribed. */
   answers = true
   /** The market's present, milliseconds since the epoch. */
   nowMs: number
-  /** How often topics were asked for in all, and asked for anew. */
+  /** How often topics were subscribed in all, and subscribed again. */
   leases = 0
   renewals = 0
   readonly #open = new Set<ScriptedTopic>()
@@ -45,7 +45,7 @@ export class ScriptedMarket implements MarketSource {
     this.instruments.set(symbol, { symbol, instrument, calendar })
   }
 
-  /** Those asked for now, of one channel and symbol. */
+  /** Those subscribed now, of one channel and symbol. */
   topics(channel: Topic['channel'], symbol: string): readonly ScriptedTopic[] {
     return [...this.#open].filter(({ topic }) => topic.channel === channel && topic.symbol === symbol)
   }
@@ -61,7 +61,7 @@ export class ScriptedMarket implements MarketSource {
     return this.#open.size
   }
 
-  lose(cause: GapCause = 'lost', reason = 'the line ended'): void {
+  lose(cause: GapCause = 'lost', reason = 'the connection ended'): void {
     for (const { sink } of this.#open) sink.lost(cause, reason)
   }
 
@@ -114,7 +114,7 @@ export class ScriptedMarket implements MarketSource {
       renew: () => {
         this.renewals += 1
         if (!this.answers) return
-        sink.lost('silence', 'asked anew')
+        sink.lost('silence', 'subscribed again')
         sink.live()
       },
       [Symbol.dispose]: () => void this.#open.delete(entry)

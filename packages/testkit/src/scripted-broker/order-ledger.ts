@@ -1,4 +1,4 @@
-// A scripted broker's books: its orders as they truly are.
+// A scripted broker's order ledger: its orders as they truly are.
 import { compare, minus, parseDecimal, plus, sum, ZERO } from '@trunkline/core/domain/decimal'
 import type { OrderTicket } from '@trunkline/core/domain/order'
 import type { OrderStatus } from '@trunkline/core/domain/vocabulary'
@@ -63,7 +63,7 @@ export class OrderLedger {
   }
 
   /**
-   * The old order ends, a new one takes its place, and what the old one filled counts toward the new one's total; or, where ids are kept, the
+   * The old order ends, a new one replaces it, and what the old one filled counts toward the new one's total; or, where ids are kept, the
    * order itself has other terms.
    */
   replace({ brokerAccountId, brokerOrderId, brokerClOrdId, ticket }: ReplaceOrder): OrderReport {
@@ -79,7 +79,7 @@ export class OrderLedger {
     return successor
   }
 
-  /** Whether an order whose id is kept has filled less than it shall be for. */
+  /** Whether an order that keeps its id has filled less than its new quantity. */
   canBecome({ brokerOrderId, ticket }: ReplaceOrder): boolean {
     if (this.#replacedOrderId === 'new' || ticket.quantity === null) return true
     return compare(sum((this.get(brokerOrderId).fills ?? []).map(({ quantity }) => quantity)), ticket.quantity) < 0

@@ -4,10 +4,10 @@ import type { OrderStatus, RejectCode } from '@trunkline/core/domain/vocabulary'
 import type { BrokerFaultKind, OrderReport } from '@trunkline/core/ports/broker'
 import type { OrderPreview } from '@trunkline/core/ports/preview'
 
-/** What becomes of one command, and what its sender hears of it. Left out: it is carried out and answered at once. */
+/** What becomes of one command, and which answer its sender gets. Left out: it is carried out and answered at once. */
 export interface CommandPlan {
   /**
-   * At the broker: carried out, refused, refused and kept on its books as an order that was rejected, or it never arrives. A replacement may be taken
+   * At the broker: carried out, refused, refused and stored in its ledger as an order that was rejected, or it never arrives. A replacement may be taken
    * and left to the test to carry out. `refused_unsent`: by the adapter, before anything is sent.
    */
   readonly effect?: 'done' | 'refused' | 'refused_unsent' | 'refused_and_kept' | 'taken' | 'none'
@@ -16,13 +16,13 @@ export interface CommandPlan {
   /** How long it travels. */
   readonly effectAfterMs?: number
   /**
-   * What the sender is told: the truth (which waits for the effect), that nobody knows, that nothing left, an exception, nothing for ever,
+   * What the sender is answered: the truth (which waits for the effect), unknown, not sent, an exception, nothing for ever,
    * or nothing until its deadline.
    */
   readonly reply?: 'truth' | 'unknown' | 'not_sent' | 'throws' | 'never' | 'deadline'
-  /** From the sending, or after the effect where the truth is told. */
+  /** From the sending, or after the effect where the truth is answered. */
   readonly replyAfterMs?: number
-  /** The broker's words of refusal. */
+  /** The broker's message of refusal. */
   readonly message?: string
   /** What they come to; `other` where left out. */
   readonly rejectCode?: RejectCode

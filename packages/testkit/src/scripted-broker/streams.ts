@@ -1,4 +1,4 @@
-// A scripted broker's account streams: lossless until told otherwise.
+// A scripted broker's account streams: lossless unless scripted otherwise.
 import type { AccountEvent, GapCause, OrderReport } from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Delivery } from './plans.ts'
@@ -33,13 +33,13 @@ export class Streams {
     }
   }
 
-  /** What is told while the stream is down is lost. */
+  /** What is published while the stream is down is lost. */
   push(event: AccountEvent): void {
     if (!this.#isUp) return
     for (const reader of this.#readers) this.#give(reader, event)
   }
 
-  /** The stream breaks. Its readers notice at once, and are told that cause, or only once it is back. */
+  /** The stream breaks. Its readers notice at once, and receive that cause, or only once it is back. */
   down(isNoticed = false, cause: GapCause = 'lost'): void {
     this.#isNoticed = isNoticed && this.#isUp
     if (this.#isNoticed) this.#publishGap(cause)

@@ -39,7 +39,7 @@ function readingCases(contractCase: DefineCase): void {
     assert.deepEqual(await store.accounts.positions([account.accountId]), positions)
   })
 
-  contractCase('A30', 'freshness tells what the last confirmation of each kind said, an earlier time too', async ({ store }) => {
+  contractCase('A30', 'freshness has the last confirmation of each kind, an earlier time too', async ({ store }) => {
     const { account } = await make.owner(store)
     const nothing = { balances: null, positions: null, orders: null, transactions: null }
     assert.deepEqual(await store.accounts.freshness(account.accountId), nothing)
@@ -60,7 +60,7 @@ function readingCases(contractCase: DefineCase): void {
     await store.orders.confirmed(make.uuid(), make.at(9))
   })
 
-  contractCase('A40', 'records of several accounts come in the order asked for', async ({ store }) => {
+  contractCase('A40', 'records of several accounts come in the requested order', async ({ store }) => {
     const { accounts } = await make.owner(store, { accounts: 2 })
     const [one, two] = accounts
     assert.ok(one !== undefined && two !== undefined)
@@ -72,7 +72,7 @@ function readingCases(contractCase: DefineCase): void {
 }
 
 function eventCases(contractCase: DefineCase): void {
-  contractCase('A50', 'balances are told one by one, and only those that differ in more than their time', async ({ store }) => {
+  contractCase('A50', 'balances are published one by one, and only those that differ in more than their time', async ({ store }) => {
     const { account, user } = await make.owner(store)
     const [usd, eur] = [make.balance(account, '1.50'), make.balance(account, '2.00', 'EUR')]
     const first = await store.accounts.putBalances(account, [usd, eur])
@@ -83,7 +83,7 @@ function eventCases(contractCase: DefineCase): void {
     const later = { ...usd, systemTime: make.at(10) }
     assert.deepEqual(await store.accounts.putBalances(account, [later, eur]), [])
     assert.deepEqual(await store.accounts.balances([account.accountId]), [later, eur])
-    // Another way to write the same amount is what the broker says now.
+    // Another way to write the same amount is what the broker reports now.
     const rewritten = make.balance(account, '1.5', 'USD', make.at(11))
     const second = await store.accounts.putBalances(account, [rewritten])
     assert.deepEqual(dataOf(second), [[3, rewritten]])
@@ -91,7 +91,7 @@ function eventCases(contractCase: DefineCase): void {
     assert.deepEqual(await store.events.read(user.userKey, 0, 10), [...first, ...second])
   })
 
-  contractCase('A60', 'positions are told together, those that went with quantity 0', async ({ store }) => {
+  contractCase('A60', 'positions are published together, those that went with quantity 0', async ({ store }) => {
     const { account, user } = await make.owner(store)
     const [spy, qqq] = [make.position(account, 'SPY', '10'), make.position(account, 'QQQ', '-5')]
     const first = await store.accounts.putPositions(account, [spy, qqq], make.at(0))
@@ -106,7 +106,7 @@ function eventCases(contractCase: DefineCase): void {
     assert.deepEqual(await store.events.read(user.userKey, 0, 10), [...first, ...second])
   })
 
-  contractCase('A70', 'writers at the same time each tell the difference to what they replaced', async ({ store }) => {
+  contractCase('A70', 'concurrent writers each publish the difference to what they replaced', async ({ store }) => {
     const { account, user } = await make.owner(store)
     const snapshots = Array.from({ length: 8 }, (_, index) => [make.balance(account, `${index}.00`)])
     const events = (await Promise.all(snapshots.map(snapshot => store.accounts.putBalances(account, snapshot)))).flat()
@@ -125,7 +125,7 @@ function eventCases(contractCase: DefineCase): void {
 
   contractCase(
     'A72',
-    'a node that wrote last before another one did tells the difference to what the other wrote',
+    'a node that wrote before another one did publishes the difference to what the other wrote',
     async ({ store, beside }) => {
       const { account, user } = await make.owner(store)
       const [spy, qqq] = [make.position(account, 'SPY', '1'), make.position(account, 'QQQ', '2')]

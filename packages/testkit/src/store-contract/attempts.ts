@@ -19,7 +19,7 @@ export function attemptCases(contractCase: DefineCase): void {
     assert.equal(await store.attempts.findByTokenHash(make.hash()), null)
   })
 
-  contractCase('P20', 'the first browser keeps an attempt, whoever comes at the same time', async ({ store }) => {
+  contractCase('P20', 'the first browser keeps an attempt, also against concurrent ones', async ({ store }) => {
     const { user } = await make.owner(store)
     const attempt = make.attempt(user)
     await store.attempts.create(attempt, make.hash(), make.audit())

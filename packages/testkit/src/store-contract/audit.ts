@@ -90,7 +90,7 @@ async function brokenIn(store: Store): Promise<number | null> {
   return (await store.audit.verify()).broken?.position ?? null
 }
 
-/** Runs `tamper` as somebody who owns the table can. */
+/** Runs `tamper` as an owner of the table can. */
 async function unguarded(harness: StoreHarness, tamper: () => Promise<unknown>): Promise<void> {
   await harness.sql('alter table audit_log disable trigger user')
   try {

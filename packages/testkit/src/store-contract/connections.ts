@@ -185,7 +185,7 @@ function credentialCases(contractCase: DefineCase): void {
     )
     assert.equal((await offered(store, 'key-3')).filter(({ userKey }) => userKey === user.userKey).length, 2)
 
-    // Written anew under whatever key: looked at again.
+    // Written again under whatever key: looked at again.
     await store.connections.replaceCredentials(connection.connectionId, 2, make.sealed(3))
     assert.equal((await offered(store, 'key-2')).filter(({ userKey }) => userKey === user.userKey).length, 1)
   })
@@ -295,7 +295,7 @@ function removalCases(contractCase: DefineCase): void {
     ])
   })
 
-  contractCase('C100', 'removing a user takes everything, and its name begins anew', async harness => {
+  contractCase('C100', 'removing a user removes everything, and its name starts again', async harness => {
     const { store } = harness
     const who = await make.owner(store)
     const neighbour = await make.owner(store, { platform: who.platform })

@@ -1,4 +1,4 @@
-// Who may refresh credentials: one of many, for a bounded time, and what those after it are told.
+// Who may refresh credentials: one of many, for a bounded time, and what those after it receive.
 import assert from 'node:assert/strict'
 import type { RefreshClaim } from '@trunkline/core/ports/store'
 import type { DefineCase } from './index.ts'
@@ -23,7 +23,7 @@ export function refreshCases(contractCase: DefineCase): void {
     assert.deepEqual(all[winner], { kind: 'taken', mayBeSpent: false })
     for (const [index, claimed] of all.entries())
       if (index !== winner) assert.deepEqual(claimed, { kind: 'held', until: make.at(1 + LIFE) })
-    // Of somebody else's right nobody can give back anything.
+    // A right of another holder cannot be given back.
     await beside.connections.releaseRefresh(connectionId, claimOf('other', 1), false)
     assert.equal((await beside.connections.claimRefresh(connectionId, claimOf('next', 2))).kind, 'held')
     assert.deepEqual(await store.connections.claimRefresh(connectionId, claimOf(`h${winner}`, 3)), { kind: 'taken', mayBeSpent: false })
@@ -33,7 +33,7 @@ export function refreshCases(contractCase: DefineCase): void {
 
   contractCase(
     'C84',
-    'the right of a node that died ends by itself, and what it left unanswered is told until there is an answer',
+    'the right of a node that died ends by itself, and what it left unanswered is reported until there is an answer',
     async ({ store, beside }) => {
       const { connectionId } = (await make.owner(store)).connection
       await store.connections.claimRefresh(connectionId, claimOf('dead', 1))
@@ -64,7 +64,7 @@ export function refreshCases(contractCase: DefineCase): void {
     assert.deepEqual(await beside.connections.claimRefresh(connectionId, claimOf('d', 4, 2)), { kind: 'moved' })
   })
 
-  contractCase('C88', 'a right from before a clock was set back holds nobody up', async ({ store, beside }) => {
+  contractCase('C88', 'a right from before a clock was set back does not block', async ({ store, beside }) => {
     const { connectionId } = (await make.owner(store)).connection
     await store.connections.claimRefresh(connectionId, claimOf('a little ahead', 1 + LIFE))
     assert.equal((await beside.connections.claimRefresh(connectionId, claimOf('b', 1))).kind, 'held')

@@ -1,4 +1,4 @@
-// The log: numbered without gaps per user, whole when what it tells of is gone, and shortened only from its old end.
+// The log: numbered without gaps per user, complete after its subjects are gone, and shortened only from its old end.
 import assert from 'node:assert/strict'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
 import type { ChangeResult, LoggedEvent, OrderChange, Store } from '@trunkline/core/ports/store'
@@ -47,27 +47,23 @@ function numberCases(contractCase: DefineCase): void {
     }
   )
 
-  contractCase(
-    'E20',
-    'the newest number moves with every change that is told, in the same commit, and with no other',
-    async ({ store }) => {
-      const who = await make.owner(store)
-      const last = () => store.events.last(who.user.userKey)
-      assert.equal(await last(), 0)
-      const order = make.order(who)
-      await one(store, make.created(order))
-      assert.equal(await last(), 1)
-      await one(store, make.created(make.order(who), { publish: false }))
-      assert.equal(await last(), 1)
-      await one(store, make.moved(order, { status: 'working' }))
-      assert.equal(await last(), 2)
-      assert.equal(await store.events.last(make.uuid()), 0)
-    }
-  )
+  contractCase('E20', 'the newest number moves with every published change, in the same commit, and with no other', async ({ store }) => {
+    const who = await make.owner(store)
+    const last = () => store.events.last(who.user.userKey)
+    assert.equal(await last(), 0)
+    const order = make.order(who)
+    await one(store, make.created(order))
+    assert.equal(await last(), 1)
+    await one(store, make.created(make.order(who), { publish: false }))
+    assert.equal(await last(), 1)
+    await one(store, make.moved(order, { status: 'working' }))
+    assert.equal(await last(), 2)
+    assert.equal(await store.events.last(make.uuid()), 0)
+  })
 }
 
 function readingCases(contractCase: DefineCase): void {
-  contractCase('E30', 'events are read from any number on, in order, as many as asked for', async ({ store }) => {
+  contractCase('E30', 'events are read from any number on, in order, as many as requested', async ({ store }) => {
     const who = await make.owner(store)
     await recordOrders(store, who, 5)
     const seqs = async (after: number, limit: number) => seqsOf(await store.events.read(who.user.userKey, after, limit))
@@ -77,7 +73,7 @@ function readingCases(contractCase: DefineCase): void {
     assert.deepEqual(await store.events.read(make.uuid(), 0, 10), [])
   })
 
-  contractCase('E40', 'the span of a log is told before its first event and for a user that never was', async ({ store }) => {
+  contractCase('E40', 'the span of a log is given before its first event and for a user that never existed', async ({ store }) => {
     const { user } = await make.owner(store)
     for (const userKey of [user.userKey, make.uuid<typeof user.userKey>()])
       assert.deepEqual(await store.events.span(userKey), { oldest: 1, last: 0 })
@@ -99,7 +95,7 @@ function readingCases(contractCase: DefineCase): void {
     }
   )
 
-  contractCase('E60', 'events of a connection that was removed meanwhile read as they were told', async ({ store }) => {
+  contractCase('E60', 'events of a connection that was removed meanwhile read as they were published', async ({ store }) => {
     const who = await make.owner(store)
     const { account, connection, user } = who
     const [recorded] = await store.orders.record([make.created(make.order(who))])
@@ -119,7 +115,7 @@ function readingCases(contractCase: DefineCase): void {
 }
 
 function pruningCases(contractCase: DefineCase): void {
-  contractCase('E70', 'pruning erases what is older than asked, a few events at a time, and never leaves a hole', async ({ store }) => {
+  contractCase('E70', 'pruning erases what is older than requested, a few events at a time, and never leaves a gap', async ({ store }) => {
     await pruneAll(store)
     const owners = await Promise.all(Array.from({ length: 3 }, () => make.owner(store)))
     const times: Timestamp[] = []

@@ -1,4 +1,4 @@
-// What every store must do: numbered cards that run against each engine. The numbers are spaced, so that a card can be put between.
+// What every store must do: numbered cases that run against each engine. The numbers are spaced, so that a case can be put between.
 import { after, before, suite, test } from 'node:test'
 import type { Store } from '@trunkline/core/ports/store'
 import { accountCases } from './accounts.ts'
@@ -23,7 +23,7 @@ export interface StoreHarness extends AsyncDisposable {
   sql(text: string, parameters?: readonly unknown[]): Promise<readonly Record<string, unknown>[]>
 }
 
-/** Defines a card. All cards of a run share one store and make their own platforms and users. */
+/** Defines a case. All cases of a run share one store and create their own platforms and users. */
 export type DefineCase = (id: string, title: string, run: (harness: StoreHarness) => Promise<void>) => void
 
 export function storeContract(name: string, open: () => Promise<StoreHarness>): void {
@@ -35,7 +35,7 @@ export function storeContract(name: string, open: () => Promise<StoreHarness>): 
     after(() => harness?.[Symbol.asyncDispose]())
     const ids = new Set<string>()
     const contractCase: DefineCase = (id, title, run) => {
-      if (ids.has(id)) throw new Error(`two cards of the store contract are ${id}`)
+      if (ids.has(id)) throw new Error(`two cases of the store contract are ${id}`)
       ids.add(id)
       return test(`${id}: ${title}`, async () => {
         if (harness === undefined) throw new Error('the store was not opened')

@@ -1,4 +1,4 @@
-// The store as a whole. The last card closes it.
+// The store as a whole. The last case closes it.
 import assert from 'node:assert/strict'
 import { StoreUnavailable } from '@trunkline/core/ports/store'
 import type { DefineCase } from './index.ts'
@@ -11,7 +11,7 @@ export function lifecycleCases(contractCase: DefineCase): void {
 
   contractCase(
     'Z20',
-    'what was asked before closing is done, what is asked after is refused, and closing again changes nothing',
+    'what was requested before closing is done, what is requested after is refused, and closing again changes nothing',
     async ({ store }) => {
       const who = await make.owner(store)
       const writes = Array.from({ length: 30 }, () => store.orders.record([make.created(make.order(who))]))

@@ -74,7 +74,7 @@ function claimCases(contractCase: DefineCase): void {
     }
   )
 
-  contractCase('C17', 'what nobody claimed in time is revoked, and what waits for a user that goes', async ({ store }) => {
+  contractCase('C17', 'what was not claimed in time is revoked, and what waits for a user that is removed', async ({ store }) => {
     const { user } = await make.owner(store)
     const [late, left] = [make.connection(user), make.connection(user)]
     for (const [connection, ms] of [
@@ -178,7 +178,7 @@ function endpointCases(contractCase: DefineCase): void {
   })
 }
 
-/** A stored connection that is as usual but for what is said. */
+/** A stored connection with defaults, except for what is given. */
 async function connectedAt(store: Store, user: make.Owner['user'], more: Partial<Connection>): Promise<Connection> {
   const [attempt, connection] = [make.attempt(user), { ...make.connection(user), ...more }]
   await store.attempts.create(attempt, make.hash(), make.audit())

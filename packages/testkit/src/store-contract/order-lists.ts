@@ -78,7 +78,7 @@ export function orderListCases(contractCase: DefineCase): void {
 
   contractCase(
     'L35',
-    'an order of options is found by its legs and roots, once, from its first day to what is learnt after its end',
+    'an order of options is found by its legs and roots, once, from its first day to reports after its end',
     async ({ store }) => {
       const who = await make.owner(store)
       const accountIds = [who.account.accountId]

@@ -1,4 +1,4 @@
-// Orders: written once, moved only from what they are, told exactly once and in order.
+// Orders: written once, moved only from what they are, published exactly once and in order.
 import assert from 'node:assert/strict'
 import { parseClOrdId } from '@trunkline/core/domain/ids'
 import type { Order } from '@trunkline/core/domain/order'
@@ -26,7 +26,7 @@ function writingCases(contractCase: DefineCase): void {
     assert.equal(await store.orders.find(make.uuid()), null)
   })
 
-  contractCase('O20', 'an order moves from revision to revision and each step is told', async ({ store }) => {
+  contractCase('O20', 'an order moves from revision to revision and each step is published', async ({ store }) => {
     const who = await make.owner(store)
     let order = make.order(who)
     await store.orders.record([make.created(order)])
@@ -48,7 +48,7 @@ function writingCases(contractCase: DefineCase): void {
     )
   })
 
-  contractCase('O30', 'a change nobody is told of takes no number; its audit entry is kept all the same', async ({ store }) => {
+  contractCase('O30', 'an unpublished change takes no number; its audit entry is stored nevertheless', async ({ store }) => {
     const who = await make.owner(store)
     const order = make.order(who)
     const entry = make.audit('order.place')
@@ -84,7 +84,7 @@ function writingCases(contractCase: DefineCase): void {
 }
 
 function raceCases(contractCase: DefineCase): void {
-  contractCase('O45', 'of an order with many executions each is stored once, whoever writes the next change', async harness => {
+  contractCase('O45', 'of an order with many executions each is stored once, whichever node writes the next change', async harness => {
     const { store, beside } = harness
     const who = await make.owner(store)
     const legs: Order['legs'] = ['A', 'B'].map(symbol => ({ symbol, side: 'BUY' as const, ratio: make.decimal('1'), fills: [] }))
@@ -110,25 +110,21 @@ function raceCases(contractCase: DefineCase): void {
     ])
   })
 
-  contractCase(
-    'O50',
-    'of fifty orders with one client order id at once, one exists, and the others are told which [S41]',
-    async harness => {
-      const { store } = harness
-      const who = await make.owner(store)
-      const clOrdId = parseClOrdId('same-id')
-      const rivals = Array.from({ length: 50 }, () => make.order(who, { clOrdId }))
-      const results = await Promise.all(rivals.map(rival => one(store, make.created(rival, { audit: make.audit('rival') }))))
-      const winners = rivals.filter((_, index) => results[index]?.kind === 'recorded')
-      assert.equal(winners.length, 1)
-      const [winner] = winners
-      assert.ok(winner !== undefined)
-      for (const result of results) if (result.kind !== 'recorded') assert.deepEqual(result, { kind: 'duplicate', orderId: winner.orderId })
-      assert.equal((await harness.sql('select 1 from orders where user_key = $1', [who.user.userKey])).length, 1)
-      assert.equal((await store.events.read(who.user.userKey, 0, 100)).length, 1)
-      assert.deepEqual(await one(store, make.created(make.order(who, { clOrdId }))), { kind: 'duplicate', orderId: winner.orderId })
-    }
-  )
+  contractCase('O50', 'of fifty orders with one client order id at once, one exists, and the others get its id [S41]', async harness => {
+    const { store } = harness
+    const who = await make.owner(store)
+    const clOrdId = parseClOrdId('same-id')
+    const rivals = Array.from({ length: 50 }, () => make.order(who, { clOrdId }))
+    const results = await Promise.all(rivals.map(rival => one(store, make.created(rival, { audit: make.audit('rival') }))))
+    const winners = rivals.filter((_, index) => results[index]?.kind === 'recorded')
+    assert.equal(winners.length, 1)
+    const [winner] = winners
+    assert.ok(winner !== undefined)
+    for (const result of results) if (result.kind !== 'recorded') assert.deepEqual(result, { kind: 'duplicate', orderId: winner.orderId })
+    assert.equal((await harness.sql('select 1 from orders where user_key = $1', [who.user.userKey])).length, 1)
+    assert.equal((await store.events.read(who.user.userKey, 0, 100)).length, 1)
+    assert.deepEqual(await one(store, make.created(make.order(who, { clOrdId }))), { kind: 'duplicate', orderId: winner.orderId })
+  })
 
   contractCase('O55', 'orders are entered as they come, one whose cancel is pending too', async ({ store }) => {
     const who = await make.owner(store)
@@ -171,7 +167,7 @@ function raceCases(contractCase: DefineCase): void {
     assert.deepEqual(await one(store, make.moved(make.order(who), { status: 'working' })), { kind: 'stale' })
   })
 
-  contractCase('O80', 'an order of a removed user, connection or account is stale, as is one of somebody else', async ({ store }) => {
+  contractCase('O80', 'an order of a removed user, connection or account is stale, as is one of another user', async ({ store }) => {
     const who = await make.owner(store)
     const other = await make.owner(store)
     const [order, late] = [make.order(who), make.order(who)]

@@ -183,7 +183,7 @@ async function keyIn(store: Store, { platform }: Pick<make.Owner, 'platform'>): 
 function creationCases(contractCase: DefineCase): void {
   contractCase(
     'K50',
-    'nothing begins for a user that is disabled, or whose platform is, even if it was asked for before',
+    'nothing begins for a user that is disabled, or whose platform is, even if it was requested before',
     async ({ store, sql }) => {
       const who = await make.owner(store)
       const disable = {

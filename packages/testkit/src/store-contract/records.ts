@@ -84,7 +84,7 @@ export function key({ platformId }: Pick<Platform, 'platformId'>): PlatformKey {
   }
 }
 
-/** A place for a new session, of the platform's first key unless another is named. */
+/** A slot for a new session, of the platform's first key unless another is named. */
 export function slot({ platformId }: Pick<Platform, 'platformId'>, nodeId = 'n', keyId = platformId as string as KeyId): StreamSlot {
   return { platformId, keyId, sessionId: randomUUID(), nodeId }
 }

@@ -1,4 +1,4 @@
-// A login that takes the place of a connection's own: whole, once, and over the credentials that were looked at.
+// A login that replaces a connection's own: whole, once, and over the credentials that were looked at.
 import assert from 'node:assert/strict'
 import type { Renewal } from '@trunkline/core/ports/store'
 import type { DefineCase } from './index.ts'

@@ -1,4 +1,4 @@
-// Places of stream sessions: never more than allowed, over all nodes, and free again when nobody keeps them.
+// Slots of stream sessions: never more than allowed, over all nodes, and free again when they are not renewed.
 import assert from 'node:assert/strict'
 import type { KeyId, PlatformId } from '@trunkline/core/domain/ids'
 import type { Store } from '@trunkline/core/ports/store'
@@ -8,13 +8,13 @@ import * as make from './records.ts'
 const LONG_MS = 3_600_000
 
 export function streamSlotCases(contractCase: DefineCase): void {
-  contractCase('S10', 'of fifty sessions that want one of ten places at once over two nodes, ten get one', async ({ store, beside }) => {
+  contractCase('S10', 'of fifty sessions that want one of ten slots at once over two nodes, ten get one', async ({ store, beside }) => {
     const [platformId, other] = [await platformIn(store), await platformIn(store)]
     const slots = Array.from({ length: 50 }, (_, index) => slot(platformId, index % 2 === 0 ? 'one' : 'two'))
     const taken = await Promise.all(slots.map((wanted, index) => (index % 2 === 0 ? store : beside).streamSlots.take(wanted, 10, LONG_MS)))
     assert.equal(taken.filter(Boolean).length, 10)
     assert.equal(await beside.streamSlots.take(slot(platformId), 10, LONG_MS), false)
-    assert.equal(await store.streamSlots.take(slot(other), 1, LONG_MS), true, 'another platform has its own places')
+    assert.equal(await store.streamSlots.take(slot(other), 1, LONG_MS), true, 'another platform has its own slots')
 
     const held = slots[taken.indexOf(true)]
     assert.ok(held !== undefined)
@@ -24,7 +24,7 @@ export function streamSlotCases(contractCase: DefineCase): void {
     assert.equal(await store.streamSlots.take(slot(platformId), 10, LONG_MS), false)
   })
 
-  contractCase('S20', 'a session has one place, however often it asks; a platform that never was has none', async ({ store }) => {
+  contractCase('S20', 'a session has one slot, however often it asks; a platform that never was has none', async ({ store }) => {
     const platformId = await platformIn(store)
     const own = slot(platformId)
     for (let times = 0; times < 3; times += 1) assert.equal(await store.streamSlots.take(own, 2, LONG_MS), true)
@@ -36,7 +36,7 @@ export function streamSlotCases(contractCase: DefineCase): void {
 
   contractCase(
     'S25',
-    'each key of a platform has its own places; a key of another platform, or one that never was, has none',
+    'each key of a platform has its own slots; a key of another platform, or one that never was, has none',
     async ({ store }) => {
       const [platform, other] = [make.platform(), make.platform()]
       for (const each of [platform, other]) await store.platforms.create(each, make.hash(), make.audit())
@@ -51,7 +51,7 @@ export function streamSlotCases(contractCase: DefineCase): void {
 
   contractCase(
     'S35',
-    'places that ran out long ago are swept away by a node that renews its own, and those of others that are good stay',
+    'slots that expired long ago are swept away by a node that renews its own, and those of others that are good stay',
     async ({ store, beside }) => {
       const [gone, late, good] = [
         slot(await platformIn(store), 'n35-gone'),
@@ -67,7 +67,7 @@ export function streamSlotCases(contractCase: DefineCase): void {
     }
   )
 
-  contractCase('S30', 'a place that ran out is free, and its row goes with the next that is taken', async harness => {
+  contractCase('S30', 'a slot that expired is free, and its row goes with the next that is taken', async harness => {
     const { store } = harness
     const platformId = await platformIn(store)
     const [late, next] = [slot(platformId, 'n30'), slot(platformId, 'n30')]
@@ -78,34 +78,30 @@ export function streamSlotCases(contractCase: DefineCase): void {
     assert.deepEqual(rows, [{ session_id: next.sessionId }])
   })
 
-  contractCase('S40', "renewing keeps the node's own places, those that ran out too where nobody took them", async ({ store, beside }) => {
+  contractCase('S40', "renewing keeps the node's own slots, also expired ones that were not taken", async ({ store, beside }) => {
     const [platformId, other] = [await platformIn(store), await platformIn(store)]
     const mine = [slot(platformId, 'n40'), slot(other, 'n40')]
     for (const wanted of mine) assert.equal(await store.streamSlots.take(wanted, 1, 0), true)
     const foreign = slot(platformId, 'n41')
-    assert.equal(await beside.streamSlots.take(foreign, 1, 0), true, 'the first place had run out')
+    assert.equal(await beside.streamSlots.take(foreign, 1, 0), true, 'the first slot had expired')
     assert.deepEqual(await store.streamSlots.renew('n40', LONG_MS), [mine[1]?.sessionId])
     assert.deepEqual(await store.streamSlots.renew('nobody', LONG_MS), [])
-    assert.equal(await beside.streamSlots.take(slot(other), 1, LONG_MS), false, 'a renewed place is held')
+    assert.equal(await beside.streamSlots.take(slot(other), 1, LONG_MS), false, 'a renewed slot is held')
     assert.deepEqual(await beside.streamSlots.renew('n41', LONG_MS), [foreign.sessionId])
     assert.equal(await store.streamSlots.take(slot(platformId), 1, LONG_MS), false)
   })
 
-  contractCase(
-    'S45',
-    'a place that lasts longer than any is taken for was written before the clock was set back, and is free',
-    async harness => {
-      const { store } = harness
-      const platformId = await platformIn(store)
-      const gone = slot(platformId, 'n45')
-      assert.equal(await store.streamSlots.take(gone, 1, LONG_MS), true)
-      assert.equal(await store.streamSlots.take(slot(platformId), 1, LONG_MS), false)
-      await harness.sql(`update stream_places set expires_at = expires_at + interval '1 day' where session_id = $1`, [gone.sessionId])
-      assert.equal(await store.streamSlots.take(slot(platformId), 1, LONG_MS), true)
-    }
-  )
+  contractCase('S45', 'a slot that lasts longer than any lease was written before the clock was set back, and is free', async harness => {
+    const { store } = harness
+    const platformId = await platformIn(store)
+    const gone = slot(platformId, 'n45')
+    assert.equal(await store.streamSlots.take(gone, 1, LONG_MS), true)
+    assert.equal(await store.streamSlots.take(slot(platformId), 1, LONG_MS), false)
+    await harness.sql(`update stream_places set expires_at = expires_at + interval '1 day' where session_id = $1`, [gone.sessionId])
+    assert.equal(await store.streamSlots.take(slot(platformId), 1, LONG_MS), true)
+  })
 
-  contractCase('S50', 'taking and renewing at the same time end, and never give more places than there are', async ({ store, beside }) => {
+  contractCase('S50', 'taking and renewing at the same time end, and never give more slots than there are', async ({ store, beside }) => {
     const platforms = await Promise.all(Array.from({ length: 4 }, () => platformIn(store)))
     const rounds = Array.from({ length: 40 }, async (_, round) => {
       const node = round % 2 === 0 ? store : beside

@@ -43,7 +43,7 @@ export function userCases(contractCase: DefineCase): void {
     assert.equal(await store.users.replaceSecret(make.uuid(), hash, make.audit()), false)
   })
 
-  contractCase('U40', 'every filter of the list finds its user and nobody else', async ({ store }) => {
+  contractCase('U40', 'every filter of the list finds its user and no other', async ({ store }) => {
     const { platform, ...first } = await make.owner(store)
     const second = await make.owner(store, { platform, accounts: 2 })
     const [, extra] = second.accounts

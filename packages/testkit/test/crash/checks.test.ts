@@ -1,9 +1,9 @@
-// The checks that the fault matrix rests on: whatever is lost, doubled, altered or missing is found. Each starts from a picture in order.
+// The checks that the fault matrix rests on: whatever is lost, doubled, altered or missing is found. Each starts from a consistent snapshot.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { agreement, differences, Replay, recordDifferences, sandboxSnapshotOf, snapshotOf, type Update } from '../../src/crash/index.ts'
 
-const NAME = 'name-at-the-house'
+const NAME = 'name-at-the-sandbox'
 const nameOf = () => NAME
 
 const FILLS = [
@@ -59,7 +59,7 @@ test('zeros behind a price are no difference of an order, another price is', () 
   assert.equal(differencesAt('647.21').length, 1)
 })
 
-test('what says the same in other words is no difference', () => {
+test('an equivalent value in another form is no difference', () => {
   assert.deepEqual(found({}, {}), [])
   assert.deepEqual(found({ positions: [] }, { positions: [{ account: 'a1', symbol: 'SPY', quantity: '0' }] }), [])
   const external = { ...ORDER, cl_order_id: 'h1', submission: { state: 'external' } }
@@ -74,15 +74,15 @@ for (const [what, ours, sandbox] of [
   ['another status', { orders: [{ ...ORDER, normalized_status: 'partially_filled' }] }, {}],
   ['another filled quantity', { orders: [{ ...ORDER, filled_qty: '4' }] }, {}],
   ['another average', { orders: [{ ...ORDER, average_fill_price: '10.57' }] }, {}],
-  ['an order the house lacks', {}, { orders: [] }],
-  ['an order only the house has', { orders: [] }, {}],
+  ['an order the sandbox lacks', {}, { orders: [] }],
+  ['an order only the sandbox has', { orders: [] }, {}],
   [
     'an order shown rejected that lives',
     { orders: [{ ...ORDER, normalized_status: 'rejected', submission: { state: 'not_received' }, fills: [], filled_qty: '0' }] },
     {}
   ],
   [
-    'an order given up without proof that the house lacks',
+    'an order given up without proof that the sandbox lacks',
     { orders: [{ ...ORDER, normalized_status: 'rejected', submission: { state: 'unknown' }, fills: [] }] },
     { orders: [] }
   ],
@@ -93,7 +93,7 @@ for (const [what, ours, sandbox] of [
   test(`found: ${what}`, () => assert.equal(found(ours, sandbox).length, 1))
 }
 
-test('an order that provably never reached the house is no difference', () => {
+test('an order that provably never reached the sandbox is no difference', () => {
   const absent = { ...ORDER, normalized_status: 'rejected', submission: { state: 'not_received' }, fills: [], filled_qty: '0' }
   assert.deepEqual(found({ orders: [absent] }, { orders: [] }), [])
 })
@@ -129,7 +129,7 @@ for (const [what, change] of Object.entries({
   lost: (updates: Update[]) => updates.splice(2, 1),
   doubled: (updates: Update[]) => updates.splice(2, 0, updates[2]),
   'overtaken by the next': (updates: Update[]) => updates.splice(1, 2, updates[2], updates[1]),
-  'of somebody else': (updates: Update[]) => updates.splice(2, 1, { ...updates[2], user_id: 'w' }),
+  'of another user': (updates: Update[]) => updates.splice(2, 1, { ...updates[2], user_id: 'w' }),
   'older than the one before': (updates: Update[]) => updates.splice(2, 1, { ...updates[2], data: { ...ORDER, revision: 2 } }),
   'taking back executions': (updates: Update[]) => updates.splice(2, 1, { ...updates[2], data: { ...ORDER, filled_qty: '1' } }),
   'of an unknown type': (updates: Update[]) => updates.splice(2, 1, { ...updates[2], type: 'trades' })
@@ -141,7 +141,7 @@ for (const [what, change] of Object.entries({
   })
 }
 
-test('a replay that was told one byte else has another digest', () => {
+test('a replay that received one different byte has another digest', () => {
   const { digest } = replayed(UPDATES)
   assert.equal(replayed(UPDATES.map(update => ({ ...update }))).digest, digest)
   const altered = UPDATES.map(update =>

@@ -1,4 +1,4 @@
-// What the proxy does to bytes: the same ones come out, in order, as late, as slowly and in such pieces as it was told; or none.
+// What the proxy does to bytes: the same ones come out, in order, as late, as slowly and in such pieces as configured; or none.
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
@@ -55,7 +55,7 @@ test('latency delays each chunk by its bound, and bandwidth by its length', asyn
   assert.ok(performance.now() - slow >= 195, 'a byte takes its time')
 })
 
-test('a dead line stays open, tells nobody of an end, and holds no more than its bound', async () => {
+test('a dead link stays open, passes on no end, and holds no more than its bound', async () => {
   await using stage = await openStage()
   const { client, server } = await stage.pair()
   stage.proxy.set(KIND, 'both', { held: true })
@@ -74,10 +74,10 @@ test('a dead line stays open, tells nobody of an end, and holds no more than its
   assert.deepEqual([client.received.length, server.received.length, client.socket.closed], [0, 0, false])
 
   stage.proxy.clear()
-  await until(() => client.socket.closed, 'the client hears of the end')
+  await until(() => client.socket.closed, 'the client sees the end')
 })
 
-test('what a dead line held comes out once it is well', async () => {
+test('what a dead link held comes out once it recovers', async () => {
   await using stage = await openStage()
   const { client, server } = await stage.pair()
   stage.proxy.set(KIND, 'toServer', { held: true })
@@ -91,11 +91,11 @@ test('what a dead line held comes out once it is well', async () => {
   await until(() => server.socket.readableEnded, 'and the end')
 })
 
-test('a reset after some bytes lets exactly those through, and both parties see the line break', async () => {
+test('a reset after some bytes lets exactly those through, and both parties see the link break', async () => {
   await using stage = await openStage()
   const { client, server } = await stage.pair()
   server.socket.write('before')
-  await until(() => client.received.length === 6, 'the line is open')
+  await until(() => client.received.length === 6, 'the link is open')
   assert.equal(
     stage.proxy.resetAfter(KIND, 'toClient', () => 10),
     1
@@ -107,7 +107,7 @@ test('a reset after some bytes lets exactly those through, and both parties see 
   assert.notEqual(server.error, null)
 })
 
-test('while it refuses, nobody gets through; afterwards everybody does', async () => {
+test('while it refuses, no client gets through; afterwards all do', async () => {
   await using stage = await openStage()
   stage.proxy.refuse()
   const refused = await fetch(stage.proxy.url).catch(() => null)
@@ -119,7 +119,7 @@ test('while it refuses, nobody gets through; afterwards everybody does', async (
   await until(() => server.received.toString() === 'hello', 'it got through')
 })
 
-test('a request is cut at the share it was told, and an answer after its bytes', async () => {
+test('a request is cut at the configured share, and an answer after its bytes', async () => {
   await using stage = await openStage()
   const request = 'POST /orders HTTP/1.1\r\ncontent-length: 10\r\n\r\n0123456789'
   const cutOf = (share: number, answerBytes: number | null) => {

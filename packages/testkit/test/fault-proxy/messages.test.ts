@@ -108,7 +108,7 @@ test('a cut falls between two kinds of events, when it is due', () => {
   assert.equal(done.cut, 1)
 })
 
-test('a stream is known by its upgrade; tampering begins and ends while it runs, and what it kept comes out', async () => {
+test('a stream is known by its upgrade; tampering begins and ends while it runs, and what it held back comes out', async () => {
   await using stage = await openStage()
   const { client, server } = await stage.pair()
   client.socket.write(UPGRADE)
@@ -126,7 +126,7 @@ test('a stream is known by its upgrade; tampering begins and ends while it runs,
   await until(() => client.received.length === withThird, 'only the heartbeat has come')
   stage.proxy.clear()
   const expected = Buffer.concat([Buffer.from(SWITCHED), first.bytes, third.bytes, second.bytes])
-  await until(() => client.received.equals(expected), 'the kept event has come')
+  await until(() => client.received.equals(expected), 'the held-back event has come')
 })
 
 test('a stream that is cut between two messages ends there', async () => {

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { FaultProxy } from '../../src/fault-proxy/index.ts'
 
-/** One party's end of a connection, with everything it heard. */
+/** One party's end of a connection, with everything it received. */
 export class Party {
   readonly socket: Socket
   readonly #received: Buffer[] = []

@@ -1,4 +1,4 @@
-/** Past bars: the request for a page, and a page in the core's words. A page has thousands. Pure. */
+/** Past bars: the request for a page, and a page in the core's terms. A page has thousands. Pure. */
 
 import { Malformed } from '@trunkline/core/domain/malformed'
 import type { Bar } from '@trunkline/core/domain/market/records'
@@ -36,7 +36,7 @@ export function barsRequest(
   const frame = FRAMES[interval]
   if (frame === undefined) throw new BrokerFault('refused', `Alpaca has bars of ${Object.keys(FRAMES).join(', ')}, not of ${interval}`)
   if (!(fromMs >= 0 && fromMs <= toMs && toMs <= TIME_MAX))
-    throw new BrokerFault('refused', `bars are asked for from one time to a later one between 1970 and 9999, not from ${fromMs} to ${toMs}`)
+    throw new BrokerFault('refused', `bars are requested from one time to a later one between 1970 and 9999, not from ${fromMs} to ${toMs}`)
   return get(`${rootOf(instrument)}/bars`, {
     symbols: symbol,
     timeframe: frame.name,

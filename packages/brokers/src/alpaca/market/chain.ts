@@ -1,5 +1,5 @@
 /**
- * One expiration's options, told whole at first and then whatever changed: the contracts once, their market again and again, and between two looks the
+ * One expiration's options, published whole at first and then whatever changed: the contracts once, their market repeatedly, and between two polls the
  * quotes of those about the money as they are streamed.
  */
 
@@ -14,7 +14,7 @@ import { type Backoff, pauseMs } from '../../kit/retry.ts'
 import { Subscription } from '../../kit/subscription.ts'
 import { type Contract, chainEntry, withQuote } from './contracts.ts'
 
-/** From one look at the market of a chain to the next, where the budget allows. */
+/** From one poll of the market of a chain to the next, where the rate limit allows. */
 const LOOK_MS = 5_000
 /** Contracts are listed overnight, and new strikes during the day. */
 const CONTRACTS_MS = 600_000
@@ -49,7 +49,7 @@ export class ChainWatch implements TopicLease, AsyncDisposable {
   readonly #streamed = new Map<string, Disposable>()
   /** The newest streamed quote of each contract, as long as it is streamed. */
   readonly #quotes = new Map<string, Quote>()
-  /** What was told of each contract. */
+  /** What was published of each contract. */
   #published = new Map<string, string>()
   #wake: () => void = () => undefined
 
@@ -61,16 +61,16 @@ export class ChainWatch implements TopicLease, AsyncDisposable {
 
   renew(): void {
     if (this.#closing.signal.aborted) return
-    if (this.#subscription.isLive) this.#subscription.lost('silence', 'nothing has come for too long, and it was asked for anew')
+    if (this.#subscription.isLive) this.#subscription.lost('silence', 'nothing was received for too long, so it was requested again')
     this.#wake()
   }
 
   [Symbol.dispose](): void {
-    this.#closing.abort(new Error('nobody streams the chain'))
+    this.#closing.abort(new Error('the chain is no longer streamed'))
     for (const symbol of this.#streamed.keys()) this.#giveBack(symbol)
   }
 
-  /** Resolves when nothing is asked any more. */
+  /** Resolves when no request is pending. */
   async [Symbol.asyncDispose](): Promise<void> {
     this[Symbol.dispose]()
     await this.#running
@@ -141,7 +141,7 @@ export class ChainWatch implements TopicLease, AsyncDisposable {
     this.#quotes.delete(symbol)
   }
 
-  /** While it is not streamed, the looks tell. One that is refused is not asked for again. */
+  /** While it is not streamed, the polls deliver. One that is refused is not requested again. */
   #sinkOf(symbol: string): TopicSink {
     const nothing = () => undefined
     return {
@@ -159,7 +159,7 @@ export class ChainWatch implements TopicLease, AsyncDisposable {
     try {
       entry = this.#entryOf(contract, this.#options.marketClock.nowMs())
     } catch {
-      // A snapshot that cannot be read is told by the next look.
+      // A snapshot that cannot be read is replaced by the next poll.
       return
     }
     this.#publish(entry)
@@ -184,7 +184,7 @@ export class ChainWatch implements TopicLease, AsyncDisposable {
   }
 }
 
-/** How far a contract is from being a coin's toss, from 0 to 1; what has no delta comes last. */
+/** How far a contract's delta is from one half, from 0 to 1; what has no delta comes last. */
 function fromMoney({ greeks }: ChainEntry): number {
   const delta = greeks?.delta ?? null
   return delta === null ? 1 : Math.abs(Math.abs(Number(delta)) - 0.5)

@@ -13,7 +13,7 @@ export interface Codec {
   decode(frame: Frame): readonly unknown[]
 }
 
-/** Whatever is read of an item, or of a word about the connection. */
+/** The fields read of an item, or of a message about the connection. */
 const READ = ['T', 'S', 't', 'i', 'x', 'p', 's', 'c', 'z', 'bp', 'bs', 'ap', 'as', 'b', 'a', 'r']
 const READ_OF_STATUS = ['msg', 'code', 'trades', 'quotes', 'orderbooks']
 const reader = new FlatReader([...READ, ...READ_OF_STATUS])
@@ -32,7 +32,7 @@ const NANOS_PLACES = 9
 const TEXT_MAX = 4_096
 const LIST_MAX = 100_000
 
-/** Times are told to the nanosecond, which the language's dates would lose. */
+/** Times have nanoseconds, which JavaScript dates would lose. */
 const times = new ExtensionCodec()
 times.register({
   type: EXT_TIMESTAMP,
@@ -43,7 +43,7 @@ times.register({
   }
 })
 
-/** The options stream speaks nothing else. Prices are binary floats there already: their shortest text is the price. */
+/** The options stream uses nothing else. Prices are binary floats there already: their shortest text is the price. */
 export const MESSAGE_PACK_CODEC: Codec = {
   headers: { 'content-type': 'application/msgpack' },
   encode: message => encode(message),

@@ -5,7 +5,7 @@
 
 import type { TradeEffect } from '@trunkline/core/domain/market/records'
 
-/** Neither price nor volume: the official opening and closing prices, and corrected ones, which repeat trades that were told already. */
+/** Neither price nor volume: the official opening and closing prices, and corrected ones, which repeat trades that were reported already. */
 const NOTHING: ReadonlySet<string> = new Set(['M', 'Q', '9'])
 /**
  * Volume only: average price (B, W), cash (C), next day (N), seller (R), price variation (H), odd lot (I), contingent (V, 7), derivatively priced (4),
@@ -13,7 +13,7 @@ const NOTHING: ReadonlySet<string> = new Set(['M', 'Q', '9'])
  */
 const VOLUME: ReadonlySet<string> = new Set(['B', 'W', 'C', 'N', 'R', 'H', 'I', 'V', '7', '4', 'P', 'Z', 'G', 'U'])
 
-/** `conditions` as they came; anything but a list of texts is a usual trade. `tape`: `A` and `B` are of one tape's words, `C` of the other's. */
+/** `conditions` as they came; anything but a list of texts is a regular trade. `tape`: `A` and `B` use one tape's codes, `C` the other's. */
 export function effectOf(conditions: unknown, tape: unknown): TradeEffect {
   if (!Array.isArray(conditions)) return 'all'
   let effect: TradeEffect = 'all'

@@ -23,7 +23,7 @@ export interface FeedOptions {
   readonly hello: (token: string) => object
   readonly connection: ConnectionOptions
   readonly marketClock: MarketClock
-  /** Whether Alpaca knows the symbol; it is asked before the stream is. @throws BrokerFault */
+  /** Whether Alpaca knows the symbol; checked before the stream is subscribed. @throws BrokerFault */
   readonly isKnown: (symbol: string, signal: AbortSignal) => Promise<boolean>
   /** The present quotes of symbols, as items of the stream; what has none is left out. Never rejects. */
   readonly quotes: (symbols: readonly string[], signal: AbortSignal) => Promise<readonly unknown[]>
@@ -35,10 +35,10 @@ export class MarketFeed implements MarketProtocolOwner, AsyncDisposable {
   readonly #tables = new SinkTables()
   readonly #closing = new AbortController()
   readonly #stream: SharedStream
-  /** What has changed in this turn, in one go. */
+  /** What has changed in this turn of the event loop, in one request. */
   readonly #changed = new FlushScheduler(() => this.#settle())
   readonly #reads = new PendingTasks()
-  /** Asked for on the present connection and no longer wanted, or wanted anew. */
+  /** Requested on the current connection and no longer wanted, or wanted again. */
   #dropped: Subscription[] = []
   /** Quotes that have become live and are not known yet. */
   #unquoted: Subscription[] = []
@@ -109,7 +109,7 @@ export class MarketFeed implements MarketProtocolOwner, AsyncDisposable {
     this.#refusedToken = this.#token
   }
 
-  /** Nobody is told anything any more. Resolves once the socket is gone. */
+  /** Nothing is published any more. Resolves once the socket is gone. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort(new Error('the login was closed'))
     this.#wanted.clear()
@@ -118,7 +118,7 @@ export class MarketFeed implements MarketProtocolOwner, AsyncDisposable {
     await Promise.all([this.#stream[Symbol.asyncDispose](), this.#reads.over()])
   }
 
-  /** A symbol that cannot be looked up now is asked of the stream: it is not known to be none. Never rejects. */
+  /** A symbol that cannot be looked up now is requested from the stream: it is not known not to exist. Never rejects. */
   async #check(subscription: Subscription): Promise<void> {
     const { symbol, channel } = subscription.topic
     try {
@@ -141,7 +141,7 @@ export class MarketFeed implements MarketProtocolOwner, AsyncDisposable {
   #renew(subscription: Subscription): void {
     if (this.#protocol !== null && subscription.isKnown) {
       this.#unstream(subscription)
-      subscription.lost('silence', 'nothing has come for too long, and it was asked for anew')
+      subscription.lost('silence', 'nothing was received for too long, so it was requested again')
     }
     this.#stream.mayOpen()
     this.#changed.schedule()
@@ -155,7 +155,7 @@ export class MarketFeed implements MarketProtocolOwner, AsyncDisposable {
     const { channel, symbol } = subscription.topic
     this.#tables.remove(channel, symbol, subscription.sink)
     this.#unquoted = this.#unquoted.filter(each => each !== subscription)
-    // What somebody else streams as well is not given back.
+    // What is streamed for another topic as well is not unsubscribed.
     const isShared = this.#wanted.get(keyOf(subscription.topic, !subscription.isOfChain))?.isRequested === true
     if (subscription.isRequested && !isShared) this.#dropped.push(subscription)
   }
@@ -175,7 +175,7 @@ export class MarketFeed implements MarketProtocolOwner, AsyncDisposable {
     if (outage !== null) for (const subscription of known) subscription.lost(outage.cause, outage.reason)
   }
 
-  /** Drops go first: what is dropped and wanted again in one turn begins with its present state. */
+  /** Drops go first: what is dropped and wanted again in one turn begins with its current state. */
   #flush(): void {
     const protocol = this.#protocol
     if (protocol === null) return
@@ -206,7 +206,7 @@ export class MarketFeed implements MarketProtocolOwner, AsyncDisposable {
       try {
         dispatch([quote], this.#tables)
       } catch {
-        // The next quote tells.
+        // The next quote shows it.
       }
     }
   }

@@ -1,4 +1,4 @@
-/** What Alpaca knows of a symbol, remembered for some minutes: everybody who looks at a symbol asks for it. */
+/** What Alpaca knows of a symbol, cached for some minutes: every look at a symbol needs it. */
 
 import { continuousCalendar, type TradingCalendar, usEquityCalendar, usOptionCalendar } from '@trunkline/core/domain/calendar/index'
 import { Malformed } from '@trunkline/core/domain/malformed'
@@ -21,7 +21,7 @@ import { instrumentOf, pairOf } from '../symbols.ts'
 const CALENDARS = {
   STK: usEquityCalendar(),
   OPT: usOptionCalendar(),
-  // A coin's day begins at midnight in New York at Alpaca.
+  // A crypto pair's day begins at midnight in New York at Alpaca.
   CRYPTO: continuousCalendar('America/New_York')
 } as const satisfies { readonly [instrument in Instrument]?: TradingCalendar }
 
@@ -50,7 +50,7 @@ export class Instruments {
     return found
   }
 
-  /** A contract that is known from a list need not be asked for. */
+  /** A contract that is known from a list need not be requested. */
   remember(symbol: string): void {
     this.#known.put(symbol, { symbol, instrument: 'OPT', calendar: calendarFor(this.#options.hours, CALENDARS.OPT) })
   }
@@ -70,17 +70,17 @@ export class Instruments {
 function instrumentIn(reply: HttpReply, requested: string, hours: MarketHours): MarketInstrument | null {
   if (!isSuccess(reply.status)) {
     if (isUnknownInstrument(reply)) return null
-    throw new BrokerFault('refused', 'Alpaca could not be asked for the symbol')
+    throw new BrokerFault('refused', 'the symbol could not be requested from Alpaca')
   }
   return parseInstrument(readRecord(reply.body), requested, hours)
 }
 
-/** An asset, or a contract, which has no class. @throws Malformed also when it is another one than was asked for */
+/** An asset, or a contract, which has no class. @throws Malformed also when it is not the requested one */
 export function parseInstrument(wire: Wire, requested: string, hours: MarketHours): MarketInstrument {
   const isContract = instrumentOf(requested) === 'OPT'
   const instrument = isContract ? 'OPT' : member(wire, 'class', ASSET_CLASSES)
   const written = text(wire, 'symbol')
   const symbol = instrument === 'CRYPTO' ? pairOf(written) : written
-  if (symbol !== requested) throw new Malformed('symbol', `the one asked for, ${requested}`, symbol)
+  if (symbol !== requested) throw new Malformed('symbol', `the requested one, ${requested}`, symbol)
   return { symbol, instrument, calendar: calendarFor(hours, CALENDARS[instrument]) }
 }

@@ -1,4 +1,4 @@
-/** The market streams' items in the core's words, handed to whoever streams them. The hottest code of the adapter. */
+/** The market streams' items in the core's terms, handed to their sinks. The hottest code of the adapter. */
 
 import { Malformed } from '@trunkline/core/domain/malformed'
 import { msOfNanos, type Nanos, type Quote, type Trade } from '@trunkline/core/domain/market/records'
@@ -8,7 +8,7 @@ import { effectOf } from './conditions.ts'
 import { LimitOrderBook } from './order-book.ts'
 import { exact, nanosOf, symbolIn, venueOf } from './values.ts'
 
-/** Trades of a symbol and an exchange whose ids are remembered, so that one told twice counts once. */
+/** Trades of a symbol and an exchange whose ids are remembered, so that one sent twice counts once. */
 const TRADES_REMEMBERED = 256
 /** More than there are. */
 const EXCHANGES_MAX = 64
@@ -30,7 +30,7 @@ export interface RawItem {
   readonly bs?: unknown
   readonly ap?: unknown
   readonly as?: unknown
-  /** Of a book. */
+  /** Of an order book. */
   readonly b?: unknown
   readonly a?: unknown
   readonly r?: unknown
@@ -49,7 +49,7 @@ class Traded {
     this.sinks = sinks
   }
 
-  /** Whether the trade has been told; what has no id cannot be told apart. */
+  /** Whether the trade was published already; without an id this cannot be known. */
   isKnown({ i: id, x: exchange }: RawItem): boolean {
     if (typeof id !== 'string' && typeof id !== 'number' && typeof id !== 'bigint') return false
     const ids = this.#ids.get(exchange) ?? this.#idsOf(exchange)
@@ -121,8 +121,8 @@ export const STREAMED = ['trades', 'quotes', 'depth'] as const
 export type StreamedChannel = (typeof STREAMED)[number]
 
 /**
- * Hands each item to the sink that streams it, in order; what nobody streams, and kinds that nobody asked for, are passed over. Gives the time of the
- * latest, milliseconds since the epoch; 0 when nothing says.
+ * Hands each item to the sink that streams it, in order; what is not streamed, and kinds that were not requested, are skipped. Gives the time of the
+ * latest, milliseconds since the epoch; 0 when unknown.
  * @throws Malformed at the first that cannot be read; those before it have been handed on.
  */
 export function dispatch(items: readonly unknown[], tables: SinkTables): number {
@@ -174,7 +174,7 @@ export function tradeOf(item: RawItem): Trade {
     size: exact(item.s, 's'),
     venue: venueOf(item.x),
     at: nanosOf(item.t, 't'),
-    // Coins and options have no tape; what an option's condition means for bars nobody says.
+    // Crypto and options have no tape; what an option's condition means for bars is not documented.
     effect: item.z === undefined ? 'all' : effectOf(item.c, item.z)
   }
 }

@@ -1,4 +1,4 @@
-/** The minute that is under way. Alpaca's history has a minute once it is over, and a moment later; until then its trades tell. Pure. */
+/** The minute that is under way. Alpaca's history has a minute once it is over, and a moment later; until then it is derived from its trades. Pure. */
 
 import { compare, type Decimal, sum } from '@trunkline/core/domain/decimal'
 import { Malformed } from '@trunkline/core/domain/malformed'

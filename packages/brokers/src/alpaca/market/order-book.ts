@@ -1,4 +1,4 @@
-/** One coin's book, kept from a whole one and the changes of its levels. */
+/** The order book of one crypto pair, maintained from a full book and the changes of its levels. */
 
 import { compare, type Decimal } from '@trunkline/core/domain/decimal'
 import { Malformed } from '@trunkline/core/domain/malformed'
@@ -6,10 +6,10 @@ import type { Depth, DepthLevel, Nanos } from '@trunkline/core/domain/market/rec
 import { exact } from './values.ts'
 
 const SHOWN = 10
-/** Levels a side may have; more is no book. */
+/** Levels a side may have; a book with more is not accepted. */
 const LEVELS_MAX = 20_000
 
-/** What is kept of a level. Its price as a number puts it in order; where two are one number, the prices themselves do. */
+/** What is stored of a level. It is ordered by its price as a number; where two are the same number, by the prices themselves. */
 interface Level {
   readonly order: number
   readonly shown: DepthLevel
@@ -71,7 +71,7 @@ export class LimitOrderBook {
   readonly #asks = new OrderBookSide('lowest')
   #isWhole = false
 
-  /** What the book is after a message; null while the whole one has not come. @throws Malformed */
+  /** The order book after a message; null until the full book has arrived. @throws Malformed */
   after(message: { readonly b?: unknown; readonly a?: unknown; readonly r?: unknown }, at: Nanos): Depth | null {
     if (message.r === true) {
       this.#isWhole = true

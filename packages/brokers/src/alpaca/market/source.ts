@@ -40,7 +40,7 @@ import { barOf, minutesLacking, parseTrades, tradesRequest } from './open-bar.ts
 const PAGES_MAX = 100
 const EXPIRATIONS_MS = 600_000
 const UNDERLYINGS_MAX = 1_000
-/** Symbols whose present quotes are asked for at once. */
+/** Symbols whose current quotes are requested at once. */
 const QUOTES_MAX = 100
 
 export interface MarketOptions {
@@ -160,7 +160,7 @@ export class AlpacaMarket implements MarketSource, AsyncDisposable {
     const instrument = streamedAs(instrumentOf(topic.symbol))
     if (topic.channel === 'bars') return refusedLater(sink, 'Alpaca’s bars are built from its trades')
     if (topic.channel === 'depth' && instrument !== 'CRYPTO')
-      return refusedLater(sink, `Alpaca has the books of coins only, not of ${topic.symbol}.`)
+      return refusedLater(sink, `Alpaca has order books of crypto only, not of ${topic.symbol}.`)
     return this.#feeds[instrument].stream({ channel: topic.channel, symbol: topic.symbol }, sink)
   }
 
@@ -242,7 +242,7 @@ export class AlpacaMarket implements MarketSource, AsyncDisposable {
   }
 }
 
-/** What nobody knows is looked for among the shares. */
+/** An unknown symbol is looked up among the shares. */
 function streamedAs(instrument: Instrument): Streamed {
   return instrument === 'CRYPTO' || instrument === 'OPT' ? instrument : 'STK'
 }

@@ -1,4 +1,4 @@
-/** One connection to one of Alpaca's market streams: the login, what was asked and what Alpaca made of it, and the items. */
+/** One connection to one of Alpaca's market streams: the login, the requests and Alpaca's answers to them, and the items. */
 
 import { Malformed } from '@trunkline/core/domain/malformed'
 import { displayTextOrNull, field, integer, object, type Wire } from '../../kit/parse.ts'
@@ -11,12 +11,12 @@ import type { Subscription } from './subscription.ts'
 /** Far below the 16 KiB that Alpaca reads of a message. */
 const SYMBOLS_MAX = 400
 const TEND_MS = 3_600_000
-/** What a message of items leads to is done by the time it has been heard. */
+/** A message of items is fully handled by the time its frame handler returns. */
 const NOTHING: readonly StreamMessage<never>[] = []
 
 const CHANNELS = { trades: 'trades', quotes: 'quotes', depth: 'orderbooks' } as const satisfies Record<StreamedChannel, string>
 
-/** Errors that are about the connection and not about what was asked. */
+/** Errors about the connection and not about a request. */
 const FATAL: Readonly<Record<number, StreamFault['gap']>> = {
   401: 'refused',
   402: 'token',
@@ -29,9 +29,9 @@ const FATAL: Readonly<Record<number, StreamFault['gap']>> = {
 const ALREADY_AUTHENTICATED = 403
 const AUTH_FAILED = 402
 
-/** Who is told what comes of it, as it is heard. */
+/** Receives the results as messages arrive. */
 export interface MarketProtocolOwner {
-  /** Alpaca has let us in; whatever is wanted can be asked for. */
+  /** Alpaca has accepted the login; topics can be requested. */
   opened(protocol: MarketProtocol): void
   streamed(subscription: Subscription): void
   refused(subscription: Subscription, message: string): void
@@ -41,7 +41,7 @@ export interface MarketProtocolOwner {
   authFailed(): void
 }
 
-/** What was said and not answered yet. Each is answered once, in its order. */
+/** What was sent and not answered yet. Each is answered once, in order. */
 interface PendingRequest {
   readonly action: 'subscribe' | 'unsubscribe'
   readonly members: readonly Subscription[]
@@ -110,7 +110,7 @@ export class MarketProtocol implements StreamProtocol<never> {
     this.#connection?.send(this.#codec.encode({ action: request.action, ...Object.fromEntries(lists) }))
   }
 
-  /** Words about the connection come alone in their message. */
+  /** Messages about the connection hold nothing else. */
   #receive(items: readonly unknown[]): readonly StreamMessage<never>[] {
     const [first] = items
     if (items.length !== 1 || !isItem(first)) return this.#publishItems(items)
@@ -149,7 +149,7 @@ export class MarketProtocol implements StreamProtocol<never> {
     return NOTHING
   }
 
-  /** One of many may be what it does not take, so each is asked for by itself. */
+  /** One of many may be what it does not accept, so each is requested alone. */
   #requestRefused(detail: string): void {
     const request = this.#pending.shift()
     if (request === undefined) throw new Malformed('our message', 'one that Alpaca can read', detail)

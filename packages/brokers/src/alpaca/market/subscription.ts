@@ -1,4 +1,4 @@
-/** One topic that somebody streams, and how far Alpaca is with it. */
+/** One streamed topic, and how far Alpaca is with it. */
 
 import type { GapCause } from '@trunkline/core/ports/broker'
 import type { TopicSink } from '@trunkline/core/ports/market'
@@ -13,9 +13,9 @@ export interface StreamedTopic {
 export class Subscription extends kit.Subscription<StreamedTopic> {
   /** A chain reads its quotes itself and only follows what becomes of them. */
   readonly isOfChain: boolean
-  /** Alpaca takes a symbol that does not exist without a word, so nothing is asked of the stream before it is known to. */
+  /** Alpaca accepts a symbol that does not exist without an error, so nothing is requested from the stream before it is known to exist. */
   isKnown = false
-  /** Asked for on the present connection. */
+  /** Requested on the current connection. */
   isRequested = false
 
   constructor(topic: StreamedTopic, sink: TopicSink, isOfChain: boolean) {
@@ -29,7 +29,7 @@ export class Subscription extends kit.Subscription<StreamedTopic> {
   }
 }
 
-/** Equal for what nobody may stream twice: a contract's quotes can be a topic and part of a chain. */
+/** Equal for what may not be streamed twice: a contract's quotes can be a topic and part of a chain. */
 export function keyOf({ channel, symbol }: StreamedTopic, isOfChain: boolean): string {
   return `${channel} ${symbol}${isOfChain ? ' of a chain' : ''}`
 }

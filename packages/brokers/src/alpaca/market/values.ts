@@ -29,7 +29,7 @@ export function exactOrNull(value: unknown, what: string): Decimal | null {
 
 /** @throws Malformed */
 export function nanosOf(value: unknown, what: string): Nanos {
-  // MessagePack has times of its own, which its codec gives as nanoseconds.
+  // MessagePack has its own times, which its codec gives as nanoseconds.
   const nanos = typeof value === 'string' ? (utcNanos(value) ?? (isNanos(value) ? value : null)) : null
   if (nanos !== null) return nanos
   throw new Malformed(what, 'a time in UTC', value)

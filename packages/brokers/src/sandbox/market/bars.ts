@@ -1,4 +1,4 @@
-/** Past bars: the request for a page, and a page in the core's words. A page has thousands, so each is read with as little as it takes. Pure. */
+/** Past bars: the request for a page, and a page in the core's terms. A page has thousands, so each is read with as little as it takes. Pure. */
 
 import type { Decimal } from '@trunkline/core/domain/decimal'
 import { Malformed } from '@trunkline/core/domain/malformed'
@@ -24,11 +24,11 @@ export interface BarsPage {
 /** Beyond it a time is not written with four digits of a year. */
 const TIME_MAX = Date.UTC(9999, 11, 31)
 
-/** @throws BrokerFault `refused` for times that the house has no text for */
+/** @throws BrokerFault `refused` for times that the sandbox cannot represent */
 export function barsRequest(request: BarsRequest, cursor: string | null): HttpRequest {
   const { symbol, interval, fromMs, toMs, session } = request
   if (!(fromMs >= 0 && fromMs <= toMs && toMs <= TIME_MAX))
-    throw new BrokerFault('refused', `bars are asked for from one time to a later one between 1970 and 9999, not from ${fromMs} to ${toMs}`)
+    throw new BrokerFault('refused', `bars are requested from one time to a later one between 1970 and 9999, not from ${fromMs} to ${toMs}`)
   const ofDays = session === 'USEqCore' ? 'core' : null
   const [from, to] = [timestampOfMs(fromMs), timestampOfMs(toMs)]
   return get('/bars', { symbol, interval, session: ofDays, from, to, limit: String(BARS_PAGE), cursor })

@@ -1,4 +1,4 @@
-/** One contract of an options chain in the core's words; what the house leaves out (mid, changes) is worked out here. Pure. */
+/** One contract of an options chain in the core's terms; what the sandbox leaves out (mid, changes) is computed here. Pure. */
 
 import type { Decimal } from '@trunkline/core/domain/decimal'
 import { Malformed } from '@trunkline/core/domain/malformed'

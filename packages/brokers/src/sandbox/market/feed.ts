@@ -20,7 +20,7 @@ export interface FeedOptions {
   readonly tokens: TokenSource
   readonly connection: ConnectionOptions
   readonly marketClock: MarketClock
-  /** Runs something at the end of this turn; `setImmediate` unless a test says otherwise. */
+  /** Runs something at the end of this turn of the event loop; `setImmediate` unless a test says otherwise. */
   readonly schedule?: (work: () => void) => void
 }
 
@@ -29,9 +29,9 @@ export class MarketFeed implements MarketProtocolOwner, AsyncDisposable {
   readonly #wanted = new Map<string, Subscription>()
   readonly #tables = new SinkTables()
   readonly #stream: SharedStream
-  /** What has changed in this turn, in one go. */
+  /** What has changed in this turn of the event loop, in one request. */
   readonly #changed: FlushScheduler
-  /** Asked for on the present connection and no longer wanted, or wanted anew. */
+  /** Requested on the current connection and no longer wanted, or wanted again. */
   #dropped: Subscription[] = []
   #protocol: MarketProtocol | null = null
 
@@ -99,7 +99,7 @@ export class MarketFeed implements MarketProtocolOwner, AsyncDisposable {
     this.#options.marketClock.sync(epochMs(at))
   }
 
-  /** Nobody is told anything any more. Resolves once the socket is gone. */
+  /** Nothing is published any more. Resolves once the socket is gone. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#changed[Symbol.dispose]()
     this.#wanted.clear()
@@ -115,7 +115,7 @@ export class MarketFeed implements MarketProtocolOwner, AsyncDisposable {
   }
 
   #renew(subscription: Subscription): void {
-    if (this.#protocol !== null) this.#requestAgain(subscription, 'silence', 'nothing has come for too long, and it was asked for anew')
+    if (this.#protocol !== null) this.#requestAgain(subscription, 'silence', 'nothing was received for too long, so it was requested again')
     this.#stream.mayOpen()
     this.#changed.schedule()
   }
@@ -151,7 +151,7 @@ export class MarketFeed implements MarketProtocolOwner, AsyncDisposable {
     }
   }
 
-  /** Drops go first: what is dropped and wanted again in one turn begins with its present state. */
+  /** Drops go first: what is dropped and wanted again in one turn begins with its current state. */
   #flush(): void {
     const protocol = this.#protocol
     if (protocol === null) return

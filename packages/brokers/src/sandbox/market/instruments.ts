@@ -1,4 +1,4 @@
-/** What the house knows of a symbol. */
+/** What the sandbox knows of a symbol. */
 
 import {
   cmeCalendar,
@@ -12,7 +12,7 @@ import type { FoundSymbol, MarketInstrument } from '@trunkline/core/ports/market
 import { displayTextOrNull, member, nested, text, type Wire } from '../../kit/parse.ts'
 import { ASSET_CLASSES } from '../enums.ts'
 
-/** When a symbol trades, by the house's word for it. */
+/** When a symbol trades, by the sandbox's value for it. */
 const CALENDARS: Readonly<Record<string, TradingCalendar>> = {
   us_equity: usEquityCalendar(),
   us_option: usOptionCalendar(),
@@ -21,11 +21,11 @@ const CALENDARS: Readonly<Record<string, TradingCalendar>> = {
   always_utc: continuousCalendar()
 }
 
-/** `{"instrument": …}`. @throws Malformed also when it is another one than was asked for. */
+/** `{"instrument": …}`. @throws Malformed also when it is not the requested one. */
 export function parseInstrument(answer: Wire, requested: string): MarketInstrument {
   const wire = nested(answer, 'instrument')
   const symbol = text(wire, 'symbol')
-  if (symbol !== requested) throw new Malformed('symbol', `the one asked for, ${requested}`, symbol)
+  if (symbol !== requested) throw new Malformed('symbol', `the requested one, ${requested}`, symbol)
   const instrument = member(wire, 'class', ASSET_CLASSES)
   return { symbol, instrument, calendar: member(wire, 'hours', CALENDARS) }
 }

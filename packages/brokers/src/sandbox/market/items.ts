@@ -1,5 +1,5 @@
 /**
- * The market stream's items in the core's words, handed to their sinks. The hottest code of the adapter: one look at the kind, one look-up by
+ * The market stream's items in the core's terms, handed to their sinks. The hottest code of the adapter: one look at the kind, one look-up by
  * symbol, each text walked once, one object an event.
  */
 
@@ -29,8 +29,8 @@ interface RawItem extends RawOption {
 }
 
 /**
- * Hands each item to the sink that streams it, in order. Items that nobody streams and kinds nobody knows are passed over. Gives the time
- * that it must be by now, milliseconds since the epoch: of the last event, or the end of a bar that is closed; 0 when nothing says.
+ * Hands each item to the sink that streams it, in order. Items that are not streamed and unknown kinds are skipped. Returns the time
+ * that it must be by now, milliseconds since the epoch: of the last event, or the end of a bar that is closed; 0 when unknown.
  * @throws Malformed at the first that cannot be read; those before it have been handed on.
  */
 export function dispatch(items: readonly unknown[], tables: SinkTables): number {

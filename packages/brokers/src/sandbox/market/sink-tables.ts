@@ -1,9 +1,9 @@
-/** Where the items of the market stream go: by kind and symbol to whoever streams it. */
+/** Where the items of the market stream go: by kind and symbol to the sink that streams it. */
 
 import type { Day } from '@trunkline/core/domain/timestamp'
 import type { Topic, TopicSink } from '@trunkline/core/ports/market'
 
-/** The only interval of bars that the house streams. */
+/** The only interval of bars that the sandbox streams. */
 export const STREAMED_INTERVAL = '1m'
 export const STREAMED_INTERVAL_MS = 60_000
 

@@ -1,4 +1,4 @@
-/** The house's market data of one login: its stream, and what is read beside it. */
+/** The sandbox's market data of one login: its stream, and what is read beside it. */
 
 import type { Bar, ChainEntry } from '@trunkline/core/domain/market/records'
 import { type Day, epochMs } from '@trunkline/core/domain/timestamp'
@@ -93,7 +93,7 @@ export class SandboxMarket implements MarketSource, AsyncDisposable {
       const answer = readAnswer(reply.body)
       if (isSuccess(reply.status)) return list(answer, 'items', wire => chainEntry(wire, day(wire, 'expiration')))
       if (isUnknownSymbol(answer)) return []
-      throw new BrokerFault('refused', 'the house could not be asked for the chain')
+      throw new BrokerFault('refused', 'the chain could not be requested from the sandbox')
     }
     return this.#calls.read(get('/chain', { underlying, expiration }), read, signal, { also: [404] })
   }
@@ -116,6 +116,6 @@ export class SandboxMarket implements MarketSource, AsyncDisposable {
     this.#marketClock.sync(epochMs(timestamp(answer, 'sandbox_time')))
     if (isSuccess(reply.status)) return parseInstrument(answer, symbol)
     if (isUnknownSymbol(answer)) return null
-    throw new BrokerFault('refused', 'the house could not be asked for the symbol')
+    throw new BrokerFault('refused', 'the symbol could not be requested from the sandbox')
   }
 }

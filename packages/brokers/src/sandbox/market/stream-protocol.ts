@@ -1,4 +1,4 @@
-/** One connection of the market stream: the login, what was asked and what the house made of it, and the numbers of its messages. */
+/** One connection of the market stream: the login, the requests and the sandbox's answers to them, and the sequence numbers of its messages. */
 
 import { Malformed } from '@trunkline/core/domain/malformed'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
@@ -13,12 +13,12 @@ import type { Subscription } from './subscription.ts'
 /** Messages that may wait for an earlier one. They can be long, and the next heartbeat decides anyway. */
 const AHEAD_MAX = 8
 const HEARTBEAT_MS_LEAST = 10
-/** What a message of items leads to is done by the time it has been heard. */
+/** A message of items is fully handled by the time its frame handler returns. */
 const NOTHING: readonly StreamMessage<never>[] = []
 
-/** Who is told what comes of it, as it is heard. */
+/** Receives the results as messages arrive. */
 export interface MarketProtocolOwner {
-  /** The house has let us in; whatever is wanted can be asked for. */
+  /** The sandbox has accepted the login; topics can be requested. */
   opened(protocol: MarketProtocol): void
   streamed(subscription: Subscription): void
   refused(subscription: Subscription, message: string): void
@@ -36,7 +36,7 @@ export class MarketProtocol implements StreamProtocol<never> {
   #connection: Connection<never> | null = null
   #messages: Sequence<readonly unknown[]> | null = null
   #lastNumber = 0
-  /** What was asked and not answered yet, by its number. */
+  /** Requests not answered yet, by number. */
   readonly #pending = new Map<number, SubscribeRequest>()
 
   constructor(url: string, token: StreamToken, owner: MarketProtocolOwner) {
@@ -89,8 +89,8 @@ export class MarketProtocol implements StreamProtocol<never> {
     const ev = text(message, 'ev', 32)
     if (ev === 'denied') {
       const code = text(message, 'code', 64)
-      // A refused token is settled when the socket closes, which the house does next.
-      return code === 'token_invalid' ? [] : [{ type: 'over', cause: 'refused', reason: `the house denied the market stream (${code})` }]
+      // A refused token is settled when the socket closes, which the sandbox does next.
+      return code === 'token_invalid' ? [] : [{ type: 'over', cause: 'refused', reason: `the sandbox denied the market stream (${code})` }]
     }
     if (ev !== 'ready') throw new Malformed('ev', 'ready or denied', ev)
     this.#syncTime(message)
@@ -101,7 +101,7 @@ export class MarketProtocol implements StreamProtocol<never> {
   #status(message: Wire, messages: Sequence<readonly unknown[]>): void {
     const event = memberOr(message, 'ev', { heartbeat: 'heartbeat', added: 'added', problem: 'problem' } as const, null)
     if (event === null) {
-      // A word nobody knows may be passed over, but something without a word is no message of the house.
+      // A message of an unknown kind may be skipped, but one without a kind is no message of the sandbox.
       text(message, 'ev', 32)
       return
     }
@@ -141,11 +141,11 @@ export class MarketProtocol implements StreamProtocol<never> {
     }
   }
 
-  /** Only what was asked for can be refused; anything else the house takes offence at leaves us not knowing what it streams. */
+  /** Only a request can be refused; after any other problem that the sandbox reports it is unknown what it streams. */
   #problem(message: Wire): void {
     const detail = displayTextOrNull(message, 'message') ?? text(message, 'code', 64)
     const number = field(message, 'n') === null ? null : integer(message, 'n')
-    if (number === null) throw new Malformed('our message', 'one the house can read', detail)
+    if (number === null) throw new Malformed('our message', 'one the sandbox can read', detail)
     const request = this.#pending.get(number)
     this.#pending.delete(number)
     for (const subscription of request?.subscriptions ?? [])
@@ -153,7 +153,7 @@ export class MarketProtocol implements StreamProtocol<never> {
   }
 
   #released({ items, hasGap }: Sequenced<readonly unknown[]>): void {
-    if (hasGap) this.#owner.missed('the house counts a message of the market stream that did not come')
+    if (hasGap) this.#owner.missed('the sandbox counted a message of the market stream that did not arrive')
     for (const each of items) this.#owner.items(each)
   }
 

@@ -1,9 +1,9 @@
-/** Topics in the house's words, as few messages as they fit into. Pure but for the numbers it is given. */
+/** Topics as the sandbox's requests, in as few messages as they fit into. Pure except for the numbers it is given. */
 
 import type { Topic } from '@trunkline/core/ports/market'
 import type { Subscription } from './subscription.ts'
 
-/** Far below the 256 KiB that the house reads. */
+/** Far below the 256 KiB that the sandbox reads. */
 const SYMBOLS_MAX = 2_000
 
 export interface SubscribeRequest {

@@ -1,10 +1,10 @@
-/** One topic that somebody streams, and how far the house is with it. */
+/** One streamed topic, and how far the sandbox is with it. */
 
 import type { GapCause } from '@trunkline/core/ports/broker'
 import * as kit from '../../kit/subscription.ts'
 
 export class Subscription extends kit.Subscription {
-  /** Number of the message that asks for it on the present connection; null when none does. */
+  /** Number of the message that requests it on the current connection; null when none does. */
   requestNumber: number | null = null
 
   override lost(cause: GapCause, reason: string): void {

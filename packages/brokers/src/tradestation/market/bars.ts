@@ -1,4 +1,4 @@
-/** Bars: what is asked for, and what comes in the core's words. Pure. */
+/** Bars: the requests, and the answers in the core's terms. Pure. */
 
 import { midnight, type TradingCalendar } from '@trunkline/core/domain/calendar/index'
 import { Malformed } from '@trunkline/core/domain/malformed'
@@ -22,7 +22,7 @@ interface Interval {
   readonly ms: number
 }
 
-/** The core's words for the intervals that the broker has. */
+/** The core's names of the intervals that the broker has. */
 export const INTERVALS: Readonly<Record<string, Interval>> = {
   '1m': { unit: 'Minute', count: 1, ms: MINUTE_MS },
   '5m': { unit: 'Minute', count: 5, ms: 5 * MINUTE_MS },
@@ -34,7 +34,7 @@ export const INTERVALS: Readonly<Record<string, Interval>> = {
 
 /**
  * Whether the broker stamps its bars with their end or their start. Its documentation shows ends, and daily bars carry the time of the close;
- * a program in production at the broker reads them as starts. Nobody outside can settle it, so it is one word here.
+ * a program in production at the broker reads them as starts. It cannot be settled from outside, so it is one constant here.
  */
 const STAMPED: 'end' | 'start' = 'end'
 
@@ -61,7 +61,7 @@ export interface Window {
   readonly toMs: number
 }
 
-/** The stretches that a window is asked for in, ascending: the broker has no pages. */
+/** The stretches in which a window is requested, ascending: the broker has no pages. */
 export function stretches({ interval, fromMs, toMs }: BarsRequest): readonly Window[] {
   const { unit, ms } = intervalOf(interval)
   const length = ms * (unit === 'Daily' ? DAYS_A_REQUEST : BARS_A_REQUEST)

@@ -1,4 +1,4 @@
-/** An options chain: what is asked for, and one contract of it in the core's words. Pure. */
+/** An options chain: the requests, and one contract of it in the core's terms. Pure. */
 
 import { type Decimal, isDecimal } from '@trunkline/core/domain/decimal'
 import { Malformed } from '@trunkline/core/domain/malformed'
@@ -48,7 +48,7 @@ export function chainPath(underlying: string, expiration: Day): string {
   return `/marketdata/stream/options/chains/${encodeURIComponent(underlying)}?${query}`
 }
 
-/** Null for a contract of another expiration than was asked for. @throws Malformed */
+/** Null for a contract of another expiration than requested. @throws Malformed */
 export function parseEntry(wire: Wire, expiration: Day): ChainEntry | null {
   const [leg, ...others] = list(wire, 'Legs', each => each)
   if (leg === undefined || others.length > 0) throw new Malformed('Legs', 'one contract', field(wire, 'Legs'))

@@ -1,4 +1,4 @@
-/** A book by price: every line is a whole one. Pure. */
+/** An order book by price: every line is a full one. Pure. */
 
 import type { Depth, DepthLevel } from '@trunkline/core/domain/market/records'
 import { decimal, field, list, type Wire } from '../../kit/parse.ts'

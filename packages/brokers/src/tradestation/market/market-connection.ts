@@ -1,4 +1,4 @@
-/** One stream of market data, kept open: its records go to whoever follows it, and what ends it is told. */
+/** One stream of market data, kept open: its records go to its listener, and so does what ends it. */
 
 import type { BrokerFault, GapCause } from '@trunkline/core/ports/broker'
 import { faultOf } from '../../kit/calls.ts'
@@ -23,7 +23,7 @@ export interface MarketListener {
   record(wire: Wire): void
   /** For a stream of several symbols: one of them will not be streamed. */
   failed?(symbol: string, message: string): void
-  /** The broker is heard, and has nothing else to tell. */
+  /** A heartbeat of the broker: it has nothing else to send. */
   heartbeat(): void
   lost(cause: GapCause, reason: string): void
   /** The broker will not stream this. Nothing follows. */
@@ -32,9 +32,9 @@ export interface MarketListener {
 
 /** Refusals of the token in a row, the first answered with another token or a proof that it is good, that are about a scope the login lacks. */
 const UNAUTHORIZED_MAX = 2
-/** Statuses that are about what was asked for, and not about the moment. */
+/** Statuses that are about the request, and not about the moment. */
 const LASTING = new Set([400, 403, 404, 501])
-/** Of errors in a stream's own lines, those that pass: it is asked for again. */
+/** Of errors in a stream's own lines, those that pass: it is requested again. */
 const PASSING = new Set(['GoAway', 'DualLogon', 'InternalServerError', 'ServiceUnavailable', 'GatewayTimeout', 'TooManyRequests'])
 
 const NOTHING: readonly StreamMessage<never>[] = []
@@ -82,7 +82,7 @@ export class MarketConnection implements AsyncDisposable {
     })
   }
 
-  /** Nobody is told anything any more. Resolves once the socket is gone. */
+  /** Nothing is published any more. Resolves once the socket is gone. */
   [Symbol.asyncDispose](): Promise<void> {
     this.#stop()
     return this.#running

@@ -22,19 +22,19 @@ export type QuoteTopic = Extract<Topic, { readonly channel: 'quotes' | 'trades' 
 
 export interface QuoteFeedOptions extends MarketConnectionOptions {
   readonly opens: RateLimiter
-  /** Runs something at the end of this turn. */
+  /** Runs something at the end of this turn of the event loop. */
   readonly schedule: (work: () => void) => void
 }
 
-/** A symbol that somebody wants. */
+/** A wanted symbol. */
 interface Wanted {
   /** In the broker's spelling. */
   readonly symbol: string
   readonly state: QuotedSymbol
   readonly subscriptions: Map<QuoteTopic['channel'], Subscription>
-  /** The stream that tells of it; null until one does. */
+  /** The stream that delivers it; null until one does. */
   stream: Stream | null
-  /** The newest that was asked for it. */
+  /** The newest stream requested for it. */
   requested: Stream | null
 }
 
@@ -50,7 +50,7 @@ export class QuoteFeed implements AsyncDisposable {
   readonly #streams = new Set<Stream>()
   /** Streams that were given up and whose sockets are not gone yet. */
   readonly #closing = new PendingTasks()
-  /** What has changed in this turn, in one go. */
+  /** What has changed in this turn of the event loop, in one request. */
   readonly #changed: FlushScheduler
   /** False once the broker refused together what it streams apart. */
   #mayJoin = true
@@ -96,10 +96,10 @@ export class QuoteFeed implements AsyncDisposable {
     await this.#closing.over()
   }
 
-  /** The symbol gets a stream of its own, and the others stay where they are. */
+  /** The symbol gets a separate stream, and the others stay where they are. */
   #renew(wanted: Wanted): void {
     for (const subscription of wanted.subscriptions.values())
-      subscription.lost('silence', 'nothing has come for too long, and it was asked for anew')
+      subscription.lost('silence', 'nothing was received for too long, so it was requested again')
     wanted.state.forget()
     wanted.stream = null
     wanted.requested = null
@@ -171,14 +171,14 @@ export class QuoteFeed implements AsyncDisposable {
     if (wanted !== undefined && (wanted.requested === stream || wanted.stream === stream)) this.#refuse(wanted, message)
   }
 
-  /** The first line of a symbol on another stream goes on where the one before left off. */
+  /** The first line of a symbol on another stream continues where the previous one ended. */
   #takeOver(wanted: Wanted, stream: Stream): void {
     const before = wanted.stream
     wanted.stream = stream
     if (before !== null) this.#changed.schedule()
   }
 
-  /** What is new to a symbol that is streamed already begins with the present quote; `isTold` when that comes next anyway. */
+  /** What is new to a symbol that is streamed already begins with the current quote; `hasQuote` when that comes next anyway. */
   #begin({ subscriptions, state }: Wanted, hasQuote = false): void {
     for (const subscription of subscriptions.values()) {
       if (subscription.isLive) continue
@@ -187,7 +187,7 @@ export class QuoteFeed implements AsyncDisposable {
     }
   }
 
-  /** A symbol of which the broker had nothing to tell by its first heartbeat is streamed all the same. */
+  /** A symbol for which the broker sent nothing before its first heartbeat is streamed nevertheless. */
   #onHeartbeat(stream: Stream): void {
     for (const wanted of this.#membersOf(stream)) {
       if (wanted.stream !== null) continue
@@ -205,7 +205,7 @@ export class QuoteFeed implements AsyncDisposable {
     }
   }
 
-  /** The whole stream: of a single symbol it is about that one; of several each is asked for alone, to find out which. */
+  /** The whole stream: of a single symbol it is about that one; of several each is requested alone, to find out which. */
   #refused(stream: Stream, message: string): void {
     const members = this.#membersOf(stream)
     if (members.some(wanted => wanted.stream !== null && wanted.stream !== stream)) this.#mayJoin = false

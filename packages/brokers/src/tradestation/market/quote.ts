@@ -1,6 +1,6 @@
 /**
- * One symbol of the quote stream: its first line is complete, later ones have what changed. The broker tells no trades: they are what the last
- * price, its time and the day's volume let one see, and several between two lines are seen as one of their sum.
+ * One symbol of the quote stream: its first line is complete, later ones have what changed. The broker sends no trades: they are derived from the last
+ * price, its time and the day's volume, and several between two lines become one of their sum.
  */
 
 import { compare, type Decimal } from '@trunkline/core/domain/decimal'
@@ -14,7 +14,7 @@ import { amount, isNil } from '../answers.ts'
 
 const VENUE_MAX = 16
 
-/** What a line told. */
+/** The content of a line. */
 export interface QuoteUpdate {
   readonly quote: Quote | null
   readonly trade: Trade | null
@@ -43,18 +43,18 @@ export class QuotedSymbol {
   #quote: Quote | null = null
   #isComplete = false
 
-  /** The quote as it stands; null before the first line. */
+  /** The current quote; null before the first line. */
   get quote(): Quote | null {
     return this.#quote
   }
 
-  /** What was told before says nothing about what is told next: the next line is a first one. */
+  /** Forgets the state: the next line is a first one. */
   forget(): void {
     this.#isComplete = false
     this.#quote = null
   }
 
-  /** `atMs` is the market's present: quotes have no time of their own. @throws Malformed */
+  /** `atMs` is the market's current time: quotes have no timestamp. @throws Malformed */
   apply(wire: Wire, atMs: number): QuoteUpdate {
     const isFirst = !this.#isComplete
     this.#isComplete = true
@@ -103,7 +103,7 @@ export class QuotedSymbol {
 function sizeOf(now: Traded, before: Traded): Decimal | null {
   const traded = now.volume !== null && before.volume !== null ? difference(now.volume, before.volume) : null
   if (traded !== null && !isNil(traded) && !traded.startsWith('-')) return traded
-  // The volume begins anew with each day, and some symbols have none.
+  // The volume restarts with each day, and some symbols have none.
   const isNew = now.at !== before.at && (traded === null || !isNil(traded))
   return isNew && now.size !== null && !isNil(now.size) && !now.size.startsWith('-') ? now.size : null
 }
@@ -116,7 +116,7 @@ function isOlder(now: Traded, before: Traded): boolean {
   return compare(now.volume, before.volume) < 0
 }
 
-/** A side without a quote is told as zero. */
+/** A side without a quote is sent as zero. */
 function side(price: Decimal | null, size: Decimal | null): readonly [Decimal | null, Decimal | null] {
   return price === null || isNil(price) ? [null, null] : [price, size]
 }

@@ -30,7 +30,7 @@ import { wholeChain } from './whole-chain.ts'
 
 /** Requests that one window of bars may take: more minutes than a year has. */
 const REQUESTS_MAX = 100
-/** Books, and chains, that one login may stream at once. */
+/** Order books, and chains, that one login may stream at once. */
 const OPEN_MAX = 10
 
 export interface MarketOptions {
@@ -42,7 +42,7 @@ export interface MarketOptions {
   readonly connection: ConnectionOptions
   readonly clock: Clock
   readonly heartbeatMs: number
-  /** Runs something at the end of this turn; `setImmediate` unless a test says otherwise. */
+  /** Runs something at the end of this turn of the event loop; `setImmediate` unless a test says otherwise. */
   readonly schedule?: (work: () => void) => void
 }
 
@@ -86,7 +86,7 @@ export class TradestationMarket implements MarketSource, AsyncDisposable {
     if (!(fromMs >= 0 && fromMs <= toMs && toMs <= TIME_MAX))
       throw new BrokerFault(
         'refused',
-        `bars are asked for from one time to a later one between 1970 and 9999, not from ${fromMs} to ${toMs}`
+        `bars are requested from one time to a later one between 1970 and 9999, not from ${fromMs} to ${toMs}`
       )
     if (!Object.hasOwn(INTERVALS, interval)) throw new BrokerFault('refused', `the broker has no bars of ${interval}`)
     const instrument = await this.instrument(symbol, signal)
@@ -95,7 +95,7 @@ export class TradestationMarket implements MarketSource, AsyncDisposable {
     const end = Math.min(toMs, this.#marketClock.nowMs() + DAY_MS)
     const parts = stretches({ ...request, toMs: end })
     if (parts.length > REQUESTS_MAX)
-      throw new BrokerFault('refused', `the bars take more than ${REQUESTS_MAX} requests; ask for a shorter time`)
+      throw new BrokerFault('refused', `the bars take more than ${REQUESTS_MAX} requests; request a shorter time`)
     for (const part of parts) {
       const bars = await this.#options
         .callsOf('bars')
@@ -202,7 +202,7 @@ export class TradestationMarket implements MarketSource, AsyncDisposable {
     const [found] = records(answer, 'Symbols')
     if (found !== undefined) return parseInstrument(found, symbol, this.#options.hours)
     const [error] = errorsOf(answer)
-    if (error === undefined) throw new Malformed('Symbols', 'the symbol asked for, or an error', answer)
+    if (error === undefined) throw new Malformed('Symbols', 'the requested symbol, or an error', answer)
     if (isPassing(error)) throw new BrokerFault('unreachable', `the broker could not look the symbol up: ${error.message}`)
     return null
   }

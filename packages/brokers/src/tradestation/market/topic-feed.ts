@@ -1,4 +1,4 @@
-/** Bars, books and chains: one stream for each topic, as many at once as the broker allows. */
+/** Bars, order books and chains: one stream for each topic, as many at once as the broker allows. */
 
 import type { GapCause } from '@trunkline/core/ports/broker'
 import type { Topic, TopicLease, TopicSink } from '@trunkline/core/ports/market'
@@ -16,7 +16,7 @@ export interface TopicStream {
   /** Equal for topics that share the bound. */
   readonly kind: string
   readonly opens: RateLimiter
-  /** A reader of the lines of one connection. Its reader hands to the sink what a line tells. @throws Malformed */
+  /** Creates the line reader of one connection, which hands the content of each line to the sink. @throws Malformed */
   reader(sink: TopicSink): (wire: Wire) => void
 }
 
@@ -52,7 +52,7 @@ export class TopicFeed implements AsyncDisposable {
     return {
       renew: () => {
         if (!this.#followed.has(followed)) return
-        followed.subscription.lost('silence', 'nothing has come for too long, and it was asked for anew')
+        followed.subscription.lost('silence', 'nothing was received for too long, so it was requested again')
         this.#close(followed)
         this.#begin(followed)
       },

@@ -2,7 +2,7 @@
  * One expiration's options read at once. Only a stream has them with their market, and it does not mark the end of its first state: they are all when each
  * strike that the broker lists for the day has come, as a call and as a put. An index can have contracts of several roots on one day (SPX and SPXW): each
  * root that is seen must come with every strike, because the list of strikes does not say which are whose. A root of fewer strikes makes the read fail, and
- * one whose first contract comes after all others is not waited for: nothing tells that it is to come.
+ * one whose first contract comes after all others is not waited for: nothing announces it.
  */
 
 import { canonical, type Decimal } from '@trunkline/core/domain/decimal'

@@ -1,4 +1,4 @@
-/** Past bars: which windows to ask for, the requests, and the answers in the core's words. Pure. */
+/** Past bars: which windows to request, the requests, and the answers in the core's terms. Pure. */
 
 import { dateAtInstant, midnight } from '@trunkline/core/domain/calendar/index'
 import type { Bar } from '@trunkline/core/domain/market/records'
@@ -15,7 +15,7 @@ const ZONE = 'America/New_York'
 const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000
 
-/** How Tradier has bars of an interval; `reachMs` is how much is asked for at once, for it has no pages. */
+/** How Tradier has bars of an interval; `reachMs` is how much is requested at once, for it has no pages. */
 interface Kind {
   readonly name: string
   readonly lengthMs: number
@@ -38,12 +38,12 @@ export interface BarsWindow {
   readonly read: (answer: Wire, presentMs: number) => readonly Bar[]
 }
 
-/** The windows of a request, ascending. @throws BrokerFault `refused` for what Tradier has no word for */
+/** The windows of a request, ascending. @throws BrokerFault `refused` for what Tradier has no value for */
 export function barsWindows({ symbol, interval, fromMs, toMs }: BarsRequest, presentMs: number): readonly BarsWindow[] {
   const kind = interval === '1d' ? DAILY : MINUTES[interval]
   if (kind === undefined) throw new BrokerFault('refused', `Tradier has no bars of ${interval}`)
   if (!(fromMs >= 0 && fromMs <= toMs && toMs <= TIME_MAX))
-    throw new BrokerFault('refused', 'bars are asked for from one time to a later one')
+    throw new BrokerFault('refused', 'bars are requested from one time to a later one')
   const first = Math.max(fromMs, presentMs - kind.depthDays * DAY_MS, 0)
   // Nothing is to be had of the future.
   const last = Math.min(toMs, presentMs + kind.lengthMs)

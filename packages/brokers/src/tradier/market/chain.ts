@@ -1,4 +1,4 @@
-/** The contracts of an options chain in the core's words; what Tradier leaves out (mid, changes) is worked out here. Pure. */
+/** The contracts of an options chain in the core's terms; what Tradier leaves out (mid, changes) is computed here. Pure. */
 
 import { Malformed } from '@trunkline/core/domain/malformed'
 import type { ChainEntry, Greeks } from '@trunkline/core/domain/market/records'
@@ -16,7 +16,7 @@ export function chainRequest(underlying: string, expiration: Day): HttpRequest {
   return get('/markets/options/chains', { symbol: toTradier(underlying), expiration, greeks: 'true' })
 }
 
-/** With all roots, because an index has options under names of their own. */
+/** With all roots, because an index has options under other root symbols. */
 export function expirationsRequest(underlying: string): HttpRequest {
   return get('/markets/options/expirations', { symbol: toTradier(underlying), includeAllRoots: 'true' })
 }

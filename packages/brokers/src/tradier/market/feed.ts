@@ -13,9 +13,9 @@ import { toTradier } from '../symbols.ts'
 import { dispatch, newSymbolSinks, StreamComplaint, type SymbolSinks } from './items.ts'
 import { latestMs, quoteOf } from './quotes.ts'
 
-/** A present that could not be read is asked for again after so long. */
+/** A current quote that could not be read is requested again after so long. */
 const AGAIN_MS = 2_000
-/** So much later than what the stream told, a quote says that the stream does not tell. */
+/** A quote this much later than the stream's last message shows that the stream does not deliver. */
 const BEHIND_MS = 5_000
 const PING_MS = 20_000
 
@@ -23,7 +23,7 @@ export interface FeedOptions {
   readonly url: string
   readonly connection: ConnectionOptions
   readonly session: (signal: AbortSignal) => Promise<string>
-  /** Nothing heard for so long is looked into: the market stream has no heartbeat. */
+  /** Silence this long is checked: the market stream has no heartbeat. */
   readonly quietMs: number
   /** Quotes by Tradier's symbol; those it does not know are left out. @throws BrokerFault */
   readonly quotes: (symbols: readonly string[], signal: AbortSignal) => Promise<ReadonlyMap<string, Wire>>
@@ -37,14 +37,14 @@ export class MarketFeed implements AsyncDisposable {
   readonly #sinks = new Map<string, SymbolSinks>()
   readonly #closing = new AbortController()
   readonly #presentReads = new PendingTasks()
-  /** What has changed in this turn, in one go. */
+  /** What has changed in this turn of the event loop, in one request. */
   readonly #changed = new FlushScheduler(() => this.#settle())
   readonly #connection: SharedStream
   #protocol: MarketProtocol | null = null
   #again: Disposable | null = null
-  /** The latest time that anything told of, milliseconds since the epoch by Tradier's clock. */
+  /** The latest time in any message, milliseconds since the epoch by Tradier's clock. */
   #newestMs = 0
-  /** What the present connection was last asked for. */
+  /** What was last requested on the current connection. */
   #requested = ''
 
   constructor(options: FeedOptions) {
@@ -68,7 +68,7 @@ export class MarketFeed implements AsyncDisposable {
     const lease = leased(this.#wanted, keyOf(topic), subscription, {
       renew: () => {
         this.#route(subscription, false)
-        subscription.lost('silence', 'nothing has come for too long, and it was asked for anew')
+        subscription.lost('silence', 'nothing was received for too long, so it was requested again')
         this.#connection.mayOpen()
         this.#requested = ''
         this.#changed.schedule()
@@ -99,7 +99,7 @@ export class MarketFeed implements AsyncDisposable {
     }
   }
 
-  /** Whether the quotes tell of a time that the stream should have told of. @throws StreamFault */
+  /** Whether the quotes show a time that the stream should have delivered. @throws StreamFault */
   async look(signal: AbortSignal): Promise<void> {
     const live = [...this.#wanted.values()].filter(({ isLive }) => isLive)
     if (live.length === 0) return
@@ -109,7 +109,7 @@ export class MarketFeed implements AsyncDisposable {
       return quote === undefined ? 0 : latestMs(quote, topic.channel === 'trades' ? ['trade_date'] : ['bid_date', 'ask_date'])
     })
     const newestMs = Math.max(...times)
-    if (newestMs > this.#newestMs + BEHIND_MS) throw new StreamFault('silence', 'quotes change, and the market stream does not tell')
+    if (newestMs > this.#newestMs + BEHIND_MS) throw new StreamFault('silence', 'quotes change, and the market stream does not deliver')
   }
 
   #advance(ms: number): void {
@@ -117,7 +117,7 @@ export class MarketFeed implements AsyncDisposable {
     this.#options.happened(ms)
   }
 
-  /** Nobody is told anything any more. Resolves once the socket is gone. */
+  /** Nothing is published any more. Resolves once the socket is gone. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort(new Error('the login was closed'))
     this.#wanted.clear()
@@ -134,7 +134,7 @@ export class MarketFeed implements AsyncDisposable {
     this.#connection.hold()
     this.#connection.open()
     if (this.#protocol === null) return
-    // The list takes the place of the one before; symbols that nobody wants any more are dropped with the next one.
+    // The list replaces the one before; symbols that are no longer wanted are dropped with the next one.
     const symbols = [...new Set([...this.#wanted.values()].map(({ topic }) => toTradier(topic.symbol)))].sort()
     const requested = symbols.join()
     if (requested !== this.#requested) this.#protocol.subscribe(symbols)
@@ -142,7 +142,7 @@ export class MarketFeed implements AsyncDisposable {
     if ([...this.#wanted.values()].some(({ isLive }) => !isLive)) this.#presentReads.add(this.#readPresent(this.#protocol))
   }
 
-  /** The stream acknowledges nothing and begins with nothing: what is now is read, which tells what Tradier does not know as well. */
+  /** The stream acknowledges nothing and begins with nothing: the current state is read, which also shows what Tradier does not know. */
   async #readPresent(protocol: MarketProtocol): Promise<void> {
     const waiting = [...this.#wanted.values()].filter(({ isLive }) => !isLive)
     const symbols = [...new Set(waiting.map(({ topic }) => toTradier(topic.symbol)))]

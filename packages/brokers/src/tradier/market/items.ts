@@ -1,4 +1,4 @@
-/** The market stream's frames in the core's words, handed to their sinks as they come. */
+/** The market stream's frames in the core's terms, handed to their sinks as they arrive. */
 
 import { Malformed } from '@trunkline/core/domain/malformed'
 import { nanosOfMs } from '@trunkline/core/domain/market/records'
@@ -40,12 +40,12 @@ export function newSymbolSinks(symbol: string): SymbolSinks {
 }
 
 /**
- * Hands on what a frame tells; kinds nobody asked for and symbols nobody streams are passed over. Gives the latest time it tells of, milliseconds
+ * Hands on the content of a frame; kinds that were not requested and symbols that are not streamed are skipped. Returns the latest time in it, milliseconds
  * since the epoch, 0 for none. @throws Malformed
  */
 export function dispatch(frame: string, table: SinkTable): number {
   const end = frame.indexOf('\n')
-  // One message a frame nearly always, with the line break that was asked for.
+  // One message a frame nearly always, with the requested line break.
   if (end === -1 || end === frame.length - 1) return line(end === -1 ? frame : frame.slice(0, end), table)
   let presentMs = 0
   for (const each of frame.split('\n')) presentMs = Math.max(presentMs, line(each, table))
@@ -60,7 +60,7 @@ function line(text: string, table: SinkTable): number {
   return item(message, table)
 }
 
-/** Tradier's own words on the stream about why it will not go on. */
+/** Tradier's own message on the stream about why it will not go on. */
 export class StreamComplaint extends Error {
   override readonly name = 'StreamComplaint'
 }
@@ -97,7 +97,7 @@ function trade(message: Wire, sinks: SymbolSinks): number {
   if (atMs === 0) throw new Malformed('date', 'a time in milliseconds', field(message, 'date'))
   const price = decimal(message, 'last')
   const size = decimal(message, 'size')
-  // What is taken back or put right was told before; what has no size is no trade.
+  // What is cancelled or corrected was sent before; what has no size is no trade.
   if (isSet(message, 'cancel') || isSet(message, 'correction') || isNil(size)) return 0
   if (atMs < sinks.newestMs - STALE_MS) return 0
   const key = `${String(field(message, 'seq'))} ${atMs} ${price} ${size}`

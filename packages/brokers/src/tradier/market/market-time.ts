@@ -3,7 +3,7 @@
 import { epochMs } from '@trunkline/core/domain/timestamp'
 import type { Clock } from '@trunkline/core/ports/clock'
 
-/** Tradier tells seconds, and clocks differ; within this the machine's is as good. */
+/** Tradier reports seconds, and clocks differ; within this the machine's is as good. */
 const SAME_MS = 2_000
 
 /** Carried on by the monotonic clock: a wall clock that is set while a market is followed moves none of its bars. */
@@ -22,7 +22,7 @@ export class MarketTime {
     return this.#clock.monotonicMs() + this.#apartMs
   }
 
-  /** Tradier says what time it is. */
+  /** Tradier reports its time. */
   sync(ms: number): void {
     if (Math.abs(ms - this.nowMs()) > SAME_MS) this.#set(ms)
   }

@@ -1,4 +1,4 @@
-/** Topics that Tradier does not stream: asked for again and again, and only what has changed is told. */
+/** Topics that Tradier does not stream: polled, and only what has changed is published. */
 
 import { BrokerFault } from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
@@ -9,13 +9,13 @@ import { Subscription } from '../../kit/subscription.ts'
 
 export interface PollOptions {
   readonly clock: Clock
-  /** From the end of one asking to the next, when so many topics are asked for. */
+  /** From the end of one poll to the next, when so many topics are polled. */
   readonly everyMs: (topic: Topic, topics: number) => number
-  /** Asks, and tells the sink what has changed since `before`, which is what it gave the last time; null at first and after a loss. */
+  /** Polls, and publishes to the sink what has changed since `before`, its previous result; null at first and after a loss. */
   readonly read: (topic: Topic, sink: TopicSink, before: Published | null, signal: AbortSignal) => Promise<Published>
 }
 
-/** What a topic's sink was told, by its own parts. */
+/** What was published to a topic's sink, by part. */
 export type Published = ReadonlyMap<string, string>
 
 export class Polls implements AsyncDisposable {
@@ -35,11 +35,11 @@ export class Polls implements AsyncDisposable {
     this.#running.add(poll.run())
     return {
       renew: () => poll.renew(),
-      [Symbol.dispose]: () => stopping.abort(new Error('nobody watches any more'))
+      [Symbol.dispose]: () => stopping.abort(new Error('no longer watched'))
     }
   }
 
-  /** Nobody is told anything any more. */
+  /** Nothing is published any more. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort(new Error('the login was closed'))
     await this.#running.over()
@@ -66,14 +66,14 @@ class Poll {
   renew(): void {
     if (this.#signal.aborted) return
     this.#published = null
-    this.#subscription.lost('silence', 'nothing has come for too long, and it was asked for anew')
-    this.#waiting?.abort(new Error('asked for anew'))
+    this.#subscription.lost('silence', 'nothing was received for too long, so it was requested again')
+    this.#waiting?.abort(new Error('requested again'))
   }
 
   /** Never rejects. */
   async run(): Promise<void> {
     const { topic, sink } = this.#subscription
-    // Whoever asks is told nothing before the question is over.
+    // The caller's sink receives nothing before the call returns.
     await Promise.resolve()
     while (!this.#signal.aborted) {
       let pauseMs = this.#options.everyMs()
@@ -90,7 +90,7 @@ class Poll {
           sink.refused(error.message)
           return
         }
-        // Asked too often: what is known is late, and not lost.
+        // Rate limited: what is known is late, and not lost.
         if (error instanceof BrokerFault && error.kind === 'rate_limited') pauseMs = Math.max(pauseMs, error.retryAfterMs ?? 0)
         else this.#lost(error)
       }
@@ -104,7 +104,7 @@ class Poll {
     this.#subscription.lost(error instanceof BrokerFault && error.kind === 'credentials_rejected' ? 'token' : cause, reason)
   }
 
-  /** Its first word is that it is live; after the end there is none. */
+  /** Its first event is live; after the end there is none. */
   #guarded(sink: TopicSink): TopicSink {
     const guarded = (publish: () => void) => {
       if (this.#signal.aborted) return

@@ -1,4 +1,4 @@
-/** Quotes for many who ask one by one: whoever asks within a moment is answered by one request. */
+/** Quotes for many single callers: calls within a moment are answered by one request. */
 
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Wire } from '../../kit/parse.ts'

@@ -30,7 +30,7 @@ export function parseQuotes(answer: Wire): ReadonlyMap<string, Wire> {
 /** Milliseconds since the epoch. */
 export function parseClock(answer: Wire): { readonly atMs: number } {
   const clock = nested(answer, 'clock')
-  // Told in whole seconds: it is that late at least, and the second is over for whoever hears of it.
+  // Given in whole seconds: it is at least that late, and the second is over when the message arrives.
   return { atMs: integer(clock, 'timestamp') * 1_000 + 999 }
 }
 
@@ -52,7 +52,7 @@ export function quoteOf(quote: Wire): Quote {
   })
 }
 
-/** Shares are told by the hundred, contracts singly. */
+/** Shares are given by the hundred, contracts singly. */
 export function sized(raw: Decimal | null, isContract: boolean): Decimal | null {
   if (raw === null || isContract) return raw
   // Whole hundreds nearly always, of which no sum need be made.
@@ -73,7 +73,7 @@ export function sided({ bidPrice, bidSize, askPrice, askSize, at }: Quote): Quot
   }
 }
 
-/** The latest of some times in milliseconds, 0 where none is told. */
+/** The latest of some times in milliseconds, 0 where there is none. */
 export function latestMs(wire: Wire, keys: readonly string[]): number {
   return Math.max(0, ...keys.map(key => msOf(wire, key)))
 }
@@ -81,7 +81,7 @@ export function latestMs(wire: Wire, keys: readonly string[]): number {
 /** So many digits may be no safe integer. */
 const DIGITS_SAFE = 16
 
-/** A time in milliseconds, 0 where none is told. */
+/** A time in milliseconds, 0 where there is none. */
 export function msOf(wire: Wire, key: string): number {
   const raw = field(wire, key)
   // Of a time of our age, every digit of which has been looked at.
@@ -93,7 +93,7 @@ function nanosOf(wire: Wire, keys: readonly string[]): Nanos {
   return nanosOfMs(latestMs(wire, keys))
 }
 
-/** The expirations, which are told as dates or, where more is asked for, as objects. */
+/** The expirations, which are sent as dates or, where more is requested, as objects. */
 export function parseExpirations(answer: Wire): readonly string[] {
   const held = field(answer, 'expirations')
   if (held === null || held === 'null') return []

@@ -20,7 +20,7 @@ export function parseSecurities(answer: Wire): readonly FoundSymbol[] {
   })
 }
 
-/** Null for what cannot be written here: warrants and units have symbols of their own kind. */
+/** Null for what cannot be written here: warrants and units have other symbols. */
 function ourSymbol(written: string): string | null {
   try {
     return formatSymbol(parseSymbol(fromTradier(written), 'STK'))

@@ -1,4 +1,4 @@
-/** Tradier's market data of one login: its stream where there is one, what is asked for again and again, and what is read beside them. */
+/** Tradier's market data of one login: its stream where there is one, what is polled, and what is read beside them. */
 
 import type { Bar, ChainEntry } from '@trunkline/core/domain/market/records'
 import { type Day, parseDay } from '@trunkline/core/domain/timestamp'
@@ -38,7 +38,7 @@ const BATCH_MAX = 400
 /** Between two askings for a topic. */
 const QUOTES_EVERY_MS = 2_000
 const EVERY_MS = 5_000
-/** What a topic's call may take of the minute, so that half of it is left for whoever reads. */
+/** What a topic's call may take of the minute, so that half of it is left for reads. */
 const CALL_MS = 1_000
 const MINUTE_MS = 60_000
 
@@ -46,7 +46,7 @@ export interface MarketOptions {
   readonly calls: TradierCalls
   readonly clock: Clock
   readonly hours: MarketHours
-  /** Null: quotes are asked for. */
+  /** Null: quotes are polled. */
   readonly stream: Pick<FeedOptions, 'url' | 'connection' | 'session' | 'quietMs'> | null
 }
 
@@ -68,7 +68,7 @@ export class TradierMarket implements MarketSource, AsyncDisposable {
     this.#quoteBatches = new QuoteBatches(clock, quotes)
     this.#polls = new Polls({
       clock,
-      // Quotes are asked for together; of everything else each takes a call.
+      // Quotes are requested together; everything else takes a call each.
       everyMs: ({ channel }, topics) => (channel === 'quotes' ? QUOTES_EVERY_MS : Math.max(EVERY_MS, topics * CALL_MS)),
       read: (topic, sink, before, signal) => this.#poll(topic, sink, before, signal)
     })
@@ -94,7 +94,7 @@ export class TradierMarket implements MarketSource, AsyncDisposable {
   }
 
   async *bars(request: BarsRequest, signal: AbortSignal): AsyncGenerator<readonly Bar[], void, undefined> {
-    // Tradier tells no difference between a symbol it does not know and one without a trade.
+    // Tradier makes no difference between a symbol it does not know and one without a trade.
     if ((await this.instrument(request.symbol, signal)) === null)
       throw new BrokerFault('refused', `Tradier does not know ${request.symbol}`)
     let lastMs = Number.NEGATIVE_INFINITY
@@ -142,14 +142,14 @@ export class TradierMarket implements MarketSource, AsyncDisposable {
       reply => {
         if (isSuccess(reply.status)) return read(readAnswer(reply.body), presentMs)
         if (isTooOld(reply)) return []
-        throw new BrokerFault('refused', 'Tradier could not be asked for the bars')
+        throw new BrokerFault('refused', 'the bars could not be requested from Tradier')
       },
       signal,
       { also: [400] }
     )
   }
 
-  /** @throws BrokerFault `refused` for what is not streamed and cannot be asked for either */
+  /** @throws BrokerFault `refused` for what is neither streamed nor can be polled */
   async #poll(topic: Topic, sink: TopicSink, before: Published | null, signal: AbortSignal): Promise<Published> {
     switch (topic.channel) {
       case 'options_chain': {
@@ -202,7 +202,7 @@ export class TradierMarket implements MarketSource, AsyncDisposable {
   }
 }
 
-/** Tells those of some records that are not as they were told. */
+/** Publishes those records that differ from what was published. */
 function publishChanges<T>(
   records: readonly T[],
   keyOf: (record: T) => string,

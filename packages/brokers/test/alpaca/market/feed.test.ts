@@ -23,7 +23,7 @@ const trade = (symbol: string, i: number, more: object = {}) => ({
 })
 const quote = (symbol: string, bp: number) => ({ T: 'q', S: symbol, bp, bs: 1, ap: bp + 1, as: 2, t: '2026-11-03T15:51:44.5Z' })
 
-test('one connection an endpoint; what a turn asks for goes in one message, and each kind of item reaches its own', async () => {
+test('one connection an endpoint; what one turn requests goes in one message, and each kind of item reaches its own', async () => {
   await using venue = await Venue.start()
   knowsSymbols(venue)
   const stocks = new ScriptedStream(venue, '/v2/iex')
@@ -45,7 +45,7 @@ test('one connection an endpoint; what a turn asks for goes in one message, and 
   assert.ok(opened.market.presentMs() >= Date.UTC(2026, 10, 3, 15, 51, 45))
 })
 
-test('coins: trades, and the book from its whole and its changes', async () => {
+test('crypto: trades, and the order book from its full state and its changes', async () => {
   await using venue = await Venue.start()
   knowsSymbols(venue)
   const crypto = new ScriptedStream(venue, '/v1beta3/crypto/us')
@@ -65,7 +65,7 @@ test('coins: trades, and the book from its whole and its changes', async () => {
   assert.deepEqual(changed, [['0.1 at 66052', '0.0000002 at 66050'], ['2 at 66053.5']])
 })
 
-test('options speak MessagePack', async () => {
+test('options use MessagePack', async () => {
   await using venue = await Venue.start()
   knowsSymbols(venue)
   const options = new ScriptedStream(venue, '/v1beta1/indicative', { isBytes: true })
@@ -112,7 +112,7 @@ test('the present quote is read, unless the stream was faster', async () => {
   assert.deepEqual([fast.history, fast.events[0].bidPrice], [['live', 'quote'], '300'])
 })
 
-test('a trade told twice counts once', async () => {
+test('a trade sent twice counts once', async () => {
   await using venue = await Venue.start()
   knowsSymbols(venue)
   const stocks = new ScriptedStream(venue, '/v2/iex')
@@ -124,7 +124,7 @@ test('a trade told twice counts once', async () => {
   await sink.receives('live', 'trade', 'trade', 'trade')
 })
 
-test('a symbol that Alpaca does not know is refused without asking the stream', async () => {
+test('a symbol that Alpaca does not know is refused without a request to the stream', async () => {
   await using venue = await Venue.start()
   knowsSymbols(venue)
   new ScriptedStream(venue, '/v2/iex')
@@ -142,7 +142,7 @@ test('of many symbols only the one that is not taken is refused', async () => {
   stocks.refuses = ({ trades: list = [] }) => (list.includes('MSFT') ? { code: 405, msg: 'symbol limit exceeded' } : null)
   await using opened = openAt(venue)
   const [good, bad] = [new RecordingSink(), new RecordingSink()]
-  // Both are known before either is asked for, so that they go together.
+  // Both are known before either is requested, so that they go together.
   await Promise.all(['AAPL', 'MSFT'].map(symbol => opened.market.instrument(symbol, soon())))
   opened.market.stream(trades('AAPL'), good)
   opened.market.stream(trades('MSFT'), bad)
@@ -151,7 +151,7 @@ test('of many symbols only the one that is not taken is refused', async () => {
   assert.match(bad.events[0], /symbol limit exceeded/)
 })
 
-test('what is let go is unsubscribed and told no more; the last one closes the connection', async () => {
+test('what is released is unsubscribed and published no more; the last one closes the connection', async () => {
   await using venue = await Venue.start()
   knowsSymbols(venue)
   const stocks = new ScriptedStream(venue, '/v2/iex')
@@ -190,7 +190,7 @@ test('a renewal is a loss and live again for that topic alone', async () => {
   await other.receives('live')
 })
 
-test('a lost connection, and one that says what cannot be read, are losses of every topic, and mended', async () => {
+test('a lost connection, and one with unreadable messages, are losses of every topic, and recovered', async () => {
   await using venue = await Venue.start()
   knowsSymbols(venue)
   const stocks = new ScriptedStream(venue, '/v2/iex')
@@ -206,7 +206,7 @@ test('a lost connection, and one that says what cannot be read, are losses of ev
   await sink.receives('live', 'lost lost', 'live', 'lost malformed', 'live', 'lost overflow', 'live')
 })
 
-test('another connection in our place is told as refused, until it is gone', async () => {
+test('another connection in our place is reported as refused, until it is gone', async () => {
   await using venue = await Venue.start()
   knowsSymbols(venue)
   const stocks = new ScriptedStream(venue, '/v2/iex')
@@ -221,7 +221,7 @@ test('another connection in our place is told as refused, until it is gone', asy
   await sink.receives('lost refused', 'live')
 })
 
-test('credentials that the stream refuses are asked of the account; its word ends it until somebody asks anew', async () => {
+test('after the stream refuses the credentials the account is requested; its refusal ends the stream until a new subscription', async () => {
   await using venue = await Venue.start()
   knowsSymbols(venue)
   const stocks = new ScriptedStream(venue, '/v2/iex')
@@ -232,12 +232,12 @@ test('credentials that the stream refuses are asked of the account; its word end
   venue.on('GET /api/v2/account', as('error.unauthorized'))
   opened.market.stream(trades('AAPL'), sink)
   await sink.receives('lost token')
-  await until(() => venue.requests('GET /api/v2/account').length === 1, 'the account is asked')
+  await until(() => venue.requests('GET /api/v2/account').length === 1, 'the account is requested')
   await until(() => venue.open === 0, 'the socket is gone')
   assert.equal(venue.sockets.length, 1)
 })
 
-test('bars and books that Alpaca does not stream are refused', async () => {
+test('bars and order books that Alpaca does not stream are refused', async () => {
   await using venue = await Venue.start()
   await using opened = openAt(venue)
   const [bars, depth] = [new RecordingSink(), new RecordingSink()]

@@ -123,7 +123,7 @@ test('the minute under way, and one that history does not have yet, are made of 
   assert.equal((await barsOf(later.market, requested)).length, 2)
 })
 
-test('bars of shares say which feed and how they are adjusted; unknown symbols and windows are refused', async () => {
+test('requests for bars of shares state the feed and the adjustment; unknown symbols and windows are refused', async () => {
   await using venue = await Venue.start()
   knowsSymbols(venue)
   venue.on('GET /data/v2/stocks/bars', ({ query }) => {
@@ -147,7 +147,7 @@ test('bars that do not ascend, and what is no page, are malformed', () => {
     assert.throws(() => parseBarsPage(body, reading), Malformed, body)
 })
 
-test('expirations: each once, ascending; of coins there are none', async () => {
+test('expirations: each once, ascending; crypto has none', async () => {
   await using venue = await Venue.start()
   const { option_contracts: contracts } = fixture('market.contracts').body
   venue.on('GET /api/v2/options/contracts', ({ query }) => {
@@ -197,7 +197,7 @@ test('a contract and its market', () => {
   assert.deepEqual([bare.bid, bare.greeks, bare.strike], [null, null, '250'])
 })
 
-test('the present quotes of an answer, as the stream would tell them', () => {
+test('the current quotes of an answer, as the stream would send them', () => {
   const tables = new SinkTables()
   const sink = new RecordingSink()
   tables.add('quotes', 'AAPL', sink)
@@ -205,7 +205,7 @@ test('the present quotes of an answer, as the stream would tell them', () => {
   assert.deepEqual([sink.history, sink.events[0].askPrice], [['quote'], '150.25'])
 })
 
-test('a chain is told whole at first, and then what changed', async () => {
+test('a chain is published whole at first, and then what changed', async () => {
   await using venue = await Venue.start()
   venue.on('GET /api/v2/options/contracts', as('market.contracts'))
   let looks = 0
@@ -222,14 +222,14 @@ test('a chain is told whole at first, and then what changed', async () => {
   const lease = opened.market.stream({ channel: 'options_chain', symbol: 'AAPL', expiration: EXPIRATION }, sink)
   await sink.receives('live', 'chain', 'chain')
   lease.renew()
-  await until(() => sink.history.length >= 7, 'it is told anew')
+  await until(() => sink.history.length >= 7, 'it is published again')
   assert.deepEqual(sink.history.slice(3), ['lost silence', 'live', 'chain', 'chain'])
   assert.deepEqual(
     sink.events.map(({ last }) => last),
     ['3.1', null, '3.2', null]
   )
   lease[Symbol.dispose]()
-  // What a chain listed need not be asked for.
+  // What a chain listed need not be requested.
   const requests = venue.seen.length
   assert.equal((await opened.market.instrument('AAPL261218P00250000', soon()))?.instrument, 'OPT')
   assert.equal(venue.seen.length, requests)
@@ -259,10 +259,10 @@ test('a chain’s quotes are streamed between two looks, beside a topic of the s
   await until(() => unsubscribed().length === 1, 'the other contract is given back')
   assert.ok(!unsubscribed().includes(CALL))
   own[Symbol.dispose]()
-  await until(() => unsubscribed().includes(CALL), 'nobody streams it any more')
+  await until(() => unsubscribed().includes(CALL), 'it is no longer streamed')
 })
 
-test('a chain that nobody lists is refused, and one that cannot be read is lost', async () => {
+test('a chain that is not listed is refused, and one that cannot be read is lost', async () => {
   await using venue = await Venue.start()
   venue.on('GET /api/v2/options/contracts', json(200, { option_contracts: [], next_page_token: null }))
   venue.on('GET /data/v1beta1/options/snapshots/AAPL', json(200, { snapshots: {}, next_page_token: null }))

@@ -1,4 +1,4 @@
-/** A sink that remembers what it was told, in order. */
+/** A sink that records its calls, in order. */
 
 import assert from 'node:assert/strict'
 import type { TopicSink } from '@trunkline/core/ports/market'
@@ -43,8 +43,8 @@ export class RecordingSink implements TopicSink {
   }
 
   async receives(...history: readonly string[]): Promise<void> {
-    await until(() => this.history.length >= history.length, `${history.join(', ')} is told`).catch((cause: unknown) => {
-      throw new Error(`${history.join(', ')} is told, so far ${this.history.join(', ')}`, { cause })
+    await until(() => this.history.length >= history.length, `${history.join(', ')} is reported`).catch((cause: unknown) => {
+      throw new Error(`${history.join(', ')} is received; so far ${this.history.join(', ')}`, { cause })
     })
     assert.deepEqual(this.history, history)
   }

@@ -1,4 +1,4 @@
-/** A scripted market stream of Alpaca: takes every login, and streams what it is asked for. */
+/** A scripted market stream of Alpaca: accepts every login, and streams what is requested. */
 
 import { decode, encode } from '@msgpack/msgpack'
 import type { WebSocket } from 'ws'

@@ -115,7 +115,7 @@ test('prices that are one binary number are two levels, in their order', () => {
   assert.deepEqual([prices(less?.bids), prices(less?.asks)], [[high], [low, high]])
 })
 
-test('a book is what its whole and the changes since make it', () => {
+test('an order book is its full state and the changes since', () => {
   const level = fc.record({ p: fc.integer({ min: 1, max: 30 }).map(String), s: fc.integer({ min: 0, max: 5 }).map(String) })
   const levels: fc.Arbitrary<Levels> = fc.array(level, { maxLength: 8 })
   const messages = fc.array(fc.record({ b: levels, a: levels, r: fc.boolean() }), { maxLength: 12 })

@@ -14,12 +14,12 @@ const PATIENCE_MS = 3_000
 
 interface Wrong {
   readonly what: string
-  /** Cards that must fail. */
+  /** Cases that must fail. */
   readonly caught: readonly string[]
   readonly spoil: (right: MarketSource) => Partial<MarketSource>
 }
 
-/** A market whose sinks are told through another one. */
+/** A market whose sinks are wrapped. */
 function through(right: MarketSource, spoilt: (sink: TopicSink, topic: Topic) => Partial<TopicSink>, onDispose = true) {
   return {
     stream(topic: Topic, sink: TopicSink): TopicLease {
@@ -50,7 +50,7 @@ async function* changed(pages: AsyncIterable<readonly Bar[]>, change: (page: rea
 
 const WRONGS: readonly Wrong[] = [
   {
-    what: 'tells trades twice',
+    what: 'publishes trades twice',
     caught: ['M60'],
     spoil: right =>
       through(right, sink => ({
@@ -74,12 +74,12 @@ const WRONGS: readonly Wrong[] = [
     }
   },
   {
-    what: 'says nothing of losses',
+    what: 'does not publish losses',
     caught: ['M70', 'M72', 'M74', 'M76', 'M80', 'M90'],
     spoil: right => through(right, () => ({ lost: () => undefined }))
   },
   {
-    what: 'never says that it is live again',
+    what: 'never publishes live again',
     caught: ['M70', 'M72', 'M80'],
     spoil: right =>
       through(right, sink => {

@@ -1,4 +1,4 @@
-/** A house of which a test writes every message of the market stream, and the sandbox's market data on it. */
+/** A sandbox of which a test writes every message of the market stream, and the sandbox's market data on it. */
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -19,7 +19,7 @@ export const SANDBOX_TIME = '2026-12-01T15:00:00.000000Z'
 
 export class FakeSandbox implements AsyncDisposable {
   readonly sockets: WebSocket[] = []
-  /** What the client said, login messages aside. */
+  /** What the client sent, except login messages. */
   readonly received: Json[] = []
   readonly logins: string[] = []
   readonly requests: string[] = []
@@ -63,7 +63,7 @@ export class FakeSandbox implements AsyncDisposable {
 
   get last(): WebSocket {
     const socket = this.sockets.at(-1)
-    assert.ok(socket !== undefined, 'nobody has connected')
+    assert.ok(socket !== undefined, 'no client has connected')
     return socket
   }
 
@@ -143,7 +143,7 @@ export function brokerAt(
   }
 }
 
-/** A sink that remembers what it was told, in order. */
+/** A sink that records its calls, in order. */
 export class RecordingSink implements TopicSink {
   readonly history: string[] = []
   readonly events: Json[] = []
@@ -182,7 +182,7 @@ export class RecordingSink implements TopicSink {
   }
 
   async receives(...history: readonly string[]): Promise<void> {
-    await until(() => this.history.length >= history.length, `${history.join(', ')} is told, so far ${this.history.join(', ')}`)
+    await until(() => this.history.length >= history.length, `${history.join(', ')} is received; so far ${this.history.join(', ')}`)
     assert.deepEqual(this.history, history)
   }
 

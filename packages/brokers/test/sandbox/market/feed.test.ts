@@ -1,4 +1,4 @@
-/** One connection for all topics: what is asked and dropped, what is told of losses, and what is not told. */
+/** One connection for all topics: what is requested and dropped, and which losses are published. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -8,7 +8,7 @@ import { brokerAt, FakeSandbox, RecordingSink, tradeItem, trades } from './fake-
 
 const EXPIRATION = parseDay('2026-12-18', 'expiration')
 
-test('topics of one turn are asked for together, over one connection', async () => {
+test('topics of one turn are requested together, over one connection', async () => {
   await using sandbox = await FakeSandbox.start()
   await using stage = brokerAt(sandbox)
   const { market } = stage
@@ -34,12 +34,12 @@ test('topics of one turn are asked for together, over one connection', async () 
     ]
   )
   market.stream({ channel: 'quotes', symbol: 'SPY' }, new RecordingSink())
-  await until(() => sandbox.received.length === 5, 'another topic is asked for on the same connection')
+  await until(() => sandbox.received.length === 5, 'another topic is requested on the same connection')
   assert.equal(sandbox.sockets.length, 1)
   assert.throws(() => market.stream(trades('SPY'), new RecordingSink()), /streamed once/)
 })
 
-test('thousands of symbols are asked for in messages far below the bound of the house', async () => {
+test('thousands of symbols are requested in messages far below the bound of the sandbox', async () => {
   await using sandbox = await FakeSandbox.start()
   await using stage = brokerAt(sandbox)
   const sinks = Array.from({ length: 4_500 }, () => new RecordingSink())
@@ -51,7 +51,7 @@ test('thousands of symbols are asked for in messages far below the bound of the 
   )
 })
 
-test('nothing is told after a topic was let go, and the house is told', async () => {
+test('nothing is published after a topic was released, and the sandbox is informed', async () => {
   await using sandbox = await FakeSandbox.start()
   await using stage = brokerAt(sandbox)
   const [gone, stays] = [new RecordingSink(), new RecordingSink()]
@@ -63,7 +63,7 @@ test('nothing is told after a topic was let go, and the house is told', async ()
   lease.renew()
   sandbox.items([tradeItem('SPY'), tradeItem('QQQ')])
   await stays.receives('live', 'trade')
-  await until(() => sandbox.received.at(-1)?.op === 'drop', 'the house is told')
+  await until(() => sandbox.received.at(-1)?.op === 'drop', 'the sandbox is informed')
   assert.deepEqual(sandbox.received.at(-1)?.symbols, ['SPY'])
   assert.deepEqual(gone.history, ['live'])
   const again = new RecordingSink()
@@ -71,7 +71,7 @@ test('nothing is told after a topic was let go, and the house is told', async ()
   await again.receives('live')
 })
 
-test('let go and taken again in one turn is dropped and asked for, so that the present state comes', async () => {
+test('released and taken again in one turn is dropped and requested, so that the current state comes', async () => {
   await using sandbox = await FakeSandbox.start()
   await using stage = brokerAt(sandbox)
   const [first, second] = [new RecordingSink(), new RecordingSink()]
@@ -87,7 +87,7 @@ test('let go and taken again in one turn is dropped and asked for, so that the p
   assert.deepEqual(first.history, ['live'])
 })
 
-test('a symbol that the house does not know is refused, and nothing follows', async () => {
+test('a symbol that the sandbox does not know is refused, and nothing follows', async () => {
   await using sandbox = await FakeSandbox.start()
   sandbox.unknown = ['NOPE']
   await using stage = brokerAt(sandbox)
@@ -108,7 +108,7 @@ test('a symbol that the house does not know is refused, and nothing follows', as
   assert.deepEqual(sandbox.received.at(-1)?.symbols, ['SPY'])
 })
 
-test('what the house takes offence at is refused; an answer to nothing is passed over', async () => {
+test('what the sandbox objects to is refused; an answer without a request is skipped', async () => {
   await using sandbox = await FakeSandbox.start()
   await using stage = brokerAt(sandbox)
   const [first, second] = [new RecordingSink(), new RecordingSink()]
@@ -126,7 +126,7 @@ test('what the house takes offence at is refused; an answer to nothing is passed
   await first.receives('live', 'trade')
 })
 
-test('a dropped connection is told to every topic, and all are asked for again', async () => {
+test('a dropped connection is published to every topic, and all are requested again', async () => {
   await using sandbox = await FakeSandbox.start()
   await using stage = brokerAt(sandbox)
   const sinks = [new RecordingSink(), new RecordingSink()]
@@ -154,7 +154,7 @@ test('a dropped connection is told to every topic, and all are asked for again',
   await until(() => sinks[0]?.history.at(-1) === 'trade', 'the stream goes on')
 })
 
-test('a message that did not come is told to every topic, which are asked for again on the same connection', async () => {
+test('a message that did not arrive is published to every topic, and they are requested again on the same connection', async () => {
   await using sandbox = await FakeSandbox.start()
   await using stage = brokerAt(sandbox)
   const sink = new RecordingSink()
@@ -223,7 +223,7 @@ test('silence of two heartbeats is a loss', async () => {
   assert.deepEqual(sink.history.slice(0, 3), ['live', 'lost silence', 'live'])
 })
 
-test('a house that refuses the stream is told as an outage, also to those who come meanwhile', async () => {
+test('a sandbox that refuses the stream is reported as an outage, also to topics added meanwhile', async () => {
   await using sandbox = await FakeSandbox.start()
   sandbox.answer = (_message, socket) => socket.send(JSON.stringify({ ev: 'denied', code: 'too_many_streams', message: 'no' }))
   await using stage = brokerAt(sandbox)
@@ -237,7 +237,7 @@ test('a house that refuses the stream is told as an outage, also to those who co
   await second.receives('lost refused', 'live')
 })
 
-test('a login that is over is told once, and tried again only when somebody asks', async () => {
+test('a login that is over is reported once, and tried again only on a new request', async () => {
   await using sandbox = await FakeSandbox.start()
   await using stage = brokerAt(sandbox)
   sandbox.read = () => ({ status: 400, body: { error: 'invalid_grant' } })
@@ -256,7 +256,7 @@ test('a login that is over is told once, and tried again only when somebody asks
   assert.equal(sandbox.sockets.length, tried)
 })
 
-test('closing the login ends the connection without a word', async () => {
+test('closing the login ends the connection silently', async () => {
   await using sandbox = await FakeSandbox.start()
   const stage = brokerAt(sandbox)
   const sink = new RecordingSink()

@@ -1,4 +1,4 @@
-/** What the house really says of its market, captured, through the readers. */
+/** The sandbox's real market messages, captured, through the readers. */
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -55,7 +55,7 @@ test('every kind of item', () => {
   assert.deepEqual([entry.symbol, entry.greeks.delta, entry.previousClose], [option.s, option.delta, option.pc])
 })
 
-test('a conversation in the house’s own words', async () => {
+test('a session in the sandbox’s own messages', async () => {
   await using sandbox = await FakeSandbox.start()
   sandbox.answer = ({ op, n }) => {
     if (op === 'login') sandbox.send(body('market.ready'))

@@ -1,4 +1,4 @@
-/** A login at the house for one card of the market contract. */
+/** A login at the sandbox for one case of the market contract. */
 
 import assert from 'node:assert/strict'
 import { epochMs, timestampOfMs } from '@trunkline/core/domain/timestamp'
@@ -11,7 +11,7 @@ import { MemoryLog } from '../../support/log.ts'
 import { MemoryMeter } from '../../support/meter.ts'
 import { type Json, SandboxProcess } from '../sandbox-process.ts'
 
-/** Seldom enough that a house which lives through minutes at once is not taken for a silent one. */
+/** Long enough that a sandbox which skips minutes at once is not taken for a silent one. */
 const HEARTBEAT_MS = 1_000
 
 export function startSandbox(): Promise<SandboxProcess> {

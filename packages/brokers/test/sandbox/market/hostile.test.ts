@@ -1,4 +1,4 @@
-/** A house that says what no house says: each is a loss that is told, or nothing, and never the end of the process. */
+/** A sandbox with invalid messages: each is a loss that is published, or nothing, and never the end of the process. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -67,13 +67,16 @@ test('a message that cannot be read is a loss, and the stream goes on', async ()
   for (const [index, frame] of UNREADABLE.entries()) {
     await until(() => sink.history.length === 1 + 2 * index && sink.history.at(-1) === 'live', `live again before ${frame.slice(0, 60)}`)
     sandbox.last.send(frame)
-    await until(() => sink.history.length === 3 + 2 * index, `lost and live after ${frame.slice(0, 60)}, told ${sink.history.slice(-4)}`)
+    await until(
+      () => sink.history.length === 3 + 2 * index,
+      `lost and live after ${frame.slice(0, 60)}, received ${sink.history.slice(-4)}`
+    )
     assert.deepEqual(sink.history.slice(-2), ['lost malformed', 'live'], frame.slice(0, 60))
   }
   assert.equal(sink.events.length, 0)
 })
 
-test('an answer to what was asked that does not say what it must is a loss', async () => {
+test('an answer that lacks what it must have is a loss', async () => {
   await using sandbox = await FakeSandbox.start()
   await using stage = brokerAt(sandbox)
   const sink = new RecordingSink()
@@ -93,7 +96,7 @@ test('an answer to what was asked that does not say what it must is a loss', asy
     } else sandbox.usual(message, socket)
   }
   stage.market.stream(trades('SPY'), sink)
-  await until(() => sink.history.includes('live'), 'the house comes to its senses')
+  await until(() => sink.history.includes('live'), 'the sandbox recovers')
   assert.deepEqual([sink.history, wrong.length], [['lost malformed', 'live'], 0])
 })
 
@@ -116,7 +119,7 @@ test('a greeting that is none is an outage', async () => {
     else socket.send(frame)
   }
   stage.market.stream(trades('SPY'), sink)
-  await until(() => sink.history.includes('live'), 'the house comes to its senses')
+  await until(() => sink.history.includes('live'), 'the sandbox recovers')
   assert.deepEqual([sink.history, wrong.length], [['lost malformed', 'live'], 0])
 })
 
@@ -137,7 +140,7 @@ test('a number far ahead of the truth does not make everything after it a repeti
   assert.deepEqual(sink.history.slice(-2), ['lost malformed', 'live'])
 })
 
-test('what nobody asked for is passed over', async () => {
+test('what was not requested is skipped', async () => {
   await using sandbox = await FakeSandbox.start()
   await using stage = brokerAt(sandbox)
   const sink = new RecordingSink()
@@ -148,7 +151,7 @@ test('what nobody asked for is passed over', async () => {
   await sink.receives('live', 'trade')
 })
 
-test('a heartbeat that is promised for next year does not make the house immortal, nor keep us busy', async () => {
+test('a heartbeat announced for next year neither disables the silence check nor keeps us busy', async () => {
   await using sandbox = await FakeSandbox.start()
   sandbox.heartbeatMs = Number.MAX_SAFE_INTEGER
   await using stage = brokerAt(sandbox)
@@ -161,7 +164,7 @@ test('a heartbeat that is promised for next year does not make the house immorta
   assert.ok(process.cpuUsage().user - user < 1_000_000)
 })
 
-test('the token of a running stream is renewed, and one that the house no longer takes is replaced', async () => {
+test('the token of a running stream is renewed, and one that the sandbox no longer accepts is replaced', async () => {
   await using sandbox = await FakeSandbox.start()
   let minted = 1
   sandbox.read = path => {
@@ -181,7 +184,7 @@ test('the token of a running stream is renewed, and one that the house no longer
   await using stage = brokerAt(sandbox, { livesMs: 2_500 })
   const sink = new RecordingSink()
   stage.market.stream(trades('SPY'), sink)
-  await until(() => sandbox.received.some(({ op, token }) => op === 'token' && token === 'token-2'), 'the new token is told')
+  await until(() => sandbox.received.some(({ op, token }) => op === 'token' && token === 'token-2'), 'the new token is sent')
   assert.deepEqual(sink.history, ['live'])
   sandbox.last.close(4003)
   await sink.receives('live', 'lost token', 'live')

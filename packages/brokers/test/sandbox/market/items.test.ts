@@ -1,4 +1,4 @@
-/** Items in the core's words; what cannot be read is a fault, never an event. */
+/** Items in the core's terms; what cannot be read is a fault, never an event. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -19,7 +19,7 @@ function dispatched(items: readonly unknown[]): RecordingSink {
   for (const channel of ['trades', 'quotes', 'depth'] as const) tables.add({ channel, symbol: 'SPY' }, sink)
   tables.add({ channel: 'bars', symbol: 'SPY', interval: '1m' }, sink)
   tables.add({ channel: 'options_chain', symbol: 'SPY', expiration: EXPIRATION }, sink)
-  // As it comes over the wire, so that what JSON cannot say is not tested and what it can is.
+  // As it comes over the wire, so that what JSON cannot represent is not tested and what it can is.
   dispatch(JSON.parse(JSON.stringify(items)), tables)
   return sink
 }
@@ -87,7 +87,7 @@ test('every kind of item, in order', () => {
   ])
 })
 
-test('a message says how late it is at least: its last event, or the end of a bar that is over', () => {
+test('a message shows how late it is at least: its last event, or the end of a bar that is over', () => {
   const tables = new SinkTables()
   const sink = new RecordingSink()
   for (const channel of ['trades', 'quotes', 'depth'] as const) tables.add({ channel, symbol: 'SPY' }, sink)
@@ -113,7 +113,7 @@ test('a contract without a market or greeks has none', () => {
   assert.deepEqual([unmoved.netChange, unmoved.netChangePct], ['4.2', null])
 })
 
-test('what nobody streams is passed over unread, and so are kinds nobody knows', () => {
+test('what is not streamed is skipped unread, and so are unknown kinds', () => {
   const sink = dispatched([
     { ...TRADE, s: 'QQQ', p: 'nonsense' },
     { ...BAR, i: '5m' },
@@ -192,7 +192,7 @@ const HOSTILE: readonly unknown[] = [
   { ...OPTION, iv: 'high' }
 ]
 
-test('an item that cannot be read is Malformed, and those before it have been told', () => {
+test('an item that cannot be read is Malformed, and those before it have been published', () => {
   for (const hostile of HOSTILE) {
     const sink = new RecordingSink()
     const tables = new SinkTables()
@@ -205,7 +205,7 @@ test('an item that cannot be read is Malformed, and those before it have been to
   }
 })
 
-test('whatever JSON says is an event with plain fields, or Malformed', () => {
+test('any JSON is an event with plain fields, or Malformed', () => {
   const value = fc.oneof(fc.jsonValue(), fc.constantFrom('1', '1.5', AT, 'call', 'all', null, true))
   const item = fc
     .tuple(

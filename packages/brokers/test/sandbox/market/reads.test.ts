@@ -1,4 +1,4 @@
-/** What is read beside the stream: symbols, past bars in pages, expirations, and the house's time. */
+/** What is read beside the stream: symbols, past bars in pages, expirations, and the sandbox's time. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -14,7 +14,7 @@ function instrument(symbol: string, more: object = {}) {
   return { status: 200, body: { instrument: { symbol, class: 'share', hours: 'us_equity', option: null, future: null, ...more } } }
 }
 
-test('a symbol is asked for once, whether the house has it or not', async () => {
+test('a symbol is requested once, whether the sandbox has it or not', async () => {
   await using sandbox = await FakeSandbox.start()
   await using stage = brokerAt(sandbox)
   sandbox.read = path => (path.endsWith('/SPY') ? instrument('SPY') : { status: 404, body: error('unknown_symbol') })
@@ -100,12 +100,12 @@ test('days of the core session are requested by name, other bars without a sessi
   for await (const page of stage.market.bars({ ...request, session: 'USEqCore' }, never)) assert.fail(`${page.length} bars`)
   for await (const page of stage.market.bars(request, never)) assert.fail(`${page.length} bars`)
   assert.deepEqual(
-    requested.map(path => new URL(path, 'http://house').searchParams.get('session')),
+    requested.map(path => new URL(path, 'http://sandbox').searchParams.get('session')),
     ['core', null]
   )
 })
 
-test('past bars come in the pages of the house, ascending', async () => {
+test('past bars come in the pages of the sandbox, ascending', async () => {
   await using sandbox = await FakeSandbox.start()
   await using stage = brokerAt(sandbox)
   sandbox.read = path => ({
@@ -128,7 +128,7 @@ test('past bars come in the pages of the house, ascending', async () => {
       ]
     ]
   )
-  const requested = new URL(sandbox.requests[0] ?? '', 'http://house').searchParams
+  const requested = new URL(sandbox.requests[0] ?? '', 'http://sandbox').searchParams
   assert.deepEqual(Object.fromEntries(requested), {
     symbol: 'SPY',
     interval: '1m',
@@ -163,7 +163,7 @@ test('bars that cannot be read, do not ascend or never end are faults', async ()
   await assert.rejects(Array.fromAsync(far), (fault: unknown) => fault instanceof BrokerFault && fault.kind === 'refused')
 })
 
-test('expirations, ascending as the house lists them', async () => {
+test('expirations, ascending as the sandbox lists them', async () => {
   await using sandbox = await FakeSandbox.start()
   await using stage = brokerAt(sandbox)
   sandbox.read = () => ({ status: 200, body: { items: [{ expiration: '2026-12-18' }, { expiration: '2027-01-15' }], next: null } })
@@ -173,7 +173,7 @@ test('expirations, ascending as the house lists them', async () => {
   await assert.rejects(stage.market.expirations('SPY', never), BrokerFault)
 })
 
-test('the present is the house’s, as its answers and its stream tell it', async () => {
+test('the current time is the sandbox’s, as its answers and its stream report it', async () => {
   await using sandbox = await FakeSandbox.start()
   await using stage = brokerAt(sandbox)
   const there = epochMs(parseTimestamp(SANDBOX_TIME, 'time'))

@@ -1,4 +1,4 @@
-/** TradeStation's market data under the market contract: every card gets a login of its own, in a house whose time is its own too. */
+/** TradeStation's market data under the market contract: every case gets its own login, in a sandbox with its own time. */
 
 import { after } from 'node:test'
 import { marketContract } from '@trunkline/testkit/market-contract/index'

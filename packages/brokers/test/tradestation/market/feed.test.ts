@@ -50,7 +50,7 @@ class Sink implements TopicSink, Disposable {
   }
 
   async receives(...history: readonly string[]): Promise<void> {
-    await until(() => this.history.length >= history.length, `${history.join(', ')}; heard ${this.history.join(', ')}`)
+    await until(() => this.history.length >= history.length, `${history.join(', ')}; received ${this.history.join(', ')}`)
     assert.deepEqual(this.history, history)
   }
 
@@ -76,7 +76,7 @@ const line = (symbol: string, bid: string, volume = '100'): Json => ({
 const streamed = (venue: Venue) => venue.open('/quotes/').map(path => decodeURIComponent(path.split('/').at(-1) ?? ''))
 const isOpen = (venue: Venue, count: number) => until(() => venue.streams.length >= count, `${count} streams were opened`)
 
-test('what is asked for in one turn goes over one stream, and a symbol once', async () => {
+test('what is requested in one turn goes over one stream, and a symbol once', async () => {
   await using venue = await Venue.start()
   const { market } = venue.broker
   using a = new Sink(market, quotes('MSFT'))
@@ -88,7 +88,7 @@ test('what is asked for in one turn goes over one stream, and a symbol once', as
   await a.receives('live', '1/9', '1.5/9')
   await b.receives('live', '7 at 1')
   await c.receives('live', '2/9')
-  // What is streamed already begins with the present quote, and asks for nothing.
+  // What is streamed already begins with the present quote, and sends no request.
   b[Symbol.dispose]()
   using again = new Sink(market, trades('MSFT'))
   await again.receives('live')
@@ -126,7 +126,7 @@ test('many small streams are put together symbol by symbol, without a loss or a 
   await isOpen(venue, 6)
   const joined = streamed(venue).at(-1) ?? ''
   assert.deepEqual(joined.split(',').toSorted(), names)
-  // Until it tells of a symbol, the other stream does.
+  // Until it delivers a symbol, the other stream does.
   venue.send('AA', { Symbol: 'AA', Volume: '103' })
   venue.send(joined, line('AA', '1', '110'))
   await sinks[0]?.[1].receives('live', '3 at 1', '7 at 1')
@@ -137,7 +137,7 @@ test('many small streams are put together symbol by symbol, without a loss or a 
   for (const [quote, trade] of sinks) assert.ok(![...quote.history, ...trade.history].some(kind => kind.startsWith('lost')))
 })
 
-test('a loss is told to every topic of the stream, and no trade is derived across it', async () => {
+test('a loss is published to every topic of the stream, and no trade is derived across it', async () => {
   await using venue = await Venue.start()
   using quote = new Sink(venue.broker.market, quotes('MSFT'))
   using trade = new Sink(venue.broker.market, trades('MSFT'))
@@ -153,7 +153,7 @@ test('a loss is told to every topic of the stream, and no trade is derived acros
   assert.deepEqual(trade.history, ['live', 'lost lost', 'live'])
 })
 
-test('a renewal gives the symbol a stream of its own, and leaves the others alone', async () => {
+test('a renewal gives the symbol a separate stream, and leaves the others alone', async () => {
   await using venue = await Venue.start()
   using renewed = new Sink(venue.broker.market, quotes('MSFT'))
   using other = new Sink(venue.broker.market, quotes('AA'))
@@ -180,7 +180,7 @@ test('a symbol that the broker will not stream is refused, alone', async () => {
   await unknown.receives('refused FAILED, INVALID SYMBOL')
 })
 
-test('a stream refused as a whole is asked for symbol by symbol, to find out which', async () => {
+test('a stream refused as a whole is requested symbol by symbol, to find out which', async () => {
   await using venue = await Venue.start()
   venue.answer('GET /stream/quotes', (seen: Json, response: Json) => {
     if (seen.path.includes('BAD')) {
@@ -216,7 +216,7 @@ test('a scope that the login lacks is a refusal of that stream, and not the end 
   assert.ok((await venue.broker.accounts(soon())).length > 0)
 })
 
-test('bars, books and chains have a stream each, as many as the broker allows', async () => {
+test('bars, order books and chains have a stream each, as many as the broker allows', async () => {
   await using venue = await Venue.start()
   const { market } = venue.broker
   const expiration = parseDay('2026-12-18', 'day')
@@ -258,7 +258,7 @@ test('an error of a stream ends the topic when it lasts, and is a loss when it p
   await until(() => venue.open().length === 0, 'the stream is closed')
 })
 
-test('closing the login ends every stream without a word', async () => {
+test('closing the login ends every stream silently', async () => {
   await using venue = await Venue.start()
   const quote = new Sink(venue.broker.market, quotes('MSFT'))
   const depth = new Sink(venue.broker.market, { channel: 'depth', symbol: 'MSFT' })

@@ -28,7 +28,7 @@ const EXPIRATION = parseDay('2026-12-18', 'day')
 const EVERYTHING = { fromMs: 0, toMs: Date.UTC(2100, 0, 1) }
 const at = (text: string) => Date.parse(text)
 
-test('bars of minutes are told by their end, and begin one length before it', () => {
+test('bars of minutes are identified by their end, and begin one length before it', () => {
   const bars = parseBars(reply('market.bars').body, '1m', usEquityCalendar(), EVERYTHING)
   assert.deepEqual(bars, [
     { startMs: at('2026-11-20T14:30:00Z'), open: '400.5', high: '401.2', low: '400.1', close: '401.0', volume: '120034', closed: true },
@@ -43,7 +43,7 @@ test('bars of minutes are told by their end, and begin one length before it', ()
   assert.throws(() => parseBars(JSON.stringify({ Bars: [first, first] }), '1m', usEquityCalendar(), EVERYTHING), Malformed)
 })
 
-test('a day begins at its midnight, whatever time of it, or the midnight after it, it is told by', () => {
+test('a day begins at its midnight, whatever time of it, or the midnight after it, identifies it', () => {
   const days = parseBars(reply('market.bars.daily').body, '1d', usEquityCalendar(), EVERYTHING)
   assert.deepEqual(
     days.map(({ startMs, close }) => [new Date(startMs).toISOString(), close]),
@@ -59,7 +59,7 @@ test('a day begins at its midnight, whatever time of it, or the midnight after i
   assert.equal(start('2026-11-20T22:00:00Z', cmeCalendar()).slice(0, 10), '2026-11-20')
 })
 
-test('a window is asked for in stretches that are joined, with the bars that end after it', () => {
+test('a window is requested in stretches that are joined, with the bars that end after it', () => {
   const fromMs = at('2026-01-01T00:00:00Z')
   for (const interval of Object.keys(INTERVALS)) {
     const toMs = fromMs + 20_001 * (INTERVALS[interval]?.ms ?? 0)
@@ -133,7 +133,7 @@ test('streamed bars: the past is passed over, and each is closed once', () => {
   assert.ok(marketClock.nowMs() >= at('2026-11-20T14:32:00Z'))
 })
 
-test('a bar that is under way when the stream begins is told', () => {
+test('a bar that is under way when the stream begins is published', () => {
   const { bars, sink } = listening()
   barReader(sink, new MarketClock(new VirtualClock()))(fixture('market.bars').body.Bars[1])
   assert.deepEqual([bars.length, bars[0]?.closed], [1, false])
@@ -159,7 +159,7 @@ test('quotes are put together of what changed, and trades are derived', () => {
       null,
       null,
       { price: '400.13', size: '20', venue: 'NSDQ', at: `${second}250000000`, effect: 'all' },
-      // Several between two lines are seen as one of their sum.
+      // Several between two lines become one of their sum.
       { price: '400.13', size: '70', venue: 'NSDQ', at: `${second}250000000`, effect: 'all' },
       null
     ]
@@ -176,7 +176,7 @@ test('a repetition is no trade, nor is a line that came late; a new day is', () 
   assert.equal(trade(line('2026-11-20T15:00:00Z', '105')), null, 'an older time')
   assert.equal(trade(line('2026-11-20T15:00:01Z', '104')), null, 'an older volume')
   assert.equal(trade(line('2026-11-20T15:00:02Z', '115')), '5')
-  assert.equal(trade(line('2026-11-21T15:00:00Z', '7', '7')), '7', 'the volume begins anew')
+  assert.equal(trade(line('2026-11-21T15:00:00Z', '7', '7')), '7', 'the volume restarts')
   symbol.forget()
   assert.equal(trade(line('2026-11-21T15:00:09Z', '90')), null, 'after a loss the first line is the past again')
   const noVolume = new QuotedSymbol()
@@ -211,7 +211,7 @@ test('derived trades have the volume of the day, whatever the lines left out', (
   )
 })
 
-test('books, chains and expirations', () => {
+test('order books, chains and expirations', () => {
   const depth = parseDepth(wire('market.depth'))
   const seconds = Date.UTC(2026, 10, 20, 15) / 1_000
   assert.deepEqual(depth.bids, [

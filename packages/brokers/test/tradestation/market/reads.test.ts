@@ -22,7 +22,7 @@ async function barsOf(market: MarketSource, request: BarsRequest): Promise<reado
   return pages
 }
 
-test('a symbol is asked for once in a while; one that does not exist is none, and trouble is a fault', async () => {
+test('a symbol is requested once in a while; one that does not exist is none, and a failure is a fault', async () => {
   await using venue = await Venue.start()
   const market = marketOf(venue)
   for (const _ of [1, 2]) assert.equal((await market.instrument('MSFT', soon()))?.instrument, 'STK')

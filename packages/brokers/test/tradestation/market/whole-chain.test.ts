@@ -14,7 +14,7 @@ function entry(right: 'C' | 'P', strike: string, bid: string | null = null): Cha
   return { ...market, symbol: `${right}${Number(strike)}`, right, strike: strike as Decimal, expiration: parseDay('2026-01-16', 'day') }
 }
 
-/** A read of two strikes, and what its stream is told. */
+/** A read of two strikes, and its stream's messages. */
 function reading(strikes = ['145', '147.50']) {
   let isOver = false
   const { promise: opened, resolve } = Promise.withResolvers<TopicSink>()
@@ -54,7 +54,7 @@ test('a chain of several roots is whole when each root has every strike, and nev
   giveUp.abort()
 })
 
-test('a chain is whole with the call and the put of every strike, as they were told last', async () => {
+test('a chain is whole with the call and the put of every strike, as they were last sent', async () => {
   const { read, opened, isOver } = reading()
   const sink = await opened
   for (const [right, strike] of [
@@ -80,7 +80,7 @@ test('a chain is whole with the call and the put of every strike, as they were t
 
 test('a part is never taken for the whole: a stream that is lost, refused or late is a failure', async () => {
   const failures: readonly ((sink: TopicSink, giveUp: AbortController) => void)[] = [
-    sink => sink.lost('lost', 'the line ended'),
+    sink => sink.lost('lost', 'the connection ended'),
     sink => sink.refused('no such chain'),
     (_, giveUp) => giveUp.abort(new Error('too late'))
   ]
@@ -89,7 +89,7 @@ test('a part is never taken for the whole: a stream that is lost, refused or lat
     const sink = await opened
     sink.chain(entry('C', '145'))
     end(sink, giveUp)
-    await assert.rejects(read, /the line ended|no such chain|too late/)
+    await assert.rejects(read, /the connection ended|no such chain|too late/)
     assert.equal(isOver(), true)
   }
 })

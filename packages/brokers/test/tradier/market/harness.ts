@@ -1,4 +1,4 @@
-/** A login at the sandbox brokerage that speaks as Tradier, for one card of the market contract. */
+/** A login at the sandbox that emulates Tradier, for one case of the market contract. */
 
 import assert from 'node:assert/strict'
 import type { MarketHarness } from '@trunkline/testkit/market-contract/index'

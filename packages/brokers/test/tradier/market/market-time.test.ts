@@ -1,11 +1,11 @@
-// The market's time at Tradier: what it says, carried on by a clock that nobody sets.
+// The market's time at Tradier: what it reports, carried on by a monotonic clock.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { epochMs } from '@trunkline/core/domain/timestamp'
 import { VirtualClock } from '@trunkline/testkit/virtual-clock'
 import { MarketTime } from '../../../src/tradier/market/market-time.ts'
 
-test('a wall clock that is set moves no market that is followed, and a market’s own time is kept', async () => {
+test('a wall clock that is set moves no market that is followed, and a market’s own time is respected', async () => {
   const clock = new VirtualClock()
   const start = epochMs(clock.now())
   const time = new MarketTime(clock)

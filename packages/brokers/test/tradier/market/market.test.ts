@@ -1,4 +1,4 @@
-/** Market data against a host that says what the test wants it to. */
+/** Market data against a scripted host. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -15,7 +15,7 @@ import { type Answers, raw, ScriptedTradier, soon } from '../support.ts'
 
 const QUOTES = JSON.parse(reply('quotes.several').body).quotes.quote
 
-/** Quotes of whatever is asked for, as far as the fixture has it. */
+/** Quotes of the requested symbols, as far as the fixture has them. */
 function quotesOf(change: (quote: { symbol: string }) => object = quote => quote): Answers[string] {
   return ({ body }, response) => {
     const symbols = new URLSearchParams(body).get('symbols')?.split(',') ?? []
@@ -34,7 +34,7 @@ function watch(tradier: ScriptedTradier, topic: Topic): Watcher {
   return new Watcher({ market: tradier.market, patienceMs: PATIENCE_MS }, topic)
 }
 
-test('one list of symbols for all topics, sent anew when it changes; an unknown symbol is refused', async () => {
+test('one list of symbols for all topics, sent again when it changes; an unknown symbol is refused', async () => {
   await using tradier = await ScriptedTradier.start({ 'POST /markets/events/session': 'session', 'POST /markets/quotes': quotesOf() })
   const sent: { symbols: string[]; filter: string[]; sessionid: string }[] = []
   const server = new WebSocketServer({ server: tradier.host.server, path: '/ws/markets/events' })
@@ -62,7 +62,7 @@ test('one list of symbols for all topics, sent anew when it changes; an unknown 
   server.close()
 })
 
-test('without a stream quotes are asked for together, and told when they change', async () => {
+test('without a stream quotes are requested together, and published when they change', async () => {
   const clock = new VirtualClock()
   let bid = 242.09
   const quotes = quotesOf(quote => (quote.symbol === 'AAPL' ? { ...quote, bid } : quote))
@@ -98,7 +98,7 @@ test('without a stream quotes are asked for together, and told when they change'
   await settled()
 })
 
-test('a chain is told once and then what changes; a renewal tells it all again', async () => {
+test('a chain is published once and then what changes; a renewal publishes it all again', async () => {
   const clock = new VirtualClock()
   let last = 3.15
   const chain = JSON.parse(reply('chain').body)
@@ -179,7 +179,7 @@ test('bars that are older than Tradier keeps are none, an unknown symbol is refu
   assert.deepEqual(await tradier.market.expirations('SPY', soon()), ['2026-11-27', '2026-12-18'])
 })
 
-test('a login that is over is told as a loss of the token', async () => {
+test('a login that is over is published as a loss of the token', async () => {
   const clock = new VirtualClock()
   await using tradier = await ScriptedTradier.start(
     { 'POST /markets/events/session': 'fault.expired', 'GET /user/profile': 'fault.expired' },
@@ -189,5 +189,5 @@ test('a login that is over is told as a loss of the token', async () => {
   await until(async () => {
     await clock.advance(500)
     return watcher.history.includes('lost token')
-  }, 'the loss is told')
+  }, 'the loss is reported')
 })

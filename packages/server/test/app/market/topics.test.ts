@@ -84,7 +84,7 @@ test('a loss is reported, earlier state is not sent to a new subscriber, and it 
   const topic = stage.broker.topic('quotes', 'SPY')
   topic.quote(quote('1.00'))
   stage.broker.lose()
-  assert.deepEqual(received.interruptions, ['the line ended'])
+  assert.deepEqual(received.interruptions, ['the connection ended'])
   assert.deepEqual(stage.losses, ['lost'])
   const late = stage.watch(QUOTES)
   await stage.clock.settled()
