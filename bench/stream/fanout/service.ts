@@ -20,8 +20,8 @@ import { RandomIds } from '../../../packages/server/src/ops/ids.ts'
 import { PromMeter } from '../../../packages/server/src/ops/metrics.ts'
 import { openStore } from '../../../packages/server/src/store/index.ts'
 import { AccountStream } from '../../../packages/server/src/stream/account/index.ts'
-import { Door } from '../../../packages/server/src/stream/door.ts'
 import { textFrame } from '../../../packages/server/src/stream/frame.ts'
+import { StreamGateway } from '../../../packages/server/src/stream/gateway.ts'
 import { EnvelopeVault } from '../../../packages/server/src/vault/envelope.ts'
 import { Sha256Hasher } from '../../../packages/server/src/vault/hasher.ts'
 import { openKeys } from '../../../packages/server/src/vault/index.ts'
@@ -144,13 +144,13 @@ async function serve(deps: Deps, app: Parameters<typeof buildHttp>[0], stream: A
   let url = ''
   const http = buildHttp(app, { ...DEFAULT_OPTIONS, publicUrl: () => url })
   // All sessions of a measurement come from one machine, so what an address may have open is lifted; every bound on a session stays.
-  const door = new Door(deps, {
-    rooms: { [PATH]: stream },
+  const gateway = new StreamGateway(deps, {
+    endpoints: { [PATH]: stream },
     trustedProxies: [],
     limits: { unauthenticated: { total: 1_000, perAddress: 1_000, perNetwork: 1_000, graceMs: 5_000 } },
     closed: () => undefined
   })
-  door.guard(http.server)
+  gateway.guard(http.server)
   http.server.on('connection', (socket: Socket) => {
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))

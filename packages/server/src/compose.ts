@@ -48,11 +48,11 @@ import { portal } from './portal/portal.ts'
 import { openStore } from './store/index.ts'
 import { SoleProcess } from './store/sole-process.ts'
 import { AccountStream } from './stream/account/index.ts'
-import { connectionsOf, doorLimits, slotsOf } from './stream/capacity.ts'
-import { Door, type Room } from './stream/door.ts'
-import { CLOSE } from './stream/line.ts'
+import { connectionsOf, gatewayLimits, slotsOf } from './stream/capacity.ts'
+import { CLOSE } from './stream/client-connection.ts'
+import { type StreamEndpoint, StreamGateway } from './stream/gateway.ts'
 import { MarketStream } from './stream/market/index.ts'
-import { answerPlainRequests } from './stream/plain.ts'
+import { answerPlainRequests } from './stream/plain-http.ts'
 import { EnvelopeVault } from './vault/envelope.ts'
 import { Sha256Hasher } from './vault/hasher.ts'
 
@@ -71,7 +71,7 @@ export interface Service {
   /** The demo platform and what a newcomer needs; null where an operator made platforms of their own. */
   readonly demo: { readonly demo: DemoPlatform; readonly created: boolean } | null
   /** Tells every further link that shows the demo platform in a browser, when the one before it was used. */
-  onNewLink(tell: (link: string) => void): void
+  onNewLink(listener: (link: string) => void): void
   /** Finishes what is in flight, then stops every part. */
   stop(): Promise<void>
 }
@@ -117,7 +117,7 @@ async function start(
   let publicUrl = settings.publicUrl ?? ''
 
   const clientSecret = settings.sandboxClientSecret ?? randomBytes(32).toString('base64url')
-  const inHouse = settings.offers.filter(({ at }) => at === 'sandbox').map(({ id }) => id)
+  const inSandbox = settings.offers.filter(({ at }) => at === 'sandbox').map(({ id }) => id)
   const assertHeld = await holdDatabase(settings, { clock, log, ids }, parts)
   const [opened, sandboxProcess] = await Promise.all([
     openStore(storeOptions(settings, dataDir), {
@@ -130,21 +130,23 @@ async function start(
       parts.add('store', async () => await store[Symbol.asyncDispose]())
       return store
     }),
-    inHouse.length > 0 && settings.sandboxUrl === null ? startSandbox({ settings, dataDir, clientSecret, inHouse, env }, log, parts) : null
+    inSandbox.length > 0 && settings.sandboxUrl === null
+      ? startSandbox({ settings, dataDir, clientSecret, inSandbox, env }, log, parts)
+      : null
   ])
   await assertKeysFit(opened.connections, keys.ring, log)
   const store = wraps.store?.(opened) ?? opened
 
   const sandbox = sandboxProcess?.ready ?? null
   const sandboxUrl = settings.sandboxUrl ?? sandbox?.url ?? null
-  const house =
+  const sandboxAccess =
     sandboxUrl === null
       ? null
       : {
           ...{ url: sandboxUrl, publicUrl: sandboxUrl, clientId: settings.sandboxClientId, clientSecret, hours: hoursOf(env) },
           ...(settings.sandboxUrl === null ? {} : { host: new URL(settings.sandboxUrl).host })
         }
-  const offered = openBrokers(settings.offers, { clock, log, meter, fraction: () => ids.fraction() }, house)
+  const offered = openBrokers(settings.offers, { clock, log, meter, fraction: () => ids.fraction() }, sandboxAccess)
   parts.add('brokers', async () => await offered[Symbol.asyncDispose]())
 
   const bus = new LocalBus(log)
@@ -199,16 +201,16 @@ async function start(
   parts.add('stream', () => stream.stop())
   const market = new MarketStream(app, {}, slotsOf(settings, connectionsMax))
   parts.add('market stream', async () => market.stop())
-  const rooms = Object.fromEntries([...STREAM_PATHS.map(path => [path, stream]), ...MARKET_PATHS.map(path => [path, market])])
+  const endpoints = Object.fromEntries([...STREAM_PATHS.map(path => [path, stream]), ...MARKET_PATHS.map(path => [path, market])])
   const closed = (code: number) => meter.count('stream_closed_total', { code: CLOSE_CODES.has(code) ? String(code) : 'other' })
-  const mayOpen = (room: Room, origin: string) =>
-    isAllowed(origin, publicUrl, room === stream ? settings.streamOrigins : settings.marketOrigins)
-  const limits = doorLimits(connectionsMax)
-  const door = new Door({ clock, log }, { rooms, trustedProxies: settings.trustedProxies, mayOpen, limits, closed })
+  const mayOpen = (endpoint: StreamEndpoint, origin: string) =>
+    isAllowed(origin, publicUrl, endpoint === stream ? settings.streamOrigins : settings.marketOrigins)
+  const limits = gatewayLimits(connectionsMax)
+  const gateway = new StreamGateway({ clock, log }, { endpoints, trustedProxies: settings.trustedProxies, mayOpen, limits, closed })
   answerPlainRequests(http, [...STREAM_PATHS, ...MARKET_PATHS])
-  door.guard(http.server)
+  gateway.guard(http.server)
   watch(meter, app, readiness)
-  watchStream(meter, stream, door)
+  watchStream(meter, stream, gateway)
   watchMarket(meter, app, market)
 
   const requests = new InFlight(http.server)
@@ -221,7 +223,7 @@ async function start(
     if (left > 0) log.warn('commands are still on the wire; the next start looks their orders up', { commands: left })
     await within(clock, stream.hub.settled(), SETTLE_MS)
     // After the last requests, so that sessions get what those did. The server is closed once the last of its sockets is.
-    await door.stop(CLOSE.goingAway, 'the service is shutting down')
+    await gateway.stop(CLOSE.goingAway, 'the service is shutting down')
     await closing
   })
   await http.listen({ host: settings.host, port: settings.port })
@@ -242,7 +244,7 @@ async function start(
   log.info('ready', { url: publicUrl })
   return {
     ...{ url: publicUrl, brokers: [...deps.brokers.values()], demo },
-    onNewLink: tell => demoHome.onNewLink(tell),
+    onNewLink: listener => demoHome.onNewLink(listener),
     stop: () => parts.stop(PART_STOP_MS + DRAIN_MS)
   }
 }
@@ -299,22 +301,26 @@ function hoursOf({ SANDBOX_CALENDAR }: NodeJS.ProcessEnv): SandboxAccess['hours'
   return SANDBOX_CALENDAR === 'exchange' ? 'exchange' : 'always'
 }
 
-interface OwnHouse {
+interface OwnSandbox {
   readonly settings: Settings
   readonly dataDir: string
   readonly clientSecret: string
   /** The brokers it stands in for. */
-  readonly inHouse: readonly BrokerId[]
+  readonly inSandbox: readonly BrokerId[]
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
-async function startSandbox({ settings, dataDir, clientSecret, inHouse, env }: OwnHouse, log: Log, parts: Parts): Promise<SandboxProcess> {
+async function startSandbox(
+  { settings, dataDir, clientSecret, inSandbox, env }: OwnSandbox,
+  log: Log,
+  parts: Parts
+): Promise<SandboxProcess> {
   const origins = settings.publicUrl === null ? ['http://127.0.0.1', 'http://localhost', 'http://[::1]'] : [settings.publicUrl]
   const options = {
     dataDir: join(dataDir, 'sandbox'),
     clientId: settings.sandboxClientId,
     clientSecret,
-    redirectUris: origins.flatMap(origin => inHouse.map(broker => callbackUrl(origin, broker, 'sandbox'))),
+    redirectUris: origins.flatMap(origin => inSandbox.map(broker => callbackUrl(origin, broker, 'sandbox'))),
     env
   }
   const sandbox = await SandboxProcess.start(options, log)
@@ -331,11 +337,11 @@ async function demoFor(
 ): Promise<Service['demo']> {
   const why = whyNotPractice(settings)
   if (why === null) return demoPlatform(deps, file, addresses)
-  const kept = file.read()
-  if (kept !== null && (await deps.store.platforms.findByClientId(kept.client_id)) !== null)
+  const stored = file.read()
+  if (stored !== null && (await deps.store.platforms.findByClientId(stored.client_id)) !== null)
     deps.log.warn('a demo platform exists on a service that is not for practice', {
       because: why,
-      clientId: kept.client_id,
+      clientId: stored.client_id,
       file: file.path
     })
   return null
@@ -361,11 +367,11 @@ function watch(meter: PromMeter, app: AppDeps, readiness: Readiness): void {
   meter.gauge('event_loop_delay_seconds', '99th percentile of the event loop’s delay', () => readiness.loopDelaySeconds())
 }
 
-function watchStream(meter: PromMeter, stream: AccountStream, door: Door): void {
-  meter.gauge('stream_sockets', 'Open sockets of the streams', () => door.sockets)
+function watchStream(meter: PromMeter, stream: AccountStream, gateway: StreamGateway): void {
+  meter.gauge('stream_sockets', 'Open sockets of the streams', () => gateway.sockets)
   meter.gauge('stream_sessions', 'Authenticated sessions of the broker stream', () => stream.authenticated)
   meter.gauge('stream_users', 'Users somebody is subscribed to', () => stream.hub.users)
-  meter.gauge('stream_waiting_bytes', 'Bytes that wait for readers who take nothing', () => door.waitingBytes)
+  meter.gauge('stream_waiting_bytes', 'Bytes that wait for readers who take nothing', () => gateway.waitingBytes)
   meter.total('stream_deliveries_total', 'Updates given to sessions', () => stream.hub.deliveries)
 }
 

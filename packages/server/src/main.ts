@@ -61,10 +61,10 @@ async function stop(signal: string): Promise<void> {
 
 function answerArguments(args: readonly string[]): void {
   if (args.length === 0) return
-  const asksHelp = args.includes('--help') || args.includes('-h')
-  if (asksHelp) process.stdout.write(startUsage(ALL_SETTINGS))
+  const wantsHelp = args.includes('--help') || args.includes('-h')
+  if (wantsHelp) process.stdout.write(startUsage(ALL_SETTINGS))
   else process.stderr.write(noArguments(args))
-  process.exit(asksHelp ? 0 : 2)
+  process.exit(wantsHelp ? 0 : 2)
 }
 
 function settingsOrExit({ findings, isMisset }: Preflight): Settings {

@@ -79,7 +79,7 @@ export class UnknownValueCounter {
 
   #count(key: string, value: unknown, level: 'warn' | 'error'): void {
     const { broker, log, meter } = this.#options
-    meter.count('broker_unknown_words_total', { broker, field: key })
+    meter.count('broker_unknown_values_total', { broker, field: key })
     const shown = (typeof value === 'string' ? value : typeof value).slice(0, SHOWN_MAX)
     const entry = `${key} ${shown}`
     if (this.#logged.has(entry) || this.#logged.size >= LOGGED_MAX) return

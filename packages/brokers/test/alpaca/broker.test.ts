@@ -83,7 +83,7 @@ test('an order with an unknown status is left out, counted and logged; the rest 
     ['ETH/USD']
   )
   assert.ok(leftOut.length > 0 && leftOut.every(id => id !== null))
-  assert.ok(opened.meter.counted('broker_unknown_words_total', { broker: 'ALPACA', field: 'status' }) > 0)
+  assert.ok(opened.meter.counted('broker_unknown_values_total', { broker: 'ALPACA', field: 'status' }) > 0)
   assert.ok(opened.log.lines.some(({ level, fields }) => level === 'error' && fields.value === 'levitating'))
 })
 

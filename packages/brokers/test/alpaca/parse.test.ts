@@ -61,7 +61,7 @@ test('positions: crypto pairs get their slash back, and the side gives the sign 
   assert.equal(read({ ...short, qty: '2' }).quantity, '-2')
   assert.equal(read({ ...short, qty: '-2', side: 'long' }).quantity, '2')
   assert.equal(read({ ...short, asset_class: 'us_treasury' }).instrument, 'OPT')
-  assert.equal(known.meter.counted('broker_unknown_words_total', { broker: 'ALPACA', field: 'asset_class' }), 1)
+  assert.equal(known.meter.counted('broker_unknown_values_total', { broker: 'ALPACA', field: 'asset_class' }), 1)
 })
 
 test('pairs without their slash', () => {
@@ -221,7 +221,7 @@ test('activities: trades with what they came to, and everything else by its kind
     ]
   )
   assert.equal(parseTransaction({ ...fixture('activities').body[4], activity_type: 'NEWONE' }, known.unknownValues).type, 'OTHER')
-  assert.equal(known.meter.counted('broker_unknown_words_total', { broker: 'ALPACA', field: 'activity_type' }), 1)
+  assert.equal(known.meter.counted('broker_unknown_values_total', { broker: 'ALPACA', field: 'activity_type' }), 1)
 })
 
 /** Any record of the fixtures with some fields replaced by anything. */

@@ -228,7 +228,7 @@ test('an unknown status is a gap, counted and logged; the connection stays', asy
   const { data } = fixture('stream.new').body
   send(venue.last, JSON.stringify({ stream: 'trade_updates', data: { ...data, order: { ...data.order, status: 'levitating' } } }))
   await listener.receives(() => listener.history === 'live, gap malformed, live', 'a gap')
-  assert.equal(opened.meter.counted('broker_unknown_words_total', { broker: 'ALPACA', field: 'status' }), 1)
+  assert.equal(opened.meter.counted('broker_unknown_values_total', { broker: 'ALPACA', field: 'status' }), 1)
   // A new value for what happened only describes it.
   send(venue.last, JSON.stringify({ stream: 'trade_updates', data: { ...data, event: 'levitated' } }))
   await listener.receives(() => listener.orders.length === 1, 'the order')

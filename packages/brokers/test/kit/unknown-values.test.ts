@@ -15,7 +15,7 @@ function start() {
   return {
     log,
     unknownValues: new UnknownValueCounter({ broker: 'ACME', log, meter }),
-    counted: (field: string) => meter.counted('broker_unknown_words_total', { broker: 'ACME', field })
+    counted: (field: string) => meter.counted('broker_unknown_values_total', { broker: 'ACME', field })
   }
 }
 

@@ -183,7 +183,7 @@ test('orders: every page of today, and what was closed since; the clock is the b
   )
   assert.deepEqual(leftOut, ['2'])
   assert.equal(brokerClock, '2026-11-20T15:00:10.000000Z')
-  assert.equal(venue.meter.counted('broker_unknown_words_total', { broker: 'TRADESTATION', field: 'Status' }), 1)
+  assert.equal(venue.meter.counted('broker_unknown_values_total', { broker: 'TRADESTATION', field: 'Status' }), 1)
 
   venue.answer('GET /orders', { Orders: [], NextToken: 'same' })
   await assert.rejects(venue.broker.orders(ACCOUNT, since, soon()), fault('malformed'))

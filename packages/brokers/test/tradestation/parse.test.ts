@@ -101,7 +101,7 @@ test('positions: what is short is negative, and what has unknown enum values is 
     [first?.lastPrice, first?.averagePrice, first?.unrealizedPl, first?.realizedPl, first?.totalPl],
     ['216.63', '216.68', '-0.50', null, null]
   )
-  const counted = (field: string) => meter.counted('broker_unknown_words_total', { broker: 'TRADESTATION', field })
+  const counted = (field: string) => meter.counted('broker_unknown_values_total', { broker: 'TRADESTATION', field })
   assert.deepEqual([counted('Symbol'), counted('AssetType')], [1, 1])
   assert.equal(log.lines.filter(({ level }) => level === 'error').length, 2)
 })
@@ -170,7 +170,7 @@ test('what else an order can be, and one of an unknown status is left out', () =
     ]
   )
   assert.equal(orders[2]?.updatedAt, '2026-11-20T15:00:03.000000Z')
-  assert.equal(meter.counted('broker_unknown_words_total', { broker: 'TRADESTATION', field: 'Status' }), 1)
+  assert.equal(meter.counted('broker_unknown_values_total', { broker: 'TRADESTATION', field: 'Status' }), 1)
 })
 
 test('a multi-leg order: its size is what the legs have in common, a credit is sold, and a leg is reported when it is whole', () => {

@@ -135,7 +135,7 @@ test('an order with unknown enum values is counted and a gap, and hides no other
     followed.history.filter(kind => kind !== 'balances'),
     ['live', 'gap malformed', 'live', '2 working']
   )
-  assert.equal(venue.meter.counted('broker_unknown_words_total', { broker: 'TRADESTATION', field: 'Status' }), 2)
+  assert.equal(venue.meter.counted('broker_unknown_values_total', { broker: 'TRADESTATION', field: 'Status' }), 2)
   assert.equal(venue.streams.length, 2)
 })
 

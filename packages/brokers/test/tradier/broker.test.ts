@@ -120,7 +120,7 @@ test('an order that is listed and cannot be read is not absent', async () => {
     fault('malformed')
   )
   await assert.rejects(broker.findOrder({ by: 'brokerOrderId', brokerAccountId: ACCOUNT, brokerOrderId: '2' }, soon()), fault('malformed'))
-  assert.equal(meter.counted('broker_unknown_words_total', { broker: 'TRADIER', field: 'status' }), 2)
+  assert.equal(meter.counted('broker_unknown_values_total', { broker: 'TRADIER', field: 'status' }), 2)
   // A list of all of them has those that can be read.
   assert.deepEqual(
     (await broker.orders(ACCOUNT, parseTimestamp('2026-11-03T00:00:00Z', 'since'), soon())).items.map(({ brokerOrderId }) => brokerOrderId),

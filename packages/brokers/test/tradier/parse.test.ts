@@ -195,7 +195,7 @@ test('orders of every class; one of an unknown type is left out and counted', ()
       ['900560', 'MLEG_OPT', null, 'BUY', 'LMT', 'DAY', 'pending', '0']
     ]
   )
-  assert.equal(meter.counted('broker_unknown_words_total', { broker: 'TRADIER', field: 'type' }), 1)
+  assert.equal(meter.counted('broker_unknown_values_total', { broker: 'TRADIER', field: 'type' }), 1)
   const [spread, , short, unfilled, limit, , combo] = list
   assert.ok(spread !== undefined && short !== undefined && unfilled !== undefined && limit !== undefined && combo !== undefined)
   assert.deepEqual([spread.quantity, spread.filledTotal], ['2', { quantity: '2', averagePrice: '1.18' }])
@@ -292,7 +292,7 @@ test('the history: types by what they move, ids that stay the same', () => {
     ids.slice(2),
     'whatever else is read'
   )
-  assert.equal(meter.counted('broker_unknown_words_total', { broker: 'TRADIER', field: 'type' }), 2)
+  assert.equal(meter.counted('broker_unknown_values_total', { broker: 'TRADIER', field: 'type' }), 2)
 })
 
 test('the four forms of a no', () => {

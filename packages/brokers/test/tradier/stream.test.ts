@@ -142,5 +142,5 @@ test('a stream that Tradier refuses, and an unknown value, are gaps; then it is 
   await until(() => followed.count('live') === 3, 'live again')
   const causes = followed.events.flatMap(event => (event.type === 'gap' ? [event.cause] : []))
   assert.deepEqual(causes, ['refused', 'malformed'])
-  assert.equal(followed.tradier.meter.counted('broker_unknown_words_total', { broker: 'TRADIER', field: 'status' }), 1)
+  assert.equal(followed.tradier.meter.counted('broker_unknown_values_total', { broker: 'TRADIER', field: 'status' }), 1)
 })

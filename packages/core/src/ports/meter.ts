@@ -17,7 +17,7 @@ export type CounterName =
   | 'market_late_trades_total'
   | 'market_authentications_failed_total'
   | 'broker_faults_total'
-  | 'broker_unknown_words_total'
+  | 'broker_unknown_values_total'
   | 'broker_records_refused_total'
   | 'connections_broken_total'
   | 'seals_broken_total'

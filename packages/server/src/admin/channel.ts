@@ -81,14 +81,14 @@ export class AdminChannel {
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const gone = new AbortController()
     response.once('close', () => gone.abort(new AdminRefused('the operator went away')))
-    const say = (line: object) => response.writable && response.write(`${JSON.stringify(line)}\n`)
+    const send = (line: object) => response.writable && response.write(`${JSON.stringify(line)}\n`)
     response.writeHead(200, { 'content-type': 'application/x-ndjson', connection: 'close' })
     try {
       const { name, by, input } = await readRequest(request)
       const signal = AbortSignal.any([gone.signal, this.#stopping.signal])
-      say({ output: await this.#perform(name, input, { by, signal, progress: progress => say({ progress }) }) })
+      send({ output: await this.#perform(name, input, { by, signal, progress: progress => send({ progress }) }) })
     } catch (cause) {
-      say(this.#failure(cause))
+      send(this.#failure(cause))
     }
     response.end()
   }

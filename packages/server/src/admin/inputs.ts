@@ -27,9 +27,9 @@ export function timeOrNull(value: unknown): Timestamp | null {
   return value === null || value === undefined ? null : parseClientTime(value, 'expires')
 }
 
-export function word<const Word extends string>(value: unknown, what: string, words: readonly Word[]): Word {
-  const found = words.find(known => known === value)
-  if (found === undefined) throw new Malformed(what, `one of ${words.join(', ')}`, value)
+export function oneOf<const Value extends string>(value: unknown, what: string, values: readonly Value[]): Value {
+  const found = values.find(known => known === value)
+  if (found === undefined) throw new Malformed(what, `one of ${values.join(', ')}`, value)
   return found
 }
 

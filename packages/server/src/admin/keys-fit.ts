@@ -21,9 +21,9 @@ export async function assertKeysFit(connections: Pick<ConnectionStore, 'sealedUn
   const vault = new EnvelopeVault(ring)
   let opened = 0
   for (const item of items) {
-    const trouble = troubleWith(item, vault, ring)
-    if (trouble === null) opened += 1
-    else log.error('a stored credential cannot be opened', { connectionId: item.connectionId, why: trouble })
+    const problem = problemWith(item, vault, ring)
+    if (problem === null) opened += 1
+    else log.error('a stored credential cannot be opened', { connectionId: item.connectionId, why: problem })
   }
   if (items.length > 0 && opened === 0)
     throw new AdminRefused(
@@ -32,7 +32,7 @@ export async function assertKeysFit(connections: Pick<ConnectionStore, 'sealedUn
 }
 
 /** @throws AdminRefused when its key is not here at all: that is never damage. */
-function troubleWith(item: RewrapItem, vault: EnvelopeVault, ring: KeyRing): string | null {
+function problemWith(item: RewrapItem, vault: EnvelopeVault, ring: KeyRing): string | null {
   try {
     const keyId = sealedKeyId(item.credentials.sealed)
     if (ring.find(keyId) === undefined)

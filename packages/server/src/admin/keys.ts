@@ -58,7 +58,7 @@ export async function rotateKeys(deps: AdminDeps, { mode, retire }: RotateKeys, 
   await deps.store.audit.append(operatorEntry(deps.clock.now(), run, 'keys.rewrap', vault.currentKeyId, detail))
   for (const { place, connectionId, why } of done.unreadable)
     deps.log.error('a stored credential cannot be opened', { place, connectionId, why })
-  const ending = await retireOld(deps, keys, vault, retire, done.unreadable.length, run)
+  const retirement = await retireOld(deps, keys, vault, retire, done.unreadable.length, run)
   return {
     source: keys.file === null ? 'environment' : 'file',
     keyId: vault.currentKeyId,
@@ -66,7 +66,7 @@ export async function rotateKeys(deps: AdminDeps, { mode, retire }: RotateKeys, 
     resumed: left > 0,
     rewrapped,
     unreadable: done.unreadable,
-    ...ending
+    ...retirement
   }
 }
 

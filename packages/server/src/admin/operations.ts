@@ -4,7 +4,7 @@ import { SCOPES } from '@trunkline/core/domain/platform-key'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
 import type { AuditEntry } from '@trunkline/core/ports/store'
 import { parseColor } from '../ops/color.ts'
-import { field, NAME_LENGTH_MAX, orNull, printable, texts, timeOrNull, uuid, whole, word, yesOrNo } from './inputs.ts'
+import { field, NAME_LENGTH_MAX, oneOf, orNull, printable, texts, timeOrNull, uuid, whole, yesOrNo } from './inputs.ts'
 
 export interface Operations {
   'platform.create': { readonly input: NewPlatform; readonly output: PlatformView & { readonly clientSecret: string } }
@@ -318,8 +318,8 @@ export const INPUT_PARSERS: { readonly [Name in OperationName]: (input: unknown)
   'user.enable': namedUser,
   'keys.status': () => ({}),
   'keys.rotate': input => ({
-    mode: word(field(input, 'mode'), 'mode', ['add', 'finish']),
-    retire: word(field(input, 'retire'), 'retire', ['no', 'when_safe', 'now'])
+    mode: oneOf(field(input, 'mode'), 'mode', ['add', 'finish']),
+    retire: oneOf(field(input, 'retire'), 'retire', ['no', 'when_safe', 'now'])
   }),
   'orders.unresolved': input => ({ limit: whole(field(input, 'limit'), 'limit', 1, ORDERS_LIMIT_MAX) }),
   'orders.abandoned': input => ({ limit: whole(field(input, 'limit'), 'limit', 1, ORDERS_LIMIT_MAX) }),
@@ -336,7 +336,7 @@ export const INPUT_PARSERS: { readonly [Name in OperationName]: (input: unknown)
     because: printable(field(input, 'because'), 'because', 200),
     unseen: yesOrNo(field(input, 'unseen'), 'unseen')
   }),
-  'audit.verify': input => ({ kept: keptHead(field(input, 'kept')) }),
+  'audit.verify': input => ({ kept: expectedHead(field(input, 'kept')) }),
   'audit.export': input => ({
     after: whole(field(input, 'after'), 'after', 0, Number.MAX_SAFE_INTEGER),
     limit: whole(field(input, 'limit'), 'limit', 1, AUDIT_LIMIT_MAX)
@@ -387,7 +387,7 @@ function redirects(value: unknown): readonly string[] {
   throw new Malformed('redirects', `at most ${REDIRECTS_MAX} addresses`, value)
 }
 
-function keptHead(value: unknown): ChainHead | null {
+function expectedHead(value: unknown): ChainHead | null {
   if (value === null || value === undefined) return null
   return parseChainHead(`${String(field(value, 'position'))}:${String(field(value, 'hash'))}`)
 }

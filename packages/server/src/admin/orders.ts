@@ -108,13 +108,13 @@ function view(order: Order): UnresolvedOrder {
   const { orderId, clOrdId, platformId, userId, connectionId, broker, accountNumber, entryTime, status, submission } = order
   return {
     ...{ orderId, clOrdId, platformId, userId, connectionId, broker, accountNumber, entryTime, status },
-    asks: asks(order),
+    asks: describeOrder(order),
     submission: submission.state
   }
 }
 
 /** `BUY 10 AAPL LMT 100.00 DAY`. */
-function asks({ side, quantity, notional, symbol, legs, type, limitPrice, stopPrice, tif }: Order): string {
+function describeOrder({ side, quantity, notional, symbol, legs, type, limitPrice, stopPrice, tif }: Order): string {
   const subject = legs === null ? symbol : legs.map(leg => `${leg.side} ${leg.ratio} ${leg.symbol}`).join(' + ')
   const amount = quantity ?? (notional === null ? null : `for ${notional}`)
   return [side, amount, subject, type, limitPrice, stopPrice === null ? null : `stop ${stopPrice}`, tif]

@@ -82,7 +82,7 @@ export async function setKeyDisabled(deps: AdminDeps, wanted: string, isDisabled
   const action = isDisabled ? 'key.disable' : 'key.enable'
   const entry = operatorEntry(deps.clock.now(), run, action, key.keyId, { client_id: key.clientId })
   await demand(deps.store.platformKeys.setDisabled(key.keyId, disabledAt, entry), wanted)
-  tellEnded(deps, platform, isDisabled ? key.keyId : null)
+  publishEnded(deps, platform, isDisabled ? key.keyId : null)
   return { ...viewOf(key), disabledAt }
 }
 
@@ -93,11 +93,11 @@ export async function revokeKey(deps: AdminDeps, { key: wanted }: { readonly key
     throw new AdminRefused('This is the platform’s first key, which has its client_id. It can be disabled, not revoked.')
   const entry = operatorEntry(deps.clock.now(), run, 'key.revoke', key.keyId, { client_id: key.clientId })
   await demand(deps.store.platformKeys.revoke(key.keyId, entry), wanted)
-  tellEnded(deps, platform, key.keyId)
+  publishEnded(deps, platform, key.keyId)
   return viewOf(key)
 }
 
-function tellEnded({ bus }: AdminDeps, { platformId }: Platform, keyId: KeyId | null): void {
+function publishEnded({ bus }: AdminDeps, { platformId }: Platform, keyId: KeyId | null): void {
   bus?.publish(keyId === null ? { type: 'platform_secret_changed', platformId } : { type: 'platform_access_ended', platformId, keyId })
 }
 

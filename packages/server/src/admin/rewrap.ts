@@ -19,7 +19,7 @@ export interface Rewrapped {
 
 const BATCH = 500
 /** Writes at a time: enough to share commits, few enough to stay out of the way of orders. */
-const LANES = 4
+const AT_ONCE = 4
 /** So many that cannot be opened mean that a key is missing, not that rows are damaged. */
 const UNREADABLE_MAX = 1_000
 const TRIES_MAX = 50
@@ -72,9 +72,9 @@ class RewrapWalk {
     while (true) {
       const { items, isAll } = await this.#next()
       const met = this.#met
-      for (let at = 0; at < items.length; at += LANES) {
+      for (let at = 0; at < items.length; at += AT_ONCE) {
         this.#run.signal.throwIfAborted()
-        await Promise.all(items.slice(at, at + LANES).map(item => this.#rewrap(item)))
+        await Promise.all(items.slice(at, at + AT_ONCE).map(item => this.#rewrap(item)))
       }
       // Values written meanwhile under the current key turn up as well: waiting for an empty list could take for ever.
       if (isAll && this.#met === met) return this.#met - before

@@ -2,19 +2,19 @@ import type { Log, LogFields } from '@trunkline/core/ports/log'
 import { type Rate, RateLimiter } from './rate-limit.ts'
 
 /** Of each message. What a client can cause again and again must not become a flood of lines. */
-const LINES = { perSecond: 1, burst: 20 }
+const RATE = { perSecond: 1, burst: 20 }
 
 /** A log of what clients cause: each message at a bounded rate, and the next line of it says how many were left out. Debug lines are let through. */
 export class BoundedLog implements Log {
   readonly #log: Log
   readonly #monotonicMs: () => number
-  readonly #lines: RateLimiter
+  readonly #rates: RateLimiter
   readonly #leftOut = new Map<string, number>()
 
-  constructor(log: Log, monotonicMs: () => number, lines: Rate = LINES) {
+  constructor(log: Log, monotonicMs: () => number, rate: Rate = RATE) {
     this.#log = log
     this.#monotonicMs = monotonicMs
-    this.#lines = new RateLimiter(lines)
+    this.#rates = new RateLimiter(rate)
   }
 
   debug(message: string, fields?: LogFields): void {
@@ -36,7 +36,7 @@ export class BoundedLog implements Log {
   #write(level: 'info' | 'warn' | 'error', message: string, fields: LogFields | undefined): void {
     const leftOut = this.#leftOut.get(message) ?? 0
     // Messages are written in the code, so there are few of them.
-    if (this.#lines.take(message, this.#monotonicMs()).retryAfterSeconds !== null) {
+    if (this.#rates.take(message, this.#monotonicMs()).retryAfterSeconds !== null) {
       this.#leftOut.set(message, leftOut + 1)
       return
     }

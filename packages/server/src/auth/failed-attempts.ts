@@ -52,7 +52,7 @@ export class FailedAttempts implements AttemptLimits {
   }
 
   /** From now on secrets are known as good from the moment they are issued: their owner has not used them, and may be under a flood. */
-  learnFrom(bus: Pick<Bus, 'subscribe'>): () => void {
+  listenTo(bus: Pick<Bus, 'subscribe'>): () => void {
     return bus.subscribe(
       message => {
         if (message.type !== 'secret_issued') return

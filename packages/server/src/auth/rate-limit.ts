@@ -72,13 +72,13 @@ export class RateLimiter {
       known.at = nowMs
       return known
     }
-    if (this.#buckets.size >= this.#bucketsMax) this.#makeRoom(nowMs)
+    if (this.#buckets.size >= this.#bucketsMax) this.#evict(nowMs)
     const bucket = { tokens: burst, at: nowMs }
     this.#buckets.set(caller, bucket)
     return bucket
   }
 
-  #makeRoom(nowMs: number): void {
+  #evict(nowMs: number): void {
     const { perSecond, burst } = this.#rate
     for (const [caller, { tokens, at }] of this.#buckets) {
       if (tokens + ((nowMs - at) / 1_000) * perSecond >= burst) this.#buckets.delete(caller)

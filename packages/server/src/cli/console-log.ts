@@ -15,14 +15,14 @@ export class ConsoleLog implements Log {
   info(): void {}
 
   warn(message: string, fields: LogFields = {}): void {
-    this.#say('warning', message, fields)
+    this.#write('warning', message, fields)
   }
 
   error(message: string, fields: LogFields = {}): void {
-    this.#say('error', message, fields)
+    this.#write('error', message, fields)
   }
 
-  #say(level: string, message: string, fields: LogFields): void {
+  #write(level: string, message: string, fields: LogFields): void {
     const facts = Object.entries(fields).map(([name, value]) => `${name}: ${value instanceof Error ? value.message : String(value)}`)
     this.#console.err(`${level}: ${withoutSecrets(message)}${facts.length === 0 ? '' : ` (${withoutSecrets(facts.join(', '))})`}\n`)
   }

@@ -1,7 +1,7 @@
 import { withoutSecrets } from '../ops/redact.ts'
 
 /** Errors whose message was written for an operator. */
-const FOR_PEOPLE = new Set([
+const FOR_OPERATORS = new Set([
   'AdminRefused',
   'AdminFailed',
   'KeyFileRefused',
@@ -23,7 +23,7 @@ export function explain(cause: unknown): string {
   if (cause.name === 'AbortError' || cause.message === 'interrupted')
     return 'Interrupted. What was begun can be finished by running this again.'
   const because = cause.cause instanceof Error && cause.cause.message !== cause.message ? ` (${cause.cause.message})` : ''
-  const text = FOR_PEOPLE.has(cause.name) ? `${cause.message}${because}` : `${cause.name}: ${cause.message}${because}`
+  const text = FOR_OPERATORS.has(cause.name) ? `${cause.message}${because}` : `${cause.name}: ${cause.message}${because}`
   // Line by line: a list of faults stays a list.
   return text.split('\n').map(withoutSecrets).join('\n')
 }

@@ -20,7 +20,7 @@ export async function rotateKeys(
   })
   if (console.isTerminal) console.err('\r')
   if (json) outJson(console, done)
-  else console.out(told(done, retire))
+  else console.out(rotationSummary(done, retire))
   if (done.unreadable.length > 0) throw new CommandFailed(1, complaint(done))
 }
 
@@ -54,7 +54,7 @@ function itemOf(id: string, key: Uint8Array): string {
   return `${id}:${Buffer.from(key).toString('base64')}\n`
 }
 
-function told(done: Rotation, retire: boolean): string {
+function rotationSummary(done: Rotation, retire: boolean): string {
   const first = done.added
     ? `Master key ${done.keyId} was added and is current.`
     : done.resumed

@@ -11,7 +11,7 @@ import { type Settings, settingsOf } from '../config/settings.ts'
 import { SystemClock } from '../ops/clock.ts'
 import { RandomIds } from '../ops/ids.ts'
 import type { SqlStore } from '../store/index.ts'
-import { DatabaseHeld, placeOf, SoleProcess } from '../store/sole-process.ts'
+import { DatabaseHeld, databaseAddressOf, SoleProcess } from '../store/sole-process.ts'
 import { Sha256Hasher } from '../vault/hasher.ts'
 import { type Keys, openKeys } from '../vault/index.ts'
 import { CommandFailed, type Console } from './console.ts'
@@ -75,7 +75,7 @@ async function openOwnStore(settings: Settings, dataDir: string, name: Operation
       { ...options, migrating: work => whileFree(url, deps, work) }
     ).catch((cause: unknown) => {
       if (!(cause instanceof StoreUnavailable)) throw cause
-      throw new AdminRefused(`PostgreSQL at ${placeOf(url)} (TRUNKLINE_DATABASE_URL) cannot be reached.`, { cause: cause.cause })
+      throw new AdminRefused(`PostgreSQL at ${databaseAddressOf(url)} (TRUNKLINE_DATABASE_URL) cannot be reached.`, { cause: cause.cause })
     })
   const database = join(dataDir, 'database')
   assertOurs(dataDir)

@@ -20,17 +20,17 @@ const ABANDONED =
 function abandonedTable(orders: readonly AbandonedOrder[]): string {
   const head = ['order_id', 'removed', 'submission', 'waits for', 'broker', 'account', 'broker_order_id', 'broker_cl_ord_id', 'asks for']
   const rows = orders.map(({ orderId, removedAt, detail }) => [
-    ...[orderId, removedAt.slice(0, 19).concat('Z'), said(detail.submission), said(detail.pending_request), said(detail.broker)],
-    ...[said(detail.account_number), said(detail.broker_order_id), said(detail.broker_cl_ord_id), asksOf(detail)]
+    ...[orderId, removedAt.slice(0, 19).concat('Z'), orDash(detail.submission), orDash(detail.pending_request), orDash(detail.broker)],
+    ...[orDash(detail.account_number), orDash(detail.broker_order_id), orDash(detail.broker_cl_ord_id), orderSummary(detail)]
   ])
   return aligned([head, ...rows.map(row => row.map(shown))])
 }
 
-function said(value: AbandonedOrder['detail'][string] | undefined): string {
+function orDash(value: AbandonedOrder['detail'][string] | undefined): string {
   return value === null || value === undefined ? '-' : String(value)
 }
 
-function asksOf({ side, quantity, notional, symbol, type, limit_price, stop_price, tif }: AbandonedOrder['detail']): string {
+function orderSummary({ side, quantity, notional, symbol, type, limit_price, stop_price, tif }: AbandonedOrder['detail']): string {
   const amount = quantity ?? (notional === null ? null : `for ${notional}`)
   return [side, amount, symbol, type, limit_price, stop_price === null ? null : `stop ${stop_price}`, tif]
     .filter(part => part !== null && part !== undefined)
@@ -73,7 +73,7 @@ export async function neverReceivedAll(console: Console, options: SetOptions): P
   const input = { because, broker, connectionId, olderThanHours, unseen: unseen === true, expected }
   const { fitting, set, orders, kept } = await perform(console, 'orders.settle_all', input)
   if (options.json)
-    return outJson(console, { fitting, set, is_trial: expected === null, orders: orders.map(wire), kept: kept.map(wireKept) })
+    return outJson(console, { fitting, set, is_trial: expected === null, orders: orders.map(wire), kept: kept.map(wireSkipped) })
   if (fitting === 0) return console.out('No order of unknown fate fits.\n')
   if (orders.length > 0) console.out(table(orders))
   for (const { orderId, why } of kept) console.out(`Kept: ${shown(orderId)}: ${shown(why)}\n`)
@@ -85,7 +85,7 @@ export async function neverReceivedAll(console: Console, options: SetOptions): P
   )
 }
 
-function wireKept({ orderId, why }: { readonly orderId: string; readonly why: string }): object {
+function wireSkipped({ orderId, why }: { readonly orderId: string; readonly why: string }): object {
   return { order_id: orderId, why }
 }
 

@@ -270,7 +270,7 @@ function addAudit(group: Command, console: Console): void {
   group
     .command('verify')
     .description('walk the whole chain; name the first entry that was altered, moved or removed')
-    .option('--kept <position:hash>', 'an end of the chain that was noted earlier; the chain must still go through it', keptHead)
+    .option('--kept <position:hash>', 'an end of the chain that was noted earlier; the chain must still go through it', expectedHead)
     .addOption(json())
     .action(async options => (await import('./audit.ts')).verifyAudit(console, options))
   group
@@ -286,7 +286,7 @@ function addAudit(group: Command, console: Console): void {
     .argument('<file>', 'as audit export wrote it')
     .option('--compare', 'with the service’s own audit log (or its database’s, where no service runs)')
     .option('--follows <file>', 'the export before it, which it must continue without a gap')
-    .option('--kept <position:hash>', 'an end of the chain that was noted earlier, which the file must go through', keptHead)
+    .option('--kept <position:hash>', 'an end of the chain that was noted earlier, which the file must go through', expectedHead)
     .addOption(json())
     .action(async (file, options) => (await import('./audit-export.ts')).verifyExport(console, file, options))
   group
@@ -305,7 +305,7 @@ function addDocs(program: Command, console: Console): void {
     .action(async options => (await import('./docs.ts')).writeDocs(console, options))
 }
 
-function keptHead(text: string): ChainHead {
+function expectedHead(text: string): ChainHead {
   try {
     return parseChainHead(text)
   } catch (cause) {

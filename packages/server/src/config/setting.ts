@@ -116,11 +116,11 @@ export function optionalInteger(min: number, max: number): (value: string) => nu
   return value => (value === '' ? null : integer(min, max)(value))
 }
 
-export function oneOf<const T extends string>(...words: readonly T[]): (value: string) => T {
+export function oneOf<const T extends string>(...values: readonly T[]): (value: string) => T {
   return value => {
-    const word = words.find(known => known === value)
-    if (word === undefined) throw new Error(`one of ${words.join(', ')}`)
-    return word
+    const found = values.find(known => known === value)
+    if (found === undefined) throw new Error(`one of ${values.join(', ')}`)
+    return found
   }
 }
 

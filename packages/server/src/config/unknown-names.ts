@@ -23,7 +23,7 @@ export function unknownNames(env: Readonly<Record<string, string | undefined>>):
 }
 
 /** The sentence about it. */
-export function wordsAbout({ meant }: UnknownName): string {
+export function messageAbout({ meant }: UnknownName): string {
   return `is no setting and has no effect${meant === null ? '' : `; is ${meant} meant?`}`
 }
 

@@ -32,10 +32,10 @@ export async function demoBroker(platform: Client, id: string): Promise<DemoBrok
     id,
     name: textOf(found, 'name'),
     environment,
-    timesInForce: wordsOf(recordOf(found.times_in_force).STK),
+    timesInForce: stringsOf(recordOf(found.times_in_force).STK),
     canModify: textOf(found, 'replace') !== 'none',
     hasTransactions: found.transactions === true,
-    channels: wordsOf(recordOf(found.market_data).channels)
+    channels: stringsOf(recordOf(found.market_data).channels)
   }
 }
 
@@ -46,6 +46,6 @@ export function tradingAccount(accounts: Awaited<ReturnType<Client['list']>>): s
   return textOf(account, 'account_id')
 }
 
-function wordsOf(value: unknown): readonly string[] {
+function stringsOf(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.map(String) : []
 }

@@ -9,8 +9,8 @@ import { parseArgs } from 'node:util'
 import { demoBroker } from './broker.ts'
 import { Client, listOf, recordOf, textOf } from './client.ts'
 import { outsideSpread, recordedSpread } from './recorded-spread.ts'
+import { runScenario, type Stage } from './scenario.ts'
 import { startService } from './service.ts'
-import { type Stage, tell } from './story.ts'
 
 const RECORDED = { symbol: 'SPY', day: '2013-10-07', at: '10:30' }
 
@@ -23,16 +23,16 @@ Plays a whole life at a broker through the public REST API: a user, a connection
   --data-dir  of the running service; TRUNKLINE_DATA_DIR or .data unless said. Start it in another terminal: npm start
   --replay    a folder of recorded data: the same on a recorded day, by a service of its own`
 
-const say = (text: string) => process.stdout.write(`${text}\n`)
+const print = (text: string) => process.stdout.write(`${text}\n`)
 const values = choices()
 
 try {
   if (values === null) process.exitCode = 2
-  else if (values.help) say(ABOUT)
+  else if (values.help) print(ABOUT)
   else if (values.replay === undefined) await live(values)
   else await recorded(values, resolve(values.replay))
 } catch (cause) {
-  say(`\nThe demo stopped: ${cause instanceof Error ? cause.message : String(cause)}`)
+  print(`\nThe demo stopped: ${cause instanceof Error ? cause.message : String(cause)}`)
   process.exitCode = 1
 }
 
@@ -57,30 +57,36 @@ function choices(): Choices | null {
       }
     }).values
   } catch (cause) {
-    say(`${cause instanceof Error ? `${cause.message}\n` : ''}${USAGE}`)
+    print(`${cause instanceof Error ? `${cause.message}\n` : ''}${USAGE}`)
     return null
   }
 }
 
-async function live(asked: Choices): Promise<void> {
-  const stage = await stageOf(asked, asked['data-dir'])
-  say(`Against the service at ${stage.platform.baseUrl}, on synthetic prices\n`)
-  await tell(stage)
-  say(`\nEverything above went through the public REST API. Read it in the reference: ${stage.platform.baseUrl}/docs`)
+async function live(options: Choices): Promise<void> {
+  const stage = await stageOf(options, options['data-dir'])
+  print(`Against the service at ${stage.platform.baseUrl}, on synthetic prices\n`)
+  await runScenario(stage)
+  print(`\nEverything above went through the public REST API. Read it in the reference: ${stage.platform.baseUrl}/docs`)
 }
 
 /** Runs a service of its own over the recorded day, and holds every fill against the spread recorded at its moment. */
-async function recorded(asked: Choices, folder: string): Promise<void> {
+async function recorded(options: Choices, folder: string): Promise<void> {
   const { symbol, day, at } = RECORDED
-  say(`On ${symbol} as recorded on ${day}, from ${at} New York\n`)
+  print(`On ${symbol} as recorded on ${day}, from ${at} New York\n`)
   const spread = await recordedSpread(folder, symbol, day)
   await using service = await startService({ SANDBOX_MARKET: `replay:${folder}?date=${day}&at=${at}&symbols=${symbol}` })
-  const stage = await stageOf(asked, service.dataDir)
-  const orders = await tell({ ...stage, login: await wealthyLogin(service.dataDir), symbol, day, thin: { symbol, quantity: '60000' } })
+  const stage = await stageOf(options, service.dataDir)
+  const orders = await runScenario({
+    ...stage,
+    login: await wealthyLogin(service.dataDir),
+    symbol,
+    day,
+    thin: { symbol, quantity: '60000' }
+  })
   const fills = orders.flatMap(order => listOf(order, 'fills'))
   const strays = fills.filter(fill => outsideSpread(spread, textOf(fill, 'time'), textOf(fill, 'price')))
-  for (const fill of strays) say(`  outside the recorded spread: ${textOf(fill, 'price')} at ${textOf(fill, 'time')}`)
-  say(`\n${fills.length - strays.length} of ${fills.length} fills lie inside the spread recorded at their moment.`)
+  for (const fill of strays) print(`  outside the recorded spread: ${textOf(fill, 'price')} at ${textOf(fill, 'time')}`)
+  print(`\n${fills.length - strays.length} of ${fills.length} fills lie inside the spread recorded at their moment.`)
   if (strays.length > 0 || fills.length === 0) process.exitCode = 1
 }
 
@@ -103,7 +109,7 @@ async function stageOf({ login: which, broker }: Choices, dataDir: string): Prom
     symbol: 'AAPL',
     thin: { symbol: 'THIN', quantity: '400' },
     day: null,
-    say
+    print
   }
 }
 

@@ -17,35 +17,35 @@ const PARAMETERS: Readonly<Record<string, Json>> = {
  * The first thing each channel tells of a symbol, as it came, in the order of `channels`: the service's words where the broker has none of
  * it. @throws Error for a channel that tells nothing.
  */
-export async function firstWords(
+export async function firstMessages(
   url: string,
   accessToken: string,
   symbol: string,
   channels: readonly string[]
 ): Promise<readonly (readonly [string, string])[]> {
   const socket = new WebSocket(url)
-  const told = new Map<string, string>()
+  const received = new Map<string, string>()
   const subscriptions = new Map<string, string>()
   const { promise, resolve, reject } = Promise.withResolvers<void>()
-  const say = (message: Json) => socket.send(JSON.stringify(message))
+  const send = (message: Json) => socket.send(JSON.stringify(message))
   const take = (message: Json, text: string) => {
     const [type, requestId, subId] = ['type', 'request_id', 'sub_id'].map(name => textOf(message, name))
-    if (type === 'error' && channels.includes(requestId ?? '')) told.set(requestId ?? '', textOf(message, 'message'))
+    if (type === 'error' && channels.includes(requestId ?? '')) received.set(requestId ?? '', textOf(message, 'message'))
     else if (type === 'error') reject(new Error(textOf(message, 'message')))
     if (type === 'subscription_success' && requestId !== undefined) subscriptions.set(subId ?? '', requestId)
     const channel = type === '' || type === 'depth_update' ? subscriptions.get(subId ?? '') : undefined
-    if (channel !== undefined && !told.has(channel)) told.set(channel, text)
-    if (told.size === channels.length) resolve()
+    if (channel !== undefined && !received.has(channel)) received.set(channel, text)
+    if (received.size === channels.length) resolve()
   }
   socket.onopen = () => {
-    say({ action: 'authenticate', access_token: accessToken, request_id: 'authenticate' })
+    send({ action: 'authenticate', access_token: accessToken, request_id: 'authenticate' })
     for (const channel of channels)
-      say({ action: 'subscribe', channel, symbol, ...PARAMETERS[channel], ...expirationOf(channel), request_id: channel })
+      send({ action: 'subscribe', channel, symbol, ...PARAMETERS[channel], ...expirationOf(channel), request_id: channel })
   }
   socket.onmessage = ({ data }) => take(recordOf(JSON.parse(String(data))), String(data))
   socket.onclose = ({ code }) => reject(new Error(`the market data stream closed: ${code}`))
   const patience = setTimeout(() => {
-    const silent = channels.filter(channel => !told.has(channel))
+    const silent = channels.filter(channel => !received.has(channel))
     reject(new Error(`no ${silent.join(', no ')} of ${symbol} within ${PATIENCE_MS} ms`))
   }, PATIENCE_MS)
   try {
@@ -54,7 +54,7 @@ export async function firstWords(
     clearTimeout(patience)
     socket.close()
   }
-  return channels.map(channel => [channel, cut(told.get(channel) ?? '')])
+  return channels.map(channel => [channel, cut(received.get(channel) ?? '')])
 }
 
 /** The first third Friday of a month that is two weeks away: what most trade. */

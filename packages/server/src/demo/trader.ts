@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Client, listOf, Refused, recordOf, textOf } from './client.ts'
-import type { Stage } from './story.ts'
+import type { Stage } from './scenario.ts'
 import { table } from './table.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -14,7 +14,7 @@ export class Trader {
   readonly #client: Client
   readonly #stage: Stage
   readonly #accountId: string
-  readonly #told: { readonly what: string; readonly order: Json }[] = []
+  readonly #recorded: { readonly what: string; readonly order: Json }[] = []
   #count = 0
 
   constructor(client: Client, stage: Stage, accountId: string) {
@@ -25,14 +25,14 @@ export class Trader {
 
   async trade(): Promise<void> {
     const { symbol, broker } = this.#stage
-    const bought = await this.#place('market buy', { side: 'BUY', order_type: 'MKT', order_tif: 'DAY', symbol, order_qty: '10' })
+    const bought = await this.#placeOrder('market buy', { side: 'BUY', order_type: 'MKT', order_tif: 'DAY', symbol, order_qty: '10' })
     const price = textOf(bought, 'average_fill_price')
     if (price === '') throw new Error(`the market buy is ${textOf(bought, 'normalized_status')}: ${textOf(bought, 'broker_message')}`)
     const limit = { side: 'BUY', order_type: 'LMT', symbol }
-    await this.#place('limit buy at the market', { ...limit, order_tif: 'DAY', order_qty: '5', order_limit_price: moved(price, 101n) })
+    await this.#placeOrder('limit buy at the market', { ...limit, order_tif: 'DAY', order_qty: '5', order_limit_price: moved(price, 101n) })
     await this.#takeMore(price)
     const resting = { ...limit, order_tif: 'GTC', order_qty: '20', order_limit_price: moved(price, 95n) }
-    let working = await this.#place('limit buy below the market', resting, ['working'])
+    let working = await this.#placeOrder('limit buy below the market', resting, ['working'])
     if (broker.canModify) {
       working = await this.#client.patch(this.#path(working), {
         new_cl_order_id: this.#clOrderId(),
@@ -40,21 +40,21 @@ export class Trader {
         order_limit_price: moved(price, 96n)
       })
       working = await this.#settled(working, ['working'])
-      this.#tell('… modified', working)
+      this.#record('… modified', working)
     }
-    this.#tell('… cancelled', await this.#cancelled(working))
+    this.#record('… cancelled', await this.#cancelled(working))
     const tooMuch = { side: 'BUY', order_type: 'MKT', order_tif: 'DAY', symbol, order_qty: '1000000' }
-    await this.#place('far more than the account can pay', tooMuch)
-    await this.#place('market sell', { side: 'SELL', order_type: 'MKT', order_tif: 'DAY', symbol, order_qty: '4' })
+    await this.#placeOrder('far more than the account can pay', tooMuch)
+    await this.#placeOrder('market sell', { side: 'SELL', order_type: 'MKT', order_tif: 'DAY', symbol, order_qty: '4' })
     await this.#repeat()
   }
 
   orders(): readonly Json[] {
-    return this.#told.map(({ order }) => order)
+    return this.#recorded.map(({ order }) => order)
   }
 
   report(): string {
-    const rows = this.#told.map(({ what, order }) => {
+    const rows = this.#recorded.map(({ what, order }) => {
       const fills = listOf(order, 'fills')
       const price =
         fills.length === 0 ? textOf(order, 'order_limit_price') || '–' : `${textOf(order, 'average_fill_price')} in ${fills.length}`
@@ -77,27 +77,27 @@ export class Trader {
       ...{ side: 'BUY', order_type: 'LMT', order_tif: isImmediate ? 'IOC' : 'DAY', symbol: thin.symbol, order_qty: thin.quantity },
       order_limit_price: moved(await this.#priceOf(thin.symbol, price), 101n)
     }
-    const placed = await this.#place('more than is on offer: a partial fill', order, isImmediate ? [] : ['partially_filled'])
-    if (!FINAL.has(textOf(placed, 'normalized_status'))) this.#tell('… the rest cancelled', await this.#cancelled(placed))
+    const placed = await this.#placeOrder('more than is on offer: a partial fill', order, isImmediate ? [] : ['partially_filled'])
+    if (!FINAL.has(textOf(placed, 'normalized_status'))) this.#record('… the rest cancelled', await this.#cancelled(placed))
   }
 
   /** The same client order id twice: the second must be refused, naming the first. */
   async #repeat(): Promise<void> {
-    const first = this.#told[0]?.order ?? {}
+    const first = this.#recorded[0]?.order ?? {}
     const body = { side: 'BUY', order_type: 'MKT', order_tif: 'DAY', symbol: this.#stage.symbol, order_qty: '10' }
     try {
       await this.#client.post('/orders', { ...body, ...this.#at(), cl_order_id: textOf(first, 'cl_order_id') })
       throw new Error('a repeated cl_order_id was taken')
     } catch (cause) {
       if (!(cause instanceof Refused) || cause.status !== 409) throw cause
-      this.#stage.say(`   The first cl_order_id once more is refused: ${cause.status} ${cause.message}`)
+      this.#stage.print(`   The first cl_order_id once more is refused: ${cause.status} ${cause.message}`)
     }
   }
 
-  async #place(what: string, order: Json, until: readonly string[] = []): Promise<Json> {
+  async #placeOrder(what: string, order: Json, until: readonly string[] = []): Promise<Json> {
     const placed = await this.#client.post('/orders', { ...order, ...this.#at(), cl_order_id: this.#clOrderId() })
     const settled = await this.#settled(placed, until)
-    this.#tell(what, settled)
+    this.#record(what, settled)
     return settled
   }
 
@@ -122,7 +122,7 @@ export class Trader {
   async #priceOf(symbol: string, fallback: string): Promise<string> {
     if (symbol === this.#stage.symbol) return fallback
     const one = { side: 'BUY', order_type: 'MKT', order_tif: 'DAY', symbol, order_qty: '1' }
-    const probe = await this.#place('one share, to learn the price', one)
+    const probe = await this.#placeOrder('one share, to learn the price', one)
     return textOf(probe, 'average_fill_price') || fallback
   }
 
@@ -139,8 +139,8 @@ export class Trader {
     return `demo-${this.#count}`
   }
 
-  #tell(what: string, order: Json): void {
-    this.#told.push({ what, order: recordOf(order) })
+  #record(what: string, order: Json): void {
+    this.#recorded.push({ what, order: recordOf(order) })
   }
 }
 

@@ -13,7 +13,7 @@ import { demoLink } from '../ops/demo-link.ts'
 import type { DemoPlatform } from '../ops/demo-platform.ts'
 import { DemoToken } from '../ops/demo-token.ts'
 import type { FirstPageAccess } from '../ops/first-page-access.ts'
-import { isOwnForm } from '../ops/own-form.ts'
+import { isSameOriginForm } from '../ops/same-origin-form.ts'
 import { serveText } from '../ops/static-text.ts'
 
 export interface HomeOptions {
@@ -85,7 +85,7 @@ class Home {
 
   /** Exchanges the code for a cookie. */
   enter(request: FastifyRequest, reply: FastifyReply): FastifyReply {
-    if (!isOwnForm(request, this.#options.publicUrl()) || this.#present(request) === null) return reply.redirect('/', 303)
+    if (!isSameOriginForm(request, this.#options.publicUrl()) || this.#present(request) === null) return reply.redirect('/', 303)
     const redeemed = this.#options.access.redeem(codeIn(request.body) ?? '')
     if ('session' in redeemed) {
       const binding = { path: '/', httpOnly: true, sameSite: 'strict', secure: this.#options.publicUrl().startsWith('https:') } as const
@@ -96,13 +96,13 @@ class Home {
   }
 
   async link(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const demo = this.#asked(request)
+    const demo = this.#demoForForm(request)
     const link = demo === null ? null : await demoLink(demo)
     return secured(reply, { forms: "'none'" }).redirect(link ?? '/', 303)
   }
 
   async token(request: FastifyRequest, reply: FastifyReply, isRefused: boolean): Promise<FastifyReply> {
-    const demo = this.#asked(request)
+    const demo = this.#demoForForm(request)
     const token = demo === null ? null : await this.#tokens.of(demo, isRefused)
     return token === null ? reply.code(204).send() : reply.send({ access_token: token })
   }
@@ -139,8 +139,8 @@ class Home {
     return demo !== null && this.#options.access.admits(request.cookies[this.#cookie()]) ? demo : null
   }
 
-  #asked(request: FastifyRequest): DemoPlatform | null {
-    return isOwnForm(request, this.#options.publicUrl()) ? this.#shownTo(request) : null
+  #demoForForm(request: FastifyRequest): DemoPlatform | null {
+    return isSameOriginForm(request, this.#options.publicUrl()) ? this.#shownTo(request) : null
   }
 
   /** Browsers send cookies to every port of a host: each service has a name of its own for its own. */

@@ -6,7 +6,7 @@ import type { HttpLimits } from './options.ts'
 const TOO_MANY = 'Too many requests from this address. Wait as long as the retry-after header says, then go slower.'
 
 /** What is asked of a request here. */
-interface Asker {
+interface Requester {
   readonly ip: string
   readonly routeOptions: { readonly config?: { readonly limit?: 'probe' | 'page' | 'credentials' } }
 }
@@ -26,7 +26,7 @@ export class AddressLimits {
   }
 
   /** What to answer instead, when the address has asked too often. `isRefused`: the request leads nowhere, wherever it was meant to go. */
-  refusal({ ip, routeOptions }: Asker, isRefused = false): ServiceError | null {
+  refusal({ ip, routeOptions }: Requester, isRefused = false): ServiceError | null {
     const limit = routeOptions.config?.limit ?? 'page'
     if (limit === 'credentials' && !isRefused) return null
     const retryAfterSeconds = this.#limiters[limit === 'probe' ? 'probe' : 'page'].take(ip, this.#clock.monotonicMs())

@@ -37,7 +37,7 @@ interface Connection {
   readonly origin: Origin | null
   /** Since when it has been silent. */
   silentSince: number
-  hasAsked: boolean
+  hasRequested: boolean
   /** The request whose body has not come whole; null between requests. */
   incoming: IncomingMessage | null
   /** Requests that are not answered: several where they are pipelined. */
@@ -85,9 +85,9 @@ export class ConnectionGate {
   guard(server: Server): void {
     server.maxConnections = this.#limits.total + CLOSING_MAX
     // Before the server's own listener, so that a refused connection is never read.
-    server.prependListener('connection', socket => this.#came(socket))
-    server.prependListener('request', (request, response) => this.#asked(request, response))
-    server.prependListener('upgrade', ({ socket }) => this.#upgraded(socket))
+    server.prependListener('connection', socket => this.#onConnection(socket))
+    server.prependListener('request', (request, response) => this.#onRequest(request, response))
+    server.prependListener('upgrade', ({ socket }) => this.#onUpgrade(socket))
     server.once('close', () => this.#stopping.abort())
     server.once('listening', () => void this.#sweep())
   }
@@ -103,15 +103,15 @@ export class ConnectionGate {
     this.#settle(connection)
   }
 
-  #came(socket: Socket): void {
+  #onConnection(socket: Socket): void {
     const ip = socket.remoteAddress ?? null
     const origin = ip === null || this.#isShared(ip) ? null : originOf(ip)
-    if (!this.#makeRoom(origin)) {
+    if (!this.#admit(origin)) {
       refuse(socket)
       return
     }
     const connection: Connection = {
-      ...{ socket, origin, silentSince: this.#clock.monotonicMs(), hasAsked: false, incoming: null },
+      ...{ socket, origin, silentSince: this.#clock.monotonicMs(), hasRequested: false, incoming: null },
       ...{ unanswered: new Set<IncomingMessage>(), isProven: false, isWebSocket: false }
     }
     this.#connections.set(socket, connection)
@@ -121,7 +121,7 @@ export class ConnectionGate {
   }
 
   /** False when there is none, because everything that could make room is at work or within its grace. */
-  #makeRoom(origin: Origin | null): boolean {
+  #admit(origin: Origin | null): boolean {
     const { total, unprovenPerAddress, unprovenPerNetwork } = this.#limits
     const bounds = [
       { kind: 'addresses', group: origin?.address, max: unprovenPerAddress },
@@ -129,14 +129,14 @@ export class ConnectionGate {
     ] as const
     for (const { kind, group, max } of bounds) {
       if (group === undefined || this.#unproven[kind].sizeOf(group) < max) continue
-      const leaver = this.#pastGrace(this.#silent[kind].of(group)) ?? this.#idle.unproven[kind].oldestOf(group)
-      if (leaver === null) return false
-      this.#drop(leaver)
+      const evicted = this.#pastGrace(this.#silent[kind].of(group)) ?? this.#idle.unproven[kind].oldestOf(group)
+      if (evicted === null) return false
+      this.#drop(evicted)
     }
     if (this.#connections.size < total) return true
-    const leaver = this.#nextOfAll()
-    if (leaver !== null) this.#drop(leaver)
-    return leaver !== null
+    const evicted = this.#nextOfAll()
+    if (evicted !== null) this.#drop(evicted)
+    return evicted !== null
   }
 
   #nextOfAll(): Connection | null {
@@ -155,7 +155,7 @@ export class ConnectionGate {
   #pastGrace(silent: Iterable<Connection>): Connection | null {
     for (const connection of silent) {
       // Its body may have come since, with nobody having read it yet.
-      if (connection.incoming?.complete === true) this.#place(connection)
+      if (connection.incoming?.complete === true) this.#reclassify(connection)
       else return this.#clock.monotonicMs() - connection.silentSince >= GRACE_MS ? connection : null
     }
     return null
@@ -165,56 +165,56 @@ export class ConnectionGate {
     for (;;) {
       const next = this.#silent.networks.oldestOfLargest() ?? this.#silent.oldest
       if (next === null || next.incoming?.complete !== true) return next
-      this.#place(next)
+      this.#reclassify(next)
     }
   }
 
-  #asked(request: IncomingMessage, response: ServerResponse): void {
+  #onRequest(request: IncomingMessage, response: ServerResponse): void {
     const connection = this.#connections.get(request.socket)
     if (connection === undefined) return
-    connection.hasAsked = true
+    connection.hasRequested = true
     connection.unanswered.add(request)
     if (hasBody(request)) {
       connection.incoming = request
       connection.silentSince = this.#clock.monotonicMs()
       this.#silent.delete(connection)
-      request.once('end', () => this.#place(connection))
+      request.once('end', () => this.#reclassify(connection))
     }
     response.once('close', () => {
       connection.unanswered.delete(request)
-      this.#place(connection)
+      this.#reclassify(connection)
     })
-    this.#place(connection)
+    this.#reclassify(connection)
   }
 
-  #upgraded(socket: Socket): void {
+  #onUpgrade(socket: Socket): void {
     const connection = this.#connections.get(socket)
     if (connection === undefined) return
     connection.isWebSocket = true
     this.#unproven.delete(connection)
-    this.#place(connection)
+    this.#reclassify(connection)
   }
 
   #settle(connection: Connection): void {
     connection.isProven = true
     this.#unproven.delete(connection)
-    this.#place(connection)
+    this.#reclassify(connection)
   }
 
   /** Puts a connection among those that may make room, or takes it from there. */
-  #place(connection: Connection): void {
+  #reclassify(connection: Connection): void {
     if (connection.incoming?.complete === true) connection.incoming = null
-    const place = this.#connections.has(connection.socket) ? this.#placeOf(connection) : null
-    for (const other of [this.#silent, this.#idle.unproven, this.#idle.proven]) if (other !== place) other.delete(connection)
+    const pool = this.#connections.has(connection.socket) ? this.#poolOf(connection) : null
+    for (const other of [this.#silent, this.#idle.unproven, this.#idle.proven]) if (other !== pool) other.delete(connection)
     // What proved credentials is not its address's any more, and goes only when room is needed in all.
-    place?.add(connection, connection.isProven && place === this.#silent ? null : connection.origin)
+    pool?.add(connection, connection.isProven && pool === this.#silent ? null : connection.origin)
   }
 
   /** Null: it is at work. */
-  #placeOf({ incoming, unanswered, hasAsked, isProven, isWebSocket }: Connection): ByOrigin<Connection> | null {
+  #poolOf({ incoming, unanswered, hasRequested, isProven, isWebSocket }: Connection): ByOrigin<Connection> | null {
     const partial = incoming !== null && unanswered.has(incoming) ? 1 : 0
     if (isWebSocket || unanswered.size > partial) return null
-    if (incoming !== null || !hasAsked) return this.#silent
+    if (incoming !== null || !hasRequested) return this.#silent
     return isProven ? this.#idle.proven : this.#idle.unproven
   }
 
@@ -226,7 +226,7 @@ export class ConnectionGate {
   #forget(connection: Connection): void {
     this.#connections.delete(connection.socket)
     this.#unproven.delete(connection)
-    this.#place(connection)
+    this.#reclassify(connection)
     this.#readers.forget(connection.socket)
   }
 

@@ -18,7 +18,7 @@ export interface PageEnvelope<Row> {
 }
 
 /** The paging parameters as they were asked. */
-export interface PageAsked {
+export interface PageParameters {
   readonly limit: number | undefined
   readonly next_cursor: string | undefined
   readonly prev_cursor: string | undefined
@@ -43,8 +43,8 @@ export class Cursors {
   }
 
   /** @throws ServiceError query_invalid when both cursors are given, or one that was altered or belongs elsewhere. */
-  request(asked: PageAsked, scope: CursorScope, limitDefault: number, descending: boolean): PageRequest {
-    const { limit = limitDefault, next_cursor: next, prev_cursor: prev } = asked
+  request(requested: PageParameters, scope: CursorScope, limitDefault: number, descending: boolean): PageRequest {
+    const { limit = limitDefault, next_cursor: next, prev_cursor: prev } = requested
     if (next !== undefined && prev !== undefined) {
       throw invalid('next_cursor', 'and prev_cursor exclude each other; send the one of the direction you want')
     }
@@ -55,11 +55,11 @@ export class Cursors {
 
   /** Of a list that is read from its beginning on: the page after `cursor`. @throws ServiceError query_invalid */
   forward(
-    asked: { readonly limit: number | undefined; readonly cursor: string | undefined },
+    requested: { readonly limit: number | undefined; readonly cursor: string | undefined },
     scope: CursorScope,
     limitDefault: number
   ): PageRequest {
-    const { limit = limitDefault, cursor } = asked
+    const { limit = limitDefault, cursor } = requested
     return { limit, descending: true, edge: cursor === undefined ? null : this.#open('cursor', 'after', cursor, scope) }
   }
 

@@ -3,9 +3,9 @@ import type { AppDeps } from '@trunkline/core/app/deps'
 import type { ErrorCode } from '@trunkline/core/domain/errors'
 import type { Scope } from '@trunkline/core/domain/platform-key'
 import type { Static, TSchema } from 'typebox'
-import { bodyReader } from './complaints.ts'
+import { bodyReader } from './body-reader.ts'
 import type { Cursors } from './cursor.ts'
-import type { Headed } from './headed.ts'
+import type { WithHeaders } from './headed.ts'
 import { type Params, type PathValues, type QueryValues, readPath, readQuery } from './params.ts'
 import type { StatusOverrides } from './problems.ts'
 import type { QueryTexts } from './query-text.ts'
@@ -55,7 +55,7 @@ interface Definition<Caller, P extends Params, Q extends Params, B extends TSche
   /** An example of the body, for the reference. */
   readonly bodyExample?: Static<B>
   readonly success: Success & { readonly schema: R }
-  handle(call: Call<Caller, P, Q, B>, service: Service): Promise<Static<R> | Rendered | Headed<Static<R> | Rendered>>
+  handle(call: Call<Caller, P, Q, B>, service: Service): Promise<Static<R> | Rendered | WithHeaders<Static<R> | Rendered>>
 }
 
 /** One request, read and proved. */
@@ -113,9 +113,9 @@ function served<Caller, P extends Params, Q extends Params, B extends TSchema, R
     bodyExample,
     prepare(givenPath, givenQuery) {
       const path = readsPath ? readPath(params, givenPath) : noPath
-      const asked = readQuery(query, givenQuery)
+      const requested = readQuery(query, givenQuery)
       return (caller, given, service) =>
-        handle({ caller, path, query: asked, body: reader.read(given === undefined && body === null ? {} : given) }, service)
+        handle({ caller, path, query: requested, body: reader.read(given === undefined && body === null ? {} : given) }, service)
     }
   }
 }

@@ -2,7 +2,7 @@ import { ServiceError } from '@trunkline/core/domain/errors'
 import type { Clock } from '@trunkline/core/ports/clock'
 
 /** How much may be worked on at once, and how much may wait behind it. */
-export interface Room {
+export interface Capacity {
   readonly working: number
   readonly waiting: number
 }
@@ -10,36 +10,36 @@ export interface Room {
 export interface FairLimits {
   /** Of all platforms together. */
   readonly working: number
-  readonly platform: Room
-  readonly user: Room
+  readonly platform: Capacity
+  readonly user: Capacity
   /** What a platform asks for itself and not for a user. */
-  readonly own: Room
+  readonly own: Capacity
   /** How long a request waits at most. */
   readonly waitMs: number
 }
 
 /** Whose request it is; `userKey` null: the platform's own. */
-export interface Asker {
+export interface Requester {
   readonly platformId: string
   readonly userKey: string | null
 }
 
-interface Lane {
-  readonly platform: PlatformLanes
+interface RequestQueue {
+  readonly platform: PlatformQueues
   readonly key: string
-  readonly room: Room
+  readonly capacity: Capacity
   working: number
   /** In the order in which they came; each is called when its turn has come. */
   readonly waiting: Set<() => void>
 }
 
-interface PlatformLanes {
+interface PlatformQueues {
   readonly platformId: string
   working: number
   waiting: number
-  readonly lanes: Map<string, Lane>
+  readonly queues: Map<string, RequestQueue>
   /** Lanes that could go on at once, the one whose turn is longest ago first. */
-  readonly ready: Set<Lane>
+  readonly ready: Set<RequestQueue>
 }
 
 const OWN = 'platform'
@@ -53,9 +53,9 @@ const TOO_MUCH = 'Too many requests of this user, or platform, are under way. Wa
 export class FairQueue {
   readonly #clock: Clock
   readonly #limits: FairLimits
-  readonly #platforms = new Map<string, PlatformLanes>()
+  readonly #platforms = new Map<string, PlatformQueues>()
   /** Platforms that could go on at once, the one whose turn is longest ago first. */
-  readonly #ready = new Set<PlatformLanes>()
+  readonly #ready = new Set<PlatformQueues>()
   #working = 0
 
   constructor(clock: Clock, limits: FairLimits) {
@@ -64,38 +64,39 @@ export class FairQueue {
   }
 
   /** To be asked before the body is read. @throws ServiceError rate_limited when there would be no room. */
-  demandRoom({ platformId, userKey }: Asker): void {
+  requireCapacity({ platformId, userKey }: Requester): void {
     const platform = this.#platforms.get(platformId)
-    const lane = platform?.lanes.get(userKey ?? OWN)
-    if (platform === undefined || (lane !== undefined && this.#mayWork(lane)) || (lane === undefined && this.#hasRoom(platform))) return
+    const queue = platform?.queues.get(userKey ?? OWN)
+    if (platform === undefined || (queue !== undefined && this.#mayWork(queue)) || (queue === undefined && this.#hasCapacity(platform)))
+      return
     if (platform.waiting >= this.#limits.platform.waiting) throw refusal()
-    if (lane !== undefined && lane.waiting.size >= lane.room.waiting) throw refusal()
+    if (queue !== undefined && queue.waiting.size >= queue.capacity.waiting) throw refusal()
   }
 
   /** Gives what `work` gives, once it was its turn. @throws ServiceError rate_limited when that is too far away; what `work` throws. */
-  async run<T>(asker: Asker, work: () => Promise<T>): Promise<T> {
-    const lane = this.#laneOf(asker)
-    if (this.#mayWork(lane)) this.#begin(lane)
-    else await this.#turn(lane)
+  async run<T>(requester: Requester, work: () => Promise<T>): Promise<T> {
+    const queue = this.#queueOf(requester)
+    if (this.#mayWork(queue)) this.#begin(queue)
+    else await this.#wait(queue)
     try {
       return await work()
     } finally {
-      this.#end(lane)
+      this.#end(queue)
     }
   }
 
-  #mayWork({ platform, room, working, waiting }: Lane): boolean {
-    return waiting.size === 0 && working < room.working && this.#hasRoom(platform)
+  #mayWork({ platform, capacity, working, waiting }: RequestQueue): boolean {
+    return waiting.size === 0 && working < capacity.working && this.#hasCapacity(platform)
   }
 
-  #hasRoom({ working }: PlatformLanes): boolean {
+  #hasCapacity({ working }: PlatformQueues): boolean {
     return working < this.#limits.platform.working && this.#working < this.#limits.working
   }
 
-  #turn(lane: Lane): Promise<void> {
-    const { platform, room, waiting } = lane
-    if (waiting.size >= room.waiting || platform.waiting >= this.#limits.platform.waiting) {
-      this.#tidy(lane)
+  #wait(queue: RequestQueue): Promise<void> {
+    const { platform, capacity, waiting } = queue
+    if (waiting.size >= capacity.waiting || platform.waiting >= this.#limits.platform.waiting) {
+      this.#prune(queue)
       throw refusal()
     }
     const { promise, resolve, reject } = Promise.withResolvers<void>()
@@ -105,76 +106,76 @@ export class FairQueue {
     }
     const alarm = this.#clock.alarm(this.#limits.waitMs, () => {
       leave()
-      this.#sort(lane)
-      this.#tidy(lane)
+      this.#updateReady(queue)
+      this.#prune(queue)
       reject(refusal())
     })
     const begin = () => {
       alarm[Symbol.dispose]()
       leave()
-      this.#begin(lane)
+      this.#begin(queue)
       resolve()
     }
     waiting.add(begin)
     platform.waiting += 1
-    this.#sort(lane)
+    this.#updateReady(queue)
     return promise
   }
 
-  #begin(lane: Lane): void {
-    lane.working += 1
-    lane.platform.working += 1
+  #begin(queue: RequestQueue): void {
+    queue.working += 1
+    queue.platform.working += 1
     this.#working += 1
   }
 
-  #end(lane: Lane): void {
-    lane.working -= 1
-    lane.platform.working -= 1
+  #end(queue: RequestQueue): void {
+    queue.working -= 1
+    queue.platform.working -= 1
     this.#working -= 1
-    this.#sort(lane)
-    this.#goOn()
-    this.#tidy(lane)
+    this.#updateReady(queue)
+    this.#startNext()
+    this.#prune(queue)
   }
 
   /** Whose turn it is, as long as there is room. */
-  #goOn(): void {
+  #startNext(): void {
     while (this.#working < this.#limits.working) {
       const [platform] = this.#ready
-      const [lane] = platform?.ready ?? []
-      const [begin] = lane?.waiting ?? []
-      if (platform === undefined || lane === undefined || begin === undefined) return
+      const [queue] = platform?.ready ?? []
+      const [begin] = queue?.waiting ?? []
+      if (platform === undefined || queue === undefined || begin === undefined) return
       begin()
       // To the end of both rounds.
-      platform.ready.delete(lane)
+      platform.ready.delete(queue)
       this.#ready.delete(platform)
-      this.#sort(lane)
+      this.#updateReady(queue)
     }
   }
 
   /** Puts the lane and its platform among those that could go on, or takes them out; those that are there keep their place. */
-  #sort(lane: Lane): void {
-    const { platform } = lane
-    if (lane.waiting.size > 0 && lane.working < lane.room.working) platform.ready.add(lane)
-    else platform.ready.delete(lane)
+  #updateReady(queue: RequestQueue): void {
+    const { platform } = queue
+    if (queue.waiting.size > 0 && queue.working < queue.capacity.working) platform.ready.add(queue)
+    else platform.ready.delete(queue)
     if (platform.ready.size > 0 && platform.working < this.#limits.platform.working) this.#ready.add(platform)
     else this.#ready.delete(platform)
   }
 
-  #laneOf({ platformId, userKey }: Asker): Lane {
-    const platform = this.#platforms.get(platformId) ?? { platformId, working: 0, waiting: 0, lanes: new Map(), ready: new Set() }
+  #queueOf({ platformId, userKey }: Requester): RequestQueue {
+    const platform = this.#platforms.get(platformId) ?? { platformId, working: 0, waiting: 0, queues: new Map(), ready: new Set() }
     this.#platforms.set(platformId, platform)
     const key = userKey ?? OWN
-    const room = userKey === null ? this.#limits.own : this.#limits.user
-    const lane = platform.lanes.get(key) ?? { platform, key, room, working: 0, waiting: new Set() }
-    platform.lanes.set(key, lane)
-    return lane
+    const capacity = userKey === null ? this.#limits.own : this.#limits.user
+    const queue = platform.queues.get(key) ?? { platform, key, capacity, working: 0, waiting: new Set() }
+    platform.queues.set(key, queue)
+    return queue
   }
 
   /** Forgets whoever has nothing under way. */
-  #tidy({ platform, key, working, waiting }: Lane): void {
+  #prune({ platform, key, working, waiting }: RequestQueue): void {
     if (working > 0 || waiting.size > 0) return
-    platform.lanes.delete(key)
-    if (platform.lanes.size === 0) this.#platforms.delete(platform.platformId)
+    platform.queues.delete(key)
+    if (platform.queues.size === 0) this.#platforms.delete(platform.platformId)
   }
 }
 

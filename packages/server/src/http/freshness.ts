@@ -1,7 +1,7 @@
 // The header that says of every account of a read how fresh its records are: a list in structured fields (RFC 9651).
 import type { Freshness, FreshnessState } from '@trunkline/core/domain/freshness'
 import Type from 'typebox'
-import { Headed } from './headed.ts'
+import { WithHeaders } from './headed.ts'
 
 export const FRESHNESS_HEADER = 'trunkline-freshness'
 
@@ -25,9 +25,9 @@ export function withFreshness<Body>(
   body: Body,
   freshness: readonly Freshness[],
   more: Readonly<Record<string, string>> = {}
-): Headed<Body> {
+): WithHeaders<Body> {
   const value = freshnessHeader(freshness)
-  return new Headed(body, value === null ? more : { ...more, [FRESHNESS_HEADER]: value })
+  return new WithHeaders(body, value === null ? more : { ...more, [FRESHNESS_HEADER]: value })
 }
 
 /** Null for no accounts: an empty list in structured fields is no header. */

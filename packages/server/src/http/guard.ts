@@ -38,15 +38,15 @@ export class Guard {
   }
 
   /** Secrets that are issued while the service runs are known from then on. */
-  learnFrom(bus: Pick<AppDeps['bus'], 'subscribe'>): void {
-    this.#attempts.learnFrom(bus)
+  listenTo(bus: Pick<AppDeps['bus'], 'subscribe'>): void {
+    this.#attempts.listenTo(bus)
   }
 
   /** @throws ServiceError credentials_invalid, scope_missing, rate_limited. */
   async platform(request: FastifyRequest, reply: FastifyReply, scope: Scope): Promise<PlatformCaller> {
     try {
       const { caller, left } = await this.#platform(request, reply, 'platform', scope)
-      tell(reply, left)
+      setRateLimitHeaders(reply, left)
       return caller
     } catch (error) {
       throw this.#failed(error, request, reply)
@@ -60,7 +60,7 @@ export class Guard {
       const { userId, userSecret } = credentialsOf(request.headers)
       const given = { userId, userSecret, address: request.ip }
       const { user, secretHash } = await authenticateUser(this.#deps, this.#deps.lookup, caller.platform, given, this.#attempts)
-      tell(reply, this.#takeOfUser(user.userKey, caller.key, left))
+      setRateLimitHeaders(reply, this.#takeOfUser(user.userKey, caller.key, left))
       return { ...caller, user, secretHash }
     } catch (error) {
       throw this.#failed(error, request, reply)
@@ -76,14 +76,14 @@ export class Guard {
   ): Promise<{ readonly caller: PlatformCaller & { readonly key: PlatformKey }; readonly left: Allowance }> {
     const { clientId, clientSecret } = credentialsOf(request.headers)
     const { ip } = request
-    this.#demandHeaders(request, kind)
+    this.#requireHeaders(request, kind)
     const given = { clientId, clientSecret, address: ip }
     const keyProof = await authenticatePlatform(this.#deps, this.#deps.lookup, given, this.#attempts)
     const { platform, key } = keyProof
     const left = this.#platforms.take(platform.platformId, key.keyId, this.#deps.clock.monotonicMs())
-    if (left.retryAfterSeconds !== null) tell(reply, left)
+    if (left.retryAfterSeconds !== null) setRateLimitHeaders(reply, left)
     const caller = { platform, key, keyProof, ip, requestId: request.id }
-    this.#demandScope(caller, key, scope)
+    this.#requireScope(caller, key, scope)
     return { caller, left }
   }
 
@@ -112,7 +112,7 @@ export class Guard {
     })
   }
 
-  #demandScope(caller: PlatformCaller, key: PlatformKey, scope: Scope): void {
+  #requireScope(caller: PlatformCaller, key: PlatformKey, scope: Scope): void {
     try {
       demandScope(key, scope)
     } catch (error) {
@@ -130,7 +130,7 @@ export class Guard {
   }
 
   /** Which header is missing is no secret; which value is wrong is one. @throws ServiceError credentials_invalid, rate_limited. */
-  #demandHeaders({ headers, ip }: FastifyRequest, kind: 'platform' | 'user'): void {
+  #requireHeaders({ headers, ip }: FastifyRequest, kind: 'platform' | 'user'): void {
     const missing = missingCredentials(headers, kind)
     if (missing.length === 0) return
     this.#attempts.failed({ of: 'key', address: ip, name: null, secretHash: '' })
@@ -144,7 +144,7 @@ const FAILED = { action: 'access.failed', actor: 'anonymous', reason: 'credentia
 const TOO_MANY = 'Too many requests. Wait as long as the retry-after header says, then go slower.'
 
 /** Tells the client what is left to it. @throws ServiceError rate_limited when nothing is. */
-function tell(reply: FastifyReply, allowance: Allowance): void {
+function setRateLimitHeaders(reply: FastifyReply, allowance: Allowance): void {
   show(reply, allowance)
   const { retryAfterSeconds } = allowance
   if (retryAfterSeconds !== null) throw new ServiceError('rate_limited', TOO_MANY, { retryAfterSeconds })

@@ -1,5 +1,5 @@
 /** An answer with headers of its own. */
-export class Headed<Body> {
+export class WithHeaders<Body> {
   readonly body: Body
   readonly headers: Readonly<Record<string, string>>
 

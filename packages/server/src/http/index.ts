@@ -35,7 +35,7 @@ export function buildHttp(deps: AppDeps, options: HttpOptions): FastifyInstance 
   const routes = new KnownRoutes()
   routes.watch(app)
   app.decorateRequest('isProven', false)
-  app.decorateRequest('act', null)
+  app.decorateRequest('execute', null)
   takeJson(app)
   answerFailures(app, deps, new RefusalPace(deps.clock, options.limits.refusals))
   receive(app, routes, new AddressLimits(deps.clock, options.limits), options)
@@ -45,7 +45,7 @@ export function buildHttp(deps: AppDeps, options: HttpOptions): FastifyInstance 
   )
   const gate = new ConnectionGate(deps.clock, options.limits.connections, sharedAddresses(options.trustedProxies))
   const guard = new Guard(deps, options.limits)
-  guard.learnFrom(deps.bus)
+  guard.listenTo(deps.bus)
   const queue = new FairQueue(deps.clock, options.limits.underWay)
   const service = { deps, cursors: new Cursors(deps.hasher), publicUrl: options.publicUrl }
   for (const prefix of ['', '/v1']) serveEndpoints(app, ENDPOINTS, { guard, gate, queue, service }, prefix)
@@ -75,7 +75,7 @@ function receive(app: FastifyInstance, routes: KnownRoutes, addresses: AddressLi
   })
   app.addHook('onRequest', (request, reply, done) => {
     setBaseHeaders(reply, request.id, publicUrl().startsWith('https:'))
-    const unfit = unfitHeaders(request.raw)
+    const unfit = headersInvalid(request.raw)
     const refusal = addresses.refusal(request, unfit !== null) ?? unfit
     if (refusal !== null) return done(refusal)
     if (isClosing) return done(new ServiceError('shutting_down', 'The service is shutting down; try again.', { retryAfterSeconds: 1 }))
@@ -86,7 +86,7 @@ function receive(app: FastifyInstance, routes: KnownRoutes, addresses: AddressLi
   })
 }
 
-function unfitHeaders({ rawHeaders, headers, httpVersion }: IncomingMessage): ServiceError | null {
+function headersInvalid({ rawHeaders, headers, httpVersion }: IncomingMessage): ServiceError | null {
   if (rawHeaders.length > 2 * HEADER_LINES_MAX) {
     return new ServiceError('headers_too_large', `The request has more than ${HEADER_LINES_MAX} headers.`)
   }

@@ -52,7 +52,7 @@ export function readQuery<P extends Params>(params: P, given: QueryTexts): Query
     else if (typeof text !== 'string')
       complaints.push({ path: name, message: text === REPEATED ? 'is given more than once' : 'is not percent-encoded UTF-8' })
     else values[name] = attempt(param, text, name, complaints)
-    if (complaints.length >= COMPLAINTS_MAX) break
+    if (complaints.length >= DETAILS_MAX) break
   }
   for (const name in params) {
     if (params[name]?.required === true && given[name] === undefined) complaints.push({ path: name, message: 'is required' })
@@ -70,7 +70,7 @@ export function readPath<P extends Params>(params: P, given: Readonly<Record<str
   return values as PathValues<P>
 }
 
-const COMPLAINTS_MAX = 20
+const DETAILS_MAX = 20
 
 function attempt(param: Param<unknown>, text: string, name: string, complaints: ErrorDetail[]): unknown {
   try {
@@ -137,15 +137,15 @@ export const brokerParam: Param<BrokerId> = {
 }
 
 /** One of a closed list of words. */
-export function oneOf<const Word extends string>(words: readonly Word[], description: string, fallback?: Word): Param<Word> {
+export function oneOf<const Value extends string>(values: readonly Value[], description: string, fallback?: Value): Param<Value> {
   return {
     description,
-    schema: Type.Unsafe<Word>({ type: 'string', enum: words, ...(fallback !== undefined && { default: fallback }) }),
-    example: words[0] ?? '',
+    schema: Type.Unsafe<Value>({ type: 'string', enum: values, ...(fallback !== undefined && { default: fallback }) }),
+    example: values[0] ?? '',
     read(text, name) {
-      const word = words.find(known => known === text)
-      if (word === undefined) throw new Malformed(name, `one of ${words.join(', ')}`, text)
-      return word
+      const value = values.find(known => known === text)
+      if (value === undefined) throw new Malformed(name, `one of ${values.join(', ')}`, text)
+      return value
     }
   }
 }
@@ -227,15 +227,15 @@ export interface Sort<Field extends string> {
 
 /** `field:direction`, one field only. */
 export function sort<const Field extends string>(fields: readonly Field[], fallback: Field): Param<Sort<Field>> {
-  const words = fields.flatMap(field => [`${field}:asc`, `${field}:desc`])
+  const values = fields.flatMap(field => [`${field}:asc`, `${field}:desc`])
   return {
     description: 'The order of the list, as `field:direction`.',
-    schema: Type.Unsafe<string>({ type: 'string', enum: words, default: `${fallback}:desc` }),
+    schema: Type.Unsafe<string>({ type: 'string', enum: values, default: `${fallback}:desc` }),
     example: `${fallback}:desc`,
     read(text, name) {
-      const [word, direction] = text.split(':', 2)
-      const field = fields.find(known => known === word)
-      if (field === undefined || !words.includes(text)) throw new Malformed(name, `one of ${words.join(', ')}`, text)
+      const [value, direction] = text.split(':', 2)
+      const field = fields.find(known => known === value)
+      if (field === undefined || !values.includes(text)) throw new Malformed(name, `one of ${values.join(', ')}`, text)
       return { field, descending: direction === 'desc' }
     }
   }

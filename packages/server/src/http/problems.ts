@@ -57,14 +57,14 @@ export interface Problem {
   readonly unexpected: boolean
 }
 
-const NOBODY_EXPECTED = 'Something went wrong on our side. Try again; if it stays, tell the operator the request_id.'
+const UNEXPECTED_ERROR = 'Something went wrong on our side. Try again; if it stays, tell the operator the request_id.'
 const COMMIT_UNKNOWN =
   'It is not known whether this was stored. Read the resource before sending it again: a cl_order_id or user_id is never used twice.'
 const RETRY_SECONDS = 1
 
 /** Turns whatever was thrown into what the client is told. Never throws, never tells an unexpected error's own words. */
 export function problemOf(error: unknown, overrides: StatusOverrides = {}): Problem {
-  const { code, message, details, retryAfterSeconds, orderId } = known(error) ?? { code: 'internal' as const, message: NOBODY_EXPECTED }
+  const { code, message, details, retryAfterSeconds, orderId } = known(error) ?? { code: 'internal' as const, message: UNEXPECTED_ERROR }
   return {
     status: overrides[code] ?? HTTP_STATUS[code],
     code,

@@ -9,7 +9,7 @@ import type { ConnectionGate } from './connection-gate.ts'
 import type { Endpoint, Service } from './endpoint.ts'
 import type { FairQueue } from './fair-queue.ts'
 import type { Guard } from './guard.ts'
-import { Headed } from './headed.ts'
+import { WithHeaders } from './headed.ts'
 import { NOT_FOUND_PAGE, wantsPage } from './not-found-page.ts'
 import { fieldInvalid, problemBody, problemOf, type StatusOverrides } from './problems.ts'
 import type { QueryTexts } from './query-text.ts'
@@ -21,7 +21,7 @@ declare module 'fastify' {
     /** Its credentials are good. */
     isProven: boolean
     /** What is left to do once the body is there; set by the endpoint's guard. */
-    act: ((body: unknown) => Promise<unknown>) | null
+    execute: ((body: unknown) => Promise<unknown>) | null
   }
   interface FastifyContextConfig {
     readonly statusOverrides?: StatusOverrides
@@ -33,7 +33,7 @@ declare module 'fastify' {
 }
 
 /** Puts the endpoints into `app` under `prefix`. */
-export function serveEndpoints(app: FastifyInstance, endpoints: readonly Endpoint[], desk: Desk, prefix: string): void {
+export function serveEndpoints(app: FastifyInstance, endpoints: readonly Endpoint[], deps: EndpointDeps, prefix: string): void {
   for (const endpoint of endpoints) {
     const { method, path, success, statusOverrides } = endpoint
     app.route<ApiRoute>({
@@ -43,13 +43,13 @@ export function serveEndpoints(app: FastifyInstance, endpoints: readonly Endpoin
       exposeHeadRoute: method === 'GET' && endpoint.makes !== true,
       config: { limit: 'credentials', ...(statusOverrides !== undefined && { statusOverrides }) },
       // Before the body is read, so that credentials, path and query are judged first, in this order.
-      onRequest: guarded(endpoint, desk),
+      onRequest: guarded(endpoint, deps),
       async handler(request, reply) {
         reply.statusCode = success.status
-        const answer = await request.act?.(request.body)
+        const answer = await request.execute?.(request.body)
         if (method !== 'GET') await otherWork()
-        if (answer instanceof Headed) reply.headers(answer.headers)
-        const body = answer instanceof Headed ? answer.body : answer
+        if (answer instanceof WithHeaders) reply.headers(answer.headers)
+        const body = answer instanceof WithHeaders ? answer.body : answer
         if (!(body instanceof Rendered)) return body
         return reply.header('content-type', 'application/json; charset=utf-8').send(body.bytes)
       }
@@ -71,7 +71,7 @@ interface ApiRoute {
 }
 
 /** What stands between a request and its endpoint. */
-export interface Desk {
+export interface EndpointDeps {
   readonly guard: Guard
   readonly gate: Pick<ConnectionGate, 'proved'>
   readonly queue: FairQueue
@@ -80,36 +80,36 @@ export interface Desk {
 
 function guarded(
   endpoint: Endpoint,
-  { guard, gate, queue, service }: Desk
+  { guard, gate, queue, service }: EndpointDeps
 ): (request: FastifyRequest<ApiRoute>, reply: FastifyReply) => Promise<void> {
   if (endpoint.auth === 'user') {
     return async (request, reply) => {
       const caller = await guard.user(request, reply, endpoint.scope)
       proved(request, gate)
       const prepared = endpoint.prepare(request.params, request.query)
-      const asker = { platformId: caller.platform.platformId, userKey: caller.user.userKey }
-      queue.demandRoom(asker)
-      request.act = body => queue.run(asker, () => acting(guard, caller, () => prepared(caller, body, service)))
+      const requester = { platformId: caller.platform.platformId, userKey: caller.user.userKey }
+      queue.requireCapacity(requester)
+      request.execute = body => queue.run(requester, () => executeAs(guard, caller, () => prepared(caller, body, service)))
     }
   }
   return async (request, reply) => {
     const caller = await guard.platform(request, reply, endpoint.scope)
     proved(request, gate)
     const prepared = endpoint.prepare(request.params, request.query)
-    const asker = { platformId: caller.platform.platformId, userKey: null }
-    queue.demandRoom(asker)
-    request.act = body => queue.run(asker, () => acting(guard, caller, () => prepared(caller, body, service)))
+    const requester = { platformId: caller.platform.platformId, userKey: null }
+    queue.requireCapacity(requester)
+    request.execute = body => queue.run(requester, () => executeAs(guard, caller, () => prepared(caller, body, service)))
   }
 }
 
-function proved(request: FastifyRequest<ApiRoute>, gate: Desk['gate']): void {
+function proved(request: FastifyRequest<ApiRoute>, gate: EndpointDeps['gate']): void {
   request.isProven = true
   gate.proved(request.raw)
 }
 
-async function acting(guard: Guard, caller: PlatformCaller | UserCaller, act: () => Promise<unknown>): Promise<unknown> {
+async function executeAs(guard: Guard, caller: PlatformCaller | UserCaller, execute: () => Promise<unknown>): Promise<unknown> {
   try {
-    return await act()
+    return await execute()
   } catch (error) {
     guard.denied(error, caller)
     throw error instanceof Malformed ? fieldInvalid(error) : error
@@ -121,7 +121,7 @@ export function takeJson(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, bytes, done) => {
     try {
-      demandPlainUtf8(request)
+      requirePlainUtf8(request)
       done(null, typeof bytes === 'string' ? readJson(Buffer.from(bytes)) : readJson(bytes))
     } catch (error) {
       done(error instanceof Error ? error : new Error('unreadable body', { cause: error }))
@@ -129,7 +129,7 @@ export function takeJson(app: FastifyInstance): void {
   })
 }
 
-function demandPlainUtf8({ headers }: FastifyRequest): void {
+function requirePlainUtf8({ headers }: FastifyRequest): void {
   const encoding = headers['content-encoding']
   if (encoding !== undefined && encoding !== 'identity') {
     throw new ServiceError('body_malformed', 'A compressed body is not taken; send it as it is.')

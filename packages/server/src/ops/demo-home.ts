@@ -14,7 +14,7 @@ export class DemoHome {
   readonly #file: DemoFile
   readonly #log: Log
   #origin = ''
-  #tell: (link: string) => void = () => undefined
+  #notify: (link: string) => void = () => undefined
 
   constructor(file: DemoFile, { monotonicMs, newSecret, log }: DemoHomeDeps) {
     this.#file = file
@@ -29,8 +29,8 @@ export class DemoHome {
   }
 
   /** Whom to tell the next link, once this one was used. */
-  onNewLink(tell: (link: string) => void): void {
-    this.#tell = tell
+  onNewLink(listener: (link: string) => void): void {
+    this.#notify = listener
   }
 
   #link(): string {
@@ -40,11 +40,11 @@ export class DemoHome {
   #changed(): void {
     const link = this.#link()
     try {
-      const kept = this.#file.read()
-      if (kept !== null) this.#file.write({ ...kept, home_url: link })
+      const stored = this.#file.read()
+      if (stored !== null) this.#file.write({ ...stored, home_url: link })
     } catch (cause) {
       this.#log.warn('the next link to the first page could not be written down; the next start makes one', { cause })
     }
-    this.#tell(link)
+    this.#notify(link)
   }
 }

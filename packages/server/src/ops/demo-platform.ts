@@ -32,8 +32,8 @@ export class DemoFile {
   read(): DemoPlatform | null {
     if (!existsSync(this.path)) return null
     try {
-      const kept = JSON.parse(readFileSync(this.path, 'utf8'))
-      return typeof kept?.client_id === 'string' && typeof kept.client_secret === 'string' ? kept : null
+      const stored = JSON.parse(readFileSync(this.path, 'utf8'))
+      return typeof stored?.client_id === 'string' && typeof stored.client_secret === 'string' ? stored : null
     } catch {
       return null
     }
@@ -44,18 +44,18 @@ export class DemoFile {
    * stays as it is. @throws FileNotWritten
    */
   announce(clientId: string, clientSecret: string): boolean {
-    const kept = this.read()
-    if (kept?.client_id !== clientId) return false
-    this.write({ ...kept, next_client_secret: clientSecret })
+    const stored = this.read()
+    if (stored?.client_id !== clientId) return false
+    this.write({ ...stored, next_client_secret: clientSecret })
     return true
   }
 
   /** Ends a replacement: the announced secret took the place of the other, or did not. Null: the file holds no credentials. @throws FileNotWritten */
   settle(isReplaced: boolean): DemoPlatform | null {
-    const kept = this.read()
-    if (kept === null) return null
-    const { next_client_secret: next, ...demo } = kept
-    if (next === undefined) return kept
+    const stored = this.read()
+    if (stored === null) return null
+    const { next_client_secret: next, ...demo } = stored
+    if (next === undefined) return stored
     return this.write(isReplaced ? { ...demo, client_secret: next } : demo)
   }
 

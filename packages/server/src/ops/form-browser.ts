@@ -64,8 +64,8 @@ export async function connect(
   const invitation = await browser.open(link)
   let page = await browser.submit(invitation, { broker, decision: 'approve' })
   for (let step = 0; step < STEPS_MAX && page.html.includes('name="decision"'); step += 1) {
-    const asksForPassword = page.html.includes('name="password"')
-    page = await browser.submit(page, asksForPassword ? { ...login, decision: 'approve' } : { decision: 'approve' })
+    const hasPasswordField = page.html.includes('name="password"')
+    page = await browser.submit(page, hasPasswordField ? { ...login, decision: 'approve' } : { decision: 'approve' })
   }
   return /<h1>([^<]*)<\/h1>/.exec(page.html)?.[1] ?? page.url
 }

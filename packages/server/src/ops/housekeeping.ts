@@ -18,7 +18,7 @@ const EVENTS_STEP = 500
 const EVENTS_PAUSE_MS = 50
 
 /** The parts of the store that are tidied. */
-export interface Tidied {
+export interface HousekeepingCounts {
   readonly audit: Pick<AuditStore, 'seal'>
   readonly attempts: Pick<AttemptStore, 'prune'>
   readonly tokens: Pick<TokenStore, 'prune'>
@@ -27,7 +27,7 @@ export interface Tidied {
 
 /** What happens regularly and belongs to no request: chaining the audit log, and erasing links, tokens and events that are over. */
 export class Housekeeping {
-  readonly #store: Tidied
+  readonly #store: HousekeepingCounts
   readonly #clock: Clock
   readonly #log: Log
   readonly #keepEventsMs: number
@@ -37,7 +37,7 @@ export class Housekeeping {
   #running: Promise<unknown> | null = null
 
   /** @param eventsDays days for which events are kept */
-  constructor(deps: { readonly store: Tidied; readonly clock: Clock; readonly log: Log }, eventsDays: number) {
+  constructor(deps: { readonly store: HousekeepingCounts; readonly clock: Clock; readonly log: Log }, eventsDays: number) {
     this.#store = deps.store
     this.#clock = deps.clock
     this.#log = deps.log

@@ -10,11 +10,11 @@ const USABLE = /^[\x21-\x7e]{16,256}$/
  */
 export function metricsToken(dataDir: string, make: () => string): string {
   const path = join(dataDir, 'metrics-token')
-  const kept = read(path)
-  if (kept !== null) {
+  const stored = read(path)
+  if (stored !== null) {
     // A backup that was put back may be open to others.
     if (process.platform !== 'win32') chmodSync(path, 0o600)
-    return kept
+    return stored
   }
   const token = make()
   makeFolder(dataDir)

@@ -19,7 +19,7 @@ const COUNTERS: { readonly [name in CounterName]: { readonly help: string; reado
   market_authentications_failed_total: { help: 'Failed authentications on the market data stream', labels: [] },
   stream_gaps_total: { help: 'Interruptions of brokers’ account streams, by cause', labels: ['broker', 'cause'] },
   broker_faults_total: { help: 'Reads a broker did not answer', labels: ['broker', 'kind'] },
-  broker_unknown_words_total: { help: 'Words of brokers that no table knows, by field', labels: ['broker', 'field'] },
+  broker_unknown_values_total: { help: 'Words of brokers that no table knows, by field', labels: ['broker', 'field'] },
   broker_records_refused_total: { help: 'Records of brokers that were not asked about, or cannot be', labels: ['broker', 'reason'] },
   connections_broken_total: { help: 'Connections whose credentials a broker rejected for good', labels: ['broker'] },
   seals_broken_total: { help: 'Stored credentials that were altered, moved or put back', labels: ['broker'] },

@@ -33,7 +33,7 @@ export class Readiness {
   }
 
   /** A word for why not, or null when ready. Probes of the store are shared and remembered, so that asking costs nothing. */
-  async trouble(): Promise<'starting' | 'stopping' | 'store' | null> {
+  async problem(): Promise<'starting' | 'stopping' | 'store' | null> {
     if (this.#state !== 'serving') return this.#state
     const now = this.#clock.monotonicMs()
     if (this.#probed === null || now - this.#probed.at > REMEMBER_MS) this.#probed = { at: now, result: this.#probe() }

@@ -21,7 +21,7 @@ export function plainName(name: string): string {
 }
 
 const QUERY_NAMES = '[\\w-]*(?:code|state|token|secret|password|key|signature|sig|assertion|verifier|session)'
-const WORDS = '[\\w-]*(?:secret|password|passwd|token|api[_-]?key|private[_-]?key|cookie|authorization|verifier)'
+const NAMES_IN_TEXT = '[\\w-]*(?:secret|password|passwd|token|api[_-]?key|private[_-]?key|cookie|authorization|verifier)'
 /** What secrets look like, wherever they stand. Each is linear in the text's length. */
 const SHAPES: readonly RegExp[] = [
   // Our own.
@@ -33,7 +33,7 @@ const SHAPES: readonly RegExp[] = [
   new RegExp(`(?<=[?&;]${QUERY_NAMES}=)[^&;#\\s"'<>]+`, 'gi'),
   /(?<=:\/\/[^\s:/@]{0,256}:)[^\s/]+(?=@)/g,
   // Bodies and settings quoted in messages.
-  new RegExp(`(?<=(?<![\\w-])${WORDS}["']?\\s{0,4}[:=]\\s{0,4}["']?)[^\\s"',;&}]{4,}`, 'gi'),
+  new RegExp(`(?<=(?<![\\w-])${NAMES_IN_TEXT}["']?\\s{0,4}[:=]\\s{0,4}["']?)[^\\s"',;&}]{4,}`, 'gi'),
   // Thirty-two bytes of anything in base64, and long opaque tokens: mixed case with digits.
   /(?<![\w+/-])[A-Za-z0-9+/_-]{43}=/g,
   /(?<![\w-])(?=[\w-]*[a-z])(?=[\w-]*[A-Z])(?=[\w-]*\d)[\w-]{43,}/g

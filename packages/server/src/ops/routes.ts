@@ -22,9 +22,9 @@ export async function operations(
 ): Promise<void> {
   app.get('/healthz', { config: { limit: 'probe' } }, async () => ({ status: 'ok' }))
   app.get('/readyz', { config: { limit: 'probe' } }, async (_request, reply: FastifyReply) => {
-    const trouble = await readiness.trouble()
-    if (trouble !== null) reply.code(503).header('retry-after', '1')
-    return { status: trouble ?? 'ready' }
+    const problem = await readiness.problem()
+    if (problem !== null) reply.code(503).header('retry-after', '1')
+    return { status: problem ?? 'ready' }
   })
   if ('token' in metricsAt) {
     const opens = tokenCheck(metricsAt.token)

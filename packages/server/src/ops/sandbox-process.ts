@@ -22,7 +22,7 @@ export interface SandboxOptions {
 
 const READY_MS = 60_000
 const STOP_MS = 5_000
-const LINES_KEPT = 20
+const ERROR_LINES_MAX = 20
 
 /** The sandbox beside the service: a program of its own that ends with us, also when we are killed. */
 export class SandboxProcess implements AsyncDisposable {
@@ -77,10 +77,10 @@ function environment({ dataDir, clientId, clientSecret, redirectUris, env }: San
 async function readyLine(child: ChildProcess, log: Log): Promise<SandboxReady> {
   const { stdout, stderr } = child
   if (stdout === null || stderr === null) throw new Error('the sandbox was started without its output')
-  const words: string[] = []
+  const errorLines: string[] = []
   createInterface({ input: stderr }).on('line', line => {
-    words.push(line)
-    if (words.length > LINES_KEPT) words.shift()
+    errorLines.push(line)
+    if (errorLines.length > ERROR_LINES_MAX) errorLines.shift()
     log.debug('sandbox', { line })
   })
   const { promise, resolve, reject } = Promise.withResolvers<SandboxReady>()
@@ -88,7 +88,7 @@ async function readyLine(child: ChildProcess, log: Log): Promise<SandboxReady> {
     const ready = parseReady(line)
     if (ready !== null) resolve(ready)
   })
-  const failed = (why: string) => reject(new Error(`the sandbox brokerage did not start: ${why}\n${words.join('\n')}`))
+  const failed = (why: string) => reject(new Error(`the sandbox brokerage did not start: ${why}\n${errorLines.join('\n')}`))
   child.once('error', cause => failed(cause.message))
   child.once('exit', code => failed(`it ended with code ${code}`))
   const patience = setTimeout(() => failed(`it was not ready within ${READY_MS} ms`), READY_MS)

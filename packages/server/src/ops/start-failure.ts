@@ -3,11 +3,11 @@ import { withoutSecrets } from './redact.ts'
 
 /** What an operator is told when the service does not start: what failed, where, and which setting changes it. Never a stack, never a secret. */
 export function startFailure(cause: unknown): string {
-  const text = isFilesShort(cause) ? OUT_OF_FILES : wordsOf(cause)
+  const text = isFilesShort(cause) ? OUT_OF_FILES : messageOf(cause)
   return text.split('\n').map(withoutSecrets).join('\n')
 }
 
-function wordsOf(cause: unknown): string {
+function messageOf(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause)
   if (isListening(cause)) return listening(cause)
   if ('path' in cause && typeof cause.path === 'string' && 'code' in cause)

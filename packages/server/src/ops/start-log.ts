@@ -4,17 +4,17 @@ import { withoutSecrets } from './redact.ts'
 /** Until the service is ready, warnings go to whoever started it as well: at a terminal the log is in a file, which nobody reads yet. */
 export class StartLog implements Log {
   readonly #log: Log
-  #say: ((text: string) => void) | null
+  #print: ((text: string) => void) | null
 
   /** @param say null: the log is read where the service is started. */
-  constructor(log: Log, say: ((text: string) => void) | null) {
+  constructor(log: Log, print: ((text: string) => void) | null) {
     this.#log = log
-    this.#say = say
+    this.#print = print
   }
 
   /** From now on the log alone is told. */
   ready(): void {
-    this.#say = null
+    this.#print = null
   }
 
   debug(message: string, fields?: LogFields): void {
@@ -28,7 +28,7 @@ export class StartLog implements Log {
   warn(message: string, fields: LogFields = {}): void {
     this.#log.warn(message, fields)
     const facts = Object.entries(fields).map(([name, value]) => `${name}: ${value instanceof Error ? value.message : String(value)}`)
-    this.#say?.(withoutSecrets(`warning: ${message}${facts.length === 0 ? '' : ` (${facts.join(', ')})`}\n`))
+    this.#print?.(withoutSecrets(`warning: ${message}${facts.length === 0 ? '' : ` (${facts.join(', ')})`}\n`))
   }
 
   error(message: string, fields?: LogFields): void {

@@ -6,7 +6,7 @@ export function page(reply: FastifyReply, status: number, html: string, formTarg
 }
 
 /** On to `target`, by GET. */
-export function onward(reply: FastifyReply, target: string): FastifyReply {
+export function seeOther(reply: FastifyReply, target: string): FastifyReply {
   return secured(reply, []).redirect(target, 303)
 }
 

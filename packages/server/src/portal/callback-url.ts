@@ -11,7 +11,7 @@ export function callbackUrl(publicUrl: string, broker: BrokerId, environment: En
 }
 
 /** The environment that an address ends with; null for one that is no callback's. */
-export function environmentOf(ending: string | undefined): Environment | null {
-  if (ending === undefined) return 'sandbox'
-  return ending === 'paper' || ending === 'live' ? ending : null
+export function environmentOf(segment: string | undefined): Environment | null {
+  if (segment === undefined) return 'sandbox'
+  return segment === 'paper' || segment === 'live' ? segment : null
 }

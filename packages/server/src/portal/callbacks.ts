@@ -5,9 +5,9 @@ import type { BrokerId } from '@trunkline/core/domain/ids'
 import type { Environment } from '@trunkline/core/domain/vocabulary'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { callbackUrl, environmentOf } from './callback-url.ts'
-import { formId, noteRefusal, type PortalContext, visitorOf } from './context.ts'
+import { browserSessionOf, formId, noteRefusal, type PortalContext } from './context.ts'
+import { DoubleSubmitGuard } from './double-submit.ts'
 import { brokerOf } from './form.ts'
-import { SecondClicks } from './second-clicks.ts'
 
 export interface CallbackAddress {
   readonly broker: string
@@ -17,20 +17,20 @@ export interface CallbackAddress {
 /** The browser's return from a broker's login. */
 export class Callbacks {
   readonly #context: PortalContext
-  readonly #arrived: SecondClicks<PortalOutcome>
+  readonly #arrived: DoubleSubmitGuard<PortalOutcome>
 
   constructor(context: PortalContext) {
     this.#context = context
-    this.#arrived = new SecondClicks(context.deps.clock)
+    this.#arrived = new DoubleSubmitGuard(context.deps.clock)
   }
 
   async arrive(request: FastifyRequest, address: CallbackAddress, reply: FastifyReply): Promise<FastifyReply> {
-    const visitor = visitorOf(this.#context, request)
+    const session = browserSessionOf(this.#context, request)
     const broker = brokerOf(address.broker.toUpperCase())
-    const { ending, isFirst } = await this.#completeOnce(broker, environmentOf(address.environment), request.url, visitor)
-    if (isRefused(ending)) noteRefusal(this.#context, request, broker, ending.reason)
-    else if (!isFirst) return this.#context.endings.repeat(ending, request, reply)
-    return this.#context.endings.end(ending, request, reply)
+    const { outcome, isFirst } = await this.#completeOnce(broker, environmentOf(address.environment), request.url, session)
+    if (isRefused(outcome)) noteRefusal(this.#context, request, broker, outcome.reason)
+    else if (!isFirst) return this.#context.outcomes.repeat(outcome, request, reply)
+    return this.#context.outcomes.end(outcome, request, reply)
   }
 
   /**
@@ -41,22 +41,22 @@ export class Callbacks {
     broker: BrokerId | null,
     environment: Environment | null,
     address: string,
-    visitor: BrowserSession
-  ): Promise<{ readonly ending: PortalOutcome; readonly isFirst: boolean }> {
+    session: BrowserSession
+  ): Promise<{ readonly outcome: PortalOutcome; readonly isFirst: boolean }> {
     let isFirst = false
     const complete = () => {
       isFirst = true
-      return this.#complete(broker, environment, address, visitor)
+      return this.#complete(broker, environment, address, session)
     }
-    const ending = await this.#arrived.answer(formId(this.#context, address, visitor.browser), complete, given => !isRefused(given))
-    return { ending, isFirst }
+    const outcome = await this.#arrived.answer(formId(this.#context, address, session.browser), complete, given => !isRefused(given))
+    return { outcome, isFirst }
   }
 
   async #complete(
     broker: BrokerId | null,
     environment: Environment | null,
     address: string,
-    visitor: BrowserSession
+    session: BrowserSession
   ): Promise<PortalOutcome> {
     const at = address.indexOf('?')
     const query = new URLSearchParams(at === -1 ? '' : address.slice(at + 1))
@@ -65,7 +65,7 @@ export class Callbacks {
     if (broker === null || environment === null || state === undefined || isContradictory) return ended(null, 'bad_callback')
     const { deps, options } = this.#context
     const redirectUri = callbackUrl(options.publicUrl(), broker, environment)
-    return completeLogin(deps, { broker, environment, state, redirectUri, callbackUrl: `${redirectUri}?${query.toString()}` }, visitor)
+    return completeLogin(deps, { broker, environment, state, redirectUri, callbackUrl: `${redirectUri}?${query.toString()}` }, session)
   }
 }
 

@@ -4,8 +4,8 @@ import type { BrokerId } from '@trunkline/core/domain/ids'
 import type { FastifyRequest } from 'fastify'
 import { addressGroup } from '../auth/address.ts'
 import type { PortalCookies } from './cookies.ts'
-import type { Endings } from './endings.ts'
-import type { Trouble } from './failures.ts'
+import type { Failure } from './failures.ts'
+import type { OutcomeResponder } from './outcomes.ts'
 
 export interface PortalOptions {
   /** Origin under which browsers reach us. */
@@ -13,7 +13,7 @@ export interface PortalOptions {
   /** `client_id` of the demo platform, whose application is our own first page; null where there is none. */
   readonly demo: () => string | null
   /** What HTTP makes of whatever was thrown. */
-  readonly problemOf: (error: unknown) => Trouble
+  readonly problemOf: (error: unknown) => Failure
 }
 
 export type PagesDeps = PortalDeps & Pick<AppDeps, 'accessAudit'>
@@ -23,10 +23,10 @@ export interface PortalContext {
   readonly deps: PagesDeps
   readonly options: PortalOptions
   readonly cookies: PortalCookies
-  readonly endings: Endings
+  readonly outcomes: OutcomeResponder
 }
 
-export function visitorOf({ cookies }: Pick<PortalContext, 'cookies'>, request: FastifyRequest): BrowserSession {
+export function browserSessionOf({ cookies }: Pick<PortalContext, 'cookies'>, request: FastifyRequest): BrowserSession {
   return { browser: cookies.browser.read(request), ip: request.ip, requestId: request.id }
 }
 

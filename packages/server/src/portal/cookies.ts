@@ -5,9 +5,9 @@ import { Malformed } from '@trunkline/core/domain/malformed'
 import type { Hasher, SealContext, Vault } from '@trunkline/core/ports/vault'
 import { SealBroken } from '@trunkline/core/ports/vault'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { isReason } from './messages.ts'
 import { type Notice, parseNotice } from './notice.ts'
 import { SealedCookie } from './sealed-cookie.ts'
-import { isReason } from './words.ts'
 
 /** An hour: longer than any link lives. */
 const HOUR = 3_600
@@ -37,8 +37,8 @@ export class PortalCookies {
   }
 
   /** Whose application this browser came from, for pages that know of no link. */
-  giveApp(reply: FastifyReply, platformId: PlatformId): void {
-    this.#app.give(reply, platformId)
+  setApp(reply: FastifyReply, platformId: PlatformId): void {
+    this.#app.set(reply, platformId)
   }
 
   appOf(request: FastifyRequest): PlatformId | null {
@@ -51,25 +51,27 @@ export class PortalCookies {
   }
 
   /** What was amiss with the form that was sent from `path`, for the page that stands there. */
-  giveNotice(reply: FastifyReply, path: string, notice: Notice): void {
-    this.#notice.give(reply, encoded({ at: this.#hasher.hash(path), notice }))
+  setNotice(reply: FastifyReply, path: string, notice: Notice): void {
+    this.#notice.set(reply, encoded({ at: this.#hasher.hash(path), notice }))
   }
 
   noticeAt(request: FastifyRequest, path: string): Notice | null {
-    const kept = decoded(this.#notice.read(request))
-    return kept !== null && 'at' in kept && 'notice' in kept && kept.at === this.#hasher.hash(path) ? parseNotice(kept.notice) : null
+    const stored = decoded(this.#notice.read(request))
+    return stored !== null && 'at' in stored && 'notice' in stored && stored.at === this.#hasher.hash(path)
+      ? parseNotice(stored.notice)
+      : null
   }
 
-  dropNotice(request: FastifyRequest, reply: FastifyReply): void {
-    if (this.#notice.read(request) !== null) this.#notice.drop(reply)
+  clearNotice(request: FastifyRequest, reply: FastifyReply): void {
+    if (this.#notice.read(request) !== null) this.#notice.clear(reply)
   }
 
   /** False when the address is too long for a cookie. Encrypted, because a claim code may be in it, and other ports are sent our cookies too. */
-  giveOutcome(reply: FastifyReply, browser: string | null, { reason, redirect }: PortalOutcome): boolean {
+  setOutcome(reply: FastifyReply, browser: string | null, { reason, redirect }: PortalOutcome): boolean {
     const sealed = this.#vault.seal(JSON.stringify({ reason, redirect }), this.#contextOf(browser))
     const text = Buffer.from(sealed).toString('base64url')
     if (text.length > OUTCOME_LENGTH_MAX) return false
-    this.#outcome.give(reply, text)
+    this.#outcome.set(reply, text)
     return true
   }
 
@@ -77,9 +79,9 @@ export class PortalCookies {
     const text = this.#outcome.read(request)
     if (text === null) return null
     try {
-      const kept: unknown = parseJson(this.#vault.open(Buffer.from(text, 'base64url'), this.#contextOf(this.browser.read(request))))
-      if (typeof kept !== 'object' || kept === null || !('reason' in kept) || !('redirect' in kept)) return null
-      const { reason, redirect: target } = kept
+      const stored: unknown = parseJson(this.#vault.open(Buffer.from(text, 'base64url'), this.#contextOf(this.browser.read(request))))
+      if (typeof stored !== 'object' || stored === null || !('reason' in stored) || !('redirect' in stored)) return null
+      const { reason, redirect: target } = stored
       return typeof reason === 'string' && isReason(reason) && typeof target === 'string' ? { reason, target } : null
     } catch (cause) {
       if (cause instanceof SealBroken) return null

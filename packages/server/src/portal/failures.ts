@@ -1,11 +1,11 @@
 import type { Log } from '@trunkline/core/ports/log'
 import type { FastifyInstance } from 'fastify'
-import { againOf } from './again.ts'
 import { page } from './answer.ts'
-import { troublePage } from './render.ts'
+import { errorPage } from './render.ts'
+import { retryPathOf } from './retry-path.ts'
 
 /** What HTTP makes of a failure. */
-export interface Trouble {
+export interface Failure {
   readonly status: number
   readonly retryAfterSeconds: number | undefined
   /** Nobody expected it: it is logged with its cause. */
@@ -13,23 +13,23 @@ export interface Trouble {
 }
 
 /** Whatever goes wrong, a person reads a page: the API's form of an error is not for them. Its status and headers are the API's. */
-export function answerFailures(scope: FastifyInstance, log: Log, problemOf: (error: unknown) => Trouble): void {
+export function answerFailures(scope: FastifyInstance, log: Log, problemOf: (error: unknown) => Failure): void {
   scope.setErrorHandler((error, request, reply) => {
     // A form that broke off: the client went away, or what it sent is no HTTP.
     const isBrokenOff = request.raw.errored !== null && request.raw.errored === error
-    const { status, retryAfterSeconds, unexpected } = isBrokenOff ? BROKEN_OFF : troubleOf(error, problemOf)
+    const { status, retryAfterSeconds, unexpected } = isBrokenOff ? BROKEN_OFF : failureOf(error, problemOf)
     if (unexpected) log.error('a page failed unexpectedly', { requestId: request.id, route: request.routeOptions.url ?? 'none', error })
     if (retryAfterSeconds !== undefined) reply.header('retry-after', retryAfterSeconds)
-    page(reply, status, troublePage(status >= 500 ? againOf(request) : null))
+    page(reply, status, errorPage(status >= 500 ? retryPathOf(request) : null))
   })
 }
 
-const BROKEN_OFF: Trouble = { status: 400, retryAfterSeconds: undefined, unexpected: false }
+const BROKEN_OFF: Failure = { status: 400, retryAfterSeconds: undefined, unexpected: false }
 
-function troubleOf(error: unknown, problemOf: (error: unknown) => Trouble): Trouble {
-  const trouble = problemOf(error)
+function failureOf(error: unknown, problemOf: (error: unknown) => Failure): Failure {
+  const failure = problemOf(error)
   // What the server itself refuses: a form that is too long, or is none.
   const status = error instanceof Error && 'statusCode' in error ? error.statusCode : null
   const isRefused = typeof status === 'number' && status >= 400 && status < 500
-  return isRefused ? { status, retryAfterSeconds: undefined, unexpected: false } : trouble
+  return isRefused ? { status, retryAfterSeconds: undefined, unexpected: false } : failure
 }

@@ -3,12 +3,12 @@ import { askForKeys, type EnteredKeys, enterKeys } from '@trunkline/core/app/con
 import { ended, type PortalOutcome } from '@trunkline/core/app/connect/portal-outcome'
 import type { BrokerId } from '@trunkline/core/domain/ids'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { onward, page } from './answer.ts'
-import { formId, type PortalContext, visitorOf } from './context.ts'
+import { page, seeOther } from './answer.ts'
+import { browserSessionOf, formId, type PortalContext } from './context.ts'
+import { DoubleSubmitGuard } from './double-submit.ts'
 import { allowPath, brokerOf, isToken, keysPath, linkPath, recordOf } from './form.ts'
 import { bounded } from './notice.ts'
 import { keysPage } from './render.ts'
-import { SecondClicks } from './second-clicks.ts'
 
 export interface BrokerAddress {
   readonly token: string
@@ -18,24 +18,24 @@ export interface BrokerAddress {
 /** The step with keys of the user's own. Its page lets no form lead to any other origin. */
 export class KeySteps {
   readonly #context: PortalContext
-  readonly #entered: SecondClicks<EnteredKeys>
-  readonly #declined: SecondClicks<PortalOutcome>
+  readonly #entered: DoubleSubmitGuard<EnteredKeys>
+  readonly #declined: DoubleSubmitGuard<PortalOutcome>
 
   constructor(context: PortalContext) {
     this.#context = context
-    this.#entered = new SecondClicks(context.deps.clock)
-    this.#declined = new SecondClicks(context.deps.clock)
+    this.#entered = new DoubleSubmitGuard(context.deps.clock)
+    this.#declined = new DoubleSubmitGuard(context.deps.clock)
   }
 
   async show(request: FastifyRequest, address: BrokerAddress, reply: FastifyReply): Promise<FastifyReply> {
-    const { deps, cookies, endings } = this.#context
-    const at = placeOf(address)
-    if (at === null) return endings.unknownLink(request, reply)
-    const visitor = visitorOf(this.#context, request)
-    const shown = await askForKeys(deps, at.token, at.broker, visitor)
-    if (shown.kind === 'outcome') return endings.end(shown, request, reply)
-    if (shown.kind === 'stale_form') return onward(reply, linkPath(at.token))
-    if (visitor.browser !== null) cookies.browser.give(reply, visitor.browser)
+    const { deps, cookies, outcomes } = this.#context
+    const at = parseAddress(address)
+    if (at === null) return outcomes.unknownLink(request, reply)
+    const session = browserSessionOf(this.#context, request)
+    const shown = await askForKeys(deps, at.token, at.broker, session)
+    if (shown.kind === 'outcome') return outcomes.end(shown, request, reply)
+    if (shown.kind === 'stale_form') return seeOther(reply, linkPath(at.token))
+    if (session.browser !== null) cookies.browser.set(reply, session.browser)
     const [action, link] = [keysPath(at.token, at.broker), linkPath(at.token)]
     const back = shown.invitation.brokers.length > 1 ? allowPath(at.token, at.broker) : link
     const state = { now: deps.clock.now(), link, notice: cookies.noticeAt(request, action) }
@@ -44,36 +44,36 @@ export class KeySteps {
 
   /** Whatever comes of it is shown by GET: Back and a page that is loaded again send no keys again. */
   async enter(request: FastifyRequest, address: BrokerAddress, reply: FastifyReply): Promise<FastifyReply> {
-    const { deps, cookies, endings } = this.#context
-    const at = placeOf(address)
-    if (at === null) return endings.unknownLink(request, reply)
+    const { deps, cookies, outcomes } = this.#context
+    const at = parseAddress(address)
+    if (at === null) return outcomes.unknownLink(request, reply)
     const entry = { broker: at.broker, entered: recordOf(request.body) }
-    if (entry.entered.decision === 'decline') return endings.endByPage(await this.#decline(request, at.token), request, reply)
-    const visitor = visitorOf(this.#context, request)
-    const form = formId(this.#context, at.token, visitor.browser, entry)
+    if (entry.entered.decision === 'decline') return outcomes.endByPage(await this.#decline(request, at.token), request, reply)
+    const session = browserSessionOf(this.#context, request)
+    const form = formId(this.#context, at.token, session.browser, entry)
     const next = await this.#entered.answer(
       form,
-      () => enterKeys(deps, at.token, entry, visitor),
+      () => enterKeys(deps, at.token, entry, session),
       ({ kind }) => kind === 'outcome'
     )
-    if (next.kind === 'stale_form') return onward(reply, linkPath(at.token))
-    if (next.kind === 'outcome') return endings.endByPage(next, request, reply)
+    if (next.kind === 'stale_form') return seeOther(reply, linkPath(at.token))
+    if (next.kind === 'outcome') return outcomes.endByPage(next, request, reply)
     const action = keysPath(at.token, at.broker)
-    cookies.giveNotice(reply, action, bounded(next.why))
-    return onward(reply, action)
+    cookies.setNotice(reply, action, bounded(next.why))
+    return seeOther(reply, action)
   }
 
   /** No key is read, tried or kept. */
   async #decline(request: FastifyRequest, token: string): Promise<PortalOutcome> {
-    const visitor = visitorOf(this.#context, request)
-    const { browser } = visitor
+    const session = browserSessionOf(this.#context, request)
+    const { browser } = session
     if (browser === null) return ended(null, 'other_browser')
-    const decline = () => declineAttempt(this.#context.deps, token, { ...visitor, browser })
+    const decline = () => declineAttempt(this.#context.deps, token, { ...session, browser })
     return this.#declined.answer(formId(this.#context, token, browser), decline, () => true)
   }
 }
 
-function placeOf({ token, broker }: BrokerAddress): { readonly token: string; readonly broker: BrokerId } | null {
-  const asked = brokerOf(broker.toUpperCase())
-  return isToken(token) && asked !== null ? { token, broker: asked } : null
+function parseAddress({ token, broker }: BrokerAddress): { readonly token: string; readonly broker: BrokerId } | null {
+  const requested = brokerOf(broker.toUpperCase())
+  return isToken(token) && requested !== null ? { token, broker: requested } : null
 }

@@ -5,16 +5,16 @@ import cookie from '@fastify/cookie'
 import formbody from '@fastify/formbody'
 import { ended } from '@trunkline/core/app/connect/portal-outcome'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { isOwnForm } from '../ops/own-form.ts'
+import { isSameOriginForm } from '../ops/same-origin-form.ts'
 import { serveText } from '../ops/static-text.ts'
 import { colorStylesheet } from './app-view.ts'
 import { type CallbackAddress, Callbacks } from './callbacks.ts'
 import { noteRefusal, type PagesDeps, type PortalContext, type PortalOptions } from './context.ts'
 import { PortalCookies } from './cookies.ts'
-import { Endings } from './endings.ts'
 import { answerFailures } from './failures.ts'
 import { isToken, linkPath } from './form.ts'
 import { type BrokerAddress, KeySteps } from './key-steps.ts'
+import { OutcomeResponder } from './outcomes.ts'
 import { Steps } from './steps.ts'
 
 const STYLESHEETS = ['./portal.css', './controls.css'].map(name => new URL(name, import.meta.url))
@@ -25,7 +25,7 @@ const COLOR_CACHE = 'public, max-age=86400, immutable'
 /** Mounts the portal at `/connect`. */
 export async function portal(app: FastifyInstance, deps: PagesDeps, options: PortalOptions): Promise<void> {
   const cookies = new PortalCookies(deps.hasher, deps.vault, () => options.publicUrl().startsWith('https:'))
-  const context: PortalContext = { deps, options, cookies, endings: new Endings(deps, cookies, options.demo) }
+  const context: PortalContext = { deps, options, cookies, outcomes: new OutcomeResponder(deps, cookies, options.demo) }
   await app.register(async scope => {
     scope.removeAllContentTypeParsers()
     await scope.register(formbody, { bodyLimit: 4_096 })
@@ -33,11 +33,11 @@ export async function portal(app: FastifyInstance, deps: PagesDeps, options: Por
     answerFailures(scope, deps.log, options.problemOf)
     mountAssets(scope, context)
     mountSteps(scope, context)
-    mountEndings(scope, context)
+    mountOutcomes(scope, context)
   })
 }
 
-function mountAssets(scope: FastifyInstance, { endings }: PortalContext): void {
+function mountAssets(scope: FastifyInstance, { outcomes }: PortalContext): void {
   serveText(
     scope,
     '/connect/assets/portal.css',
@@ -46,7 +46,7 @@ function mountAssets(scope: FastifyInstance, { endings }: PortalContext): void {
   )
   scope.get<{ Params: { color: string } }>('/connect/assets/color/:color.css', (request, reply) => {
     const text = colorStylesheet(request.params.color)
-    if (text === null) return endings.nowhere(request, reply)
+    if (text === null) return outcomes.notFound(request, reply)
     return reply.headers({ 'cache-control': COLOR_CACHE, 'x-content-type-options': 'nosniff' }).type(CSS).send(text)
   })
 }
@@ -56,45 +56,45 @@ function mountSteps(scope: FastifyInstance, context: PortalContext): void {
   const link = '/connect/:token'
   scope.get<{ Params: { token: string } }>(link, (request, reply) => steps.first(request, request.params.token, reply))
   scope.post<{ Params: { token: string } }>(link, (request, reply) =>
-    ownForm(context, request, reply, () => steps.decide(request, request.params.token, null, reply))
+    handleForm(context, request, reply, () => steps.decide(request, request.params.token, null, reply))
   )
   const allow = '/connect/:token/allow/:broker'
   scope.get<{ Params: BrokerAddress }>(allow, (request, reply) => steps.allow(request, request.params.token, request.params.broker, reply))
   scope.post<{ Params: BrokerAddress }>(allow, (request, reply) =>
-    ownForm(context, request, reply, () => steps.decide(request, request.params.token, request.params.broker, reply))
+    handleForm(context, request, reply, () => steps.decide(request, request.params.token, request.params.broker, reply))
   )
   const keys = '/connect/:token/keys/:broker'
   scope.get<{ Params: BrokerAddress }>(keys, (request, reply) => keySteps.show(request, request.params, reply))
   scope.post<{ Params: BrokerAddress }>(keys, (request, reply) =>
-    ownForm(context, request, reply, () => keySteps.enter(request, request.params, reply))
+    handleForm(context, request, reply, () => keySteps.enter(request, request.params, reply))
   )
 }
 
-function mountEndings(scope: FastifyInstance, context: PortalContext): void {
-  const { endings } = context
+function mountOutcomes(scope: FastifyInstance, context: PortalContext): void {
+  const { outcomes } = context
   const callbacks = new Callbacks(context)
   // A HEAD that completes a login would use up the state, and show nothing of it.
   for (const address of ['/connect/callback/:broker', '/connect/callback/:broker/:environment'])
     scope.get<{ Params: CallbackAddress }>(address, { exposeHeadRoute: false }, (request, reply) =>
       callbacks.arrive(request, request.params, reply)
     )
-  scope.get('/connect/onward', (request, reply) => endings.onward(request, reply))
+  scope.get('/connect/onward', (request, reply) => outcomes.showRedirect(request, reply))
   scope.get<{ Params: { reason: string } }>('/connect/result/:reason', (request, reply) =>
-    endings.result(request.params.reason, request, reply)
+    outcomes.result(request.params.reason, request, reply)
   )
-  for (const itself of ['/connect', '/connect/']) scope.get(itself, (request, reply) => endings.noLink(request, reply))
-  scope.get('/connect/*', (request, reply) => endings.nowhere(request, reply))
+  for (const itself of ['/connect', '/connect/']) scope.get(itself, (request, reply) => outcomes.noLink(request, reply))
+  scope.get('/connect/*', (request, reply) => outcomes.notFound(request, reply))
 }
 
 /** Carries out a form, unless it was sent from a page of somebody else's. */
-async function ownForm(
+async function handleForm(
   context: PortalContext,
   request: FastifyRequest<{ Params: { token: string } }>,
   reply: FastifyReply,
   work: () => Promise<FastifyReply>
 ): Promise<FastifyReply> {
-  if (isOwnForm(request, context.options.publicUrl())) return work()
+  if (isSameOriginForm(request, context.options.publicUrl())) return work()
   noteRefusal(context, request, null, 'foreign_form')
   const { token } = request.params
-  return context.endings.end(ended(null, 'foreign_form'), request, reply, isToken(token) ? linkPath(token) : null)
+  return context.outcomes.end(ended(null, 'foreign_form'), request, reply, isToken(token) ? linkPath(token) : null)
 }

@@ -7,23 +7,23 @@ import type { BrokerDefinition } from '@trunkline/core/ports/broker'
 import { Eta } from 'eta'
 import { type AppView, appView } from './app-view.ts'
 import { markOf } from './logo.ts'
-import type { Notice } from './notice.ts'
-import { isSearched } from './search.ts'
 import {
+  ASSURANCE,
+  ASSURANCES,
   CHOOSE,
   complaint,
-  ENDINGS,
-  type EndingWords,
+  INTERNAL_ERROR,
   MARKS,
   NEXT,
   NO_LINK,
+  OUTCOME_MESSAGES,
+  type OutcomeMessage,
   PERMISSIONS,
-  PROMISE,
-  PROMISES,
-  sentence,
-  TROUBLE,
-  triesWords
-} from './words.ts'
+  triesLeftText,
+  withPeriod
+} from './messages.ts'
+import type { Notice } from './notice.ts'
+import { isSearched } from './search.ts'
 
 const eta = new Eta({ views: fileURLToPath(new URL('./pages', import.meta.url)), cache: true, autoEscape: true })
 
@@ -59,7 +59,7 @@ export function brokersPage(
     brokers: found.map(shownBroker),
     ...{ search, total: brokers.length, action: link },
     alert: notice === null ? null : CHOOSE,
-    promise: PROMISE,
+    promise: ASSURANCE,
     minutesLeft: minutesUntil(attempt.expiresAt, now)
   })
 }
@@ -82,7 +82,7 @@ export function permissionsPage(
     step: brokers.length > 1 ? 'Step 2 of 3' : 'Step 1 of 2',
     broker: broker === null ? null : shownBroker(broker),
     ...PERMISSIONS[attempt.connectionType],
-    ...{ next: [beforeBroker, afterBroker], promise: PROMISES[login], action },
+    ...{ next: [beforeBroker, afterBroker], promise: ASSURANCES[login], action },
     back: brokers.length > 1 ? link : null,
     minutesLeft: minutesUntil(attempt.expiresAt, now)
   })
@@ -106,8 +106,8 @@ export function keysPage(
     fields: login.fields.map(field => ({ ...field, ...faultOf(why, field.name) })),
     helpUrl: login.helpUrl,
     alert: why === null ? null : complaint(why, broker.name),
-    tries: triesWords(triesLeft, KEY_TRIES_MAX),
-    ...{ action, back, promise: PROMISES.api_key },
+    tries: triesLeftText(triesLeft, KEY_TRIES_MAX),
+    ...{ action, back, promise: ASSURANCES.api_key },
     minutesLeft: minutesUntil(attempt.expiresAt, now)
   })
 }
@@ -118,32 +118,39 @@ function faultOf(why: Why | null, name: string): { readonly isFaulty: boolean; r
   if (why.kind === 'refused') return { isFaulty: true, message: null }
   const own = why.complaints.find(({ field }) => field === name)
   const isFaulty = own !== undefined || why.complaints.some(({ field }) => field === null)
-  return { isFaulty, message: own === undefined ? null : sentence(own.message) }
+  return { isFaulty, message: own === undefined ? null : withPeriod(own.message) }
 }
 
 /** Leads on to `target` by itself. Unlike a redirect it is no part of the form before it, whose page may then forbid every other address. */
-export function onwardPage(reason: PortalOutcomeReason, target: string, app: AppView | null): string {
-  const { heading, tone } = ENDINGS[reason]
-  return eta.render('./onward', { title: heading, heading, tone, target, app, promise: null })
+export function redirectPage(reason: PortalOutcomeReason, target: string, app: AppView | null): string {
+  const { heading, tone } = OUTCOME_MESSAGES[reason]
+  return eta.render('./redirect', { title: heading, heading, tone, target, app, promise: null })
 }
 
 /** The page on which a visit ends. `again`: where the user may go on with the same link. */
-export function endingPage(reason: PortalOutcomeReason, { app, home }: WayBack, again: string | null = null): string {
-  return ending(ENDINGS[reason], { app, home }, again)
+export function outcomePage(reason: PortalOutcomeReason, { app, home }: WayBack, retryPath: string | null = null): string {
+  return outcomeHtml(OUTCOME_MESSAGES[reason], { app, home }, retryPath)
 }
 
 /** The page at the portal's own address, which is for those with a link. */
 export function noLinkPage(back: WayBack): string {
-  return ending(NO_LINK, back, null)
+  return outcomeHtml(NO_LINK, back, null)
 }
 
 /** The page for what nobody foresaw. */
-export function troublePage(again: string | null): string {
-  return ending(TROUBLE, { app: null, home: null }, again)
+export function errorPage(retryPath: string | null): string {
+  return outcomeHtml(INTERNAL_ERROR, { app: null, home: null }, retryPath)
 }
 
-function ending(words: EndingWords, back: WayBack, again: string | null): string {
-  return eta.render('./ending', { title: words.heading, ...words, next: words.next.split('{app}'), ...back, again, promise: null })
+function outcomeHtml(message: OutcomeMessage, back: WayBack, retryPath: string | null): string {
+  return eta.render('./outcome', {
+    title: message.heading,
+    ...message,
+    next: message.next.split('{app}'),
+    ...back,
+    retryPath,
+    promise: null
+  })
 }
 
 /** Screen readers read the title first. */

@@ -29,11 +29,11 @@ export class SealedCookie {
     return hasher.equal(hasher.hash(seal), hasher.hash(this.#sealOf(text))) ? text : null
   }
 
-  give(reply: FastifyReply, text: string): void {
+  set(reply: FastifyReply, text: string): void {
     reply.setCookie(this.#name(), `${text}.${this.#sealOf(text)}`, { ...this.#attributes(), maxAge: this.#options.seconds })
   }
 
-  drop(reply: FastifyReply): void {
+  clear(reply: FastifyReply): void {
     reply.setCookie(this.#name(), '', { ...this.#attributes(), maxAge: 0 })
   }
 

@@ -5,30 +5,30 @@ import type { BrokerId } from '@trunkline/core/domain/ids'
 import type { Environment } from '@trunkline/core/domain/vocabulary'
 import type { BrokerDefinition } from '@trunkline/core/ports/broker'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { onward, page } from './answer.ts'
+import { page, seeOther } from './answer.ts'
 import { callbackUrl } from './callback-url.ts'
-import { formId, type PortalContext, visitorOf } from './context.ts'
+import { browserSessionOf, formId, type PortalContext } from './context.ts'
+import { DoubleSubmitGuard } from './double-submit.ts'
 import { allowPath, brokerOf, isToken, keysPath, linkPath, recordOf } from './form.ts'
 import { brokersPage, permissionsPage } from './render.ts'
 import { searchIn } from './search.ts'
-import { SecondClicks } from './second-clicks.ts'
 
 /** The steps up to the login: the choice of a broker, where there is one, and the user's yes or no. */
 export class Steps {
   readonly #context: PortalContext
-  readonly #declined: SecondClicks<PortalOutcome>
-  readonly #approved: SecondClicks<Awaited<ReturnType<typeof approveAttempt>>>
+  readonly #declined: DoubleSubmitGuard<PortalOutcome>
+  readonly #approved: DoubleSubmitGuard<Awaited<ReturnType<typeof approveAttempt>>>
 
   constructor(context: PortalContext) {
     this.#context = context
-    this.#declined = new SecondClicks(context.deps.clock)
-    this.#approved = new SecondClicks(context.deps.clock)
+    this.#declined = new DoubleSubmitGuard(context.deps.clock)
+    this.#approved = new DoubleSubmitGuard(context.deps.clock)
   }
 
   /** The first step: which broker; or, where that is settled, what the platform may do there. */
   async first(request: FastifyRequest, token: string, reply: FastifyReply): Promise<FastifyReply> {
     const shown = await this.#shown(request, token)
-    if (shown.kind === 'outcome') return this.#context.endings.end(shown, request, reply)
+    if (shown.kind === 'outcome') return this.#context.outcomes.end(shown, request, reply)
     const [only = null, ...others] = shown.brokers
     if (others.length === 0) return this.#permissions(shown, only, { request, reply }, linkPath(token))
     this.#keep(shown, { request, reply })
@@ -39,90 +39,92 @@ export class Steps {
 
   /** The step in which a user who chose this broker sees what the platform may do there. */
   async allow(request: FastifyRequest, token: string, name: string, reply: FastifyReply): Promise<FastifyReply> {
-    const asked = brokerOf(name.toUpperCase())
-    if (asked === null) return this.#context.endings.unknownLink(request, reply)
+    const requested = brokerOf(name.toUpperCase())
+    if (requested === null) return this.#context.outcomes.unknownLink(request, reply)
     const shown = await this.#shown(request, token)
-    if (shown.kind === 'outcome') return this.#context.endings.end(shown, request, reply)
-    const broker = shown.brokers.find(({ capabilities }) => capabilities.id === asked)
-    if (broker === undefined) return onward(reply, linkPath(token))
-    return this.#permissions(shown, broker, { request, reply }, allowPath(token, asked))
+    if (shown.kind === 'outcome') return this.#context.outcomes.end(shown, request, reply)
+    const broker = shown.brokers.find(({ capabilities }) => capabilities.id === requested)
+    if (broker === undefined) return seeOther(reply, linkPath(token))
+    return this.#permissions(shown, broker, { request, reply }, allowPath(token, requested))
   }
 
   /** The answer to a page of this link. `name`: of the broker, where the page is about one. */
   async decide(request: FastifyRequest, token: string, name: string | null, reply: FastifyReply): Promise<FastifyReply> {
-    const { endings, deps } = this.#context
-    const visitor = visitorOf(this.#context, request)
-    const { browser } = visitor
+    const { outcomes, deps } = this.#context
+    const session = browserSessionOf(this.#context, request)
+    const { browser } = session
     // Without the cookie of the page this form stands on, nobody has seen who asks for what.
-    if (browser === null) return endings.end(ended(null, 'other_browser'), request, reply)
-    if (!isToken(token)) return endings.unknownLink(request, reply)
+    if (browser === null) return outcomes.end(ended(null, 'other_browser'), request, reply)
+    if (!isToken(token)) return outcomes.unknownLink(request, reply)
     const { decision, broker } = recordOf(request.body)
     if (decision === 'decline') {
-      const declined = () => declineAttempt(deps, token, { ...visitor, browser })
-      return endings.end(await this.#declined.answer(formId(this.#context, token, browser), declined, () => true), request, reply)
+      const declined = () => declineAttempt(deps, token, { ...session, browser })
+      return outcomes.end(await this.#declined.answer(formId(this.#context, token, browser), declined, () => true), request, reply)
     }
-    if (decision !== 'approve') return onward(reply, linkPath(token))
-    if (name === null) return this.#choose(token, brokerOf(broker), { ...visitor, browser }, { request, reply })
+    if (decision !== 'approve') return seeOther(reply, linkPath(token))
+    if (name === null) return this.#choose(token, brokerOf(broker), { ...session, browser }, { request, reply })
     const chosen = brokerOf(name.toUpperCase())
-    return chosen === null ? endings.unknownLink(request, reply) : this.#approve(token, chosen, { ...visitor, browser }, { request, reply })
+    return chosen === null
+      ? outcomes.unknownLink(request, reply)
+      : this.#approve(token, chosen, { ...session, browser }, { request, reply })
   }
 
   /** A broker of several leads to the page about it; the only one was on the page already. */
-  async #choose(token: string, chosen: BrokerId | null, visitor: KnownVisitor, turn: Turn): Promise<FastifyReply> {
-    const { deps, endings, cookies } = this.#context
-    const shown = await visitAttempt(deps, token, visitor)
-    if (shown.kind === 'outcome') return endings.end(shown, turn.request, turn.reply)
+  async #choose(token: string, chosen: BrokerId | null, session: KnownBrowserSession, exchange: Exchange): Promise<FastifyReply> {
+    const { deps, outcomes, cookies } = this.#context
+    const shown = await visitAttempt(deps, token, session)
+    if (shown.kind === 'outcome') return outcomes.end(shown, exchange.request, exchange.reply)
     if (chosen === null || !shown.brokers.some(({ capabilities: { id } }) => id === chosen)) {
-      if (shown.brokers.length > 1) cookies.giveNotice(turn.reply, linkPath(token), { kind: 'choose' })
-      return onward(turn.reply, linkPath(token))
+      if (shown.brokers.length > 1) cookies.setNotice(exchange.reply, linkPath(token), { kind: 'choose' })
+      return seeOther(exchange.reply, linkPath(token))
     }
-    if (shown.brokers.length === 1) return this.#approve(token, chosen, visitor, turn)
-    cookies.dropNotice(turn.request, turn.reply)
-    return onward(turn.reply, allowPath(token, chosen))
+    if (shown.brokers.length === 1) return this.#approve(token, chosen, session, exchange)
+    cookies.clearNotice(exchange.request, exchange.reply)
+    return seeOther(exchange.reply, allowPath(token, chosen))
   }
 
-  async #approve(token: string, broker: BrokerId, visitor: KnownVisitor, { request, reply }: Turn): Promise<FastifyReply> {
-    const { deps, options, endings, cookies } = this.#context
+  async #approve(token: string, broker: BrokerId, session: KnownBrowserSession, { request, reply }: Exchange): Promise<FastifyReply> {
+    const { deps, options, outcomes, cookies } = this.#context
     const address = (environment: Environment) => callbackUrl(options.publicUrl(), broker, environment)
-    const approve = () => approveAttempt(deps, token, visitor, { broker, callbackUrl: address })
+    const approve = () => approveAttempt(deps, token, session, { broker, callbackUrl: address })
     // Two at once would each have a state of their own, and the browser might go on with the one that no longer counts.
-    const next = await this.#approved.answer(formId(this.#context, token, visitor.browser, broker), approve, () => false)
-    cookies.dropNotice(request, reply)
+    const next = await this.#approved.answer(formId(this.#context, token, session.browser, broker), approve, () => false)
+    cookies.clearNotice(request, reply)
     switch (next.kind) {
       case 'outcome':
-        return endings.end(next, request, reply)
+        return outcomes.end(next, request, reply)
       case 'redirect':
-        return onward(reply, next.authorizationUrl)
+        return seeOther(reply, next.authorizationUrl)
       case 'keys_wanted':
-        return onward(reply, keysPath(token, broker))
+        return seeOther(reply, keysPath(token, broker))
       case 'stale_form':
-        return onward(reply, linkPath(token))
+        return seeOther(reply, linkPath(token))
     }
   }
 
   async #shown(request: FastifyRequest, token: string): Promise<Invitation | PortalOutcome> {
-    return isToken(token) ? visitAttempt(this.#context.deps, token, visitorOf(this.#context, request)) : ended(null, 'unknown_link')
+    return isToken(token) ? visitAttempt(this.#context.deps, token, browserSessionOf(this.#context, request)) : ended(null, 'unknown_link')
   }
 
-  #permissions(shown: Invitation, broker: BrokerDefinition | null, turn: Turn, action: string): FastifyReply {
-    this.#keep(shown, turn)
+  #permissions(shown: Invitation, broker: BrokerDefinition | null, exchange: Exchange, action: string): FastifyReply {
+    this.#keep(shown, exchange)
     const [link] = /^\/connect\/[^/]+/.exec(action) ?? ['']
     const html = permissionsPage(shown, broker, { now: this.#context.deps.clock.now(), link, notice: null }, action)
     const logins = broker?.login.kind === 'oauth' ? [broker.login.origin] : []
-    return page(turn.reply, 200, html, [...backTargets(shown), ...logins])
+    return page(exchange.reply, 200, html, [...backTargets(shown), ...logins])
   }
 
   /** The browser's cookies are given with every page, so that they never end between a page and the answer to it. */
-  #keep({ platform }: Invitation, { request, reply }: Turn): void {
+  #keep({ platform }: Invitation, { request, reply }: Exchange): void {
     const { cookies, deps } = this.#context
-    cookies.browser.give(reply, cookies.browser.read(request) ?? deps.ids.secret(''))
-    cookies.giveApp(reply, platform.platformId)
+    cookies.browser.set(reply, cookies.browser.read(request) ?? deps.ids.secret(''))
+    cookies.setApp(reply, platform.platformId)
   }
 }
 
-type KnownVisitor = BrowserSession & { readonly browser: string }
+type KnownBrowserSession = BrowserSession & { readonly browser: string }
 
-interface Turn {
+interface Exchange {
   readonly request: FastifyRequest
   readonly reply: FastifyReply
 }

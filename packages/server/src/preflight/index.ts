@@ -1,7 +1,7 @@
 /** What can be known of a start before it: `check-config` lists all of it, and a start refuses for the same reasons in the same words. */
 import { inspectSandbox } from '../config/sandbox-settings.ts'
 import { inspectEnvironment } from '../config/settings.ts'
-import { unknownNames, wordsAbout } from '../config/unknown-names.ts'
+import { messageAbout, unknownNames } from '../config/unknown-names.ts'
 import { checkDataDir, checkKeys, checkLogFile, serviceRunsOn } from './files.ts'
 import type { Finding, Known } from './finding.ts'
 import { checkPorts } from './ports.ts'
@@ -26,7 +26,7 @@ export async function preflight(env: Readonly<Record<string, string | undefined>
   const findings: readonly Finding[] = [
     ...faults.map(({ env: about, message }) => ({ level: 'fault', about, message }) as const),
     ...checkSandbox(sandbox),
-    ...unknownNames(env).map(unknown => ({ level: 'warning', about: unknown.name, message: wordsAbout(unknown) }) as const),
+    ...unknownNames(env).map(unknown => ({ level: 'warning', about: unknown.name, message: messageAbout(unknown) }) as const),
     ...checkDataDir(known, { isRunning, toStart }),
     ...checkKeys(known),
     ...checkLogFile(known),

@@ -42,7 +42,7 @@ interface Put {
   readonly over: number
   readonly next: Replacement
   readonly at: Timestamp
-  readonly told: readonly { readonly eventId: EventId; readonly document: string }[]
+  readonly events: readonly { readonly eventId: EventId; readonly document: string }[]
   readonly size: number
 }
 
@@ -89,19 +89,28 @@ export class RecordWriter {
     for (let tries = 0; tries < TRIES_MAX; tries += 1) {
       const before = this.#stored.get(key) ?? (await this.#read(accountId, kind))
       const at = this.#clock.now()
-      const told = next.events(before.document).map(topical => ({
+      const events = next.events(before.document).map(topical => ({
         topical,
         eventId: this.#ids.uuid<EventId>(),
         document: writeAccountEvent(account, topical.data)
       }))
       // Until it is known what happened to it, nothing is known of what is stored.
       this.#stored.delete(key)
-      const answer = await this.#writer.submit({ userKey, accountId, kind, over: before.version, next, at, told, size: 1 + told.length })
+      const answer = await this.#writer.submit({
+        userKey,
+        accountId,
+        kind,
+        over: before.version,
+        next,
+        at,
+        events,
+        size: 1 + events.length
+      })
       if (answer.kind === 'gone') return []
       if (answer.kind === 'stale') continue
       this.#stored.set(key, { version: before.version + 1, document: next.document })
       const common = { connectionId, accountNumber, userKey, accountId, at }
-      return told.map(({ topical, eventId }, index) => ({ ...topical, ...common, eventId, seq: answer.first + index }))
+      return events.map(({ topical, eventId }, index) => ({ ...topical, ...common, eventId, seq: answer.first + index }))
     }
     throw new StoreUnavailable(`The ${kind} of account ${accountId} are being written by too many at once.`)
   }
@@ -156,24 +165,24 @@ function keyOf({ accountId, kind }: Pick<Put, 'accountId' | 'kind'>): string {
 /** The arguments of `put_records`, for users in the order of their keys. */
 function putArguments(lists: BinaryLists, puts: readonly Put[], wait: boolean): readonly unknown[] {
   const users = [...new Set(puts.map(({ userKey }) => userKey))].sort()
-  const placeOf = new Map(users.map((userKey, index) => [userKey, index + 1]))
-  const events = puts.flatMap(({ told }, index) => told.map(event => ({ of: index + 1, ...event })))
+  const indexOfUser = new Map(users.map((userKey, index) => [userKey, index + 1]))
+  const events = puts.flatMap(({ events }, index) => events.map(event => ({ of: index + 1, ...event })))
   let before = 0
   return [
     lists.texts(puts.map(({ next }) => next.document)),
     lists.texts(events.map(({ document }) => document)),
     lists.uuids(users),
     wait,
-    lists.ints(puts.map(({ userKey }) => placeOf.get(userKey) ?? 0)),
+    lists.ints(puts.map(({ userKey }) => indexOfUser.get(userKey) ?? 0)),
     lists.uuids(puts.map(({ accountId }) => accountId)),
     lists.texts(puts.map(({ kind }) => kind)),
     lists.ints(puts.map(({ over }) => over)),
     lists.timestamps(puts.map(({ next }) => next.confirmedAt)),
     lists.timestamps(puts.map(({ at }) => at)),
     lists.ints(
-      puts.map(({ told }) => {
-        const first = told.length === 0 ? null : before + 1
-        before += told.length
+      puts.map(({ events }) => {
+        const first = events.length === 0 ? null : before + 1
+        before += events.length
         return first
       })
     ),

@@ -30,7 +30,7 @@ import type { Database } from './database.ts'
 import * as endpoints from './endpoints.ts'
 import type { Eraser } from './eraser.ts'
 import { edgeKeys, pageOf, walkOf } from './page.ts'
-import { condemnOrders, isEnabled, lockUser, removalEntries } from './removal.ts'
+import { isEnabled, lockUser, markOrdersForErasure, removalEntries } from './removal.ts'
 import * as renewals from './renewals.ts'
 import * as revocations from './revocations.ts'
 import type { Session } from './session.ts'
@@ -228,7 +228,7 @@ export class SqlConnectionStore implements ConnectionStore {
       if (owner === undefined || !(await lockUser(trx, owner.user_key))) return false
       await revocations.keepOfConnections(trx, [connectionId], at)
       const entries = await removalEntries(trx, [connectionId], audit)
-      await condemnOrders(trx, [connectionId])
+      await markOrdersForErasure(trx, [connectionId])
       const { numDeletedRows } = await trx.deleteFrom('connections').where('connection_id', '=', connectionId).executeTakeFirst()
       if (numDeletedRows === 0n) return false
       for (const entry of entries) await appendAudit(trx, entry)

@@ -46,7 +46,7 @@ export interface Database {
   readonly order_symbols: OrderSymbolsTable
   readonly fills: FillsTable
   readonly events: EventsTable
-  readonly stream_places: StreamPlacesTable
+  readonly stream_places: StreamSlotsTable
   readonly audit_pending: AuditPendingTable
   readonly audit_log: AuditLogTable
   readonly audit_head: AuditHeadTable
@@ -280,7 +280,7 @@ interface EventsTable {
   data: Document
 }
 
-interface StreamPlacesTable {
+interface StreamSlotsTable {
   session_id: string
   platform_id: PlatformId
   key_id: KeyId | null

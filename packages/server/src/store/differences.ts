@@ -12,8 +12,8 @@ export function changedBalances(before: readonly Balance[], after: readonly Bala
 /** The positions that are new or differ in more than their time, and those that went, with quantity 0 and nothing else known. */
 export function changedPositions(before: readonly Position[], after: readonly Position[], systemTime: Timestamp): readonly Position[] {
   const known = new Map(before.map(position => [identity(position), substance(position)]))
-  const kept = new Set(after.map(identity))
-  const gone = before.filter(position => !kept.has(identity(position)))
+  const remaining = new Set(after.map(identity))
+  const gone = before.filter(position => !remaining.has(identity(position)))
   return [...after.filter(position => known.get(identity(position)) !== substance(position)), ...gone.map(old => closed(old, systemTime))]
 }
 

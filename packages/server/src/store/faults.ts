@@ -49,9 +49,9 @@ function isInfrastructure(error: unknown): boolean {
   if (error instanceof DatabaseError) return !isRefusal(error) || NOT_NOW.some(prefix => error.code?.startsWith(prefix))
   if (!(error instanceof Error)) return false
   if ('code' in error && typeof error.code === 'string' && /^E[A-Z]+$/.test(error.code)) return true
-  return LINE_LOST.test(error.message)
+  return CONNECTION_LOST.test(error.message)
 }
 
 // The driver has no codes for these.
-const LINE_LOST =
+const CONNECTION_LOST =
   /^(?:Connection terminated|Query read timeout|timeout exceeded when trying to connect|Client has encountered a connection error|Cannot use a pool after|Client was closed|driver has already been destroyed|Postgres connection has been discarded)/

@@ -22,7 +22,7 @@ import { SqlPlatformStore } from './platforms.ts'
 import { createPostgresEngine, durabilityFaults, type PoolStats } from './postgres.ts'
 import { grantTo, lacking, roleOf } from './roles.ts'
 import { Session } from './session.ts'
-import { SqlStreamPlaceStore } from './stream-places.ts'
+import { SqlStreamSlotStore } from './stream-slots.ts'
 import { SqlTokenStore } from './tokens.ts'
 import { TYPES } from './types.ts'
 import { SqlUserStore } from './users.ts'
@@ -131,7 +131,7 @@ export function buildStore(engine: Engine, deps: StoreDeps): SqlStore {
     accounts: new SqlAccountStore(session, { clock: deps.clock, records }),
     orders: new SqlOrderStore(session, { recorder, records }),
     events: new SqlEventStore(session),
-    streamSlots: new SqlStreamPlaceStore(session),
+    streamSlots: new SqlStreamSlotStore(session),
     tokens: new SqlTokenStore(session),
     audit: new SqlAuditStore(session),
     probe: () => probe(session, engine.kind),

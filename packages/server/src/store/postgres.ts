@@ -138,9 +138,9 @@ class PreparingClient implements PostgresPoolClient {
     const name = parameters.length === 0 ? undefined : this.#nameOf(sql)
     // The driver's types do not know that a statement may have a limit of its own.
     const limited = { text: sql, query_timeout: answerMsOf(sql) }
-    const asked = name === undefined ? limited : { ...limited, name, values: [...parameters] }
+    const configured = name === undefined ? limited : { ...limited, name, values: [...parameters] }
     try {
-      return await this.#client.query(asked)
+      return await this.#client.query(configured)
     } catch (error) {
       // Anything but a plain refusal ends the session, or leaves it in an unknown state.
       if (!isRefusal(error)) this.#lost = true

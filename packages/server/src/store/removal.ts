@@ -55,13 +55,13 @@ export async function removalEntries(
 }
 
 /** Notes that the connections' orders are to be erased. Their events stay in the user's log, which has no gaps. */
-export async function condemnOrders(trx: Kysely<Database>, connectionIds: readonly ConnectionId[]): Promise<void> {
+export async function markOrdersForErasure(trx: Kysely<Database>, connectionIds: readonly ConnectionId[]): Promise<void> {
   await sql`insert into erasures (kind, id)
     select 'account', account_id from accounts where connection_id = any (${[...connectionIds]}::uuid[])`.execute(trx)
 }
 
 /** Notes that the user's events are to be erased. */
-export async function condemnEvents(trx: Kysely<Database>, userKey: UserKey): Promise<void> {
+export async function markEventsForErasure(trx: Kysely<Database>, userKey: UserKey): Promise<void> {
   await trx.insertInto('erasures').values({ kind: 'user', id: userKey }).execute()
 }
 

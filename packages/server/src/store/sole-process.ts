@@ -16,7 +16,7 @@ const LOCK = [0x74726b6c, 1] as const
 const CONNECT_MS_MAX = 5_000
 /** How long an answer may take: a server that went without a word is noticed so. */
 const ANSWER_MS_MAX = 10_000
-const AGAIN_MS = 1_000
+const RETRY_MS = 1_000
 /** How long the server keeps the hold of a process that says nothing. A start waits longer by default, and tries once a second. */
 export const SILENCE_MS = 20_000
 /** Shares of that: how often this process says something, and when it counts the hold as lost, with room for clocks that run unevenly. */
@@ -25,7 +25,7 @@ const HELD_SHARE = 0.9
 /** How long the session may take to end; on a silent line it never does, and is left to the server. */
 const END_MS_MAX = 2_000
 /** How often it is said again that the database cannot be held. */
-const TELL_MS = 60_000
+const LOG_MS = 60_000
 /** What PostgreSQL keeps of a session's name. */
 const NAME_MAX = 63
 
@@ -55,7 +55,7 @@ export class DatabaseHeld extends Error {
 }
 
 /** Where a PostgreSQL is, for people: never with its user or password. */
-export function placeOf(url: string): string {
+export function databaseAddressOf(url: string): string {
   const { hostname = '', port = '', pathname = '' } = URL.parse(url) ?? {}
   return `${hostname === '' ? 'a local socket' : hostname}:${port === '' ? '5432' : port}${pathname}`
 }
@@ -64,7 +64,7 @@ export class SoleProcess implements AsyncDisposable {
   readonly #options: SoleOptions
   readonly #closing = new AbortController()
   #client: Client
-  #kept: Promise<void>
+  #holding: Promise<void>
   #isLost = false
   /** When the last question was asked that the session has answered: the server counts its silence from later on. */
   #provedMs: number
@@ -73,24 +73,24 @@ export class SoleProcess implements AsyncDisposable {
     this.#options = options
     this.#client = client
     this.#provedMs = atMs
-    this.#kept = this.#keep()
+    this.#holding = this.#hold()
   }
 
   /** Waits for the database and for the lock, within `waitMs`. @throws DatabaseHeld, StoreUnavailable, and what the server refuses for good */
   static async take(options: SoleOptions): Promise<SoleProcess> {
     const { clock, log, waitMs, url } = options
     const deadline = clock.monotonicMs() + waitMs
-    let told = ''
+    let logged = ''
     for (;;) {
       const found = await attempt(options).catch((cause: unknown) => {
-        if (!isPassing(cause)) throw refused(url, cause)
+        if (!isTransient(cause)) throw refused(url, cause)
         return unreachable(url, cause)
       })
       if ('client' in found) return new SoleProcess(options, found)
-      if (clock.monotonicMs() + AGAIN_MS > deadline) throw found
-      if (found.message !== told) log.warn('waiting for the database', { why: found.message, seconds: Math.ceil(waitMs / 1_000) })
-      told = found.message
-      await clock.sleep(AGAIN_MS)
+      if (clock.monotonicMs() + RETRY_MS > deadline) throw found
+      if (found.message !== logged) log.warn('waiting for the database', { why: found.message, seconds: Math.ceil(waitMs / 1_000) })
+      logged = found.message
+      await clock.sleep(RETRY_MS)
     }
   }
 
@@ -106,14 +106,14 @@ export class SoleProcess implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort()
     const over = new AbortController()
-    const ended = this.#kept
+    const ended = this.#holding
       .then(() => this.#client.end())
       .catch(() => undefined)
       .finally(() => over.abort())
     await Promise.race([ended, this.#options.clock.sleep(END_MS_MAX, over.signal).catch(() => undefined)])
   }
 
-  async #keep(): Promise<void> {
+  async #hold(): Promise<void> {
     const { signal } = this.#closing
     while (!signal.aborted) {
       await this.#lost()
@@ -132,13 +132,13 @@ export class SoleProcess implements AsyncDisposable {
     while (!over.aborted) {
       await clock.sleep(BEAT_SHARE * silenceOf(this.#options), over).catch(() => undefined)
       if (over.aborted) return
-      const askedMs = clock.monotonicMs()
+      const sentMs = clock.monotonicMs()
       const answered = await this.#client.query('select 1').then(
         () => true,
         () => false
       )
       if (!answered) return
-      this.#provedMs = askedMs
+      this.#provedMs = sentMs
     }
   }
 
@@ -150,7 +150,7 @@ export class SoleProcess implements AsyncDisposable {
     const { clock, log, onTaken } = this.#options
     const { signal } = this.#closing
     const lostMs = clock.monotonicMs()
-    let toldMs = Number.NEGATIVE_INFINITY
+    let loggedMs = Number.NEGATIVE_INFINITY
     while (!signal.aborted) {
       const found = await attempt(this.#options).catch((cause: unknown) => unreachable(this.#options.url, cause))
       if ('client' in found) {
@@ -165,11 +165,11 @@ export class SoleProcess implements AsyncDisposable {
         return false
       }
       const now = clock.monotonicMs()
-      if (now - toldMs >= TELL_MS) {
-        toldMs = now
+      if (now - loggedMs >= LOG_MS) {
+        loggedMs = now
         log.warn('the database cannot be held again yet', { why: found.message, seconds: Math.round((now - lostMs) / 1_000) })
       }
-      await clock.sleep(AGAIN_MS, signal).catch(() => undefined)
+      await clock.sleep(RETRY_MS, signal).catch(() => undefined)
     }
     return false
   }
@@ -199,11 +199,11 @@ async function attempt(options: SoleOptions): Promise<Hold | DatabaseHeld> {
       // Our own session, which the server has not missed yet.
       await client.query('select pg_terminate_backend($1)', [holder.pid])
       atMs = options.clock.monotonicMs()
-      if (await locks(client, AGAIN_MS)) return { client, atMs }
+      if (await locks(client, RETRY_MS)) return { client, atMs }
     }
     await client.end()
     return new DatabaseHeld(
-      `The database at ${placeOf(options.url)} is held by another process${holder === null ? '' : ` (${holder.name}${holder.from === null ? '' : `, from ${holder.from}`}, since ${holder.since})`}. ` +
+      `The database at ${databaseAddressOf(options.url)} is held by another process${holder === null ? '' : ` (${holder.name}${holder.from === null ? '' : `, from ${holder.from}`}, since ${holder.since})`}. ` +
         'One process at a time may use it; several come later. Stop that one first.'
     )
   } catch (cause) {
@@ -253,21 +253,25 @@ function endOf(client: Client): AbortSignal {
 }
 
 /** Whether waiting can help: the server is away, starting, or full. A wrong password or name stays wrong. */
-function isPassing(cause: unknown): boolean {
+function isTransient(cause: unknown): boolean {
   if (cause instanceof DatabaseError) return /^(?:08|53|57P)/.test(cause.code ?? '')
   return beforeCommit(cause) instanceof StoreUnavailable
 }
 
 function unreachable(url: string, cause: unknown): StoreUnavailable {
-  return new StoreUnavailable(`PostgreSQL at ${placeOf(url)} (TRUNKLINE_DATABASE_URL) cannot be reached: ${wordsOf(cause)}`, { cause })
+  return new StoreUnavailable(`PostgreSQL at ${databaseAddressOf(url)} (TRUNKLINE_DATABASE_URL) cannot be reached: ${messageOf(cause)}`, {
+    cause
+  })
 }
 
 function refused(url: string, cause: unknown): Error {
-  return new StoreUnavailable(`PostgreSQL at ${placeOf(url)} (TRUNKLINE_DATABASE_URL) refuses the service: ${wordsOf(cause)}`, { cause })
+  return new StoreUnavailable(`PostgreSQL at ${databaseAddressOf(url)} (TRUNKLINE_DATABASE_URL) refuses the service: ${messageOf(cause)}`, {
+    cause
+  })
 }
 
 /** An address with several numbers fails once for each; the words are in the first. */
-function wordsOf(cause: unknown): string {
+function messageOf(cause: unknown): string {
   const first: unknown = cause instanceof AggregateError ? cause.errors[0] : cause
   return first instanceof Error ? first.message : String(first)
 }

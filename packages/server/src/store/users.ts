@@ -9,7 +9,7 @@ import { revokeOf } from './claims.ts'
 import type { Database } from './database.ts'
 import type { Eraser } from './eraser.ts'
 import { edgeKeys, pageOf, walkOf } from './page.ts'
-import { condemnEvents, condemnOrders, endAttempts, eraseMarketTokens, lockUser, removalEntries } from './removal.ts'
+import { endAttempts, eraseMarketTokens, lockUser, markEventsForErasure, markOrdersForErasure, removalEntries } from './removal.ts'
 import { keepOfConnections } from './revocations.ts'
 import type { Session } from './session.ts'
 import { searchable } from './types.ts'
@@ -107,8 +107,8 @@ export class SqlUserStore implements UserStore {
       await keepOfConnections(trx, ids, at)
       await revokeOf(trx, userKey, at)
       const entries = await removalEntries(trx, ids, audit)
-      await condemnOrders(trx, ids)
-      await condemnEvents(trx, userKey)
+      await markOrdersForErasure(trx, ids)
+      await markEventsForErasure(trx, userKey)
       await trx.deleteFrom('users').where('user_key', '=', userKey).execute()
       for (const entry of entries) await appendAudit(trx, entry)
       return ids

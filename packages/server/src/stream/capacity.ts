@@ -2,7 +2,7 @@
 import type { Log } from '@trunkline/core/ports/log'
 import type { Settings } from '../config/settings.ts'
 import { connectionsWithin, openFilesMax } from '../ops/open-files.ts'
-import { DOOR_LIMITS, type DoorLimits } from './door.ts'
+import { GATEWAY_LIMITS, type GatewayLimits } from './gateway.ts'
 import type { SlotLimits } from './market/session-slots.ts'
 
 /** Fewer than a deployment of any size needs: the operator should raise the limit of open files. */
@@ -19,9 +19,9 @@ export function connectionsOf({ connectionsMax: wanted }: Settings, log: Log): n
 }
 
 /** WebSockets take at most four fifths of the connections, those that have not authenticated an eighth of that. */
-export function doorLimits(connectionsMax: number): Pick<DoorLimits, 'socketsMax' | 'unauthenticated'> {
+export function gatewayLimits(connectionsMax: number): Pick<GatewayLimits, 'socketsMax' | 'unauthenticated'> {
   const socketsMax = Math.floor(0.8 * connectionsMax)
-  const { unauthenticated } = DOOR_LIMITS
+  const { unauthenticated } = GATEWAY_LIMITS
   return { socketsMax, unauthenticated: { ...unauthenticated, total: Math.min(unauthenticated.total, Math.ceil(socketsMax / 8)) } }
 }
 
@@ -29,7 +29,7 @@ export function doorLimits(connectionsMax: number): Pick<DoorLimits, 'socketsMax
 export function slotsOf(settings: Settings, connectionsMax: number): SlotLimits {
   return {
     // What is left of the sockets is for the broker stream and those that have not authenticated.
-    total: Math.min(settings.marketSessionsMax, Math.floor(0.85 * doorLimits(connectionsMax).socketsMax)),
+    total: Math.min(settings.marketSessionsMax, Math.floor(0.85 * gatewayLimits(connectionsMax).socketsMax)),
     perUser: settings.marketSessionsPerUser,
     perAddress: settings.marketSessionsPerAddress,
     platformPercent: settings.marketPlatformPercent

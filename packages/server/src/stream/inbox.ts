@@ -44,7 +44,7 @@ export class Inbox {
   }
 
   put(message: string): void {
-    if (!this.#mayCome()) {
+    if (!this.#takeToken()) {
       this.#warned += 1
       this.#owner.tooMany(this.#warned > this.#limits.warnings)
       return
@@ -61,7 +61,7 @@ export class Inbox {
     const handled = this.#begin(message)
     if (handled === undefined) return
     this.#waiting = []
-    void this.#goOn(handled)
+    void this.#drain(handled)
   }
 
   /** Drops what waits. */
@@ -70,7 +70,7 @@ export class Inbox {
     this.#bytes = 0
   }
 
-  async #goOn(first: Promise<void>): Promise<void> {
+  async #drain(first: Promise<void>): Promise<void> {
     let handled: Promise<void> | undefined = first
     for (;;) {
       try {
@@ -105,7 +105,7 @@ export class Inbox {
     return message
   }
 
-  #mayCome(): boolean {
+  #takeToken(): boolean {
     const { burst, perSecond } = this.#limits
     const now = this.#clock.monotonicMs()
     this.#tokens = Math.min(burst, this.#tokens + ((now - this.#filledAt) / 1_000) * perSecond)

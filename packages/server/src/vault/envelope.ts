@@ -25,10 +25,10 @@ export class EnvelopeVault implements Vault {
   }
 
   seal(plaintext: string, context: SealContext): Uint8Array {
-    const place = placeOf(context)
+    const aad = associatedData(context)
     const dataKey = randomBytes(KEY_BYTES)
     try {
-      return this.#assemble(dataKey, encrypt(dataKey, Buffer.from(plaintext, 'utf8'), place), place)
+      return this.#assemble(dataKey, encrypt(dataKey, Buffer.from(plaintext, 'utf8'), aad), aad)
     } finally {
       dataKey.fill(0)
     }
@@ -37,7 +37,7 @@ export class EnvelopeVault implements Vault {
   open(sealed: Uint8Array, context: SealContext): string {
     const { dataKey, content } = this.#unwrap(sealed, context)
     try {
-      return decrypt(dataKey, content, placeOf(context)).toString('utf8')
+      return decrypt(dataKey, content, associatedData(context)).toString('utf8')
     } finally {
       dataKey.fill(0)
     }
@@ -48,17 +48,17 @@ export class EnvelopeVault implements Vault {
     const { dataKey, content } = this.#unwrap(sealed, context)
     try {
       // The content is checked too, so that a rotation never carries a broken seal on under a fresh wrap.
-      decrypt(dataKey, content, placeOf(context)).fill(0)
-      return this.#assemble(dataKey, content, placeOf(context))
+      decrypt(dataKey, content, associatedData(context)).fill(0)
+      return this.#assemble(dataKey, content, associatedData(context))
     } finally {
       dataKey.fill(0)
     }
   }
 
-  #assemble(dataKey: Uint8Array, content: Uint8Array, place: string): Uint8Array {
+  #assemble(dataKey: Uint8Array, content: Uint8Array, aad: string): Uint8Array {
     const { id, key } = this.#ring.current()
     const idBytes = Buffer.from(id, 'utf8')
-    return Buffer.concat([Buffer.from([FORMAT, idBytes.length]), idBytes, encrypt(key, dataKey, `${place}|${id}`), content])
+    return Buffer.concat([Buffer.from([FORMAT, idBytes.length]), idBytes, encrypt(key, dataKey, `${aad}|${id}`), content])
   }
 
   #unwrap(sealed: Uint8Array, context: SealContext): { readonly dataKey: Buffer; readonly content: Uint8Array } {
@@ -68,7 +68,7 @@ export class EnvelopeVault implements Vault {
       throw new SealKeyMissing(`sealed with master key ${JSON.stringify(keyId)}, which is not among the master keys here`)
     const start = 2 + Buffer.byteLength(keyId)
     const end = start + BOX_OVERHEAD + KEY_BYTES
-    const dataKey = decrypt(master.key, sealed.subarray(start, end), `${placeOf(context)}|${keyId}`)
+    const dataKey = decrypt(master.key, sealed.subarray(start, end), `${associatedData(context)}|${keyId}`)
     return { dataKey, content: sealed.subarray(end) }
   }
 }
@@ -84,21 +84,21 @@ export function sealedKeyId(sealed: Uint8Array): string {
 }
 
 /** The parts are joined unambiguously: JSON quotes what could imitate a separator. */
-function placeOf({ table, column, rowId, ownerId, revision }: SealContext): string {
+function associatedData({ table, column, rowId, ownerId, revision }: SealContext): string {
   return JSON.stringify([FORMAT, table, column, rowId, ownerId, revision])
 }
 
-function encrypt(key: Uint8Array, plaintext: Uint8Array, place: string): Buffer {
+function encrypt(key: Uint8Array, plaintext: Uint8Array, aad: string): Buffer {
   const iv = randomBytes(IV_BYTES)
-  const cipher = createCipheriv('aes-256-gcm', key, iv, { authTagLength: TAG_BYTES }).setAAD(Buffer.from(place))
+  const cipher = createCipheriv('aes-256-gcm', key, iv, { authTagLength: TAG_BYTES }).setAAD(Buffer.from(aad))
   const ciphertext = Buffer.concat([cipher.update(plaintext), cipher.final()])
   return Buffer.concat([iv, cipher.getAuthTag(), ciphertext])
 }
 
-function decrypt(key: Uint8Array, box: Uint8Array, place: string): Buffer {
+function decrypt(key: Uint8Array, box: Uint8Array, aad: string): Buffer {
   try {
     const decipher = createDecipheriv('aes-256-gcm', key, box.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES })
-    decipher.setAAD(Buffer.from(place)).setAuthTag(box.subarray(IV_BYTES, BOX_OVERHEAD))
+    decipher.setAAD(Buffer.from(aad)).setAuthTag(box.subarray(IV_BYTES, BOX_OVERHEAD))
     // update() gives bytes before they are verified: nothing leaves before final() agreed.
     return Buffer.concat([decipher.update(box.subarray(BOX_OVERHEAD)), decipher.final()])
   } catch (cause) {

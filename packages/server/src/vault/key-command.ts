@@ -11,9 +11,9 @@ const OUTPUT_BYTES_MAX = 64 * 1024
  * TRUNKLINE_MASTER_KEYS; nothing it writes is shown or logged. @throws KeyFileRefused
  */
 export function keysFromCommand(command: string): KeySet {
-  const [program, ...words] = command.split(/ +/).filter(word => word !== '')
+  const [program, ...args] = command.split(/ +/).filter(word => word !== '')
   if (program === undefined) throw new KeyFileRefused('TRUNKLINE_MASTER_KEYS_COMMAND gave no keys: it names no program')
-  const { status, signal, stdout, error } = spawnSync(program, words, {
+  const { status, signal, stdout, error } = spawnSync(program, args, {
     timeout: COMMAND_MS_MAX,
     killSignal: 'SIGKILL',
     maxBuffer: OUTPUT_BYTES_MAX,

@@ -80,12 +80,12 @@ export class FixedKeyRing implements KeyRing {
   }
 }
 
-function parseItem(item: string, place: number): MasterKey {
+function parseItem(item: string, index: number): MasterKey {
   const [, id, encoded = ''] = ITEM.exec(item) ?? []
   const key = Buffer.from(encoded, 'base64')
   if (id === undefined || key.length !== KEY_BYTES)
-    throw new Error(`master key ${place} must be id:base64 of exactly ${KEY_BYTES} bytes, the id of letters, digits, - and _`)
+    throw new Error(`master key ${index} must be id:base64 of exactly ${KEY_BYTES} bytes, the id of letters, digits, - and _`)
   // A placeholder that was never replaced, such as AAAA….
-  if (new Set(key).size < 8) throw new Error(`master key ${place} is not random; make one with: npm run cli -- keys generate`)
+  if (new Set(key).size < 8) throw new Error(`master key ${index} is not random; make one with: npm run cli -- keys generate`)
   return { id, key }
 }

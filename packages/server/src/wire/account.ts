@@ -4,7 +4,7 @@ import type { UserId } from '@trunkline/core/domain/ids'
 import { INSTRUMENTS, TRANSACTION_TYPES } from '@trunkline/core/domain/vocabulary'
 import Type, { type Static } from 'typebox'
 import { maybe, money, quantity } from './amounts.ts'
-import { day, decimal, nullable, record, timestamp, uuid, word } from './common.ts'
+import { day, decimal, nullable, oneOf, record, timestamp, uuid } from './common.ts'
 
 const maybeDecimal = nullable(decimal)
 const maybeText = nullable(Type.String())
@@ -22,7 +22,7 @@ export const accountRecord = record('Account', 'A broker account.', {
   broker: Type.String(),
   connection_id: uuid,
   name: maybeText,
-  account_type: nullable(word(ACCOUNT_TYPES), 'Null where the broker does not tell it.'),
+  account_type: nullable(oneOf(ACCOUNT_TYPES), 'Null where the broker does not tell it.'),
   broker_account_type: nullable(Type.String(), 'The broker’s own word.'),
   currency_code: maybeText
 })
@@ -45,7 +45,7 @@ export const balanceList = Type.Array(balanceRecord)
 export const positionRecord = record('Position', 'A holding; a negative quantity is short. Null where the broker does not report it.', {
   ...owner,
   symbol: Type.String(),
-  instrument: word(INSTRUMENTS),
+  instrument: oneOf(INSTRUMENTS),
   quantity: decimal,
   last_price: maybeDecimal,
   position_average_price: maybeDecimal,
@@ -61,10 +61,10 @@ export const positionList = Type.Array(positionRecord)
 export const transactionRecord = record('Transaction', 'Something that changed the account’s cash or holdings.', {
   transaction_id: uuid,
   ...owner,
-  type: word(TRANSACTION_TYPES),
+  type: oneOf(TRANSACTION_TYPES),
   broker_type: maybeText,
   symbol: maybeText,
-  instrument: nullable(word(INSTRUMENTS)),
+  instrument: nullable(oneOf(INSTRUMENTS)),
   quantity: maybeDecimal,
   price: maybeDecimal,
   amount: nullable(decimal, 'What the account’s cash gained; negative when it fell.'),

@@ -14,7 +14,7 @@ import {
 } from '@trunkline/core/domain/vocabulary'
 import type { BrokerDefinition } from '@trunkline/core/ports/broker'
 import Type, { type Static, type TSchema } from 'typebox'
-import { nullable, record, word } from './common.ts'
+import { nullable, oneOf, record } from './common.ts'
 
 /** A list per instrument; instruments the broker does not have are absent. */
 function byInstrument<T extends TSchema>(item: T) {
@@ -26,18 +26,18 @@ const combination = record(
   'OrderCombination',
   'A form of order that the broker takes. An order of any other form is refused before the broker is asked.',
   {
-    instrument: word(INSTRUMENTS),
-    order_type: word(ORDER_TYPES),
-    order_tif: word(TIMES_IN_FORCE),
-    hours: word(TRADING_HOURS, {
+    instrument: oneOf(INSTRUMENTS),
+    order_type: oneOf(ORDER_TYPES),
+    order_tif: oneOf(TIMES_IN_FORCE),
+    hours: oneOf(TRADING_HOURS, {
       description:
         'When it can trade. `extended`: before or after the regular hours only; `exchange`: whenever the contract’s exchange is open; `always`: day and night.'
     }),
-    placed: word(['any_time', 'in_session'], {
+    placed: oneOf(['any_time', 'in_session'], {
       description: '`in_session`: the broker takes it only while what it is for is on, and rejects it at other times.'
     }),
-    sides: Type.Array(word(SIDES)),
-    sizes: Type.Array(word(SIZES), {
+    sides: Type.Array(oneOf(SIDES)),
+    sizes: Type.Array(oneOf(SIZES), {
       description: '`whole` and `fraction` are quantities (`order_qty`), `notional` is an amount of money (`order_notional`).'
     })
   }
@@ -47,21 +47,21 @@ export const brokerRecord = record('Broker', 'A broker that users can connect, a
   broker: Type.String({ examples: ['SANDBOX'] }),
   name: Type.String(),
   logo_color: Type.String({ examples: ['#2457a6'] }),
-  login: word(['oauth', 'api_key']),
-  environment: word(['sandbox', 'paper', 'live'], {
+  login: oneOf(['oauth', 'api_key']),
+  environment: oneOf(['sandbox', 'paper', 'live'], {
     description:
       'What its orders do: `sandbox` practises in the brokerage that comes with the service, `paper` in the broker’s own practice accounts, `live` trades.'
   }),
-  instruments: Type.Array(word(INSTRUMENTS)),
-  order_types: byInstrument(word(ORDER_TYPES)),
-  times_in_force: byInstrument(word(TIMES_IN_FORCE)),
-  sides: byInstrument(word(SIDES)),
+  instruments: Type.Array(oneOf(INSTRUMENTS)),
+  order_types: byInstrument(oneOf(ORDER_TYPES)),
+  times_in_force: byInstrument(oneOf(TIMES_IN_FORCE)),
+  sides: byInstrument(oneOf(SIDES)),
   combinations: Type.Array(combination, {
     description: 'Every form of order the broker takes: what the lists above allow each by itself, and what of it holds together.'
   }),
-  sessions: Type.Array(word(SESSIONS)),
+  sessions: Type.Array(oneOf(SESSIONS)),
   market_data: record('BrokerMarketData', 'What the market data stream can carry.', {
-    channels: Type.Array(word(MARKET_DATA_CHANNELS)),
+    channels: Type.Array(oneOf(MARKET_DATA_CHANNELS)),
     intervals: Type.Array(Type.String({ examples: ['1m'] }), { description: 'Of its own past bars; others are made of these.' }),
     backfill_max: Type.Integer({ description: 'Most bars that `backfill_nbars` may ask for, of whatever interval.' }),
     backfill: Type.Array(
@@ -71,25 +71,25 @@ export const brokerRecord = record('Broker', 'A broker that users can connect, a
         days_max: nullable(Type.Integer(), 'Days before today that the broker keeps; null: no bound is known.')
       })
     ),
-    daily_bars: word(['core', 'all_hours'], {
+    daily_bars: oneOf(['core', 'all_hours'], {
       description:
         'What a day of a share is in the broker’s own daily bars, and so in days and longer of `BrokerDefault`: the core session, or all hours.'
     }),
-    daily_sessions: Type.Array(word(SESSIONS), {
+    daily_sessions: Type.Array(oneOf(SESSIONS), {
       description:
         'Sessions whose daily bars of a share come from the broker whatever hours it keeps for the share, beside those of `daily_bars`. Days and longer of any other session are made of minutes.'
     }),
     symbol_search: Type.Boolean({ description: 'Whether `…/market-data/symbols` can be asked.' }),
-    live_volume: word(['all', 'priced'], {
+    live_volume: oneOf(['all', 'priced'], {
       description:
         'What the volume of a bar counts as it closes live: all that was traded, or only trades that set a price. A snapshot counts all.'
     })
   }),
   notional: Type.Boolean({ description: 'Whether `order_notional` is taken.' }),
   fractional: Type.Boolean({ description: 'Whether quantities may have decimals.' }),
-  replace: word(['native', 'cancel_then_new', 'none'], { description: 'How a modify is carried out.' }),
+  replace: oneOf(['native', 'cancel_then_new', 'none'], { description: 'How a modify is carried out.' }),
   replace_fields: byInstrument(
-    word(REPLACE_FIELDS, {
+    oneOf(REPLACE_FIELDS, {
       description:
         'What a modify of an open order may change, by instrument. A change of anything else is refused with 400 `order_not_supported` before anything is recorded.'
     })

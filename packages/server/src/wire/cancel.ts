@@ -2,7 +2,7 @@ import { BROKER_REFUSED, CANCEL_RESULTS, type Cancelled } from '@trunkline/core/
 import { ERROR_CODES } from '@trunkline/core/domain/errors'
 import { ORDER_STATUSES } from '@trunkline/core/domain/vocabulary'
 import Type, { type Static } from 'typebox'
-import { nullable, record, ticket, uuid, word } from './common.ts'
+import { nullable, oneOf, record, ticket, uuid } from './common.ts'
 
 export const cancelTicket = ticket('CancelOrders', {
   account_id: Type.Optional(uuid),
@@ -14,13 +14,13 @@ const cancelResult = record('CancelResult', 'What became of one order.', {
   account_id: uuid,
   order_id: uuid,
   cl_order_id: Type.String(),
-  result: word(CANCEL_RESULTS, {
+  result: oneOf(CANCEL_RESULTS, {
     description:
       '`cancelled`: the broker has confirmed it. `requested`: it has not yet, and the order can still fill; follow it. `ended`: the order came to another end. `refused`: the broker refused, see `message`, and the order goes on. `failed`: it could not be asked, see `code`. `not_attempted`: time ran out; ask again.'
   }),
-  normalized_status: word(ORDER_STATUSES),
+  normalized_status: oneOf(ORDER_STATUSES),
   code: nullable(
-    word([...ERROR_CODES, BROKER_REFUSED]),
+    oneOf([...ERROR_CODES, BROKER_REFUSED]),
     'Of `failed`: the code that a request for this order alone would get. Of `refused`: `broker_refused`. Null for every other result.'
   ),
   message: nullable(Type.String(), 'Of `failed` and `refused`: why; of `refused` in the broker’s words.')

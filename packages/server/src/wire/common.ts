@@ -19,17 +19,17 @@ export const decimal = Type.String({
 })
 
 /** A word of a closed list. */
-export function word<const Word extends string>(words: readonly Word[], options: { readonly description?: string } = {}) {
-  return Type.Unsafe<Word>({ type: 'string', enum: words, ...options })
+export function oneOf<const Value extends string>(values: readonly Value[], options: { readonly description?: string } = {}) {
+  return Type.Unsafe<Value>({ type: 'string', enum: values, ...options })
 }
 
 /** The schema, or null. One `type` list rather than a union, so that complaints and serialisers stay simple. */
 export function nullable<T extends TSchema>(schema: T, description?: string) {
-  const { type, enum: words, ...rest }: { type?: unknown; enum?: unknown } & TSchema = schema
+  const { type, enum: values, ...rest }: { type?: unknown; enum?: unknown } & TSchema = schema
   return Type.Unsafe<Static<T> | null>({
     ...rest,
     type: [type, 'null'],
-    ...(Array.isArray(words) && { enum: [...words, null] }),
+    ...(Array.isArray(values) && { enum: [...values, null] }),
     ...(description !== undefined && { description })
   })
 }
@@ -56,7 +56,7 @@ export function page<T extends TSchema>(title: string, row: T) {
 export const problem = Type.Object(
   {
     message: Type.String({ description: 'What was expected, what was found, and what to do.' }),
-    code: word(ERROR_CODES, { description: 'Stable, for programs. A later version may have more.' }),
+    code: oneOf(ERROR_CODES, { description: 'Stable, for programs. A later version may have more.' }),
     request_id: Type.String(),
     order_id: Type.Optional({
       ...uuid,

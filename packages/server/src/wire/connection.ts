@@ -2,7 +2,7 @@ import type { ConnectionWithAccounts } from '@trunkline/core/app/connections/lis
 import { HEALTH_STATES } from '@trunkline/core/domain/account'
 import { BROKEN_CODES, CONNECTION_STATUSES, CONNECTION_TYPES, ENVIRONMENTS } from '@trunkline/core/domain/vocabulary'
 import Type, { type Static } from 'typebox'
-import { nullable, page, record, ticket, timestamp, uuid, word } from './common.ts'
+import { nullable, oneOf, page, record, ticket, timestamp, uuid } from './common.ts'
 
 const broker = Type.String({
   pattern: '^[A-Z][A-Z0-9_]{1,31}$',
@@ -10,7 +10,7 @@ const broker = Type.String({
   examples: ['SANDBOX'],
   'x-expected': 'an upper-case broker name such as SANDBOX'
 })
-const connectionType = word(CONNECTION_TYPES, { description: 'What the connection is for. Only `trade` takes orders.' })
+const connectionType = oneOf(CONNECTION_TYPES, { description: 'What the connection is for. Only `trade` takes orders.' })
 const redirect = Type.String({
   maxLength: 2_048,
   examples: ['https://app.example.com/linked'],
@@ -57,17 +57,17 @@ export const connectionRecord = record('Connection', 'One completed broker login
     record('ConnectedAccount', 'An account reached through the connection.', { account_id: uuid, account_number: Type.String() })
   ),
   connection_type: connectionType,
-  status: word(CONNECTION_STATUSES),
+  status: oneOf(CONNECTION_STATUSES),
   broken_code: nullable(
-    word(BROKEN_CODES),
+    oneOf(BROKEN_CODES),
     'Why it cannot be used: `credentials_rejected`, the broker refused the login, and the user has to connect again; `environment_changed`, the service now uses another environment of the broker than the login was made in, and it works again when the service goes back. Null while ACTIVE.'
   ),
   broken_reason: nullable(Type.String(), 'The same in a sentence.'),
   environment: nullable(
-    word(ENVIRONMENTS),
+    oneOf(ENVIRONMENTS),
     'Where the login was made: `sandbox`, the brokerage that comes with the service, `paper`, the broker’s own practice accounts, or `live`. Null: before that was recorded, at a broker that is not offered any more.'
   ),
-  health: word(HEALTH_STATES, {
+  health: oneOf(HEALTH_STATES, {
     description:
       'How well what is stored follows the broker. `live`: by its account stream, without a gap. `polling`: by asking. `stale`: the broker gives no answer, so records are the last known. `broken`: the broker rejected the credentials.'
   }),

@@ -4,7 +4,7 @@ import { msOfNanos } from '@trunkline/core/domain/market/records'
 import { type Timestamp, timestampOfMs } from '@trunkline/core/domain/timestamp'
 import { INSTRUMENTS } from '@trunkline/core/domain/vocabulary'
 import Type, { type Static } from 'typebox'
-import { day, decimal, nullable, record, timestamp, word } from './common.ts'
+import { day, decimal, nullable, oneOf, record, timestamp } from './common.ts'
 
 const symbol = Type.String({ description: 'As the service writes it.', examples: ['SPY'] })
 const asOf = { ...timestamp, description: 'The market’s time, by the broker, when this was read.' }
@@ -29,7 +29,7 @@ export const marketSymbols = record('MarketSymbols', 'Symbols that a search foun
   symbols: Type.Array(
     record('MarketSymbol', 'A symbol and what it is.', {
       symbol: Type.String({ description: 'As in orders.', examples: ['AAPL'] }),
-      instrument: word(INSTRUMENTS),
+      instrument: oneOf(INSTRUMENTS),
       name: nullable(Type.String({ examples: ['Apple Inc'] })),
       exchange: nullable(Type.String({ examples: ['NASDAQ'] }), 'As the broker writes it.')
     })
@@ -39,7 +39,7 @@ export const marketSymbols = record('MarketSymbols', 'Symbols that a search foun
 const figure = nullable(decimal)
 const contract = record('MarketContract', 'One contract of a chain and its present market; null is what the broker does not tell.', {
   symbol: Type.String({ description: 'OCC symbol, as in orders.', examples: ['SPY261218C00660000'] }),
-  option_type: word(['Call', 'Put']),
+  option_type: oneOf(['Call', 'Put']),
   strike_price: decimal,
   bid: figure,
   bid_size: figure,
@@ -88,9 +88,9 @@ export const marketBars = record('MarketBars', 'Past bars of the session `Broker
   as_of: asOf
 })
 
-export function presentQuote(asked: string, quote: Quote | null, present: Timestamp): Static<typeof marketQuote> {
+export function presentQuote(requested: string, quote: Quote | null, present: Timestamp): Static<typeof marketQuote> {
   return {
-    symbol: asked,
+    symbol: requested,
     bid_price: quote?.bidPrice ?? null,
     bid_size: quote?.bidSize ?? null,
     ask_price: quote?.askPrice ?? null,

@@ -1,7 +1,7 @@
 // The messages of the market data stream, as `/asyncapi.json` describes them.
 import { MARKET_DATA_CHANNELS, SESSIONS } from '@trunkline/core/domain/vocabulary'
 import Type, { type Static } from 'typebox'
-import { day, decimal, nullable, record, timestamp, uuid, word } from './common.ts'
+import { day, decimal, nullable, oneOf, record, timestamp, uuid } from './common.ts'
 import { STREAM_VERSION } from './stream.ts'
 
 export const MARKET_ERROR_CODES = [
@@ -36,9 +36,9 @@ const interval = Type.String({
   description: INTERVAL_FORM,
   examples: ['1m']
 })
-const channel = word(MARKET_DATA_CHANNELS)
+const channel = oneOf(MARKET_DATA_CHANNELS)
 const SESSION_MEANING = 'Part of the trading day; ignored for anything but shares.'
-const session = word(SESSIONS, { description: SESSION_MEANING })
+const session = oneOf(SESSIONS, { description: SESSION_MEANING })
 const subId = Type.String({ pattern: '^[1-9][0-9]*$', description: 'Counts up from "1" in each session.', examples: ['1'] })
 const nanos = Type.String({ pattern: '^[0-9]+$', description: 'Nanoseconds since the Unix epoch.', examples: ['1763735400000000000'] })
 
@@ -138,7 +138,7 @@ export const marketUnsubscribed = record('MarketUnsubscribed', 'Nothing more com
 })
 export const marketError = record('MarketError', 'Nothing was changed; or, without a `request_id`, what befell the session.', {
   type: Type.Literal('error'),
-  error_code: word(MARKET_ERROR_CODES),
+  error_code: oneOf(MARKET_ERROR_CODES),
   request_id: nullable(Type.String(), 'As it was sent; null where there was none.'),
   message,
   sub_ids: Type.Optional(
@@ -153,7 +153,7 @@ const bar = {
   c: decimal,
   v: decimal,
   ts: { ...nanos, description: 'Start of the bar, in nanoseconds since the Unix epoch.' },
-  st: word(['c', 'o'], { description: '`c` closed, `o` open: it may still change.' })
+  st: oneOf(['c', 'o'], { description: '`c` closed, `o` open: it may still change.' })
 }
 
 export const marketSnapshotResponse = record('MarketSnapshotResponse', 'Past bars, ascending.', {
@@ -224,14 +224,14 @@ export const chainUpdate = record('OptionsChainUpdate', 'One contract of the cha
   open: figure,
   previous_close: figure,
   volume: figure,
-  side: word(['Put', 'Call', 'Both']),
+  side: oneOf(['Put', 'Call', 'Both']),
   legs: Type.Array(
     Type.Object(
       {
         sym: symbol,
         strike_price: decimal,
         expiration: { ...timestamp, description: 'The day it expires, as midnight UTC.' },
-        option_type: word(['Put', 'Call']),
+        option_type: oneOf(['Put', 'Call']),
         asset_type: Type.String({ examples: ['OPT'] })
       },
       { additionalProperties: false }

@@ -4,9 +4,9 @@ import { averageFillPrice, filledQuantity } from '@trunkline/core/domain/order-m
 import { INSTRUMENTS, ORDER_STATUSES, ORDER_TYPES, REJECT_CODES, SIDES, TIMES_IN_FORCE } from '@trunkline/core/domain/vocabulary'
 import Type, { type Static } from 'typebox'
 import { maybe, money, quantity } from './amounts.ts'
-import { day, decimal, nullable, page, record, ticket, timestamp, uuid, word } from './common.ts'
+import { day, decimal, nullable, oneOf, page, record, ticket, timestamp, uuid } from './common.ts'
 
-const side = word(SIDES)
+const side = oneOf(SIDES)
 const maybeDecimal = nullable(decimal)
 const maybeText = nullable(Type.String())
 const broker = Type.String({
@@ -29,10 +29,10 @@ const symbol = Type.String({
 /** What is asked for, of orders that are placed and of those that are only asked about. */
 const terms = {
   side,
-  order_type: word(ORDER_TYPES),
-  order_tif: word(TIMES_IN_FORCE),
+  order_type: oneOf(ORDER_TYPES),
+  order_tif: oneOf(TIMES_IN_FORCE),
   symbol: Type.Optional(nullable(symbol, 'Null for a multi-leg order.')),
-  instrument: Type.Optional(nullable(word(INSTRUMENTS), 'Follows from the form of the symbol when absent.')),
+  instrument: Type.Optional(nullable(oneOf(INSTRUMENTS), 'Follows from the form of the symbol when absent.')),
   order_qty: Type.Optional(nullable(decimal, 'Either this or `order_notional`. At most nine places.')),
   order_notional: Type.Optional(nullable(decimal, 'An amount of money instead of a quantity.')),
   order_limit_price: Type.Optional(nullable(decimal, 'For `LMT` and `STPLMT` only. At most nine places.')),
@@ -85,25 +85,25 @@ export const orderRecord = record('Order', 'An order and everything known of it.
   account_number: Type.String(),
   platform: Type.String({ description: 'Label of the broker’s platform.' }),
   broker: Type.String(),
-  normalized_status: word(ORDER_STATUSES),
+  normalized_status: oneOf(ORDER_STATUSES),
   broker_status: maybeText,
   broker_message: nullable(
     Type.String(),
     'The broker’s last words on the order, or the service’s where no broker was asked or answered: why it is `rejected`, or, of an open order, why the broker refused its last cancel or change. Null where nothing was said.'
   ),
   reject_code: nullable(
-    word(REJECT_CODES),
+    oneOf(REJECT_CODES),
     'Why the broker rejected the order, in the same words at every broker; its own are in `broker_message`. `other`: a reason that none of these is. `order_ended`, of a replacement: the order that it was to replace had ended, so read that one before you place anything. Null for every order that is not `rejected`, where the broker gave no reason, and, but for `order_ended`, where no broker rejected it (`submission.state` `not_sent` and `not_received`).'
   ),
   submission: record('Submission', 'How far the order got on its way to the broker.', {
-    state: word(SUBMISSION_STATES, {
+    state: oneOf(SUBMISSION_STATES, {
       description:
         '`unknown`: the broker may hold the order, and it is being looked up. `not_sent` and `not_received`: proof that the broker has none.'
     }),
     since: timestamp,
     attempts: Type.Integer({ description: 'Times the order was put on the wire: 0 or 1.' }),
     method: nullable(
-      word(['reply', 'stream', 'lookup', 'snapshot', 'recovery', 'absence', 'operator']),
+      oneOf(['reply', 'stream', 'lookup', 'snapshot', 'recovery', 'absence', 'operator']),
       'How the state became known. `operator`: by the word of whoever runs this service.'
     )
   }),
@@ -112,13 +112,13 @@ export const orderRecord = record('Order', 'An order and everything known of it.
   order_notional: maybeDecimal,
   filled_qty: decimal,
   average_fill_price: maybeDecimal,
-  order_type: word(ORDER_TYPES),
+  order_type: oneOf(ORDER_TYPES),
   broker_order_type: maybeText,
-  order_tif: word(TIMES_IN_FORCE),
+  order_tif: oneOf(TIMES_IN_FORCE),
   order_limit_price: maybeDecimal,
   stop_price: maybeDecimal,
   symbol: nullable(Type.String(), 'Null for a multi-leg order.'),
-  instrument: word(INSTRUMENTS),
+  instrument: oneOf(INSTRUMENTS),
   exec_dest: maybeText,
   trading_day: day,
   entry_time: timestamp,

@@ -3,7 +3,7 @@ import { REJECT_CODES } from '@trunkline/core/domain/vocabulary'
 import { NOTHING_ESTIMATED } from '@trunkline/core/ports/preview'
 import Type, { type Static } from 'typebox'
 import { maybe, money } from './amounts.ts'
-import { decimal, nullable, record, timestamp, uuid, word } from './common.ts'
+import { decimal, nullable, oneOf, record, timestamp, uuid } from './common.ts'
 
 const maybeDecimal = (description: string) => nullable(decimal, `${description} Null where the broker does not say.`)
 
@@ -13,13 +13,13 @@ export const previewRecord = record(
   {
     account_id: uuid,
     broker: Type.String(),
-    outcome: word(['estimated', 'refused'], {
+    outcome: oneOf(['estimated', 'refused'], {
       description: '`estimated`: the broker would take the order as things stand. `refused`: it would not, and `broker_message` says why.'
     }),
     broker_message: nullable(Type.String(), 'The broker’s words of refusal; null when `outcome` is `estimated`.'),
-    reject_code: nullable(word(REJECT_CODES), 'Why it is refused, in the words of `reject_code` of an order.'),
+    reject_code: nullable(oneOf(REJECT_CODES), 'Why it is refused, in the words of `reject_code` of an order.'),
     warnings: Type.Array(Type.String(), { description: 'What the broker has to say about an order that it would take, in its own words.' }),
-    source: word(['broker'], { description: 'Whose the numbers are: the broker’s, every one. The service computes none.' }),
+    source: oneOf(['broker'], { description: 'Whose the numbers are: the broker’s, every one. The service computes none.' }),
     currency_code: nullable(Type.String(), 'Of the amounts.'),
     estimated_price: maybeDecimal('Per unit, as `order_limit_price` is.'),
     estimated_cost: maybeDecimal('Without commission and fees. Positive: paid. Negative: received.'),

@@ -2,7 +2,7 @@
 import { HEALTH_STATES } from '@trunkline/core/domain/account'
 import { CONNECTION_STATUSES } from '@trunkline/core/domain/vocabulary'
 import Type, { type Static } from 'typebox'
-import { nullable, record, timestamp, uuid, word } from './common.ts'
+import { nullable, oneOf, record, timestamp, uuid } from './common.ts'
 
 /** The only version there is; echoed in `auth_success`. */
 export const STREAM_VERSION = 'v1.0'
@@ -22,7 +22,7 @@ export const authenticate = record('Authenticate', 'Says who you are, within 30 
   client_secret: Type.String(),
   version: Type.Optional(Type.Literal(STREAM_VERSION)),
   extensions: Type.Optional(
-    Type.Array(word(EXTENSIONS), {
+    Type.Array(oneOf(EXTENSIONS), {
       description: 'Messages beyond the common ones that you want: `stream_status`.',
       examples: [['stream_status']]
     })
@@ -95,8 +95,8 @@ export const streamStatus = record(
     type: Type.Literal('stream_status'),
     user_id: userId,
     connection_id: uuid,
-    status: word(CONNECTION_STATUSES),
-    health: word(HEALTH_STATES),
+    status: oneOf(CONNECTION_STATUSES),
+    health: oneOf(HEALTH_STATES),
     since: timestamp,
     reason: nullable(Type.String(), 'Why it is not live.')
   }

@@ -9,7 +9,7 @@ import { soon } from '@trunkline/testkit/patience'
 import { openStore } from '../../src/store/index.ts'
 import { EnvelopeVault } from '../../src/vault/envelope.ts'
 import { copyStore } from '../store/pglite/template.ts'
-import { adminOver, clock, connect, directory, ENDPOINT, entry, ids, keysIn, people, quiet, run } from './support.ts'
+import { adminOver, clock, connect, createUsers, directory, ENDPOINT, entry, ids, keysIn, quiet, run } from './support.ts'
 
 test('broker tokens, platform secrets and master keys are nowhere in the database’s files [S64]', async context => {
   const dataDir = directory(context)
@@ -20,11 +20,11 @@ test('broker tokens, platform secrets and master keys are nowhere in the databas
   const secrets = ['canary-first-token', 'canary-renewed-token', 'canary-removed-token']
   {
     await using store = await openStore({ kind: 'embedded', dataDir: database }, { clock, ids, log: quiet })
-    const [user] = await people(store, 1)
+    const [user] = await createUsers(store, 1)
     assert.ok(user !== undefined)
-    const place = await connect(store, vault, user, 'canary-first-token')
+    const connection = await connect(store, vault, user, 'canary-first-token')
     const signal = soon()
-    const holder = new StoredCredentials({ store, vault, clock, ids }, place, ENDPOINT)
+    const holder = new StoredCredentials({ store, vault, clock, ids }, connection, ENDPOINT)
     await holder.renew(await holder.read(signal), async () => ({ refreshToken: 'canary-renewed-token' }), signal)
     const removed = await connect(store, vault, user, 'canary-removed-token')
     await store.connections.remove(removed.connectionId, clock.now(), entry('connection.delete'))

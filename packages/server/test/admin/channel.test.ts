@@ -131,8 +131,8 @@ test('a socket that others can write to is not trusted', async context => {
 
 test('what is not understood is refused by name, and nothing is done', async context => {
   const dataDir = directory(context)
-  const asked: string[] = []
-  const store = { platforms: new Proxy({}, { get: (_, name) => void asked.push(String(name)) }) }
+  const reads: string[] = []
+  const store = { platforms: new Proxy({}, { get: (_, name) => void reads.push(String(name)) }) }
   await channelIn(context, dataDir, idle(store))
   const cases: readonly (readonly [string, string, string, RegExp])[] = [
     ['GET', '/platform.list', '', /does not know this operation/],
@@ -192,7 +192,7 @@ test('what is not understood is refused by name, and nothing is done', async con
     const { refused } = JSON.parse(await ask(join(dataDir, 'admin.sock'), method, path, body))
     assert.match(refused, answer, `${method} ${path} ${body.slice(0, 80)}`)
   }
-  assert.deepEqual(asked, [])
+  assert.deepEqual(reads, [])
 })
 
 test('a failure nobody foresaw is told without secrets', async context => {

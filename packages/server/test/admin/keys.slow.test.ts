@@ -13,7 +13,21 @@ import { rewrapAll } from '../../src/admin/rewrap.ts'
 import { EnvelopeVault, sealedKeyId } from '../../src/vault/envelope.ts'
 import { openKeys } from '../../src/vault/index.ts'
 import { key, ring } from '../vault/rings.ts'
-import { adminOver, clock, connect, directory, ENDPOINT, embedded, entry, hurried, ids, keysIn, people, quiet, run } from './support.ts'
+import {
+  adminOver,
+  clock,
+  connect,
+  createUsers,
+  directory,
+  ENDPOINT,
+  embedded,
+  entry,
+  hurried,
+  ids,
+  keysIn,
+  quiet,
+  run
+} from './support.ts'
 
 const HOUR_AGO = () => new Date(clock.monotonicMs() + performance.timeOrigin - 3_600_000)
 
@@ -21,23 +35,27 @@ test('a rotation brings connections and pending revocations under a fresh key, a
   const dataDir = directory(context)
   const store = await embedded(context, dataDir)
   const keys = keysIn(dataDir)
-  const [user] = await people(store, 1)
+  const [user] = await createUsers(store, 1)
   assert.ok(user !== undefined)
   const vault = new EnvelopeVault(keys.ring)
-  const places = [await connect(store, vault, user), await connect(store, vault, user), await connect(store, vault, user)]
-  const [, , removed] = places
+  const connections = [await connect(store, vault, user), await connect(store, vault, user), await connect(store, vault, user)]
+  const [, , removed] = connections
   assert.ok(removed !== undefined)
   await store.connections.remove(removed.connectionId, clock.now(), entry('connection.delete'))
   const before = keys.ring.current().id
 
-  const told: number[] = []
+  const counts: number[] = []
   const admin = adminOver(store, keys)
-  const done = await admin.perform('keys.rotate', { mode: 'add', retire: 'no' }, run({ progress: ({ rewrapped }) => told.push(rewrapped) }))
+  const done = await admin.perform(
+    'keys.rotate',
+    { mode: 'add', retire: 'no' },
+    run({ progress: ({ rewrapped }) => counts.push(rewrapped) })
+  )
   assert.deepEqual(
     { ...done, keyId: '', retireAfter: '' },
     { source: 'file', keyId: '', added: true, resumed: false, rewrapped: 3, unreadable: [], retired: [], retireAfter: '' }
   )
-  assert.equal(told.at(-1), 3)
+  assert.equal(counts.at(-1), 3)
   assert.notEqual(done.keyId, before)
   const status = await admin.perform('keys.status', {}, run())
   assert.deepEqual(status.keys, [
@@ -48,10 +66,10 @@ test('a rotation brings connections and pending revocations under a fresh key, a
   assert.ok(revocation !== undefined)
   assert.equal(sealedKeyId(revocation.credentials.sealed), done.keyId)
   assert.deepEqual(openCredentials(vault, revocation, revocation.credentials, ENDPOINT), { refreshToken: 'rt-1' })
-  const acts = (await store.audit.list(50))
+  const actions = (await store.audit.list(50))
     .filter(({ actor }) => actor === 'operator')
     .map(({ action, detail }) => `${action} ${detail.by}`)
-  assert.deepEqual(acts.toReversed(), ['keys.rotate tester@here', 'keys.add tester@here', 'keys.rewrap tester@here'])
+  assert.deepEqual(actions.toReversed(), ['keys.rotate tester@here', 'keys.add tester@here', 'keys.rewrap tester@here'])
 })
 
 test('old keys go when no login in flight can need them, not before, unless told', async context => {
@@ -82,7 +100,7 @@ test('a credential that cannot be opened is told, stops nothing else, and keeps 
   const dataDir = directory(context)
   const store = await embedded(context, dataDir)
   const keys = keysIn(dataDir)
-  const [user] = await people(store, 1)
+  const [user] = await createUsers(store, 1)
   assert.ok(user !== undefined)
   const vault = new EnvelopeVault(keys.ring)
   const [sound, moved] = [await connect(store, vault, user), await connect(store, vault, user)]
@@ -104,19 +122,19 @@ test('a credential that cannot be opened is told, stops nothing else, and keeps 
 test('keys of the environment are only re-wrapped to; taking the old one out is the operator’s', async context => {
   const dataDir = directory(context)
   const store = await embedded(context, dataDir)
-  const [user] = await people(store, 1)
+  const [user] = await createUsers(store, 1)
   assert.ok(user !== undefined)
   const [old, fresh] = [key('old'), key('fresh')]
-  const place = await connect(store, new EnvelopeVault(ring(old)), user)
+  const connection = await connect(store, new EnvelopeVault(ring(old)), user)
   const text = [fresh, old].map(({ id, key: bytes }) => `${id}:${Buffer.from(bytes).toString('base64')}`).join(',')
   const keys = openKeys({ masterKeys: text, dataDir, create: true }, { clock, log: quiet })
   const admin = adminOver(store, keys)
   await assert.rejects(admin.perform('keys.rotate', { mode: 'finish', retire: 'now' }, run()), /TRUNKLINE_MASTER_KEYS/)
   const done = await admin.perform('keys.rotate', { mode: 'add', retire: 'no' }, run())
   assert.deepEqual([done.source, done.keyId, done.added, done.rewrapped], ['environment', 'fresh', false, 1])
-  const value = await store.connections.credentials(place.connectionId)
+  const value = await store.connections.credentials(connection.connectionId)
   assert.ok(value !== null)
-  assert.deepEqual(openCredentials(new EnvelopeVault(ring(fresh)), place, value, ENDPOINT), { refreshToken: 'rt-1' })
+  assert.deepEqual(openCredentials(new EnvelopeVault(ring(fresh)), connection, value, ENDPOINT), { refreshToken: 'rt-1' })
 })
 
 test('two rotations at once are one too many', async context => {
@@ -209,33 +227,33 @@ test('a service with the wrong master keys does not start, and the message names
   const store = await embedded(context, dataDir)
   const [right, wrong] = [key('k1'), key('k1')]
   await assertKeysFit(store.connections, ring(wrong), quiet)
-  const [user] = await people(store, 1)
+  const [user] = await createUsers(store, 1)
   assert.ok(user !== undefined)
-  const place = await connect(store, new EnvelopeVault(ring(right)), user)
-  const before = await store.connections.credentials(place.connectionId)
+  const connection = await connect(store, new EnvelopeVault(ring(right)), user)
+  const before = await store.connections.credentials(connection.connectionId)
   await assertKeysFit(store.connections, ring(right), quiet)
   await assertKeysFit(store.connections, ring(key('k2'), right), quiet)
   await assert.rejects(assertKeysFit(store.connections, ring(key('k2')), quiet), /master key "k1", which is not here/)
   await assert.rejects(assertKeysFit(store.connections, ring(wrong), quiet), /None of the stored broker credentials opens/)
-  assert.deepEqual(await store.connections.credentials(place.connectionId), before)
+  assert.deepEqual(await store.connections.credentials(connection.connectionId), before)
 
   // One that is damaged among others that open is told and does not stop the service.
   const damaged = await connect(store, new EnvelopeVault(ring(right)), user)
   await store.connections.replaceCredentials(damaged.connectionId, 1, { sealed: before?.sealed ?? new Uint8Array(), revision: 2 })
-  const told: string[] = []
-  await assertKeysFit(store.connections, ring(right), { ...quiet, error: (_, fields) => void told.push(String(fields?.connectionId)) })
-  assert.deepEqual(new Set(told), new Set([damaged.connectionId]))
+  const counts: string[] = []
+  await assertKeysFit(store.connections, ring(right), { ...quiet, error: (_, fields) => void counts.push(String(fields?.connectionId)) })
+  assert.deepEqual(new Set(counts), new Set([damaged.connectionId]))
 })
 
 test('status names keys that credentials need and that are missing, and stored bytes that are no seal', async context => {
   const dataDir = directory(context)
   const store = await embedded(context, dataDir)
   const keys = keysIn(dataDir)
-  const [user] = await people(store, 1)
+  const [user] = await createUsers(store, 1)
   assert.ok(user !== undefined)
   await connect(store, new EnvelopeVault(ring(key('lost'))), user)
-  const place = await connect(store, new EnvelopeVault(keys.ring), user)
-  await store.connections.replaceCredentials(place.connectionId, 1, { sealed: Buffer.from('not a seal'), revision: 2 })
+  const connection = await connect(store, new EnvelopeVault(keys.ring), user)
+  await store.connections.replaceCredentials(connection.connectionId, 1, { sealed: Buffer.from('not a seal'), revision: 2 })
   const status = await adminOver(store, keys).perform('keys.status', {}, run())
   assert.deepEqual(status.keys, [
     { id: keys.ring.current().id, state: 'current', sealed: 0 },
@@ -250,9 +268,9 @@ class FakeTable {
   onList: () => void = () => {}
 
   put(vault: EnvelopeVault): void {
-    const place = { connectionId: ids.uuid<ConnectionId>(), userKey: ids.uuid<UserKey>() }
-    const credentials = sealCredentials(vault, place, { credentials: { refreshToken: 'rt' }, endpoint: ENDPOINT }, 1)
-    this.rows.set(place.connectionId, { item: { place: 'connection', ...place, credentials }, notedKey: null })
+    const connection = { connectionId: ids.uuid<ConnectionId>(), userKey: ids.uuid<UserKey>() }
+    const credentials = sealCredentials(vault, connection, { credentials: { refreshToken: 'rt' }, endpoint: ENDPOINT }, 1)
+    this.rows.set(connection.connectionId, { item: { place: 'connection', ...connection, credentials }, notedKey: null })
   }
 
   keyIds(): readonly string[] {

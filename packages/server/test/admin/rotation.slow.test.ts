@@ -15,7 +15,21 @@ import { openStore, type SqlStore, type StoreSettings } from '../../src/store/in
 import { EnvelopeVault, sealedKeyId } from '../../src/vault/envelope.ts'
 import type { KeyRing } from '../../src/vault/master-keys.ts'
 import { copyStore } from '../store/pglite/template.ts'
-import { adminOver, clock, connect, directory, ENDPOINT, entry, ids, keysIn, opened, type Place, people, quiet, run } from './support.ts'
+import {
+  adminOver,
+  type ConnectionKey,
+  clock,
+  connect,
+  createUsers,
+  directory,
+  ENDPOINT,
+  entry,
+  ids,
+  keysIn,
+  opened,
+  quiet,
+  run
+} from './support.ts'
 
 const CHILD = new URL('children/rotate.ts', import.meta.url).pathname
 const CONNECTIONS = 120
@@ -56,7 +70,7 @@ for (const [engine, make] of ENGINES) {
     // On a shared database there is a second node, with its own view of the key file.
     const second = settings.kind === 'postgres' ? await opened(context, settings) : store
     const secondKeys = settings.kind === 'postgres' ? keysIn(dataDir) : keys
-    const users = await people(store, 6)
+    const users = await createUsers(store, 6)
     const load = new Load([
       { store, ring: keys.ring },
       { store: second, ring: secondKeys.ring }
@@ -82,11 +96,11 @@ for (const [engine, make] of ENGINES) {
     assert.equal(secondKeys.ring.current().id, rotated.keyId)
     const fresh = keysIn(dataDir).ring
     assert.deepEqual(fresh.ids(), [rotated.keyId])
-    for (const [place, token] of load.expected) {
-      const value = await store.connections.credentials(place.connectionId)
+    for (const [connection, token] of load.expected) {
+      const value = await store.connections.credentials(connection.connectionId)
       assert.ok(value !== null)
       assert.equal(sealedKeyId(value.sealed), rotated.keyId)
-      assert.deepEqual(openCredentials(new EnvelopeVault(fresh), place, value, ENDPOINT), { refreshToken: token })
+      assert.deepEqual(openCredentials(new EnvelopeVault(fresh), connection, value, ENDPOINT), { refreshToken: token })
     }
   })
 
@@ -95,22 +109,22 @@ for (const [engine, make] of ENGINES) {
     test(`C22 ${engine}: killed after ${dieAfter} of ${IN_CRASH_TEST} swaps, everything opens and the next run finishes`, async context => {
       const dataDir = directory(context)
       const settings = await make(context, dataDir)
-      const places = await filled(settings, dataDir)
+      const connections = await filled(settings, dataDir)
       const url = settings.kind === 'postgres' ? settings.url : ''
       assert.equal(await killed([dataDir, url, String(dieAfter)]), 'SIGKILL')
 
       const store = await opened(context, settings)
       const keys = keysIn(dataDir)
       assert.equal(keys.ring.ids().length, 2)
-      const states = await keyIdsOf(store, places, keys.ring)
-      const swapped = states.filter(id => id === keys.ring.current().id).length
+      const keyIds = await keyIdsOf(store, connections, keys.ring)
+      const swapped = keyIds.filter(id => id === keys.ring.current().id).length
       assert.ok(swapped >= dieAfter && swapped <= dieAfter + 4, `${swapped} swapped`)
       const done = await adminOver(store, keys).perform('keys.rotate', { mode: 'add', retire: 'now' }, run())
       // Unless the work was done already, the key of the killed run is used and no further one is made.
       assert.equal(done.resumed, swapped < IN_CRASH_TEST)
       assert.equal(done.added, swapped === IN_CRASH_TEST)
       assert.deepEqual(keysIn(dataDir).ring.ids(), [done.keyId])
-      assert.deepEqual(new Set(await keyIdsOf(store, places, keysIn(dataDir).ring)), new Set([done.keyId]))
+      assert.deepEqual(new Set(await keyIdsOf(store, connections, keysIn(dataDir).ring)), new Set([done.keyId]))
     })
   }
 }
@@ -122,7 +136,7 @@ interface Node {
 
 /** Reads, refreshes, connects and removes, on every node at once, and remembers what must be stored in the end. */
 class Load {
-  readonly expected = new Map<Place, string>()
+  readonly expected = new Map<ConnectionKey, string>()
   readonly failures: unknown[] = []
   done = 0
   readonly #nodes: readonly Node[]
@@ -143,12 +157,12 @@ class Load {
   }
 
   async start(): Promise<void> {
-    const places = [...this.expected.keys()]
+    const connections = [...this.expected.keys()]
     await Promise.all(
       this.#nodes.flatMap((node, index) => {
-        const ours = places.filter((_, n) => n % this.#nodes.length === index)
+        const ours = connections.filter((_, n) => n % this.#nodes.length === index)
         return [
-          this.#loop(n => this.#read(node, places, n)),
+          this.#loop(n => this.#read(node, connections, n)),
           this.#loop(n => this.#renew(node, ours, n)),
           this.#loop(n => this.#comeAndGo(node, n))
         ]
@@ -160,10 +174,10 @@ class Load {
     this.#stopped = true
   }
 
-  async #loop(act: (n: number) => Promise<void>): Promise<void> {
+  async #loop(work: (n: number) => Promise<void>): Promise<void> {
     for (let n = 0; !this.#stopped; n++) {
       try {
-        await act(n)
+        await work(n)
         this.done += 1
       } catch (cause) {
         this.failures.push(cause)
@@ -172,32 +186,32 @@ class Load {
     }
   }
 
-  async #read({ store, ring }: Node, places: readonly Place[], n: number): Promise<void> {
-    const place = places[n % places.length]
-    if (place === undefined) return
-    const { refreshToken } = await new StoredCredentials({ store, vault: new EnvelopeVault(ring), clock, ids }, place, ENDPOINT).read(
+  async #read({ store, ring }: Node, connections: readonly ConnectionKey[], n: number): Promise<void> {
+    const connection = connections[n % connections.length]
+    if (connection === undefined) return
+    const { refreshToken } = await new StoredCredentials({ store, vault: new EnvelopeVault(ring), clock, ids }, connection, ENDPOINT).read(
       soon()
     )
     assert.match(refreshToken ?? '', /^rt-\d+$/)
   }
 
   /** Each connection is refreshed by one node only, so that it is known which token must be the stored one. */
-  async #renew({ store, ring }: Node, ours: readonly Place[], n: number): Promise<void> {
-    const place = ours[n % ours.length]
-    if (place === undefined) return
+  async #renew({ store, ring }: Node, ours: readonly ConnectionKey[], n: number): Promise<void> {
+    const connection = ours[n % ours.length]
+    if (connection === undefined) return
     const signal = soon()
-    const holder = new StoredCredentials({ store, vault: new EnvelopeVault(ring), clock, ids }, place, ENDPOINT)
+    const holder = new StoredCredentials({ store, vault: new EnvelopeVault(ring), clock, ids }, connection, ENDPOINT)
     const next = `rt-${n + 1}`
     const got = await holder.renew(await holder.read(signal), async () => ({ refreshToken: next }), signal)
     assert.deepEqual(got, { refreshToken: next })
-    this.expected.set(place, next)
+    this.expected.set(connection, next)
   }
 
   async #comeAndGo({ store, ring }: Node, n: number): Promise<void> {
     const user = this.#users[n % this.#users.length]
     if (user === undefined) return
-    const place = await connect(store, new EnvelopeVault(ring), user)
-    assert.equal(await store.connections.remove(place.connectionId, clock.now(), entry('connection.delete')), true)
+    const connection = await connect(store, new EnvelopeVault(ring), user)
+    assert.equal(await store.connections.remove(connection.connectionId, clock.now(), entry('connection.delete')), true)
     for (const due of await store.connections.dueRevocations(clock.now(), 3)) {
       openCredentials(new EnvelopeVault(ring), due, due.credentials, ENDPOINT)
       await store.connections.finishRevocation(due.connectionId)
@@ -205,23 +219,23 @@ class Load {
   }
 }
 
-async function filled(settings: StoreSettings, dataDir: string): Promise<readonly Place[]> {
+async function filled(settings: StoreSettings, dataDir: string): Promise<readonly ConnectionKey[]> {
   await using store = await openStore(settings, { clock, ids, log: quiet })
-  const [user] = await people(store, 1)
+  const [user] = await createUsers(store, 1)
   assert.ok(user !== undefined)
   const vault = new EnvelopeVault(keysIn(dataDir).ring)
-  const places: Place[] = []
-  for (let i = 0; i < IN_CRASH_TEST; i++) places.push(await connect(store, vault, user))
-  return places
+  const connections: ConnectionKey[] = []
+  for (let i = 0; i < IN_CRASH_TEST; i++) connections.push(await connect(store, vault, user))
+  return connections
 }
 
 /** Opens every credential, and gives the keys they are under. */
-async function keyIdsOf(store: SqlStore, places: readonly Place[], ring: KeyRing): Promise<readonly string[]> {
+async function keyIdsOf(store: SqlStore, connections: readonly ConnectionKey[], ring: KeyRing): Promise<readonly string[]> {
   const found: string[] = []
-  for (const place of places) {
-    const value = await store.connections.credentials(place.connectionId)
+  for (const connection of connections) {
+    const value = await store.connections.credentials(connection.connectionId)
     assert.ok(value !== null)
-    assert.deepEqual(openCredentials(new EnvelopeVault(ring), place, value, ENDPOINT), { refreshToken: 'rt-1' })
+    assert.deepEqual(openCredentials(new EnvelopeVault(ring), connection, value, ENDPOINT), { refreshToken: 'rt-1' })
     found.push(sealedKeyId(value.sealed))
   }
   return found

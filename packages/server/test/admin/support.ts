@@ -79,13 +79,13 @@ export function run(more: Partial<Run> = {}): Run {
   return { by: 'tester@here', signal: new AbortController().signal, progress() {}, ...more }
 }
 
-export interface Place {
+export interface ConnectionKey {
   readonly connectionId: ConnectionId
   readonly userKey: UserKey
 }
 
 /** A platform with users. */
-export async function people(store: SqlStore, count: number): Promise<readonly User[]> {
+export async function createUsers(store: SqlStore, count: number): Promise<readonly User[]> {
   const platform = {
     platformId: ids.uuid<PlatformId>(),
     clientId: ids.secret('pk_'),
@@ -109,7 +109,7 @@ export async function people(store: SqlStore, count: number): Promise<readonly U
 export const ENDPOINT: BrokerEndpoint = { environment: 'sandbox', host: 'local' }
 
 /** A connection with sealed credentials, made as the portal makes it. */
-export async function connect(store: SqlStore, vault: Vault, user: User, refreshToken = 'rt-1'): Promise<Place> {
+export async function connect(store: SqlStore, vault: Vault, user: User, refreshToken = 'rt-1'): Promise<ConnectionKey> {
   const at = clock.now()
   const attempt: ConnectionAttempt = {
     attemptId: ids.uuid<AttemptId>(),

@@ -108,7 +108,7 @@ test('keys that the broker does not know may be entered again, five times in all
   )
   const late = await scene.enter(GOOD_KEYS)
   assert.ok(late.kind === 'outcome' && late.reason === 'used')
-  assert.equal(scene.keyed.asked.length, KEY_TRIES_MAX, 'nothing more was asked of the broker')
+  assert.equal(scene.keyed.requested.length, KEY_TRIES_MAX, 'nothing more was asked of the broker')
   assert.deepEqual(await scene.connections(), [])
 })
 
@@ -126,7 +126,7 @@ test('tries are counted also when they come at once, and approving again gives n
   const answers = await Promise.all(Array.from({ length: 12 }, () => scene.enter(WRONG)))
   await scene.approve()
   answers.push(await scene.enter(WRONG))
-  assert.equal(scene.keyed.asked.length, KEY_TRIES_MAX)
+  assert.equal(scene.keyed.requested.length, KEY_TRIES_MAX)
   assert.ok(answers.some(answer => answer.kind === 'outcome' && answer.reason === 'keys_refused'))
 })
 
@@ -135,7 +135,7 @@ test('good keys twice at the same moment make one connection', async () => {
   await scene.approve()
   const both = Promise.withResolvers<void>()
   scene.keyed.pause = () => {
-    if (scene.keyed.asked.length === 2) both.resolve()
+    if (scene.keyed.requested.length === 2) both.resolve()
     return both.promise
   }
   const answers = await Promise.all([scene.enter(GOOD_KEYS), scene.enter(GOOD_KEYS)])
@@ -179,7 +179,7 @@ test('what cannot be a key never reaches the broker, and is no try', async () =>
     assert.ok(answer.kind === 'try_again' && answer.why.kind === 'entry', JSON.stringify(entered))
     assert.match(answer.why.complaints.map(({ message }) => message).join(' '), pattern)
   }
-  assert.deepEqual(scene.keyed.asked, [])
+  assert.deepEqual(scene.keyed.requested, [])
   const outcome = await scene.enter(GOOD_KEYS)
   assert.ok(outcome.kind === 'outcome' && outcome.reason === 'connected')
 })
@@ -197,7 +197,7 @@ test('only the browser that said yes can enter keys, and only after it did', asy
       platformId: null
     })
   }
-  assert.deepEqual(scene.keyed.asked, [])
+  assert.deepEqual(scene.keyed.requested, [])
 })
 
 test('a broker that has a login page of its own has no form for keys, and one with keys no page', async () => {
@@ -226,7 +226,7 @@ test('a link that was declined, has expired or is unknown takes no keys', async 
   assert.ok(declined.kind === 'outcome' && declined.reason === 'used')
   const unknown = await enterKeys(scene.deps, 'x'.repeat(43), { broker: scene.id, entered: GOOD_KEYS }, browserSession('mine'))
   assert.deepEqual(unknown, { kind: 'outcome', reason: 'unknown_link', redirect: null, platformId: null })
-  assert.deepEqual(scene.keyed.asked, [])
+  assert.deepEqual(scene.keyed.requested, [])
 })
 
 test('nothing of what was entered is in the log, the audit log or an answer', async () => {

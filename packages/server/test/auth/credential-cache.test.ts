@@ -28,19 +28,19 @@ const USER_CHANGES: readonly (BusMessage | null)[] = [null, Object({ type: 'user
 for (const change of CHANGES)
   test(`a platform's secret that was read ${change === null ? 'is remembered' : 'before it changed is not remembered after'}`, async () => {
     const { bus, cache, answer } = stage()
-    const asked = cache.platform('client')
+    const pending = cache.platform('client')
     if (change !== null) bus.publish(change)
     answer(PLATFORM)
-    await asked
+    await pending
     assert.equal(cache.rememberedPlatform('client'), change === null ? PLATFORM : undefined)
   })
 
 for (const change of USER_CHANGES)
   test(`a user's secret that was read ${change === null ? 'is remembered' : 'before it changed is not remembered after'}`, async () => {
     const { bus, cache, answer } = stage()
-    const asked = cache.user(Object('p'), Object('ada'))
+    const pending = cache.user(Object('p'), Object('ada'))
     if (change !== null) bus.publish(change)
     answer(USER)
-    await asked
+    await pending
     assert.equal(cache.rememberedUser(Object('p'), Object('ada')), change === null ? USER : undefined)
   })

@@ -98,7 +98,7 @@ test('a key that is used stays known however many users and other keys prove the
 test('a secret that was just issued is looked up under a flood in its name, though it was never used', () => {
   const { attempts, mayLookUp, tryWrong } = stage()
   const bus = new LocalBus({ debug() {}, info() {}, warn() {}, error() {} })
-  const stop = attempts.learnFrom(bus)
+  const stop = attempts.listenTo(bus)
   attempts.proved(RIGHT)
   const rotated = { ...RIGHT, secretHash: 'rotated' }
   const flood = () => tryWrong(500, at => ({ ...RIGHT, secretHash: `wrong-${at}` }))

@@ -34,8 +34,8 @@ after(async () => {
 
 async function stage() {
   const bus = new LocalBus(quiet)
-  const told: BusMessage[] = []
-  bus.subscribe(message => void told.push(message))
+  const published: BusMessage[] = []
+  bus.subscribe(message => void published.push(message))
   const time = { ms: START_MS }
   const clock = { ...hurried, now: (): Timestamp => timestampOfMs(time.ms) }
   const admin = adminOver(store, Object({}), { bus, clock })
@@ -55,7 +55,7 @@ async function stage() {
       { platform: made.clientId, name: 'Desk', scopes: ['trade'], addresses: [], expiresAt: null, ...more },
       run()
     )
-  return { admin, lookup, told, time, clock, made, prove, newKey }
+  return { admin, lookup, published, time, clock, made, prove, newKey }
 }
 
 test('a key does what its scopes say and nothing else', async () => {
@@ -112,10 +112,10 @@ test('a replaced secret is good as long as was said, beside the new one; with no
 })
 
 test('a secret is announced to the running service as it is issued, so that no flood in its name keeps it out', async () => {
-  const { admin, made, newKey, told } = await stage()
+  const { admin, made, newKey, published } = await stage()
   const key = await newKey()
   const rotated = await admin.perform('platform.rotate_secret', { platform: made.platformId, overlapSeconds: 0 }, run())
-  const issued = told.flatMap(message => (message.type === 'secret_issued' ? [[message.of, message.name, message.secretHash]] : []))
+  const issued = published.flatMap(message => (message.type === 'secret_issued' ? [[message.of, message.name, message.secretHash]] : []))
   assert.deepEqual(
     issued,
     [made, key, rotated].map(({ clientId, clientSecret }) => ['key', clientId, hasher.hash(clientSecret)])
@@ -123,7 +123,7 @@ test('a secret is announced to the running service as it is issued, so that no f
 })
 
 test('what is disabled or revoked is out at that moment, and says so to the running service', async () => {
-  const { admin, made, prove, newKey, told } = await stage()
+  const { admin, made, prove, newKey, published } = await stage()
   const key = await newKey()
   assert.ok((await prove(key)) !== null)
   await admin.perform('key.disable', { key: key.clientId }, run())
@@ -141,17 +141,17 @@ test('what is disabled or revoked is out at that moment, and says so to the runn
   await assert.rejects(admin.perform('key.revoke', { key: made.clientId }, run()), /first key/)
   const { platformId } = made
   assert.deepEqual(
-    told.filter(({ type }) => type === 'platform_access_ended'),
+    published.filter(({ type }) => type === 'platform_access_ended'),
     [key.keyId, null, key.keyId].map(keyId => ({ type: 'platform_access_ended', platformId, keyId }))
   )
-  const acts = (await admin.perform('audit.list', { limit: 7 }, run())).map(({ action }) => action)
-  assert.deepEqual(acts.toReversed(), [
+  const actions = (await admin.perform('audit.list', { limit: 7 }, run())).map(({ action }) => action)
+  assert.deepEqual(actions.toReversed(), [
     ...['platform.create', 'key.create', 'key.disable', 'key.enable', 'platform.disable', 'platform.enable', 'key.revoke']
   ])
 })
 
 test('a disabled user is out at that moment, with the answer of a wrong secret, and in again when enabled', async () => {
-  const { admin, lookup, made, prove, told } = await stage()
+  const { admin, lookup, made, prove, published } = await stage()
   const platform = (await prove(made))?.platform
   assert.ok(platform !== undefined)
   const user = { userKey: ids.uuid<UserKey>(), platformId: platform.platformId, userId: parseUserId('ada'), createdAt: platform.createdAt }
@@ -174,7 +174,7 @@ test('a disabled user is out at that moment, with the answer of a wrong secret, 
   assert.equal(await enter(), true)
   await admin.perform('user.disable', { platform: made.clientId, userId: 'ada' }, run())
   assert.equal(await enter(), false)
-  assert.ok(told.some(({ type }) => type === 'user_disabled'))
+  assert.ok(published.some(({ type }) => type === 'user_disabled'))
   await admin.perform('user.enable', { platform: made.clientId, userId: 'ada' }, run())
   assert.equal(await enter(), true)
   await assert.rejects(admin.perform('user.disable', { platform: made.clientId, userId: 'nobody' }, run()), /no user/)

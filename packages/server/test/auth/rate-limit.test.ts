@@ -35,9 +35,9 @@ test('over any span no more is granted than burst and rate allow', () => {
         const limiter = new RateLimiter({ perSecond, burst })
         let now = 0
         let granted = 0
-        for (const [wait, asked] of steps) {
+        for (const [wait, attempts] of steps) {
           now += wait
-          for (let at = 0; at < asked; at++) if (limiter.take('a', now).retryAfterSeconds === null) granted++
+          for (let at = 0; at < attempts; at++) if (limiter.take('a', now).retryAfterSeconds === null) granted++
           assert.ok(granted <= burst + (now / 1_000) * perSecond + 1e-6)
         }
       }

@@ -40,7 +40,7 @@ test('an exported chain is verified without the service, and every change of the
   for (const options of [[], ['--compare'], ['--json']]) assert.match(await verdict([], ...options), /has no entries, so it proves nothing/)
 
   // Forged again with all its hashes, a part is refused by each thing it can be compared with.
-  const forged = forgedAnew([two, three])
+  const forged = forgedChain([two, three])
   const head = (line: string | undefined) => `${JSON.parse(String(line)).position}:${JSON.parse(String(line)).hash}`
   const earlier = join(TRUNKLINE_DATA_DIR, 'earlier.jsonl')
   write([one], earlier)
@@ -72,7 +72,7 @@ test('an exported chain is verified without the service, and every change of the
 })
 
 /** The same lines with another operator, and hashes that fit each other. */
-function forgedAnew(lines: readonly (string | undefined)[]): readonly string[] {
+function forgedChain(lines: readonly (string | undefined)[]): readonly string[] {
   let previous = 'ab'.repeat(32)
   return lines.map(line => {
     const { position, entry } = JSON.parse(String(line))

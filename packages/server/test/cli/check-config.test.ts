@@ -48,7 +48,7 @@ test('faults of settings, keys, directories, brokers and names are told together
   }
   const { code, out } = await cli(env, 'check-config')
   assert.equal(code, 1)
-  const told = [
+  const faults = [
     /fault +TRUNKLINE_PORT .*whole number/,
     /fault +TRUNKLINE_LOG_LEVEL .*one of debug/,
     /fault +TRUNKLINE_LOG_FILE .*is a directory/,
@@ -59,7 +59,7 @@ test('faults of settings, keys, directories, brokers and names are told together
     /warning +TRUNKLINE_DATA_DIR .*chmod 700/,
     /5 faults, 3 warnings\.\n$/
   ]
-  for (const pattern of told) assert.match(out, pattern)
+  for (const pattern of faults) assert.match(out, pattern)
   assert.doesNotMatch(out, /TRUNKLINE_TEST/)
 })
 

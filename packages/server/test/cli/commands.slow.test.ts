@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { EnvelopeVault } from '../../src/vault/envelope.ts'
-import { clock, connect, directory, embedded, people } from '../admin/support.ts'
+import { clock, connect, createUsers, directory, embedded } from '../admin/support.ts'
 import { installed, operatorCommands } from './commands.ts'
 import { cli } from './terminal.ts'
 
@@ -11,13 +11,13 @@ operatorCommands(true)
 test('a credential that cannot be opened makes keys rotate end with 1 and name the connection', async context => {
   const { env, store, keys } = await installed(context, true)
   assert.ok(store !== null && keys !== null)
-  const [user] = await people(store, 1)
+  const [user] = await createUsers(store, 1)
   assert.ok(user !== undefined)
-  const place = await connect(store, new EnvelopeVault(keys.ring), user)
-  await store.connections.replaceCredentials(place.connectionId, 1, { sealed: Buffer.from('damaged'), revision: 2 })
+  const connection = await connect(store, new EnvelopeVault(keys.ring), user)
+  await store.connections.replaceCredentials(connection.connectionId, 1, { sealed: Buffer.from('damaged'), revision: 2 })
   const rotated = await cli(env, 'keys', 'rotate')
   assert.equal(rotated.code, 1)
-  assert.ok(rotated.err.includes(place.connectionId))
+  assert.ok(rotated.err.includes(connection.connectionId))
   const status = await cli(env, 'keys', 'status')
   assert.match(status.out, /1 stored value is damaged/)
 })

@@ -71,8 +71,8 @@ export function operatorCommands(isRunning: boolean): void {
     assert.equal(unknown.code, 1)
     assert.match(unknown.err, /There is no key "pk_nobody"/)
     const log = answerOf(await cli(env, 'audit', 'list', '--json'))
-    const acts = log.map((line: { action: string; target: string; actor: string }) => `${line.actor} ${line.action} ${line.target}`)
-    assert.deepEqual(acts, [`operator platform.rotate_secret ${platform_id}`, `operator platform.create ${platform_id}`])
+    const actions = log.map((line: { action: string; target: string; actor: string }) => `${line.actor} ${line.action} ${line.target}`)
+    assert.deepEqual(actions, [`operator platform.rotate_secret ${platform_id}`, `operator platform.create ${platform_id}`])
   })
 
   test(`what users see of a platform is given and changed ${by}, and nonsense is refused`, async context => {
@@ -169,7 +169,7 @@ export function operatorCommands(isRunning: boolean): void {
 
 /** One whose connection was removed before the broker said what became of it. */
 async function listsAbandoned(env: Readonly<Record<string, string>>, store: SqlStore, orderId: string): Promise<void> {
-  const asked = {
+  const order = {
     side: 'BUY',
     quantity: '10',
     notional: null,
@@ -180,7 +180,7 @@ async function listsAbandoned(env: Readonly<Record<string, string>>, store: SqlS
     tif: 'DAY'
   }
   const whose = { broker: 'TRADIER', account_number: 'A-7', broker_order_id: null, broker_cl_ord_id: 'tl-77', cl_order_id: 'c-1' }
-  const detail = { ...asked, ...whose, submission: 'unknown', pending_request: 'cancel' }
+  const detail = { ...order, ...whose, submission: 'unknown', pending_request: 'cancel' }
   const facts = { actor: 'operator', action: 'order.abandoned', target: orderId, result: 'ok', ip: null, requestId: null } as const
   await store.audit.append({ ...facts, at: clock.now(), detail })
   const { out } = await cli(env, 'orders', 'unresolved')

@@ -69,7 +69,7 @@ test('check-config asks the database whether it answers and keeps what it confir
 test('a server that does not answer is a fault, told without its password', async context => {
   const url = new URL(server.url)
   url.pathname = '/nowhere'
-  for (const [address, told] of [
+  for (const [address, expected] of [
     [url.href, /database "nowhere" does not exist/],
     ['postgres://app:canary-pw@127.0.0.1:9/x', /ECONNREFUSED/]
   ] as const) {
@@ -82,7 +82,7 @@ test('a server that does not answer is a fault, told without its password', asyn
     assert.doesNotMatch(checked.out, /canary/)
     const faults = answerOf(checked).findings.filter((finding: { level: string }) => finding.level === 'fault')
     assert.equal(faults.length, 2)
-    assert.match(faults[1].message, told)
+    assert.match(faults[1].message, expected)
   }
 })
 

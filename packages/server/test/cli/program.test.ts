@@ -53,10 +53,10 @@ test('what cannot be understood is explained, with exit code 2', async () => {
       [['audit', 'export', '--to', time], /'--to <time>' .* RFC 3339/] as const
     ])
   ]
-  for (const [args, told] of cases) {
+  for (const [args, expected] of cases) {
     const { code, err } = await cli({ TRUNKLINE_DATA_DIR: '/nonexistent' }, ...args)
     assert.equal(code, 2, args.join(' '))
-    assert.match(err, told)
+    assert.match(err, expected)
   }
 })
 

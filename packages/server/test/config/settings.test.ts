@@ -122,17 +122,17 @@ test('an offer says which accounts of the broker it is for, and where their orde
       [`TRUNKLINE_${id}_CLIENT_SECRET`, 'canary']
     ])
   )
-  const places = (env: Readonly<Record<string, string>>) =>
+  const targets = (env: Readonly<Record<string, string>>) =>
     settingsOf({ ...clients, TRUNKLINE_BROKERS: ids.join(), ...env }).offers.map(offer =>
       offer.at === 'sandbox' ? offer.at : `${offer.environment} ${offer.ordersUrl}`
     )
-  assert.deepEqual(places({}), [
+  assert.deepEqual(targets({}), [
     'live https://api.alpaca.markets',
     'live https://api.tradier.com/v1',
     'live https://api.tradestation.com/v3'
   ])
   const practice = { TRUNKLINE_ALPACA_ENV: 'paper', TRUNKLINE_TRADIER_ENV: 'sandbox', TRUNKLINE_TRADESTATION_ENV: 'sim' }
-  assert.deepEqual(places(practice), [
+  assert.deepEqual(targets(practice), [
     'paper https://paper-api.alpaca.markets',
     'paper https://sandbox.tradier.com/v1',
     'paper https://sim-api.tradestation.com/v3'
@@ -152,7 +152,7 @@ test('faults of brokers are told with the others, whether they are offered or no
     () => settingsOf(env),
     error => {
       assert.ok(error instanceof SettingsInvalid)
-      const told = error.message.split('\n').slice(1)
+      const messages = error.message.split('\n').slice(1)
       const expected = [
         /^ +TRUNKLINE_PORT must be a whole number/,
         /^ +TRUNKLINE_ALPACA_ENV must be one of live, paper, was "test"$/,
@@ -161,11 +161,11 @@ test('faults of brokers are told with the others, whether they are offered or no
         /^ +TRUNKLINE_ALPACA_CLIENT_SECRET must be set, because TRUNKLINE_ALPACA_CLIENT_ID is$/,
         /^ +TRUNKLINE_TRADIER_CLIENT_ID must be set, because TRUNKLINE_TRADIER_CLIENT_SECRET is$/
       ]
-      assert.equal(told.length, expected.length, error.message)
-      for (const words of expected)
+      assert.equal(messages.length, expected.length, error.message)
+      for (const pattern of expected)
         assert.ok(
-          told.some(line => words.test(line)),
-          `${words}\n${error.message}`
+          messages.some(line => pattern.test(line)),
+          `${pattern}\n${error.message}`
         )
       assert.ok(!error.message.includes('canary'))
       return true

@@ -12,7 +12,7 @@ const from = (ip: string, limit?: 'probe' | 'page' | 'credentials') => ({
 
 test('an address that asks too often without credentials is refused, others and health checks are not', () => {
   const limits = new AddressLimits(new VirtualClock(), LIMITS)
-  const taken = (...asker: Parameters<typeof from>) => limits.refusal(from(...asker)) === null
+  const taken = (...requester: Parameters<typeof from>) => limits.refusal(from(...requester)) === null
   assert.deepEqual(
     [1, 2, 3, 4].map(() => taken('192.0.2.7')),
     [true, true, true, false]

@@ -42,8 +42,8 @@ async function serve(limits: ConnectionLimits, answer: RequestListener): Promise
       return socket
     },
     async status(localAddress) {
-      const asked = get({ port, host: '127.0.0.1', localAddress, agent: false })
-      const [response]: IncomingMessage[] = await once(asked, 'response')
+      const requested = get({ port, host: '127.0.0.1', localAddress, agent: false })
+      const [response]: IncomingMessage[] = await once(requested, 'response')
       response?.resume()
       return response?.statusCode
     },

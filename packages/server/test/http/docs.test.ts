@@ -7,7 +7,7 @@ import { BROKER_STREAM } from '../../src/http/docs/broker-stream.ts'
 import { Components } from '../../src/http/docs/components.ts'
 import { message, messagesOf, type Stream } from '../../src/http/docs/described.ts'
 import { fieldTable } from '../../src/http/docs/fields.ts'
-import { markup, prose } from '../../src/http/docs/html.ts'
+import { markup, richText } from '../../src/http/docs/html.ts'
 import { MARKET_STREAM } from '../../src/http/docs/market-stream.ts'
 import { streamPart } from '../../src/http/docs/stream-part.ts'
 import * as marketWire from '../../src/wire/market.ts'
@@ -68,9 +68,9 @@ describe('each stream is described', () => {
     })
   }
 
-  for (const { stream, said } of [
-    { stream: BROKER_STREAM, said: ['authenticate', 'subscribe', 'subscribe_user'] },
-    { stream: MARKET_STREAM, said: ['authenticate', 'subscribe'] }
+  for (const { stream, actions } of [
+    { stream: BROKER_STREAM, actions: ['authenticate', 'subscribe', 'subscribe_user'] },
+    { stream: MARKET_STREAM, actions: ['authenticate', 'subscribe'] }
   ]) {
     test(`by a dialogue in which the client speaks, too, and no record fills the page: ${stream.title}`, () => {
       const { html } = streamPart(stream, 'http://127.0.0.1:8080')
@@ -78,7 +78,7 @@ describe('each stream is described', () => {
       assert.equal(lines.length, stream.dialogue.length)
       assert.deepEqual(
         lines.filter(({ way }) => way === 'sent').map(({ text }) => /&quot;action&quot;:&quot;(\w+)/.exec(text ?? '')?.[1]),
-        said
+        actions
       )
       for (const { text = '' } of lines) assert.ok(text.length < 450, text)
     })
@@ -105,7 +105,7 @@ describe('a page of ours', () => {
   test('shows what it is given and never takes it for markup', () => {
     const evil = '<img src=x onerror=alert(1)> & "quoted" \'too\''
     assert.equal(markup`<p title="${evil}">${[markup`<b>${evil}</b>`]}</p>`.html, `<p title="${escaped(evil)}"><b>${escaped(evil)}</b></p>`)
-    assert.equal(prose('a `<b>` c').html, 'a <code>&lt;b&gt;</code> c')
+    assert.equal(richText('a `<b>` c').html, 'a <code>&lt;b&gt;</code> c')
   })
 
   test('shows the fields of a list within an object, what each can be, and what may be left out', () => {

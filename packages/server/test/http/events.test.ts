@@ -113,7 +113,7 @@ test('what is written while a page is read is in it or after it', async () => {
 })
 
 test('another platform’s user is as unknown as one that never was', async () => {
-  const [who, stranger] = [await make.owner(store), await make.owner(store)]
+  const [who, other] = [await make.owner(store), await make.owner(store)]
   const isUnknown = (error: unknown) => error instanceof ServiceError && error.code === 'user_not_found'
-  await assert.rejects(pageOf(store, { ...who, platform: stranger.platform }), isUnknown)
+  await assert.rejects(pageOf(store, { ...who, platform: other.platform }), isUnknown)
 })

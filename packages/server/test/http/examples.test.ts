@@ -65,6 +65,6 @@ test('an example that does not fit is noticed, and none is of an operation that 
 
 test('no example holds what could be a secret', () => {
   const text = JSON.stringify(answers.map(({ content }) => content))
-  for (const [word] of text.matchAll(/\b(?:us|sk|pk|mdt)_[^"]*/g)) assert.match(word, /^(?:us|mdt)_…$/)
+  for (const [secret] of text.matchAll(/\b(?:us|sk|pk|mdt)_[^"]*/g)) assert.match(secret, /^(?:us|mdt)_…$/)
   for (const [, link] of text.matchAll(/\/connect\/([\w-]*)/g)) assert.equal(link, 'example')
 })

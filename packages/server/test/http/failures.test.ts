@@ -12,7 +12,7 @@ import { answerFailures, takeJson } from '../../src/http/serve.ts'
 
 const SECRET = 'us_canary'
 
-class Lines implements Log {
+class RecordingLog implements Log {
   readonly all: { readonly level: string; readonly message: string; readonly fields: LogFields | undefined }[] = []
   debug = (message: string, fields?: LogFields): void => void this.all.push({ level: 'debug', message, fields })
   info = (message: string, fields?: LogFields): void => void this.all.push({ level: 'info', message, fields })
@@ -46,7 +46,7 @@ test('what the parts of the service throw is told in the contract’s words', ()
 })
 
 test('a handler that fails answers 500 in general words, is logged once, and the next request is served', async () => {
-  const log = new Lines()
+  const log = new RecordingLog()
   const observed: ObservedRequest[] = []
   const app = Fastify()
   app.decorateRequest('isProven', false)
@@ -90,7 +90,7 @@ test('a handler that fails answers 500 in general words, is logged once, and the
 })
 
 test('a flood of refused requests is a bounded number of lines, whatever the refusal; those of known clients are all there', async () => {
-  const log = new Lines()
+  const log = new RecordingLog()
   const app = Fastify()
   app.decorateRequest('isProven', false)
   app.addHook(

@@ -47,13 +47,13 @@ test('while one user’s requests are stuck in the store, its surplus is refused
     if (answer.status === 429) assert.equal(answer.headers.get('retry-after'), '1')
     return answer.status
   }
-  const asked = Array.from({ length: working + waiting + SURPLUS }, () => ask('flood'))
+  const requested = Array.from({ length: working + waiting + SURPLUS }, () => ask('flood'))
   await until(() => statuses.length >= SURPLUS, 'the surplus is refused')
   assert.deepEqual(new Set(statuses), new Set([429]))
   assert.equal(inside, working, 'no more than these reach the store')
   assert.equal(await ask('calm'), 200)
   gate.resolve()
-  await Promise.all(asked)
+  await Promise.all(requested)
   // On a slow machine some of those who wait have waited too long by now.
   assert.ok(statuses.filter(status => status === 200).length >= working)
 })

@@ -23,8 +23,8 @@ test('each account is a member with its parameters', () => {
 })
 
 test('records whose newer ones could not be stored say so', () => {
-  const kept = one({ state: 'stale', reason: 'not_stored' })
-  assert.equal(freshnessHeader([kept]), `"${kept.accountId}";confirmed="${kept.confirmed}";state=stale;reason=not_stored`)
+  const stale = one({ state: 'stale', reason: 'not_stored' })
+  assert.equal(freshnessHeader([stale]), `"${stale.accountId}";confirmed="${stale.confirmed}";state=stale;reason=not_stored`)
 })
 
 test('no accounts, no header', () => {

@@ -10,8 +10,8 @@ const pages = new Map(names.map(name => [name, guidePage(name, names)]))
 describe('the guides', () => {
   for (const [name, html] of pages) {
     test(`${name} is rendered whole, and leads only to what is there`, () => {
-      const prose = html.replace(/<pre[\s\S]*?<\/pre>/g, '').replace(/<code>[\s\S]*?<\/code>/g, '')
-      assert.doesNotMatch(prose, /\*\*|\]\(|`|^\||^#|^- /m)
+      const text = html.replace(/<pre[\s\S]*?<\/pre>/g, '').replace(/<code>[\s\S]*?<\/code>/g, '')
+      assert.doesNotMatch(text, /\*\*|\]\(|`|^\||^#|^- /m)
       assert.ok(/<h2 id=/.test(html) && /<pre/.test(html))
       for (const [, path = '', anchor = ''] of html.matchAll(/href="(\/docs\/guides\/[\w-]+)?#([^"]*)"/g)) {
         const target = path === '' ? html : (pages.get(path.slice('/docs/guides/'.length)) ?? '')

@@ -13,7 +13,7 @@ const quiet = { debug() {}, info() {}, warn() {}, error() {} }
 test('every operation takes a key of its scope and refuses the others with a code that says so', async () => {
   const app = Fastify({ exposeHeadRoutes: false })
   app.decorateRequest('isProven', false)
-  app.decorateRequest('act', null)
+  app.decorateRequest('execute', null)
   takeJson(app)
   answerFailures(app, Object({ log: quiet }))
   // The client id is the scope, so that one look-up serves them all.
@@ -30,7 +30,7 @@ test('every operation takes a key of its scope and refuses the others with a cod
   const hasher = { hash: (text: string) => text, equal: (a: string, b: string) => a === b }
   const clock = { now: () => '2026-01-01T00:00:00.000000Z', monotonicMs: () => 0 }
   const guard = new Guard(Object({ hasher, lookup, clock, accessAudit: { note() {} } }), { ...DEFAULT_LIMITS })
-  const queue = { demandRoom() {}, run: (_: unknown, work: () => unknown) => work() }
+  const queue = { requireCapacity() {}, run: (_: unknown, work: () => unknown) => work() }
   serveEndpoints(app, ENDPOINTS, { guard, gate: { proved() {} }, queue: Object(queue), service: Object({ deps: {} }) }, '')
   for (const { method, path, scope, operationId } of ENDPOINTS) {
     const url = path.replaceAll(/:\w+/g, '0198f0c2-6c1e-7f10-8b3a-2d6f5c9e4a71')

@@ -10,7 +10,7 @@ const DAY_MS = 24 * 3_600_000
 
 /** A log of events known by nothing but their times, and what was asked of it. */
 class Events {
-  readonly steps: { readonly asked: number; readonly pruned: number; readonly atMs: number }[] = []
+  readonly steps: { readonly requested: number; readonly pruned: number; readonly atMs: number }[] = []
   readonly #clock: VirtualClock
   times: readonly Timestamp[]
   down = false
@@ -24,7 +24,7 @@ class Events {
     if (this.down) throw new Error('the store is down')
     const gone = this.times.filter(at => at < before).slice(0, limit)
     this.times = this.times.slice(gone.length)
-    this.steps.push({ asked: limit, pruned: gone.length, atMs: this.#clock.monotonicMs() })
+    this.steps.push({ requested: limit, pruned: gone.length, atMs: this.#clock.monotonicMs() })
     return gone.length
   }
 }

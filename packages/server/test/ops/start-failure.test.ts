@@ -45,17 +45,17 @@ test('too little memory for a first start is said before, and when it was the re
 })
 
 test('until it is ready a start tells its warnings to whoever watches, without secrets', () => {
-  const [said, logged]: [string[], string[]] = [[], []]
+  const [printed, logged]: [string[], string[]] = [[], []]
   const note = (message: string) => void logged.push(message)
-  const log = new StartLog({ debug: note, info: note, warn: note, error: note }, text => void said.push(text))
+  const log = new StartLog({ debug: note, info: note, warn: note, error: note }, text => void printed.push(text))
   log.info('nobody needs this')
   log.warn('waiting', { why: 'postgres://me:topsecret@host/x', cause: new Error('no line') })
   log.ready()
   log.warn('later')
   assert.deepEqual(logged, ['nobody needs this', 'waiting', 'later'])
-  assert.equal(said.length, 1)
-  assert.match(said[0] ?? '', /^warning: waiting \(why: .*, cause: no line\)\n$/)
-  assert.ok(!said[0]?.includes('topsecret'))
+  assert.equal(printed.length, 1)
+  assert.match(printed[0] ?? '', /^warning: waiting \(why: .*, cause: no line\)\n$/)
+  assert.ok(!printed[0]?.includes('topsecret'))
 })
 
 test('at a terminal a start and a stop say what takes its time', () => {

@@ -23,7 +23,7 @@ before(() => {
 after(() => rmSync(folder, { recursive: true }))
 
 /** Starts the service and waits for its end. Gives what it told whoever started it. */
-async function told(
+async function failStart(
   env: Readonly<Record<string, string>>,
   args: readonly string[] = []
 ): Promise<{ code: number | null; err: string; out: string }> {
@@ -42,7 +42,7 @@ test('a port that is taken is named, with the setting to change', async () => {
   await once(holder, 'listening')
   const address = holder.address()
   assert.ok(typeof address === 'object' && address !== null)
-  const { code, err } = await told({
+  const { code, err } = await failStart({
     TRUNKLINE_PORT: String(address.port),
     TRUNKLINE_PROT: '1',
     SANDBOX_SEDE: 'x',
@@ -68,7 +68,7 @@ test('a data directory that cannot be is named, also where the log would lie in 
     [join(file, 'below'), {}],
     [join(file, 'below'), { ...AT_TERMINAL, TRUNKLINE_LOG_FILE: '' }]
   ] as const) {
-    const { code, err } = await told({ TRUNKLINE_DATA_DIR: dataDir, ...more })
+    const { code, err } = await failStart({ TRUNKLINE_DATA_DIR: dataDir, ...more })
     assert.equal(code, 1)
     assert.match(err, /^trunkline did not start:\n {2}TRUNKLINE_DATA_DIR {2}.*a-file is a file, not a folder\.$/m, err)
   }
@@ -76,7 +76,7 @@ test('a data directory that cannot be is named, also where the log would lie in 
 
 test('what is wrong with settings is said at once, in the words of check-config, and a folder nobody can make does not hang', async () => {
   const nowhere = existsSync('/proc/self') ? '/proc/trunkline' : '/dev/null/trunkline'
-  const { code, err } = await told({ TRUNKLINE_PORT: 'x', SANDBOX_CALENDAR: 'lunar', TRUNKLINE_DATA_DIR: nowhere })
+  const { code, err } = await failStart({ TRUNKLINE_PORT: 'x', SANDBOX_CALENDAR: 'lunar', TRUNKLINE_DATA_DIR: nowhere })
   assert.equal(code, 2)
   for (const line of [
     /^ {2}TRUNKLINE_PORT {6}must be a whole number/m,
@@ -87,14 +87,14 @@ test('what is wrong with settings is said at once, in the words of check-config,
 })
 
 test('where the log goes to standard output the reason is not said twice', async () => {
-  const { out, err } = await told({
+  const { out, err } = await failStart({
     ...{ TRUNKLINE_LOG_FILE: '', TRUNKLINE_DATABASE_URL: 'postgres://me@127.0.0.1:9/books', TRUNKLINE_DATABASE_WAIT_SECONDS: '0' }
   })
   assert.equal(`${out}${err}`.split('cannot be reached').length, 2, `${out}${err}`)
 })
 
 test('a database that is away is named by host and setting, and never its password', async () => {
-  const { code, err } = await told({
+  const { code, err } = await failStart({
     TRUNKLINE_DATABASE_URL: 'postgres://me:topsecret@127.0.0.1:9/books',
     TRUNKLINE_DATABASE_WAIT_SECONDS: '0'
   })
@@ -104,10 +104,10 @@ test('a database that is away is named by host and setting, and never its passwo
 })
 
 test('--help says where settings come from, and what it does not know is not ignored', async () => {
-  const help = await told({}, ['--help'])
+  const help = await failStart({}, ['--help'])
   assert.equal(help.code, 0)
   assert.match(help.out, /^npm start\b[\s\S]*TRUNKLINE_PORT/)
-  const odd = await told({}, ['--port', '9000'])
+  const odd = await failStart({}, ['--port', '9000'])
   assert.equal(odd.code, 2)
   assert.match(odd.err, /takes no arguments.*--port 9000[\s\S]*TRUNKLINE_PORT=9000 npm start/)
 })

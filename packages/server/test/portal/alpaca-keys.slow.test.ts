@@ -27,8 +27,8 @@ describe('Alpaca with keys', () => {
       [{ key_id: 'PKNOBODYNOBODYNOBODY', secret_key: 'x'.repeat(40) }, /Alpaca does not know these keys/],
       [{ ...keys, key_id: 'no key' }, /API key ID must be 8 to 64 letters and digits[^<]*\.</]
     ]
-    for (const [entered, words] of cases) {
-      assert.match((await browser.send(address, entered)).html, words)
+    for (const [entered, pattern] of cases) {
+      assert.match((await browser.send(address, entered)).html, pattern)
     }
     assert.equal((await browser.post(address, keys)).location, `${scene.url}/connect/result/connected`)
     assert.equal(await scene.connections('alex'), 1)

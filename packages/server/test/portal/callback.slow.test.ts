@@ -34,10 +34,10 @@ describe('the broker’s answer', () => {
   }
 
   test('a state that nobody knows: no token is asked for, and the audit log has it [S1]', async () => {
-    const before = await scene.asked('token')
+    const before = await scene.requested('token')
     const answer = await new Browser().get(`${scene.url}/connect/callback/sandbox?code=x&state=${'a'.repeat(43)}`)
     refused(answer)
-    assert.equal(await scene.asked('token'), before)
+    assert.equal(await scene.requested('token'), before)
     const refusals = async () => (await scene.store.audit.list(50)).filter(({ action }) => action === 'connection.callback')
     await until(async () => (await refusals()).length > 0, 'the refusal is on the audit log')
     const [entry] = await refusals()
@@ -55,14 +55,14 @@ describe('the broker’s answer', () => {
     const callback = await browser.logIn(await browser.approve(await scene.link('s2')), scene.demo)
     assert.equal((await fetch(callback, { method: 'HEAD', redirect: 'manual' })).status, 404, 'looking completes nothing')
     assert.equal((await browser.get(callback)).location, `${scene.url}/connect/result/connected`)
-    const asked = await scene.asked('token')
+    const requested = await scene.requested('token')
     const again = await browser.get(callback)
     refused(again, 'Your account is connected')
     assert.match(again.html, /<meta http-equiv="refresh" content="0;url=\/connect\/result\/connected">/)
     refused(await browser.get(`${callback}&more=1`))
     refused(await new Browser().get(callback))
-    assert.equal(await scene.asked('token'), asked)
-    assert.equal(await scene.asked('revoke'), 0)
+    assert.equal(await scene.requested('token'), requested)
+    assert.equal(await scene.requested('revoke'), 0)
     assert.equal(await scene.connections('s2'), 1)
   })
 
@@ -78,7 +78,7 @@ describe('the broker’s answer', () => {
   test('after the link has expired: said, and no token is asked for [S3]', async () => {
     const browser = new Browser()
     const callback = await browser.logIn(await browser.approve(await scene.link('s3')), scene.demo)
-    const asked = await scene.asked('token')
+    const requested = await scene.requested('token')
     attempts = {
       findByStateHash: async hash => {
         const found = await scene.store.attempts.findByStateHash(hash)
@@ -89,7 +89,7 @@ describe('the broker’s answer', () => {
     attempts = {}
     assert.equal(answer.location, `${scene.url}/connect/result/expired`)
     assert.equal((await browser.get(answer.location)).status, 400)
-    assert.equal(await scene.asked('token'), asked)
+    assert.equal(await scene.requested('token'), requested)
     assert.equal(await scene.connections('s3'), 0)
   })
 
@@ -97,7 +97,7 @@ describe('the broker’s answer', () => {
     const browser = new Browser()
     const link = await scene.link('s3-late')
     const callback = await browser.logIn(await browser.approve(link), scene.demo)
-    const asked = await scene.asked('token')
+    const requested = await scene.requested('token')
     attempts = {
       findByStateHash: async hash => {
         const found = await scene.store.attempts.findByStateHash(hash)
@@ -110,7 +110,7 @@ describe('the broker’s answer', () => {
     assert.equal(answer.location, `${scene.url}/connect/result/expired`)
     assert.equal((await browser.get(answer.location)).status, 400)
     refused(await browser.get(callback), 'This link has expired')
-    assert.equal(await scene.asked('token'), asked)
+    assert.equal(await scene.requested('token'), requested)
     const again = await browser.get(await browser.logIn(await browser.approve(link), scene.demo))
     assert.equal(again.location, `${scene.url}/connect/result/connected`)
   })
@@ -120,11 +120,11 @@ describe('the broker’s answer', () => {
     const link = await scene.link('two-tabs')
     const first = await browser.logIn(await browser.approve(link), scene.demo)
     const second = await browser.logIn(await browser.approve(link), scene.demo)
-    const asked = await scene.asked('token')
+    const requested = await scene.requested('token')
     const overtaken = await browser.get(first)
     refused(overtaken)
     assert.match(overtaken.html, /Perhaps you began it again in another tab/)
-    assert.equal(await scene.asked('token'), asked)
+    assert.equal(await scene.requested('token'), requested)
     assert.equal((await browser.get(second)).location, `${scene.url}/connect/result/connected`)
     assert.equal(await scene.connections('two-tabs'), 1)
   })
@@ -163,24 +163,24 @@ describe('the broker’s answer', () => {
   test('one broker’s answer at another’s address: no token is asked for [S6]', async () => {
     const browser = new Browser()
     const callback = await browser.logIn(await browser.approve(await scene.link('s6')), scene.demo)
-    const asked = await scene.asked('token')
+    const requested = await scene.requested('token')
     refused(await browser.get(callback.replace('/callback/sandbox', '/callback/other')))
     for (const environment of ['paper', 'live', 'sandbox', 'x'])
       refused(await browser.get(callback.replace('/callback/sandbox', `/callback/sandbox/${environment}`)))
     refused(await browser.get(callback.replace('/callback/sandbox', '/callback/nobody')))
     refused(await browser.get(callback.replace('/callback/sandbox', '/callback/..%2fx')))
-    assert.equal(await scene.asked('token'), asked)
+    assert.equal(await scene.requested('token'), requested)
     assert.equal((await browser.get(callback)).location, `${scene.url}/connect/result/connected`)
   })
 
   async function withIssuer(alter: (query: URLSearchParams) => void): Promise<void> {
     const browser = new Browser()
     const callback = new URL(await browser.logIn(await browser.approve(await scene.link('s78')), scene.demo))
-    const asked = await scene.asked('token')
+    const requested = await scene.requested('token')
     assert.ok(callback.searchParams.has('iss'))
     alter(callback.searchParams)
     assert.equal((await browser.get(callback.href)).location, `${scene.url}/connect/result/broker_down`)
-    assert.equal(await scene.asked('token'), asked)
+    assert.equal(await scene.requested('token'), requested)
     assert.equal(await scene.connections('s78'), 0)
   }
 
@@ -200,10 +200,10 @@ describe('the broker’s answer', () => {
   test('what the broker granted is given back when nobody will use it, where it says whose login it is; here that ends no other grant', async () => {
     const broken = async (login: number) => {
       const browser = new Browser()
-      const before = await scene.asked('revoke')
+      const before = await scene.requested('revoke')
       const logins = { ...scene.demo, sandbox_logins: scene.demo.sandbox_logins.slice(login) }
       const answer = await browser.get(await browser.logIn(await browser.approve(await scene.link('given-back')), logins))
-      return { answer, revoked: (await scene.asked('revoke')) - before }
+      return { answer, revoked: (await scene.requested('revoke')) - before }
     }
     connections = { create: async () => false }
     const overtaken = await broken(1)
@@ -238,7 +238,7 @@ describe('the broker’s answer', () => {
       const browser = new Browser()
       return browser.get(await browser.logIn(await browser.approve(await scene.link(userId)), scene.demo))
     }
-    const before = await scene.asked('revoke')
+    const before = await scene.requested('revoke')
     connections = {
       create: async (...given) => {
         await scene.store.connections.create(...given)
@@ -252,7 +252,7 @@ describe('the broker’s answer', () => {
     connections = {}
     assert.equal(lost.status, 500)
     assert.ok(lost.html.includes('<h1>Something went wrong here</h1>'))
-    assert.equal(await scene.asked('revoke'), before)
+    assert.equal(await scene.requested('revoke'), before)
   })
 })
 

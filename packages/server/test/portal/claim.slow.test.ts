@@ -72,8 +72,8 @@ describe('a platform that claims', () => {
   }
   /** Somebody finishes a link of that user. Gives what came with the redirect. */
   async function finished(name: string): Promise<{ readonly id: string; readonly code: string }> {
-    const asked = { connection_type: 'trade', broker: 'SANDBOX', redirect_url: REDIRECT }
-    const { authorization_url: link } = await json(`${scene.url}/connections`, as(name), asked)
+    const requested = { connection_type: 'trade', broker: 'SANDBOX', redirect_url: REDIRECT }
+    const { authorization_url: link } = await json(`${scene.url}/connections`, as(name), requested)
     const browser = new Browser()
     const { location } = await browser.get(await browser.logIn(await browser.approve(String(link)), scene.demo))
     const { searchParams } = new URL(location)
@@ -82,7 +82,7 @@ describe('a platform that claims', () => {
 
   test('a forwarded link: the sender can neither see, read, trade nor keep what the other person connected [S15]', async () => {
     const { id, code } = await finished('attacker')
-    const before = await scene.asked('revoke')
+    const before = await scene.requested('revoke')
     for (const path of ['/connections', '/accounts', '/balances', '/positions']) assert.deepEqual(await rows(path, 'attacker'), [], path)
     const platform = { 'client-id': 'pk_claims', 'client-secret': secret }
     assert.deepEqual((await json(`${scene.url}/platform/connections`, platform)).data, [])
@@ -95,7 +95,7 @@ describe('a platform that claims', () => {
     await until(async () => (await scene.store.audit.list(5)).some(isDenied), 'the refusal is audited', PATIENCE_MS)
     laterMs = CLAIM_MINUTES * 60_000
     await until(async () => (await scene.store.audit.list(5)).some(isUnclaimed), 'the login is given up', PATIENCE_MS)
-    await until(async () => (await scene.asked('revoke')) > before, 'the login is revoked at the broker', PATIENCE_MS)
+    await until(async () => (await scene.requested('revoke')) > before, 'the login is revoked at the broker', PATIENCE_MS)
     laterMs = 0
     assert.deepEqual(pick(await claim('attacker', id, code)), [404, 'connection_not_found'])
     assert.deepEqual(await rows('/connections', 'attacker'), [])

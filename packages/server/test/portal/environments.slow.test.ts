@@ -29,13 +29,13 @@ interface Run {
 
 describe('connections made in the sandbox', () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'trunkline-environments-'))
-  const asked: string[] = []
+  const requested: string[] = []
   /** Stands for the live hosts of all brokers: notes whatever arrives. */
   const recorder = createServer((request, reply) => {
-    asked.push(`${request.method} ${request.url}`)
+    requested.push(`${request.method} ${request.url}`)
     reply.writeHead(500).end()
   }).on('upgrade', (request, socket) => {
-    asked.push(`upgrade ${request.url}`)
+    requested.push(`upgrade ${request.url}`)
     socket.destroy()
   })
   let run: Run
@@ -104,10 +104,10 @@ describe('connections made in the sandbox', () => {
   test('are BROKEN where the service goes live, and nothing of them arrives there: no read, no order, no revocation [S24]', async () => {
     const { port } = recorder.address() as AddressInfo
     const url = `http://127.0.0.1:${port}`
-    const house = { url, publicUrl: url, clientId: 'us', clientSecret: 'secret', hours: 'always' } as const
+    const sandbox = { url, publicUrl: url, clientId: 'us', clientSecret: 'secret', hours: 'always' } as const
     const offers = ADAPTERS.map(adapter => adapter.offer(env => adapter.settings.find(setting => setting.env === env)?.fallback ?? ''))
     const deps = { clock: new SystemClock(), fraction: () => 0.5, log: QUIET, meter: { count() {}, observe() {} } }
-    await using live = openBrokers(offers, deps, house)
+    await using live = openBrokers(offers, deps, sandbox)
     const brokers = new Map([...live].map(([id, definition]) => [id, { ...definition, ...LIVE }]))
     run = await start({ TRUNKLINE_SANDBOX_URL: url }, { brokers: () => brokers })
 
@@ -133,7 +133,7 @@ describe('connections made in the sandbox', () => {
     for (const path of ['/balances', '/positions', '/orders'])
       assert.ok((await fetch(`${run.service.url}${path}`, { headers: user })).status < 500, path)
     await until(() => run.log().includes('a broker login could not be revoked yet'), 'the removed login was due', PATIENCE_MS)
-    assert.deepEqual(asked, [])
+    assert.deepEqual(requested, [])
     assert.ok(
       (await run.store.audit.list(100)).some(
         ({ action, detail }) => action === 'connection.suspend' && detail.is === 'live api.live.example'
@@ -165,7 +165,7 @@ describe('connections made in the sandbox', () => {
     }
     await until(working, 'an order works at each broker', PATIENCE_MS)
     await until(async () => (await revocationsOf()).length === 0 && (await pending()) === 0, 'the removed login is revoked', PATIENCE_MS)
-    assert.deepEqual(asked, [])
+    assert.deepEqual(requested, [])
   })
 
   /** Revocations that wait for another try. */

@@ -28,33 +28,33 @@ function codeOf(link: string): string {
 
 describe('the first page', () => {
   let scene: Scene
-  const told: string[] = []
+  const links: string[] = []
   before(async () => {
     scene = await openScene()
-    scene.newLink(link => told.push(link))
+    scene.newLink(link => links.push(link))
   })
   after(() => scene[Symbol.asyncDispose]())
 
   const own = () => ({ host: new URL(scene.url).host, 'sec-fetch-site': 'same-origin' })
   const page = (headers: Headers, path = '/') => ask(scene.url, 'GET', path, headers)
   const post = (path: string, headers: Headers, body = '') => ask(scene.url, 'POST', path, { 'content-type': FORM, ...headers }, body)
-  const kept = () => JSON.parse(readFileSync(join(scene.dataDir, 'demo-platform.json'), 'utf8'))
+  const demoFile = () => JSON.parse(readFileSync(join(scene.dataDir, 'demo-platform.json'), 'utf8'))
   const enter = (code: string, headers: Headers = own()) => post('/demo-session', headers, `code=${code}`)
   /** Headers of a browser in which the page was opened. */
   async function opened(): Promise<Headers> {
-    const { cookies } = await enter(codeOf(kept().home_url))
+    const { cookies } = await enter(codeOf(demoFile().home_url))
     return { ...own(), cookie: cookies[0]?.split(';')[0] ?? '' }
   }
-  const isKept = (what: string) => {
+  const isUndisclosed = (what: string) => {
     const { client_id: clientId, client_secret: clientSecret, sandbox_logins: logins } = scene.demo
-    for (const secret of [clientId, clientSecret, codeOf(kept().home_url), ...logins.map(({ password }) => password)])
+    for (const secret of [clientId, clientSecret, codeOf(demoFile().home_url), ...logins.map(({ password }) => password)])
       assert.ok(!what.includes(secret))
   }
 
   test('shows no secret to whoever asks at its own address, and says where the link lies', async () => {
     const { status, html, policy } = await page(own())
     assert.equal(status, 200)
-    isKept(html)
+    isUndisclosed(html)
     assert.match(html, /home_url<\/code> in <code>demo-platform\.json/)
     assert.ok(html.includes(`process.argv[1]).home_url" ${join(scene.dataDir, 'demo-platform.json')}</code>`), 'in the directory in use')
     assert.match(html, /<dt>Brokers<\/dt><dd>[^<]*Trunkline Sandbox \(sandbox\)/)
@@ -62,7 +62,7 @@ describe('the first page', () => {
   })
 
   test('the code of the link is exchanged once, for a cookie that no script and no other site has', async () => {
-    const link = kept().home_url
+    const link = demoFile().home_url
     const shown = await page(own(), `/?code=${codeOf(link)}`)
     assert.match(shown.html, /<form method="post" action="\/demo-session">/)
     assert.deepEqual(shown.cookies, [], 'looking at the link does not spend it')
@@ -78,16 +78,16 @@ describe('the first page', () => {
       assert.ok(html.includes(secret), secret)
     const again = await enter(codeOf(link))
     assert.deepEqual([again.status, again.cookies], [403, []])
-    isKept(again.html)
+    isUndisclosed(again.html)
     assert.match(again.html, /used already/)
   })
 
   test('after one was used the file and the terminal have the next one, and the file stays private', async () => {
-    const link = kept().home_url
+    const link = demoFile().home_url
     await opened()
-    assert.notEqual(kept().home_url, link)
-    assert.equal(told.at(-1), kept().home_url)
-    assert.equal(kept().client_secret, scene.demo.client_secret)
+    assert.notEqual(demoFile().home_url, link)
+    assert.equal(links.at(-1), demoFile().home_url)
+    assert.equal(demoFile().client_secret, scene.demo.client_secret)
     if (process.platform !== 'win32') assert.equal(statSync(join(scene.dataDir, 'demo-platform.json')).mode & 0o777, 0o600)
   })
 
@@ -101,11 +101,11 @@ describe('the first page', () => {
       { 'x-forwarded-host': 'evil.example' },
       { forwarded: 'for=192.0.2.1' }
     ]) {
-      isKept((await page({ ...browser, ...headers })).html)
-      assert.deepEqual((await enter(codeOf(kept().home_url), { ...own(), ...headers })).cookies, [])
+      isUndisclosed((await page({ ...browser, ...headers })).html)
+      assert.deepEqual((await enter(codeOf(demoFile().home_url), { ...own(), ...headers })).cookies, [])
     }
     for (const site of ['cross-site', 'same-site'])
-      assert.deepEqual((await enter(codeOf(kept().home_url), { ...own(), 'sec-fetch-site': site })).cookies, [])
+      assert.deepEqual((await enter(codeOf(demoFile().home_url), { ...own(), 'sec-fetch-site': site })).cookies, [])
   })
 
   test('makes a portal link at a press of its button, as often as it is pressed, and for nobody else', async () => {

@@ -27,7 +27,7 @@ const ACCOUNT: BrokerAccount = {
 export class KeyedBroker {
   readonly definition: BrokerDefinition
   /** Credentials with which the accounts were asked for. */
-  readonly asked: Credentials[] = []
+  readonly requested: Credentials[] = []
   /** What it does instead of answering. */
   fault: BrokerFaultKind | null = null
   /** Waited for before each answer. */
@@ -58,7 +58,7 @@ export class KeyedBroker {
 
   async #accounts(holder: CredentialsHolder, signal: AbortSignal): Promise<readonly BrokerAccount[]> {
     const credentials = await holder.read(signal)
-    this.asked.push(credentials)
+    this.requested.push(credentials)
     await this.pause()
     if (this.fault !== null) throw new BrokerFault(this.fault, 'the keyed broker fails')
     if (credentials.id !== GOOD_KEYS.key_id || credentials.secret !== GOOD_KEYS.secret_key)

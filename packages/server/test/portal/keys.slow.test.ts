@@ -102,7 +102,7 @@ describe('keys in the portal', () => {
   test('keys that do not fit are asked for again in words, and nothing of them is left', async () => {
     const { browser, form, link } = await approved('wrong')
     const lines = scene.log().length
-    for (const [entered, words, faulty, left] of [
+    for (const [entered, pattern, faulty, left] of [
       [WRONG, /role="alert"[^>]*>Keyed Trading does not know these keys\./, ['key_id', 'secret_key'], '4 more tries'],
       [{ ...GOOD_KEYS, key_id: 'canary' }, /role="alert"[^>]*>An API key of Keyed Trading begins with PK\./, ['key_id'], '4 more tries'],
       [{ key_id: GOOD_KEYS.key_id }, /role="alert"[^>]*>Secret key is missing\./, ['secret_key'], '4 more tries'],
@@ -123,7 +123,7 @@ describe('keys in the portal', () => {
       // Back, and the page loaded again, are the same GET: nothing is sent again, and the same is said.
       for (const shown of [answer, await browser.get(form)]) {
         assert.equal(shown.status, 200)
-        assert.match(shown.html, words)
+        assert.match(shown.html, pattern)
         assert.ok(shown.html.includes(`${left} with this link.`), shown.html)
         const marked = [...shown.html.matchAll(/<input[^>]* name="(\w+)"[^>]* aria-invalid="true"/g)].map(([, name]) => name)
         assert.deepEqual(marked, faulty)
@@ -159,13 +159,13 @@ describe('keys in the portal', () => {
     assert.equal(last.location, `${scene.url}/connect/result/keys_refused`)
     assert.ok((await browser.get(last.location)).html.includes('<h1>Your broker did not accept the keys</h1>'))
     assert.equal(await scene.connections('five'), 0)
-    const told = await approved('five', { redirect_url: REDIRECT })
-    for (let tries = 1; tries < 5; tries++) await told.browser.post(told.form, WRONG)
-    assert.match((await told.browser.send(told.form, WRONG)).html, /error=401&amp;error_details=/)
+    const declined = await approved('five', { redirect_url: REDIRECT })
+    for (let tries = 1; tries < 5; tries++) await declined.browser.post(declined.form, WRONG)
+    assert.match((await declined.browser.send(declined.form, WRONG)).html, /error=401&amp;error_details=/)
   })
 
   test('a user who declines at the form has declined: no key is tried, whatever stands in it', async () => {
-    const asked = keyed.asked.length
+    const requested = keyed.requested.length
     const { browser, form, link } = await approved('declines')
     assert.match((await browser.get(form)).html, /<button name="decision" value="decline">Decline<\/button>/)
     const declined = { ...GOOD_KEYS, decision: 'decline' }
@@ -175,12 +175,12 @@ describe('keys in the portal', () => {
     const platforms = await approved('declines', { redirect_url: REDIRECT })
     assert.match((await platforms.browser.send(platforms.form, declined)).html, /error=401&amp;error_details=/)
     assert.equal((await new Browser().post(platforms.form, declined)).status, 400, 'not without the browser’s cookie')
-    assert.deepEqual([keyed.asked.length, await scene.connections('declines')], [asked, 0])
+    assert.deepEqual([keyed.requested.length, await scene.connections('declines')], [requested, 0])
   })
 
   test('nobody else’s browser, no browser without the cookie, and nobody who was not asked', async () => {
     const { form } = await approved('mine')
-    const asked = keyed.asked.length
+    const requested = keyed.requested.length
     for (const browser of [new Browser(), await lookedAt(await scene.link('theirs', { broker: 'KEYED' }))])
       for (const answer of [await browser.get(form), await browser.post(form, GOOD_KEYS)]) {
         assert.equal(answer.status, 400)
@@ -190,7 +190,7 @@ describe('keys in the portal', () => {
     const browser = await lookedAt(link)
     for (const answer of [await browser.get(`${link}/keys/keyed`), await browser.post(`${link}/keys/keyed`, GOOD_KEYS)])
       assert.deepEqual([answer.status, answer.location], [303, link])
-    assert.equal(keyed.asked.length, asked)
+    assert.equal(keyed.requested.length, requested)
     assert.equal(await scene.connections('mine'), 0)
   })
 

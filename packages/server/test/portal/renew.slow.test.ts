@@ -51,15 +51,15 @@ describe('renewing a login', () => {
     const accountId = made.accounts[0].account_id
     await order('before', accountId)
     await revoked(name)
-    const asked = { connection_type: null, broker: null, redirect_url: REDIRECT, renew_connection_id: made.connection_id }
+    const requested = { connection_type: null, broker: null, redirect_url: REDIRECT, renew_connection_id: made.connection_id }
 
     const broken = await connection()
-    const wrong = await finished(await scene.link('alex', asked), 1)
+    const wrong = await finished(await scene.link('alex', requested), 1)
     assert.deepEqual([wrong.get('error'), wrong.get('connection_id')], ['400', null])
     assert.match(wrong.get('error_details') ?? '', /Another login/)
     assert.deepEqual(await connection(), broken)
 
-    const link = await scene.link('alex', asked)
+    const link = await scene.link('alex', requested)
     const { html } = await new Browser().get(link)
     assert.match(html, /Renew your connection to/)
     assert.equal([...html.matchAll(/name="broker"/g)].length, 1, 'only its own broker is offered')

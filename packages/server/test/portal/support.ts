@@ -21,7 +21,7 @@ export interface Scene extends AsyncDisposable {
   /** The demo platform, or one made for this where none is: a service that is not for practice. */
   readonly demo: DemoPlatform
   readonly dataDir: string
-  readonly newLink: (tell: (link: string) => void) => void
+  readonly newLink: (listener: (link: string) => void) => void
   readonly store: Store
   /** Every line of the log so far, the least important ones too. */
   readonly log: () => string
@@ -32,7 +32,7 @@ export interface Scene extends AsyncDisposable {
   /** How many of the user's connections there are. */
   readonly connections: (userId: string) => Promise<number>
   /** Requests of that operation the sandbox has had. */
-  readonly asked: (operation: string) => Promise<number>
+  readonly requested: (operation: string) => Promise<number>
 }
 
 export interface Platform {
@@ -56,7 +56,7 @@ export async function openScene(wraps: Wraps = {}, env: Readonly<Record<string, 
   assert.ok(store !== undefined)
   return {
     ...sceneOf(reached ?? service.url, service.demo?.demo ?? (await ownPlatform(store, service.url)), store),
-    newLink: tell => service.onNewLink(tell),
+    newLink: listener => service.onNewLink(listener),
     dataDir: settings.dataDir,
     log: () => lines.join(''),
     [Symbol.asyncDispose]: () => close(service, dataDir)
@@ -101,8 +101,8 @@ function sceneOf(url: string, demo: DemoPlatform, store: Store): Omit<Scene, 'lo
       const headers = headersOf(platform)
       if (!secrets.has(userId)) secrets.set(userId, String((await json(`${url}/users`, headers, { user_id: userId }))['user-secret']))
       const user = { ...headers, 'user-id': latin1(userId), 'user-secret': secrets.get(userId) ?? '' }
-      const asked = { connection_type: 'trade', broker: 'SANDBOX', ...body }
-      return String((await json(`${url}/connections`, user, asked)).authorization_url)
+      const requested = { connection_type: 'trade', broker: 'SANDBOX', ...body }
+      return String((await json(`${url}/connections`, user, requested)).authorization_url)
     },
     as: asUser,
     connections: async userId => {
@@ -110,7 +110,7 @@ function sceneOf(url: string, demo: DemoPlatform, store: Store): Omit<Scene, 'lo
       assert.ok(Array.isArray(answer))
       return answer.length
     },
-    asked: async operation => {
+    requested: async operation => {
       const { operations } = await json(`${demo.sandbox_control_url}/counters`, {})
       return countOf(operations, operation)
     }
@@ -190,9 +190,9 @@ export class Browser {
   /** Logs in at the sandbox and allows what is asked. Gives the address it sends the browser back to, not yet gone to. */
   async logIn(address: string, { sandbox_logins: [login] }: DemoPlatform): Promise<string> {
     assert.ok(login !== undefined)
-    const asked = await this.#follow(await this.get(address))
-    await this.post(asked, { ...login, decision: 'approve' })
-    return this.#follow(await this.post(asked, { decision: 'approve' }))
+    const requested = await this.#follow(await this.get(address))
+    await this.post(requested, { ...login, decision: 'approve' })
+    return this.#follow(await this.post(requested, { decision: 'approve' }))
   }
 
   /** Goes on to the first page, or to our own callback. */

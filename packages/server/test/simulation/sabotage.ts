@@ -5,12 +5,12 @@ import type { Fill } from '@trunkline/core/domain/order'
 import type { AccountEvent, Broker, BrokerDefinition, OrderReport } from '@trunkline/core/ports/broker'
 import type { BusMessage } from '@trunkline/core/ports/bus'
 import type { OrderChange } from '@trunkline/core/ports/store'
-import type { Line } from '../../src/stream/line.ts'
+import type { ClientConnection } from '../../src/stream/client-connection.ts'
 
 /** What stands between the parts of the service. Made anew for each of its lives. */
 export interface Sabotage {
   readonly deps?: (deps: Deps) => Deps
-  readonly line?: (line: Line) => Line
+  readonly line?: (line: ClientConnection) => ClientConnection
 }
 
 /** One in so many goes wrong, so that a day is well for a while. */
@@ -122,7 +122,7 @@ function isUpdate(frame: Uint8Array): boolean {
   return Buffer.from(frame).includes('"seq":') && Buffer.from(frame).includes('"event_id":')
 }
 
-function passed(line: Line): Line {
+function passed(line: ClientConnection): ClientConnection {
   return {
     send: frame => line.send(frame),
     sendText: message => line.sendText(message),

@@ -1,7 +1,7 @@
 // A socket without a network: bytes wait in it while the client reads nothing, and are whole frames when it does.
-import { CLOSE, type Line, type Listener } from '../../src/stream/line.ts'
-import { Outbox, type OutboxLimits, type Sink } from '../../src/stream/outbox.ts'
-import type { Turns } from '../../src/stream/turns.ts'
+import { CLOSE, type ClientConnection, type Listener } from '../../src/stream/client-connection.ts'
+import type { FlushScheduler } from '../../src/stream/flush-scheduler.ts'
+import { SendBuffer, type SendBufferLimits, type Sink } from '../../src/stream/send-buffer.ts'
 
 /** The client's end. */
 export interface WireEnd {
@@ -13,8 +13,8 @@ export interface WireEnd {
 /** Bytes that a socket takes for a client that reads nothing, before its writer is asked to wait. */
 const BUFFER_BYTES = 4 * 1024
 
-export class SceneLine implements Line, Sink {
-  readonly #outbox: Outbox
+export class SceneLine implements ClientConnection, Sink {
+  readonly #sendBuffer: SendBuffer
   readonly #end: WireEnd
   readonly #left: () => void
   #listener: Listener | null = null
@@ -30,8 +30,8 @@ export class SceneLine implements Line, Sink {
   #closedWith: number | null = null
 
   /** `left` is told when the service is rid of the line. */
-  constructor(turns: Turns, limits: OutboxLimits, end: WireEnd, left: () => void) {
-    this.#outbox = new Outbox(this, turns, limits)
+  constructor(turns: FlushScheduler, limits: SendBufferLimits, end: WireEnd, left: () => void) {
+    this.#sendBuffer = new SendBuffer(this, turns, limits)
     this.#end = end
     this.#left = left
   }
@@ -56,7 +56,7 @@ export class SceneLine implements Line, Sink {
     this.#pass()
     if (this.#isFull) {
       this.#isFull = false
-      this.#outbox.drained()
+      this.#sendBuffer.drained()
     }
   }
 
@@ -69,30 +69,30 @@ export class SceneLine implements Line, Sink {
   // The service's side.
 
   send(frame: Uint8Array): void {
-    if (!this.#isFinishing && !this.#isOver) this.#outbox.push(frame)
+    if (!this.#isFinishing && !this.#isOver) this.#sendBuffer.push(frame)
   }
 
   sendText(message: string): void {
-    if (!this.#isFinishing && !this.#isOver) this.#outbox.text(message)
+    if (!this.#isFinishing && !this.#isOver) this.#sendBuffer.text(message)
   }
 
   get isBehind(): boolean {
-    return this.#outbox.isBehind
+    return this.#sendBuffer.isBehind
   }
 
-  relieved(): void {
-    this.#listener?.relieved()
+  caughtUp(): void {
+    this.#listener?.caughtUp()
   }
 
   idle(): Promise<void> {
-    return this.#outbox.idle()
+    return this.#sendBuffer.idle()
   }
 
   finish(code: number, _reason: string): void {
     if (this.#isFinishing || this.#isOver) return
     this.#isFinishing = true
-    this.#outbox.flush()
-    void this.#outbox.idle().then(() => this.#close(code))
+    this.#sendBuffer.flush()
+    void this.#sendBuffer.idle().then(() => this.#close(code))
   }
 
   pause(): void {
@@ -132,7 +132,7 @@ export class SceneLine implements Line, Sink {
   #over(): void {
     if (this.#isOver) return
     this.#isOver = true
-    this.#outbox.close()
+    this.#sendBuffer.close()
     const listener = this.#listener
     this.#listener = null
     this.#left()

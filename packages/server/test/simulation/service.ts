@@ -4,9 +4,9 @@ import type { Deps } from '@trunkline/core/app/deps'
 import { DEFAULT_TIMING } from '@trunkline/core/app/timing'
 import type { Log, LogFields } from '@trunkline/core/ports/log'
 import { AccountStream } from '../../src/stream/account/index.ts'
-import { CLOSE } from '../../src/stream/line.ts'
-import type { OutboxLimits } from '../../src/stream/outbox.ts'
-import { Turns } from '../../src/stream/turns.ts'
+import { CLOSE } from '../../src/stream/client-connection.ts'
+import { FlushScheduler } from '../../src/stream/flush-scheduler.ts'
+import type { SendBufferLimits } from '../../src/stream/send-buffer.ts'
 import { Life } from './life.ts'
 import type { Sabotage } from './sabotage.ts'
 import { HASHER, type Scene, VAULT } from './scene.ts'
@@ -14,7 +14,7 @@ import { SceneLine, type WireEnd } from './scene-line.ts'
 import { type BusRoute, UnreliableBus } from './unreliable-bus.ts'
 
 /** Small, so that a reader who stops for a while is too slow. */
-const OUTBOX: OutboxLimits = { messagesMax: 48, bytesMax: 48 * 1024, stalledMs: 10_000, allBytesMax: 256 * 1024 }
+const OUTBOX: SendBufferLimits = { messagesMax: 48, bytesMax: 48 * 1024, stalledMs: 10_000, allBytesMax: 256 * 1024 }
 /** Whole pictures come often enough for a day that is short. */
 const TIMING = { ...DEFAULT_TIMING, auditMs: 60_000 }
 const SWEEP_MS = 1_000
@@ -36,7 +36,7 @@ export class Service {
   readonly #sabotage: Sabotage
   readonly #application: Application
   readonly #stream: AccountStream
-  readonly #turns: Turns
+  readonly #turns: FlushScheduler
   readonly #lines = new Set<SceneLine>()
   readonly #stopping = new AbortController()
   readonly #log: Log
@@ -73,7 +73,7 @@ export class Service {
     }
     this.#application = application(deps, lookup)
     this.#stream = new AccountStream(this.#application.app)
-    this.#turns = new Turns(OUTBOX, () => clock.monotonicMs())
+    this.#turns = new FlushScheduler(OUTBOX, () => clock.monotonicMs())
   }
 
   get app() {

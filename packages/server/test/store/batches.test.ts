@@ -36,8 +36,8 @@ function controlled(limits = LIMITS) {
     urgent: (name: string) => batches.submit({ name, size: 1, isUrgent: true }),
     /** Lets the batch in flight end, once there is one. */
     async go(cause?: Error) {
-      for (let turns = 0; gates.length === 0; turns += 1) {
-        assert.ok(turns < 10_000, 'a batch is in flight')
+      for (let rounds = 0; gates.length === 0; rounds += 1) {
+        assert.ok(rounds < 10_000, 'a batch is in flight')
         await new Promise(setImmediate)
       }
       const gate = gates.shift()

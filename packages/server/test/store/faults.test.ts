@@ -41,7 +41,7 @@ test('a server that may lose confirmed commits is not served from, unless that i
     ['alter system set full_page_writes = off', 'alter system reset full_page_writes', /full_page_writes is off/],
     ['alter system set synchronous_commit = off', 'alter system reset synchronous_commit', /synchronous_commit is off/]
   ] as const
-  for (const [break_, mend, complaint] of settings) {
+  for (const [break_, repair, complaint] of settings) {
     await client.query(break_)
     await client.query('select pg_reload_conf()')
     const [, name] = /set (\w+)/.exec(break_) ?? []
@@ -50,7 +50,7 @@ test('a server that may lose confirmed commits is not served from, unless that i
     const store = await open({ unsafeDurability: true })
     await store.probe()
     await store[Symbol.asyncDispose]()
-    await client.query(mend)
+    await client.query(repair)
     await client.query('select pg_reload_conf()')
     await until(async () => (await client.query(`show ${name}`)).rows[0][name ?? ''] === 'on', 'the setting is mended')
   }
@@ -201,13 +201,13 @@ test('a server that goes away makes the store unavailable, not wrong', async () 
   const who = await make.owner(store)
   await Promise.all([client.end(), watcher.end()])
   await cluster.stop()
-  const asked = [
+  const writes = [
     store.orders.find(make.uuid()),
     store.probe(),
     store.orders.record([make.created(make.order(who))]),
     store.users.findByKey(make.uuid())
   ]
-  for (const result of await Promise.allSettled(asked)) {
+  for (const result of await Promise.allSettled(writes)) {
     assert.ok(result.status === 'rejected')
     // Of a connection whose end has not been noticed yet nobody knows what the server did.
     assert.ok(result.reason instanceof StoreUnavailable || result.reason instanceof CommitUnknown, String(result.reason))

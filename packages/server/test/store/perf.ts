@@ -51,8 +51,8 @@ async function timed(title: string, store: SqlStore, cpu: CpuMeter, changes: num
 async function trade(store: SqlStore, who: make.Owner, rounds: number): Promise<void> {
   const accountRecords = async (round: number, half: number) => {
     await store.accounts.putBalances(who.account, [make.balance(who.account, `${round}.0${half}`)])
-    const held = ['SPY', 'QQQ', 'AAPL'].map((symbol, place) =>
-      make.position(who.account, symbol, `${place === 0 ? round + half / 2 : place}`)
+    const held = ['SPY', 'QQQ', 'AAPL'].map((symbol, index) =>
+      make.position(who.account, symbol, `${index === 0 ? round + half / 2 : index}`)
     )
     await store.accounts.putPositions(who.account, held, make.at(round))
   }

@@ -31,7 +31,7 @@ async function separated(): Promise<DatabaseRoles & AsyncDisposable> {
 const settingsOf = ({ serviceUrl, ownerUrl }: DatabaseRoles, isOwnerKnown = true) =>
   ({ kind: 'postgres', url: serviceUrl, poolMax: 4, ownerUrl: isOwnerKnown ? ownerUrl : null }) as const
 
-async function asked(url: string, ...statements: readonly string[]): Promise<readonly unknown[]> {
+async function query(url: string, ...statements: readonly string[]): Promise<readonly unknown[]> {
   const client = new Client({ connectionString: url })
   await client.connect()
   try {
@@ -44,7 +44,7 @@ async function asked(url: string, ...statements: readonly string[]): Promise<rea
 }
 
 const codeOf = (url: string, ...statements: readonly string[]) =>
-  asked(url, ...statements).then(
+  query(url, ...statements).then(
     () => 'done',
     (cause: unknown) => (cause instanceof Error && 'code' in cause ? cause.code : cause)
   )
@@ -61,7 +61,7 @@ test('the service’s role can neither alter nor remove sealed audit entries, wa
   const before = await store.audit.verify()
   assert.equal(before.broken, null)
   // PostgreSQL only warns that nothing was granted.
-  await asked(roles.serviceUrl, 'grant all on audit_log to current_user')
+  await query(roles.serviceUrl, 'grant all on audit_log to current_user')
   for (const statement of [
     `update audit_log set entry = '{}'`,
     'delete from audit_log',
@@ -104,22 +104,22 @@ test('events are still erased: those that are old, and those of a user who is go
   await using store = await openStore(settingsOf(roles), testDeps())
   const [who, other] = [await make.owner(store), await make.owner(store)]
   for (const each of [who, other]) await store.orders.record([make.created(make.order(each))])
-  const ofAll = async () => (await asked(roles.ownerUrl, 'select user_key from events')).length
+  const ofAll = async () => (await query(roles.ownerUrl, 'select user_key from events')).length
   await store.users.remove(who.user.userKey, make.at(1), make.audit())
   assert.equal(await ofAll(), 1)
-  await asked(
+  await query(
     roles.ownerUrl,
     `update events set at = now() - interval '40 days'`,
     `update user_counters set oldest_at = now() - interval '40 days'`
   )
-  const [row] = await asked(roles.serviceUrl, `select prune_events(now() - interval '30 days', 100) as gone`)
+  const [row] = await query(roles.serviceUrl, `select prune_events(now() - interval '30 days', 100) as gone`)
   assert.deepEqual([row, await ofAll()], [{ gone: 1 }, 0])
 })
 
 test('what the service’s role is granted is said of every table there is', async () => {
   await using roles = await separated()
   await using _store = await openStore(settingsOf(roles), testDeps())
-  const rows = await asked(
+  const rows = await query(
     roles.ownerUrl,
     `select relname from pg_class where relkind = 'r' and relnamespace = current_schema()::regnamespace`
   )
@@ -130,19 +130,20 @@ test('what the service’s role is granted is said of every table there is', asy
 test('without the owner, a role that may not bring the schema up to date is refused with what to do, and serves once it is', async () => {
   await using roles = await separated()
   const alone = () => openStore(settingsOf(roles, false), testDeps())
-  const isTold = (cause: unknown) => cause instanceof SchemaMismatch && /database migrate.*TRUNKLINE_DATABASE_OWNER_URL/.test(cause.message)
-  await assert.rejects(alone(), isTold)
+  const isExplained = (cause: unknown) =>
+    cause instanceof SchemaMismatch && /database migrate.*TRUNKLINE_DATABASE_OWNER_URL/.test(cause.message)
+  await assert.rejects(alone(), isExplained)
   await (await openStore(settingsOf(roles), testDeps()))[Symbol.asyncDispose]()
   await (await alone())[Symbol.asyncDispose]()
   const [role] = [new URL(roles.serviceUrl).username]
-  await asked(roles.ownerUrl, `revoke update on orders from ${role}`)
+  await query(roles.ownerUrl, `revoke update on orders from ${role}`)
   await assert.rejects(
     alone(),
-    (cause: unknown) => isTold(cause) && cause instanceof Error && /lacks .*update on orders/.test(cause.message)
+    (cause: unknown) => isExplained(cause) && cause instanceof Error && /lacks .*update on orders/.test(cause.message)
   )
   await (await openStore(settingsOf(roles), testDeps()))[Symbol.asyncDispose]()
-  await asked(roles.ownerUrl, `delete from schema_migrations where number = ${readMigrations().length}`)
-  await assert.rejects(alone(), isTold)
+  await query(roles.ownerUrl, `delete from schema_migrations where number = ${readMigrations().length}`)
+  await assert.rejects(alone(), isExplained)
 })
 
 test('whether a role could change the audit log is known: the owner and the superuser could, the service’s role could not', async () => {

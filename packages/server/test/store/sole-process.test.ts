@@ -9,7 +9,7 @@ import { until } from '@trunkline/testkit/until'
 import { Client } from 'pg'
 import { SETTINGS } from '../../src/config/settings.ts'
 import { SystemClock } from '../../src/ops/clock.ts'
-import { DatabaseHeld, placeOf, SILENCE_MS, type SoleOptions, SoleProcess } from '../../src/store/sole-process.ts'
+import { DatabaseHeld, databaseAddressOf, SILENCE_MS, type SoleOptions, SoleProcess } from '../../src/store/sole-process.ts'
 
 const cluster = await sharedPostgres()
 const database = await createDatabase(cluster.url)
@@ -69,7 +69,7 @@ test('a lock whose connection was ended is taken again', async () => {
   await using _sole = await SoleProcess.take(options)
   const [before] = (await watcher.query(HELD)).rows
   await watcher.query('select pg_terminate_backend($1)', [before.pid])
-  await until(() => lines.some(line => line.startsWith('the database is held again')), 'it is held again', 60_000)
+  await until(() => lines.some(proxy => proxy.startsWith('the database is held again')), 'it is held again', 60_000)
   const [now] = (await watcher.query(HELD)).rows
   assert.ok(now.pid !== undefined && now.pid !== before.pid)
   assert.deepEqual(taken, [])
@@ -78,7 +78,7 @@ test('a lock whose connection was ended is taken again', async () => {
 test('while the database cannot be held again that is said, and known', async () => {
   const target = new URL(database.url)
   const sockets = new Set<Socket>()
-  const line = createServer(socket => {
+  const proxy = createServer(socket => {
     const there = connect(Number(target.port), target.hostname)
     for (const end of [socket, there]) {
       end.on('error', () => undefined)
@@ -87,48 +87,48 @@ test('while the database cannot be held again that is said, and known', async ()
     socket.pipe(there).pipe(socket)
   })
   const port = await freePort()
-  line.listen(port, '127.0.0.1')
-  await until(() => line.listening, 'the line is there')
+  proxy.listen(port, '127.0.0.1')
+  await until(() => proxy.listening, 'the line is there')
   const url = Object.assign(new URL(database.url), { port: String(port) }).href
   const { options, lines } = process('trunkline here 88 hh', { url })
   await using sole = await SoleProcess.take(options)
   assert.equal(sole.isHeld, true)
-  line.close()
+  proxy.close()
   for (const socket of sockets) socket.destroy()
-  await until(() => lines.some(said => said.startsWith('the database cannot be held again yet')), 'it is said', 60_000)
+  await until(() => lines.some(logged => logged.startsWith('the database cannot be held again yet')), 'it is said', 60_000)
   assert.equal(sole.isHeld, false)
-  line.listen(port, '127.0.0.1')
+  proxy.listen(port, '127.0.0.1')
   await until(() => sole.isHeld, 'it is held again', 60_000)
-  line.close()
+  proxy.close()
   for (const socket of sockets) socket.destroy()
 })
 
 /** A line to the database that can fall silent without closing. */
-async function lineTo(): Promise<{ readonly line: FaultProxy; readonly url: string }> {
-  const line = await FaultProxy.start()
-  line.leadTo(Number(new URL(database.url).port))
-  return { line, url: Object.assign(new URL(database.url), { port: String(line.port) }).href }
+async function proxyTo(): Promise<{ readonly proxy: FaultProxy; readonly url: string }> {
+  const proxy = await FaultProxy.start()
+  proxy.leadTo(Number(new URL(database.url).port))
+  return { proxy, url: Object.assign(new URL(database.url), { port: String(proxy.port) }).href }
 }
 
 test('a process that ends behind a silent line does not keep the next one out', async () => {
-  const { line, url } = await lineTo()
-  await using _line = line
+  const { proxy, url } = await proxyTo()
+  await using _proxy = proxy
   const sole = await SoleProcess.take(process('trunkline here 91 ii', { url, silenceMs: 2_000 }).options)
-  line.set('request', 'both', { held: true })
+  proxy.set('request', 'both', { held: true })
   await sole[Symbol.asyncDispose]()
   await using next = await SoleProcess.take(process('trunkline here 92 ii', { waitMs: 60_000 }).options)
   assert.equal(next.isHeld, true)
 })
 
 test('a process that lives behind a silent line knows that another may have the database, and ends when one has', async () => {
-  const { line, url } = await lineTo()
-  await using _line = line
+  const { proxy, url } = await proxyTo()
+  await using _proxy = proxy
   const { options, taken } = process('trunkline here 93 jj', { url, silenceMs: 2_000 })
   await using first = await SoleProcess.take(options)
-  line.set('request', 'both', { held: true })
+  proxy.set('request', 'both', { held: true })
   await until(() => !first.isHeld, 'it stops writing', 60_000)
   await using second = await SoleProcess.take(process('trunkline here 94 jj', { waitMs: 60_000 }).options)
-  line.clear()
+  proxy.clear()
   await until(() => taken.length > 0, 'it is told', 60_000)
   assert.deepEqual([first.isHeld, second.isHeld], [false, true])
 })
@@ -201,14 +201,14 @@ test('a database that is down is waited for, and named without its password when
   const { options, lines } = process('trunkline here 66 ff', { url, waitMs: 60_000 })
   const waiting = SoleProcess.take(options)
   await until(() => lines.length > 0, 'it waits')
-  const line = createServer(socket => {
+  const proxy = createServer(socket => {
     const there = connect(Number(target.port), target.hostname)
     for (const end of [socket, there]) end.on('error', () => undefined)
     socket.pipe(there).pipe(socket)
   }).listen(port, '127.0.0.1')
   const sole = await waiting
   await sole[Symbol.asyncDispose]()
-  line.close()
+  proxy.close()
 })
 
 test('what waiting cannot cure is told at once', async () => {
@@ -219,8 +219,8 @@ test('what waiting cannot cure is told at once', async () => {
 })
 
 test('a place is named by host, port and database only', () => {
-  assert.equal(placeOf('postgres://me:secret@db.example.com:6543/trunkline?sslmode=require'), 'db.example.com:6543/trunkline')
-  assert.equal(placeOf('postgres://me:secret@db.example.com/x'), 'db.example.com:5432/x')
+  assert.equal(databaseAddressOf('postgres://me:secret@db.example.com:6543/trunkline?sslmode=require'), 'db.example.com:6543/trunkline')
+  assert.equal(databaseAddressOf('postgres://me:secret@db.example.com/x'), 'db.example.com:5432/x')
 })
 
 async function freePort(): Promise<number> {

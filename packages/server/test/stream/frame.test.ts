@@ -17,15 +17,15 @@ test('frames of every length class are read by a WebSocket client as they were m
   )
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const client = new WebSocket(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`)
-  const heard: number[] = []
+  const received: number[] = []
   for await (const [data, isBinary] of events(client)) {
     assert.equal(isBinary, false)
-    heard.push(data.byteLength)
-    if (heard.length === lengths.length) break
+    received.push(data.byteLength)
+    if (received.length === lengths.length) break
   }
   client.terminate()
   server.close()
-  assert.deepEqual(heard, lengths)
+  assert.deepEqual(received, lengths)
 })
 
 async function* events(client: WebSocket): AsyncGenerator<readonly [Buffer, boolean]> {

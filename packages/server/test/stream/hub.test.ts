@@ -33,8 +33,8 @@ function stage() {
   const held: string[] = []
   const watch = { hold: (userKey: UserKey) => held.push(userKey), release: (userKey: UserKey) => held.splice(held.indexOf(userKey), 1) }
   const hub = new Hub({ events: log, bus, clock, log: quiet, watch, encode: () => new Uint8Array() })
-  const tell = (...events: readonly LoggedEvent[]) => bus.publish({ type: 'events', userKey: ALEX.userKey, events } satisfies BusMessage)
-  return { log, clock, bus, hub, tell, held }
+  const publish = (...events: readonly LoggedEvent[]) => bus.publish({ type: 'events', userKey: ALEX.userKey, events } satisfies BusMessage)
+  return { log, clock, bus, hub, publish, held }
 }
 
 async function subscribed(hub: Hub): Promise<{ readonly session: Session; readonly feed: Feed }> {
@@ -45,27 +45,27 @@ async function subscribed(hub: Hub): Promise<{ readonly session: Session; readon
 }
 
 test('events that travel out of order, twice, or in pieces are delivered once and in order', async () => {
-  const { log, clock, hub, tell } = stage()
+  const { log, clock, hub, publish } = stage()
   log.write(2)
   const { session } = await subscribed(hub)
   const [a, b, c, d] = log.write(4)
   if (a === undefined || b === undefined || c === undefined || d === undefined) throw new Error('four events')
-  tell(b)
-  tell(d, a)
-  tell(a, b)
-  tell(c)
+  publish(b)
+  publish(d, a)
+  publish(a, b)
+  publish(c)
   await clock.settled()
   assert.deepEqual(session.seen, [3, 4, 5, 6])
   await hub.stop()
 })
 
 test('an event that never travels is read from the log when a later one shows the hole', async () => {
-  const { log, clock, hub, tell } = stage()
+  const { log, clock, hub, publish } = stage()
   const { session } = await subscribed(hub)
   log.write(3)
   log.fails = 2
   const [last] = log.events.slice(-1)
-  if (last !== undefined) tell(last)
+  if (last !== undefined) publish(last)
   await clock.advance(24)
   assert.deepEqual(session.seen, [])
   await clock.advance(100)
@@ -86,16 +86,16 @@ test('events that nobody told at all are found within seconds', async () => {
 })
 
 test('what is told while a feed opens is neither lost nor repeated', async () => {
-  const { log, clock, hub, tell } = stage()
+  const { log, clock, hub, publish } = stage()
   log.write(1)
   const joining = hub.join(ALEX)
   const [second] = log.write(1)
-  if (second !== undefined) tell(second)
+  if (second !== undefined) publish(second)
   const session = new Session()
   const feed = await joining
   const before = feed.position
   hub.attach(feed, session)
-  tell(...log.write(1))
+  publish(...log.write(1))
   await clock.settled()
   assert.deepEqual(
     session.seen,
@@ -124,7 +124,7 @@ test('a feed without sessions is given up, and its user with it', async () => {
 })
 
 test('a replay joins the live events without a gap or a repeat, however it is interrupted', async () => {
-  const { log, clock, hub, tell } = stage()
+  const { log, clock, hub, publish } = stage()
   log.write(1_100)
   const feed = await hub.join(ALEX)
   const replay = await Replay.begin(log, feed, 10)
@@ -133,8 +133,8 @@ test('a replay joins the live events without a gap or a repeat, however it is in
   const send = () => {
     sent += 1
     if (sent % 400 !== 0) return
-    const [told] = log.write(2)
-    if (told !== undefined) tell(told)
+    const [missed] = log.write(2)
+    if (missed !== undefined) publish(missed)
   }
   const position = await replay.run(hub, { wanted: () => ALL_TOPICS, send, taken: async () => undefined })
   assert.equal(position, 10 + sent)

@@ -7,15 +7,15 @@ import { VirtualClock } from '@trunkline/testkit/virtual-clock'
 import { LocalBus } from '../../src/bus/local-bus.ts'
 import { Hub } from '../../src/stream/account/hub.ts'
 import { SESSION_LIMITS } from '../../src/stream/account/limits.ts'
-import { Places } from '../../src/stream/account/places.ts'
 import { AccountSession } from '../../src/stream/account/session.ts'
-import type { Line } from '../../src/stream/line.ts'
+import { AccountSessionSlots } from '../../src/stream/account/session-slots.ts'
+import type { ClientConnection } from '../../src/stream/client-connection.ts'
 import { ALEX, EventLog } from './event-log.ts'
 
 const quiet = { debug() {}, info() {}, warn() {}, error() {} }
 
 /** Keeps what was sent: messages, and the numbers of updates. */
-class Kept implements Line {
+class RecordingConnection implements ClientConnection {
   readonly messages: { readonly type: string; readonly seq?: number }[] = []
   closed: number | null = null
 
@@ -56,8 +56,8 @@ function stage() {
     taking.now()
     return true
   }
-  const places = new Places(
-    { places: { take, renew: async () => [], release: async () => undefined }, clock, log: quiet },
+  const slots = new AccountSessionSlots(
+    { slots: { take, renew: async () => [], release: async () => undefined }, clock, log: quiet },
     { nodeId: 'node' }
   )
   const changes = { count: 0 }
@@ -66,7 +66,7 @@ function stage() {
   const users: { disabledAt: string | null; looking: () => Promise<void> } = { disabledAt: null, looking: async () => {} }
   const platform = { platformId: 'platform' } as Platform
   const key = { scopes: ['read'], disabledAt: null, expiresAt: null }
-  const line = new Kept()
+  const client = new RecordingConnection()
   const known: string[] = []
   const session = new AccountSession(
     {
@@ -94,100 +94,100 @@ function stage() {
         clock,
         log: quiet,
         hub,
-        places,
+        slots,
         limits: SESSION_LIMITS,
         attempts: { demandCalm() {}, failed() {}, proved() {}, undecided() {} },
         failed() {},
-        inTurn: read => read(),
+        withPermit: read => read(),
         secretChanges: () => changes.count,
         denied() {},
         known: ({ sessionId }) => void known.push(sessionId),
         gone() {}
       }
     },
-    line,
+    client,
     '127.0.0.1'
   )
-  const tell = (count: number) => bus.publish({ type: 'events', userKey: ALEX.userKey, events: log.write(count) } satisfies BusMessage)
-  const say = (message: object) => session.text(JSON.stringify(message))
-  return { known, changes, secret, users, taking, bus, log, clock, hub, places, line, session, tell, say }
+  const publish = (count: number) => bus.publish({ type: 'events', userKey: ALEX.userKey, events: log.write(count) } satisfies BusMessage)
+  const send = (message: object) => session.text(JSON.stringify(message))
+  return { known, changes, secret, users, taking, bus, log, clock, hub, slots, client, session, publish, send }
 }
 
 test('a session is known once it is authenticated, and not before', async () => {
-  const { known, clock, secret, session, say } = stage()
+  const { known, clock, secret, session, send } = stage()
   session.start()
   secret.now = 'another'
-  say({ action: 'authenticate', client_id: 'client', client_secret: 'secret' })
+  send({ action: 'authenticate', client_id: 'client', client_secret: 'secret' })
   await clock.settled()
   assert.deepEqual(known, [])
   secret.now = 'secret'
-  say({ action: 'authenticate', client_id: 'client', client_secret: 'secret' })
+  send({ action: 'authenticate', client_id: 'client', client_secret: 'secret' })
   await clock.settled()
   assert.deepEqual(known, ['id'])
 })
 
 test('an event that is told in any moment around the end of a replay is sent once', async () => {
   for (let moment = 0; moment < 12; moment += 1) {
-    const { log, clock, hub, places, line, session, tell, say } = stage()
+    const { log, clock, hub, slots, client, session, publish, send } = stage()
     session.start()
-    say({ action: 'authenticate', client_id: 'client', client_secret: 'secret' })
-    say({ action: 'subscribe', topics: ['all'] })
+    send({ action: 'authenticate', client_id: 'client', client_secret: 'secret' })
+    send({ action: 'subscribe', topics: ['all'] })
     log.write(5)
     const read = log.read.bind(log)
-    let isTold = false
-    log.read = async (...asked) => {
-      const events = await read(...asked)
-      if (!isTold) afterMicrotasks(moment, () => tell(1))
-      isTold = true
+    let isPublished = false
+    log.read = async (...requested) => {
+      const events = await read(...requested)
+      if (!isPublished) afterMicrotasks(moment, () => publish(1))
+      isPublished = true
       return events
     }
-    say({ action: 'subscribe_user', user_id: 'alex', after: 0 })
+    send({ action: 'subscribe_user', user_id: 'alex', after: 0 })
     await clock.settled()
-    tell(1)
+    publish(1)
     await clock.settled()
-    const updates = line.messages.filter(({ type }) => type === 'positions').map(({ seq }) => seq)
+    const updates = client.messages.filter(({ type }) => type === 'positions').map(({ seq }) => seq)
     assert.deepEqual(updates, [1, 2, 3, 4, 5, 6, 7], `told ${moment} microtasks after the last read`)
     await hub.stop()
-    await places.stop()
+    await slots.stop()
   }
 })
 
 test('a session that does not authenticate in time is closed', async () => {
-  const { clock, hub, places, line, session, say } = stage()
+  const { clock, hub, slots, client, session, send } = stage()
   session.start()
-  say({ action: 'ping' })
+  send({ action: 'ping' })
   await clock.advance(29_999)
-  assert.equal(line.closed, null)
+  assert.equal(client.closed, null)
   await clock.advance(1)
-  assert.equal(line.closed, 4001)
+  assert.equal(client.closed, 4001)
   await hub.stop()
-  await places.stop()
+  await slots.stop()
 })
 
 test('a secret that is replaced while it is being checked opens nothing', async () => {
-  const { changes, secret, taking, clock, hub, places, line, session, say } = stage()
+  const { changes, secret, taking, clock, hub, slots, client, session, send } = stage()
   session.start()
   taking.now = () => {
     secret.now = 'another'
     changes.count += 1
   }
-  say({ action: 'authenticate', client_id: 'client', client_secret: 'secret' })
+  send({ action: 'authenticate', client_id: 'client', client_secret: 'secret' })
   await clock.settled()
   assert.deepEqual(
-    line.messages.map(({ type }) => type),
+    client.messages.map(({ type }) => type),
     ['welcome', 'auth_error']
   )
   assert.equal(session.platformId, null)
   await hub.stop()
-  await places.stop()
+  await slots.stop()
 })
 
 test('a user who is disabled while a session subscribes to them is not followed, whenever that is', async () => {
   for (let moment = 0; moment < 12; moment += 1) {
-    const { bus, users, clock, hub, places, line, session, tell, say } = stage()
+    const { bus, users, clock, hub, slots, client, session, publish, send } = stage()
     session.start()
-    say({ action: 'authenticate', client_id: 'client', client_secret: 'secret' })
-    say({ action: 'subscribe', topics: ['all'] })
+    send({ action: 'authenticate', client_id: 'client', client_secret: 'secret' })
+    send({ action: 'subscribe', topics: ['all'] })
     await clock.settled()
     const disable = () => {
       users.disabledAt = '2026-01-01'
@@ -197,14 +197,14 @@ test('a user who is disabled while a session subscribes to them is not followed,
       users.looking = async () => {}
       afterMicrotasks(moment, disable)
     }
-    say({ action: 'subscribe_user', user_id: 'alex' })
+    send({ action: 'subscribe_user', user_id: 'alex' })
     await clock.settled()
-    tell(1)
+    publish(1)
     await clock.settled()
-    assert.equal(line.messages.filter(({ type }) => type === 'positions').length, 0, `disabled ${moment} microtasks after the look`)
-    assert.match(line.messages.at(-1)?.type ?? '', /^(?:subscription_failed|user_unsubscribed)$/)
+    assert.equal(client.messages.filter(({ type }) => type === 'positions').length, 0, `disabled ${moment} microtasks after the look`)
+    assert.match(client.messages.at(-1)?.type ?? '', /^(?:subscription_failed|user_unsubscribed)$/)
     assert.equal(hub.users, 0)
     await hub.stop()
-    await places.stop()
+    await slots.stop()
   }
 })

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ofSearch } from '@trunkline/testkit/search'
 import { EnvelopeVault } from '../../src/vault/envelope.ts'
-import { key, PLACE, randomParts, ring } from './rings.ts'
+import { CONTEXT, key, randomParts, ring } from './rings.ts'
 
 const SEALS = ofSearch(1_000_000, 100_000)
 
@@ -13,7 +13,7 @@ test('no data key and no initialisation vector comes twice, in as many seals as 
   // Eight bytes of each: by chance two of three million are equal once in some four million runs.
   const seen = new BigUint64Array(3 * SEALS)
   for (let i = 0; i < SEALS; i++) {
-    for (const [part, bytes] of randomParts(vault.seal('x', PLACE), master.key).entries())
+    for (const [part, bytes] of randomParts(vault.seal('x', CONTEXT), master.key).entries())
       seen[3 * i + part] = Buffer.from(bytes).readBigUInt64LE()
   }
   seen.sort()

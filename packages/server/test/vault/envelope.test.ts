@@ -6,13 +6,13 @@ import { mock, test } from 'node:test'
 import { SealBroken, type SealContext } from '@trunkline/core/ports/vault'
 import fc from 'fast-check'
 import { EnvelopeVault, sealedKeyId } from '../../src/vault/envelope.ts'
-import { key, PLACE, randomParts, ring } from './rings.ts'
+import { CONTEXT, key, randomParts, ring } from './rings.ts'
 
 const SECRET = JSON.stringify({ access_token: 'at-1', refresh_token: 'rt-1' })
 
-function broken(vault: EnvelopeVault, sealed: Uint8Array, place: SealContext = PLACE, what = ''): void {
+function broken(vault: EnvelopeVault, sealed: Uint8Array, context: SealContext = CONTEXT, what = ''): void {
   assert.throws(
-    () => vault.open(sealed, place),
+    () => vault.open(sealed, context),
     error => error instanceof SealBroken && !error.message.includes('at-1'),
     what
   )
@@ -22,14 +22,14 @@ test('what was sealed opens again, whatever it is', () => {
   const vault = new EnvelopeVault(ring(key('k1')))
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme', maxLength: 3_000 }), fc.nat(), (text, revision) => {
-      assert.equal(vault.open(vault.seal(text, { ...PLACE, revision }), { ...PLACE, revision }), text)
+      assert.equal(vault.open(vault.seal(text, { ...CONTEXT, revision }), { ...CONTEXT, revision }), text)
     })
   )
 })
 
 test('a seal moved to another row, user, column, table or revision does not open [S58]', () => {
   const vault = new EnvelopeVault(ring(key('k1')))
-  const sealed = vault.seal(SECRET, PLACE)
+  const sealed = vault.seal(SECRET, CONTEXT)
   const elsewhere: readonly Partial<SealContext>[] = [
     { rowId: 'row-2' },
     { ownerId: 'user-2' },
@@ -42,68 +42,68 @@ test('a seal moved to another row, user, column, table or revision does not open
     { rowId: 'row-1|user-1', ownerId: '' },
     { rowId: 'row-1","user-1', ownerId: '7' }
   ]
-  for (const change of elsewhere) broken(vault, sealed, { ...PLACE, ...change }, JSON.stringify(change))
+  for (const change of elsewhere) broken(vault, sealed, { ...CONTEXT, ...change }, JSON.stringify(change))
 })
 
 test('the contents of two seals of one place cannot be exchanged [S58]', () => {
   const vault = new EnvelopeVault(ring(key('k1')))
-  const [a, b] = [vault.seal('first', PLACE), vault.seal('second', PLACE)]
+  const [a, b] = [vault.seal('first', CONTEXT), vault.seal('second', CONTEXT)]
   const head = 2 + 'k1'.length + 12 + 16 + 32
   broken(vault, Buffer.concat([a.subarray(0, head), b.subarray(head)]))
 })
 
 test('any flipped bit closes the seal [S59]', () => {
   const vault = new EnvelopeVault(ring(key('k1'), key('k0')))
-  const sealed = vault.seal(SECRET, PLACE)
+  const sealed = vault.seal(SECRET, CONTEXT)
   for (let bit = 0; bit < sealed.length * 8; bit++) {
     const altered = Buffer.from(sealed)
     altered.writeUInt8(altered.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3)
-    assert.throws(() => vault.open(altered, PLACE), SealBroken, `bit ${bit}`)
+    assert.throws(() => vault.open(altered, CONTEXT), SealBroken, `bit ${bit}`)
     // A rotation must not carry it on either, but for the key id, whose change is found out when the seal is opened.
-    if (sealedKeyIdOrNull(altered) !== 'k1') assert.throws(() => vault.rewrap(altered, PLACE), SealBroken, `bit ${bit}`)
+    if (sealedKeyIdOrNull(altered) !== 'k1') assert.throws(() => vault.rewrap(altered, CONTEXT), SealBroken, `bit ${bit}`)
   }
 })
 
 test('a seal that was cut anywhere, or has something added, does not open [S60]', () => {
   const vault = new EnvelopeVault(ring(key('k1')))
-  const sealed = vault.seal(SECRET, PLACE)
-  for (let length = 0; length < sealed.length; length++) broken(vault, sealed.subarray(0, length), PLACE, `${length} bytes`)
+  const sealed = vault.seal(SECRET, CONTEXT)
+  for (let length = 0; length < sealed.length; length++) broken(vault, sealed.subarray(0, length), CONTEXT, `${length} bytes`)
   broken(vault, Buffer.concat([sealed, Buffer.alloc(1)]))
 })
 
 test('tags of four bytes, of none, and of zeros are refused [S60]', () => {
   const vault = new EnvelopeVault(ring(key('k1')))
-  const sealed = vault.seal('', PLACE)
+  const sealed = vault.seal('', CONTEXT)
   // An empty text: the content box is iv and tag alone, so a shorter one is a shorter tag.
   const content = sealed.length - 28
-  for (const tagBytes of [0, 4, 8, 12, 15]) broken(vault, sealed.subarray(0, content + 12 + tagBytes), PLACE, `tag of ${tagBytes}`)
+  for (const tagBytes of [0, 4, 8, 12, 15]) broken(vault, sealed.subarray(0, content + 12 + tagBytes), CONTEXT, `tag of ${tagBytes}`)
   const zeroed = Buffer.from(sealed)
   zeroed.fill(0, content + 12)
   broken(vault, zeroed)
 })
 
 test('a seal under a key that is not here names that key and nothing else', () => {
-  const sealed = new EnvelopeVault(ring(key('lost'))).seal(SECRET, PLACE)
+  const sealed = new EnvelopeVault(ring(key('lost'))).seal(SECRET, CONTEXT)
   const vault = new EnvelopeVault(ring(key('k1')))
-  for (const act of [() => vault.open(sealed, PLACE), () => vault.rewrap(sealed, PLACE)])
-    assert.throws(act, error => error instanceof SealBroken && error.message.includes('"lost"'))
+  for (const work of [() => vault.open(sealed, CONTEXT), () => vault.rewrap(sealed, CONTEXT)])
+    assert.throws(work, error => error instanceof SealBroken && error.message.includes('"lost"'))
 })
 
 test('another key under the same id does not open', () => {
-  const sealed = new EnvelopeVault(ring(key('k1'))).seal(SECRET, PLACE)
+  const sealed = new EnvelopeVault(ring(key('k1'))).seal(SECRET, CONTEXT)
   broken(new EnvelopeVault(ring(key('k1'))), sealed)
 })
 
 test('a re-wrapped seal opens with the new key alone, and its content is the same bytes', () => {
   const [old, fresh] = [key('old'), key('fresh')]
-  const sealed = new EnvelopeVault(ring(old)).seal(SECRET, PLACE)
+  const sealed = new EnvelopeVault(ring(old)).seal(SECRET, CONTEXT)
   const both = new EnvelopeVault(ring(fresh, old))
-  const rewrapped = both.rewrap(sealed, PLACE)
+  const rewrapped = both.rewrap(sealed, CONTEXT)
   assert.ok(rewrapped !== null)
   assert.equal(sealedKeyId(rewrapped), 'fresh')
-  assert.equal(new EnvelopeVault(ring(fresh)).open(rewrapped, PLACE), SECRET)
+  assert.equal(new EnvelopeVault(ring(fresh)).open(rewrapped, CONTEXT), SECRET)
   assert.deepEqual(rewrapped.slice(-SECRET.length - 28), sealed.slice(-SECRET.length - 28))
-  assert.equal(both.rewrap(rewrapped, PLACE), null)
+  assert.equal(both.rewrap(rewrapped, CONTEXT), null)
 })
 
 test('no initialisation vector and no data key comes twice [S63]', () => {
@@ -112,7 +112,7 @@ test('no initialisation vector and no data key comes twice [S63]', () => {
   const seen = new Set<string>()
   const count = 20_000
   for (let i = 0; i < count; i++)
-    for (const part of randomParts(vault.seal('x', PLACE), master.key)) seen.add(Buffer.from(part).toString('hex'))
+    for (const part of randomParts(vault.seal('x', CONTEXT), master.key)) seen.add(Buffer.from(part).toString('hex'))
   assert.equal(seen.size, 3 * count)
 })
 
@@ -123,12 +123,12 @@ test('without randomness nothing is sealed [S63]', () => {
   })
   syncBuiltinESMExports()
   try {
-    assert.throws(() => vault.seal(SECRET, PLACE), /no entropy/)
+    assert.throws(() => vault.seal(SECRET, CONTEXT), /no entropy/)
   } finally {
     failing.mock.restore()
     syncBuiltinESMExports()
   }
-  assert.equal(vault.open(vault.seal(SECRET, PLACE), PLACE), SECRET)
+  assert.equal(vault.open(vault.seal(SECRET, CONTEXT), CONTEXT), SECRET)
 })
 
 function sealedKeyIdOrNull(sealed: Uint8Array): string | null {

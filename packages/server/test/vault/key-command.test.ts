@@ -36,8 +36,8 @@ test('a command prints the keys; its words are given as they are, and no shell r
     keysFromCommand(`${echo}  ${argument}`).keys.map(({ id }) => id),
     keys.keys.map(({ id }) => id)
   )
-  const words = commandOf(context, 'process.exit(process.argv[2] === "$HOME;" && process.argv[3] === "`x`" ? 7 : 8)')
-  assert.match(refusal(`${words} $HOME; \`x\``), /it ended with 7/)
+  const command = commandOf(context, 'process.exit(process.argv[2] === "$HOME;" && process.argv[3] === "`x`" ? 7 : 8)')
+  assert.match(refusal(`${command} $HOME; \`x\``), /it ended with 7/)
 })
 
 test('what a command prints is never shown, however it fails', context => {

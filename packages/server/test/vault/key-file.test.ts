@@ -174,11 +174,11 @@ test('processes that start at once make one file, and none of their keys is lost
   const path = join(folder(context), 'master-keys')
   const outputs = await Promise.all(Array.from({ length: 4 }, () => run(path, 5)))
   const found = readKeyFile(path).keys.map(({ id }) => id)
-  const told = outputs.map(output => output.split(' '))
-  assert.equal(new Set(told.map(([first]) => first)).size, 1, 'one first key')
-  const added = told.flatMap(([, ...rest]) => rest)
+  const lines = outputs.map(output => output.split(' '))
+  assert.equal(new Set(lines.map(([first]) => first)).size, 1, 'one first key')
+  const added = lines.flatMap(([, ...rest]) => rest)
   assert.equal(added.length, 20)
-  assert.deepEqual([...found].sort(), [...added, told[0]?.[0] ?? ''].sort())
+  assert.deepEqual([...found].sort(), [...added, lines[0]?.[0] ?? ''].sort())
 })
 
 async function run(path: string, count: number): Promise<string> {

@@ -7,7 +7,7 @@ import type { TestContext } from 'node:test'
 import type { SealContext } from '@trunkline/core/ports/vault'
 import { FixedKeyRing, type MasterKey } from '../../src/vault/master-keys.ts'
 
-export const PLACE: SealContext = { table: 'connections', column: 'credentials', rowId: 'row-1', ownerId: 'user-1', revision: 7 }
+export const CONTEXT: SealContext = { table: 'connections', column: 'credentials', rowId: 'row-1', ownerId: 'user-1', revision: 7 }
 
 export function key(id: string): MasterKey {
   return { id, key: randomBytes(32) }
@@ -40,7 +40,7 @@ export function randomParts(sealed: Uint8Array, master: Uint8Array): readonly [U
     sealed.subarray(start + 28, start + 60)
   ]
   const id = Buffer.from(sealed.subarray(2, start)).toString()
-  const place = `${JSON.stringify([1, PLACE.table, PLACE.column, PLACE.rowId, PLACE.ownerId, PLACE.revision])}|${id}`
-  const decipher = createDecipheriv('aes-256-gcm', master, iv, { authTagLength: 16 }).setAAD(Buffer.from(place)).setAuthTag(tag)
+  const aad = `${JSON.stringify([1, CONTEXT.table, CONTEXT.column, CONTEXT.rowId, CONTEXT.ownerId, CONTEXT.revision])}|${id}`
+  const decipher = createDecipheriv('aes-256-gcm', master, iv, { authTagLength: 16 }).setAAD(Buffer.from(aad)).setAuthTag(tag)
   return [iv, sealed.subarray(start + 60, start + 72), Buffer.concat([decipher.update(wrapped), decipher.final()])]
 }

@@ -31,7 +31,7 @@ test('the same price is the same text, however a broker writes it', () => {
 })
 
 test('what brokers call accounts is one of a few types', () => {
-  const words = ['Margin', 'pdt', 'CASH', 'coin', 'Futures', 'roth_ira', 'traditional ira', 'DVP']
-  assert.deepEqual(words.map(accountTypeOf), ['margin', 'margin', 'cash', 'crypto', 'futures', 'retirement', 'retirement', 'other'])
+  const texts = ['Margin', 'pdt', 'CASH', 'coin', 'Futures', 'roth_ira', 'traditional ira', 'DVP']
+  assert.deepEqual(texts.map(accountTypeOf), ['margin', 'margin', 'cash', 'crypto', 'futures', 'retirement', 'retirement', 'other'])
   assert.equal(accountTypeOf(null), null)
 })

@@ -4,7 +4,7 @@ import type { Finding, Known } from '../../preflight/finding.ts'
 import { openEngine } from '../../store/index.ts'
 import { durabilityFaults } from '../../store/postgres.ts'
 import { canAlterAudit, roleOf } from '../../store/roles.ts'
-import { placeOf } from '../../store/sole-process.ts'
+import { databaseAddressOf } from '../../store/sole-process.ts'
 import { explain } from '../explain.ts'
 
 const VERSION_MIN = 14
@@ -35,7 +35,7 @@ export async function checkDatabase({ databaseUrl, unsafeDurability = false, ...
       findings.push({ level: 'warning', about, message: `${await roleOf(engine.db)} could change the audit log, and ${why}: ${SEPARATE}` })
     return findings
   } catch (cause) {
-    return [{ level: 'fault', about, message: `PostgreSQL at ${placeOf(databaseUrl)} does not answer: ${explain(cause)}` }]
+    return [{ level: 'fault', about, message: `PostgreSQL at ${databaseAddressOf(databaseUrl)} does not answer: ${explain(cause)}` }]
   } finally {
     await engine.db.destroy()
   }

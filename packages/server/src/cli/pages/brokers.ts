@@ -132,19 +132,19 @@ function idsOf({ lengthMax, alphabet }: BrokerCapabilities['brokerClOrdId']): st
   return `up to ${lengthMax} characters, ${alphabet === 'uuid' ? 'a UUID' : 'letters and digits'}`
 }
 
-function union<Word extends string>(
-  words: readonly Word[],
-  byInstrument: { readonly [instrument in Instrument]?: readonly Word[] }
+function union<Value extends string>(
+  values: readonly Value[],
+  byInstrument: { readonly [instrument in Instrument]?: readonly Value[] }
 ): string {
-  return listed(inOrder(words, Object.values(byInstrument).flat()))
+  return listed(inOrder(values, Object.values(byInstrument).flat()))
 }
 
-function inOrder<Word extends string>(words: readonly Word[], some: readonly Word[] = []): readonly Word[] {
-  return words.filter(word => some.includes(word))
+function inOrder<Value extends string>(values: readonly Value[], some: readonly Value[] = []): readonly Value[] {
+  return values.filter(value => some.includes(value))
 }
 
-function listed(words: readonly string[]): string {
-  return words.length === 0 ? 'none' : words.map(code).join(' ')
+function listed(values: readonly string[]): string {
+  return values.length === 0 ? 'none' : values.map(code).join(' ')
 }
 
 function yes(is: boolean): string {

@@ -62,20 +62,20 @@ function channel(stream: Stream): Json {
   }
 }
 
-function messageObject({ title, word, summary, schema, example }: Message, components: Components): Json {
+function messageObject({ title, name, summary, schema, example }: Message, components: Components): Json {
   return {
-    name: word,
+    name,
     title,
     summary,
     payload: components.reference(schema),
-    examples: [{ name: word, payload: json(example) }]
+    examples: [{ name, payload: json(example) }]
   }
 }
 
 function operations(stream: Stream): readonly (readonly [string, Json])[] {
   const { prefix, requests, announcements } = stream
   return [
-    ...requests.map(request => [`${prefix}${request.word}`, receive(stream, request)] as const),
+    ...requests.map(request => [`${prefix}${request.name}`, receive(stream, request)] as const),
     ...announcements.map(announcement => [`${prefix}send_${announcement.id}`, send(stream, announcement)] as const)
   ]
 }
@@ -92,8 +92,8 @@ function receive(stream: Stream, { title, summary, rules, replies }: Request): J
 }
 
 function send(stream: Stream, { summary, rules, messages }: Announcement): Json {
-  const told = messages.map(({ title }) => messageOf(stream, title))
-  return { action: 'send', channel: { $ref: addressOf(stream) }, summary, description: rules, messages: told }
+  const received = messages.map(({ title }) => messageOf(stream, title))
+  return { action: 'send', channel: { $ref: addressOf(stream) }, summary, description: rules, messages: received }
 }
 
 function addressOf({ id }: Stream): string {

@@ -5,7 +5,7 @@ import type { Static, TObject, TSchema } from 'typebox'
 export interface Message {
   readonly title: string
   /** The value of `action` or `type`; the channel of an update that has neither. */
-  readonly word: string
+  readonly name: string
   readonly summary: string
   readonly schema: TObject
   readonly example: unknown
@@ -98,16 +98,16 @@ export function messagesOf({
 /** A message of that schema. An update that has neither `action` nor `type` is called by its channel. */
 export function message<S extends TObject>(schema: S, example: Static<S>, channel?: string): Message {
   const { title, description }: { readonly title?: unknown; readonly description?: unknown } & TObject = schema
-  const word = wordOf(schema) ?? channel
-  if (typeof title !== 'string' || typeof description !== 'string' || word === undefined) {
+  const name = nameOf(schema) ?? channel
+  if (typeof title !== 'string' || typeof description !== 'string' || name === undefined) {
     throw new TypeError('a message of a stream needs a title, a description, and one value of `action` or `type`, or a channel')
   }
-  return { title, word, summary: description, schema, example }
+  return { title, name, summary: description, schema, example }
 }
 
-function wordOf({ properties: { action, type } }: TObject): string | undefined {
-  const { const: word }: { readonly const?: unknown } & TSchema = action ?? type ?? {}
-  return typeof word === 'string' ? word : undefined
+function nameOf({ properties: { action, type } }: TObject): string | undefined {
+  const { const: name }: { readonly const?: unknown } & TSchema = action ?? type ?? {}
+  return typeof name === 'string' ? name : undefined
 }
 
 export function seconds(milliseconds: number): string {

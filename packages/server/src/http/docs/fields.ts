@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox'
-import { type Html, joined, markup, prose } from './html.ts'
+import { type Html, joined, markup, richText } from './html.ts'
 
 /** Where on the page a record is described that several answers and messages hold; elsewhere it is only named. */
 const HOMES: Readonly<Record<string, string>> = {
@@ -25,7 +25,7 @@ function fieldRows(schema: unknown, prefix: string, at: string): readonly Html[]
     const mark = required.has(name) ? '' : ' (optional)'
     const record = recordElsewhere(field, at)
     const type = record ?? kind(field)
-    const row = markup`<tr><th scope="row">${fieldName(prefix + name)}</th><td>${type}${mark}</td><td>${prose(description)}</td></tr>\n`
+    const row = markup`<tr><th scope="row">${fieldName(prefix + name)}</th><td>${type}${mark}</td><td>${richText(description)}</td></tr>\n`
     if (record !== null) return [row]
     const inner = partsOf(field).items === undefined ? `${prefix}${name}.` : `${prefix}${name}`
     return [row, ...fieldRows(field, inner, at)]
@@ -63,7 +63,7 @@ export function fieldName(name: string): Html {
 /** A schema in a few words: its type, its values or its bounds. */
 export function kind(schema: unknown): Html {
   const { type, values, only, alternatives, minimum, maximum, fallback, format } = partsOf(schema)
-  const words =
+  const typeText =
     only !== undefined
       ? markup`always ${fieldName(only)}`
       : values.length > 0
@@ -72,7 +72,7 @@ export function kind(schema: unknown): Html {
           ? markup`${type} of ${joined(alternatives.map(title => markup`<a href="#${title}">${title}</a>`))}`
           : markup`${format ?? type}`
   const bounds = minimum === undefined || maximum === undefined ? '' : `, ${minimum} to ${maximum}`
-  return markup`${words}${bounds}${fallback === undefined ? '' : markup`; default <code>${fallback}</code>`}`
+  return markup`${typeText}${bounds}${fallback === undefined ? '' : markup`; default <code>${fallback}</code>`}`
 }
 
 interface Parts {

@@ -6,7 +6,7 @@ export interface Html {
 }
 
 /** Plain words with `code` in them. */
-export function prose(text: string): Html {
+export function richText(text: string): Html {
   return {
     html: text
       .split('`')

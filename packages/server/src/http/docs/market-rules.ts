@@ -1,15 +1,15 @@
 // The market data stream's codes and limits as its descriptions show them; the numbers are those of the code that enforces them.
 import { BROKER_BARS_MAX, SNAPSHOT_BARS_MAX } from '@trunkline/core/app/market/history-limits'
-import { DOOR_LIMITS } from '../../stream/door.ts'
-import { CLOSE } from '../../stream/line.ts'
-import { MARKET_LINE_LIMITS } from '../../stream/market/index.ts'
+import { CLOSE } from '../../stream/client-connection.ts'
+import { GATEWAY_LIMITS } from '../../stream/gateway.ts'
+import { MARKET_CONNECTION_LIMITS } from '../../stream/market/index.ts'
 import { MARKET_SESSION_LIMITS } from '../../stream/market/limits.ts'
 import { SLOT_LIMITS } from '../../stream/market/session-slots.ts'
 import { DEPTH_LEVELS, type MarketErrorCode, REQUEST_ID_MAX } from '../../wire/market.ts'
 import { type CloseCode, count, type ErrorCode, kibibytes, type Limit, seconds } from './described.ts'
 
 const { authenticateMs, failuresMax, subscriptionsMax, inbox } = MARKET_SESSION_LIMITS
-const { messageBytesMax, outbox } = MARKET_LINE_LIMITS
+const { messageBytesMax, sendBuffer } = MARKET_CONNECTION_LIMITS
 /** Of the WebSocket protocol itself (RFC 6455, section 7.4.1). */
 const MESSAGE_TOO_BIG = 1009
 const AGAIN = 'Connect again, authenticate with the same token, and subscribe again.'
@@ -86,12 +86,12 @@ export const MARKET_LIMITS: readonly Limit[] = [
   { what: 'Life of a token', value: '24 hours', beyond: '`auth_error`; a session that is up stays up' },
   {
     what: 'Sockets of one address that have not authenticated',
-    value: count(DOOR_LIMITS.unauthenticated.perAddress),
-    beyond: `the next is refused with 429 until the oldest has had ${seconds(DOOR_LIMITS.unauthenticated.graceMs)}; that one is then closed with ${CLOSE.unauthenticated}`
+    value: count(GATEWAY_LIMITS.unauthenticated.perAddress),
+    beyond: `the next is refused with 429 until the oldest has had ${seconds(GATEWAY_LIMITS.unauthenticated.graceMs)}; that one is then closed with ${CLOSE.unauthenticated}`
   },
   {
     what: 'Handshakes of one address',
-    value: `${count(DOOR_LIMITS.handshakes.burst)} at once, ${count(DOOR_LIMITS.handshakes.perSecond)} a second`,
+    value: `${count(GATEWAY_LIMITS.handshakes.burst)} at once, ${count(GATEWAY_LIMITS.handshakes.perSecond)} a second`,
     beyond: 'refused with 429'
   },
   { what: 'Sessions of a user', value: count(SLOT_LIMITS.perUser), beyond: '`auth_error`' },
@@ -116,8 +116,8 @@ export const MARKET_LIMITS: readonly Limit[] = [
   { what: 'Updates of an open bar', value: '4 a second', beyond: 'the newest comes when its time does' },
   {
     what: 'What waits for you to read it',
-    value: `${count(outbox.messagesMax)} messages, ${kibibytes(outbox.bytesMax)}`,
+    value: `${count(sendBuffer.messagesMax)} messages, ${kibibytes(sendBuffer.bytesMax)}`,
     beyond: `closed with ${CLOSE.slowConsumer}`
   },
-  { what: 'Reading nothing while something waits', value: seconds(outbox.stalledMs), beyond: `closed with ${CLOSE.slowConsumer}` }
+  { what: 'Reading nothing while something waits', value: seconds(sendBuffer.stalledMs), beyond: `closed with ${CLOSE.slowConsumer}` }
 ]

@@ -5,7 +5,7 @@ import { HTTP_STATUS } from '../problems.ts'
 import { ANSWERS } from './answer-examples.ts'
 import { STREAMS } from './asyncapi.ts'
 import { FIELD_HEADS, fieldName, fieldTable, kind, table } from './fields.ts'
-import { type Html, joined, markup, prose } from './html.ts'
+import { type Html, joined, markup, richText } from './html.ts'
 import { failureCodes } from './openapi.ts'
 import { streamNavigation, streamPart } from './stream-part.ts'
 
@@ -68,7 +68,7 @@ function article(endpoint: Endpoint, publicUrl: string): Html {
 <p class="address"><span class="method">${method}</span> <code>${braced(path)}</code> <span class="auth">${
     auth === 'user' ? 'platform and user credentials' : 'platform credentials'
   }</span></p>
-${description === undefined ? '' : prose(description)}
+${description === undefined ? '' : richText(description)}
 ${parameterTable('In the path', params)}${parameterTable('In the query', query)}${body === null ? '' : fieldTable('Body', body, operationId)}
 <pre tabindex="0"><code>${curl(endpoint, publicUrl)}</code></pre>
 <p>Answers <strong>${String(success.status)}</strong>: ${success.description}</p>
@@ -86,7 +86,7 @@ function parameterTable(caption: string, params: Params): Html {
     FIELD_HEADS,
     rows.map(
       ([name, { description, schema, required = false }]) =>
-        markup`<tr><th scope="row">${fieldName(name)}</th><td>${kind(schema)}${required ? ' (required)' : ''}</td><td>${prose(description)}</td></tr>\n`
+        markup`<tr><th scope="row">${fieldName(name)}</th><td>${kind(schema)}${required ? ' (required)' : ''}</td><td>${richText(description)}</td></tr>\n`
     )
   )
 }

@@ -2,14 +2,14 @@
 import { streamUrl } from './asyncapi.ts'
 import { type Announcement, type Message, messagesOf, type Request, type Stream } from './described.ts'
 import { fieldName, fieldTable, table } from './fields.ts'
-import { type Html, joined, markup, prose } from './html.ts'
+import { type Html, joined, markup, richText } from './html.ts'
 
 /** Longer examples are folded away. */
 const SHOWN_MAX = 250
 
 /** Its part of the table of contents. */
 export function streamNavigation(stream: Stream): Html {
-  const lines = [...stream.requests, ...received(stream)].map(({ title, word }) => markup`<li><a href="#${title}">${word}</a></li>\n`)
+  const lines = [...stream.requests, ...received(stream)].map(({ title, name }) => markup`<li><a href="#${title}">${name}</a></li>\n`)
   return markup`<h2>${stream.title}</h2>
 <ul>
 <li><a href="#${stream.anchor}">How it goes</a></li>
@@ -23,9 +23,9 @@ export function streamPart(stream: Stream, publicUrl: string): Html {
   const { anchor, title, opening, closing, dialogue, requests } = stream
   return markup`<section>
 <h2 id="${anchor}">${title}</h2>
-<p>A WebSocket at <code>${streamUrl(publicUrl, stream)}</code> ${prose(opening)}</p>
+<p>A WebSocket at <code>${streamUrl(publicUrl, stream)}</code> ${richText(opening)}</p>
 <pre tabindex="0" class="dialogue" aria-label="An example of a session of the ${title.toLowerCase()}"><code>${dialogue.map(one => dialogueLine(stream, one))}</code></pre>
-<p>${prose(closing)}</p>
+<p>${richText(closing)}</p>
 ${rules(stream)}</section>
 <section>
 <h2>${title}: you send</h2>
@@ -55,22 +55,22 @@ ${
 }${table(
   'Close codes',
   ['Code', 'What it means', 'What to do'],
-  closeCodes.map(({ code, meaning, remedy }) => row(prose(String(code)), meaning, remedy))
+  closeCodes.map(({ code, meaning, remedy }) => row(richText(String(code)), meaning, remedy))
 )}
 ${table(
   'Limits',
   ['Limit', 'Value', 'Beyond it'],
-  limits.map(({ what, value, beyond }) => row(prose(what), value, beyond))
+  limits.map(({ what, value, beyond }) => row(richText(what), value, beyond))
 )}</section>
 `
 }
 
 function row(name: Html, second: string, third: string): Html {
-  return markup`<tr><th scope="row">${name}</th><td>${prose(second)}</td><td>${prose(third)}</td></tr>\n`
+  return markup`<tr><th scope="row">${name}</th><td>${richText(second)}</td><td>${richText(third)}</td></tr>\n`
 }
 
 function requestArticle(message: Request): Html {
-  return article(message, 'send', markup`<p>${prose(message.rules)}</p>`, markup`<p>Answered with ${links(message.replies)}.</p>\n`)
+  return article(message, 'send', markup`<p>${richText(message.rules)}</p>`, markup`<p>Answered with ${links(message.replies)}.</p>\n`)
 }
 
 function receivedArticle({ announcements, requests }: Stream, message: Message): Html {
@@ -85,13 +85,13 @@ function receivedArticle({ announcements, requests }: Stream, message: Message):
 }
 
 function rulesOf({ rules: text }: Announcement): Html {
-  return markup`<p>${prose(text)}</p>\n`
+  return markup`<p>${richText(text)}</p>\n`
 }
 
-function article({ title, word, summary, schema, example }: Message, way: string, rulesText: Html, end: Html): Html {
+function article({ title, name, summary, schema, example }: Message, way: string, rulesText: Html, end: Html): Html {
   return markup`<article id="${title}" aria-labelledby="${title}-title">
-<h3 id="${title}-title"><code>${word}</code></h3>
-<p class="address"><span class="method">${way}</span> ${prose(summary)}</p>
+<h3 id="${title}-title"><code>${name}</code></h3>
+<p class="address"><span class="method">${way}</span> ${richText(summary)}</p>
 ${rulesText}
 ${fieldTable('Fields', schema, title)}${exampleOf(example)}${end}</article>
 `
@@ -105,7 +105,7 @@ function exampleOf(example: unknown): Html {
 }
 
 function links(messages: readonly Message[]): Html {
-  return joined(messages.map(({ title, word }) => markup`<a href="#${title}"><code>${word}</code></a>`))
+  return joined(messages.map(({ title, name }) => markup`<a href="#${title}"><code>${name}</code></a>`))
 }
 
 /** One message of the dialogue on a line; records are left out. */

@@ -1,16 +1,16 @@
 // The broker stream's close codes and limits as its descriptions show them; the numbers are those of the code that enforces them.
 
 import { SESSION_LIMITS } from '../../stream/account/limits.ts'
-import { SESSIONS_MAX } from '../../stream/account/places.ts'
 import { REPLAY_MAX } from '../../stream/account/replay.ts'
-import { DOOR_LIMITS } from '../../stream/door.ts'
+import { SESSIONS_MAX } from '../../stream/account/session-slots.ts'
+import { CLOSE } from '../../stream/client-connection.ts'
+import { GATEWAY_LIMITS } from '../../stream/gateway.ts'
 import { INBOX_LIMITS } from '../../stream/inbox.ts'
-import { CLOSE } from '../../stream/line.ts'
 import { type CloseCode, count, kibibytes, type Limit, seconds } from './described.ts'
 
 const { authenticateMs, failuresMax, usersMax } = SESSION_LIMITS
 const { burst, perSecond, warnings } = INBOX_LIMITS
-const { messageBytesMax, unauthenticated, handshakes, outbox } = DOOR_LIMITS
+const { messageBytesMax, unauthenticated, handshakes, sendBuffer } = GATEWAY_LIMITS
 /** Of the WebSocket protocol itself (RFC 6455, section 7.4.1). */
 const MESSAGE_TOO_BIG = 1009
 const AGAIN = 'Connect again, and resume with `after`.'
@@ -60,9 +60,9 @@ export const LIMITS: readonly Limit[] = [
   },
   {
     what: 'What waits for you to read it',
-    value: `${count(outbox.messagesMax)} messages, ${kibibytes(outbox.bytesMax)}`,
+    value: `${count(sendBuffer.messagesMax)} messages, ${kibibytes(sendBuffer.bytesMax)}`,
     beyond: `closed with ${CLOSE.slowConsumer}`
   },
-  { what: 'Reading nothing while something waits', value: seconds(outbox.stalledMs), beyond: `closed with ${CLOSE.slowConsumer}` },
+  { what: 'Reading nothing while something waits', value: seconds(sendBuffer.stalledMs), beyond: `closed with ${CLOSE.slowConsumer}` },
   { what: 'Updates that `after` replays', value: count(REPLAY_MAX), beyond: '`subscription_failed`' }
 ]

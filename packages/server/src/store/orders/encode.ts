@@ -40,7 +40,7 @@ export function recordArguments(lists: BinaryLists, groups: readonly (readonly E
   const changes = groups.flat()
   const orders = changes.map(({ change }) => change.order)
   const users = [...new Set(orders.map(({ userKey }) => userKey))].sort()
-  const placeOf = new Map(users.map((userKey, index) => [userKey, index + 1]))
+  const indexOfUser = new Map(users.map((userKey, index) => [userKey, index + 1]))
   const fills = changes.flatMap((change, index) => change.fills.map(({ leg, fill }) => ({ of: index + 1, leg, fill })))
   return [
     lists.texts(changes.map(({ document }) => document)),
@@ -48,7 +48,7 @@ export function recordArguments(lists: BinaryLists, groups: readonly (readonly E
     lists.uuids(users),
     wait,
     lists.ints(groups.flatMap((group, index) => group.map(() => index))),
-    lists.ints(orders.map(({ userKey }) => placeOf.get(userKey) ?? 0)),
+    lists.ints(orders.map(({ userKey }) => indexOfUser.get(userKey) ?? 0)),
     lists.uuids(orders.map(({ orderId }) => orderId)),
     lists.uuids(orders.map(({ accountId }) => accountId)),
     lists.uuids(orders.map(({ connectionId }) => connectionId)),

@@ -98,10 +98,10 @@ export class Recorder {
     )
     const [row] = await this.#session.statement<{ verdicts: string }>(STATEMENT, given)
     const verdicts = row?.verdicts.split(',') ?? []
-    let place = 0
+    let offset = 0
     return groups.map(({ members }) => {
-      const own = verdicts.slice(place, place + members.length)
-      place += members.length
+      const own = verdicts.slice(offset, offset + members.length)
+      offset += members.length
       if (own.includes('b')) return null
       return members.map((member, index) => this.#resultOf(member, own[index]))
     })

@@ -87,7 +87,7 @@ export class SqlOrderStore implements OrderStore {
   }
 
   async unresolved(limit: number, { broker, connectionId, enteredBefore }: UnresolvedFilter = {}): Promise<readonly Order[]> {
-    const rows = await this.#session.rows<DocumentRow>(DOUBTFUL, [limit, broker ?? null, connectionId ?? null, enteredBefore ?? null])
+    const rows = await this.#session.rows<DocumentRow>(UNRESOLVED, [limit, broker ?? null, connectionId ?? null, enteredBefore ?? null])
     return rows.map(({ document }) => readOrder(document))
   }
 
@@ -115,7 +115,7 @@ const BY_BROKER_CL_ORD_ID = `select document from orders
 
 const UNFINISHED_OF_ACCOUNT = 'select document from orders where account_id = $1 and is_open order by entry_time, order_id'
 
-const DOUBTFUL = `select document from orders
+const UNRESOLVED = `select document from orders
   where is_open and broker_order_id is null
     and ($2::text is null or connection_id in (select connection_id from connections where broker = $2)) and ($3::uuid is null or connection_id = $3) and ($4::timestamptz is null or entry_time < $4)
   order by entry_time, order_id limit $1`

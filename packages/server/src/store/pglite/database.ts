@@ -109,7 +109,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedDa
       onLost
     )
     const database = new EmbeddedDatabase({ options, lock, thread, fsyncs })
-    await database.learnSchema()
+    await database.inspectSchema()
     return database
   } catch (error) {
     lock.release()
@@ -208,13 +208,13 @@ export class EmbeddedDatabase implements AsyncDisposable {
       if (reply.status !== 'I') await this.#session.script('ROLLBACK')
       if (reply.error !== null) throw reply.error
       if (reply.status !== 'I') throw new EngineMisuse('the script left a transaction open; it was rolled back')
-      await this.#learnDeferred()
+      await this.#inspectDeferred()
     })
   }
 
   /** Looks what the schema needs from the engine. */
-  learnSchema(): Promise<void> {
-    return this.#scheduler.alone(() => this.#learnDeferred())
+  inspectSchema(): Promise<void> {
+    return this.#scheduler.alone(() => this.#inspectDeferred())
   }
 
   /** Does what maintenance is due now instead of waiting for its timer. */
@@ -260,7 +260,7 @@ export class EmbeddedDatabase implements AsyncDisposable {
     this.#lock.release()
   }
 
-  async #learnDeferred(): Promise<void> {
+  async #inspectDeferred(): Promise<void> {
     const reply = await this.#session.script(HAS_DEFERRED)
     if (reply.error !== null) throw reply.error
     this.#deferred = reply.rows[0]?.n !== 0
@@ -303,7 +303,7 @@ export class EmbeddedDatabase implements AsyncDisposable {
 export class EmbeddedTransaction {
   readonly #scheduler: Scheduler
   readonly #settings: () => MemberSettings
-  #turn: Promise<Member> | null = null
+  #entered: Promise<Member> | null = null
   #over = false
 
   constructor(scheduler: Scheduler, settings: () => MemberSettings) {
@@ -316,8 +316,8 @@ export class EmbeddedTransaction {
     assertShared(sql)
     if (this.#over) throw new EngineMisuse('the transaction is over')
     const sent = statement(sql, values)
-    this.#turn ??= this.#scheduler.enter(this.#settings)
-    const member = await this.#turn
+    this.#entered ??= this.#scheduler.enter(this.#settings)
+    const member = await this.#entered
     const reply: Reply = await member.query(sent)
     return reply
   }
@@ -329,13 +329,13 @@ export class EmbeddedTransaction {
    */
   async commit(): Promise<void> {
     this.#over = true
-    if (this.#turn !== null) await (await this.#turn).commit()
+    if (this.#entered !== null) await (await this.#entered).commit()
   }
 
   /** Undoes the transaction. Also resolves when it never got its turn. */
   async rollback(): Promise<void> {
     this.#over = true
-    const member = await this.#turn?.catch(() => null)
+    const member = await this.#entered?.catch(() => null)
     await member?.rollback()
   }
 }

@@ -23,11 +23,11 @@ export interface Engine {
 export async function openEngine(options: EngineOptions): Promise<Engine> {
   // PostgreSQL's own lock file: a power cut can leave it empty, which it refuses for ever. Ours (lock.ts) is the one that counts.
   rmSync(join(options.directory, 'postmaster.pid'), { force: true })
-  const lastWords: string[] = []
+  const lastLines: string[] = []
   let opened = false
   const onAbort = (reason: string): void => {
     // While it starts, the error that follows says it; later the engine would swallow that error and go on.
-    if (opened) die(`the database engine stopped: ${[...lastWords, reason].join(' ')}`)
+    if (opened) die(`the database engine stopped: ${[...lastLines, reason].join(' ')}`)
   }
   const pglite = await PGlite.create({
     fs: new DurableFs({ ...options, onAbort }),
@@ -35,12 +35,12 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     // Small segments: a new one is filled with zeros and synced while a commit waits.
     initDbStartParams: ['--wal-segsize=4'],
     onStderr: line => {
-      lastWords.push(line)
-      if (lastWords.length > 10) lastWords.shift()
+      lastLines.push(line)
+      if (lastLines.length > 10) lastLines.shift()
       return false
     }
   }).catch((cause: unknown) => {
-    throw new EngineRefused('damaged', `The database in ${options.directory} cannot be opened: ${lastWords.join(' ') || String(cause)}`, {
+    throw new EngineRefused('damaged', `The database in ${options.directory} cannot be opened: ${lastLines.join(' ') || String(cause)}`, {
       cause
     })
   })

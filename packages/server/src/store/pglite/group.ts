@@ -6,7 +6,7 @@ import type { Reply, Statement } from './wire.ts'
 
 /** What a member learns, and only once everything it may have seen is durable. */
 interface Verdict {
-  readonly tell: () => void
+  readonly deliver: () => void
   readonly fail: (reason: unknown) => void
 }
 
@@ -22,7 +22,7 @@ export class Group {
   readonly #readOnly: boolean
   readonly #verdicts: Verdict[] = []
   #open = false
-  #kept = 0
+  #completed = 0
   #savepoint = false
   #undo = ''
   #size = 0
@@ -51,14 +51,14 @@ export class Group {
     this.#undo = ''
     if (!this.#open) steps.push(this.#readOnly ? 'BEGIN READ ONLY;' : 'BEGIN;')
     this.#open = true
-    this.#savepoint = this.#kept > 0 || alwaysUndone
+    this.#savepoint = this.#completed > 0 || alwaysUndone
     if (this.#savepoint) steps.push(`SAVEPOINT ${SAVEPOINT};`)
     return steps.join('')
   }
 
   /** Ends the current member, keeping what it wrote. Resolves or rejects with the group's commit. */
   keep<T>(value: T): Promise<T> {
-    this.#kept += 1
+    this.#completed += 1
     return this.#verdict(resolve => resolve(value))
   }
 
@@ -106,7 +106,7 @@ export class Group {
       for (const { fail } of this.#verdicts) fail(cause)
       return
     }
-    for (const { tell } of this.#verdicts) tell()
+    for (const { deliver } of this.#verdicts) deliver()
   }
 
   async #commit(): Promise<void> {
@@ -126,7 +126,7 @@ export class Group {
 
   #verdict<T>(settle: (resolve: (value: T | PromiseLike<T>) => void, reject: (reason: unknown) => void) => void): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>()
-    this.#verdicts.push({ tell: () => settle(resolve, reject), fail: reject })
+    this.#verdicts.push({ deliver: () => settle(resolve, reject), fail: reject })
     return promise
   }
 }

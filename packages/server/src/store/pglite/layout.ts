@@ -43,21 +43,21 @@ export function isReady({ ready }: Layout): boolean {
 export function beginMaking({ directory, database }: Layout): string {
   const free = Array.from({ length: HALF_MADE_MAX }, (_, n) => join(directory, `database.half-${n + 1}`)).filter(path => !existsSync(path))
   const aside = existsSync(database) ? free.shift() : undefined
-  const [place] = free
-  if (place === undefined)
+  const [folder] = free
+  if (folder === undefined)
     throw new EngineRefused(
       'creation_failed',
       `Making the database in ${directory} was interrupted ${HALF_MADE_MAX} times. See why, then delete its database.half-* folders.`
     )
   if (aside !== undefined) renameSync(database, aside)
-  mkdirSync(place, { mode: 0o700 })
-  return place
+  mkdirSync(folder, { mode: 0o700 })
+  return folder
 }
 
 /** Makes a finished database durable, gives it its name, and only then says that it is there. */
-export function finishMaking({ directory, database, ready }: Layout, place: string): void {
-  syncTree(place)
-  renameSync(place, database)
+export function finishMaking({ directory, database, ready }: Layout, folder: string): void {
+  syncTree(folder)
+  renameSync(folder, database)
   syncFolder(directory)
   writeDurably(ready, `${FORMAT}\n`)
 }

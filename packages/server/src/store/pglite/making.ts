@@ -8,8 +8,8 @@ const DISK_MIB = 100
 export const FILES_SHORT = 'the limit of open files is too low for it (ulimit -n; 256 are enough to make it, 1024 are better to serve).'
 
 /** Whether the words of a failure say that no further file may be opened: by the host, or by the engine, whose own numbers are 33 and 41. */
-export function areFilesShort(words: string): boolean {
-  return /\bE[MN]FILE\b|too many open files|no file descriptors available|errno: (?:33|41)\b/i.test(words)
+export function areFilesShort(output: string): boolean {
+  return /\bE[MN]FILE\b|too many open files|no file descriptors available|errno: (?:33|41)\b/i.test(output)
 }
 
 /** A sentence when less memory is to be had than making a database takes; null when there is enough. */
@@ -22,15 +22,15 @@ export function memoryWarning(availableBytes: number): string | null {
 export function whyNotMade(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause)
   const signal = 'signal' in cause && typeof cause.signal === 'string' ? cause.signal : null
-  const words = 'stderr' in cause && typeof cause.stderr === 'string' ? cause.stderr : ''
+  const output = 'stderr' in cause && typeof cause.stderr === 'string' ? cause.stderr : ''
   // The engine's own numbers: 51 is ENOSPC there, 19 EDQUOT.
-  if (/ENOSPC|No space left|EDQUOT|errno: (?:51|19)\b/i.test(words))
+  if (/ENOSPC|No space left|EDQUOT|errno: (?:51|19)\b/i.test(output))
     return `there is no space left on its disk, and about ${DISK_MIB} MiB are needed. Make room and start again.`
-  if (areFilesShort(words)) return `${FILES_SHORT} Start again with more.`
+  if (areFilesShort(output)) return `${FILES_SHORT} Start again with more.`
   // Linux ends by SIGKILL whom it takes the memory from; Node and WebAssembly say it themselves.
-  if (signal === 'SIGKILL' || /out of memory|Cannot enlarge memory|Array buffer allocation failed|could not allocate memory/i.test(words))
+  if (signal === 'SIGKILL' || /out of memory|Cannot enlarge memory|Array buffer allocation failed|could not allocate memory/i.test(output))
     return `there was not enough memory: it takes ${MEMORY_BYTES / MIB} MiB for a moment. Later starts take less.`
-  const last = words
+  const last = output
     .split('\n')
     .map(line => line.trim())
     // A printed object's members are no sentence.

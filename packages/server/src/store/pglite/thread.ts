@@ -23,12 +23,12 @@ export interface EngineThread {
  * Makes the database unless it is there already. What may stand in its way is told before.
  * @throws EngineRefused
  */
-export async function makeDatabase(layout: Layout, hook: FileSystemHook | null, tell: (warning: string) => void): Promise<void> {
+export async function makeDatabase(layout: Layout, hook: FileSystemHook | null, warn: (warning: string) => void): Promise<void> {
   if (isReady(layout)) return
   const warning = memoryWarning(process.availableMemory())
-  if (warning !== null) tell(warning)
-  const place = beginMaking(layout)
-  const input: CreateInput = { directory: place, hook }
+  if (warning !== null) warn(warning)
+  const folder = beginMaking(layout)
+  const input: CreateInput = { directory: folder, hook }
   try {
     await promisify(execFile)(process.execPath, [
       ...COMPILED_ONCE,
@@ -38,7 +38,7 @@ export async function makeDatabase(layout: Layout, hook: FileSystemHook | null, 
   } catch (cause) {
     throw new EngineRefused('creation_failed', `The database in ${layout.directory} could not be made: ${whyNotMade(cause)}`, { cause })
   }
-  finishMaking(layout, place)
+  finishMaking(layout, folder)
 }
 
 /**

@@ -7,7 +7,7 @@ import { CLOSE, LEAVE, type ThreadInput, type ThreadNotice } from './messages.ts
 const port = parentPort
 if (port === null) throw new Error('worker.ts must be started as a thread')
 const input: ThreadInput = workerData
-const tell = (notice: ThreadNotice) => port.postMessage(notice)
+const notify = (notice: ThreadNotice) => port.postMessage(notice)
 
 async function open(): Promise<Engine | null> {
   try {
@@ -15,7 +15,7 @@ async function open(): Promise<Engine | null> {
     provesDurability(engine, input.fsyncs)
     return engine
   } catch (error) {
-    tell({
+    notify({
       kind: 'refused',
       reason: error instanceof EngineRefused ? error.reason : 'damaged',
       message: error instanceof Error ? error.message : String(error)
@@ -33,12 +33,12 @@ else {
       port.postMessage(answer, [answer.buffer])
     } else if (message === CLOSE) {
       await engine.close()
-      tell({ kind: 'closed' })
+      notify({ kind: 'closed' })
       port.close()
     } else if (message === LEAVE) {
       // Not the engine's own way out: that begins with a checkpoint.
       process.exit(0)
     }
   })
-  tell({ kind: 'ready' })
+  notify({ kind: 'ready' })
 }

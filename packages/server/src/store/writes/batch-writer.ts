@@ -76,9 +76,9 @@ export class BatchWriter<Unit extends Batchable, Answer> {
   async #writeApart(units: readonly Unit[], settle: Settle<Unit, Answer>): Promise<void> {
     try {
       const answers = await this.#answers(units)
-      units.forEach((unit, place) => {
+      units.forEach((unit, index) => {
         settle(unit, () => {
-          const answer = answers[place] ?? null
+          const answer = answers[index] ?? null
           if (answer === null) throw new StoreUnavailable('The user is being written to by somebody else for too long.')
           return answer
         })

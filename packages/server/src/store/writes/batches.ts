@@ -70,8 +70,8 @@ export class Batches<Unit extends Batchable, Result> {
     if (this.#waiting + unit.size > waitingMax + (isUrgent ? urgentMax : 0))
       return Promise.reject(new StoreUnavailable('Too many changes are waiting to be written.'))
     return new Promise((resolve, reject) => {
-      const line = isUrgent ? this.#urgent : this.#queue
-      line.push({ unit, since: this.#clock.monotonicMs(), resolve, reject })
+      const queue = isUrgent ? this.#urgent : this.#queue
+      queue.push({ unit, since: this.#clock.monotonicMs(), resolve, reject })
       this.#waiting += unit.size
       this.#running ??= this.#run()
     })

@@ -13,7 +13,7 @@ const OID = { bool: 16, int4: 23, text: 25, date: 1082, timestamptz: 1184, uuid:
 const HEADER_BYTES = 20
 const EMPTY_HEADER_BYTES = 12
 /** Memory that is kept from batch to batch; what a larger batch needs beyond it is given back. */
-const KEPT_BYTES_MAX = 1024 * 1024
+const RETAINED_BYTES_MAX = 1024 * 1024
 const GROWTH_BYTES = 64 * 1024
 
 /**
@@ -28,7 +28,7 @@ export class BinaryLists {
   /** A new batch: everything that was given before is over. */
   begin(): this {
     this.#used = 0
-    if (this.#memory.length > KEPT_BYTES_MAX) this.#grow(GROWTH_BYTES)
+    if (this.#memory.length > RETAINED_BYTES_MAX) this.#grow(GROWTH_BYTES)
     return this
   }
 

@@ -23,7 +23,7 @@ export interface HubDeps {
 }
 
 /** How long a missing number is waited for before the log is asked. Commits of one user come back in any order, but soon. */
-const HOLE_MS = 25
+const GAP_MS = 25
 /** Events that may wait for a missing one; beyond it they are read from the log, all of them. */
 const EARLY_MAX = 1_000
 const READ_MAX = 500
@@ -36,18 +36,21 @@ export class Hub {
   readonly #deps: HubDeps
   readonly #encode: EncodeUpdate
   readonly #feeds = new Map<UserKey, Feed>()
-  readonly #holes = new Set<Feed>()
+  readonly #gaps = new Set<Feed>()
   readonly #stopping = new AbortController()
   readonly #unsubscribe: () => void
   readonly #checking: Promise<void>
-  #mending: Promise<void> | null = null
+  #backfilling: Promise<void> | null = null
   #deliveries = 0
-  #endings = 0
+  #removals = 0
 
   constructor(deps: HubDeps) {
     this.#deps = deps
     this.#encode = deps.encode ?? ((event, userId) => textFrame(updateBytes(event, userId)))
-    this.#unsubscribe = deps.bus.subscribe(message => this.#hear(message), ['events', 'connection_health', 'user_removed', 'user_disabled'])
+    this.#unsubscribe = deps.bus.subscribe(
+      message => this.#onBusMessage(message),
+      ['events', 'connection_health', 'user_removed', 'user_disabled']
+    )
     this.#checking = this.#check()
   }
 
@@ -57,8 +60,8 @@ export class Hub {
   }
 
   /** Counts users that were removed or disabled. Of one that had no feed at that moment nobody is told: who looked it up before looks again. */
-  get endings(): number {
-    return this.#endings
+  get removals(): number {
+    return this.#removals
   }
 
   /** Updates given to sessions since the start. */
@@ -69,12 +72,12 @@ export class Hub {
   async stop(): Promise<void> {
     this.#unsubscribe()
     this.#stopping.abort()
-    await Promise.all([this.#checking, this.#mending])
+    await Promise.all([this.#checking, this.#backfilling])
   }
 
   /** Resolves when every event that was told has been given to its sessions: none waits for one that is missing. */
   async settled(): Promise<void> {
-    while (this.#mending !== null && !this.#stopping.signal.aborted) await this.#mending
+    while (this.#backfilling !== null && !this.#stopping.signal.aborted) await this.#backfilling
   }
 
   /** The user's feed, with its position known. Each call is ended by one of {@link leave}. @throws StoreUnavailable */
@@ -127,19 +130,19 @@ export class Hub {
   #close(feed: Feed): void {
     if (this.#feeds.get(feed.userKey) !== feed) return
     this.#feeds.delete(feed.userKey)
-    this.#holes.delete(feed)
+    this.#gaps.delete(feed)
     this.#deps.watch.release(feed.userKey)
   }
 
-  #hear(message: BusMessage): void {
+  #onBusMessage(message: BusMessage): void {
     if (!('userKey' in message)) return
-    const isEnding = message.type === 'user_removed' || message.type === 'user_disabled'
-    if (isEnding) this.#endings += 1
+    const isRemoval = message.type === 'user_removed' || message.type === 'user_disabled'
+    if (isRemoval) this.#removals += 1
     const feed = this.#feeds.get(message.userKey)
     if (feed === undefined) return
-    if (isEnding) this.#remove(feed)
+    if (isRemoval) this.#remove(feed)
     else if (message.type === 'events') for (const event of message.events) this.#take(feed, event)
-    else if (message.type === 'connection_health') this.#tell(feed, message.connectionId, message.health)
+    else if (message.type === 'connection_health') this.#sendStatus(feed, message.connectionId, message.health)
   }
 
   #take(feed: Feed, event: LoggedEvent): void {
@@ -155,7 +158,7 @@ export class Hub {
     feed.early ??= new Map()
     if (feed.early.size >= EARLY_MAX) feed.early.clear()
     feed.early.set(seq, event)
-    if (feed.opening === null) this.#mend(feed)
+    if (feed.opening === null) this.#requestBackfill(feed)
   }
 
   /** Delivers what waited for its turn. */
@@ -164,10 +167,10 @@ export class Hub {
     if (early === null) return
     for (let event = early.get(feed.position + 1); event !== undefined; event = early.get(feed.position + 1)) this.#deliver(feed, event)
     for (const seq of early.keys()) if (seq <= feed.position) early.delete(seq)
-    if (early.size > 0) this.#mend(feed)
+    if (early.size > 0) this.#requestBackfill(feed)
     else {
       feed.early = null
-      this.#holes.delete(feed)
+      this.#gaps.delete(feed)
     }
   }
 
@@ -183,7 +186,7 @@ export class Hub {
     }
   }
 
-  #tell(feed: Feed, connectionId: ConnectionId, health: ConnectionHealth): void {
+  #sendStatus(feed: Feed, connectionId: ConnectionId, health: ConnectionHealth): void {
     let made: Uint8Array | null = null
     const frame = () => (made ??= messageFrame(statusMessage(feed.userId, connectionId, health)))
     for (const subscriber of feed.subscribers) subscriber.status(frame)
@@ -195,34 +198,34 @@ export class Hub {
     for (const subscriber of [...feed.subscribers]) subscriber.removed(feed)
   }
 
-  #mend(feed: Feed): void {
-    this.#holes.add(feed)
-    this.#mending ??= this.#mendAll().finally(() => {
-      this.#mending = null
+  #requestBackfill(feed: Feed): void {
+    this.#gaps.add(feed)
+    this.#backfilling ??= this.#backfillAll().finally(() => {
+      this.#backfilling = null
     })
   }
 
   /** Asks the log for what did not come. What came meanwhile ends a hole as well. */
-  async #mendAll(): Promise<void> {
+  async #backfillAll(): Promise<void> {
     const { clock, log } = this.#deps
     const { signal } = this.#stopping
-    while (this.#holes.size > 0 && !signal.aborted) {
-      const waited = [...this.#holes].map(feed => ({ feed, position: feed.position }))
-      await clock.sleep(HOLE_MS, signal).catch(() => undefined)
+    while (this.#gaps.size > 0 && !signal.aborted) {
+      const waited = [...this.#gaps].map(feed => ({ feed, position: feed.position }))
+      await clock.sleep(GAP_MS, signal).catch(() => undefined)
       for (const { feed, position } of waited) {
-        if (signal.aborted || !this.#holes.has(feed) || feed.position !== position) continue
+        if (signal.aborted || !this.#gaps.has(feed) || feed.position !== position) continue
         // A store that does not answer now is asked again in the next round.
-        await this.#refill(feed).catch(cause => log.warn('missing events could not be read', { userKey: feed.userKey, cause }))
+        await this.#backfill(feed).catch(cause => log.warn('missing events could not be read', { userKey: feed.userKey, cause }))
       }
     }
   }
 
-  async #refill(feed: Feed): Promise<void> {
+  async #backfill(feed: Feed): Promise<void> {
     const events = await this.#deps.events.read(feed.userKey, feed.position, READ_MAX)
     for (const event of events) if (event.seq > feed.position) this.#deliver(feed, event)
-    if (events.length === READ_MAX) this.#mend(feed)
+    if (events.length === READ_MAX) this.#requestBackfill(feed)
     else {
-      this.#holes.delete(feed)
+      this.#gaps.delete(feed)
       this.#drain(feed)
     }
   }
@@ -231,7 +234,7 @@ export class Hub {
   #compare(feed: Feed, last: number | undefined): void {
     // Who had events and has none was deleted, and nobody said so.
     if (last === undefined && feed.position > 0) this.#remove(feed)
-    else if (last !== undefined && last > feed.position) this.#mend(feed)
+    else if (last !== undefined && last > feed.position) this.#requestBackfill(feed)
   }
 
   async #check(): Promise<void> {

@@ -5,12 +5,12 @@ import { Semaphore } from '@trunkline/core/app/mirror/semaphore'
 import { addressGroup } from '../../auth/address.ts'
 import { BoundedLog } from '../../auth/bounded-log.ts'
 import { FailedAttempts } from '../../auth/failed-attempts.ts'
-import type { Room } from '../door.ts'
-import { CLOSE, type Line, type Listener } from '../line.ts'
+import { CLOSE, type ClientConnection, type Listener } from '../client-connection.ts'
+import type { StreamEndpoint } from '../gateway.ts'
 import { type EncodeUpdate, Hub } from './hub.ts'
 import { SESSION_LIMITS, type SessionLimits } from './limits.ts'
-import { Places, SESSIONS_MAX } from './places.ts'
 import { AccountSession, type SessionDeps } from './session.ts'
+import { AccountSessionSlots, SESSIONS_MAX } from './session-slots.ts'
 
 export interface AccountStreamOptions {
   readonly sessionsMax?: number
@@ -25,32 +25,32 @@ const READS = { atOnce: 64, ms: 5_000 }
 const FAILURES = { perSecond: 1, burst: 100 }
 
 /** All sessions of the node, and what they share. */
-export class AccountStream implements Room {
+export class AccountStream implements StreamEndpoint {
   readonly hub: Hub
   readonly #shared: SessionDeps
-  readonly #places: Places
+  readonly #slots: AccountSessionSlots
   readonly #sessions = new Set<AccountSession>()
   /** What is called once a session is authenticated. */
   readonly #known = new WeakMap<AccountSession, () => void>()
   readonly #unsubscribe: () => void
-  readonly #stopLearning: () => void
+  readonly #stopListening: () => void
   readonly #stopping = new AbortController()
 
   constructor(deps: AppDeps, { sessionsMax = SESSIONS_MAX, limits, encode }: AccountStreamOptions = {}) {
     const { store, bus, clock, log, watch, ids } = deps
     this.hub = new Hub({ events: store.events, bus, clock, log, watch, ...(encode && { encode }) })
-    this.#places = new Places({ places: store.streamSlots, clock, log }, { nodeId: ids.uuid(), limit: sessionsMax })
+    this.#slots = new AccountSessionSlots({ slots: store.streamSlots, clock, log }, { nodeId: ids.uuid(), limit: sessionsMax })
     let secretChanges = 0
     const reads = new Semaphore<'subscribe'>(clock, READS)
     const attempts = new FailedAttempts(FAILURES, () => clock.monotonicMs())
-    this.#stopLearning = attempts.learnFrom(bus)
+    this.#stopListening = attempts.listenTo(bus)
     this.#shared = {
       ...deps,
       log: new BoundedLog(log, () => clock.monotonicMs()),
       hub: this.hub,
-      places: this.#places,
+      slots: this.#slots,
       limits: { ...SESSION_LIMITS, ...limits },
-      inTurn: read => reads.take('subscribe', read, this.#stopping.signal),
+      withPermit: read => reads.take('subscribe', read, this.#stopping.signal),
       secretChanges: () => secretChanges,
       attempts,
       failed: address => {
@@ -70,8 +70,8 @@ export class AccountStream implements Room {
         secretChanges += 1
         for (const session of this.#sessions) {
           if (session.platformId !== message.platformId) continue
-          if (message.type === 'platform_secret_changed') void session.proof.recheck()
-          else if (message.keyId === null || message.keyId === session.proof.keyId) session.finish(CLOSE.ended, ACCESS_ENDED)
+          if (message.type === 'platform_secret_changed') void session.credentials.recheck()
+          else if (message.keyId === null || message.keyId === session.credentials.keyId) session.finish(CLOSE.ended, ACCESS_ENDED)
         }
       },
       ['platform_secret_changed', 'platform_access_ended']
@@ -90,8 +90,8 @@ export class AccountStream implements Room {
   }
 
   /** Begins a session on a line; what is heard there is told to it. */
-  open(line: Line, address: string, known: () => void = () => undefined): Listener {
-    const session = new AccountSession(this.#shared, line, address)
+  open(client: ClientConnection, address: string, known: () => void = () => undefined): Listener {
+    const session = new AccountSession(this.#shared, client, address)
     this.#sessions.add(session)
     this.#known.set(session, known)
     session.start()
@@ -106,8 +106,8 @@ export class AccountStream implements Room {
   async stop(): Promise<void> {
     this.#stopping.abort(new Error('the service is shutting down'))
     this.#unsubscribe()
-    this.#stopLearning()
+    this.#stopListening()
     await this.hub.stop()
-    await this.#places.stop()
+    await this.#slots.stop()
   }
 }

@@ -6,8 +6,8 @@ import { type Message, shown } from '../message.ts'
 import { ALL_TOPICS, TOPIC_BITS } from './feed.ts'
 
 /** A message that cannot be done as it is; the reason is fit to show. */
-export class Unfit extends Error {
-  override readonly name = 'Unfit'
+export class InvalidMessage extends Error {
+  override readonly name = 'InvalidMessage'
 }
 
 export interface Authenticate {
@@ -27,29 +27,30 @@ const EXTENSIONS_MAX = 16
 /** @throws Unfit */
 export function readAuthenticate({ client_id, client_secret, version, extensions }: Message): Authenticate {
   if (version !== undefined && version !== null && version !== STREAM_VERSION) {
-    throw new Unfit(`version must be "${STREAM_VERSION}" or left out, was ${shown(version)}.`)
+    throw new InvalidMessage(`version must be "${STREAM_VERSION}" or left out, was ${shown(version)}.`)
   }
   if (typeof client_id !== 'string' || typeof client_secret !== 'string') {
-    throw new Unfit('authenticate needs client_id and client_secret, both strings.')
+    throw new InvalidMessage('authenticate needs client_id and client_secret, both strings.')
   }
   return { clientId: client_id, clientSecret: client_secret, extensions: readExtensions(extensions) }
 }
 
 /** The topics as bits, and as they were asked for. @throws Unfit */
-export function readTopics({ topics }: Message): { readonly bits: number; readonly asked: readonly string[] } {
-  if (!Array.isArray(topics) || topics.length === 0) throw new Unfit(`topics must be a list of ${TOPIC_WORDS}, was ${shown(topics)}.`)
-  if (topics.length === 1 && topics[0] === 'all') return { bits: ALL_TOPICS, asked: ['all'] }
+export function readTopics({ topics }: Message): { readonly bits: number; readonly requested: readonly string[] } {
+  if (!Array.isArray(topics) || topics.length === 0)
+    throw new InvalidMessage(`topics must be a list of ${TOPIC_NAMES}, was ${shown(topics)}.`)
+  if (topics.length === 1 && topics[0] === 'all') return { bits: ALL_TOPICS, requested: ['all'] }
   let bits = 0
-  const asked: string[] = []
+  const requested: string[] = []
   for (const topic of topics) {
     const bit = isTopic(topic) ? TOPIC_BITS[topic] : 0
-    if (topic === 'all') throw new Unfit('"all" stands alone: topics must be ["all"] or single topics.')
-    if (bit === 0) throw new Unfit(`topics must be ${TOPIC_WORDS}, in lower case; found ${shown(topic)}.`)
-    if ((bits & bit) !== 0) throw new Unfit(`each topic may be asked for once in a message; found ${shown(topic)} again.`)
+    if (topic === 'all') throw new InvalidMessage('"all" stands alone: topics must be ["all"] or single topics.')
+    if (bit === 0) throw new InvalidMessage(`topics must be ${TOPIC_NAMES}, in lower case; found ${shown(topic)}.`)
+    if ((bits & bit) !== 0) throw new InvalidMessage(`each topic may be asked for once in a message; found ${shown(topic)} again.`)
     bits |= bit
-    asked.push(topic)
+    requested.push(topic)
   }
-  return { bits, asked }
+  return { bits, requested }
 }
 
 /** @throws Unfit */
@@ -57,7 +58,7 @@ export function readSubscribeUser(message: Message): SubscribeUser {
   const { after } = message
   if (after === undefined || after === null) return { userId: readUserId(message), after: null }
   if (typeof after !== 'number' || !Number.isSafeInteger(after) || after < 0) {
-    throw new Unfit(`after must be the seq of an update, a whole number from 0, was ${shown(after)}.`)
+    throw new InvalidMessage(`after must be the seq of an update, a whole number from 0, was ${shown(after)}.`)
   }
   return { userId: readUserId(message), after }
 }
@@ -67,18 +68,19 @@ export function readUserId({ user_id }: Message): UserId {
   try {
     return parseUserId(user_id)
   } catch (cause) {
-    throw cause instanceof Malformed ? new Unfit(`${cause.message}.`) : cause
+    throw cause instanceof Malformed ? new InvalidMessage(`${cause.message}.`) : cause
   }
 }
 
 /** @throws Unfit */
 export function readSeq({ seq }: Message): number | undefined {
   if (seq === undefined || seq === null) return undefined
-  if (typeof seq !== 'number' || !Number.isSafeInteger(seq)) throw new Unfit(`seq must be a whole number or left out, was ${shown(seq)}.`)
+  if (typeof seq !== 'number' || !Number.isSafeInteger(seq))
+    throw new InvalidMessage(`seq must be a whole number or left out, was ${shown(seq)}.`)
   return seq
 }
 
-const TOPIC_WORDS = `${TOPICS.join(', ')}, or ["all"]`
+const TOPIC_NAMES = `${TOPICS.join(', ')}, or ["all"]`
 
 function isTopic(topic: unknown): topic is keyof typeof TOPIC_BITS {
   return typeof topic === 'string' && Object.hasOwn(TOPIC_BITS, topic)
@@ -87,7 +89,7 @@ function isTopic(topic: unknown): topic is keyof typeof TOPIC_BITS {
 function readExtensions(extensions: unknown): ReadonlySet<string> {
   if (extensions === undefined || extensions === null) return new Set()
   if (!Array.isArray(extensions) || extensions.length > EXTENSIONS_MAX || !extensions.every(name => typeof name === 'string')) {
-    throw new Unfit(`extensions must be a list of at most ${EXTENSIONS_MAX} names.`)
+    throw new InvalidMessage(`extensions must be a list of at most ${EXTENSIONS_MAX} names.`)
   }
   return new Set(extensions)
 }

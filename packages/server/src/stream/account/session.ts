@@ -10,17 +10,17 @@ import type { Meter } from '@trunkline/core/ports/meter'
 import type { Store } from '@trunkline/core/ports/store'
 import type { Hasher } from '@trunkline/core/ports/vault'
 import { type ServerMessage, STREAM_VERSION } from '../../wire/stream.ts'
+import { CLOSE, type ClientConnection, type Listener } from '../client-connection.ts'
 import { messageFrame } from '../frame.ts'
 import { Inbox, type InboxOwner } from '../inbox.ts'
-import { CLOSE, type Line, type Listener } from '../line.ts'
 import { type Message, readMessage } from '../message.ts'
 import type { Feed, Subscriber } from './feed.ts'
 import { type Hub, statusMessage } from './hub.ts'
 import type { SessionLimits } from './limits.ts'
-import type { Places } from './places.ts'
-import { Proof } from './proof.ts'
 import { Replay, ReplayRefused, type ReplayTarget } from './replay.ts'
 import * as requests from './requests.ts'
+import { SessionCredentials } from './session-credentials.ts'
+import type { AccountSessionSlots } from './session-slots.ts'
 
 export interface SessionDeps {
   readonly store: Pick<Store, 'users' | 'events' | 'connections'>
@@ -34,13 +34,13 @@ export interface SessionDeps {
   readonly log: Log
   readonly meter: Meter
   readonly hub: Hub
-  readonly places: Places
+  readonly slots: AccountSessionSlots
   /** Notes a failed authentication of the address. */
   readonly failed: (address: string) => void
   /** Notes that the platform asked for a user it has not. */
   readonly denied: (address: string, platformId: PlatformId) => void
   /** Reads the store when it is the session's turn: thousands may subscribe at once. */
-  readonly inTurn: <T>(read: () => Promise<T>) => Promise<T>
+  readonly withPermit: <T>(read: () => Promise<T>) => Promise<T>
   /** Counts replacements of client secrets: what was proved before one is to be proved again. */
   readonly secretChanges: () => number
   /** Called once, as the session is authenticated. */
@@ -53,9 +53,9 @@ export interface SessionDeps {
 /** One client on the broker stream: who it is, what it wants, and the giving of it. It knows lines, and no sockets. */
 export class AccountSession implements Listener, Subscriber, InboxOwner {
   readonly sessionId: string
-  readonly proof: Proof
+  readonly credentials: SessionCredentials
   readonly #deps: SessionDeps
-  readonly #line: Line
+  readonly #client: ClientConnection
   readonly #address: string
   readonly #inbox: Inbox
   #platform: Platform | null = null
@@ -69,18 +69,18 @@ export class AccountSession implements Listener, Subscriber, InboxOwner {
   /** Ends the waiting for an authentication. */
   #known: AbortController | null = new AbortController()
 
-  constructor(deps: SessionDeps, line: Line, address: string) {
+  constructor(deps: SessionDeps, client: ClientConnection, address: string) {
     this.#deps = deps
-    this.#line = line
+    this.#client = client
     this.#address = address
     this.sessionId = deps.ids.uuid()
     this.#inbox = new Inbox(this, deps.clock, deps.limits.inbox)
-    this.proof = new Proof(deps, address, reason => this.finish(CLOSE.unauthenticated, reason))
+    this.credentials = new SessionCredentials(deps, address, reason => this.finish(CLOSE.unauthenticated, reason))
   }
 
   /** Greets, and begins to wait for the authentication. */
   start(): void {
-    this.#say({
+    this.#send({
       type: 'welcome',
       session_id: this.sessionId,
       message: `Send authenticate within ${this.#deps.limits.authenticateMs / 1_000} seconds.`
@@ -105,7 +105,7 @@ export class AccountSession implements Listener, Subscriber, InboxOwner {
   }
 
   /** Its updates are never thinned, so there is nothing to catch up with. */
-  relieved(): void {}
+  caughtUp(): void {}
 
   gone(): void {
     this.#end()
@@ -116,29 +116,29 @@ export class AccountSession implements Listener, Subscriber, InboxOwner {
   finish(code: number, reason: string): void {
     if (this.#isOver) return
     this.#end()
-    this.#line.finish(code, reason)
+    this.#client.finish(code, reason)
   }
 
   update(feed: Feed, seq: number, frame: Uint8Array): void {
-    if (this.#ahead !== null && !this.#isNews(feed, seq)) return
-    this.#line.send(frame)
+    if (this.#ahead !== null && !this.#isNew(feed, seq)) return
+    this.#client.send(frame)
   }
 
   status(frame: () => Uint8Array): void {
-    if (this.#wantsStatus) this.#line.send(frame())
+    if (this.#wantsStatus) this.#client.send(frame())
   }
 
   removed(feed: Feed): void {
     this.#drop(feed)
-    this.#say({ type: 'user_unsubscribed', user_id: feed.userId })
+    this.#send({ type: 'user_unsubscribed', user_id: feed.userId })
   }
 
   pause(): void {
-    this.#line.pause()
+    this.#client.pause()
   }
 
   resume(): void {
-    this.#line.resume()
+    this.#client.resume()
   }
 
   handle(text: string): Promise<void> | undefined {
@@ -164,49 +164,49 @@ export class AccountSession implements Listener, Subscriber, InboxOwner {
           this.#pong(requests.readSeq(message ?? {}))
           return undefined
         default:
-          throw new requests.Unfit(message === null ? NOT_JSON : UNKNOWN_ACTION)
+          throw new requests.InvalidMessage(message === null ? NOT_JSON : UNKNOWN_ACTION)
       }
     } catch (cause) {
-      if (!(cause instanceof requests.Unfit)) throw cause
+      if (!(cause instanceof requests.InvalidMessage)) throw cause
       if (action === 'subscribe' || action === 'subscribe_user') this.#refuse(cause.message)
-      else this.#say({ type: 'error', message: cause.message })
+      else this.#send({ type: 'error', message: cause.message })
       return undefined
     }
   }
 
   async #authenticate(message: Message): Promise<void> {
     if (this.#platform !== null) {
-      this.#say({ type: 'auth_error', message: 'This session is authenticated already; go on with it, or open another one.' })
+      this.#send({ type: 'auth_error', message: 'This session is authenticated already; go on with it, or open another one.' })
       return
     }
-    const { places, secretChanges } = this.#deps
+    const { slots, secretChanges } = this.#deps
     try {
       const { clientId, clientSecret, extensions } = requests.readAuthenticate(message)
       let changes = secretChanges()
-      let proven = await this.proof.of(clientId, clientSecret)
+      let proven = await this.credentials.of(clientId, clientSecret)
       const { platform } = proven
       if (this.#isOver) return
-      if (!(await places.take(proven.key, this.sessionId))) {
-        throw new requests.Unfit(
-          `The concurrent-session limit is reached: this client_id has ${places.limit} sessions, the most it may. Close one of them first.`
+      if (!(await slots.take(proven.key, this.sessionId))) {
+        throw new requests.InvalidMessage(
+          `The concurrent-session limit is reached: this client_id has ${slots.limit} sessions, the most it may. Close one of them first.`
         )
       }
-      if (this.#isOver) return places.release(this.sessionId)
+      if (this.#isOver) return slots.release(this.sessionId)
       while (changes !== secretChanges()) {
         changes = secretChanges()
-        proven = await this.proof.of(clientId, clientSecret).catch(cause => {
-          places.release(this.sessionId)
+        proven = await this.credentials.of(clientId, clientSecret).catch(cause => {
+          slots.release(this.sessionId)
           throw cause
         })
-        if (this.#isOver) return places.release(this.sessionId)
+        if (this.#isOver) return slots.release(this.sessionId)
       }
       this.#known?.abort()
       this.#known = null
       this.#platform = platform
       this.#deps.known(this)
-      this.proof.hold(proven)
+      this.credentials.hold(proven)
       this.#wantsStatus = extensions.has('stream_status')
-      this.#say({ type: 'auth_success', message: 'Authenticated.', version: STREAM_VERSION })
+      this.#send({ type: 'auth_success', message: 'Authenticated.', version: STREAM_VERSION })
     } catch (cause) {
       this.#notAuthenticated(cause)
     }
@@ -216,30 +216,30 @@ export class AccountSession implements Listener, Subscriber, InboxOwner {
     if (this.#isOver) return
     const code = cause instanceof ServiceError ? cause.code : null
     const isWrong = cause instanceof ServiceError && WRONG.has(cause.code)
-    if (!isWrong && !(cause instanceof requests.Unfit)) {
+    if (!isWrong && !(cause instanceof requests.InvalidMessage)) {
       this.#deps.log.warn('an authentication could not be checked', { sessionId: this.sessionId, cause })
-      this.#say({ type: 'auth_error', message: 'The credentials cannot be checked just now; try again in a second.' })
+      this.#send({ type: 'auth_error', message: 'The credentials cannot be checked just now; try again in a second.' })
       return
     }
     this.#failures += 1
     this.#deps.meter.count('stream_authentications_failed_total')
     if (isWrong) this.#deps.failed(this.#address)
-    this.#say({ type: 'auth_error', message: code === 'credentials_invalid' ? WRONG_CREDENTIALS : cause.message })
+    this.#send({ type: 'auth_error', message: code === 'credentials_invalid' ? WRONG_CREDENTIALS : cause.message })
     if (this.#failures >= this.#deps.limits.failuresMax || code === 'rate_limited')
       this.finish(CLOSE.tooManyFailures, 'too many failed authentications')
   }
 
-  #subscribe({ bits, asked }: { readonly bits: number; readonly asked: readonly string[] }): void {
+  #subscribe({ bits, requested }: { readonly bits: number; readonly requested: readonly string[] }): void {
     this.#topics |= bits
-    this.#say({ type: 'subscribed', subscription_id: this.#deps.ids.uuid(), topics: [...asked] })
+    this.#send({ type: 'subscribed', subscription_id: this.#deps.ids.uuid(), topics: [...requested] })
   }
 
   async #subscribeUser({ platformId }: Platform, { userId, after }: requests.SubscribeUser): Promise<void> {
-    const { store, hub, log, inTurn } = this.#deps
+    const { store, hub, log, withPermit } = this.#deps
     let feed: Feed | null = null
     let isOurs = false
     try {
-      const { endings } = hub
+      const { removals } = hub
       const user = await this.#enabledUser(platformId, userId)
       if (this.#isOver) return
       const { userKey } = user
@@ -247,31 +247,33 @@ export class AccountSession implements Listener, Subscriber, InboxOwner {
       if (present !== undefined && after === null) {
         // A replay may have been ahead of what the feed has delivered since.
         const seq = Math.max(present.position, this.#ahead?.get(present) ?? 0)
-        return this.#say({ type: 'user_subscribed', user_id: userId, seq })
+        return this.#send({ type: 'user_subscribed', user_id: userId, seq })
       }
       if (present === undefined && this.#feeds.size >= this.#deps.limits.usersMax) {
-        throw new requests.Unfit(`This session has ${this.#deps.limits.usersMax} users, the most it may; use another session for more.`)
+        throw new requests.InvalidMessage(
+          `This session has ${this.#deps.limits.usersMax} users, the most it may; use another session for more.`
+        )
       }
-      feed = await inTurn(() => hub.join(user))
+      feed = await withPermit(() => hub.join(user))
       // From the join on the hub ends the feed with its user. That somebody was removed or disabled before it, nobody told this session.
-      if (endings !== hub.endings && (await this.#enabledUser(platformId, userId)).userKey !== userKey)
-        throw new requests.Unfit(UNKNOWN_USER)
+      if (removals !== hub.removals && (await this.#enabledUser(platformId, userId)).userKey !== userKey)
+        throw new requests.InvalidMessage(UNKNOWN_USER)
       // A replay that is refused leaves the subscription there may be as it was.
       const replay = after === null ? null : await Replay.begin(store.events, feed, after)
       if (this.#isOver) return hub.leave(feed)
-      if (feed.isRemoved) throw new requests.Unfit(UNKNOWN_USER)
+      if (feed.isRemoved) throw new requests.InvalidMessage(UNKNOWN_USER)
       if (present !== undefined) this.#drop(present)
       this.#feeds.set(userKey, feed)
       isOurs = true
       if (replay === null) {
         hub.attach(feed, this)
-        this.#say({ type: 'user_subscribed', user_id: userId, seq: feed.position })
+        this.#send({ type: 'user_subscribed', user_id: userId, seq: feed.position })
       } else await this.#replay(feed, replay)
-      if (this.#wantsStatus && !(await this.#tellHealth(feed))) void this.#tellHealthLater(feed)
+      if (this.#wantsStatus && !(await this.#sendHealth(feed))) void this.#sendHealthLater(feed)
     } catch (cause) {
       if (feed !== null && !isOurs) hub.leave(feed)
       else if (feed !== null && this.#feeds.get(feed.userKey) === feed) this.#drop(feed)
-      if (cause instanceof requests.Unfit || cause instanceof ReplayRefused) return this.#refuse(cause.message, userId)
+      if (cause instanceof requests.InvalidMessage || cause instanceof ReplayRefused) return this.#refuse(cause.message, userId)
       log.warn('a user could not be subscribed', { sessionId: this.sessionId, cause })
       this.#refuse('The subscription cannot be made just now; try again in a second.', userId)
     }
@@ -279,19 +281,19 @@ export class AccountSession implements Listener, Subscriber, InboxOwner {
 
   /** @throws Unfit when there is none. */
   async #enabledUser(platformId: PlatformId, userId: UserId): Promise<User> {
-    const known = await this.#deps.inTurn(() => this.#deps.store.users.find(platformId, userId))
+    const known = await this.#deps.withPermit(() => this.#deps.store.users.find(platformId, userId))
     if (known !== null && known.disabledAt === null) return known.user
     if (!this.#isOver) this.#deps.denied(this.#address, platformId)
-    throw new requests.Unfit(UNKNOWN_USER)
+    throw new requests.InvalidMessage(UNKNOWN_USER)
   }
 
   /** @throws ReplayRefused */
   async #replay(feed: Feed, replay: Replay): Promise<void> {
-    this.#say({ type: 'user_subscribed', user_id: feed.userId, seq: replay.position })
+    this.#send({ type: 'user_subscribed', user_id: feed.userId, seq: replay.position })
     const target: ReplayTarget = {
       wanted: () => (this.#isOver || feed.isRemoved || this.#feeds.get(feed.userKey) !== feed ? null : this.#topics),
-      send: frame => this.#line.send(frame),
-      taken: () => this.#line.idle()
+      send: frame => this.#client.send(frame),
+      taken: () => this.#client.idle()
     }
     let position = await replay.run(this.#deps.hub, target)
     // Between its last look at the feed and this line an event may have been delivered to everybody but us.
@@ -304,18 +306,18 @@ export class AccountSession implements Listener, Subscriber, InboxOwner {
       this.#ahead.set(feed, position)
     }
     this.#deps.hub.attach(feed, this)
-    this.#say({ type: 'caught_up', user_id: feed.userId, seq: position })
+    this.#send({ type: 'caught_up', user_id: feed.userId, seq: position })
   }
 
   /** Tells how the user's connections are; false when the store does not say which there are. The subscription stands either way. */
-  async #tellHealth(feed: Feed): Promise<boolean> {
+  async #sendHealth(feed: Feed): Promise<boolean> {
     const { store, mirrors, log } = this.#deps
     const isWanted = () => !this.#isOver && this.#feeds.get(feed.userKey) === feed
     if (!isWanted()) return true
     try {
       const connections = await store.connections.listByUser(feed.userKey, null)
       if (!isWanted()) return true
-      for (const connection of connections) this.#say(statusMessage(feed.userId, connection.connectionId, mirrors.health(connection)))
+      for (const connection of connections) this.#send(statusMessage(feed.userId, connection.connectionId, mirrors.health(connection)))
       return true
     } catch (cause) {
       log.warn('how a user’s connections are could not be read; asked again', { sessionId: this.sessionId, cause })
@@ -323,14 +325,14 @@ export class AccountSession implements Listener, Subscriber, InboxOwner {
     }
   }
 
-  async #tellHealthLater(feed: Feed): Promise<void> {
+  async #sendHealthLater(feed: Feed): Promise<void> {
     do await this.#deps.clock.sleep(STATUS_RETRY_MS)
-    while (!(await this.#tellHealth(feed)))
+    while (!(await this.#sendHealth(feed)))
   }
 
   #unsubscribeUser(userId: Feed['userId']): void {
     for (const feed of this.#feeds.values()) if (feed.userId === userId) this.#drop(feed)
-    this.#say({ type: 'user_unsubscribed', user_id: userId })
+    this.#send({ type: 'user_unsubscribed', user_id: userId })
   }
 
   #drop(feed: Feed): void {
@@ -341,10 +343,10 @@ export class AccountSession implements Listener, Subscriber, InboxOwner {
   }
 
   #pong(seq: number | undefined): void {
-    this.#say(seq === undefined ? { type: 'pong' } : { type: 'pong', seq })
+    this.#send(seq === undefined ? { type: 'pong' } : { type: 'pong', seq })
   }
 
-  #isNews(feed: Feed, seq: number): boolean {
+  #isNew(feed: Feed, seq: number): boolean {
     const sent = this.#ahead?.get(feed)
     if (sent === undefined) return true
     if (seq <= sent) return false
@@ -354,13 +356,13 @@ export class AccountSession implements Listener, Subscriber, InboxOwner {
   }
 
   #refuse(message: string, userId?: string): void {
-    this.#say(userId === undefined ? { type: 'subscription_failed', message } : { type: 'subscription_failed', message, user_id: userId })
+    this.#send(userId === undefined ? { type: 'subscription_failed', message } : { type: 'subscription_failed', message, user_id: userId })
   }
 
   tooMany(isLast: boolean): void {
     if (this.#isOver) return
     const { burst, perSecond } = this.#deps.limits.inbox
-    this.#say({ type: 'error', message: `Too many messages: at most ${burst} at once and ${perSecond} a second. This one was dropped.` })
+    this.#send({ type: 'error', message: `Too many messages: at most ${burst} at once and ${perSecond} a second. This one was dropped.` })
     if (isLast) this.finish(CLOSE.tooManyFailures, 'too many messages')
   }
 
@@ -381,14 +383,14 @@ export class AccountSession implements Listener, Subscriber, InboxOwner {
     if (this.#isOver) return
     this.#isOver = true
     this.#known?.abort()
-    this.proof.stop()
+    this.credentials.stop()
     this.#inbox.close()
     for (const feed of [...this.#feeds.values()]) this.#drop(feed)
-    if (this.#platform !== null) this.#deps.places.release(this.sessionId)
+    if (this.#platform !== null) this.#deps.slots.release(this.sessionId)
   }
 
-  #say(message: ServerMessage): void {
-    this.#line.send(messageFrame(message))
+  #send(message: ServerMessage): void {
+    this.#client.send(messageFrame(message))
   }
 }
 

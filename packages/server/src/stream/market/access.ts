@@ -6,7 +6,7 @@ import type { KnownToken, Store } from '@trunkline/core/ports/store'
 import type { Hasher } from '@trunkline/core/ports/vault'
 
 /** What a token gives: the data of one connection, for its user. */
-export interface Pass {
+export interface AccessGrant {
   readonly tokenHash: string
   readonly userKey: UserKey
   readonly connection: Connection
@@ -27,24 +27,24 @@ export class AccessRefused extends Error {
 }
 
 /** One answer for every token that is not good any more, so that nothing can be told from it. */
-export const NOT_GOOD =
+export const TOKEN_INVALID =
   'The access token is unknown, has ended, or was followed by a newer one; get a new one with GET /connections/{connection_id}/token.'
 
 /** Why a session ends whose token was had with a key, or a secret of one, that is good no more. */
 export const KEY_ENDED = 'The platform’s key this token was had with has ended, or its secret was replaced; get a new access token.'
 
 /** The pass behind an access token. @throws AccessRefused */
-export async function admitted(
+export async function grantOf(
   { store, hasher, clock }: { readonly store: Pick<Store, 'tokens' | 'connections'>; readonly hasher: Hasher; readonly clock: Clock },
   accessToken: string
-): Promise<Pass> {
+): Promise<AccessGrant> {
   const tokenHash = hasher.hash(accessToken)
   const token = await store.tokens.find(tokenHash)
   const now = clock.now()
   const isGood = token !== null && token.supersededAt === null && isAlive(token, now) && !hasEnded(token, now)
-  if (!isGood) throw new AccessRefused('auth_error', NOT_GOOD)
+  if (!isGood) throw new AccessRefused('auth_error', TOKEN_INVALID)
   const connection = await store.connections.find(token.connectionId)
-  if (connection === null) throw new AccessRefused('auth_error', NOT_GOOD)
+  if (connection === null) throw new AccessRefused('auth_error', TOKEN_INVALID)
   if (connection.status !== 'ACTIVE') {
     throw new AccessRefused(
       'connection_broken',

@@ -6,10 +6,10 @@ import type { KeyId, PlatformId, UserKey } from '@trunkline/core/domain/ids'
 import { addressGroup } from '../../auth/address.ts'
 import { BoundedLog } from '../../auth/bounded-log.ts'
 import { FailedAttempts } from '../../auth/failed-attempts.ts'
-import type { LineLimits, Room } from '../door.ts'
-import type { Line, Listener } from '../line.ts'
-import { OUTBOX_LIMITS } from '../outbox.ts'
-import { AccessRefused, admitted, KEY_ENDED, keyEnd, NOT_GOOD, type Pass } from './access.ts'
+import type { ClientConnection, Listener } from '../client-connection.ts'
+import type { ClientConnectionLimits, StreamEndpoint } from '../gateway.ts'
+import { SEND_BUFFER_LIMITS } from '../send-buffer.ts'
+import { type AccessGrant, AccessRefused, grantOf, KEY_ENDED, keyEnd, TOKEN_INVALID } from './access.ts'
 import { MARKET_SESSION_LIMITS, type MarketSessionLimits } from './limits.ts'
 import { MarketSession, type MarketSessionDeps } from './session.ts'
 import { NoSlot, SessionSlots, SLOT_LIMITS, type SlotLimits } from './session-slots.ts'
@@ -21,18 +21,18 @@ const SNAPSHOTS = { atOnce: 8, ms: 30_000 }
 /** Of these, one user's: somebody with many sessions must not keep the others waiting. */
 const SNAPSHOTS_OF_USER = { atOnce: 2, ms: 60_000 }
 /** A whole snapshot of 50,000 bars and what comes meanwhile; a quarter of a million trades. */
-const OUTBOX = { ...OUTBOX_LIMITS, messagesMax: 262_144, bytesMax: 16 * 1024 * 1024 }
-export const MARKET_LINE_LIMITS: LineLimits = { messageBytesMax: 16 * 1024, outbox: OUTBOX }
+const SEND_BUFFER = { ...SEND_BUFFER_LIMITS, messagesMax: 262_144, bytesMax: 16 * 1024 * 1024 }
+export const MARKET_CONNECTION_LIMITS: ClientConnectionLimits = { messageBytesMax: 16 * 1024, sendBuffer: SEND_BUFFER }
 
 /** All sessions of the node, and the rules between those of one user. */
-export class MarketStream implements Room {
-  readonly limits = MARKET_LINE_LIMITS
+export class MarketStream implements StreamEndpoint {
+  readonly limits = MARKET_CONNECTION_LIMITS
   readonly #bus: AppDeps['bus']
   readonly #shared: MarketSessionDeps
   readonly #sessions = new Set<MarketSession>()
   /** What is called once a session is authenticated. */
   readonly #known = new WeakMap<MarketSession, () => void>()
-  readonly #seated = new Map<UserKey, Set<MarketSession>>()
+  readonly #registered = new Map<UserKey, Set<MarketSession>>()
   readonly #slots: SessionSlots<MarketSession>
   readonly #unsubscribe: () => void
   readonly #stopping = new AbortController()
@@ -55,10 +55,10 @@ export class MarketStream implements Room {
       meter,
       admit: (token, address, enter) =>
         limited(attempts, { of: 'token', address, name: null, secretHash: deps.hasher.hash(token) }, () => this.#admit(deps, token, enter)),
-      seat: (session, pass) => this.#seat(session, pass),
+      register: (session, grant) => this.#register(session, grant),
       join: connection => markets.join(connection),
       leave: (connection, market) => markets.leave(connection, market),
-      inTurn: (userKey, read) => readsOfUser.take(userKey, () => reads.take('snapshot', read, signal), signal),
+      withPermit: (userKey, read) => readsOfUser.take(userKey, () => reads.take('snapshot', read, signal), signal),
       failed: address => {
         const refused = { actor: 'anonymous', target: 'market', reason: 'auth_error', requestId: null } as const
         deps.accessAudit.note({ action: 'access.failed', ...refused, ip: address, group: addressGroup(address) })
@@ -88,13 +88,13 @@ export class MarketStream implements Room {
         case 'connection_health':
           if (message.health.state === 'broken') this.#evict(message.userKey, BROKEN, message.connectionId)
       }
-    }, HEARD)
+    }, BUS_MESSAGES)
   }
 
   /** Sessions whose token was good. */
   get authenticated(): number {
     let count = 0
-    for (const sessions of this.#seated.values()) count += sessions.size
+    for (const sessions of this.#registered.values()) count += sessions.size
     return count
   }
 
@@ -104,8 +104,8 @@ export class MarketStream implements Room {
     return count
   }
 
-  open(line: Line, address: string, known: () => void = () => undefined): Listener {
-    const session = new MarketSession(this.#shared, line, address)
+  open(client: ClientConnection, address: string, known: () => void = () => undefined): Listener {
+    const session = new MarketSession(this.#shared, client, address)
     this.#sessions.add(session)
     this.#known.set(session, known)
     session.start()
@@ -122,38 +122,40 @@ export class MarketStream implements Room {
   }
 
   /** @throws AccessRefused */
-  async #admit(deps: AppDeps, accessToken: string, enter: (pass: Pass) => void): Promise<void> {
+  async #admit(deps: AppDeps, accessToken: string, enter: (grant: AccessGrant) => void): Promise<void> {
     let known: readonly string[] = []
     for (let looks = 0; looks < LOOKS_MAX; looks++) {
       const before = this.#evictions
-      const pass = await admitted(deps, accessToken)
+      const grant = await grantOf(deps, accessToken)
       // While this token was looked up, a newer one may have been used: then another look finds this one superseded. Times say nothing of it.
-      const rivals = this.#rivals(pass)
-      if (before === this.#evictions && rivals.every(rival => known.includes(rival))) return enter(pass)
+      const rivals = this.#rivals(grant)
+      if (before === this.#evictions && rivals.every(rival => known.includes(rival))) return enter(grant)
       known = rivals
     }
-    throw new AccessRefused('auth_error', NOT_GOOD)
+    throw new AccessRefused('auth_error', TOKEN_INVALID)
   }
 
   /** Other tokens of the same connection that sessions use. */
-  #rivals({ userKey, tokenHash, connection: { connectionId } }: Pass): readonly string[] {
-    const passes = [...(this.#seated.get(userKey) ?? [])].flatMap(({ pass }) => pass ?? [])
-    return passes.filter(pass => pass.connection.connectionId === connectionId && pass.tokenHash !== tokenHash).map(pass => pass.tokenHash)
+  #rivals({ userKey, tokenHash, connection: { connectionId } }: AccessGrant): readonly string[] {
+    const passes = [...(this.#registered.get(userKey) ?? [])].flatMap(({ grant }) => grant ?? [])
+    return passes
+      .filter(grant => grant.connection.connectionId === connectionId && grant.tokenHash !== tokenHash)
+      .map(grant => grant.tokenHash)
   }
 
   /** The user's sessions that use another token, or come from another address, end on every node. */
-  #seat(session: MarketSession, pass: Pass): void {
-    const { userKey, tokenHash } = pass
-    const others = this.#seated.get(userKey) ?? new Set<MarketSession>()
-    this.#takeSlot(session, pass)
+  #register(session: MarketSession, grant: AccessGrant): void {
+    const { userKey, tokenHash } = grant
+    const others = this.#registered.get(userKey) ?? new Set<MarketSession>()
+    this.#takeSlot(session, grant)
     this.#bus.publish({ type: 'market_token_used', userKey, tokenHash, address: session.address })
-    this.#seated.set(userKey, others.add(session))
+    this.#registered.set(userKey, others.add(session))
   }
 
   /** Counts those of the user that stay: with the same token, from the same address. @throws AccessRefused */
-  #takeSlot(session: MarketSession, { userKey, tokenHash, connection }: Pass): void {
-    const others = [...(this.#seated.get(userKey) ?? [])]
-    const stays = (other: MarketSession) => !other.isOver && other.pass?.tokenHash === tokenHash && other.address === session.address
+  #takeSlot(session: MarketSession, { userKey, tokenHash, connection }: AccessGrant): void {
+    const others = [...(this.#registered.get(userKey) ?? [])]
+    const stays = (other: MarketSession) => !other.isOver && other.grant?.tokenHash === tokenHash && other.address === session.address
     try {
       this.#slots.take(session, { platformId: connection.platformId, address: session.address }, others.filter(stays).length)
     } catch (cause) {
@@ -162,8 +164,8 @@ export class MarketStream implements Room {
   }
 
   #keepOnly({ userKey, tokenHash, address }: { readonly userKey: UserKey; readonly tokenHash: string; readonly address: string }): void {
-    for (const session of [...(this.#seated.get(userKey) ?? [])]) {
-      if (session.pass?.tokenHash !== tokenHash) session.evict('auth_error', 'Another access token of this user is in use now.')
+    for (const session of [...(this.#registered.get(userKey) ?? [])]) {
+      if (session.grant?.tokenHash !== tokenHash) session.evict('auth_error', 'Another access token of this user is in use now.')
       else if (session.address !== address) session.evict('auth_error', 'The access token is used from another address now.')
       if (session.isOver) this.#slots.release(session)
     }
@@ -173,7 +175,7 @@ export class MarketStream implements Room {
   #evictAll({ platformId, keyId }: { readonly platformId: PlatformId; readonly keyId: KeyId | null }): void {
     this.#evictions += 1
     for (const session of [...this.#sessions]) {
-      if (session.pass?.connection.platformId !== platformId || (keyId !== null && session.pass.keyId !== keyId)) continue
+      if (session.grant?.connection.platformId !== platformId || (keyId !== null && session.grant.keyId !== keyId)) continue
       session.evict('auth_error', 'The platform, or the key this token was had with, was disabled.')
       this.#slots.release(session)
     }
@@ -187,15 +189,15 @@ export class MarketStream implements Room {
 
   /** A secret of the platform was replaced: sessions end whose token was had with one that is good no more, at once or when it ends. */
   async #recheck({ store, clock, log }: AppDeps, platformId: PlatformId): Promise<void> {
-    const sessions = [...this.#sessions].filter(({ pass }) => pass?.connection.platformId === platformId)
-    for (const [tokenHash, using] of Map.groupBy(sessions, ({ pass }) => pass?.tokenHash)) {
+    const sessions = [...this.#sessions].filter(({ grant }) => grant?.connection.platformId === platformId)
+    for (const [tokenHash, using] of Map.groupBy(sessions, ({ grant }) => grant?.tokenHash)) {
       if (tokenHash === undefined) continue
       const end = await keyEnd(store, tokenHash, clock.now()).catch((cause: unknown) => {
         log.warn('sessions end: whether the key of their token is still good could not be read', { sessions: using.length, cause })
         return 'over' as const
       })
       for (const session of using) {
-        if (end !== 'over') session.lifetime.endAt(end)
+        if (end !== 'over') session.expiry.endAt(end)
         else session.evict('auth_error', KEY_ENDED)
         if (session.isOver) this.#slots.release(session)
       }
@@ -209,8 +211,8 @@ export class MarketStream implements Room {
     code: 'auth_error' | 'connection_broken' = 'connection_broken'
   ): void {
     this.#evictions += 1
-    for (const session of [...(this.#seated.get(userKey) ?? [])]) {
-      if (connectionId === null || session.pass?.connection.connectionId === connectionId) session.evict(code, message)
+    for (const session of [...(this.#registered.get(userKey) ?? [])]) {
+      if (connectionId === null || session.grant?.connection.connectionId === connectionId) session.evict(code, message)
       if (session.isOver) this.#slots.release(session)
     }
   }
@@ -218,10 +220,10 @@ export class MarketStream implements Room {
   #forget(session: MarketSession): void {
     this.#sessions.delete(session)
     this.#slots.release(session)
-    const { pass } = session
-    if (pass === null) return
-    const others = this.#seated.get(pass.userKey)
-    if (others?.delete(session) === true && others.size === 0) this.#seated.delete(pass.userKey)
+    const { grant } = session
+    if (grant === null) return
+    const others = this.#registered.get(grant.userKey)
+    if (others?.delete(session) === true && others.size === 0) this.#registered.delete(grant.userKey)
   }
 }
 
@@ -229,9 +231,9 @@ export class MarketStream implements Room {
 async function limited<T>(attempts: FailedAttempts, attempt: Attempt, admit: () => Promise<T>): Promise<T> {
   attempts.demandCalm(attempt)
   try {
-    const admitted = await admit()
+    const result = await admit()
     attempts.proved(attempt)
-    return admitted
+    return result
   } catch (cause) {
     if (cause instanceof AccessRefused) attempts.failed(attempt)
     else attempts.undecided(attempt)
@@ -241,7 +243,7 @@ async function limited<T>(attempts: FailedAttempts, attempt: Attempt, admit: () 
 
 const LOOKS_MAX = 10
 const SECRET_CHANGED = 'The user’s secret was replaced; get a new access token with the new one.'
-const HEARD = [
+const BUS_MESSAGES = [
   'market_token_used',
   'connection_removed',
   'connection_renewed',

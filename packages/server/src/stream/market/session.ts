@@ -10,12 +10,12 @@ import type { Meter } from '@trunkline/core/ports/meter'
 import { TooManyFailures } from '../../auth/failed-attempts.ts'
 import type { MarketErrorCode, MarketMessage } from '../../wire/market.ts'
 import { STREAM_VERSION } from '../../wire/stream.ts'
+import { CLOSE, type ClientConnection, type Listener } from '../client-connection.ts'
+import { ExpiryTimer } from '../expiry-timer.ts'
 import { messageFrame } from '../frame.ts'
 import { Inbox, type InboxOwner } from '../inbox.ts'
-import { Lifetime } from '../lifetime.ts'
-import { CLOSE, type Line, type Listener } from '../line.ts'
 import { type Message, readMessage } from '../message.ts'
-import { AccessRefused, KEY_ENDED, type Pass } from './access.ts'
+import { type AccessGrant, AccessRefused, KEY_ENDED } from './access.ts'
 import type { MarketSessionLimits } from './limits.ts'
 import * as requests from './requests.ts'
 import { snapshotText } from './snapshot.ts'
@@ -30,13 +30,13 @@ export interface MarketSessionDeps {
    * Finds whose token it is, and of which connection, and calls `enter` while that is certain. @throws AccessRefused, and what `enter` throws;
    * TooManyFailures of the address, with nothing looked up or after one too many
    */
-  readonly admit: (token: string, address: string, enter: (pass: Pass) => void) => Promise<void>
+  readonly admit: (token: string, address: string, enter: (grant: AccessGrant) => void) => Promise<void>
   /** Sessions of the user that may not be beside this one are ended. @throws AccessRefused when a newer token came first */
-  readonly seat: (session: MarketSession, pass: Pass) => void
+  readonly register: (session: MarketSession, grant: AccessGrant) => void
   readonly join: (connection: Connection) => ConnectionMarket
   readonly leave: (connection: Connection, market: ConnectionMarket) => void
   /** Reads past bars when it is the user's turn: each may be megabytes. */
-  readonly inTurn: <T>(userKey: UserKey, read: () => Promise<T>) => Promise<T>
+  readonly withPermit: <T>(userKey: UserKey, read: () => Promise<T>) => Promise<T>
   /** Notes a failed authentication of the address. */
   readonly failed: (address: string) => void
   /** Called once, when the session is authenticated. */
@@ -50,12 +50,12 @@ export interface MarketSessionDeps {
 export class MarketSession implements Listener, InboxOwner, Reader {
   readonly sessionId: string
   readonly address: string
-  readonly line: Line
+  readonly client: ClientConnection
   /** Of the key that its token was had with. */
-  readonly lifetime: Lifetime
+  readonly expiry: ExpiryTimer
   readonly #deps: MarketSessionDeps
   readonly #inbox: Inbox
-  #pass: Pass | null = null
+  #grant: AccessGrant | null = null
   #market: ConnectionMarket | null = null
   #failures = 0
   #isOver = false
@@ -73,12 +73,12 @@ export class MarketSession implements Listener, InboxOwner, Reader {
   /** Ends the waiting for an authentication. */
   #known: AbortController | null = new AbortController()
 
-  constructor(deps: MarketSessionDeps, line: Line, address: string) {
+  constructor(deps: MarketSessionDeps, client: ClientConnection, address: string) {
     this.#deps = deps
-    this.line = line
+    this.client = client
     this.address = address
     this.sessionId = deps.ids.uuid()
-    this.lifetime = new Lifetime(deps.clock, () => this.evict('auth_error', KEY_ENDED))
+    this.expiry = new ExpiryTimer(deps.clock, () => this.evict('auth_error', KEY_ENDED))
     this.#inbox = new Inbox(this, deps.clock, deps.limits.inbox)
   }
 
@@ -88,8 +88,8 @@ export class MarketSession implements Listener, InboxOwner, Reader {
   }
 
   /** Null until it is authenticated. */
-  get pass(): Pass | null {
-    return this.#pass
+  get grant(): AccessGrant | null {
+    return this.#grant
   }
 
   /** It has ended, or is about to once what was sent is out. */
@@ -109,7 +109,7 @@ export class MarketSession implements Listener, InboxOwner, Reader {
     this.text('')
   }
 
-  relieved(): void {
+  caughtUp(): void {
     const behind = this.#behind
     this.#behind = []
     for (const subscription of behind) subscription.catchUp()
@@ -121,18 +121,18 @@ export class MarketSession implements Listener, InboxOwner, Reader {
   }
 
   pause(): void {
-    this.line.pause()
+    this.client.pause()
   }
 
   resume(): void {
-    this.line.resume()
+    this.client.resume()
   }
 
   /** Ends the session once everything it is owed is out. */
   finish(code: number, reason: string): void {
     if (this.#isOver) return
     this.#end()
-    this.line.finish(code, reason)
+    this.client.finish(code, reason)
   }
 
   /** Ends the session because what it stood on is gone, and says so. */
@@ -149,7 +149,7 @@ export class MarketSession implements Listener, InboxOwner, Reader {
   interrupted({ subId }: Subscription, reason: string): void {
     if (this.#interrupted === null) {
       this.#interrupted = new Map()
-      queueMicrotask(() => this.#tellInterrupted())
+      queueMicrotask(() => this.#sendInterrupted())
     }
     const subIds = this.#interrupted.get(reason)
     if (subIds === undefined) this.#interrupted.set(reason, [subId])
@@ -173,17 +173,18 @@ export class MarketSession implements Listener, InboxOwner, Reader {
     let requestId: string | null = null
     try {
       requestId = requests.readRequestId(message)
-      return this.#do(requestId, message)
+      return this.#dispatch(requestId, message)
     } catch (cause) {
       this.#failed(requestId, cause)
       return undefined
     }
   }
 
-  #do(requestId: string, message: Message): Promise<void> | undefined {
+  #dispatch(requestId: string, message: Message): Promise<void> | undefined {
     const { action } = message
     if (action === 'authenticate') return this.#authenticate(requestId, message)
-    if (this.#pass === null) throw new requests.Unfit('not_authenticated', 'Authenticate first: this session is not authenticated.')
+    if (this.#grant === null)
+      throw new requests.InvalidMessage('not_authenticated', 'Authenticate first: this session is not authenticated.')
     switch (action) {
       case 'subscribe':
         // Each is answered when it can be: none waits for another's history.
@@ -196,56 +197,56 @@ export class MarketSession implements Listener, InboxOwner, Reader {
         this.#unsubscribe(requestId, requests.readSubId(message))
         return undefined
       case 'snapshot':
-        return this.#snapshotInLine(requestId, requests.readSnapshot(message), this.#pass)
+        return this.#queueSnapshot(requestId, requests.readSnapshot(message), this.#grant)
       default:
-        throw new requests.Unfit('unknown_action', UNKNOWN_ACTION)
+        throw new requests.InvalidMessage('unknown_action', UNKNOWN_ACTION)
     }
   }
 
   async #authenticate(requestId: string, message: Message): Promise<void> {
-    if (this.#pass !== null) {
+    if (this.#grant !== null) {
       this.#refuse('auth_error', requestId, 'This session is authenticated already; go on with it, or open another one.')
       return
     }
     try {
-      await this.#deps.admit(requests.readAuthenticate(message), this.address, pass => this.#enter(requestId, pass))
+      await this.#deps.admit(requests.readAuthenticate(message), this.address, grant => this.#enter(requestId, grant))
     } catch (cause) {
       this.#notAuthenticated(requestId, cause)
     }
   }
 
   /** At once and whole: what ends the session a moment later comes after the success. */
-  #enter(requestId: string, pass: Pass): void {
+  #enter(requestId: string, grant: AccessGrant): void {
     if (this.#isOver) return
-    const { join, leave, seat } = this.#deps
-    const market = join(pass.connection)
+    const { join, leave, register } = this.#deps
+    const market = join(grant.connection)
     try {
-      seat(this, pass)
+      register(this, grant)
     } catch (cause) {
-      leave(pass.connection, market)
+      leave(grant.connection, market)
       throw cause
     }
-    this.#pass = pass
+    this.#grant = grant
     this.#deps.known(this)
     this.#market = market
     this.#known?.abort()
     this.#known = null
-    this.#say({
+    this.#send({
       type: 'auth_success',
       message: 'Authenticated.',
       request_id: requestId,
       session_id: this.sessionId,
       version: STREAM_VERSION
     })
-    this.lifetime.endAt(pass.keyEndsAt)
+    this.expiry.endAt(grant.keyEndsAt)
   }
 
   #notAuthenticated(requestId: string, cause: unknown): void {
     if (this.#isOver) return
     const isTooMany = cause instanceof TooManyFailures
     const isWrong = cause instanceof AccessRefused || isTooMany
-    const isUnfit = cause instanceof requests.Unfit
-    if (!isWrong && !isUnfit) {
+    const isInvalid = cause instanceof requests.InvalidMessage
+    if (!isWrong && !isInvalid) {
       this.#failed(requestId, cause)
       return
     }
@@ -262,7 +263,7 @@ export class MarketSession implements Listener, InboxOwner, Reader {
     this.#subscribing += 1
     try {
       if (this.#subscriptions.size + this.#subscribing > subscriptionsMax) {
-        throw new requests.Unfit(
+        throw new requests.InvalidMessage(
           'subscription_limit',
           `This session has ${subscriptionsMax} subscriptions, the most it may; end one first.`
         )
@@ -273,7 +274,7 @@ export class MarketSession implements Listener, InboxOwner, Reader {
       this.#lastSubId += 1
       const subscription = new Subscription(String(this.#lastSubId), subscribe, watch, this)
       this.#subscriptions.set(subscription.subId, subscription)
-      this.#say({ type: 'subscription_success', message: 'Subscribed.', ...this.#described(subscription), request_id: requestId })
+      this.#send({ type: 'subscription_success', message: 'Subscribed.', ...this.#described(subscription), request_id: requestId })
       subscription.begin()
     } catch (cause) {
       this.#failed(requestId, cause)
@@ -284,37 +285,40 @@ export class MarketSession implements Listener, InboxOwner, Reader {
 
   #list(requestId: string): void {
     const subscriptions = [...this.#subscriptions.values()].map(subscription => this.#describedInFull(subscription))
-    this.#say({ type: 'subscriptions_list', subscriptions, request_id: requestId, version: STREAM_VERSION })
+    this.#send({ type: 'subscriptions_list', subscriptions, request_id: requestId, version: STREAM_VERSION })
   }
 
   #unsubscribe(requestId: string, subId: string): void {
     const subscription = this.#subscriptions.get(subId)
     if (subscription === undefined) {
-      throw new requests.Unfit('subscription_not_found', 'This session has no subscription with this sub_id; see list_subscriptions.')
+      throw new requests.InvalidMessage(
+        'subscription_not_found',
+        'This session has no subscription with this sub_id; see list_subscriptions.'
+      )
     }
     this.#subscriptions.delete(subId)
     subscription.end()
     this.#behind = this.#behind.filter(other => other !== subscription)
-    this.#say({ type: 'unsubscription_success', message: 'Unsubscribed.', ...this.#describedInFull(subscription), request_id: requestId })
+    this.#send({ type: 'unsubscription_success', message: 'Unsubscribed.', ...this.#describedInFull(subscription), request_id: requestId })
   }
 
   /** One after the other: each may be megabytes. So many may be in line; then the session is not read until there is room. */
-  #snapshotInLine(requestId: string, snapshot: requests.Snapshot, pass: Pass): Promise<void> | undefined {
+  #queueSnapshot(requestId: string, snapshot: requests.Snapshot, grant: AccessGrant): Promise<void> | undefined {
     this.#snapshotsWaiting += 1
-    this.#snapshots = this.#snapshots.then(() => this.#snapshot(requestId, snapshot, pass)).finally(() => (this.#snapshotsWaiting -= 1))
+    this.#snapshots = this.#snapshots.then(() => this.#snapshot(requestId, snapshot, grant)).finally(() => (this.#snapshotsWaiting -= 1))
     return this.#snapshotsWaiting > SNAPSHOTS_WAITING_MAX ? this.#snapshots : undefined
   }
 
-  async #snapshot(requestId: string, snapshot: requests.Snapshot, { userKey }: Pass): Promise<void> {
+  async #snapshot(requestId: string, snapshot: requests.Snapshot, { userKey }: AccessGrant): Promise<void> {
     try {
-      await this.#deps.inTurn(userKey, async () => {
+      await this.#deps.withPermit(userKey, async () => {
         if (this.#isOver) return
         const bars = this.#market?.past(snapshot)
         const text = bars === undefined ? null : await snapshotText(requestId, snapshot, bars, () => this.#isOver)
-        if (text !== null && !this.#isOver) this.line.sendText(text)
+        if (text !== null && !this.#isOver) this.client.sendText(text)
       })
       // One at a time: the next is begun when this one is on its way.
-      await this.line.idle()
+      await this.client.idle()
     } catch (cause) {
       this.#failed(requestId, cause)
     }
@@ -325,26 +329,26 @@ export class MarketSession implements Listener, InboxOwner, Reader {
     return { interval: '', session: '', ...this.#described(subscription) }
   }
 
-  #described({ subId, asked }: Subscription): Described {
-    const { channel, symbol } = asked
-    const subscription = { broker: String(this.#pass?.connection.broker ?? ''), channel, symbol, sub_id: subId }
-    if (asked.channel === 'bars') return { ...subscription, interval: asked.interval, session: asked.session }
-    return asked.channel === 'trades' ? { ...subscription, session: asked.session } : subscription
+  #described({ subId, requested }: Subscription): Described {
+    const { channel, symbol } = requested
+    const subscription = { broker: String(this.#grant?.connection.broker ?? ''), channel, symbol, sub_id: subId }
+    if (requested.channel === 'bars') return { ...subscription, interval: requested.interval, session: requested.session }
+    return requested.channel === 'trades' ? { ...subscription, session: requested.session } : subscription
   }
 
-  #tellInterrupted(): void {
+  #sendInterrupted(): void {
     const interrupted = this.#interrupted
     this.#interrupted = null
     if (this.#isOver) return
     for (const [reason, subIds] of interrupted ?? []) {
       const message = `These subscriptions are interrupted: ${reason}. They go on by themselves.`
-      this.#say({ type: 'error', error_code: 'broker_unavailable', request_id: null, message, sub_ids: subIds })
+      this.#send({ type: 'error', error_code: 'broker_unavailable', request_id: null, message, sub_ids: subIds })
     }
   }
 
   #failed(requestId: string | null, cause: unknown): void {
     if (this.#isOver) return
-    if (cause instanceof requests.Unfit || cause instanceof MarketRefusal) {
+    if (cause instanceof requests.InvalidMessage || cause instanceof MarketRefusal) {
       this.#refuse(cause.code, requestId, cause.message)
       return
     }
@@ -353,7 +357,7 @@ export class MarketSession implements Listener, InboxOwner, Reader {
   }
 
   #refuse(code: MarketErrorCode, requestId: string | null, message: string): void {
-    this.#say({ type: 'error', error_code: code, request_id: requestId, message })
+    this.#send({ type: 'error', error_code: code, request_id: requestId, message })
   }
 
   failed(cause: unknown): void {
@@ -374,16 +378,16 @@ export class MarketSession implements Listener, InboxOwner, Reader {
     this.#isOver = true
     this.#known?.abort()
     this.#known = null
-    this.lifetime.stop()
+    this.expiry.stop()
     this.#inbox.close()
     for (const subscription of this.#subscriptions.values()) subscription.end()
     this.#subscriptions.clear()
     this.#behind = []
-    if (this.#pass !== null && this.#market !== null) this.#deps.leave(this.#pass.connection, this.#market)
+    if (this.#grant !== null && this.#market !== null) this.#deps.leave(this.#grant.connection, this.#market)
   }
 
-  #say(message: MarketMessage): void {
-    this.line.send(messageFrame(message))
+  #send(message: MarketMessage): void {
+    this.client.send(messageFrame(message))
   }
 }
 

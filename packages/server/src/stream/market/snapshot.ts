@@ -12,11 +12,11 @@ export async function snapshotText(
   bars: PastBars,
   isUnwanted: () => boolean
 ): Promise<string | null> {
-  const ending = `,"ev":"b","sym":${ascii(symbol)}}`
+  const suffix = `,"ev":"b","sym":${ascii(symbol)}}`
   const pages: string[] = []
   for await (const page of bars) {
     if (isUnwanted()) return null
-    pages.push(page.map(bar => barText(bar) + ending).join(','))
+    pages.push(page.map(bar => barText(bar) + suffix).join(','))
   }
   const head = `{"type":"snapshot_response","request_id":${ascii(requestId)},"symbol":${ascii(symbol)},"data_type":"bars"`
   const window = `,"interval":${ascii(interval)},"start_time":"${start}","end_time":"${end}","data":[`

@@ -1,12 +1,12 @@
 import type { Watch, Watcher, WatchRequest } from '@trunkline/core/app/market/watcher'
 import type { Bar, ChainEntry, Depth, Quote, Trade } from '@trunkline/core/domain/market/records'
-import type { Line } from '../line.ts'
+import type { ClientConnection } from '../client-connection.ts'
 import { barText, chainText, depthText, quoteText, tailOf, tradeText } from './encode.ts'
 import type { Subscribe } from './requests.ts'
 
 /** What a subscription needs of its session. */
 export interface Reader {
-  readonly line: Pick<Line, 'sendText' | 'isBehind'>
+  readonly client: Pick<ClientConnection, 'sendText' | 'isBehind'>
   /** Something newer waits until the reader has caught up; {@link Subscription.catchUp} is called then. */
   behind(subscription: Subscription): void
   interrupted(subscription: Subscription, reason: string): void
@@ -18,7 +18,7 @@ export interface Reader {
  */
 export class Subscription implements Watcher {
   readonly subId: string
-  readonly asked: WatchRequest
+  readonly requested: WatchRequest
   readonly #watch: Watch
   readonly #reader: Reader
   readonly #tail: string
@@ -27,9 +27,9 @@ export class Subscription implements Watcher {
   /** What waits to be sent, newest only: by contract for a chain, under one name for everything else. */
   #pending: Map<string, () => string> | null = null
 
-  constructor(subId: string, { watch: asked, levels, greeks }: Subscribe, watch: Watch, reader: Reader) {
+  constructor(subId: string, { watch: requested, levels, greeks }: Subscribe, watch: Watch, reader: Reader) {
     this.subId = subId
-    this.asked = asked
+    this.requested = requested
     this.#watch = watch
     this.#reader = reader
     this.#tail = tailOf(subId)
@@ -47,32 +47,32 @@ export class Subscription implements Watcher {
   }
 
   trade(trade: Trade): void {
-    this.#reader.line.sendText(tradeText(trade) + this.#tail)
+    this.#reader.client.sendText(tradeText(trade) + this.#tail)
   }
 
   quote(quote: Quote): void {
-    if (this.#reader.line.isBehind) this.#later(NEWEST, () => quoteText(quote))
-    else this.#reader.line.sendText(quoteText(quote) + this.#tail)
+    if (this.#reader.client.isBehind) this.#later(NEWEST, () => quoteText(quote))
+    else this.#reader.client.sendText(quoteText(quote) + this.#tail)
   }
 
   depth(depth: Depth): void {
-    if (this.#reader.line.isBehind) this.#later(NEWEST, () => depthText(depth, this.#levels))
-    else this.#reader.line.sendText(depthText(depth, this.#levels) + this.#tail)
+    if (this.#reader.client.isBehind) this.#later(NEWEST, () => depthText(depth, this.#levels))
+    else this.#reader.client.sendText(depthText(depth, this.#levels) + this.#tail)
   }
 
   chain(entry: ChainEntry): void {
-    if (this.#reader.line.isBehind) this.#later(entry.symbol, () => chainText(entry, this.#greeks))
-    else this.#reader.line.sendText(chainText(entry, this.#greeks) + this.#tail)
+    if (this.#reader.client.isBehind) this.#later(entry.symbol, () => chainText(entry, this.#greeks))
+    else this.#reader.client.sendText(chainText(entry, this.#greeks) + this.#tail)
   }
 
   bar(bar: Bar): void {
-    if (!bar.closed && this.#reader.line.isBehind) {
+    if (!bar.closed && this.#reader.client.isBehind) {
       this.#later(NEWEST, () => barText(bar))
       return
     }
     // An open bar that waits is older than this one, and may be this very bar.
     this.#pending?.delete(NEWEST)
-    this.#reader.line.sendText(barText(bar) + this.#tail)
+    this.#reader.client.sendText(barText(bar) + this.#tail)
   }
 
   interrupted(reason: string): void {
@@ -83,7 +83,7 @@ export class Subscription implements Watcher {
   catchUp(): void {
     const pending = this.#pending
     this.#pending = null
-    for (const text of pending?.values() ?? []) this.#reader.line.sendText(text() + this.#tail)
+    for (const text of pending?.values() ?? []) this.#reader.client.sendText(text() + this.#tail)
   }
 
   #later(name: string, text: () => string): void {

@@ -53,7 +53,7 @@ describe('bars in a list', () => {
 })
 
 describe('older bars', () => {
-  function asked(replies: readonly (readonly ReturnType<typeof bar>[] | null)[]) {
+  function requested(replies: readonly (readonly ReturnType<typeof bar>[] | null)[]) {
     const windows: { readonly start_time: string; readonly end_time: string }[] = []
     const states: string[] = []
     const got: number[] = []
@@ -74,7 +74,7 @@ describe('older bars', () => {
   const NOON = Date.parse('2026-11-20T12:00:00Z') / 1_000
 
   test('are asked for up to the oldest one, a window of them at a time', () => {
-    const { history, windows, got, states } = asked([[bar(NOON - 60, '1')]])
+    const { history, windows, got, states } = requested([[bar(NOON - 60, '1')]])
     history.begin({ symbol: 'SPY', interval: '1m' })
     history.want(NOON)
     assert.deepEqual(windows, [{ start_time: '2026-11-20T05:20:00.000Z', end_time: '2026-11-20T12:00:00.000Z' }])
@@ -82,7 +82,7 @@ describe('older bars', () => {
   })
 
   test('are looked for further and further back while a market was closed, and given up at last', () => {
-    const { history, windows, states } = asked(Array.from({ length: 20 }, () => []))
+    const { history, windows, states } = requested(Array.from({ length: 20 }, () => []))
     history.begin({ symbol: 'SPY', interval: '1m' })
     history.want(NOON)
     assert.equal(states.at(-1), 'none')
@@ -94,15 +94,15 @@ describe('older bars', () => {
   })
 
   test('are asked for once at a time, not after a refusal, and not of a part of the day', () => {
-    const slow = asked([])
+    const slow = requested([])
     slow.history.begin({ symbol: 'SPY', interval: '1m' })
     for (let times = 0; times < 3; times += 1) slow.history.want(NOON)
     assert.equal(slow.windows.length, 1)
-    const refused = asked([null, [bar(60, '1')]])
+    const refused = requested([null, [bar(60, '1')]])
     refused.history.begin({ symbol: 'SPY', interval: '1m' })
     for (let times = 0; times < 3; times += 1) refused.history.want(NOON)
     assert.deepEqual([refused.windows.length, refused.states.at(-1)], [1, 'failed'])
-    const never = asked([])
+    const never = requested([])
     never.history.begin(null)
     never.history.want(NOON)
     assert.equal(never.windows.length, 0)
@@ -118,7 +118,7 @@ describe('older bars', () => {
       ['1M', 86_400],
       ['1y', 86_400]
     ] as const) {
-      const { history, windows } = asked(Array.from({ length: 20 }, () => []))
+      const { history, windows } = requested(Array.from({ length: 20 }, () => []))
       history.begin({ symbol: 'SPY', interval })
       history.want(NOON)
       for (const { start_time, end_time } of windows) {
@@ -132,39 +132,39 @@ describe('older bars', () => {
 
 describe('subscriptions', () => {
   function open() {
-    const asked: { readonly action: string; readonly answered: (reply: object) => void; readonly fields: object }[] = []
+    const requested: { readonly action: string; readonly answered: (reply: object) => void; readonly fields: object }[] = []
     const connection = Object.assign(new Connection(hooks()), {
       request(fields: Readonly<Record<string, unknown>>, answered: (reply: object) => void) {
-        asked.push({ action: String(fields.action), answered, fields })
+        requested.push({ action: String(fields.action), answered, fields })
       }
     })
     const subscriptions = new Subscriptions(connection)
-    const heard: string[] = []
+    const received: string[] = []
     const subscribe = (name: string) =>
-      subscriptions.open({ channel: name }, { update: () => heard.push(name), refused: () => heard.push(`no ${name}`) })
-    const answer = (at: number, subId: string) => asked[at]?.answered({ type: 'subscription_success', sub_id: subId })
-    return { asked, subscriptions, heard, subscribe, answer }
+      subscriptions.open({ channel: name }, { update: () => received.push(name), refused: () => received.push(`no ${name}`) })
+    const answer = (at: number, subId: string) => requested[at]?.answered({ type: 'subscription_success', sub_id: subId })
+    return { requested, subscriptions, received, subscribe, answer }
   }
 
   test('hear what is theirs, from their answer to their end', () => {
-    const { asked, subscriptions, heard, subscribe, answer } = open()
+    const { requested, subscriptions, received, subscribe, answer } = open()
     const end = subscribe('bars')
     subscribe('quotes')
     answer(0, '1')
-    asked[1]?.answered({ type: 'error', error_code: 'unsupported_channel' })
+    requested[1]?.answered({ type: 'error', error_code: 'unsupported_channel' })
     subscriptions.take({ sub_id: '1' })
     end()
     subscriptions.take({ sub_id: '1' })
-    assert.deepEqual(heard, ['no quotes', 'bars'])
-    assert.deepEqual(asked.at(-1)?.fields, { action: 'unsubscribe', sub_id: '1' })
+    assert.deepEqual(received, ['no quotes', 'bars'])
+    assert.deepEqual(requested.at(-1)?.fields, { action: 'unsubscribe', sub_id: '1' })
   })
 
   test('that are not wanted any more when their answer comes are ended', () => {
-    const { asked, subscriptions, heard, subscribe, answer } = open()
+    const { requested, subscriptions, received, subscribe, answer } = open()
     subscribe('bars')()
     answer(0, '1')
     subscriptions.take({ sub_id: '1' })
-    assert.deepEqual([heard, asked.map(({ action }) => action)], [[], ['subscribe', 'unsubscribe']])
+    assert.deepEqual([received, requested.map(({ action }) => action)], [[], ['subscribe', 'unsubscribe']])
   })
 
   test('that were interrupted together go on together', () => {
@@ -228,6 +228,6 @@ function hooks(): ConstructorParameters<typeof Connection>[0] {
   const nothing = () => undefined
   return {
     ...{ connecting: nothing, ready: nothing, refused: nothing, closed: nothing },
-    ...{ update: nothing, befell: nothing, sent: nothing, received: nothing }
+    ...{ update: nothing, errored: nothing, sent: nothing, received: nothing }
   }
 }

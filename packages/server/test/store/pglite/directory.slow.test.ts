@@ -12,11 +12,11 @@ import type { PowerCut } from './children/power-cut-hook.ts'
 import { startChild } from './children/run.ts'
 import { emptyDirectory, freshDataDir } from './template.ts'
 
-function refusedFor(reason: RefusedReason, words: RegExp = /./): (error: unknown) => boolean {
+function refusedFor(reason: RefusedReason, pattern: RegExp = /./): (error: unknown) => boolean {
   return error => {
     assert.ok(error instanceof EngineRefused, String(error))
     assert.equal(error.reason, reason)
-    assert.match(error.message, words)
+    assert.match(error.message, pattern)
     return true
   }
 }
@@ -131,10 +131,10 @@ test('an fsync that fails ends the process at once, with one line and no answer'
   const { signal } = await child.ended
   assert.equal(signal, 'SIGKILL')
   assert.match(child.stderr(), /^trunkline: fsync failed \(EIO: i\/o error, fsync\); commits in flight are unknown\. .*\n$/)
-  const told = acknowledged(child.lines)
-  assert.ok(told > 0)
+  const acknowledgedBefore = acknowledged(child.lines)
+  assert.ok(acknowledgedBefore > 0)
   const there = await items(dataDir)
-  assert.ok(there === told || there === told + 1, `${told} were acknowledged, ${there} are there`)
+  assert.ok(there === acknowledgedBefore || there === acknowledgedBefore + 1, `${acknowledgedBefore} were acknowledged, ${there} are there`)
 })
 
 test('a disk that is full in the middle of a commit ends the process; nothing acknowledged is lost and it starts again', async t => {
@@ -148,16 +148,16 @@ test('a disk that is full in the middle of a commit ends the process; nothing ac
 
 test('killed at any moment, everything acknowledged is there', async t => {
   const dataDir = await freshDataDir(t)
-  let told = 0
+  let acknowledgedBefore = 0
   for (const after of isWhole ? [1, 7, 40, 150, 400] : [1, 40, 150]) {
     const child = startChild('./holder.ts', { dataDir })
     await child.line(line => line === `A ${after}`)
     child.process.kill('SIGKILL')
     await child.ended
-    told += acknowledged(child.lines)
+    acknowledgedBefore += acknowledged(child.lines)
     const there = await items(dataDir)
-    assert.ok(there >= told && there <= told + 5, `${told} were acknowledged, ${there} are there`)
-    told = there
+    assert.ok(there >= acknowledgedBefore && there <= acknowledgedBefore + 5, `${acknowledgedBefore} were acknowledged, ${there} are there`)
+    acknowledgedBefore = there
   }
 })
 

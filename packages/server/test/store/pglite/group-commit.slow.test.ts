@@ -50,33 +50,33 @@ async function ids(database: EmbeddedDatabase): Promise<readonly unknown[]> {
 }
 
 /** Lets everything run that can run without the engine. */
-async function turns(): Promise<void> {
+async function eventLoopTurns(): Promise<void> {
   for (let n = 0; n < 20; n++) await new Promise(resolve => setImmediate(resolve))
 }
 
 test('nothing is told before the fsync: not a commit, not an error, not a read', async t => {
   const { database, gate } = await opened(t)
   gate.shut()
-  const told: string[] = []
-  const tell = (name: string, promise: Promise<unknown>) =>
+  const settled: string[] = []
+  const track = (name: string, promise: Promise<unknown>) =>
     promise.then(
-      () => told.push(name),
-      (error: Error) => told.push(`${name}: ${error.message}`)
+      () => settled.push(name),
+      (error: Error) => settled.push(`${name}: ${error.message}`)
     )
   const all = [
-    tell('first', insert(database, 1)),
-    tell('second', insert(database, 2)),
-    tell('single', database.query('INSERT INTO item VALUES (3)')),
+    track('first', insert(database, 1)),
+    track('second', insert(database, 2)),
+    track('single', database.query('INSERT INTO item VALUES (3)')),
     // Refused only because of a row that is not durable yet, so the refusal must wait for that row.
-    tell('duplicate', insert(database, 1)),
-    tell('read', database.query('SELECT count(*) FROM item'))
+    track('duplicate', insert(database, 1)),
+    track('read', database.query('SELECT count(*) FROM item'))
   ]
   await gate.held()
-  await turns()
-  assert.deepEqual(told, [])
+  await eventLoopTurns()
+  assert.deepEqual(settled, [])
   gate.open()
   await Promise.all(all)
-  assert.deepEqual(told.toSorted(), [
+  assert.deepEqual(settled.toSorted(), [
     'duplicate: duplicate key value violates unique constraint "item_pkey"',
     'first',
     'read',

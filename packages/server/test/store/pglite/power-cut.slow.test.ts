@@ -18,7 +18,7 @@ import { copyDataDir, emptyDirectory, freshDataDir } from './template.ts'
 const CONTROL_ROUNDS = ofSearch(5, 3)
 /** Two of the first steps and three of any, one of each with a second cut. */
 const SHARE = '5-9'
-const LANES = Math.max(1, Math.min(4, availableParallelism()))
+const WORKERS = Math.max(1, Math.min(4, availableParallelism()))
 
 interface Round {
   readonly seed: number
@@ -75,18 +75,18 @@ type Plan = { readonly mode: WorkloadInput['mode']; readonly lie: boolean; reado
 /** Runs the rounds on a few lanes, each on its own copy of one template. */
 async function run(context: TestContext, seeds: readonly number[], planOf: (seed: number) => Plan): Promise<readonly Round[]> {
   const template = await freshDataDir(context)
-  const place = emptyDirectory(context)
+  const folder = emptyDirectory(context)
   const waiting = seeds.values()
   const rounds: Round[] = []
-  const lane = async (): Promise<void> => {
+  const worker = async (): Promise<void> => {
     for (const seed of waiting) {
-      const dataDir = join(place, `${seed}`)
+      const dataDir = join(folder, `${seed}`)
       copyDataDir(template, dataDir)
       rounds.push(await round(dataDir, seed, planOf(seed)))
       rmSync(dataDir, { recursive: true, force: true })
     }
   }
-  await Promise.all(Array.from({ length: LANES }, lane))
+  await Promise.all(Array.from({ length: WORKERS }, worker))
   return rounds
 }
 

@@ -13,12 +13,12 @@ interface Schema {
   readonly thing: { readonly id: Generated<string>; readonly name: string; readonly body: unknown }
 }
 
-const place = mkdtempSync(join(tmpdir(), 'trunkline-embedded-'))
+const folder = mkdtempSync(join(tmpdir(), 'trunkline-embedded-'))
 let database: EmbeddedDatabase
 let db: Kysely<Schema>
 
 before(async () => {
-  const dataDir = join(place, 'data')
+  const dataDir = join(folder, 'data')
   await copyTemplate(dataDir)
   database = await openEmbedded({ dataDir, maintenanceMs: 0 })
   db = new Kysely<Schema>({ dialect: embeddedDialect(database) })
@@ -26,7 +26,7 @@ before(async () => {
 })
 after(async () => {
   await db.destroy()
-  rmSync(place, { recursive: true, force: true })
+  rmSync(folder, { recursive: true, force: true })
 })
 
 const VALUES: readonly (readonly [string, unknown])[] = [
@@ -81,7 +81,7 @@ for (const [type, given, expected] of PARAMETERS) {
 }
 
 test('column types can be chosen as for node-postgres', async () => {
-  const dataDir = join(place, 'types')
+  const dataDir = join(folder, 'types')
   await copyTemplate(dataDir)
   const types = { getTypeParser: (oid: number) => (oid === pg.types.builtins.TIMESTAMPTZ ? (text: string) => `at ${text}` : String) }
   await using own = await openEmbedded({ dataDir, types, maintenanceMs: 0 })

@@ -34,18 +34,18 @@ const ENDED_COPY = `insert into orders (order_id, user_key, account_id, connecti
     false, side, entry_time, last_modified_time, last_exec_time, 'filled', last_modified_time, last_exec_time, document
   from orders where symbol is null`
 
-interface Place extends AsyncDisposable {
+interface Target extends AsyncDisposable {
   readonly settings: StoreSettings
 }
 
-async function embedded(): Promise<Place> {
+async function embedded(): Promise<Target> {
   const folder = await mkdtemp(join(tmpdir(), 'trunkline-upgrade-'))
   const dataDir = join(folder, 'data')
   await copyTemplate(dataDir)
   return { settings: { kind: 'embedded', dataDir }, [Symbol.asyncDispose]: () => rm(folder, { recursive: true }) }
 }
 
-async function postgres(): Promise<Place> {
+async function postgres(): Promise<Target> {
   const cluster = await sharedPostgres()
   const database = await createDatabase(cluster.url)
   return {
@@ -70,8 +70,8 @@ for (const [name, placed] of [
   suite(`upgrades on ${name}`, () => {
     for (const data of dataSets())
       test(`what schema ${data.schema} held reads back as it was, and goes on`, async () => {
-        await using place = await placed()
-        const engine = await openEngine(place.settings, testDeps())
+        await using target = await placed()
+        const engine = await openEngine(target.settings, testDeps())
         await migrate(engine.db, testDeps(), readMigrations().slice(0, data.schema))
         await insert(engine, data)
         await migrate(engine.db, testDeps())
@@ -83,8 +83,8 @@ for (const [name, placed] of [
       })
 
     test('stored orders of options are found by their legs and roots after the upgrade, whether they can still move or not', async () => {
-      await using place = await placed()
-      const engine = await openEngine(place.settings, testDeps())
+      await using target = await placed()
+      const engine = await openEngine(target.settings, testDeps())
       const data = dataSets().findLast(({ schema }) => schema < ORDER_SYMBOLS)
       assert.ok(data !== undefined)
       await migrate(engine.db, testDeps(), readMigrations().slice(0, data.schema))
@@ -108,8 +108,8 @@ for (const [name, placed] of [
   })
 
 test('a data set holds a row of every table', async () => {
-  await using place = await embedded()
-  const engine = await openEngine(place.settings, testDeps())
+  await using target = await embedded()
+  const engine = await openEngine(target.settings, testDeps())
   await migrate(engine.db, testDeps())
   await using store = buildStore(engine, testDeps())
   await fill(store)
@@ -154,9 +154,9 @@ async function moves(store: Store, order: Order): Promise<void> {
   assert.equal(moved?.kind === 'recorded' && moved.event?.seq, last + 1)
   const account = await store.accounts.find(order.accountId)
   assert.ok(account !== null)
-  const told = await store.accounts.putPositions(account, [make.position(account, 'SPY', '13', make.at(9))], make.at(9))
+  const events = await store.accounts.putPositions(account, [make.position(account, 'SPY', '13', make.at(9))], make.at(9))
   assert.deepEqual(
-    told.map(({ seq }) => seq),
+    events.map(({ seq }) => seq),
     [last + 2]
   )
 }

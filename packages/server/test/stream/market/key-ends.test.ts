@@ -8,7 +8,7 @@ import { Node } from './node.ts'
 
 test('sessions end with the key their token was had with, and with its replaced secret', async () => {
   const node = new Node()
-  const { line } = await node.authenticated()
+  const { client } = await node.authenticated()
   const change = async (more: Partial<KnownToken> | null) => {
     const token = node.tokens.get('token')
     assert.ok(token !== undefined)
@@ -20,18 +20,18 @@ test('sessions end with the key their token was had with, and with its replaced 
   const inMs = (ms: number) => timestampOfMs(epochMs(node.stage.clock.now()) + ms)
   await change({ keyEndsAt: inMs(3_600_000) })
   await node.stage.clock.advance(3_600_000 - 1)
-  assert.equal(line.closed, null)
+  assert.equal(client.closed, null)
   await node.stage.clock.advance(60_000)
-  assert.deepEqual([line.closed, line.messages.at(-1)?.error_code], [4003, 'auth_error'])
+  assert.deepEqual([client.closed, client.messages.at(-1)?.error_code], [4003, 'auth_error'])
 
   const late = node.open()
   late.use('token')
   await node.stage.clock.settled()
-  assert.equal(late.line.messages.at(-1)?.error_code, 'auth_error')
+  assert.equal(late.client.messages.at(-1)?.error_code, 'auth_error')
 
   const again = await node.authenticated()
   await change(null)
-  assert.deepEqual([again.line.closed, again.line.messages.at(-1)?.error_code], [4003, 'auth_error'])
+  assert.deepEqual([again.client.closed, again.client.messages.at(-1)?.error_code], [4003, 'auth_error'])
 })
 
 test('a key or platform that is disabled in any moment while a token is used opens nothing', async () => {
@@ -39,7 +39,7 @@ test('a key or platform that is disabled in any moment while a token is used ope
     for (let moment = 0; moment < 12; moment += 1) {
       const node = new Node()
       node.issue('token', 1)
-      const { line, use } = node.open()
+      const { client, use } = node.open()
       node.looking = async () => {
         node.looking = async () => undefined
         afterMicrotasks(moment, () => {
@@ -49,6 +49,6 @@ test('a key or platform that is disabled in any moment while a token is used ope
       }
       use('token')
       await node.stage.clock.settled()
-      assert.equal(line.messages.at(-1)?.error_code, 'auth_error', `${moment} microtasks after the look`)
+      assert.equal(client.messages.at(-1)?.error_code, 'auth_error', `${moment} microtasks after the look`)
     }
 })

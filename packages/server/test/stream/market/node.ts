@@ -3,7 +3,7 @@ import type { MarketRefusal } from '@trunkline/core/app/market/refusal'
 import type { Bus } from '@trunkline/core/ports/bus'
 import type { KnownToken } from '@trunkline/core/ports/store'
 import { LocalBus } from '../../../src/bus/local-bus.ts'
-import type { Line } from '../../../src/stream/line.ts'
+import type { ClientConnection } from '../../../src/stream/client-connection.ts'
 import { MarketStream } from '../../../src/stream/market/index.ts'
 import type { SlotLimits } from '../../../src/stream/market/session-slots.ts'
 import { Stage } from '../../app/market/stage.ts'
@@ -11,7 +11,7 @@ import { Stage } from '../../app/market/stage.ts'
 const quiet = { debug() {}, info() {}, warn() {}, error() {} }
 
 /** A line that keeps what is sent, and is behind when told. */
-export class Kept implements Line {
+export class RecordingConnection implements ClientConnection {
   readonly messages: { readonly type?: string; readonly [field: string]: unknown }[] = []
   closed: number | null = null
   isBehind = false
@@ -108,13 +108,13 @@ export class Node {
   }
 
   open(address = '192.0.2.1') {
-    const line = new Kept()
+    const client = new RecordingConnection()
     const seen = { isKnown: false }
-    const listener = this.stream.open(line, address, () => {
+    const listener = this.stream.open(client, address, () => {
       seen.isKnown = true
     })
-    const say = (message: object) => listener.text(JSON.stringify({ request_id: 'r', ...message }))
-    return { seen, line, listener, say, use: (token: string) => say({ action: 'authenticate', access_token: token }) }
+    const send = (message: object) => listener.text(JSON.stringify({ request_id: 'r', ...message }))
+    return { seen, client, listener, send, use: (token: string) => send({ action: 'authenticate', access_token: token }) }
   }
 
   async authenticated() {

@@ -11,18 +11,18 @@ test('a user has so many sessions; one that ends, or a newer token, makes room',
     const session = node.open()
     session.use(token)
     await node.stage.clock.settled()
-    return { ...session, reply: session.line.messages.at(-1) }
+    return { ...session, reply: session.client.messages.at(-1) }
   }
   node.issue('token', 1)
   const [first, second, third] = [await opened('token'), await opened('token'), await opened('token')]
   assert.deepEqual([first.reply?.type, second.reply?.type, third.reply?.error_code], ['auth_success', 'auth_success', 'auth_error'])
   assert.match(String(third.reply?.message), /2 sessions/)
-  assert.equal(first.line.closed, null)
+  assert.equal(first.client.closed, null)
   first.listener.gone()
   assert.equal((await opened('token')).reply?.type, 'auth_success')
   node.issue('newer', 2)
   assert.equal((await opened('newer')).reply?.type, 'auth_success')
-  assert.equal(second.line.closed, 4003)
+  assert.equal(second.client.closed, 4003)
   assert.equal((await opened('newer')).reply?.type, 'auth_success')
   assert.equal((await opened('newer')).reply?.error_code, 'auth_error')
 })
@@ -41,22 +41,22 @@ test('a session is known once its token is good, and not before', async () => {
 
 test('requests of a session are answered when they can be: none waits for another’s history', async () => {
   const node = new Node()
-  const { line, say } = await node.authenticated()
+  const { client, send } = await node.authenticated()
   const { broker, clock } = node.stage
   broker.list('QQQ')
   broker.history.set('QQQ 1m', [bar(NOON - 60_000, '5')])
   const gate = Promise.withResolvers<void>()
   broker.hold = () => (broker.requests.at(-1)?.symbol === 'SPY' ? gate.promise : Promise.resolve())
   const window = { start_time: '2026-01-05T14:00:00Z', end_time: '2026-01-05T15:00:00Z' }
-  say({ action: 'subscribe', channel: 'bars', symbol: 'SPY', interval: '1m', backfill_nbars: 100, request_id: 'long' })
-  say({ action: 'snapshot', data_type: 'bars', symbol: 'SPY', interval: '1m', ...window, request_id: 'past' })
+  send({ action: 'subscribe', channel: 'bars', symbol: 'SPY', interval: '1m', backfill_nbars: 100, request_id: 'long' })
+  send({ action: 'snapshot', data_type: 'bars', symbol: 'SPY', interval: '1m', ...window, request_id: 'past' })
   await clock.settled()
-  say({ action: 'subscribe', channel: 'bars', symbol: 'QQQ', interval: '1m', backfill_nbars: 1, request_id: 'short' })
-  say({ action: 'list_subscriptions', request_id: 'list' })
+  send({ action: 'subscribe', channel: 'bars', symbol: 'QQQ', interval: '1m', backfill_nbars: 1, request_id: 'short' })
+  send({ action: 'list_subscriptions', request_id: 'list' })
   await clock.settled()
-  const answers = () => line.messages.map(({ request_id }) => request_id).filter(id => id !== undefined && id !== 'r')
+  const answers = () => client.messages.map(({ request_id }) => request_id).filter(id => id !== undefined && id !== 'r')
   assert.deepEqual(answers(), ['list', 'short'])
-  assert.equal(line.updates.length, 1)
+  assert.equal(client.updates.length, 1)
   gate.resolve()
   await clock.settled()
   assert.deepEqual(answers().slice(2).toSorted(), ['long', 'past'])
@@ -64,30 +64,30 @@ test('requests of a session are answered when they can be: none waits for anothe
 
 test('subscriptions that are being made count for the most there may be', async () => {
   const node = new Node()
-  const { line, say } = await node.authenticated()
+  const { client, send } = await node.authenticated()
   const gate = Promise.withResolvers<void>()
   node.stage.broker.hold = () => gate.promise
   for (let index = 0; index <= 500; index += 1)
-    say({ action: 'subscribe', channel: 'bars', symbol: 'SPY', interval: '1m', request_id: `${index}` })
+    send({ action: 'subscribe', channel: 'bars', symbol: 'SPY', interval: '1m', request_id: `${index}` })
   await node.stage.clock.settled()
   assert.deepEqual(
-    line.messages.slice(1).map(({ request_id, error_code }) => [request_id, error_code]),
+    client.messages.slice(1).map(({ request_id, error_code }) => [request_id, error_code]),
     [['500', 'subscription_limit']]
   )
   gate.resolve()
   await node.stage.clock.settled()
-  assert.equal(line.messages.filter(({ type }) => type === 'subscription_success').length, 500)
+  assert.equal(client.messages.filter(({ type }) => type === 'subscription_success').length, 500)
 })
 
 test('a reader that is behind gets the newest quote and book when it has caught up, and every trade and closed bar', async () => {
   const node = new Node()
-  const { line, listener, say } = await node.authenticated()
-  say({ action: 'subscribe', channel: 'quotes', symbol: 'SPY' })
-  say({ action: 'subscribe', channel: 'trades', symbol: 'SPY' })
-  say({ action: 'subscribe', channel: 'bars', symbol: 'SPY', interval: '1m' })
+  const { client, listener, send } = await node.authenticated()
+  send({ action: 'subscribe', channel: 'quotes', symbol: 'SPY' })
+  send({ action: 'subscribe', channel: 'trades', symbol: 'SPY' })
+  send({ action: 'subscribe', channel: 'bars', symbol: 'SPY', interval: '1m' })
   await node.stage.clock.settled()
   const { broker } = node.stage
-  line.isBehind = true
+  client.isBehind = true
   for (const price of ['1', '2', '3']) {
     broker.topic('quotes', 'SPY').quote(quote(price))
     broker.topic('trades', 'SPY').trade(trade(NOON, price))
@@ -97,7 +97,7 @@ test('a reader that is behind gets the newest quote and book when it has caught 
   broker.topic('bars', 'SPY').bar(bar(NOON + 60_000, '3', false))
   await node.stage.clock.advance(250)
   assert.deepEqual(
-    line.updates.map(({ sub_id, p, c, st }) => [sub_id, p ?? c, st]),
+    client.updates.map(({ sub_id, p, c, st }) => [sub_id, p ?? c, st]),
     [
       ['2', '1', undefined],
       ['2', '2', undefined],
@@ -105,10 +105,10 @@ test('a reader that is behind gets the newest quote and book when it has caught 
       ['3', '2', 'c']
     ]
   )
-  line.isBehind = false
-  listener.relieved()
+  client.isBehind = false
+  listener.caughtUp()
   assert.deepEqual(
-    line.updates.slice(4).map(({ sub_id, bp, c, st }) => [sub_id, bp ?? c, st]),
+    client.updates.slice(4).map(({ sub_id, bp, c, st }) => [sub_id, bp ?? c, st]),
     [
       ['1', '3', undefined],
       ['3', '3', 'o']
@@ -118,15 +118,15 @@ test('a reader that is behind gets the newest quote and book when it has caught 
 
 test('what waits for a reader that is behind is dropped with its subscription', async () => {
   const node = new Node()
-  const { line, listener, say } = await node.authenticated()
-  say({ action: 'subscribe', channel: 'quotes', symbol: 'SPY' })
+  const { client, listener, send } = await node.authenticated()
+  send({ action: 'subscribe', channel: 'quotes', symbol: 'SPY' })
   await node.stage.clock.settled()
-  line.isBehind = true
+  client.isBehind = true
   node.stage.broker.topic('quotes', 'SPY').quote(quote('1'))
-  say({ action: 'unsubscribe', sub_id: '1' })
-  line.isBehind = false
-  listener.relieved()
-  assert.equal(line.updates.length, 0)
+  send({ action: 'unsubscribe', sub_id: '1' })
+  client.isBehind = false
+  listener.caughtUp()
+  assert.equal(client.updates.length, 0)
   assert.equal(node.stage.broker.open, 0)
 })
 
@@ -141,10 +141,10 @@ test('a token that is superseded while it is looked up opens nothing beside the 
   node.issue('new', 2)
   early.use('new')
   await node.stage.clock.settled()
-  assert.equal(early.line.messages.at(-1)?.type, 'auth_success')
+  assert.equal(early.client.messages.at(-1)?.type, 'auth_success')
   gate.resolve()
   await node.stage.clock.settled()
-  assert.deepEqual([late.line.messages.at(-1)?.error_code, early.line.closed], ['auth_error', null])
+  assert.deepEqual([late.client.messages.at(-1)?.error_code, early.client.closed], ['auth_error', null])
 })
 
 test('a secret that is replaced while a token is looked up has the token looked up again [S30]', async () => {
@@ -159,17 +159,17 @@ test('a secret that is replaced while a token is looked up has the token looked 
   node.bus.publish({ type: 'user_secret_changed', userKey: 'user' as UserKey })
   gate.resolve()
   await node.stage.clock.settled()
-  assert.equal(late.line.messages.at(-1)?.error_code, 'auth_error')
+  assert.equal(late.client.messages.at(-1)?.error_code, 'auth_error')
 })
 
 test('a session that ends while a subscription is made leaves nothing of it running', async () => {
   const node = new Node()
-  const { line, say } = await node.authenticated()
+  const { client, send } = await node.authenticated()
   node.stage.broker.answers = false
-  say({ action: 'subscribe', channel: 'quotes', symbol: 'SPY' })
+  send({ action: 'subscribe', channel: 'quotes', symbol: 'SPY' })
   await node.stage.clock.settled()
   node.bus.publish(Object({ type: 'connection_removed', userKey: 'user', connectionId: 'connection' }))
-  assert.deepEqual([line.closed, line.messages.at(-1)?.error_code], [4003, 'connection_broken'])
+  assert.deepEqual([client.closed, client.messages.at(-1)?.error_code], [4003, 'connection_broken'])
   node.stage.broker.recover()
   await node.stage.clock.settled()
   assert.equal(node.stage.broker.open, 0)
@@ -178,12 +178,12 @@ test('a session that ends while a subscription is made leaves nothing of it runn
 
 test('one loss of the broker is told once for all subscriptions of a session', async () => {
   const node = new Node()
-  const { line, say } = await node.authenticated()
-  for (const symbol of ['SPY', 'BTC/USD']) say({ action: 'subscribe', channel: 'quotes', symbol })
+  const { client, send } = await node.authenticated()
+  for (const symbol of ['SPY', 'BTC/USD']) send({ action: 'subscribe', channel: 'quotes', symbol })
   await node.stage.clock.settled()
   node.stage.broker.lose()
   await node.stage.clock.settled()
-  const errors = line.messages.filter(({ type }) => type === 'error')
+  const errors = client.messages.filter(({ type }) => type === 'error')
   assert.deepEqual(
     errors.map(({ error_code, request_id, sub_ids }) => [error_code, request_id, sub_ids]),
     [['broker_unavailable', null, ['1', '2']]]
@@ -193,31 +193,31 @@ test('one loss of the broker is told once for all subscriptions of a session', a
 test('a session whose market cannot be had stays unauthenticated, and may try again', async () => {
   const node = new Node()
   node.issue('token', 1)
-  const { line, say, use } = node.open()
+  const { client, send, use } = node.open()
   node.refusal = new MarketRefusal('broker_unavailable', 'not now')
   use('token')
   await node.stage.clock.settled()
-  say({ action: 'list_subscriptions' })
+  send({ action: 'list_subscriptions' })
   assert.deepEqual(
-    line.messages.map(({ error_code }) => error_code),
+    client.messages.map(({ error_code }) => error_code),
     ['broker_unavailable', 'not_authenticated']
   )
   assert.equal(node.stream.authenticated, 0)
   node.refusal = null
   use('token')
   await node.stage.clock.settled()
-  assert.equal(line.messages.at(-1)?.type, 'auth_success')
+  assert.equal(client.messages.at(-1)?.type, 'auth_success')
 })
 
 test('one user’s snapshots leave turns to others, and one that nobody waits for any more is not read to its end', async () => {
   const node = new Node()
-  const asked: string[] = []
+  const requested: string[] = []
   const gate = Promise.withResolvers<void>()
   node.stage.broker.bars = async function* ({ symbol }) {
-    asked.push(symbol)
+    requested.push(symbol)
     await gate.promise
     yield [bar(NOON, '1')]
-    asked.push('more')
+    requested.push('more')
     yield [bar(NOON + 60_000, '1')]
   }
   const [start_time, end_time] = ['2026-01-05T15:00:00Z', '2026-01-05T15:10:00Z']
@@ -229,16 +229,16 @@ test('one user’s snapshots leave turns to others, and one that nobody waits fo
   const other = node.open()
   other.use('other-token')
   await node.stage.clock.settled()
-  for (const session of mine) session.say(snapshot('SPY'))
+  for (const session of mine) session.send(snapshot('SPY'))
   await node.stage.clock.settled()
-  other.say(snapshot('BTC/USD'))
+  other.send(snapshot('BTC/USD'))
   await node.stage.clock.settled()
-  assert.deepEqual(asked, ['SPY', 'SPY', 'BTC/USD'])
+  assert.deepEqual(requested, ['SPY', 'SPY', 'BTC/USD'])
   for (const session of mine) session.listener.gone()
   gate.resolve()
   await node.stage.clock.settled()
-  assert.deepEqual(asked, ['SPY', 'SPY', 'BTC/USD', 'more'])
-  assert.equal(other.line.messages.at(-1)?.type, 'snapshot_response')
+  assert.deepEqual(requested, ['SPY', 'SPY', 'BTC/USD', 'more'])
+  assert.equal(other.client.messages.at(-1)?.type, 'snapshot_response')
 })
 
 test('an address whose tokens were wrong too often costs no further look-up, and its good token still opens sessions', async () => {
@@ -258,9 +258,9 @@ test('an address whose tokens were wrong too often costs no further look-up, and
   const late = node.open()
   late.use('wrong')
   await node.stage.clock.settled()
-  assert.deepEqual([late.line.messages.at(-1)?.error_code, late.line.closed], ['auth_error', 4029], 'at once')
+  assert.deepEqual([late.client.messages.at(-1)?.error_code, late.client.closed], ['auth_error', 4029], 'at once')
   const good = node.open()
   good.use('token')
   await node.stage.clock.settled()
-  assert.equal(good.line.messages.at(-1)?.type, 'auth_success')
+  assert.equal(good.client.messages.at(-1)?.type, 'auth_success')
 })

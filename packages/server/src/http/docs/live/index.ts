@@ -8,8 +8,8 @@ import { livePage, type ReferenceEntry } from './page.ts'
 
 /** Folders whose files are served as they are, by their kind. */
 const ASSETS = [
-  { folder: new URL('./style/', import.meta.url), ending: '.css', type: 'text/css' },
-  { folder: new URL('./client/', import.meta.url), ending: '.js', type: 'text/javascript' }
+  { folder: new URL('./style/', import.meta.url), suffix: '.css', type: 'text/css' },
+  { folder: new URL('./client/', import.meta.url), suffix: '.js', type: 'text/javascript' }
 ] as const
 /** The build that needs no other package, as a module. */
 const LIBRARY = join(
@@ -26,8 +26,8 @@ export function serveLive(app: FastifyInstance, publicUrl: () => string, referen
     () => page,
     () => ({ 'content-type': 'text/html; charset=utf-8', 'content-security-policy': policy(publicUrl()) })
   )
-  for (const { folder, ending, type } of ASSETS) {
-    for (const name of readdirSync(folder).filter(file => file.endsWith(ending))) asset(name, type, readFileSync(new URL(name, folder)))
+  for (const { folder, suffix, type } of ASSETS) {
+    for (const name of readdirSync(folder).filter(file => file.endsWith(suffix))) asset(name, type, readFileSync(new URL(name, folder)))
   }
   asset('lightweight-charts.js', 'text/javascript', readFileSync(LIBRARY))
 

@@ -23,7 +23,7 @@ import { orderedTimes } from '../ordered.ts'
 import { paging } from '../paging.ts'
 
 const LIMIT = { maximum: 500, fallback: 50 }
-const STATUS_WORDS = [
+const STATUS_FILTERS = [
   'all',
   'open',
   'closed',
@@ -41,7 +41,7 @@ const query = {
   connection_id: connectionIdParam,
   account_id: accountIdParam,
   broker: brokerParam,
-  status: oneOf(STATUS_WORDS, 'Only orders of this status; `open` and `closed` are groups.', 'all'),
+  status: oneOf(STATUS_FILTERS, 'Only orders of this status; `open` and `closed` are groups.', 'all'),
   symbols: {
     ...symbolsParam,
     description: `${symbolsParam.description} An order is also found by its legs, and by the root of its options: \`SPY\` finds options on SPY.`
@@ -72,36 +72,36 @@ export const getOrders = userEndpoint({
   failures: ['account_not_found', 'connection_not_found'],
   query,
   success: { status: 200, headers: FRESHNESS, description: 'One page of orders.', schema: orderPage },
-  async handle({ caller, query: asked }, { deps, cursors }) {
-    const { field, descending } = asked.sort ?? { field: 'entry_time', descending: true }
-    const accounts = scopeOf(asked)
-    const filter = filterOf(asked)
+  async handle({ caller, query: requested }, { deps, cursors }) {
+    const { field, descending } = requested.sort ?? { field: 'entry_time', descending: true }
+    const accounts = scopeOf(requested)
+    const filter = filterOf(requested)
     const scope = ['orders', caller.user.userKey, accounts, filter, field, descending]
-    const request = cursors.request(asked, scope, LIMIT.fallback, descending)
+    const request = cursors.request(requested, scope, LIMIT.fallback, descending)
     const { page, freshness } = await listOrders(deps, caller, accounts, filter, SORTS[field], request)
     return withFreshness(cursors.rendered(page, scope, orderBytes), freshness)
   }
 })
 
-function filterOf(asked: QueryValues<typeof query>): Parameters<typeof listOrders>[3] {
-  orderedTimes(asked.start_time, asked.end_time, 'start_time', 'end_time')
-  const statuses = statusesOf(asked.status ?? 'all')
+function filterOf(requested: QueryValues<typeof query>): Parameters<typeof listOrders>[3] {
+  orderedTimes(requested.start_time, requested.end_time, 'start_time', 'end_time')
+  const statuses = statusesOf(requested.status ?? 'all')
   return {
     ...(statuses !== null && { statuses }),
-    ...(asked.symbols !== undefined && { symbols: asked.symbols }),
-    ...(asked.order_id !== undefined && { orderId: asked.order_id }),
-    ...(asked.cl_order_id !== undefined && { clOrdId: asked.cl_order_id }),
-    ...(asked.side !== undefined && { side: asked.side }),
-    ...(asked.start_time !== undefined && { from: asked.start_time }),
-    ...(asked.end_time !== undefined && { to: asked.end_time })
+    ...(requested.symbols !== undefined && { symbols: requested.symbols }),
+    ...(requested.order_id !== undefined && { orderId: requested.order_id }),
+    ...(requested.cl_order_id !== undefined && { clOrdId: requested.cl_order_id }),
+    ...(requested.side !== undefined && { side: requested.side }),
+    ...(requested.start_time !== undefined && { from: requested.start_time }),
+    ...(requested.end_time !== undefined && { to: requested.end_time })
   }
 }
 
 const OPEN = ORDER_STATUSES.filter(isOpen)
 const CLOSED = ORDER_STATUSES.filter(status => !isOpen(status))
 
-function statusesOf(asked: (typeof STATUS_WORDS)[number]): readonly OrderStatus[] | null {
-  switch (asked) {
+function statusesOf(requested: (typeof STATUS_FILTERS)[number]): readonly OrderStatus[] | null {
+  switch (requested) {
     case 'all':
       return null
     case 'open':
@@ -109,6 +109,6 @@ function statusesOf(asked: (typeof STATUS_WORDS)[number]): readonly OrderStatus[
     case 'closed':
       return CLOSED
     default:
-      return [asked]
+      return [requested]
   }
 }

@@ -27,24 +27,24 @@ export const getUsers = platformEndpoint({
   summary: 'List the platform’s users',
   query,
   success: { status: 200, description: 'One page of users.', schema: userPage },
-  async handle({ caller, query: asked }, { deps, cursors }) {
-    const { field, descending } = asked.sort ?? { field: 'created_at', descending: true }
-    const filter = filterOf(asked)
+  async handle({ caller, query: requested }, { deps, cursors }) {
+    const { field, descending } = requested.sort ?? { field: 'created_at', descending: true }
+    const filter = filterOf(requested)
     const scope = ['users', caller.platform.platformId, filter, field, descending]
-    const request = cursors.request(asked, scope, LIMIT.fallback, descending)
+    const request = cursors.request(requested, scope, LIMIT.fallback, descending)
     const page = await listUsers(deps, caller, filter, field === 'user_id' ? 'userId' : 'createdAt', request)
     return cursors.envelope(page, scope, presentUser)
   }
 })
 
-function filterOf(asked: QueryValues<typeof query>): UserFilter {
-  orderedTimes(asked.start_time, asked.end_time, 'start_time', 'end_time')
+function filterOf(requested: QueryValues<typeof query>): UserFilter {
+  orderedTimes(requested.start_time, requested.end_time, 'start_time', 'end_time')
   return {
-    ...(asked.user_id !== undefined && { userId: asked.user_id }),
-    ...(asked.account_number !== undefined && { accountNumber: asked.account_number }),
-    ...(asked.account_id !== undefined && { accountId: asked.account_id }),
-    ...(asked.connection_id !== undefined && { connectionId: asked.connection_id }),
-    ...(asked.start_time !== undefined && { createdFrom: asked.start_time }),
-    ...(asked.end_time !== undefined && { createdTo: asked.end_time })
+    ...(requested.user_id !== undefined && { userId: requested.user_id }),
+    ...(requested.account_number !== undefined && { accountNumber: requested.account_number }),
+    ...(requested.account_id !== undefined && { accountId: requested.account_id }),
+    ...(requested.connection_id !== undefined && { connectionId: requested.connection_id }),
+    ...(requested.start_time !== undefined && { createdFrom: requested.start_time }),
+    ...(requested.end_time !== undefined && { createdTo: requested.end_time })
   }
 }

@@ -30,11 +30,11 @@ export class ChainTable {
     this.#changed.clear()
     this.#body.replaceChildren()
     this.#centredAt = 0
-    this.say(status)
+    this.showStatus(status)
   }
 
   /** @param {string} status */
-  say(status) {
+  showStatus(status) {
     if (this.#status.textContent !== status) this.#status.textContent = status
   }
 
@@ -79,7 +79,7 @@ export class ChainTable {
       strike.row.classList.toggle('call-in', Number(price) < now)
       strike.row.classList.toggle('put-in', Number(price) > now)
     }
-    if (this.#changed.size > 0) this.say(`${this.#strikes.size} strikes`)
+    if (this.#changed.size > 0) this.showStatus(`${this.#strikes.size} strikes`)
     this.#changed.clear()
     if (this.#centredAt !== this.#strikes.size && !Number.isNaN(now)) this.#centre(now)
   }

@@ -52,7 +52,7 @@ export class Chart {
     })
     this.#chart.subscribeCrosshairMove(({ time }) => {
       this.#pointedAt = typeof time === 'number' ? time : null
-      this.#tell()
+      this.#report()
     })
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.#paint())
     this.#frame.addEventListener('keydown', event => this.#press(event))
@@ -127,7 +127,7 @@ export class Chart {
     }
     this.#isWhole = false
     this.#changed = []
-    this.#tell()
+    this.#report()
   }
 
   #setPlaces() {
@@ -138,7 +138,7 @@ export class Chart {
   }
 
   /** Writes the figures of the bar that is pointed at, else of the newest. */
-  #tell() {
+  #report() {
     const bar = this.#bars.all.find(({ time }) => time === this.#pointedAt) ?? this.#bars.last
     const parts = this.#legend.querySelectorAll('output')
     const { o, h, l, c, v } = bar?.texts ?? {}
@@ -148,14 +148,14 @@ export class Chart {
     const last = this.#bars.last
     if (last === undefined) {
       this.#frame.setAttribute('aria-label', 'Chart')
-      this.#frame.dataset.told = ''
+      this.#frame.dataset.drawn = ''
     } else {
       const { name } = zoneOf(this.#symbol)
       const label = `Chart of ${this.#symbol}, candles of ${this.#interval}, ${this.#bars.all.length} bars. The last began ${this.#times.moment(last.time)} (${name}) and stands at ${last.texts.c}`
       // Only when there is another bar, so that nobody has it read to them four times a second.
-      const told = `${this.#symbol} ${this.#interval} ${last.time} ${this.#bars.all.length}`
-      if (this.#frame.dataset.told !== told) this.#frame.setAttribute('aria-label', label)
-      this.#frame.dataset.told = told
+      const drawn = `${this.#symbol} ${this.#interval} ${last.time} ${this.#bars.all.length}`
+      if (this.#frame.dataset.drawn !== drawn) this.#frame.setAttribute('aria-label', label)
+      this.#frame.dataset.drawn = drawn
     }
   }
 

@@ -14,7 +14,7 @@ const PATH = '/market-data/stream'
  * @property {(message: Message) => void} refused the token was
  * @property {(code: number, reason: string, waitMs: number | null) => void} closed null: it is not tried again
  * @property {(message: Message) => void} update
- * @property {(message: Message) => void} befell an error that answers nothing
+ * @property {(message: Message) => void} errored an error that answers nothing
  * @property {(text: string) => void} sent
  * @property {(text: string) => void} received
  */
@@ -102,7 +102,7 @@ export class Connection {
     if (answered !== undefined && typeof message.request_id === 'string') {
       this.#waiting.delete(message.request_id)
       answered(message)
-    } else if (message.type === 'error') this.#hooks.befell(message)
+    } else if (message.type === 'error') this.#hooks.errored(message)
     else if (message.sub_id !== undefined) this.#hooks.update(message)
   }
 

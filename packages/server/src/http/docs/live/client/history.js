@@ -52,22 +52,22 @@ function widest(interval) {
 export class History {
   /** @type {Connection} */ #connection
   /** @type {(bars: readonly Bar[]) => void} */ #older
-  /** @type {(state: 'more' | 'loading' | 'none' | 'never' | 'failed') => void} */ #tell
+  /** @type {(state: 'more' | 'loading' | 'none' | 'never' | 'failed') => void} */ #report
   /** @type {Series | null} */ #series = null
   #isAsking = false
   #factor = 1
   #empty = 0
-  #turn = 0
+  #generation = 0
 
   /**
    * @param {Connection} connection
    * @param {(bars: readonly Bar[]) => void} older hears them, ascending
-   * @param {(state: 'more' | 'loading' | 'none' | 'never' | 'failed') => void} tell
+   * @param {(state: 'more' | 'loading' | 'none' | 'never' | 'failed') => void} report
    */
-  constructor(connection, older, tell) {
+  constructor(connection, older, report) {
     this.#connection = connection
     this.#older = older
-    this.#tell = tell
+    this.#report = report
   }
 
   /**
@@ -79,8 +79,8 @@ export class History {
     this.#isAsking = false
     this.#factor = 1
     this.#empty = 0
-    this.#turn += 1
-    this.#tell(series === null ? 'never' : 'more')
+    this.#generation += 1
+    this.#report(series === null ? 'never' : 'more')
   }
 
   /**
@@ -90,13 +90,13 @@ export class History {
   want(beforeS) {
     if (this.#series === null || this.#isAsking || this.#empty > EMPTY_MAX || beforeS <= OLDEST_S) return
     const { symbol, interval } = this.#series
-    const turn = this.#turn
+    const generation = this.#generation
     const bars = Math.min(WINDOW_BARS * this.#factor, widest(interval))
     const fromS = Math.max(OLDEST_S, beforeS - bars * secondsIn(interval))
     this.#isAsking = true
-    this.#tell('loading')
-    const asked = { symbol, interval, data_type: 'bars', start_time: iso(fromS), end_time: iso(beforeS) }
-    this.#connection.request({ action: 'snapshot', ...asked }, reply => turn === this.#turn && this.#take(reply, fromS))
+    this.#report('loading')
+    const requested = { symbol, interval, data_type: 'bars', start_time: iso(fromS), end_time: iso(beforeS) }
+    this.#connection.request({ action: 'snapshot', ...requested }, reply => generation === this.#generation && this.#take(reply, fromS))
   }
 
   /**
@@ -107,20 +107,20 @@ export class History {
     this.#isAsking = false
     if (reply.type !== 'snapshot_response') {
       this.#empty = EMPTY_MAX + 1
-      this.#tell('failed')
+      this.#report('failed')
       return
     }
     const { data } = /** @type {Snapshot} */ (reply)
     if (data.length === 0) {
       this.#empty = fromS === OLDEST_S ? EMPTY_MAX + 1 : this.#empty + 1
       this.#factor *= 2
-      if (this.#empty > EMPTY_MAX) this.#tell('none')
+      if (this.#empty > EMPTY_MAX) this.#report('none')
       else this.want(fromS)
       return
     }
     this.#empty = 0
     if (data.length < WINDOW_BARS / 4) this.#factor *= 2
-    this.#tell('more')
+    this.#report('more')
     this.#older(data)
   }
 }

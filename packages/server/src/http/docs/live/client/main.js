@@ -26,7 +26,7 @@ let isDemo = false
 let isRenewed = false
 let isShown = false
 /** What the service said before it closed the session. */
-let lastWords = ''
+let lastMessage = ''
 
 const connection = new Connection({
   connecting() {
@@ -35,10 +35,10 @@ const connection = new Connection({
   ready() {
     isLive = true
     isRenewed = false
-    lastWords = ''
+    lastMessage = ''
     tokenField.value = ''
     notices.show(null)
-    tellHealth()
+    showHealth()
     subscriptions.reset()
     show(isShown)
   },
@@ -56,7 +56,7 @@ const connection = new Connection({
     isLive = false
     subscriptions.reset()
     const { meaning, remedy } = referenceOf(code)
-    const why = lastWords || meaning || reason || 'The line broke.'
+    const why = lastMessage || meaning || reason || 'The line broke.'
     const which = code === 1006 ? '' : ` (${code}${reason === '' ? '' : `: ${reason}`})`
     if (waitMs === null) {
       notices.state('error', `Closed${which}`)
@@ -74,14 +74,14 @@ const connection = new Connection({
   },
   update(message) {
     subscriptions.take(message)
-    if (isLive) tellHealth()
+    if (isLive) showHealth()
   },
-  befell({ message = '', sub_ids: subIds }) {
-    lastWords = message
+  errored({ message = '', sub_ids: subIds }) {
+    lastMessage = message
     if (subIds === undefined) return
     subscriptions.interrupt(subIds)
     interruption = message
-    tellHealth()
+    showHealth()
   },
   sent: text => log.put('sent', text),
   received: text => log.put('received', text)
@@ -90,7 +90,7 @@ const subscriptions = new Subscriptions(connection)
 const market = new Market(connection, subscriptions, {
   began(reply) {
     broker = reply.broker ?? ''
-    tellHealth()
+    showHealth()
   },
   refused({ error_code: code, message = '' }) {
     notices.show({ title: `${symbolField.value} cannot be shown like this`, text: `${message} ${referenceOf(code).remedy}` })
@@ -100,7 +100,7 @@ let interruption = ''
 let wasInterrupted = false
 
 /** Says whether data comes, and takes back what was said when it comes again. */
-function tellHealth() {
+function showHealth() {
   const { areInterrupted } = subscriptions
   if (areInterrupted) {
     notices.state('warning', 'Interrupted')

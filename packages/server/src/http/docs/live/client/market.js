@@ -22,14 +22,14 @@ const BACKFILL_BARS = 300
  */
 
 /**
- * @typedef {object} Told
+ * @typedef {object} Handlers
  * @property {(reply: Message) => void} began
  * @property {(error: Message) => void} refused why a symbol is not shown
  */
 
 export class Market {
   /** @type {Subscriptions} */ #subscriptions
-  /** @type {Told} */ #told
+  /** @type {Handlers} */ #handlers
   #quote = new QuoteLine()
   #depth = new DepthTable()
   #trades = new TradeTable()
@@ -45,11 +45,11 @@ export class Market {
   /**
    * @param {Connection} connection
    * @param {Subscriptions} subscriptions
-   * @param {Told} told
+   * @param {Handlers} handlers
    */
-  constructor(connection, subscriptions, told) {
+  constructor(connection, subscriptions, handlers) {
     this.#subscriptions = subscriptions
-    this.#told = told
+    this.#handlers = handlers
     this.#history = new History(
       connection,
       bars => this.#chart.putBefore(bars),
@@ -69,9 +69,9 @@ export class Market {
     const { symbol, interval, session } = choice
     if (!isAgain || this.#choice === null) this.#begin(choice)
     this.#choice = choice
-    /** @type {(fields: Readonly<Record<string, unknown>>, update: (message: Message) => void, refused?: Told['refused']) => void} */
-    const open = (fields, update, refused = this.#told.refused) => {
-      this.#ends.push(this.#subscriptions.open({ symbol, ...fields }, { ...this.#told, refused, update }))
+    /** @type {(fields: Readonly<Record<string, unknown>>, update: (message: Message) => void, refused?: Handlers['refused']) => void} */
+    const open = (fields, update, refused = this.#handlers.refused) => {
+      this.#ends.push(this.#subscriptions.open({ symbol, ...fields }, { ...this.#handlers, refused, update }))
     }
     open({ channel: 'bars', interval, session, backfill_nbars: BACKFILL_BARS }, bar => {
       this.#chart.put(/** @type {Bar} */ (bar))
@@ -114,9 +114,9 @@ export class Market {
     if (expiration === '') return
     const fields = { channel: 'options_chain', symbol, expiration, greeks }
     this.#endChain = this.#subscriptions.open(fields, {
-      began: () => this.#chain.say('No contract has come yet'),
+      began: () => this.#chain.showStatus('No contract has come yet'),
       update: contract => this.#chain.put(/** @type {Contract} */ (contract)),
-      refused: ({ message = '' }) => this.#chain.say(message)
+      refused: ({ message = '' }) => this.#chain.showStatus(message)
     })
   }
 }

@@ -15,7 +15,7 @@ import { byId } from './elements.js'
 
 export class Notices {
   #state = byId('state', HTMLElement)
-  #word = byId('state-word', HTMLElement)
+  #status = byId('state-word', HTMLElement)
   #box = byId('notice', HTMLElement)
   #title = byId('notice-title', HTMLElement)
   #text = byId('notice-text', HTMLElement)
@@ -29,11 +29,11 @@ export class Notices {
 
   /**
    * @param {Tone} tone
-   * @param {string} word
+   * @param {string} status
    */
-  state(tone, word) {
+  state(tone, status) {
     this.#state.dataset.tone = tone
-    if (this.#word.textContent !== word) this.#word.textContent = word
+    if (this.#status.textContent !== status) this.#status.textContent = status
   }
 
   /** @param {Notice | null} notice null takes it away */

@@ -2,19 +2,19 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { addressGroup, networkGroup } from '../../src/auth/address.ts'
-import { Crowd } from '../../src/auth/crowd.ts'
+import { AdmissionControl } from '../../src/auth/admission-control.ts'
 
 const LIMITS = { total: 10, perAddress: 3, perNetwork: 6, graceMs: 5_000 }
 
-function crowd(limits = LIMITS) {
+function setUp(limits = LIMITS) {
   let now = 0
-  const members = new Crowd<string>(limits, () => now)
+  const members = new AdmissionControl<string>(limits, () => now)
   /** The one that had to go for it, null for nobody, or undefined: it was refused. */
   const come = (member: string, ip: string): string | null | undefined => {
-    const room = members.makeRoom(ip)
-    if (!room.isAdmitted) return undefined
+    const admission = members.admit(ip)
+    if (!admission.isAdmitted) return undefined
     members.add(member, ip)
-    return room.leaver
+    return admission.evicted
   }
   return { members, come, wait: (ms: number) => (now += ms) }
 }
@@ -32,7 +32,7 @@ test('addresses are grouped as one host and one network have them', () => {
 })
 
 test('at the bound of an address or network its oldest goes after its grace, until then a newcomer is refused; nobody else goes [S47]', () => {
-  const { members, come, wait } = crowd()
+  const { members, come, wait } = setUp()
   assert.equal(come('beside', '198.51.100.1'), null)
   for (const name of ['a1', 'a2', 'a3']) assert.equal(come(name, '192.0.2.1'), null)
   assert.equal(come('a4', '192.0.2.1'), undefined)
@@ -46,7 +46,7 @@ test('at the bound of an address or network its oldest goes after its grace, unt
 })
 
 test('ten times as many clients of one address as its bound, each of which shows something in time, all get through', () => {
-  const { members, come, wait } = crowd()
+  const { members, come, wait } = setUp()
   const waiting = Array.from({ length: 10 * LIMITS.perAddress }, (_, index) => `client-${index}`)
   let rounds = 0
   for (const settled = new Set<string>(); settled.size < waiting.length; rounds++) {
@@ -61,7 +61,7 @@ test('ten times as many clients of one address as its bound, each of which shows
 })
 
 test('when there are too many in all, the oldest past its grace goes, else the oldest of the most crowded network [S47]', () => {
-  const { come, wait } = crowd()
+  const { come, wait } = setUp()
   come('alone', '203.0.113.9')
   for (let index = 0; index < 5; index++) come(`crowded-${index}`, `192.0.2.${index}`)
   for (let index = 0; index < 4; index++) come(`few-${index}`, `198.51.100.${index}`)
@@ -71,7 +71,7 @@ test('when there are too many in all, the oldest past its grace goes, else the o
 })
 
 test('one that has shown something meanwhile is not sent away for anybody, and makes room by leaving', () => {
-  const { members, come } = crowd()
+  const { members, come } = setUp()
   for (const name of ['a1', 'a2', 'a3']) come(name, '192.0.2.1')
   members.delete('a2')
   assert.equal(come('a4', '192.0.2.1'), null)
@@ -87,7 +87,7 @@ test('whatever comes and goes, no bound is exceeded, and nobody goes within the 
   })
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200 }), steps => {
-      const { members, come, wait } = crowd()
+      const { members, come, wait } = setUp()
       const inside = new Map<string, { readonly address: string; readonly at: number }>()
       let now = 0
       for (const [index, { ip, wait: ms, leaves }] of steps.entries()) {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { KeyId, PlatformId } from '@trunkline/core/domain/ids'
 import { CommitUnknown, StoreUnavailable } from '@trunkline/core/ports/store'
 import { VirtualClock } from '@trunkline/testkit/virtual-clock'
-import { Places } from '../../src/stream/account/places.ts'
+import { AccountSessionSlots } from '../../src/stream/account/session-slots.ts'
 import { ScenePlaces } from '../simulation/scene-places.ts'
 
 const KEY = { platformId: '00000000-0000-7000-8000-000000000001' as PlatformId, keyId: '00000000-0000-7000-8000-000000000002' as KeyId }
@@ -20,32 +20,32 @@ test('a place that was taken although the answer was lost is given up', async ()
     renew: (...given: Parameters<ScenePlaces['renew']>) => stored.renew(...given),
     release: (sessionId: string) => stored.release(sessionId)
   }
-  const places = new Places({ places: lost, clock, log: quiet }, { nodeId: 'node' })
-  await assert.rejects(places.take(KEY, 'session'), CommitUnknown)
+  const slots = new AccountSessionSlots({ slots: lost, clock, log: quiet }, { nodeId: 'node' })
+  await assert.rejects(slots.take(KEY, 'session'), CommitUnknown)
   await clock.settled()
   assert.equal(stored.held, 0)
-  await Promise.all([places.stop(), clock.advance(10_000)])
+  await Promise.all([slots.stop(), clock.advance(10_000)])
 })
 
 test('a place that could not be given up is not kept for ever', async () => {
   const clock = new VirtualClock()
   const stored = new ScenePlaces(clock)
-  const trouble = { isOver: false }
+  const outage = { isOver: false }
   const failing = {
     take: (...given: Parameters<ScenePlaces['take']>) => stored.take(...given),
     renew: (...given: Parameters<ScenePlaces['renew']>) => stored.renew(...given),
     release: async (sessionId: string) => {
-      if (!trouble.isOver) throw new StoreUnavailable('away')
+      if (!outage.isOver) throw new StoreUnavailable('away')
       await stored.release(sessionId)
     }
   }
-  const places = new Places({ places: failing, clock, log: quiet }, { nodeId: 'node' })
-  assert.deepEqual([await places.take(KEY, 'gone'), await places.take(KEY, 'here')], [true, true])
-  places.release('gone')
+  const slots = new AccountSessionSlots({ slots: failing, clock, log: quiet }, { nodeId: 'node' })
+  assert.deepEqual([await slots.take(KEY, 'gone'), await slots.take(KEY, 'here')], [true, true])
+  slots.release('gone')
   await clock.advance(60_000)
   assert.equal(stored.held, 2)
-  trouble.isOver = true
+  outage.isOver = true
   await clock.advance(10_000)
   assert.equal(stored.held, 1)
-  await Promise.all([places.stop(), clock.advance(10_000)])
+  await Promise.all([slots.stop(), clock.advance(10_000)])
 })

@@ -1,21 +1,21 @@
-import type { Outbox, OutboxLimits } from './outbox.ts'
+import type { SendBuffer, SendBufferLimits } from './send-buffer.ts'
 
 /** Runs `work` once, when the present turn of the event loop has done everything else. */
 export type Schedule = (work: () => void) => void
 
 /** What the outboxes of a process share: the turn in which they are written, and the bound over all of them. */
-export class Turns {
+export class FlushScheduler {
   readonly #schedule: Schedule
   readonly #monotonicMs: () => number
-  readonly #limits: OutboxLimits
-  #due: Outbox[] = []
-  #spare: Outbox[] = []
-  readonly #stalled = new Set<Outbox>()
+  readonly #limits: SendBufferLimits
+  #due: SendBuffer[] = []
+  #spare: SendBuffer[] = []
+  readonly #stalled = new Set<SendBuffer>()
   #waitingBytes = 0
   #lastBatch: readonly Uint8Array[] = []
   #lastBytes: Uint8Array | null = null
 
-  constructor(limits: OutboxLimits, monotonicMs: () => number, schedule: Schedule = setImmediate) {
+  constructor(limits: SendBufferLimits, monotonicMs: () => number, schedule: Schedule = setImmediate) {
     this.#limits = limits
     this.#monotonicMs = monotonicMs
     this.#schedule = schedule
@@ -35,8 +35,8 @@ export class Turns {
     return this.#stalled.size
   }
 
-  later(outbox: Outbox): void {
-    if (this.#due.push(outbox) === 1) this.#schedule(this.#run)
+  later(buffer: SendBuffer): void {
+    if (this.#due.push(buffer) === 1) this.#schedule(this.#run)
   }
 
   /**
@@ -52,14 +52,14 @@ export class Turns {
     return this.#lastBytes
   }
 
-  stall(outbox: Outbox, bytes: number): number {
-    this.#stalled.add(outbox)
+  stall(buffer: SendBuffer, bytes: number): number {
+    this.#stalled.add(buffer)
     this.waiting(bytes)
     return this.#monotonicMs()
   }
 
-  unstall(outbox: Outbox, bytes: number): void {
-    this.#stalled.delete(outbox)
+  unstall(buffer: SendBuffer, bytes: number): void {
+    this.#stalled.delete(buffer)
     this.#waitingBytes -= bytes
   }
 
@@ -67,7 +67,7 @@ export class Turns {
   waiting(bytes: number): void {
     this.#waitingBytes += bytes
     while (this.#waitingBytes > this.#limits.allBytesMax) {
-      const longest = [...this.#stalled].reduce<Outbox | null>((a, b) => (a === null || b.waitingBytes > a.waitingBytes ? b : a), null)
+      const longest = [...this.#stalled].reduce<SendBuffer | null>((a, b) => (a === null || b.waitingBytes > a.waitingBytes ? b : a), null)
       if (longest === null || longest.waitingBytes === 0) return
       longest.overflow('the queues of all sessions together were full, and this one’s was the longest')
     }
@@ -76,9 +76,9 @@ export class Turns {
   /** Gives up on readers that have taken nothing for too long. To be called about once a second. */
   sweep(): void {
     const longAgo = this.#monotonicMs() - this.#limits.stalledMs
-    for (const outbox of this.#stalled) {
-      if (outbox.stalledSince !== null && outbox.stalledSince <= longAgo) {
-        outbox.overflow(`it took nothing for ${Math.round(this.#limits.stalledMs / 1_000)} seconds`)
+    for (const buffer of this.#stalled) {
+      if (buffer.stalledSince !== null && buffer.stalledSince <= longAgo) {
+        buffer.overflow(`it took nothing for ${Math.round(this.#limits.stalledMs / 1_000)} seconds`)
       }
     }
   }
@@ -86,11 +86,11 @@ export class Turns {
   readonly #run = (): void => {
     const due = this.#due
     this.#due = this.#spare
-    for (const outbox of due) {
+    for (const buffer of due) {
       try {
-        outbox.flush()
+        buffer.flush()
       } catch {
-        outbox.overflow('it could not be written to')
+        buffer.overflow('it could not be written to')
       }
     }
     due.length = 0

@@ -4,7 +4,7 @@ import type { ConnectionType } from '@trunkline/core/domain/vocabulary'
 import type { BrokerDefinition, BrokerLogin } from '@trunkline/core/ports/broker'
 
 /** What users read at the end of a visit: what happened, what it means, what to do. `{app}` is the application they came from. */
-export interface EndingWords {
+export interface OutcomeMessage {
   /** HTTP status of the page. */
   readonly status: number
   readonly tone: 'good' | 'calm' | 'bad'
@@ -13,7 +13,7 @@ export interface EndingWords {
   readonly next: string
 }
 
-export const ENDINGS: { readonly [reason in PortalOutcomeReason]: EndingWords } = {
+export const OUTCOME_MESSAGES: { readonly [reason in PortalOutcomeReason]: OutcomeMessage } = {
   connected: {
     status: 200,
     tone: 'good',
@@ -101,7 +101,7 @@ export const ENDINGS: { readonly [reason in PortalOutcomeReason]: EndingWords } 
 }
 
 /** At the portal's address without a link. */
-export const NO_LINK: EndingWords = {
+export const NO_LINK: OutcomeMessage = {
   status: 404,
   tone: 'calm',
   heading: 'Open your connection link',
@@ -109,7 +109,7 @@ export const NO_LINK: EndingWords = {
   next: 'Ask for a link in {app}, and open it in this browser.'
 }
 
-export const TROUBLE: EndingWords = {
+export const INTERNAL_ERROR: OutcomeMessage = {
   status: 500,
   tone: 'bad',
   heading: 'Something went wrong here',
@@ -118,8 +118,8 @@ export const TROUBLE: EndingWords = {
 }
 
 /** Whether a word of an address names an ending. */
-export function isReason(word: string): word is PortalOutcomeReason {
-  return Object.hasOwn(ENDINGS, word)
+export function isReason(reason: string): reason is PortalOutcomeReason {
+  return Object.hasOwn(OUTCOME_MESSAGES, reason)
 }
 
 /** What a connection lets a platform do, and what it does not. */
@@ -153,13 +153,13 @@ export const NEXT: { readonly [login in BrokerLogin['kind']]: string } = {
 }
 
 /** What the page promises about secrets, below it. */
-export const PROMISES: { readonly [login in BrokerLogin['kind']]: string } = {
+export const ASSURANCES: { readonly [login in BrokerLogin['kind']]: string } = {
   oauth: 'Your broker password is only ever typed on your broker’s own page.',
   api_key: 'Never type your broker password here: only keys, which are encrypted at once and shown to no one.'
 }
 
 /** Where no broker is chosen yet, neither login is. */
-export const PROMISE = 'You decide what is connected, and can end it at any time.'
+export const ASSURANCE = 'You decide what is connected, and can end it at any time.'
 
 export const CHOOSE = 'Choose your broker to go on.'
 
@@ -168,7 +168,7 @@ export function complaint(why: Why, broker: string): string | null {
   switch (why.kind) {
     case 'entry': {
       const general = why.complaints.filter(({ field }) => field === null)
-      return general.length === 0 ? null : general.map(({ message }) => sentence(message)).join(' ')
+      return general.length === 0 ? null : general.map(({ message }) => withPeriod(message)).join(' ')
     }
     case 'refused':
       return `${broker} does not know these keys. Copy each again, whole, and see that both belong to the same account.`
@@ -177,12 +177,12 @@ export function complaint(why: Why, broker: string): string | null {
   }
 }
 
-export function sentence(text: string): string {
+export function withPeriod(text: string): string {
   return text.endsWith('.') ? text : `${text}.`
 }
 
 /** How often keys may still be entered; null before the first time. */
-export function triesWords(left: number, max: number): string | null {
+export function triesLeftText(left: number, max: number): string | null {
   if (left >= max) return null
   return left === 1 ? 'One more try with this link.' : `${left} more tries with this link.`
 }

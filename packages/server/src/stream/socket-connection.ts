@@ -1,10 +1,10 @@
 import type { Duplex } from 'node:stream'
 import type { WebSocket } from 'ws'
 import { RateLimiter } from '../auth/rate-limit.ts'
+import { CLOSE, type ClientConnection, type Listener } from './client-connection.ts'
+import type { FlushScheduler } from './flush-scheduler.ts'
 import { pongFrame } from './frame.ts'
-import { CLOSE, type Line, type Listener } from './line.ts'
-import { Outbox, type OutboxLimits, type Sink } from './outbox.ts'
-import type { Turns } from './turns.ts'
+import { SendBuffer, type SendBufferLimits, type Sink } from './send-buffer.ts'
 
 /** For the close frame of a reader that reads nothing; then the socket is cut. */
 const CUT_MS = 1_000
@@ -13,24 +13,24 @@ const PINGS = { perSecond: 10, burst: 1_000 }
 const PINGER = 'the client'
 
 /** A line over a WebSocket. It reads and closes through `ws`; its frames, encoded once for all readers, go to the socket as they are. */
-export class SocketLine implements Line, Sink {
+export class SocketConnection implements ClientConnection, Sink {
   readonly #ws: WebSocket
   readonly #socket: Duplex
-  readonly #outbox: Outbox
+  readonly #sendBuffer: SendBuffer
   readonly #closed: (code: number) => void
-  readonly #turns: Turns
+  readonly #scheduler: FlushScheduler
   readonly #pings = new RateLimiter(PINGS)
   #listener: Listener | null = null
   #failed: (cause: unknown) => void = () => undefined
   #code: number | null = null
 
   /** `closed` is told once, with the code the line was closed with. */
-  constructor(ws: WebSocket, socket: Duplex, turns: Turns, limits: OutboxLimits, closed: (code: number) => void) {
+  constructor(ws: WebSocket, socket: Duplex, scheduler: FlushScheduler, limits: SendBufferLimits, closed: (code: number) => void) {
     this.#ws = ws
     this.#socket = socket
     this.#closed = closed
-    this.#turns = turns
-    this.#outbox = new Outbox(this, turns, limits)
+    this.#scheduler = scheduler
+    this.#sendBuffer = new SendBuffer(this, scheduler, limits)
   }
 
   /** `failed` receives what the listener throws; the line is closed then, and nothing else is. */
@@ -47,30 +47,30 @@ export class SocketLine implements Line, Sink {
     this.#ws.on('close', code => this.#gone(code))
     // Whatever is wrong with the socket closes it.
     this.#ws.on('error', () => undefined)
-    this.#socket.on('drain', () => this.#guarded(() => this.#outbox.drained()))
+    this.#socket.on('drain', () => this.#guarded(() => this.#sendBuffer.drained()))
   }
 
   send(frame: Uint8Array): void {
-    if (this.#code === null) this.#outbox.push(frame)
+    if (this.#code === null) this.#sendBuffer.push(frame)
   }
 
   sendText(message: string): void {
-    if (this.#code === null) this.#outbox.text(message)
+    if (this.#code === null) this.#sendBuffer.text(message)
   }
 
   get isBehind(): boolean {
-    return this.#outbox.isBehind
+    return this.#sendBuffer.isBehind
   }
 
   idle(): Promise<void> {
-    return this.#outbox.idle()
+    return this.#sendBuffer.idle()
   }
 
   finish(code: number, reason: string): void {
     if (this.#code !== null) return
     this.#code = code
-    this.#outbox.flush()
-    void this.#outbox.idle().then(() => this.#ws.close(code, reason))
+    this.#sendBuffer.flush()
+    void this.#sendBuffer.idle().then(() => this.#ws.close(code, reason))
   }
 
   pause(): void {
@@ -85,7 +85,7 @@ export class SocketLine implements Line, Sink {
   drop(code: number, reason: string): void {
     if (this.#code !== null) return
     this.#code = code
-    this.#outbox.close()
+    this.#sendBuffer.close()
     this.#ws.close(code, reason)
     this.#socket.end(() => this.#ws.terminate())
     setTimeout(() => this.#ws.terminate(), CUT_MS).unref()
@@ -107,21 +107,21 @@ export class SocketLine implements Line, Sink {
     setTimeout(() => this.#ws.terminate(), CUT_MS).unref()
   }
 
-  relieved(): void {
-    this.#listener?.relieved()
+  caughtUp(): void {
+    this.#listener?.caughtUp()
   }
 
   /** Through the outbox, so that a reader that only pings and takes nothing is seen to stall. */
   #pong(data: Buffer): void {
     if (this.#code !== null) return
-    if (this.#pings.take(PINGER, this.#turns.nowMs()).retryAfterSeconds === null) this.#outbox.push(pongFrame(data))
+    if (this.#pings.take(PINGER, this.#scheduler.nowMs()).retryAfterSeconds === null) this.#sendBuffer.push(pongFrame(data))
     else this.finish(CLOSE.tooManyFailures, 'too many pings')
   }
 
   /** An exception in an event handler would end the process. */
-  #guarded(act: () => void): void {
+  #guarded(work: () => void): void {
     try {
-      act()
+      work()
     } catch (cause) {
       this.#failed(cause)
       this.finish(CLOSE.internal, 'internal error')
@@ -131,7 +131,7 @@ export class SocketLine implements Line, Sink {
   #gone(code: number): void {
     const listener = this.#listener
     this.#listener = null
-    this.#outbox.close()
+    this.#sendBuffer.close()
     this.#closed(this.#code ?? code)
     this.#guarded(() => listener?.gone())
   }

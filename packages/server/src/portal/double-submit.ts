@@ -1,11 +1,11 @@
 import type { Clock } from '@trunkline/core/ports/clock'
 
 /** A form that comes again within this time is the same click. */
-const CLICKS_MS = 10_000
+const REPEAT_MS = 10_000
 /** Answers that are remembered at a time; forms beyond it are carried out each for itself. */
-const KEPT_MAX = 1_000
+const REMEMBERED_MAX = 1_000
 
-interface Kept<Answer> {
+interface Remembered<Answer> {
   readonly answer: Promise<Answer>
   readonly until: number
 }
@@ -14,9 +14,9 @@ interface Kept<Answer> {
  * One answer for a form that a browser sends twice: it drops the answer to the first click and shows that to the second, which would say that
  * the link has been used, although the user is connected.
  */
-export class SecondClicks<Answer> {
+export class DoubleSubmitGuard<Answer> {
   readonly #clock: Pick<Clock, 'monotonicMs'>
-  readonly #kept = new Map<string, Kept<Answer>>()
+  readonly #remembered = new Map<string, Remembered<Answer>>()
 
   constructor(clock: Pick<Clock, 'monotonicMs'>) {
     this.#clock = clock
@@ -28,17 +28,17 @@ export class SecondClicks<Answer> {
    */
   answer(form: string, work: () => Promise<Answer>, isFinal: (answer: Answer) => boolean): Promise<Answer> {
     const now = this.#clock.monotonicMs()
-    for (const [old, { until }] of this.#kept) {
+    for (const [old, { until }] of this.#remembered) {
       if (until > now) break
-      this.#kept.delete(old)
+      this.#remembered.delete(old)
     }
-    const before = this.#kept.get(form)
+    const before = this.#remembered.get(form)
     if (before !== undefined) return before.answer
     const answer = work()
-    if (this.#kept.size >= KEPT_MAX) return answer
-    this.#kept.set(form, { answer, until: now + CLICKS_MS })
+    if (this.#remembered.size >= REMEMBERED_MAX) return answer
+    this.#remembered.set(form, { answer, until: now + REPEAT_MS })
     const forget = () => {
-      if (this.#kept.get(form)?.answer === answer) this.#kept.delete(form)
+      if (this.#remembered.get(form)?.answer === answer) this.#remembered.delete(form)
     }
     answer.then(given => isFinal(given) || forget(), forget)
     return answer

@@ -15,8 +15,8 @@ const FREEING_MS = [20, 100]
 export type Owner = Pick<PlatformKey, 'platformId' | 'keyId'>
 
 /** This node's share of the places that clients have for sessions. A node that dies gives its places up within seconds. */
-export class Places {
-  readonly #deps: { readonly places: StreamSlotStore; readonly clock: Clock; readonly log: Log }
+export class AccountSessionSlots {
+  readonly #deps: { readonly slots: StreamSlotStore; readonly clock: Clock; readonly log: Log }
   readonly #nodeId: string
   readonly #limit: number
   readonly #stopping = new AbortController()
@@ -27,7 +27,7 @@ export class Places {
   readonly #undecided = new Set<string>()
 
   constructor(
-    deps: { readonly places: StreamSlotStore; readonly clock: Clock; readonly log: Log },
+    deps: { readonly slots: StreamSlotStore; readonly clock: Clock; readonly log: Log },
     { nodeId, limit = SESSIONS_MAX }: { readonly nodeId: string; readonly limit?: number }
   ) {
     this.#deps = deps
@@ -73,8 +73,8 @@ export class Places {
   }
 
   async #take(owner: Owner, sessionId: string): Promise<boolean> {
-    const { places, clock } = this.#deps
-    const take = () => places.take(this.#place(owner, sessionId), this.#limit, TTL_MS)
+    const { slots, clock } = this.#deps
+    const take = () => slots.take(this.#slot(owner, sessionId), this.#limit, TTL_MS)
     let isTaken = await take()
     for (const pauseMs of FREEING_MS) {
       if (isTaken) break
@@ -84,14 +84,14 @@ export class Places {
     return isTaken
   }
 
-  #place({ platformId, keyId }: Owner, sessionId: string): StreamSlot {
+  #slot({ platformId, keyId }: Owner, sessionId: string): StreamSlot {
     return { platformId, keyId, sessionId, nodeId: this.#nodeId }
   }
 
   async #release(sessionId: string): Promise<void> {
     for (let tries = 1; tries <= RELEASE_TRIES; tries += 1) {
       try {
-        return await this.#deps.places.release(sessionId)
+        return await this.#deps.slots.release(sessionId)
       } catch (cause) {
         // In the end the next renewal finds a place that nobody holds; and the place of a node that stops runs out.
         this.#deps.log.warn('a session’s place could not be released', { sessionId, tries, cause })
@@ -106,19 +106,19 @@ export class Places {
     while (!signal.aborted) {
       await clock.sleep(RENEW_MS, signal).catch(() => undefined)
       if (signal.aborted || this.#held.size === 0) continue
-      await this.#keep().catch(cause => log.warn('places of sessions could not be renewed', { cause }))
+      await this.#renewAll().catch(cause => log.warn('places of sessions could not be renewed', { cause }))
     }
   }
 
   /** Places that ran out while the database was away are taken again; those that could not be given up are given up now. */
-  async #keep(): Promise<void> {
-    const { places, log } = this.#deps
+  async #renewAll(): Promise<void> {
+    const { slots, log } = this.#deps
     const before = [...this.#held]
-    const kept = new Set(await places.renew(this.#nodeId, TTL_MS))
-    for (const sessionId of kept) if (!this.#held.has(sessionId) && !this.#undecided.has(sessionId)) this.release(sessionId)
+    const renewed = new Set(await slots.renew(this.#nodeId, TTL_MS))
+    for (const sessionId of renewed) if (!this.#held.has(sessionId) && !this.#undecided.has(sessionId)) this.release(sessionId)
     for (const [sessionId, owner] of before) {
-      if (kept.has(sessionId) || !this.#held.has(sessionId)) continue
-      const isTaken = await places.take(this.#place(owner, sessionId), this.#limit, TTL_MS)
+      if (renewed.has(sessionId) || !this.#held.has(sessionId)) continue
+      const isTaken = await slots.take(this.#slot(owner, sessionId), this.#limit, TTL_MS)
       if (!this.#held.has(sessionId)) this.release(sessionId)
       else if (!isTaken) log.warn('a session goes on without a place: others took it while the database was away', { sessionId })
     }

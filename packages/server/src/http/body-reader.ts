@@ -4,7 +4,7 @@ import { shown } from '@trunkline/core/domain/malformed'
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 
-const COMPLAINTS_MAX = 20
+const DETAILS_MAX = 20
 
 /** A schema made ready: checks a body, and when it does not fit says which fields and why. */
 export interface BodyReader<T> {
@@ -35,7 +35,7 @@ interface SchemaError {
 }
 
 function refusal(schema: TSchema, errors: readonly SchemaError[], body: unknown): ServiceError {
-  const details = errors.flatMap(error => detailsOf(schema, error, body)).slice(0, COMPLAINTS_MAX)
+  const details = errors.flatMap(error => detailsOf(schema, error, body)).slice(0, DETAILS_MAX)
   const first = details[0] ?? { path: '', message: 'does not have the form of this request' }
   const more = details.length > 1 ? ` ${details.length - 1} more in details.` : ''
   return new ServiceError('field_invalid', `${first.path === '' ? 'The body' : first.path} ${first.message}.${more}`, { details })

@@ -1,5 +1,5 @@
 /** A session's end of its connection, whatever carries it. Frames go out in the order in which they were sent. */
-export interface Line {
+export interface ClientConnection {
   /** Queues a frame. Too many of them end the line. */
   send(frame: Uint8Array): void
   /** Queues a text message, which must be ASCII. For messages that go to one reader: they are framed as they are gathered. */
@@ -21,7 +21,7 @@ export interface Listener {
   /** A message that is not text. */
   binary(): void
   /** The line was behind and is no longer. */
-  relieved(): void
+  caughtUp(): void
   gone(): void
 }
 

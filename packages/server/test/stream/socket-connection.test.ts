@@ -4,22 +4,22 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { WebSocket, WebSocketServer } from 'ws'
-import { OUTBOX_LIMITS } from '../../src/stream/outbox.ts'
-import { SocketLine } from '../../src/stream/socket-line.ts'
-import { Turns } from '../../src/stream/turns.ts'
+import { FlushScheduler } from '../../src/stream/flush-scheduler.ts'
+import { SEND_BUFFER_LIMITS } from '../../src/stream/send-buffer.ts'
+import { SocketConnection } from '../../src/stream/socket-connection.ts'
 
 test('a ping in the midst of a long message is answered, and the message comes whole', async () => {
   const message = 'x'.repeat(16 * 1024 * 1024 - 100_000)
-  const limits = { ...OUTBOX_LIMITS, bytesMax: 2 * message.length }
+  const limits = { ...SEND_BUFFER_LIMITS, bytesMax: 2 * message.length }
   const server = createServer()
   const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false, autoPong: false })
-  const heard = Promise.withResolvers<void>()
+  const received = Promise.withResolvers<void>()
   server.on('upgrade', (request, socket, head) =>
     sockets.handleUpgrade(request, socket, head, ws => {
-      const line = new SocketLine(ws, socket, new Turns(limits, () => 0), limits, () => undefined)
-      line.listen({ text: () => heard.resolve(), binary() {}, relieved() {}, gone() {} }, cause => heard.reject(cause))
-      line.sendText(message)
-      line.sendText('after')
+      const client = new SocketConnection(ws, socket, new FlushScheduler(limits, () => 0), limits, () => undefined)
+      client.listen({ text: () => received.resolve(), binary() {}, caughtUp() {}, gone() {} }, cause => received.reject(cause))
+      client.sendText(message)
+      client.sendText('after')
     })
   )
   await once(server.listen(0, '127.0.0.1'), 'listening')
@@ -29,7 +29,7 @@ test('a ping in the midst of a long message is answered, and the message comes w
     client.pause()
     client.ping('are you there')
     client.send('the ping was read before this')
-    await heard.promise
+    await received.promise
     const events: string[] = []
     const done = Promise.withResolvers<void>()
     client.on('error', cause => done.reject(cause))
@@ -54,15 +54,15 @@ test('a listener that throws ends its own line and nothing else [S74]', async ()
   const failures: string[] = []
   server.on('upgrade', (request, socket, head) =>
     sockets.handleUpgrade(request, socket, head, ws => {
-      const line = new SocketLine(ws, socket, new Turns(OUTBOX_LIMITS, () => 0), OUTBOX_LIMITS, () => undefined)
+      const client = new SocketConnection(ws, socket, new FlushScheduler(SEND_BUFFER_LIMITS, () => 0), SEND_BUFFER_LIMITS, () => undefined)
       const text = (message: string) => {
         if (message === 'throw') throw new Error('a fault of the session')
-        line.sendText(message)
+        client.sendText(message)
       }
       const gone = () => {
         throw new Error('a fault of its end')
       }
-      line.listen({ text, binary() {}, relieved() {}, gone }, cause => failures.push(String(cause)))
+      client.listen({ text, binary() {}, caughtUp() {}, gone }, cause => failures.push(String(cause)))
     })
   )
   await once(server.listen(0, '127.0.0.1'), 'listening')

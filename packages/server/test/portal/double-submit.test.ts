@@ -1,14 +1,14 @@
 // A form that a browser sends twice.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { SecondClicks } from '../../src/portal/second-clicks.ts'
+import { DoubleSubmitGuard } from '../../src/portal/double-submit.ts'
 
 const always = () => true
 
 function scene() {
   let now = 0
   let count = 0
-  const clicks = new SecondClicks<number>({ monotonicMs: () => now })
+  const clicks = new DoubleSubmitGuard<number>({ monotonicMs: () => now })
   const work = async () => {
     count += 1
     return count

@@ -2,21 +2,21 @@ import { ended, type PortalOutcome, type PortalOutcomeReason } from '@trunkline/
 import type { PortalDeps } from '@trunkline/core/app/connect/visit'
 import type { PlatformId } from '@trunkline/core/domain/ids'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { onward, page } from './answer.ts'
+import { page, seeOther } from './answer.ts'
 import { type AppView, appView } from './app-view.ts'
 import type { PortalOptions } from './context.ts'
 import type { PortalCookies } from './cookies.ts'
-import { endingPage, noLinkPage, onwardPage, type WayBack } from './render.ts'
-import { ENDINGS, isReason, NO_LINK } from './words.ts'
+import { isReason, NO_LINK, OUTCOME_MESSAGES } from './messages.ts'
+import { noLinkPage, outcomePage, redirectPage, type WayBack } from './render.ts'
 
 /** Endings that are shown on the spot, because they lead nowhere. */
-const ON_THE_SPOT = ['unknown_link', 'other_browser', 'bad_callback', 'foreign_form'] as const
-const ONWARD = '/connect/onward'
+const SHOWN_DIRECTLY = ['unknown_link', 'other_browser', 'bad_callback', 'foreign_form'] as const
+const REDIRECT_PATH = '/connect/onward'
 /** The service's first page, which is the demo platform's application. */
 const HOME = '/'
 
 /** How a visit ends: at the platform, or on our own page, which says the way back where one is known. */
-export class Endings {
+export class OutcomeResponder {
   readonly #deps: Pick<PortalDeps, 'store'>
   readonly #cookies: PortalCookies
   readonly #demo: PortalOptions['demo']
@@ -28,51 +28,51 @@ export class Endings {
   }
 
   /** To the platform, or to our own page for the outcome, whose address holds no secret. `again`: a page of this link that is still good. */
-  async end(ending: PortalOutcome, request: FastifyRequest, reply: FastifyReply, again: string | null = null): Promise<FastifyReply> {
-    const { reason, redirect, platformId } = ending
-    const here = redirect === null ? ON_THE_SPOT.find(word => word === reason) : undefined
-    if (here !== undefined) return this.#show(here, request, reply, again)
-    this.#cookies.dropNotice(request, reply)
-    if (redirect !== null) return onward(reply, redirect)
-    if (platformId !== null) this.#cookies.giveApp(reply, platformId)
-    return onward(reply, resultPath(reason))
+  async end(outcome: PortalOutcome, request: FastifyRequest, reply: FastifyReply, retryPath: string | null = null): Promise<FastifyReply> {
+    const { reason, redirect, platformId } = outcome
+    const here = redirect === null ? SHOWN_DIRECTLY.find(candidate => candidate === reason) : undefined
+    if (here !== undefined) return this.#show(here, request, reply, retryPath)
+    this.#cookies.clearNotice(request, reply)
+    if (redirect !== null) return seeOther(reply, redirect)
+    if (platformId !== null) this.#cookies.setApp(reply, platformId)
+    return seeOther(reply, resultPath(reason))
   }
 
   /**
    * The same after a form whose page lets it lead to us only: a page of ours leads on to the platform. It is had by GET, so that nothing is sent
    * again when it is loaded again.
    */
-  async endByPage(ending: PortalOutcome, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const { reason, redirect, platformId } = ending
-    if (redirect === null) return this.end(ending, request, reply)
-    this.#cookies.dropNotice(request, reply)
-    if (platformId !== null) this.#cookies.giveApp(reply, platformId)
-    if (this.#cookies.giveOutcome(reply, this.#cookies.browser.read(request), ending)) return onward(reply, ONWARD)
-    return page(reply, 200, onwardPage(reason, redirect, await this.#appOf(platformId)))
+  async endByPage(outcome: PortalOutcome, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const { reason, redirect, platformId } = outcome
+    if (redirect === null) return this.end(outcome, request, reply)
+    this.#cookies.clearNotice(request, reply)
+    if (platformId !== null) this.#cookies.setApp(reply, platformId)
+    if (this.#cookies.setOutcome(reply, this.#cookies.browser.read(request), outcome)) return seeOther(reply, REDIRECT_PATH)
+    return page(reply, 200, redirectPage(reason, redirect, await this.#appOf(platformId)))
   }
 
   /** The broker's answer came a second time: the page for a spent one, which leads by itself where the first went. */
   async repeat({ reason, redirect, platformId }: PortalOutcome, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    if (platformId !== null) this.#cookies.giveApp(reply, platformId)
+    if (platformId !== null) this.#cookies.setApp(reply, platformId)
     return page(
       reply,
       400,
-      onwardPage(reason, redirect ?? resultPath(reason), await this.#appOf(platformId ?? this.#cookies.appOf(request)))
+      redirectPage(reason, redirect ?? resultPath(reason), await this.#appOf(platformId ?? this.#cookies.appOf(request)))
     )
   }
 
-  async onward(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  async showRedirect(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const outcome = this.#cookies.outcomeOf(request)
     if (outcome === null) return this.#show('used', request, reply, null)
-    return page(reply, 200, onwardPage(outcome.reason, outcome.target, await this.#appOf(this.#cookies.appOf(request))))
+    return page(reply, 200, redirectPage(outcome.reason, outcome.target, await this.#appOf(this.#cookies.appOf(request))))
   }
 
   result(reason: string, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    return isReason(reason) ? this.#show(reason, request, reply, null) : this.nowhere(request, reply)
+    return isReason(reason) ? this.#show(reason, request, reply, null) : this.notFound(request, reply)
   }
 
-  async nowhere(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    return page(reply, 404, endingPage('unknown_link', await this.#backFrom(request)))
+  async notFound(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    return page(reply, 404, outcomePage('unknown_link', await this.#backFrom(request)))
   }
 
   /** The portal's address itself. */
@@ -84,8 +84,8 @@ export class Endings {
     return this.end(ended(null, 'unknown_link'), request, reply)
   }
 
-  async #show(reason: PortalOutcomeReason, request: FastifyRequest, reply: FastifyReply, again: string | null): Promise<FastifyReply> {
-    return page(reply, ENDINGS[reason].status, endingPage(reason, await this.#backFrom(request), again))
+  async #show(reason: PortalOutcomeReason, request: FastifyRequest, reply: FastifyReply, retryPath: string | null): Promise<FastifyReply> {
+    return page(reply, OUTCOME_MESSAGES[reason].status, outcomePage(reason, await this.#backFrom(request), retryPath))
   }
 
   async #backFrom(request: FastifyRequest): Promise<WayBack> {

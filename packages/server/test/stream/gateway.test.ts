@@ -7,21 +7,21 @@ import { test } from 'node:test'
 import { until } from '@trunkline/testkit/until'
 import { VirtualClock } from '@trunkline/testkit/virtual-clock'
 import { WebSocket } from 'ws'
-import { DOOR_LIMITS, Door, type DoorLimits, type Room } from '../../src/stream/door.ts'
-import { CLOSE, type Line, type Listener } from '../../src/stream/line.ts'
+import { CLOSE, type ClientConnection, type Listener } from '../../src/stream/client-connection.ts'
+import { GATEWAY_LIMITS, type GatewayLimits, type StreamEndpoint, StreamGateway } from '../../src/stream/gateway.ts'
 
 const quiet = { debug() {}, info() {}, warn() {}, error() {} }
 
 /** Sessions that are known once they have said "known", and send back everything else. */
-class Echoes implements Room {
-  open(line: Line, _address: string, known: () => void): Listener {
+class Echoes implements StreamEndpoint {
+  open(client: ClientConnection, _address: string, known: () => void): Listener {
     const listener: Listener = {
       text: message => {
         if (message === 'known') known()
-        line.sendText(message)
+        client.sendText(message)
       },
-      binary: () => line.sendText('binary'),
-      relieved() {},
+      binary: () => client.sendText('binary'),
+      caughtUp() {},
       gone() {}
     }
     return listener
@@ -32,34 +32,34 @@ class Echoes implements Room {
 
 interface Served extends AsyncDisposable {
   readonly clock: VirtualClock
-  readonly door: Door
+  readonly gateway: StreamGateway
   readonly port: number
   readonly open: (localAddress: string, headers?: Readonly<Record<string, string>>) => Promise<WebSocket>
   /** Sends a handshake as it is, and gives the answer's first line. */
   readonly shake: (lines: readonly string[]) => Promise<string>
 }
 
-async function serve(limits: Partial<DoorLimits> = {}): Promise<Served> {
+async function serve(limits: Partial<GatewayLimits> = {}): Promise<Served> {
   const clock = new VirtualClock()
-  const rooms = { '/platform': new Echoes(), '/market': new Echoes() }
-  const door = new Door(
+  const endpoints = { '/platform': new Echoes(), '/market': new Echoes() }
+  const gateway = new StreamGateway(
     { clock, log: quiet },
     {
-      rooms,
+      endpoints,
       trustedProxies: [],
-      mayOpen: (room, origin) => room === rooms['/market'] || origin === 'https://own.example',
+      mayOpen: (endpoint, origin) => endpoint === endpoints['/market'] || origin === 'https://own.example',
       limits: { ...limits },
       closed: () => undefined
     }
   )
   const server = createServer()
-  door.guard(server)
+  gateway.guard(server)
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const { port } = server.address() as AddressInfo
   const clients: (WebSocket | Socket)[] = []
   return {
     clock,
-    door,
+    gateway,
     port,
     async open(localAddress, headers = {}) {
       const client = new WebSocket(`ws://127.0.0.1:${port}/platform`, { localAddress, headers, perMessageDeflate: true })
@@ -80,7 +80,7 @@ async function serve(limits: Partial<DoorLimits> = {}): Promise<Served> {
       for (const client of clients)
         if (client instanceof WebSocket) client.terminate()
         else client.destroy()
-      const stopped = door.stop(CLOSE.goingAway, 'the test is over')
+      const stopped = gateway.stop(CLOSE.goingAway, 'the test is over')
       await clock.advance(10_000)
       await stopped
       server.closeAllConnections()
@@ -96,7 +96,7 @@ const SHAKE = [
   'sec-websocket-key: BwcHBwcHBwcHBwcHBwcHBw==',
   'host: x'
 ]
-const UNAUTHENTICATED = { ...DOOR_LIMITS.unauthenticated, total: 30, perAddress: 4, perNetwork: 8 }
+const UNAUTHENTICATED = { ...GATEWAY_LIMITS.unauthenticated, total: 30, perAddress: 4, perNetwork: 8 }
 
 async function closed(client: WebSocket): Promise<number> {
   const [code] = await once(client, 'close')
@@ -145,7 +145,7 @@ test('when all sockets are taken, unauthenticated ones make room, and with none 
   const gone = closed(silent)
   await echoed(await served.open('127.0.8.1'), 'known')
   assert.equal(await gone, CLOSE.unauthenticated)
-  await until(() => served.door.sockets === 6, 'the silent one is gone')
+  await until(() => served.gateway.sockets === 6, 'the silent one is gone')
   assert.match(await served.shake(['GET /platform HTTP/1.1', ...SHAKE]), / 429 /)
 })
 
@@ -174,7 +174,7 @@ test('a handshake that is not one is refused [S34, S56]', async () => {
   assert.match(await served.shake([get, ...SHAKE, 'content-length: 5']), / 400 /)
   assert.match(await served.shake([get, ...SHAKE, 'transfer-encoding: chunked']), / 400 /)
   assert.match(await served.shake(['POST /platform HTTP/1.1', ...SHAKE]), / 400 /)
-  assert.match(await served.shake([get, ...SHAKE.map(line => line.replace('version: 13', 'version: 7'))]), / 4\d\d /)
+  assert.match(await served.shake([get, ...SHAKE.map(header => header.replace('version: 13', 'version: 7'))]), / 4\d\d /)
 })
 
 test('compression is not negotiated, and frames against the protocol close their own socket [S49, S50, S51]', async () => {

@@ -1,32 +1,32 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { FlushScheduler } from '../../src/stream/flush-scheduler.ts'
 import { textFrame } from '../../src/stream/frame.ts'
-import { OUTBOX_LIMITS, Outbox, type OutboxLimits, type Sink } from '../../src/stream/outbox.ts'
-import { Turns } from '../../src/stream/turns.ts'
+import { SEND_BUFFER_LIMITS, SendBuffer, type SendBufferLimits, type Sink } from '../../src/stream/send-buffer.ts'
 
 /** A reader that takes as much as it is told to, and turns of the event loop that end when told. */
 class Bench {
   now = 0
-  readonly turns: Turns
+  readonly scheduler: FlushScheduler
   #due: (() => void)[] = []
 
-  constructor(limits: Partial<OutboxLimits> = {}) {
-    this.limits = { ...OUTBOX_LIMITS, ...limits }
-    this.turns = new Turns(
+  constructor(limits: Partial<SendBufferLimits> = {}) {
+    this.limits = { ...SEND_BUFFER_LIMITS, ...limits }
+    this.scheduler = new FlushScheduler(
       this.limits,
       () => this.now,
       work => this.#due.push(work)
     )
   }
 
-  readonly limits: OutboxLimits
+  readonly limits: SendBufferLimits
 
-  reader(): { readonly outbox: Outbox; readonly sink: Reader } {
+  reader(): { readonly buffer: SendBuffer; readonly sink: Reader } {
     const sink = new Reader()
-    return { outbox: new Outbox(sink, this.turns, this.limits), sink }
+    return { buffer: new SendBuffer(sink, this.scheduler, this.limits), sink }
   }
 
-  turn(): void {
+  runScheduled(): void {
     const due = this.#due
     this.#due = []
     for (const work of due) work()
@@ -48,7 +48,7 @@ class Reader implements Sink {
     this.given = reason
   }
 
-  relieved(): void {
+  caughtUp(): void {
     this.reliefs += 1
   }
 
@@ -61,10 +61,10 @@ const frame = (text: string): Uint8Array => Buffer.from(text)
 
 test('what comes in one turn is written at its end, in one piece and in order', () => {
   const bench = new Bench()
-  const { outbox, sink } = bench.reader()
-  for (const text of ['a', 'b', 'c']) outbox.push(frame(text))
+  const { buffer, sink } = bench.reader()
+  for (const text of ['a', 'b', 'c']) buffer.push(frame(text))
   assert.equal(sink.pieces.length, 0)
-  bench.turn()
+  bench.runScheduled()
   assert.deepEqual(sink.pieces.map(String), [String(frame('abc'))])
 })
 
@@ -72,119 +72,119 @@ test('readers owed the same frames share one piece', () => {
   const bench = new Bench()
   const [one, two, other] = [bench.reader(), bench.reader(), bench.reader()]
   const frames = ['a', 'b'].map(frame)
-  for (const { outbox } of [one, two]) for (const each of frames) outbox.push(each)
-  for (const each of ['a', 'c'].map(frame)) other.outbox.push(each)
-  bench.turn()
+  for (const { buffer } of [one, two]) for (const each of frames) buffer.push(each)
+  for (const each of ['a', 'c'].map(frame)) other.buffer.push(each)
+  bench.runScheduled()
   assert.equal(one.sink.pieces[0], two.sink.pieces[0])
   assert.equal(other.sink.text, 'ac')
 })
 
 test('while a reader takes nothing its frames wait, and come out in order afterwards', async () => {
   const bench = new Bench()
-  const { outbox, sink } = bench.reader()
+  const { buffer, sink } = bench.reader()
   sink.takes = false
-  outbox.push(frame('a'))
-  bench.turn()
-  for (const text of ['b', 'c']) outbox.push(frame(text))
-  bench.turn()
+  buffer.push(frame('a'))
+  bench.runScheduled()
+  for (const text of ['b', 'c']) buffer.push(frame(text))
+  bench.runScheduled()
   assert.equal(sink.text, 'a')
-  assert.equal(bench.turns.waitingBytes, 2)
+  assert.equal(bench.scheduler.waitingBytes, 2)
   let isIdle = false
-  const idle = outbox.idle().then(() => {
+  const idle = buffer.idle().then(() => {
     isIdle = true
   })
   sink.takes = true
-  outbox.drained()
+  buffer.drained()
   await idle
   assert.ok(isIdle)
   assert.equal(sink.text, 'abc')
-  assert.equal(bench.turns.waitingBytes, 0)
+  assert.equal(bench.scheduler.waitingBytes, 0)
 })
 
 test('a queue over its bound is given up whole, never thinned', () => {
   for (const limits of [{ messagesMax: 3 }, { bytesMax: 3 }]) {
     const bench = new Bench(limits)
-    const { outbox, sink } = bench.reader()
+    const { buffer, sink } = bench.reader()
     sink.takes = false
-    outbox.push(frame('a'))
-    bench.turn()
-    for (const text of ['b', 'c', 'd']) outbox.push(frame(text))
+    buffer.push(frame('a'))
+    bench.runScheduled()
+    for (const text of ['b', 'c', 'd']) buffer.push(frame(text))
     assert.equal(sink.given, null)
-    outbox.push(frame('e'))
+    buffer.push(frame('e'))
     assert.match(String(sink.given), /waited for it/)
     sink.takes = true
-    outbox.drained()
-    bench.turn()
+    buffer.drained()
+    bench.runScheduled()
     assert.equal(sink.text, 'a')
-    assert.equal(bench.turns.waitingBytes, 0)
+    assert.equal(bench.scheduler.waitingBytes, 0)
   }
 })
 
 test('a burst larger than the queue in one turn is no slow reader when its socket takes it', () => {
   const bench = new Bench({ messagesMax: 10 })
-  const { outbox, sink } = bench.reader()
+  const { buffer, sink } = bench.reader()
   const texts = Array.from({ length: 100 }, (_, index) => String(index % 10))
-  for (const text of texts) outbox.push(frame(text))
-  bench.turn()
+  for (const text of texts) buffer.push(frame(text))
+  bench.runScheduled()
   assert.equal(sink.given, null)
   assert.equal(sink.text, texts.join(''))
 })
 
 test('a reader that takes nothing for too long is given up', () => {
   const bench = new Bench({ stalledMs: 1_000 })
-  const { outbox, sink } = bench.reader()
+  const { buffer, sink } = bench.reader()
   sink.takes = false
-  outbox.push(frame('a'))
-  bench.turn()
+  buffer.push(frame('a'))
+  bench.runScheduled()
   bench.now = 999
-  bench.turns.sweep()
+  bench.scheduler.sweep()
   assert.equal(sink.given, null)
   bench.now = 1_000
-  bench.turns.sweep()
+  bench.scheduler.sweep()
   assert.match(String(sink.given), /took nothing for 1 second/)
 })
 
 test('above the bound of the process the longest queue goes, and the others keep all', () => {
   const bench = new Bench({ allBytesMax: 10 })
   const [long, short] = [bench.reader(), bench.reader()]
-  for (const { outbox, sink } of [long, short]) {
+  for (const { buffer, sink } of [long, short]) {
     sink.takes = false
-    outbox.push(frame('x'))
+    buffer.push(frame('x'))
   }
-  bench.turn()
-  for (const text of ['1234', '5678']) long.outbox.push(frame(text))
-  short.outbox.push(frame('abc'))
+  bench.runScheduled()
+  for (const text of ['1234', '5678']) long.buffer.push(frame(text))
+  short.buffer.push(frame('abc'))
   assert.match(String(long.sink.given), /all sessions together/)
   assert.equal(short.sink.given, null)
-  assert.equal(bench.turns.waitingBytes, 3)
+  assert.equal(bench.scheduler.waitingBytes, 3)
   short.sink.takes = true
-  short.outbox.drained()
+  short.buffer.drained()
   assert.equal(short.sink.text, 'xabc')
 })
 
 test('messages become frames as they are written, in order with frames of every other kind', () => {
   const bench = new Bench()
-  const { outbox, sink } = bench.reader()
+  const { buffer, sink } = bench.reader()
   const messages = ['', 'a', 'b'.repeat(125), 'c'.repeat(126), 'd'.repeat(60_000)]
-  for (const message of messages) outbox.text(message)
-  outbox.push(textFrame(Buffer.from('é')))
-  outbox.text('z')
-  bench.turn()
+  for (const message of messages) buffer.text(message)
+  buffer.push(textFrame(Buffer.from('é')))
+  buffer.text('z')
+  bench.runScheduled()
   const expected = [...messages, 'é', 'z'].map(message => Buffer.from(textFrame(Buffer.from(message))))
   assert.ok(Buffer.concat(sink.pieces).equals(Buffer.concat(expected)))
 })
 
 test('a message longer than a write goes out in pieces, as the reader takes them', () => {
   const bench = new Bench()
-  const { outbox, sink } = bench.reader()
+  const { buffer, sink } = bench.reader()
   sink.takes = false
   const message = 'x'.repeat(200_000)
-  outbox.text(message)
-  bench.turn()
+  buffer.text(message)
+  bench.runScheduled()
   assert.equal(sink.pieces.length, 1)
   assert.ok((sink.pieces[0]?.byteLength ?? 0) <= 64 * 1024)
   sink.takes = true
-  outbox.drained()
+  buffer.drained()
   const wire = Buffer.concat(sink.pieces)
   let payload = ''
   for (let at = 0; at < wire.length; ) {
@@ -201,17 +201,17 @@ test('a message longer than a write goes out in pieces, as the reader takes them
 
 test('a reader is behind once a whole write waits for it, and is told when that is over', () => {
   const bench = new Bench()
-  const { outbox, sink } = bench.reader()
+  const { buffer, sink } = bench.reader()
   sink.takes = false
-  outbox.text('first')
-  bench.turn()
-  assert.equal(outbox.isBehind, false)
-  for (let count = 0; count < 70; count += 1) outbox.text('x'.repeat(1_000))
-  assert.equal(outbox.isBehind, true)
-  outbox.drained()
-  assert.equal(outbox.isBehind, false)
+  buffer.text('first')
+  bench.runScheduled()
+  assert.equal(buffer.isBehind, false)
+  for (let count = 0; count < 70; count += 1) buffer.text('x'.repeat(1_000))
+  assert.equal(buffer.isBehind, true)
+  buffer.drained()
+  assert.equal(buffer.isBehind, false)
   assert.equal(sink.reliefs, 1)
   sink.takes = true
-  outbox.drained()
+  buffer.drained()
   assert.equal(sink.reliefs, 1)
 })

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { epochMs, timestampOfMs } from '@trunkline/core/domain/timestamp'
 import { VirtualClock } from '@trunkline/testkit/virtual-clock'
 import { FailedAttempts } from '../../src/auth/failed-attempts.ts'
-import { Proof } from '../../src/stream/account/proof.ts'
+import { SessionCredentials } from '../../src/stream/account/session-credentials.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -25,22 +25,22 @@ function stage(scopes: readonly string[] = ['read']) {
   }
   const hasher = { hash: (text: string) => text, equal: (a: string, b: string) => a === b }
   const log = { debug() {}, info() {}, warn() {}, error() {} }
-  const proof = new Proof(Object({ lookup, hasher, clock, log }), '192.0.2.1', reason => void ended.push(reason))
+  const credentials = new SessionCredentials(Object({ lookup, hasher, clock, log }), '192.0.2.1', reason => void ended.push(reason))
   const change = (more: object) => {
     known.now = { ...known.now, ...more }
-    return proof.recheck()
+    return credentials.recheck()
   }
-  return { clock, inMs, known, ended, proof, change }
+  return { clock, inMs, known, ended, credentials, change }
 }
 
 test('a key without the scope read follows nobody', async () => {
-  await assert.rejects(stage(['trade', 'users']).proof.of('c', 'one'), { code: 'scope_missing' })
-  await assert.rejects(stage().proof.of('c', 'two'), { code: 'credentials_invalid' })
+  await assert.rejects(stage(['trade', 'users']).credentials.of('c', 'one'), { code: 'scope_missing' })
+  await assert.rejects(stage().credentials.of('c', 'two'), { code: 'credentials_invalid' })
 })
 
 test('a session on a replaced secret goes on while that one is good, and ends with it', async () => {
-  const { clock, inMs, ended, proof, change } = stage()
-  proof.hold(await proof.of('c', 'one'))
+  const { clock, inMs, ended, credentials, change } = stage()
+  credentials.hold(await credentials.of('c', 'one'))
   await change({ secretHash: 'two', previous: { secretHash: 'one', until: inMs(24 * HOUR_MS) } })
   await clock.advance(24 * HOUR_MS - 1)
   assert.deepEqual(ended, [])
@@ -50,19 +50,19 @@ test('a session on a replaced secret goes on while that one is good, and ends wi
 
 test('it ends at once when the secret was replaced without an overlap, the key is gone, or nobody can say', async () => {
   for (const after of [{ secretHash: 'two' }, { isPlatformDisabled: true }, null, undefined]) {
-    const { known, ended, proof } = stage()
-    proof.hold(await proof.of('c', 'one'))
+    const { known, ended, credentials } = stage()
+    credentials.hold(await credentials.of('c', 'one'))
     known.now = after === undefined ? Object(undefined) : after === null ? null : { ...known.now, ...after }
-    await proof.recheck()
+    await credentials.recheck()
     assert.equal(ended.length, 1)
   }
 })
 
 test('a session that is over ends no second time', async () => {
-  const { clock, inMs, ended, proof, change } = stage()
-  proof.hold(await proof.of('c', 'one'))
+  const { clock, inMs, ended, credentials, change } = stage()
+  credentials.hold(await credentials.of('c', 'one'))
   await change({ secretHash: 'two', previous: { secretHash: 'one', until: inMs(HOUR_MS) } })
-  proof.stop()
+  credentials.stop()
   await clock.advance(2 * HOUR_MS)
   await change({ previous: null })
   assert.deepEqual(ended, [])
@@ -82,8 +82,8 @@ test('a client whose address has failed too often is refused before anything is 
   const hasher = { hash: (text: string) => text, equal: (a: string, b: string) => a === b }
   const codes: unknown[] = []
   for (let session = 0; session < 10; session++) {
-    const proof = new Proof(Object({ lookup, hasher, clock, attempts }), '192.0.2.1', () => assert.fail())
-    await assert.rejects(proof.of('c', `wrong-${session}`), (cause: { readonly code?: unknown }) => codes.push(cause.code) > 0)
+    const credentials = new SessionCredentials(Object({ lookup, hasher, clock, attempts }), '192.0.2.1', () => assert.fail())
+    await assert.rejects(credentials.of('c', `wrong-${session}`), (cause: { readonly code?: unknown }) => codes.push(cause.code) > 0)
   }
   assert.equal(lookUps, 3)
   assert.deepEqual(codes, [...Array(3).fill('credentials_invalid'), ...Array(7).fill('rate_limited')])

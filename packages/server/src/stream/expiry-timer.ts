@@ -5,7 +5,7 @@ import type { Clock } from '@trunkline/core/ports/clock'
 const STEP_MS = 60_000
 
 /** Calls once a time of the wall clock has come. The time can be moved, and taken away, until then. */
-export class Lifetime {
+export class ExpiryTimer {
   readonly #clock: Clock
   readonly #over: () => void
   #alarm: Disposable | null = null

@@ -1,8 +1,8 @@
+import type { FlushScheduler } from './flush-scheduler.ts'
 import { fragments, framed, framedBytes } from './frame.ts'
-import type { Turns } from './turns.ts'
 
 /** What may wait for one reader, and for all of them. */
-export interface OutboxLimits {
+export interface SendBufferLimits {
   readonly messagesMax: number
   readonly bytesMax: number
   /** How long a reader may take nothing. */
@@ -11,7 +11,7 @@ export interface OutboxLimits {
   readonly allBytesMax: number
 }
 
-export const OUTBOX_LIMITS: OutboxLimits = {
+export const SEND_BUFFER_LIMITS: SendBufferLimits = {
   messagesMax: 16_384,
   bytesMax: 4 * 1024 * 1024,
   stalledMs: 8_000,
@@ -28,7 +28,7 @@ export interface Sink {
   /** The reader is too slow: nothing more will be written, and what waited is gone. */
   overflowed(reason: string): void
   /** As much waited as one write takes, and no longer does. */
-  relieved(): void
+  caughtUp(): void
 }
 
 /** A frame, or a message in ASCII that becomes one when it is written. */
@@ -38,10 +38,10 @@ export type Entry = Uint8Array | string
  * What waits for one reader: frames shared with other readers, in order, never thinned. They are gathered and written once per turn of the
  * event loop; while the reader takes nothing they wait, up to a bound.
  */
-export class Outbox {
+export class SendBuffer {
   readonly #sink: Sink
-  readonly #turns: Turns
-  readonly #limits: OutboxLimits
+  readonly #scheduler: FlushScheduler
+  readonly #limits: SendBufferLimits
   #frames: Entry[] = EMPTY
   #bytes = 0
   #isDue = false
@@ -53,9 +53,9 @@ export class Outbox {
   #hasTexts = false
   #idle: (() => void)[] | null = null
 
-  constructor(sink: Sink, turns: Turns, limits: OutboxLimits) {
+  constructor(sink: Sink, scheduler: FlushScheduler, limits: SendBufferLimits) {
     this.#sink = sink
-    this.#turns = turns
+    this.#scheduler = scheduler
     this.#limits = limits
   }
 
@@ -97,10 +97,10 @@ export class Outbox {
     if (this.#stalledSince === null) {
       if (!this.#isDue) {
         this.#isDue = true
-        this.#turns.later(this)
+        this.#scheduler.later(this)
       }
     } else {
-      this.#turns.waiting(bytes)
+      this.#scheduler.waiting(bytes)
     }
     if (this.#bytes > this.#limits.bytesMax || this.#frames.length > this.#limits.messagesMax) {
       // Of what came in one turn the socket may take all, so it is asked before it is called slow.
@@ -119,12 +119,12 @@ export class Outbox {
   /** The reader takes something again. */
   drained(): void {
     if (this.#stalledSince === null) return
-    this.#turns.unstall(this, this.#bytes)
+    this.#scheduler.unstall(this, this.#bytes)
     this.#stalledSince = null
     this.flush()
     if (!this.#wasBehind || this.isBehind || this.#isClosed) return
     this.#wasBehind = false
-    this.#sink.relieved()
+    this.#sink.caughtUp()
   }
 
   /** Resolves when nothing waits: everything was handed over, or given up. */
@@ -146,7 +146,7 @@ export class Outbox {
   close(): void {
     if (this.#isClosed) return
     this.#isClosed = true
-    if (this.#stalledSince !== null) this.#turns.unstall(this, this.#bytes)
+    if (this.#stalledSince !== null) this.#scheduler.unstall(this, this.#bytes)
     this.#stalledSince = null
     this.#frames = EMPTY
     this.#bytes = 0
@@ -167,10 +167,10 @@ export class Outbox {
     const batch = count === this.#frames.length ? this.#frames : this.#frames.slice(0, count)
     this.#frames = count === this.#frames.length ? EMPTY : this.#frames.slice(count)
     this.#bytes -= bytes
-    const piece = isOfFrames(batch, this.#hasTexts) ? this.#turns.gathered(batch, bytes) : framed(batch, bytes)
+    const piece = isOfFrames(batch, this.#hasTexts) ? this.#scheduler.gathered(batch, bytes) : framed(batch, bytes)
     if (this.#frames === EMPTY) this.#hasTexts = false
     if (this.#sink.write(piece) || this.#isClosed) return
-    this.#stalledSince = this.#turns.stall(this, this.#bytes)
+    this.#stalledSince = this.#scheduler.stall(this, this.#bytes)
   }
 
   #isTooMuch(): boolean {

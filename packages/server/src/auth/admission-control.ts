@@ -1,6 +1,6 @@
 import { ByOrigin, originOf } from './by-origin.ts'
 
-export interface CrowdLimits {
+export interface AdmissionLimits {
   readonly total: number
   /** Of one IPv4 address or IPv6 /64. */
   readonly perAddress: number
@@ -11,7 +11,7 @@ export interface CrowdLimits {
 }
 
 /** Whether a newcomer may come in, and the member that has to go for it, already removed. */
-export type Admission<Member> = { readonly isAdmitted: true; readonly leaver: Member | null } | { readonly isAdmitted: false }
+export type Admission<Member> = { readonly isAdmitted: true; readonly evicted: Member | null } | { readonly isAdmitted: false }
 
 /**
  * Members that have shown nothing yet, in the order in which they came, by address and network. At the bound of an address or a network its
@@ -20,13 +20,13 @@ export type Admission<Member> = { readonly isAdmitted: true; readonly leaver: Me
  * added it, at that moment, so that no arrival has to look for it: every step takes constant time. In all, the oldest past its grace goes, else the
  * oldest of the most crowded network. So a flood is a matter of its own address and network, and whoever comes from elsewhere does not feel it.
  */
-export class Crowd<Member> {
-  readonly #limits: CrowdLimits
+export class AdmissionControl<Member> {
+  readonly #limits: AdmissionLimits
   readonly #monotonicMs: () => number
   readonly #members = new ByOrigin<Member>()
   readonly #since = new Map<Member, number>()
 
-  constructor(limits: CrowdLimits, monotonicMs: () => number) {
+  constructor(limits: AdmissionLimits, monotonicMs: () => number) {
     this.#limits = limits
     this.#monotonicMs = monotonicMs
   }
@@ -36,7 +36,7 @@ export class Crowd<Member> {
   }
 
   /** Makes room for one from `ip` (null: of no group), to be asked before {@link add}. */
-  makeRoom(ip: string | null): Admission<Member> {
+  admit(ip: string | null): Admission<Member> {
     const { perAddress, perNetwork, total } = this.#limits
     const origin = originOf(ip)
     const { addresses, networks } = this.#members
@@ -47,15 +47,15 @@ export class Crowd<Member> {
             { groups: addresses, name: origin.address, max: perAddress },
             { groups: networks, name: origin.network, max: perNetwork }
           ]
-    let leaver: Member | null = null
+    let evicted: Member | null = null
     for (const { groups: kind, name, max } of groups) {
       if (kind.sizeOf(name) < max) continue
       const oldest = kind.oldestOf(name)
       if (oldest === null || !this.#isPastGrace(oldest)) return { isAdmitted: false }
       this.delete(oldest)
-      leaver = oldest
+      evicted = oldest
     }
-    return { isAdmitted: true, leaver: this.#members.size >= total ? this.evict() : leaver }
+    return { isAdmitted: true, evicted: this.#members.size >= total ? this.evict() : evicted }
   }
 
   add(member: Member, ip: string | null): void {
@@ -76,9 +76,9 @@ export class Crowd<Member> {
   evict(): Member | null {
     const { oldest, networks } = this.#members
     if (oldest === null) return null
-    const leaver = this.#isPastGrace(oldest) ? oldest : (networks.oldestOfLargest() ?? oldest)
-    this.delete(leaver)
-    return leaver
+    const evicted = this.#isPastGrace(oldest) ? oldest : (networks.oldestOfLargest() ?? oldest)
+    this.delete(evicted)
+    return evicted
   }
 
   #isPastGrace(member: Member): boolean {

@@ -7,7 +7,7 @@ const TAKE = `/* writes */ select take_key_stream_place($1, $2, $3, $4, $5, $6 *
 const SWEEP = `delete from stream_places where session_id in (
   select session_id from stream_places where expires_at <= clock_timestamp() - interval '10 minutes' limit 1000 for update skip locked)`
 
-export class SqlStreamPlaceStore implements StreamSlotStore {
+export class SqlStreamSlotStore implements StreamSlotStore {
   readonly #session: Session
 
   constructor(session: Session) {

@@ -1,7 +1,7 @@
 import { connect } from '../ops/form-browser.ts'
 import { type DemoBroker, tradingAccount } from './broker.ts'
 import { Client, type Platform, textOf } from './client.ts'
-import { firstWords } from './market.ts'
+import { firstMessages } from './market.ts'
 import { table } from './table.ts'
 import { Trader } from './trader.ts'
 
@@ -15,61 +15,61 @@ export interface Stage {
   readonly thin: { readonly symbol: string; readonly quantity: string }
   /** The days whose transactions are shown; null: the service's own choice. */
   readonly day: string | null
-  readonly say: (text: string) => void
+  readonly print: (text: string) => void
 }
 
 type Json = Readonly<Record<string, unknown>>
 
 /** One whole life at a broker, told step by step. Gives the orders it placed, for whoever wants to check them. */
-export async function tell(stage: Stage): Promise<readonly Json[]> {
-  const { platform, say, broker } = stage
+export async function runScenario(stage: Stage): Promise<readonly Json[]> {
+  const { platform, print, broker } = stage
   const userId = `demo-${crypto.randomUUID().slice(0, 8)}`
   const { 'user-secret': secret } = await new Client(platform).post('/users', { user_id: userId })
   const client = new Client(platform, { userId, userSecret: String(secret) })
-  say(`1. A user is created: ${userId}`)
+  print(`1. A user is created: ${userId}`)
 
   const link = textOf(await client.post('/connections', { connection_type: 'trade', broker: broker.id }), 'authorization_url')
   const heading = await connect(link, broker.id, stage.login)
-  say(`2. The user connects ${broker.name} (${broker.environment}) in the portal as ${stage.login.username}: “${heading}”`)
+  print(`2. The user connects ${broker.name} (${broker.environment}) in the portal as ${stage.login.username}: “${heading}”`)
   const accounts = await client.list('/accounts')
   const columns = ['account_number', 'account_type', 'name', 'account_id']
-  say(table([['account', 'type', 'name', 'account_id'], ...accounts.map(row => fields(row, columns))]))
+  print(table([['account', 'type', 'name', 'account_id'], ...accounts.map(row => fields(row, columns))]))
   const accountId = tradingAccount(accounts)
 
   const trader = new Trader(client, stage, accountId)
-  say('3. Orders')
+  print('3. Orders')
   await trader.trade()
-  say(trader.report())
+  print(trader.report())
   await report(client, accountId, stage)
   await watch(client, stage)
   return trader.orders()
 }
 
-async function report(client: Client, accountId: string, { say, day, broker }: Stage): Promise<void> {
+async function report(client: Client, accountId: string, { print, day, broker }: Stage): Promise<void> {
   const money = ['currency_code', 'cash', 'buying_power', 'equity', 'market_value', 'initial_margin']
-  say('4. Balances')
-  say(table([money, ...(await client.list(`/balances?account_id=${accountId}`)).map(row => fields(row, money))]))
+  print('4. Balances')
+  print(table([money, ...(await client.list(`/balances?account_id=${accountId}`)).map(row => fields(row, money))]))
   const held = ['symbol', 'quantity', 'position_average_price', 'last_price', 'unrealized_pl', 'realized_pl', 'daily_pl']
-  say('5. Positions')
-  say(table([held, ...(await client.list(`/positions?account_id=${accountId}`)).map(row => fields(row, held))]))
-  if (!broker.hasTransactions) return say(`6. Transactions: ${broker.name} tells none`)
+  print('5. Positions')
+  print(table([held, ...(await client.list(`/positions?account_id=${accountId}`)).map(row => fields(row, held))]))
+  if (!broker.hasTransactions) return print(`6. Transactions: ${broker.name} tells none`)
   const moves = ['date', 'type', 'symbol', 'quantity', 'price', 'amount', 'fees']
-  say('6. Transactions, newest first')
+  print('6. Transactions, newest first')
   const days = day === null ? '' : `&start_date=${day}&end_date=${day}`
   const transactions = await client.list(`/transactions?account_id=${accountId}${days}`)
-  say(table([moves, ...transactions.slice(0, 8).map(row => fields(row, moves))]))
+  print(table([moves, ...transactions.slice(0, 8).map(row => fields(row, moves))]))
 }
 
 /** What the broker's market data begins with, on every channel it has. */
-async function watch(client: Client, { say, broker, symbol, marketUrl, day }: Stage): Promise<void> {
+async function watch(client: Client, { print, broker, symbol, marketUrl, day }: Stage): Promise<void> {
   // On a recorded day the symbol's market is not of today, and neither are its options.
   if (day !== null) return
-  if (broker.channels.length === 0) return say(`7. Market data: ${broker.name} has none`)
+  if (broker.channels.length === 0) return print(`7. Market data: ${broker.name} has none`)
   const [connection] = await client.list('/connections')
   const answer = await client.get(`/connections/${textOf(connection ?? {}, 'connection_id')}/token`)
-  const words = await firstWords(marketUrl, textOf(answer, 'access_token'), symbol, broker.channels)
-  say(`7. Market data of ${symbol}: the first of each channel`)
-  say(table([['channel', 'message'], ...words]))
+  const messages = await firstMessages(marketUrl, textOf(answer, 'access_token'), symbol, broker.channels)
+  print(`7. Market data of ${symbol}: the first of each channel`)
+  print(table([['channel', 'message'], ...messages]))
 }
 
 function fields(row: Json, names: readonly string[]): readonly string[] {

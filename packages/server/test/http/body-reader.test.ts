@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ServiceError } from '@trunkline/core/domain/errors'
-import { bodyReader } from '../../src/http/complaints.ts'
+import { bodyReader } from '../../src/http/body-reader.ts'
 import { record } from '../../src/wire/common.ts'
 import { connectionTicket } from '../../src/wire/connection.ts'
 import { orderTicket } from '../../src/wire/order.ts'
@@ -91,9 +91,9 @@ test('a request without fields says that it takes none', () => {
   assert.deepEqual(details, [{ path: 'a', message: 'is not a field of this request; it takes none' }])
 })
 
-function thrownBy(act: () => unknown): ServiceError {
+function thrownBy(work: () => unknown): ServiceError {
   try {
-    act()
+    work()
   } catch (error) {
     if (error instanceof ServiceError) return error
   }

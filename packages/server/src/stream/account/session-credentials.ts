@@ -10,9 +10,9 @@ import type { KeyId } from '@trunkline/core/domain/ids'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Log } from '@trunkline/core/ports/log'
 import type { Hasher } from '@trunkline/core/ports/vault'
-import { Lifetime } from '../lifetime.ts'
+import { ExpiryTimer } from '../expiry-timer.ts'
 
-export interface ProofDeps {
+export interface SessionCredentialsDeps {
   readonly lookup: CredentialLookup
   /** What failed attempts may cost, over all sessions. */
   readonly attempts: AttemptLimits
@@ -25,22 +25,22 @@ export interface ProofDeps {
 const SCOPE = 'read'
 
 /** The key that a session showed, and for how long it holds. */
-export class Proof {
-  readonly #deps: ProofDeps
+export class SessionCredentials {
+  readonly #deps: SessionCredentialsDeps
   readonly #address: string
   readonly #over: (reason: string) => void
   #proven: ProvenPlatform | null = null
   /** Of the key, or the secret that was shown, where it ends by itself. */
-  readonly #lifetime: Lifetime
+  readonly #expiry: ExpiryTimer
   #rechecking = Promise.resolve()
   #isOver = false
 
   /** @param over called when what was proved does not hold any more */
-  constructor(deps: ProofDeps, address: string, over: (reason: string) => void) {
+  constructor(deps: SessionCredentialsDeps, address: string, over: (reason: string) => void) {
     this.#deps = deps
     this.#address = address
     this.#over = over
-    this.#lifetime = new Lifetime(deps.clock, () => over('the client secret has ended'))
+    this.#expiry = new ExpiryTimer(deps.clock, () => over('the client secret has ended'))
   }
 
   get keyId(): KeyId | null {
@@ -58,7 +58,7 @@ export class Proof {
   /** The session stands on this from now on. */
   hold(proven: ProvenPlatform): void {
     this.#proven = proven
-    this.#lifetime.endAt(proven.endsAt)
+    this.#expiry.endAt(proven.endsAt)
   }
 
   /** A secret of the platform was replaced: ends the session unless what it showed is still good. */
@@ -75,7 +75,7 @@ export class Proof {
     try {
       const held = stillProven(await lookup.platform(proven.key.clientId), proven, clock.now())
       if (held === null) this.#over('the client secret was replaced')
-      else this.#lifetime.endAt(held.endsAt)
+      else this.#expiry.endAt(held.endsAt)
     } catch (cause) {
       log.warn('a session ends: whether its client secret is still good could not be read', { cause })
       this.#over('the client secret was replaced')
@@ -84,6 +84,6 @@ export class Proof {
 
   stop(): void {
     this.#isOver = true
-    this.#lifetime.stop()
+    this.#expiry.stop()
   }
 }
