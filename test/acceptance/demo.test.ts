@@ -40,7 +40,7 @@ describe('the demo', () => {
         /once more is refused: 409/,
         /^4\. Balances\n.*\n.*\n +USD +\d/m,
         /^ +AAPL +\d/m,
-        /^6\. Transactions(, newest first\n.*\n.*\n +\d{4}-\d\d-\d\d|: .+ tells none)/m,
+        /^6\. Transactions(, newest first\n.*\n.*\n +\d{4}-\d\d-\d\d|: .+ has none)/m,
         /^7\. Market data of AAPL/m,
         /^ +bars +\{"o":"\d/m,
         /^ +quotes +\{"bp":"\d/m,

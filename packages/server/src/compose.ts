@@ -1,4 +1,4 @@
-/** The composition root: the only file that sees everything, and that nobody but the programs imports. */
+/** The composition root: the only file that sees everything, and that only the programs import. */
 
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
@@ -70,7 +70,7 @@ export interface Service {
   readonly brokers: readonly Pick<BrokerDefinition, 'capabilities' | 'environment'>[]
   /** The demo platform and what a newcomer needs; null where an operator made platforms of their own. */
   readonly demo: { readonly demo: DemoPlatform; readonly created: boolean } | null
-  /** Tells every further link that shows the demo platform in a browser, when the one before it was used. */
+  /** Calls back with every further link that shows the demo platform in a browser, when the one before it was used. */
   onNewLink(listener: (link: string) => void): void
   /** Finishes what is in flight, then stops every part. */
   stop(): Promise<void>
@@ -360,17 +360,17 @@ function addressesOf(url: string, sandbox: SandboxReady | null): Omit<DemoPlatfo
 }
 
 function watch(meter: PromMeter, app: AppDeps, readiness: Readiness): void {
-  meter.gauge('orders_unresolved', 'Orders whose fate is not known', () => app.resolver.watched)
+  meter.gauge('orders_unresolved', 'Orders of unknown outcome', () => app.resolver.watched)
   meter.gauges('mirrors', 'Connections followed, by health', 'health', HEALTH_STATES, state => app.mirrors.countOf(state))
   meter.gauge('broker_sessions', 'Broker logins held open', () => app.mirrors.sessions)
-  meter.gauge('watched_users', 'Users whose connections are kept mirrored', () => app.watch.count)
+  meter.gauge('watched_users', 'Users whose connections are mirrored', () => app.watch.count)
   meter.gauge('event_loop_delay_seconds', '99th percentile of the event loop’s delay', () => readiness.loopDelaySeconds())
 }
 
 function watchStream(meter: PromMeter, stream: AccountStream, gateway: StreamGateway): void {
   meter.gauge('stream_sockets', 'Open sockets of the streams', () => gateway.sockets)
   meter.gauge('stream_sessions', 'Authenticated sessions of the broker stream', () => stream.authenticated)
-  meter.gauge('stream_users', 'Users somebody is subscribed to', () => stream.hub.users)
+  meter.gauge('stream_users', 'Users with at least one subscriber', () => stream.hub.users)
   meter.gauge('stream_waiting_bytes', 'Bytes that wait for readers who take nothing', () => gateway.waitingBytes)
   meter.total('stream_deliveries_total', 'Updates given to sessions', () => stream.hub.deliveries)
 }

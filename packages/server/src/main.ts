@@ -1,4 +1,4 @@
-/** The service as a program: reads the settings once, starts, says where everything is, and stops when it is told to. */
+/** The service as a program: reads the settings once, starts, prints where everything is, and stops on a signal. */
 
 import { dirname, join, resolve } from 'node:path'
 import { FileNotWritten, makeFolder, reasonOf } from '@trunkline/files/durable'
@@ -55,7 +55,7 @@ async function stop(signal: string): Promise<void> {
   log.info('stopped')
   if (isTerminal) process.stdout.write('Stopped.\n')
   process.exitCode = 0
-  // A line that has fallen silent is never closed by its other end, and would keep the process.
+  // A connection that has fallen silent is never closed by its other end, and would keep the process.
   setTimeout(() => process.exit(0), LINGER_MS).unref()
 }
 
@@ -79,7 +79,7 @@ function openLog(settings: Settings): PinoLog {
   const path = logPathOf(settings)
   if (path === null) return new PinoLog(settings.logLevel, undefined, secrets)
   try {
-    // Written at once, so that the last words before an end are not lost.
+    // Written at once, so that the last messages before an exit are not lost.
     makeFolder(dirname(path))
     const destination = pino.destination({ dest: path, mode: 0o600, sync: true })
     destination.on('error', cause => process.stderr.write(`the log ${path} cannot be written: ${reasonOf(cause)}\n`))

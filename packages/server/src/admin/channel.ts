@@ -35,7 +35,7 @@ export class AdminChannel {
     this.#log = log
   }
 
-  /** Without a socket the service still serves: that it cannot have one is told in the log. Once. */
+  /** Without a socket the service still serves: that it cannot have one is logged once. */
   async start(): Promise<void> {
     try {
       await this.#listen()

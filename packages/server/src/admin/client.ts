@@ -23,7 +23,7 @@ export class AdminClient {
     if (found === null || !found.isSocket()) return null
     const ours = process.geteuid === undefined || found.uid === process.geteuid() || process.geteuid() === 0
     if (!ours) throw new AdminRefused(`${path} belongs to another user (id ${found.uid}); run this as that user`)
-    // What we are told there is shown as a platform's secret: nobody else may have put it there.
+    // What it sends is shown as a platform's secret: no other process may have put it there.
     if ((found.mode & 0o077) !== 0) throw new AdminRefused(`${path} is open to other users; it is not the service's own socket`)
     return (await isAnswered(path)) ? new AdminClient(path) : null
   }

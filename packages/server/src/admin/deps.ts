@@ -29,11 +29,11 @@ export interface AdminDeps {
   readonly ids: Ids
   readonly hasher: Pick<Hasher, 'hash'>
   readonly log: Log
-  /** Tells the running service what changed; null where none runs. */
+  /** Reports changes to the running service; null where none runs. */
   readonly bus: Pick<Bus, 'publish'> | null
   /** Ends an order as never received; null where no service runs, because only a service can ask the broker. @throws NotSettled */
   readonly settle: ((orderId: OrderId, verdict: Verdict, signal: AbortSignal) => Promise<Order>) | null
-  /** The same for a set, by one word. */
+  /** The same for a set, by one command. */
   readonly settleAll: ((orderIds: readonly OrderId[], verdict: SetVerdict, signal: AbortSignal) => Promise<SettledSet>) | null
   /** Asked for when first needed, because most operations need no key. @throws KeyFileRefused */
   readonly keys: () => Keys

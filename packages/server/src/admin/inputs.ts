@@ -8,7 +8,7 @@ export const NAME_LENGTH_MAX = 100
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]/u
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** Text a person typed: 1 to `lengthMax` characters, none invisible. */
+/** Text that a user typed: 1 to `lengthMax` characters, none invisible. */
 export function printable(value: unknown, what: string, lengthMax: number): string {
   if (typeof value === 'string' && value.trim() !== '' && value.length <= lengthMax && !UNPRINTABLE.test(value)) return value
   throw new Malformed(what, `1 to ${lengthMax} printable characters`, value)

@@ -10,7 +10,7 @@ const SAMPLE = 20
 
 /**
  * Opens some of the stored credentials, so that a service with the wrong master keys does not start and then takes every connection for
- * broken. One that is damaged among others that open is only told. @throws AdminRefused
+ * broken. One that is damaged among others that open is only logged. @throws AdminRefused
  */
 export async function assertKeysFit(connections: Pick<ConnectionStore, 'sealedUnderOtherKeys'>, ring: KeyRing, log: Log): Promise<void> {
   // Those under other keys tell most; no key has an empty id, so the second question is about any.

@@ -70,7 +70,7 @@ export async function rotateKeys(deps: AdminDeps, { mode, retire }: RotateKeys, 
   }
 }
 
-/** On record before it happens: a key nobody announced is what the log exists to show. */
+/** Recorded before it happens: the log exists to show a key that was never announced. */
 async function addKey({ store, clock, log }: AdminDeps, file: FileKeyRing, run: Run): Promise<void> {
   await store.audit.append(operatorEntry(clock.now(), run, 'keys.rotate', file.current().id))
   const { id } = file.addKey()

@@ -45,7 +45,7 @@ export interface NewPlatform {
   readonly claims: boolean
   /** `#rrggbb`; left out: the portal's own. */
   readonly color?: string | null
-  /** Where its users find it again; left out: not told. */
+  /** Where its users find it again; left out: unknown. */
   readonly appUrl?: string | null
 }
 
@@ -182,7 +182,7 @@ export interface UnresolvedOrder {
   readonly connectionId: string
   readonly broker: string
   readonly accountNumber: string
-  /** What it asks for, in words. */
+  /** A description of the order. */
   readonly asks: string
   readonly entryTime: Timestamp
   readonly status: string
@@ -202,23 +202,23 @@ export interface SettleOrder {
   readonly orderId: string
   /** How the operator knows; written to the audit log. */
   readonly because: string
-  /** The broker cannot be asked, and the operator has seen its books by other means. */
+  /** The broker cannot be asked, and the operator has checked its records by other means. */
   readonly unseen: boolean
 }
 
-/** The broker received none of the orders of unknown fate that fit. At least one of the three is given. */
+/** The broker received none of the orders of unknown outcome that fit. At least one of the three is given. */
 export interface SettleOrders extends Omit<SettleOrder, 'orderId'> {
   readonly broker: string | null
   readonly connectionId: string | null
   readonly olderThanHours: number | null
-  /** The set that a trial has told; null: on trial, which ends nothing. */
+  /** The set that a dry run has shown; null: a dry run, which ends nothing. */
   readonly expected: string | null
 }
 
 export interface SettledOrders {
-  /** Orders of unknown fate that fit, at most {@link ORDERS_LIMIT_MAX}. */
+  /** Orders of unknown outcome that fit, at most {@link ORDERS_LIMIT_MAX}. */
   readonly fitting: number
-  /** Tells the set of `orders` from every other. */
+  /** Identifies the set of `orders`. */
   readonly set: string
   /** Those that were ended; on trial, those that would be. */
   readonly orders: readonly UnresolvedOrder[]
@@ -258,7 +258,7 @@ export interface Progress {
   readonly rewrapped: number
 }
 
-/** Who asked, and how to tell them how far it is. */
+/** Who asked, and how to report progress. */
 export interface Run {
   /** The operator as they call themselves; written to the audit log. */
   readonly by: string
@@ -266,7 +266,7 @@ export interface Run {
   progress(progress: Progress): void
 }
 
-/** An operation that was not done, for a reason to be told. The message says what to do. */
+/** An operation that was not done, for a reason that the message gives, with what to do. */
 export class AdminRefused extends Error {
   override readonly name = 'AdminRefused'
 }
@@ -275,7 +275,7 @@ export const REDIRECTS_MAX = 100
 const ADDRESSES_MAX = 50
 export const OVERLAP_SECONDS_MAX = 30 * 24 * 3_600
 const AUDIT_LIMIT_MAX = 10_000
-/** Also the most that are ended by one word. */
+/** Also the most that are ended at once. */
 export const ORDERS_LIMIT_MAX = 1_000
 const HOURS_MAX = 9_999
 

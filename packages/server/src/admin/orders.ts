@@ -45,7 +45,7 @@ export async function listAbandoned(
     .map(({ at, target, detail }) => ({ orderId: target, removedAt: at, detail }))
 }
 
-/** An answer that came late and says what became of the order; one of unknown outcome says nothing. */
+/** An answer that came late and shows what became of the order; one of unknown outcome shows nothing. */
 function isAnswer({ action, detail }: AuditEntry): boolean {
   return action === 'order.answered_late' && detail.outcome !== 'unknown'
 }
@@ -62,8 +62,8 @@ export async function settleOrder(deps: AdminDeps, { orderId, because, unseen }:
 }
 
 /**
- * Ends every order of unknown fate that fits, by one word and with one audit entry; without the name of a set nothing is ended, and what would be
- * is told. @throws AdminRefused
+ * Ends every order of unknown outcome that fits, by one command and with one audit entry; without the name of a set nothing is ended, and what would be
+ * is reported. @throws AdminRefused
  */
 export async function settleOrders(deps: AdminDeps, wanted: SettleOrders, run: Run): Promise<SettledOrders> {
   const { broker, connectionId, olderThanHours, expected, because, unseen } = wanted

@@ -66,7 +66,7 @@ export async function rotateSecret(deps: AdminDeps, { platform: wanted, overlapS
   return { ...viewOf(key), platformId: platform.platformId, platformName: name, redirects, clientSecret, previousUntil }
 }
 
-// What the file says otherwise is mended at the next start. The secret is given to who asked for it, whatever becomes of the file.
+// A file that differs is corrected at the next start. The secret is given to who asked for it, whatever becomes of the file.
 function confirmDemo({ log }: AdminDeps, demo: DemoFile | null): void {
   try {
     demo?.settle(true)

@@ -116,7 +116,7 @@ export async function editRedirects(deps: AdminDeps, { platform: wanted, add, re
   if (next.length > REDIRECTS_MAX) throw new AdminRefused(`A platform has at most ${REDIRECTS_MAX} redirect addresses; remove some first.`)
   const entry = operatorEntry(deps.clock.now(), run, 'platform.redirects', platformId, { added: add.join(' '), removed: remove.join(' ') })
   if (!(await deps.store.platforms.replaceRedirects(platformId, before, next, entry)))
-    throw new AdminRefused('The list was changed by somebody else just now. Look at it, and try again.')
+    throw new AdminRefused('The list was changed by another operator just now. Look at it, and try again.')
   deps.bus?.publish({ type: 'platform_secret_changed', platformId })
   return view({ ...platform, redirectAllowList: next }, brand, disabledAt)
 }

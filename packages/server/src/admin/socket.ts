@@ -1,4 +1,4 @@
-/** Where a service listens for its administrators, and whether somebody does. */
+/** Where a service listens for its administrators, and whether one does. */
 import { lstatSync, type Stats } from 'node:fs'
 import { connect } from 'node:net'
 import { join, relative } from 'node:path'
@@ -23,7 +23,7 @@ export function statOf(path: string): Stats | null {
   return lstatSync(path, { throwIfNoEntry: false }) ?? null
 }
 
-/** Whether a process listens there. @throws AdminRefused when that cannot be told. */
+/** Whether a process listens there. @throws AdminRefused when that cannot be found out. */
 export async function isAnswered(path: string): Promise<boolean> {
   const { promise, resolve, reject } = Promise.withResolvers<boolean>()
   const socket = connect(bindable(path))

@@ -6,19 +6,19 @@ export interface AdmissionLimits {
   readonly perAddress: number
   /** Of one IPv4 /24 or IPv6 /48. */
   readonly perNetwork: number
-  /** A member this old may be sent away for another of its own address or network, and goes first when there are too many in all. */
+  /** A member this old may be evicted for another of its own address or network, and goes first when there are too many in total. */
   readonly graceMs: number
 }
 
-/** Whether a newcomer may come in, and the member that has to go for it, already removed. */
+/** Whether a new member is admitted, and the member that was evicted for it, already removed. */
 export type Admission<Member> = { readonly isAdmitted: true; readonly evicted: Member | null } | { readonly isAdmitted: false }
 
 /**
- * Members that have shown nothing yet, in the order in which they came, by address and network. At the bound of an address or a network its
- * oldest goes if its grace is over; until then the newcomer is refused, and has to come again: were the oldest sent away at once, more
- * honest clients of one address than the bound allows would push each other out for ever. A member that has shown something is deleted by whoever
- * added it, at that moment, so that no arrival has to look for it: every step takes constant time. In all, the oldest past its grace goes, else the
- * oldest of the most crowded network. So a flood is a matter of its own address and network, and whoever comes from elsewhere does not feel it.
+ * Members that have proved nothing yet, in order of arrival, by address and network. At the bound of an address or a network its
+ * oldest is evicted if its grace is over; until then the new one is refused and has to retry: were the oldest evicted at once, more
+ * honest clients of one address than the bound allows would evict each other for ever. A member that has proved something is deleted by the code that
+ * added it, at that moment, so that no arrival has to look for it: every step takes constant time. Overall, the oldest past its grace is evicted, else the
+ * oldest of the most crowded network. So a flood affects its own address and network only.
  */
 export class AdmissionControl<Member> {
   readonly #limits: AdmissionLimits
@@ -35,7 +35,7 @@ export class AdmissionControl<Member> {
     return this.#members.size
   }
 
-  /** Makes room for one from `ip` (null: of no group), to be asked before {@link add}. */
+  /** Admits one from `ip` (null: of no group), evicting another if needed; to be called before {@link add}. */
   admit(ip: string | null): Admission<Member> {
     const { perAddress, perNetwork, total } = this.#limits
     const origin = originOf(ip)
@@ -72,7 +72,7 @@ export class AdmissionControl<Member> {
     return this.#members.has(member)
   }
 
-  /** The next to go when room is needed for something else; null when nobody is there. Removed by it. */
+  /** Removes the next one to evict when capacity is needed elsewhere; null when there is none. */
   evict(): Member | null {
     const { oldest, networks } = this.#members
     if (oldest === null) return null

@@ -9,7 +9,7 @@ import { AddressList } from './address-list.ts'
 
 const KEYS_MAX = 1_000
 const USERS_MAX = 50_000
-/** The bus says at once when a secret changes; this bounds how long a lost message could matter. */
+/** The bus reports at once when a secret changes; this bounds how long a lost message could matter. */
 const REMEMBER_MS = 2_000
 /** How exactly it is known when a key was last used: a write this often for each. */
 const USE_NOTED_MS = 60_000

@@ -30,7 +30,7 @@ export class TooManyFailures extends ServiceError {
  * Bounds the look-ups that wrong credentials cost: failures are counted by address and by the name they were tried with, and beyond the bounds
  * an attempt is refused before anything is looked up. Only a secret that was good lately, or was issued lately, is looked up all the same: a
  * platform's back end is one address for many users, and a caller that fails beside it, or in its name, must not lock it out. What it is known by is
- * the secret's hash, so that somebody else at its address, or with its client id, gains nothing.
+ * the secret's hash, so that another caller at its address, or with its client id, gains nothing.
  */
 export class FailedAttempts implements AttemptLimits {
   readonly #addresses: RateLimiter

@@ -21,7 +21,7 @@ interface Bucket {
 }
 
 /**
- * Token buckets by caller, in memory. At most `bucketsMax` of them: when there is no room, those that are full again are forgotten (that
+ * Token buckets by caller, in memory. At most `bucketsMax` of them: at the bound, those that are full again are dropped (that
  * changes nothing), and failing that the oldest, whose caller then starts with a full one.
  */
 export class RateLimiter {
@@ -34,7 +34,7 @@ export class RateLimiter {
     this.#bucketsMax = bucketsMax
   }
 
-  /** Takes one request out of the caller's bucket if there is one, and says what is left. `nowMs` is monotonic. */
+  /** Takes one request out of the caller's bucket if there is one, and returns what is left. `nowMs` is monotonic. */
   take(caller: string, nowMs: number): Allowance {
     const bucket = this.#bucketOf(caller, nowMs)
     const granted = bucket.tokens >= 1

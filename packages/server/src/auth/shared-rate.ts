@@ -1,6 +1,6 @@
 import { type Allowance, type Rate, RateLimiter } from './rate-limit.ts'
 
-/** The part of an owner's bucket that is kept for those of its keys that use little; each key may always use as much of the owner's rate. */
+/** The part of an owner's bucket that is reserved for those of its keys that use little; each key may always use as much of the owner's rate. */
 const RESERVED = 0.25
 
 /**
@@ -18,7 +18,7 @@ export class SharedRate {
     this.#keys = new RateLimiter({ perSecond: perSecond * RESERVED, burst: Math.max(1, this.#reserve) })
   }
 
-  /** Takes one request out of the owner's bucket if the key may, and says what is left to the key. `nowMs` is monotonic. */
+  /** Takes one request out of the owner's bucket if the key may, and returns what is left to the key. `nowMs` is monotonic. */
   take(owner: string, key: string, nowMs: number): Allowance {
     const shared = this.#owners.peek(owner, nowMs)
     if (shared.remaining > this.#reserve || shared.retryAfterSeconds !== null) return this.#owners.take(owner, nowMs)

@@ -94,7 +94,7 @@ function read(text: string, number: number): ExportedLine {
     if (text.length > LINE_MAX) throw new Error('too long')
     const { position, previous, entry, hash }: { readonly [Name in keyof ExportedLine]?: unknown } = Object(parseJson(text))
     if (isPosition(position) && typeof entry === 'string' && isHash(hash) && (previous === undefined || isHash(previous))) {
-      // Letter for letter: a key that is there twice, or one more, would show a reader what nobody checked.
+      // Letter for letter: a key that is there twice, or one more, would show a reader what was never checked.
       if (text === lineOf({ position, previous, entry, hash })) return { position, previous: previous ?? null, entry, hash }
     }
   } catch {

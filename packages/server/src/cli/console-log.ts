@@ -2,7 +2,7 @@ import type { Log, LogFields } from '@trunkline/core/ports/log'
 import { withoutSecrets } from '../ops/redact.ts'
 import type { Console } from './console.ts'
 
-/** Warnings and errors for a person at a terminal; the rest is of no use there. */
+/** Warnings and errors for an operator at a terminal; the rest is of no use there. */
 export class ConsoleLog implements Log {
   readonly #console: Console
 

@@ -2,7 +2,7 @@
 export interface Console {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly signal: AbortSignal
-  /** Whether somebody watches what goes to `err`, so that progress may be redrawn in place. */
+  /** Whether `err` is a terminal, so that progress may be redrawn in place. */
   readonly isTerminal: boolean
   out(text: string): void
   err(text: string): void
@@ -13,7 +13,7 @@ export interface Common {
   readonly json?: boolean
 }
 
-/** A command that ends without having done its work, for a reason it has told or tells by its message. */
+/** A command that ends without having done its work, for a reason it has printed or gives in its message. */
 export class CommandFailed extends Error {
   override readonly name = 'CommandFailed'
   readonly exitCode: number

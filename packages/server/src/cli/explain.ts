@@ -17,7 +17,7 @@ const FOR_OPERATORS = new Set([
   'ServiceError'
 ])
 
-/** What to tell a person about a failure: its message, and the first cause that says more. */
+/** The text of a failure for an operator: its message, and the first cause that says more. */
 export function explain(cause: unknown): string {
   if (!(cause instanceof Error)) return withoutSecrets(String(cause))
   if (cause.name === 'AbortError' || cause.message === 'interrupted')

@@ -79,14 +79,14 @@ async function openOwnStore(settings: Settings, dataDir: string, name: Operation
     })
   const database = join(dataDir, 'database')
   assertOurs(dataDir)
-  // A mistyped directory must not come to life because somebody asked what is in it.
+  // A mistyped directory must not come to life because a command looked into it.
   if (name !== 'platform.create' && !existsSync(database))
     throw new AdminRefused(`There is no database in ${dataDir} yet. Is TRUNKLINE_DATA_DIR what the service uses?`)
   makeFolder(dataDir)
   return openStore({ kind: 'embedded', dataDir: database }, options)
 }
 
-/** A schema that changes under a service of an older version would break it: only while nobody has the database. @throws AdminRefused */
+/** A schema that changes under a service of an older version would break it: only while no process has the database. @throws AdminRefused */
 export async function whileFree(url: string, { clock, ids, log }: OwnDeps, work: () => Promise<void>): Promise<void> {
   const name = `trunkline command ${process.pid} ${ids.uuid().slice(-12)}`
   const hold = SoleProcess.take({ url, name, waitMs: 0, onTaken: () => undefined, clock, log }).catch((cause: unknown) => {

@@ -15,7 +15,7 @@ export async function listUnresolved(console: Console, { limit, json }: Common &
 
 const ABANDONED =
   'Abandoned: the connection was removed before the broker said what became of these, and nothing here can ask it any more. Look for each in the ' +
-  'account at the broker, by its ids, and tell the owner; they are listed for 30 days, and stay in the audit log.'
+  'account at the broker, by its ids, and inform the owner; they are listed for 30 days, and stay in the audit log.'
 
 function abandonedTable(orders: readonly AbandonedOrder[]): string {
   const head = ['order_id', 'removed', 'submission', 'waits for', 'broker', 'account', 'broker_order_id', 'broker_cl_ord_id', 'asks for']
@@ -48,7 +48,7 @@ export async function neverReceived(
 ): Promise<void> {
   const order = await perform(console, 'orders.settle', { orderId, because, unseen: unseen === true })
   if (json) return outJson(console, wire(order))
-  console.out(`${shown(order.orderId)} (${shown(order.asks)}) is ${order.status}: ${order.submission}. Its owner has been told.\n`)
+  console.out(`${shown(order.orderId)} (${shown(order.asks)}) is ${order.status}: ${order.submission}. Its owner has been notified.\n`)
 }
 
 interface SetOptions extends Common {
@@ -74,10 +74,10 @@ export async function neverReceivedAll(console: Console, options: SetOptions): P
   const { fitting, set, orders, kept } = await perform(console, 'orders.settle_all', input)
   if (options.json)
     return outJson(console, { fitting, set, is_trial: expected === null, orders: orders.map(wire), kept: kept.map(wireSkipped) })
-  if (fitting === 0) return console.out('No order of unknown fate fits.\n')
+  if (fitting === 0) return console.out('No order of unknown outcome fits.\n')
   if (orders.length > 0) console.out(table(orders))
   for (const { orderId, why } of kept) console.out(`Kept: ${shown(orderId)}: ${shown(why)}\n`)
-  if (expected !== null) return console.out(`${orders.length} of ${fitting} were ended; their owners have been told.\n`)
+  if (expected !== null) return console.out(`${orders.length} of ${fitting} were ended; their owners have been notified.\n`)
   const more = fitting < ORDERS_LIMIT_MAX ? '' : ' There may be more: at most so many are looked at, the oldest first.'
   if (orders.length === 0) return console.out(`None of ${fitting} would be ended.${more}\n`)
   console.out(

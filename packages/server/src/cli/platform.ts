@@ -35,7 +35,7 @@ export async function editPlatform(
   const facts = aligned([
     ['  name', edited.name],
     ['  color', color === null ? 'the portal’s own' : `${color}, letters on it ${letterOn(color) === '#ffffff' ? 'white' : 'black'}`],
-    ['  app', appUrl ?? 'not told']
+    ['  app', appUrl ?? 'not set']
   ])
   console.out(`Users see it like this in the portal:\n${facts}`)
 }
@@ -103,7 +103,7 @@ export async function disablePlatform(console: Console, platform: string, { json
 export async function enablePlatform(console: Console, platform: string, { json }: Common): Promise<void> {
   const enabled = await perform(console, 'platform.enable', { platform })
   if (json) return outJson(console, wire(enabled))
-  console.out(`Platform ${JSON.stringify(enabled.name)} is enabled again. Tokens and links have to be made anew.\n`)
+  console.out(`Platform ${JSON.stringify(enabled.name)} is enabled again. Tokens and links have to be made again.\n`)
 }
 
 function credentials({

@@ -72,11 +72,11 @@ function addCheckConfig(program: Command, console: Console): void {
 const CLAIM = `
 --claim has no default, because it decides who can be tricked:
   on   A new connection does nothing until the platform confirms it: POST /connections/{connection_id}/claim with the claim_code
-       of the redirect, as the user whose session received it. A link that was sent to somebody else then connects nobody:
+       of the redirect, as the user whose session received it. A link that was sent to someone else then connects no one:
        unclaimed logins are revoked after ten minutes. The platform has to make that one call.
-  off  A connection works as soon as the login is done, as the specification has it. If one user sends their link to somebody
-       who finishes it, that person’s account is connected to the sender, who can read it and trade in it. All that warns
-       the person is the page, which names the platform and the user.
+  off  A connection works as soon as the login is done, as the specification has it. If one user sends their link to someone
+       who finishes it, that user’s account is connected to the sender, who can read it and trade in it. All that warns
+       the user is the page, which names the platform and the user.
 `
 
 const COLOR = 'its colour in the portal; letters on it are black or white, and it is darkened or brightened where it would not stand out'
@@ -86,7 +86,7 @@ function addPlatforms(group: Command, console: Console): void {
   group
     .command('create')
     .description('create a platform; its secret is shown once')
-    .requiredOption('--name <name>', 'what people call it; users see it when they connect')
+    .requiredOption('--name <name>', 'its display name; users see it when they connect')
     .option('--redirect <url...>', 'allow only these redirect addresses, compared character for character (repeatable; none: any)', [])
     .addOption(
       new Option('--claim <on|off>', 'whether it confirms each new connection with its user’s own credentials; see below')
@@ -102,7 +102,7 @@ function addPlatforms(group: Command, console: Console): void {
     .command('edit')
     .description('change what users see of a platform in the portal; what is not named stays')
     .argument('<platform>', 'its client_id or platform_id')
-    .option('--name <name>', 'what people call it')
+    .option('--name <name>', 'its display name')
     .option('--color <#rrggbb>', `${COLOR}; none: the portal’s own`)
     .option('--app-url <address>', `${APP_URL}; none: no address`)
     .addOption(json())
@@ -232,7 +232,7 @@ function addOrders(group: Command, console: Console): void {
   group
     .command('unresolved')
     .description(
-      'list open orders that the broker is not known to have, the oldest first, and those of removed connections whose fate nobody knows'
+      'list open orders that the broker is not known to have, the oldest first, and those of removed connections of unknown outcome'
     )
     .option('--limit <number>', 'how many', wholeNumber, 50)
     .addOption(json())

@@ -25,7 +25,7 @@ export interface InspectedSandbox {
   readonly unused: readonly string[]
 }
 
-/** Of a sandbox that runs elsewhere only its calendar matters here; where none is needed, its settings are nobody's. */
+/** Of a sandbox that runs elsewhere only its calendar matters here; where none is needed, its settings are unused. */
 export function inspectSandbox(
   env: Readonly<Record<string, string | undefined>>,
   { offers, sandboxUrl }: Partial<Pick<Settings, 'offers' | 'sandboxUrl'>>

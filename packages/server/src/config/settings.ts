@@ -36,7 +36,7 @@ export const SETTINGS = {
     parse: optionalInteger(0, 65_535),
     fallback: '',
     about:
-      'Serves `/metrics` on this port of the loopback interface, to everybody there, and takes it off the public one. Empty: on the public one, to whoever has the token.'
+      'Serves `/metrics` on this port of the loopback interface, to everyone there, and takes it off the public one. Empty: on the public one, to anyone with the token.'
   },
   metricsToken: {
     group: 'Serving',
@@ -66,7 +66,7 @@ export const SETTINGS = {
     env: 'TRUNKLINE_DATA_DIR',
     parse: text,
     fallback: '.data',
-    about: 'Directory of the embedded database, generated keys and the sandbox’s books.'
+    about: 'Directory of the embedded database, generated keys and the sandbox’s state.'
   },
   databaseUrl: {
     group: 'Storage',
@@ -138,7 +138,7 @@ export const SETTINGS = {
     parse: flag,
     fallback: '0',
     about:
-      '`1` serves others, or live accounts, with master keys in the data directory. It gives up that a stolen copy of that directory is worthless: whoever has it has every broker login in it.'
+      '`1` serves others, or live accounts, with master keys in the data directory. It gives up that a stolen copy of that directory is worthless: anyone who has it has every broker login in it.'
   },
   brokers: {
     group: 'Brokers',
@@ -189,7 +189,7 @@ export const SETTINGS = {
     parse: integer(16, 1_000_000),
     fallback: '15000',
     about:
-      'TCP connections at once, WebSockets included; at most half of the process’s limit of open files. Beyond it one without a request makes room, or one that is kept alive.'
+      'TCP connections at once, WebSockets included; at most half of the process’s limit of open files. Beyond it one without a request is closed, or one that is kept alive.'
   },
   marketSessionsMax: {
     group: 'Serving',
@@ -239,7 +239,7 @@ export const SETTINGS = {
     env: 'TRUNKLINE_ANSWER_WITHIN_MS',
     parse: integer(10, 60_000),
     fallback: '5000',
-    about: 'How long an order request waits for the broker’s word before it answers with what is known.'
+    about: 'How long an order request waits for the broker’s answer before it responds with what is known.'
   },
   commandMs: {
     group: 'Orders and reads',
@@ -333,7 +333,7 @@ export const SECRET_NAMES: readonly string[] = Object.entries(ALL_SETTINGS).flat
   secret === true ? [name, env] : []
 )
 
-/** What the secret settings hold, and the telling parts of it: a password, a key. For cutting them out of texts. */
+/** The values of the secret settings, and their revealing parts: a password, a key. For cutting them out of texts. */
 export function secretValuesOf(settings: Settings): readonly string[] {
   const held: Readonly<Record<string, unknown>> = settings
   return Object.entries(ALL_SETTINGS).flatMap(([name, { secret }]) => {

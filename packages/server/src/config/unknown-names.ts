@@ -22,7 +22,7 @@ export function unknownNames(env: Readonly<Record<string, string | undefined>>):
   return [...unknown('TRUNKLINE_', own), ...unknown('SANDBOX_', SETTING_NAMES).filter(({ meant }) => meant !== null)]
 }
 
-/** The sentence about it. */
+/** The message about it. */
 export function messageAbout({ meant }: UnknownName): string {
   return `is no setting and has no effect${meant === null ? '' : `; is ${meant} meant?`}`
 }

@@ -1,6 +1,6 @@
 import { type Client, recordOf, textOf } from './client.ts'
 
-/** What the demo goes by: a broker as `GET /brokers` tells it. */
+/** What the demo uses of a broker in `GET /brokers`. */
 export interface DemoBroker {
   readonly id: string
   readonly name: string
@@ -19,14 +19,14 @@ export async function demoBroker(platform: Client, id: string): Promise<DemoBrok
   if (found === undefined)
     throw new Error(`${id} is not offered by this service; there are ${brokers.map(row => textOf(row, 'broker')).join(', ')}`)
   const environment = textOf(found, 'environment')
-  // Its orders are at the market, and nobody can log in there with practice logins.
+  // Its orders are at the market, and practice logins do not work there.
   if (environment !== 'sandbox')
     throw new Error(
       `${id} is connected to its ${environment} accounts, and the demo buys at the market: it runs in the sandbox only. For a paper account there is: npm run test:live -- ${id}`
     )
   if (textOf(found, 'login') !== 'oauth')
     throw new Error(
-      `${id} asks its users for API keys in this service, and the demo logs in as one of the practice people: start the service without TRUNKLINE_${id}_API_KEYS`
+      `${id} asks its users for API keys in this service, and the demo logs in as one of the sandbox customers: start the service without TRUNKLINE_${id}_API_KEYS`
     )
   return {
     id,

@@ -8,7 +8,7 @@ export interface Platform {
 
 type Json = Readonly<Record<string, unknown>>
 
-/** A refused request: the status and the service's own words. */
+/** A refused request: the status and the service's message. */
 export class Refused extends Error {
   override readonly name = 'Refused'
   readonly status: number
@@ -19,7 +19,7 @@ export class Refused extends Error {
   }
 }
 
-/** Talks to the REST API as one platform, and for one user once it is known. */
+/** Calls the REST API as one platform, and for one user once it is known. */
 export class Client {
   readonly #platform: Platform
   readonly #user: Readonly<Record<string, string>>

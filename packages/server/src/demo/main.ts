@@ -1,5 +1,5 @@
 /**
- * `npm run demo`: one whole life at a broker, against the running service. `-- --broker ALPACA`: at another than the sandbox’s own;
+ * `npm run demo`: one whole scenario at a broker, against the running service. `-- --broker ALPACA`: at another than the sandbox’s own;
  * `-- --replay <folder>`: on a recorded day.
  */
 
@@ -17,10 +17,10 @@ const RECORDED = { symbol: 'SPY', day: '2013-10-07', at: '10:30' }
 const USAGE = 'usage: npm run demo -- [--broker ALPACA] [--login 1] [--data-dir FOLDER], or npm run demo -- --replay FOLDER'
 const ABOUT = `${USAGE}
 
-Plays a whole life at a broker through the public REST API: a user, a connection, orders, balances, positions, transactions, market data.
-  --broker    which of those that the service offers in the sandbox; SANDBOX unless said
+Plays a whole scenario at a broker through the public REST API: a user, a connection, orders, balances, positions, transactions, market data.
+  --broker    which of those that the service offers in the sandbox; default SANDBOX
   --login     which of the sandbox's practice logins, from 0
-  --data-dir  of the running service; TRUNKLINE_DATA_DIR or .data unless said. Start it in another terminal: npm start
+  --data-dir  of the running service; TRUNKLINE_DATA_DIR or .data by default. Start it in another terminal: npm start
   --replay    a folder of recorded data: the same on a recorded day, by a service of its own`
 
 const print = (text: string) => process.stdout.write(`${text}\n`)
@@ -44,7 +44,7 @@ interface Choices {
   readonly replay?: string
 }
 
-/** What was asked for; null, with a word on how to ask, when it cannot be understood. */
+/** The parsed arguments; null, after printing the usage, when they are invalid. */
 function choices(): Choices | null {
   try {
     return parseArgs({
@@ -113,7 +113,7 @@ async function stageOf({ login: which, broker }: Choices, dataDir: string): Prom
   }
 }
 
-/** Somebody at the sandbox who can pay for more than is on offer, made through its control API. */
+/** A customer of the sandbox who can pay for more than is on offer, made through its control API. */
 async function wealthyLogin(dataDir: string): Promise<Stage['login']> {
   const control = textOf(readDemo(join(dataDir, 'demo-platform.json')), 'sandbox_control_url')
   const body = JSON.stringify({ username: 'sam', accounts: [{ kind: 'margin', cash: '20000000' }] })

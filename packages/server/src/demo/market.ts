@@ -14,8 +14,8 @@ const PARAMETERS: Readonly<Record<string, Json>> = {
 }
 
 /**
- * The first thing each channel tells of a symbol, as it came, in the order of `channels`: the service's words where the broker has none of
- * it. @throws Error for a channel that tells nothing.
+ * The first message of each channel for a symbol, as received, in the order of `channels`: the service's error where the broker has none of
+ * it. @throws Error for a channel that sends nothing.
  */
 export async function firstMessages(
   url: string,

@@ -20,7 +20,7 @@ export interface Stage {
 
 type Json = Readonly<Record<string, unknown>>
 
-/** One whole life at a broker, told step by step. Gives the orders it placed, for whoever wants to check them. */
+/** One whole scenario at a broker, printed step by step. Returns the orders it placed, so that they can be checked. */
 export async function runScenario(stage: Stage): Promise<readonly Json[]> {
   const { platform, print, broker } = stage
   const userId = `demo-${crypto.randomUUID().slice(0, 8)}`
@@ -52,7 +52,7 @@ async function report(client: Client, accountId: string, { print, day, broker }:
   const held = ['symbol', 'quantity', 'position_average_price', 'last_price', 'unrealized_pl', 'realized_pl', 'daily_pl']
   print('5. Positions')
   print(table([held, ...(await client.list(`/positions?account_id=${accountId}`)).map(row => fields(row, held))]))
-  if (!broker.hasTransactions) return print(`6. Transactions: ${broker.name} tells none`)
+  if (!broker.hasTransactions) return print(`6. Transactions: ${broker.name} has none`)
   const moves = ['date', 'type', 'symbol', 'quantity', 'price', 'amount', 'fees']
   print('6. Transactions, newest first')
   const days = day === null ? '' : `&start_date=${day}&end_date=${day}`

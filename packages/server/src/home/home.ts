@@ -1,4 +1,4 @@
-/** The page at `/`: what `npm start` printed, kindly. Secrets only for whoever brought the code that it printed. */
+/** The page at `/`: what `npm start` printed, kindly. Secrets only for a browser with the code that it printed. */
 
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -28,7 +28,7 @@ export interface HomeOptions {
   readonly monotonicMs: () => number
 }
 
-/** Why the page shows no secrets, when somebody tried to see them. */
+/** Why the page shows no secrets, when a browser tried to see them. */
 type Refusal = 'spent' | 'too_many'
 
 const eta = new Eta({ views: fileURLToPath(new URL('.', import.meta.url)), cache: true, autoEscape: true })
@@ -110,7 +110,7 @@ class Home {
   #page(request: FastifyRequest, reply: FastifyReply, refusal: Refusal | null): FastifyReply {
     const present = this.#present(request)
     const demo = this.#shownTo(request)
-    // The portal may bear another of our names than the one this page was opened under.
+    // The portal may be served under another of our host names than this page.
     const forms = demo === null ? "'none'" : `'self' ${new URL(demo.base_url).origin}`
     const page = {
       ...{ url: this.#options.publicUrl(), brokers: this.#brokers, demo, refusal },

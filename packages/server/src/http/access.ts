@@ -4,9 +4,9 @@ import { RateLimiter } from '../auth/rate-limit.ts'
 import type { HttpOptions } from './options.ts'
 
 const SLOW_MS = 1_000
-/** Lines about requests that were refused at the door: a flood of those must not become one of log lines. */
+/** Log lines of requests that were refused before authentication: a flood of those must not flood the log. */
 const REFUSED = { perSecond: 20, burst: 500 }
-/** Whoever is refused so; and whoever has not proved credentials is refused at the door whatever the answer is, short of a fault of ours. */
+/** Statuses of such refusals; a caller that has not proved credentials is counted as refused whatever the status, except for our own faults. */
 const REFUSED_STATUS: ReadonlySet<number> = new Set([401, 404, 405, 429, 431])
 
 /** Makes the recorder of answered requests: a line in the log and a call to the metrics. Patterns only, never addresses or headers. */

@@ -25,7 +25,7 @@ export class AddressLimits {
     this.#limiters = { page: new OriginLimiter(page), probe: new OriginLimiter(probe) }
   }
 
-  /** What to answer instead, when the address has asked too often. `isRefused`: the request leads nowhere, wherever it was meant to go. */
+  /** What to answer instead, when the address has sent too many requests. `isRefused`: the request leads nowhere, wherever it was meant to go. */
   refusal({ ip, routeOptions }: Requester, isRefused = false): ServiceError | null {
     const limit = routeOptions.config?.limit ?? 'page'
     if (limit === 'credentials' && !isRefused) return null

@@ -45,7 +45,7 @@ function detailsOf(schema: TSchema, error: SchemaError, body: unknown): readonly
   const path = pathOf(error.instancePath)
   switch (error.keyword) {
     case 'boolean':
-      // The `false` of additionalProperties; told by the error of that keyword, which knows all the names.
+      // The `false` of additionalProperties; reported by the error of that keyword, which has all the names.
       return []
     case 'required':
       return names(error.params, 'requiredProperties').map(name => ({ path: joined(path, name), message: 'is required' }))

@@ -26,10 +26,10 @@ export const CONNECTION_LIMITS: ConnectionLimits = {
   stalledMs: 8_000
 }
 
-/** Connections that have been silent for this long are the first to make room. */
+/** Connections that have been silent for this long are evicted first. */
 const GRACE_MS = 5_000
 const SWEEP_MS = 1_000
-/** Sockets that were closed and are still counted by the server until the turn is over. */
+/** Sockets that were closed and are still counted by the server until the end of the turn of the event loop. */
 const CLOSING_MAX = 1_000
 
 interface Connection {
@@ -47,11 +47,11 @@ interface Connection {
 }
 
 /**
- * The server's TCP connections. One on which a whole request waits for its answer never makes room; every other does, in this order: those
+ * The server's TCP connections. One on which a complete request waits for its response is never evicted; every other may be, in this order: those
  * silent for longer than their grace, those kept alive (the longest idle of the most crowded address, unproven ones first), and those silent
  * for a moment only. Silent is a connection without a request, or with one whose body is still to come. Until a whole request has proved
- * credentials, a connection counts for its address and network; at their bounds the same order holds among their own, but nobody goes within
- * the grace: then the newcomer is refused and told when to come again. What waits for a reader that takes nothing ends with its connection.
+ * credentials, a connection counts for its address and network; at their bounds the same order holds among their own, but none is evicted within
+ * the grace: then the new connection is refused with retry-after. What waits for a reader that takes nothing ends with its connection.
  */
 export class ConnectionGate {
   readonly #limits: ConnectionLimits
@@ -120,7 +120,7 @@ export class ConnectionGate {
     socket.once('close', () => this.#forget(connection))
   }
 
-  /** False when there is none, because everything that could make room is at work or within its grace. */
+  /** False when no connection can be evicted, because all are busy or within their grace. */
   #admit(origin: Origin | null): boolean {
     const { total, unprovenPerAddress, unprovenPerNetwork } = this.#limits
     const bounds = [
@@ -154,7 +154,7 @@ export class ConnectionGate {
   /** The first of them, if it has been silent for long. */
   #pastGrace(silent: Iterable<Connection>): Connection | null {
     for (const connection of silent) {
-      // Its body may have come since, with nobody having read it yet.
+      // Its body may have arrived since without having been read yet.
       if (connection.incoming?.complete === true) this.#reclassify(connection)
       else return this.#clock.monotonicMs() - connection.silentSince >= GRACE_MS ? connection : null
     }
@@ -201,16 +201,16 @@ export class ConnectionGate {
     this.#reclassify(connection)
   }
 
-  /** Puts a connection among those that may make room, or takes it from there. */
+  /** Moves a connection to the pool it may be evicted from, or out of all pools. */
   #reclassify(connection: Connection): void {
     if (connection.incoming?.complete === true) connection.incoming = null
     const pool = this.#connections.has(connection.socket) ? this.#poolOf(connection) : null
     for (const other of [this.#silent, this.#idle.unproven, this.#idle.proven]) if (other !== pool) other.delete(connection)
-    // What proved credentials is not its address's any more, and goes only when room is needed in all.
+    // A connection that proved credentials no longer counts for its address, and is evicted only for the total.
     pool?.add(connection, connection.isProven && pool === this.#silent ? null : connection.origin)
   }
 
-  /** Null: it is at work. */
+  /** Null: it is busy. */
   #poolOf({ incoming, unanswered, hasRequested, isProven, isWebSocket }: Connection): ByOrigin<Connection> | null {
     const partial = incoming !== null && unanswered.has(incoming) ? 1 : 0
     if (isWebSocket || unanswered.size > partial) return null

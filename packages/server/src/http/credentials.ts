@@ -27,7 +27,7 @@ function textOf(value: string | readonly string[] | undefined): string | undefin
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-// Node gives header bytes as Latin-1. Whoever sends `user-id: Zoë` mostly sends UTF-8; what is not valid UTF-8 was meant as Latin-1.
+// Node gives header bytes as Latin-1. A caller that sends `user-id: Zoë` mostly sends UTF-8; what is not valid UTF-8 was meant as Latin-1.
 function decoded(value: string | undefined): string | undefined {
   if (value === undefined || /^[\0-\x7f]*$/.test(value)) return value
   try {

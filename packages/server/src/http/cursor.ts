@@ -17,7 +17,7 @@ export interface PageEnvelope<Row> {
   readonly prev_cursor: string | null
 }
 
-/** The paging parameters as they were asked. */
+/** The paging parameters of the request. */
 export interface PageParameters {
   readonly limit: number | undefined
   readonly next_cursor: string | undefined

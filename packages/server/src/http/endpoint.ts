@@ -18,7 +18,7 @@ export interface Service {
   readonly publicUrl: () => string
 }
 
-/** What the reference says of an endpoint. */
+/** The documentation of an endpoint. */
 export interface EndpointDoc {
   readonly operationId: string
   readonly tag: 'Users' | 'Connections' | 'Accounts' | 'Orders' | 'Events' | 'Brokers' | 'Market data'
@@ -120,5 +120,5 @@ function served<Caller, P extends Params, Q extends Params, B extends TSchema, R
   }
 }
 
-// Clients like to send `{}` with a POST that needs nothing; fields would be a misunderstanding worth telling.
+// Clients like to send `{}` with a POST that needs nothing; fields would be a mistake worth reporting.
 const NOTHING: TSchema = { type: 'object', properties: {}, additionalProperties: false }

@@ -1,7 +1,7 @@
 import { ServiceError } from '@trunkline/core/domain/errors'
 import type { Clock } from '@trunkline/core/ports/clock'
 
-/** How much may be worked on at once, and how much may wait behind it. */
+/** How many requests may run at once, and how many may wait. */
 export interface Capacity {
   readonly working: number
   readonly waiting: number
@@ -12,13 +12,13 @@ export interface FairLimits {
   readonly working: number
   readonly platform: Capacity
   readonly user: Capacity
-  /** What a platform asks for itself and not for a user. */
+  /** Requests of a platform for itself, not for a user. */
   readonly own: Capacity
   /** How long a request waits at most. */
   readonly waitMs: number
 }
 
-/** Whose request it is; `userKey` null: the platform's own. */
+/** Who made the request; `userKey` null: the platform itself. */
 export interface Requester {
   readonly platformId: string
   readonly userKey: string | null
@@ -29,7 +29,7 @@ interface RequestQueue {
   readonly key: string
   readonly capacity: Capacity
   working: number
-  /** In the order in which they came; each is called when its turn has come. */
+  /** In order of arrival; each is called to start its request. */
   readonly waiting: Set<() => void>
 }
 
@@ -38,7 +38,7 @@ interface PlatformQueues {
   working: number
   waiting: number
   readonly queues: Map<string, RequestQueue>
-  /** Lanes that could go on at once, the one whose turn is longest ago first. */
+  /** Queues that could start a request, least recently served first. */
   readonly ready: Set<RequestQueue>
 }
 
@@ -46,15 +46,15 @@ const OWN = 'platform'
 const TOO_MUCH = 'Too many requests of this user, or platform, are under way. Wait as long as the retry-after header says.'
 
 /**
- * Lets requests work side by side, so many per user, per platform and in all; more wait in short queues, which are served in turn: first
- * among platforms, then among a platform's users. So a flood fills its own user's queue and is refused from there on, and whoever else
- * comes is next. Everything is bounded: what finds its queue full, or waits too long, is refused, and nothing of it has been done.
+ * Runs requests concurrently, up to limits per user, per platform and in total; more wait in short queues, which are served round-robin: first
+ * among platforms, then among a platform's users. So a flood fills its own user's queue and is refused from then on, and other callers
+ * are next. Everything is bounded: what finds its queue full, or waits too long, is refused, and nothing of it has been done.
  */
 export class FairQueue {
   readonly #clock: Clock
   readonly #limits: FairLimits
   readonly #platforms = new Map<string, PlatformQueues>()
-  /** Platforms that could go on at once, the one whose turn is longest ago first. */
+  /** Platforms that could start a request, least recently served first. */
   readonly #ready = new Set<PlatformQueues>()
   #working = 0
 
@@ -63,7 +63,7 @@ export class FairQueue {
     this.#limits = limits
   }
 
-  /** To be asked before the body is read. @throws ServiceError rate_limited when there would be no room. */
+  /** To be called before the body is read. @throws ServiceError rate_limited when there is no capacity. */
   requireCapacity({ platformId, userKey }: Requester): void {
     const platform = this.#platforms.get(platformId)
     const queue = platform?.queues.get(userKey ?? OWN)
@@ -73,7 +73,7 @@ export class FairQueue {
     if (queue !== undefined && queue.waiting.size >= queue.capacity.waiting) throw refusal()
   }
 
-  /** Gives what `work` gives, once it was its turn. @throws ServiceError rate_limited when that is too far away; what `work` throws. */
+  /** Runs `work` when there is capacity, and returns its result. @throws ServiceError rate_limited when the wait would be too long; what `work` throws. */
   async run<T>(requester: Requester, work: () => Promise<T>): Promise<T> {
     const queue = this.#queueOf(requester)
     if (this.#mayWork(queue)) this.#begin(queue)
@@ -137,7 +137,7 @@ export class FairQueue {
     this.#prune(queue)
   }
 
-  /** Whose turn it is, as long as there is room. */
+  /** Starts waiting requests while there is capacity. */
   #startNext(): void {
     while (this.#working < this.#limits.working) {
       const [platform] = this.#ready
@@ -145,14 +145,14 @@ export class FairQueue {
       const [begin] = queue?.waiting ?? []
       if (platform === undefined || queue === undefined || begin === undefined) return
       begin()
-      // To the end of both rounds.
+      // To the end of both round-robins.
       platform.ready.delete(queue)
       this.#ready.delete(platform)
       this.#updateReady(queue)
     }
   }
 
-  /** Puts the lane and its platform among those that could go on, or takes them out; those that are there keep their place. */
+  /** Adds the queue and its platform to those that could start a request, or removes them; those already there keep their position. */
   #updateReady(queue: RequestQueue): void {
     const { platform } = queue
     if (queue.waiting.size > 0 && queue.working < queue.capacity.working) platform.ready.add(queue)
@@ -171,7 +171,7 @@ export class FairQueue {
     return queue
   }
 
-  /** Forgets whoever has nothing under way. */
+  /** Drops queues without requests. */
   #prune({ platform, key, working, waiting }: RequestQueue): void {
     if (working > 0 || waiting.size > 0) return
     platform.queues.delete(key)

@@ -1,4 +1,4 @@
-// The header that says of every account of a read how fresh its records are: a list in structured fields (RFC 9651).
+// The header with the freshness of every account of a read: a list in structured fields (RFC 9651).
 import type { Freshness, FreshnessState } from '@trunkline/core/domain/freshness'
 import Type from 'typebox'
 import { WithHeaders } from './headed.ts'

@@ -11,7 +11,7 @@ import { SharedRate } from '../auth/shared-rate.ts'
 import { credentialsOf, missingCredentials } from './credentials.ts'
 import type { HttpLimits } from './options.ts'
 
-/** What somebody with good credentials may not have: not theirs, or not within their rights. */
+/** Refusals of callers with valid credentials: another's resource, or a missing scope. */
 const DENIED: ReadonlySet<ErrorCode> = new Set([
   'scope_missing',
   'entitlement_missing',
@@ -87,7 +87,7 @@ export class Guard {
     return { caller, left }
   }
 
-  /** The bucket nearer to its end is the one a client needs to hear of. */
+  /** The emptier bucket is the one that a client needs to know. */
   #takeOfUser(userKey: string, { platformId, keyId }: PlatformKey, ofPlatform: Allowance): Allowance {
     const now = this.#deps.clock.monotonicMs()
     const ofUser = this.#users.take(userKey, now)
@@ -96,7 +96,7 @@ export class Guard {
     return ofUser.retryAfterSeconds !== null || ofUser.remaining <= ofPlatform.remaining ? ofUser : ofPlatform
   }
 
-  /** Notes what somebody who is known asked for and may not have. */
+  /** Records that an authenticated caller asked for what it may not have. */
   denied(error: unknown, caller: PlatformCaller | UserCaller): void {
     if (!(error instanceof ServiceError) || !DENIED.has(error.code)) return
     const actor = 'user' in caller ? `user:${caller.user.userKey}` : `platform:${caller.platform.platformId}`
@@ -143,7 +143,7 @@ const FAILED = { action: 'access.failed', actor: 'anonymous', reason: 'credentia
 
 const TOO_MANY = 'Too many requests. Wait as long as the retry-after header says, then go slower.'
 
-/** Tells the client what is left to it. @throws ServiceError rate_limited when nothing is. */
+/** Sets the rate limit headers. @throws ServiceError rate_limited when nothing is. */
 function setRateLimitHeaders(reply: FastifyReply, allowance: Allowance): void {
   show(reply, allowance)
   const { retryAfterSeconds } = allowance

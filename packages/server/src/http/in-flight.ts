@@ -17,7 +17,7 @@ export class InFlight {
     })
   }
 
-  /** Resolves when every request is answered, or given up by whoever asked. */
+  /** Resolves when every request is answered, or abandoned by its client. */
   idle(): Promise<void> {
     return this.#count === 0 ? Promise.resolve() : this.#idle.promise
   }

@@ -18,7 +18,7 @@ export const NOT_FOUND_PAGE = `<!doctype html>
 </html>
 `
 
-/** Whether a browser shows the answer to somebody: programs ask for JSON, or for anything. */
+/** Whether a browser shows the response to a user: programs accept JSON, or anything. */
 export function wantsPage({ method, headers }: FastifyRequest): boolean {
   return (method === 'GET' || method === 'HEAD') && /(?:^|,)\s*text\/html\s*(?:[;,]|$)/i.test(headers.accept ?? '')
 }

@@ -20,7 +20,7 @@ import { parseClientTime } from '../wire/client-time.ts'
 import { day, UUID_PATTERN } from '../wire/common.ts'
 import { type QueryTexts, REPEATED } from './query-text.ts'
 
-/** One parameter: what the reference says of it, and how its text becomes a value. */
+/** One parameter: its documentation, and how its text becomes a value. */
 export interface Param<T> {
   readonly description: string
   readonly schema: TSchema
@@ -136,7 +136,7 @@ export const brokerParam: Param<BrokerId> = {
   read: parseBrokerId
 }
 
-/** One of a closed list of words. */
+/** One of a closed list of values. */
 export function oneOf<const Value extends string>(values: readonly Value[], description: string, fallback?: Value): Param<Value> {
   return {
     description,

@@ -4,7 +4,7 @@ import type { Malformed } from '@trunkline/core/domain/malformed'
 import { BrokerFault } from '@trunkline/core/ports/broker'
 import { CommitUnknown, StoreUnavailable } from '@trunkline/core/ports/store'
 
-/** What HTTP makes of each failure. The only place that knows both vocabularies. */
+/** Maps each failure to HTTP. The only place that knows both vocabularies. */
 export const HTTP_STATUS = {
   credentials_invalid: 401,
   entitlement_missing: 401,
@@ -44,7 +44,7 @@ export const HTTP_STATUS = {
 /** Where an endpoint answers a code with another status than the table's. */
 export type StatusOverrides = { readonly [code in ErrorCode]?: number }
 
-/** A failure as HTTP tells it. */
+/** A failure as HTTP reports it. */
 export interface Problem {
   readonly status: number
   readonly code: ErrorCode
@@ -53,7 +53,7 @@ export interface Problem {
   readonly retryAfterSeconds: number | undefined
   /** The caller's own order that stands in the way. */
   readonly orderId?: OrderId | undefined
-  /** Set when nobody expected this: it is logged with its cause, and the client learns only the request id. */
+  /** Set for an unexpected error: it is logged with its cause, and the client receives only the request id. */
   readonly unexpected: boolean
 }
 
@@ -62,7 +62,7 @@ const COMMIT_UNKNOWN =
   'It is not known whether this was stored. Read the resource before sending it again: a cl_order_id or user_id is never used twice.'
 const RETRY_SECONDS = 1
 
-/** Turns whatever was thrown into what the client is told. Never throws, never tells an unexpected error's own words. */
+/** Maps any thrown value to the error that the client receives. Never throws, never reveals the text of an unexpected error. */
 export function problemOf(error: unknown, overrides: StatusOverrides = {}): Problem {
   const { code, message, details, retryAfterSeconds, orderId } = known(error) ?? { code: 'internal' as const, message: UNEXPECTED_ERROR }
   return {

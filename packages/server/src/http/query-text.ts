@@ -1,4 +1,4 @@
-/** What a query says: each parameter's text, or what is wrong with it. */
+/** A parsed query: each parameter's text, or what is wrong with it. */
 export type QueryTexts = Readonly<Record<string, string | QueryFlaw>>
 
 export const REPEATED = Symbol('given more than once')

@@ -13,9 +13,9 @@ export interface RefusalLimits {
 const EVERYBODY = 'everybody'
 
 /**
- * Delays refusals (401, 429) while there are many of them. A client that asks again as soon as it is refused otherwise takes all turns of the
+ * Delays refusals (401, 429) while there are many of them. A client that asks again as soon as it is refused otherwise takes every turn of the
  * event loop: each refusal is cheap, and thousands a second are not. Only refusals wait, so that the limit needs no key that an attacker could
- * choose: whoever is answered is not slowed, and an honest mistake during a flood is refused half a second later.
+ * choose: callers that are served are not slowed, and an honest mistake during a flood is refused half a second later.
  */
 export class RefusalPace {
   readonly #clock: Clock

@@ -24,7 +24,7 @@ export class KnownRoutes {
     this.#methods.set(url, known)
   }
 
-  /** What to tell somebody who asked for an address and method that nothing serves, and the methods that are served. */
+  /** The response to a request for an address and method that nothing serves, and the methods that are served. */
   miss(method: string, address: string): { readonly error: ServiceError; readonly allow: string | null } {
     const path = address.split('?', 1)[0] ?? ''
     const methods = new Set([...this.#methods.values()].filter(({ pattern }) => pattern.test(path)).flatMap(({ methods }) => [...methods]))

@@ -20,12 +20,12 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Its credentials are good. */
     isProven: boolean
-    /** What is left to do once the body is there; set by the endpoint's guard. */
+    /** Runs the request once the body has been read; set by the endpoint's guard. */
     execute: ((body: unknown) => Promise<unknown>) | null
   }
   interface FastifyContextConfig {
     readonly statusOverrides?: StatusOverrides
-    /** Nobody is told that there is such a route. */
+    /** The route is not disclosed. */
     readonly isHidden?: boolean
     /** What limits requests by address; left out, `page`. Endpoints with credentials have limits of their own. */
     readonly limit?: 'probe' | 'page' | 'credentials'
@@ -58,8 +58,8 @@ export function serveEndpoints(app: FastifyInstance, endpoints: readonly Endpoin
 }
 
 /**
- * Lets what else is due in this turn of the event loop come first. What a write did is told on the streams at the end of the turn; so its
- * updates are on their way before its answer is, and the answer is not contradicted by an older update that comes after it.
+ * Yields to other work of this turn of the event loop. A write is published on the streams at the end of the turn; so its
+ * updates are sent before its response, and the response is not contradicted by an older update that comes after it.
  */
 function otherWork(): Promise<void> {
   return new Promise(resolve => setImmediate(resolve))
@@ -70,7 +70,7 @@ interface ApiRoute {
   readonly Querystring: QueryTexts
 }
 
-/** What stands between a request and its endpoint. */
+/** What a request passes before its endpoint. */
 export interface EndpointDeps {
   readonly guard: Guard
   readonly gate: Pick<ConnectionGate, 'proved'>
@@ -138,7 +138,7 @@ function requirePlainUtf8({ headers }: FastifyRequest): void {
   if (charset !== undefined && !/^utf-?8$/i.test(charset)) throw new ServiceError('body_malformed', 'The body must be UTF-8.')
 }
 
-/** Answers every failure in the one error form, refusals at their pace, and logs those nobody expected. */
+/** Answers every failure in the one error format, paces refusals, and logs unexpected ones. */
 export function answerFailures(app: FastifyInstance, { log }: Pick<AppDeps, 'log'>, pace?: RefusalPace): void {
   app.setErrorHandler((error, request, reply) => answer(error, request, reply, log, pace))
   app.addHook('preClose', done => {

@@ -41,7 +41,7 @@ export function serverOptions(
       maxHeaderSize: HEADER_BYTES_MAX,
       headersTimeout: limits.headersTimeoutMs,
       connectionsCheckingInterval: CHECK_MS,
-      // Refused below like everything else, with a body that says why.
+      // Refused below like everything else, with a body that gives the reason.
       requireHostHeader: false,
       // Another protocol that is offered (h2c, TLS) is not taken up, and the request is served as it is.
       shouldUpgradeCallback: ({ headers }) => WEBSOCKET.test(headers.upgrade ?? '')

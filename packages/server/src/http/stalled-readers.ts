@@ -5,7 +5,7 @@ interface Waiting {
   readonly left: number
 }
 
-/** Answers that somebody has to take. A reader that takes nothing of what waits for it for so long loses its connection. */
+/** Responses that wait to be read. A reader that reads nothing for so long loses its connection. */
 export class StalledReaders {
   readonly #stalledMs: number
   /** Since when nothing was taken, and how much was left then. */

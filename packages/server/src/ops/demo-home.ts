@@ -28,7 +28,7 @@ export class DemoHome {
     return this.#link()
   }
 
-  /** Whom to tell the next link, once this one was used. */
+  /** Called with the next link, once this one was used. */
   onNewLink(listener: (link: string) => void): void {
     this.#notify = listener
   }

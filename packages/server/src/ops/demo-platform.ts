@@ -20,7 +20,7 @@ export interface DemoPlatform {
   readonly home_url: string
 }
 
-/** `demo-platform.json`, mode 0600: the only place that has the secret. Read anew each time, because an operator may rotate the secret. */
+/** `demo-platform.json`, mode 0600: the only place that has the secret. Read again each time, because an operator may rotate the secret. */
 export class DemoFile {
   readonly path: string
 

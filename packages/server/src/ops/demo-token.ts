@@ -17,7 +17,7 @@ interface Held {
 }
 
 /**
- * A market data token of one of the sandbox's own practice people, for the page that shows the market without anybody having to connect
+ * A market data token of one of the sandbox's own customers, for the page that shows the market without a user having to connect
  * anything. The same one for everybody who asks, because a newer one would end the sessions of the older.
  */
 export class DemoToken {
@@ -57,7 +57,7 @@ export class DemoToken {
     return token
   }
 
-  /** Walks the portal and the sandbox's login as a person would. */
+  /** Walks the portal and the sandbox's login as a user would. */
   async #connected(demo: DemoPlatform, login: DemoPlatform['sandbox_logins'][number]): Promise<string | null> {
     const answer = await this.#user?.call('POST', '/connections', { connection_type: 'market_data', broker: BROKER })
     const link = textIn(answer, 'authorization_url')

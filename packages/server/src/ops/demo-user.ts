@@ -10,7 +10,7 @@ export class DemoUser {
     this.#headers = headers
   }
 
-  /** Makes the user, or gives one that exists a new secret, which nobody else keeps. Null when the API refuses. */
+  /** Makes the user, or gives one that exists a new secret, which is stored nowhere else. Null when the API refuses. */
   static async of({ base_url: url, client_id, client_secret }: DemoPlatform, userId: string): Promise<DemoUser | null> {
     const platform = { 'client-id': client_id, 'client-secret': client_secret }
     const made = await call(`${url}/users`, 'POST', platform, { user_id: userId })

@@ -1,10 +1,10 @@
-/** Who may see the demo platform's secrets in a browser: whoever brings the code that only its owner can read, for a while. */
+/** Access to the demo platform's secrets in a browser: for a while, with the code that only its owner can read. */
 import { hash, timingSafeEqual } from 'node:crypto'
 
 /** A session ends so long after it was last used, and in any case after the second. */
 const IDLE_MS = 2 * 3_600_000
 const LIFE_MS = 12 * 3_600_000
-/** Browsers of one person; the one that was idle longest goes first. */
+/** Browsers of one user; the one that was idle longest goes first. */
 const SESSIONS_MAX = 8
 /** Tries at once, and one more with every so many milliseconds. What is tried has 256 random bits. */
 const TRIES_MAX = 10

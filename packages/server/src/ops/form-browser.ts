@@ -54,7 +54,7 @@ export class FormBrowser {
   }
 }
 
-/** Walks a portal link to its end as a person would: approve, log in, approve at the broker. Gives the last page's heading. */
+/** Walks a portal link to its end as a user would: approve, log in, approve at the broker. Gives the last page's heading. */
 export async function connect(
   link: string,
   broker: string,

@@ -14,7 +14,7 @@ const KEEP_TOKENS_MS = DAY_MS
 const AHEAD_MS_MAX = 3_600_000
 /** Events erased in one step: some milliseconds of the database's time. */
 const EVENTS_STEP = 500
-/** Pause between two steps, in which whoever waits for the database is served. With it at most some 10,000 events a second go. */
+/** Pause between two steps, in which other callers of the database are served. With it at most some 10,000 events a second go. */
 const EVENTS_PAUSE_MS = 50
 
 /** The parts of the store that are tidied. */
@@ -36,7 +36,7 @@ export class Housekeeping {
   readonly #stopping = new AbortController()
   #running: Promise<unknown> | null = null
 
-  /** @param eventsDays days for which events are kept */
+  /** @param eventsDays days for which events are retained */
   constructor(deps: { readonly store: HousekeepingCounts; readonly clock: Clock; readonly log: Log }, eventsDays: number) {
     this.#store = deps.store
     this.#clock = deps.clock
@@ -74,7 +74,7 @@ export class Housekeeping {
   }
 
   async #prune(): Promise<void> {
-    // An expired link is still told apart from one that never was, and its user sent back to the platform, for a week.
+    // An expired link is still distinguished from one that never existed, and its user sent back to the platform, for a week.
     await this.#store.attempts.prune(this.#ago(KEEP_LINKS_MS))
     await this.#store.tokens.prune(this.#ago(KEEP_TOKENS_MS))
   }

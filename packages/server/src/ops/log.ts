@@ -72,7 +72,7 @@ export class PinoLog implements Log {
 
   #structure(value: object, depth: number): unknown {
     if (value instanceof Error) return this.#error(value, Math.min(depth, CAUSES_MAX))
-    // Bytes are never what a person wants to read, and may be anything.
+    // Bytes are never what a reader wants to see, and may be anything.
     if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return `[${value.byteLength} bytes]`
     if (depth === 0) return '[deeper]'
     if (value instanceof Date) return Number.isNaN(value.getTime()) ? UNREADABLE : value.toISOString()

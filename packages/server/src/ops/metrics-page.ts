@@ -33,7 +33,7 @@ export class MetricsPage {
     this.#count += 1
     const number = this.#count
     const snapshot = this.#render().then(text => ({ number, text }))
-    // A rendering that takes longer than a second is the same for all who ask meanwhile; one that hangs holds up nobody after it.
+    // A rendering that takes longer than a second is the same for all who ask meanwhile; one that hangs does not hold up later ones.
     const rendering = { goodUntil: now + HANGS_MS, snapshot }
     this.#rendered = rendering
     snapshot.then(

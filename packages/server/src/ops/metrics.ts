@@ -13,17 +13,17 @@ const COUNTERS: { readonly [name in CounterName]: { readonly help: string; reado
     labels: ['broker', 'alarm']
   },
   order_reports_ignored_total: { help: 'Reports that would have moved an order where it cannot go', labels: ['broker', 'reason'] },
-  orders_resolved_total: { help: 'Orders whose unknown fate was found out', labels: ['broker'] },
+  orders_resolved_total: { help: 'Orders whose unknown outcome was resolved', labels: ['broker'] },
   market_gaps_total: { help: 'Interruptions of what brokers stream of the market, by cause', labels: ['broker', 'cause'] },
   market_late_trades_total: { help: 'Trades that came after their bar was closed', labels: [] },
   market_authentications_failed_total: { help: 'Failed authentications on the market data stream', labels: [] },
   stream_gaps_total: { help: 'Interruptions of brokers’ account streams, by cause', labels: ['broker', 'cause'] },
   broker_faults_total: { help: 'Reads a broker did not answer', labels: ['broker', 'kind'] },
-  broker_unknown_values_total: { help: 'Words of brokers that no table knows, by field', labels: ['broker', 'field'] },
+  broker_unknown_values_total: { help: 'Values of brokers that no enum map knows, by field', labels: ['broker', 'field'] },
   broker_records_refused_total: { help: 'Records of brokers that were not asked about, or cannot be', labels: ['broker', 'reason'] },
   connections_broken_total: { help: 'Connections whose credentials a broker rejected for good', labels: ['broker'] },
   seals_broken_total: { help: 'Stored credentials that were altered, moved or put back', labels: ['broker'] },
-  stream_foreign_events_total: { help: 'Events of brokers’ account streams about accounts of nobody here', labels: ['broker'] },
+  stream_foreign_events_total: { help: 'Events of brokers’ account streams about accounts of no user here', labels: ['broker'] },
   revocations_total: { help: 'Revocations of broker logins', labels: ['broker', 'result'] },
   stream_closed_total: { help: 'Sockets of the streams that closed, by close code', labels: ['code'] },
   stream_authentications_failed_total: { help: 'Failed authentications on the streams', labels: [] }
@@ -72,7 +72,7 @@ export class PromMeter implements Meter {
     this.#requests.observe({ method, route, status }, seconds)
   }
 
-  /** A total that somebody else counts, read when the page is. */
+  /** A total that is counted elsewhere, read when the page is. */
   total(name: string, help: string, read: () => number): void {
     new Counter({
       name: `trunkline_${name}`,

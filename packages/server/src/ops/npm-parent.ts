@@ -2,7 +2,7 @@ const LOOK_MS = 1_000
 
 /**
  * Calls `lost` once when the process that `npm start` put above this one has ended: npm hands a signal on to its shell, which dies of it and hands
- * nothing on, so the service would run on with nobody to stop it. Started any other way, nothing is watched: a supervisor's parent may well end first.
+ * nothing on, so the service would keep running with nothing to stop it. Started any other way, nothing is watched: a supervisor's parent may well end first.
  * Call it before anything else: a parent that ended earlier is not seen.
  */
 export function watchNpm(env: Readonly<Record<string, string | undefined>>, lost: () => void): void {

@@ -32,7 +32,7 @@ export class Readiness {
     return this.#delay.percentile(99) / 1e9
   }
 
-  /** A word for why not, or null when ready. Probes of the store are shared and remembered, so that asking costs nothing. */
+  /** Why not, or null when ready. Probes of the store are shared and remembered, so that asking costs nothing. */
   async problem(): Promise<'starting' | 'stopping' | 'store' | null> {
     if (this.#state !== 'serving') return this.#state
     const now = this.#clock.monotonicMs()

@@ -1,4 +1,4 @@
-// Cutting secrets out of texts. A net under the rule that nobody logs them: by name, by value, and by what secrets look like.
+// Cutting secrets out of texts. A safety net under the rule that they are never logged: by name, by value, and by what secrets look like.
 
 const TEXT_MAX = 1_000
 const SCANNED_MAX = 8_000
@@ -44,7 +44,7 @@ const DECEPTIVE = /[\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\u
 export class SecretCutter {
   readonly #values: RegExp | null
 
-  /** @param values secrets to cut out wherever they appear; those too short to be told from words are left. */
+  /** @param values secrets to cut out wherever they appear; those too short to be distinguished from words are left. */
   constructor(values: readonly string[]) {
     const forms = values.flatMap(value => [value, encodeURIComponent(value)]).filter(({ length }) => length >= VALUE_LENGTH_MIN)
     const longestFirst = [...new Set(forms)].sort((a, b) => b.length - a.length)

@@ -15,7 +15,7 @@ export interface OperationsOptions {
   readonly nothingHere: () => Error
 }
 
-/** Health, readiness and metrics. They say one word, and never a version, a name or a count, but for the metrics themselves. */
+/** Health, readiness and metrics. They answer with one word, and never a version, a name or a count, but for the metrics themselves. */
 export async function operations(
   app: FastifyInstance,
   { readiness, metrics, metricsAt, parts, nothingHere }: OperationsOptions

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 
 /**
  * Whether a form may have been sent from a page of ours. Our pages send no referrer, so browsers write `Origin: null` into their forms, and
- * `Sec-Fetch-Site` is what tells; a browser that says neither has the cookie checked alone, which none sends across sites.
+ * `Sec-Fetch-Site` decides; a browser that sends neither has the cookie checked alone, which none sends across sites.
  */
 export function isSameOriginForm({ headers, host }: Pick<FastifyRequest, 'headers' | 'host'>, publicUrl: string): boolean {
   const { origin, 'sec-fetch-site': site } = headers

@@ -39,7 +39,7 @@ export class SandboxProcess implements AsyncDisposable {
     })
   }
 
-  /** @throws Error with the program's last words when it does not get ready. */
+  /** @throws Error with the program's last output when it does not get ready. */
   static async start(options: SandboxOptions, log: Log): Promise<SandboxProcess> {
     const program = fileURLToPath(import.meta.resolve('@trunkline/sandbox/main'))
     // In a group of its own, because a terminal's Ctrl-C reaches the whole group and the order of stopping is ours. It ends when its

@@ -1,7 +1,7 @@
 import { reasonOf } from '@trunkline/files/durable'
 import { withoutSecrets } from './redact.ts'
 
-/** What an operator is told when the service does not start: what failed, where, and which setting changes it. Never a stack, never a secret. */
+/** The message for an operator when the service does not start: what failed, where, and which setting changes it. Never a stack, never a secret. */
 export function startFailure(cause: unknown): string {
   const text = isFilesShort(cause) ? OUT_OF_FILES : messageOf(cause)
   return text.split('\n').map(withoutSecrets).join('\n')
@@ -50,7 +50,7 @@ function listening({ code, address, port }: ListenError): string {
   return `${why.charAt(0).toUpperCase()}${why.slice(1)} (TRUNKLINE_PORT, or TRUNKLINE_METRICS_PORT where it is that one's).`
 }
 
-/** Why nothing can listen there, and what to do: words that go on behind a setting's name. */
+/** Why nothing can listen there, and what to do: text that follows a setting's name. */
 export function whyNotListening({
   code,
   address,

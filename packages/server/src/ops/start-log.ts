@@ -1,7 +1,7 @@
 import type { Log, LogFields } from '@trunkline/core/ports/log'
 import { withoutSecrets } from './redact.ts'
 
-/** Until the service is ready, warnings go to whoever started it as well: at a terminal the log is in a file, which nobody reads yet. */
+/** Until the service is ready, warnings are printed as well: at a terminal the log is in a file, which is not being read yet. */
 export class StartLog implements Log {
   readonly #log: Log
   #print: ((text: string) => void) | null
@@ -12,7 +12,7 @@ export class StartLog implements Log {
     this.#print = print
   }
 
-  /** From now on the log alone is told. */
+  /** From now on messages go to the log only. */
   ready(): void {
     this.#print = null
   }

@@ -1,4 +1,4 @@
-/** What somebody at a terminal reads while a start or a stop takes its time. */
+/** What a terminal shows while a start or a stop takes its time. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Settings } from '../config/settings.ts'

@@ -13,7 +13,7 @@ ${rows.join('\n')}
 `
 }
 
-/** What to say of arguments, which nobody reads. */
+/** The message about arguments, which are not accepted. */
 export function noArguments(args: readonly string[]): string {
   const [, name, value] = /^--([\w-]+)[= ](\S+)/.exec(args.join(' ')) ?? []
   const meant = name === undefined ? 'TRUNKLINE_PORT=9000' : `TRUNKLINE_${name.toUpperCase().replaceAll('-', '_')}=${value}`

@@ -11,7 +11,7 @@ interface Running {
 
 interface Reader {
   readonly startedInMs: number
-  /** Whether a person reads this at a terminal. Into a pipe or a file no secret is written: nobody knows who reads it. */
+  /** Whether the output is a terminal. Into a pipe or a file no secret is written: its readers are unknown. */
   readonly isTerminal: boolean
   /** Where the credentials lie. */
   readonly file: string
@@ -31,7 +31,7 @@ export async function welcome({ url, brokers, demo }: Running, { startedInMs, is
   ]
   const practised = demo.sandbox_logins.length > 0
   const credentials = isTerminal ? await secrets(demo, practised) : [`  credentials     in ${file}, because this is no terminal`, '']
-  return [...head, ...addresses, ...credentials, ...(practised ? ['The whole story at once: npm run demo', ''] : [])].join('\n')
+  return [...head, ...addresses, ...credentials, ...(practised ? ['The whole demo at once: npm run demo', ''] : [])].join('\n')
 }
 
 async function secrets(platform: DemoPlatform, practised: boolean): Promise<readonly string[]> {

@@ -1,11 +1,11 @@
 import type { FastifyReply } from 'fastify'
 
-/** Sends a page that nobody may store, frame, script, or learn the address of. */
+/** Sends a page that must not be stored, framed or scripted, and whose address does not leak. */
 export function page(reply: FastifyReply, status: number, html: string, formTargets: readonly string[] = []): FastifyReply {
   return secured(reply, formTargets).code(status).type('text/html; charset=utf-8').send(html)
 }
 
-/** On to `target`, by GET. */
+/** Redirects to `target`, by GET. */
 export function seeOther(reply: FastifyReply, target: string): FastifyReply {
   return secured(reply, []).redirect(target, 303)
 }

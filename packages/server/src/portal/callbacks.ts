@@ -34,7 +34,7 @@ export class Callbacks {
   }
 
   /**
-   * A browser whose user clicked twice at the broker arrives twice, and shows what it gets the second time. The state is good once all the same:
+   * A browser whose user clicked twice at the broker arrives twice, and shows the second response. The state is valid once all the same:
    * nothing is done for the second arrival, which only leads where the first one did.
    */
   async #completeOnce(

@@ -12,7 +12,7 @@ export interface PortalOptions {
   readonly publicUrl: () => string
   /** `client_id` of the demo platform, whose application is our own first page; null where there is none. */
   readonly demo: () => string | null
-  /** What HTTP makes of whatever was thrown. */
+  /** Maps a thrown value to its HTTP response. */
   readonly problemOf: (error: unknown) => Failure
 }
 
@@ -30,14 +30,14 @@ export function browserSessionOf({ cookies }: Pick<PortalContext, 'cookies'>, re
   return { browser: cookies.browser.read(request), ip: request.ip, requestId: request.id }
 }
 
-/** Nobody's attempt answers for it, and anybody can send one. */
+/** It belongs to no attempt, and anyone can send one. */
 export function noteRefusal({ deps }: PortalContext, { ip, id }: FastifyRequest, broker: BrokerId | null, reason: string): void {
   const target = broker ?? 'unknown'
   const group = addressGroup(ip)
   deps.accessAudit.note({ action: 'connection.callback', actor: 'anonymous', target, reason, ip, group, requestId: id })
 }
 
-/** What tells one form from another, hashed because a form may hold keys. */
+/** Identifies a form submission, hashed because a form may hold keys. */
 export function formId({ deps }: Pick<PortalContext, 'deps'>, ...parts: readonly unknown[]): string {
   return deps.hasher.hash(JSON.stringify(parts))
 }

@@ -16,9 +16,9 @@ const OUTCOME_SECONDS = 120
 /** Browsers keep 4,096 bytes of a cookie, its name and attributes among them. */
 const OUTCOME_LENGTH_MAX = 3_500
 
-/** Everything the portal has a browser keep: each bounded, sealed, and out of reach of scripts. */
+/** The portal's cookies: each bounded, sealed, and out of reach of scripts. */
 export class PortalCookies {
-  /** The secret that tells one browser from another while its user connects. */
+  /** The secret that identifies a browser while its user connects. */
   readonly browser: SealedCookie
   readonly #app: SealedCookie
   readonly #notice: SealedCookie
@@ -50,7 +50,7 @@ export class PortalCookies {
     }
   }
 
-  /** What was amiss with the form that was sent from `path`, for the page that stands there. */
+  /** What was wrong with the form that was sent from `path`, for the page that stands there. */
   setNotice(reply: FastifyReply, path: string, notice: Notice): void {
     this.#notice.set(reply, encoded({ at: this.#hasher.hash(path), notice }))
   }

@@ -1,8 +1,8 @@
 import type { Clock } from '@trunkline/core/ports/clock'
 
-/** A form that comes again within this time is the same click. */
+/** A form that is submitted again within this time counts as the same submission. */
 const REPEAT_MS = 10_000
-/** Answers that are remembered at a time; forms beyond it are carried out each for itself. */
+/** Results that are remembered at a time; beyond it each submission is carried out. */
 const REMEMBERED_MAX = 1_000
 
 interface Remembered<Answer> {
@@ -11,7 +11,7 @@ interface Remembered<Answer> {
 }
 
 /**
- * One answer for a form that a browser sends twice: it drops the answer to the first click and shows that to the second, which would say that
+ * One result for a form that a browser submits twice: it drops the first response and shows the second, which would say that
  * the link has been used, although the user is connected.
  */
 export class DoubleSubmitGuard<Answer> {
@@ -24,7 +24,7 @@ export class DoubleSubmitGuard<Answer> {
 
   /**
    * What `work` gives; or, for ten seconds, what it gave the first time. Later only what `isFinal` is remembered: the rest may be tried again.
-   * @param form everything that tells one form from another, hashed
+   * @param form identifies the form submission, hashed
    */
   answer(form: string, work: () => Promise<Answer>, isFinal: (answer: Answer) => boolean): Promise<Answer> {
     const now = this.#clock.monotonicMs()

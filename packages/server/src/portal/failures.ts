@@ -4,15 +4,15 @@ import { page } from './answer.ts'
 import { errorPage } from './render.ts'
 import { retryPathOf } from './retry-path.ts'
 
-/** What HTTP makes of a failure. */
+/** The HTTP response to a failure. */
 export interface Failure {
   readonly status: number
   readonly retryAfterSeconds: number | undefined
-  /** Nobody expected it: it is logged with its cause. */
+  /** An unexpected error: it is logged with its cause. */
   readonly unexpected: boolean
 }
 
-/** Whatever goes wrong, a person reads a page: the API's form of an error is not for them. Its status and headers are the API's. */
+/** Every failure is shown as a page: the API's error format is not for users. Its status and headers are the API's. */
 export function answerFailures(scope: FastifyInstance, log: Log, problemOf: (error: unknown) => Failure): void {
   scope.setErrorHandler((error, request, reply) => {
     // A form that broke off: the client went away, or what it sent is no HTTP.

@@ -3,7 +3,7 @@ import type { PortalOutcomeReason } from '@trunkline/core/app/connect/portal-out
 import type { ConnectionType } from '@trunkline/core/domain/vocabulary'
 import type { BrokerDefinition, BrokerLogin } from '@trunkline/core/ports/broker'
 
-/** What users read at the end of a visit: what happened, what it means, what to do. `{app}` is the application they came from. */
+/** The page at the end of a visit: what happened, what it means, what to do. `{app}` is the application they came from. */
 export interface OutcomeMessage {
   /** HTTP status of the page. */
   readonly status: number
@@ -117,7 +117,7 @@ export const INTERNAL_ERROR: OutcomeMessage = {
   next: 'Please wait a minute, then open your link again, or ask for a new one in {app}.'
 }
 
-/** Whether a word of an address names an ending. */
+/** Whether a path segment names an outcome. */
 export function isReason(reason: string): reason is PortalOutcomeReason {
   return Object.hasOwn(OUTCOME_MESSAGES, reason)
 }
@@ -139,20 +139,20 @@ export const PERMISSIONS: { readonly [type in ConnectionType]: Permissions } = {
   market_data: { may: [MARKET, SEE], mayNot: [TRADE, MOVE_MONEY] }
 }
 
-/** What a broker's card says where orders do not trade real money. */
+/** The label of a broker whose orders do not trade real money. */
 export const MARKS: { readonly [environment in BrokerDefinition['environment']]: string | null } = {
   sandbox: 'sandbox',
   paper: 'paper',
   live: null
 }
 
-/** What comes after the user's yes, at a `{broker}` with that login. A broker knows the application that is registered with it, which is ours. */
+/** The step after the user's approval, at a `{broker}` with that login. A broker knows the application that is registered with it, which is ours. */
 export const NEXT: { readonly [login in BrokerLogin['kind']]: string } = {
   oauth: 'Next, you log in on {broker}’s own page, which may name Trunkline: the service that makes the connection.',
   api_key: 'Next, you enter a key that you have made at {broker}.'
 }
 
-/** What the page promises about secrets, below it. */
+/** The page's footer about secrets. */
 export const ASSURANCES: { readonly [login in BrokerLogin['kind']]: string } = {
   oauth: 'Your broker password is only ever typed on your broker’s own page.',
   api_key: 'Never type your broker password here: only keys, which are encrypted at once and shown to no one.'
@@ -163,7 +163,7 @@ export const ASSURANCE = 'You decide what is connected, and can end it at any ti
 
 export const CHOOSE = 'Choose your broker to go on.'
 
-/** Why keys have to be entered again, where that is not said beside a field. */
+/** Why keys have to be entered again, where no field shows it. */
 export function complaint(why: Why, broker: string): string | null {
   switch (why.kind) {
     case 'entry': {

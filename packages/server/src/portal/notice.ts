@@ -1,13 +1,13 @@
 import type { Complaint, Why } from '@trunkline/core/app/connect/enter-keys'
 
-/** What was amiss with a form, for the page that is shown instead of an answer to it. `choose`: no broker was chosen. */
+/** What was wrong with a form, for the page that is shown instead of an answer to it. `choose`: no broker was chosen. */
 export type Notice = Why | { readonly kind: 'choose' }
 
 /** Complaints in a notice, and the characters of each, at most: a cookie holds them all. */
 export const COMPLAINTS_MAX = 4
 export const MESSAGE_LENGTH_MAX = 150
 
-/** As it was kept in a cookie; null: it is none of ours. */
+/** As it was stored in a cookie; null: not one of ours. */
 export function parseNotice(value: unknown): Notice | null {
   if (typeof value !== 'object' || value === null || !('kind' in value)) return null
   const { kind } = value

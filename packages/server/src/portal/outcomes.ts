@@ -9,13 +9,13 @@ import type { PortalCookies } from './cookies.ts'
 import { isReason, NO_LINK, OUTCOME_MESSAGES } from './messages.ts'
 import { noLinkPage, outcomePage, redirectPage, type WayBack } from './render.ts'
 
-/** Endings that are shown on the spot, because they lead nowhere. */
+/** Outcomes that are shown directly, because they redirect nowhere. */
 const SHOWN_DIRECTLY = ['unknown_link', 'other_browser', 'bad_callback', 'foreign_form'] as const
 const REDIRECT_PATH = '/connect/onward'
 /** The service's first page, which is the demo platform's application. */
 const HOME = '/'
 
-/** How a visit ends: at the platform, or on our own page, which says the way back where one is known. */
+/** Sends the outcome of a visit: to the platform, or to our own page, which links back to the application where one is known. */
 export class OutcomeResponder {
   readonly #deps: Pick<PortalDeps, 'store'>
   readonly #cookies: PortalCookies
@@ -27,7 +27,7 @@ export class OutcomeResponder {
     this.#demo = demo
   }
 
-  /** To the platform, or to our own page for the outcome, whose address holds no secret. `again`: a page of this link that is still good. */
+  /** To the platform, or to our own page for the outcome, whose address holds no secret. `retryPath`: a page of this link that is still valid. */
   async end(outcome: PortalOutcome, request: FastifyRequest, reply: FastifyReply, retryPath: string | null = null): Promise<FastifyReply> {
     const { reason, redirect, platformId } = outcome
     const here = redirect === null ? SHOWN_DIRECTLY.find(candidate => candidate === reason) : undefined

@@ -1,4 +1,4 @@
-/** The connection portal: the only pages an end user ever sees of us. */
+/** The connection portal: the only pages of the service that end users see. */
 
 import { readFileSync } from 'node:fs'
 import cookie from '@fastify/cookie'
@@ -86,7 +86,7 @@ function mountOutcomes(scope: FastifyInstance, context: PortalContext): void {
   scope.get('/connect/*', (request, reply) => outcomes.notFound(request, reply))
 }
 
-/** Carries out a form, unless it was sent from a page of somebody else's. */
+/** Carries out a form, unless it was sent from another site's page. */
 async function handleForm(
   context: PortalContext,
   request: FastifyRequest<{ Params: { token: string } }>,

@@ -32,13 +32,13 @@ export interface StepState {
   readonly now: Timestamp
   /** Address of the link's first page. */
   readonly link: string
-  /** What was amiss with the form that was sent from here. */
+  /** What was wrong with the form that was sent from here. */
   readonly notice: Notice | null
 }
 
 /** Where a user whose visit has ended can go. */
 export interface WayBack {
-  /** The application the browser came from; null: nobody knows. */
+  /** The application the browser came from; null: unknown. */
   readonly app: AppView | null
   /** The service's own first page, which is shown instead of an unknown application where the service is for practice. */
   readonly home: string | null
@@ -64,7 +64,7 @@ export function brokersPage(
   })
 }
 
-/** The step on which the user says yes or no to who asks for what. `action` is where its form goes. */
+/** The step on which the user approves or declines. `action` is where its form goes. */
 export function permissionsPage(
   { attempt, platform, brand, user, brokers }: Invitation,
   broker: BrokerDefinition | null,
@@ -112,7 +112,7 @@ export function keysPage(
   })
 }
 
-/** What is said beside a field, and whether it is marked: a complaint about no field in particular marks them all. */
+/** The message beside a field, and whether it is marked: a complaint about no field in particular marks them all. */
 function faultOf(why: Why | null, name: string): { readonly isFaulty: boolean; readonly message: string | null } {
   if (why === null || why.kind === 'unreachable') return { isFaulty: false, message: null }
   if (why.kind === 'refused') return { isFaulty: true, message: null }
@@ -127,7 +127,7 @@ export function redirectPage(reason: PortalOutcomeReason, target: string, app: A
   return eta.render('./redirect', { title: heading, heading, tone, target, app, promise: null })
 }
 
-/** The page on which a visit ends. `again`: where the user may go on with the same link. */
+/** The page on which a visit ends. `retryPath`: where the user may continue with the same link. */
 export function outcomePage(reason: PortalOutcomeReason, { app, home }: WayBack, retryPath: string | null = null): string {
   return outcomeHtml(OUTCOME_MESSAGES[reason], { app, home }, retryPath)
 }
@@ -137,7 +137,7 @@ export function noLinkPage(back: WayBack): string {
   return outcomeHtml(NO_LINK, back, null)
 }
 
-/** The page for what nobody foresaw. */
+/** The page for an unexpected error. */
 export function errorPage(retryPath: string | null): string {
   return outcomeHtml(INTERNAL_ERROR, { app: null, home: null }, retryPath)
 }
@@ -162,7 +162,7 @@ function shownBroker({ capabilities: { id, name, logoColor, logoInitials }, envi
   return { id, name, environment: MARKS[environment], mark: markOf(id, logoInitials, logoColor) }
 }
 
-/** Readers are in every time zone, so they are told how long, never until when. */
+/** Readers are in every time zone, so they see how long, never until when. */
 function minutesUntil(end: Timestamp, now: Timestamp): string {
   const minutes = Math.max(1, Math.floor((epochMs(end) - epochMs(now)) / 60_000))
   return minutes === 1 ? 'another minute' : `another ${minutes} minutes`

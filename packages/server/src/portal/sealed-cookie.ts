@@ -21,7 +21,7 @@ export class SealedCookie {
     this.#options = options
   }
 
-  /** Null: none was sent, or one that was not made here. Over plain http a page of another port can plant one, so what it says must be ours. */
+  /** Null: none was sent, or one that was not made here. Over plain http a page of another port can plant one, so its content must be ours. */
   read(request: FastifyRequest): string | null {
     const [, text, seal] = ISSUED.exec(request.cookies[this.#name()] ?? '') ?? []
     if (text === undefined || seal === undefined) return null

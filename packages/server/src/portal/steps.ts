@@ -13,7 +13,7 @@ import { allowPath, brokerOf, isToken, keysPath, linkPath, recordOf } from './fo
 import { brokersPage, permissionsPage } from './render.ts'
 import { searchIn } from './search.ts'
 
-/** The steps up to the login: the choice of a broker, where there is one, and the user's yes or no. */
+/** The steps up to the login: the choice of a broker, where there is one, and the user's decision. */
 export class Steps {
   readonly #context: PortalContext
   readonly #declined: DoubleSubmitGuard<PortalOutcome>
@@ -53,7 +53,7 @@ export class Steps {
     const { outcomes, deps } = this.#context
     const session = browserSessionOf(this.#context, request)
     const { browser } = session
-    // Without the cookie of the page this form stands on, nobody has seen who asks for what.
+    // Without the cookie of this form's page, the user has not seen who asks for what.
     if (browser === null) return outcomes.end(ended(null, 'other_browser'), request, reply)
     if (!isToken(token)) return outcomes.unknownLink(request, reply)
     const { decision, broker } = recordOf(request.body)
@@ -129,7 +129,7 @@ interface Exchange {
   readonly reply: FastifyReply
 }
 
-/** Where a no leads. */
+/** Where a refusal redirects. */
 function backTargets({ attempt: { redirectUrl, redirectOnErrorUrl } }: Invitation): readonly string[] {
   return [redirectUrl, redirectOnErrorUrl].filter(target => target !== null)
 }

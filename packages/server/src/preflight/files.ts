@@ -24,7 +24,7 @@ interface Use {
   readonly toStart: boolean
 }
 
-/** The data directory: there or to be made, ours, private, with room. */
+/** The data directory: there or to be made, ours, private, with free space. */
 export function checkDataDir({ dataDir }: Known, { isRunning, toStart }: Use): readonly Finding[] {
   if (dataDir === undefined) return []
   const path = resolve(dataDir)

@@ -1,4 +1,4 @@
-/** What can be known of a start before it: `check-config` lists all of it, and a start refuses for the same reasons in the same words. */
+/** What can be known of a start before it: `check-config` lists all of it, and a start refuses for the same reasons with the same messages. */
 import { inspectSandbox } from '../config/sandbox-settings.ts'
 import { inspectEnvironment } from '../config/settings.ts'
 import { messageAbout, unknownNames } from '../config/unknown-names.ts'

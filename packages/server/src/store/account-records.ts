@@ -1,4 +1,4 @@
-// Replaces the kinds of records that a broker tells as a whole, and logs what changed: gathered into batches, each one statement and one commit.
+// Replaces the kinds of records that a broker reports as a whole, and logs what changed: gathered into batches, each one statement and one commit.
 import type { Account } from '@trunkline/core/domain/account'
 import type { AccountId, EventId, UserKey } from '@trunkline/core/domain/ids'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
@@ -24,7 +24,7 @@ type Kind = 'balances' | 'positions'
 export interface Replacement {
   readonly document: string
   readonly confirmedAt: Timestamp
-  /** What to tell, given the document that is replaced. */
+  /** The events to publish, given the document that is replaced. */
   readonly events: (before: string | null) => readonly Topical[]
 }
 

@@ -48,7 +48,7 @@ export async function take(
     .selectAll()
     .where('connection_id', '=', connectionId)
     .where('user_key', '=', userKey)
-    // Whoever expires it at this moment either waits and finds it gone, or was first, and it is gone here.
+    // A caller that expires it at this moment either waits and finds it gone, or was first, and it is gone here.
     .forUpdate()
     .executeTakeFirst()
   if (row === undefined) return 'unknown'

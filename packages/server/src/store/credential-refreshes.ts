@@ -7,7 +7,7 @@ import type { Database } from './database.ts'
 
 type Db = Kysely<Database>
 
-/** Within a transaction: the credentials' row is locked first, so that whoever looks sees what those before it claimed or wrote. */
+/** Within a transaction: the credentials' row is locked first, so that a later caller sees what earlier ones claimed or wrote. */
 export async function claim(trx: Db, connectionId: ConnectionId, { revision, holder, at, until }: RefreshClaim): Promise<RefreshClaimed> {
   const sealed = await trx
     .selectFrom('connection_credentials')

@@ -29,7 +29,7 @@ export async function replace(db: Db, connectionId: ConnectionId, revision: numb
   return numUpdatedRows > 0n
 }
 
-/** Values not known to be sealed under `keyId`: those under another key, and those nobody has looked at since they were written. */
+/** Values not known to be sealed under `keyId`: those under another key, and those not checked since they were written. */
 export async function underOtherKeys(db: Db, keyId: string, limit: number): Promise<readonly RewrapItem[]> {
   const items: RewrapItem[] = []
   for (const place of PLACES) {

@@ -1,4 +1,4 @@
-// What a new picture of an account changes, beyond the time at which it was taken. Pure.
+// What a new snapshot of an account changes, beyond the time at which it was taken. Pure.
 import type { Balance, Position } from '@trunkline/core/domain/account'
 import { ZERO } from '@trunkline/core/domain/decimal'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'

@@ -191,7 +191,7 @@ export function readOrder(document: string): Order {
   }
 }
 
-/** What an event tells of an account, with what it must still say when the account is gone. */
+/** The data of an account event, with what it must still show when the account is gone. */
 export function writeAccountEvent({ connectionId, accountNumber }: EventAccount, data: Balance | readonly Position[]): string {
   return JSON.stringify([connectionId, accountNumber, data])
 }

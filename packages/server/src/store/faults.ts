@@ -1,4 +1,4 @@
-// What an error of the database means for whoever asked: refused (nothing changed), unavailable, or a commit nobody saw.
+// What an error of the database means for its caller: refused (nothing changed), unavailable, or an unconfirmed commit.
 import { CommitUnknown, StoreUnavailable } from '@trunkline/core/ports/store'
 import { DatabaseError } from 'pg'
 
@@ -43,7 +43,7 @@ export function aroundCommit(error: unknown): unknown {
   return new CommitUnknown('The database did not confirm the commit; it may have happened.', { cause: error })
 }
 
-/** Errors of the line or the server rather than of the statement. A bug of ours (a `TypeError`) is neither. */
+/** Errors of the connection or the server rather than of the statement. A bug of ours (a `TypeError`) is neither. */
 function isInfrastructure(error: unknown): boolean {
   if (error instanceof CommitUnknown) return true
   if (error instanceof DatabaseError) return !isRefusal(error) || NOT_NOW.some(prefix => error.code?.startsWith(prefix))

@@ -55,7 +55,7 @@ export interface StoreStats {
   readonly engine: 'postgres' | 'embedded'
   /** Order changes: how many wait, were written, and in how many commits. */
   readonly orders: BatchStats
-  /** The same of balances and positions, with the events that tell them. */
+  /** The same of balances and positions, with their events. */
   readonly records: BatchStats
   /** Connections of the pool; null on the embedded engine. */
   readonly pool: PoolStats | null
@@ -150,8 +150,8 @@ const WRITTEN = 'users, user_counters, orders, order_broker_ids, order_symbols, 
 const PROBE_LOCK = `set local lock_timeout = '500ms'`
 
 /**
- * Writes durably, and takes and gives back the locks that an order's writing takes: a table that somebody holds is found out here, and not by the next
- * order. Nobody else has the embedded engine.
+ * Writes durably, and takes and gives back the locks that an order's writing takes: a locked table is found out here, and not by the next
+ * order. No other process has the embedded engine.
  */
 async function probe(session: Session, kind: StoreSettings['kind']): Promise<void> {
   const count = 'update probes set count = count + 1 where id = 1'
@@ -173,7 +173,7 @@ async function prepare({ db, kind }: Engine, deps: StoreDeps, ownerUrl: string |
   }
   await upToDate(db, deps, ownerUrl)
   if (kind === 'postgres') await assertGranted(db)
-  // The engine has one process, and this is a new one: whatever held a place is gone.
+  // The engine has one process, and this is a new one: every session that held a slot is gone.
   if (kind === 'embedded') await db.deleteFrom('stream_places').execute()
 }
 

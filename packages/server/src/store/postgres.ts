@@ -8,12 +8,12 @@ import type { Database } from './database.ts'
 import { beforeCommit, isRefusal } from './faults.ts'
 import { TYPES } from './types.ts'
 
-/** Callers that may wait for a connection, per connection of the pool; more are told that the store is unavailable. */
+/** Callers that may wait for a connection, per connection of the pool; more are refused as unavailable. */
 const WAITING_PER_CONNECTION_MAX = 200
 const CONNECT_MS_MAX = 5_000
 const STATEMENT_MS_MAX = 60_000
 /**
- * How long an answer is waited for, so that a line that has fallen silent is noticed. A read that has none is unavailable and no more. Of a write nobody knows then
+ * How long an answer is waited for, so that a connection that has fallen silent is noticed. A read that has none is unavailable and no more. Of a write it is then unknown
  * whether it was committed. Both are above the five seconds of `lock_timeout`, after which the server itself answers, and together far below the 60 s of
  * HTTP clients and servers.
  */
@@ -108,7 +108,7 @@ class PreparingPool {
     return made
   }
 
-  /** Closes all connections. One whose line has fallen silent never ends, and is left to the end of the process. */
+  /** Closes all connections. One that has fallen silent never ends, and is left to the end of the process. */
   async end(): Promise<void> {
     await Promise.race([this.#pool.end(), setTimeout(END_MS_MAX, undefined, { ref: false })])
   }
@@ -123,7 +123,7 @@ class PreparingClient implements PostgresPoolClient {
   constructor(client: PoolClient, names: Map<string, string>) {
     this.#client = client
     this.#names = names
-    // Lost while it was in use: the query fails as well, and says so to whoever asked.
+    // Lost while it was in use: the query fails as well, and reports it to its caller.
     client.on('error', () => {
       this.#lost = true
     })
@@ -133,7 +133,7 @@ class PreparingClient implements PostgresPoolClient {
   query(): never
   async query(sql?: string, parameters?: ReadonlyArray<unknown>): Promise<unknown> {
     if (sql === undefined || parameters === undefined) throw new TypeError('cursors are not used')
-    // What follows on a line that is lost (a rollback) would wait as long again.
+    // What follows on a lost connection (a rollback) would wait as long again.
     if (this.#lost) throw new Error('Connection terminated: an earlier statement had no answer')
     const name = parameters.length === 0 ? undefined : this.#nameOf(sql)
     // The driver's types do not know that a statement may have a limit of its own.

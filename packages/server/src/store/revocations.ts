@@ -1,4 +1,4 @@
-// Logins that nothing here uses any more, and that their brokers have yet to be told of.
+// Logins that nothing here uses any more, and that their brokers have yet to be informed of.
 import type { ConnectionId } from '@trunkline/core/domain/ids'
 import { epochMs, type Timestamp, timestampOfMs } from '@trunkline/core/domain/timestamp'
 import type { Revocation } from '@trunkline/core/ports/store'
@@ -18,7 +18,7 @@ export interface Login {
   readonly brokerAccountIds: readonly string[]
 }
 
-/** Keeps the sealed logins of connections that go, so that the brokers can be told. */
+/** Stores the sealed logins of removed connections, so that the brokers can be informed. */
 export async function keepOfConnections(trx: Db, connectionIds: readonly ConnectionId[], at: Timestamp): Promise<void> {
   if (connectionIds.length === 0) return
   const accounts = await trx
@@ -34,7 +34,7 @@ export async function keepOfConnections(trx: Db, connectionIds: readonly Connect
   await keep(trx, sql`connections join connection_credentials using (connection_id, user_key)`, logins, at)
 }
 
-/** Keeps the sealed logins of connections that nobody claims. */
+/** Stores the sealed logins of connections that are never claimed. */
 export async function keepOfClaims(trx: Db, logins: readonly Login[], at: Timestamp): Promise<void> {
   await keep(trx, sql`pending_claims`, logins, at)
 }

@@ -2,8 +2,8 @@
  * One process per PostgreSQL database, until several nodes are supported: a lock of the session, on a connection of its own that does nothing
  * else. The server frees it when that session ends, however it ends; then it is taken again, and found taken by another it ends this process.
  *
- * The server ends a session that says nothing for {@link SILENCE_MS}: one whose process ended behind a line that fell silent would else stay for as long as the
- * line, or what stands on it, keeps the connection. This process stops writing before that, by its own clock.
+ * The server ends a session that is silent for {@link SILENCE_MS}: one whose process ended behind a connection that fell silent would else stay for as long as the
+ * network, or a proxy in between, keeps the connection. This process stops writing before that, by its own clock.
  */
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Log } from '@trunkline/core/ports/log'
@@ -14,15 +14,15 @@ import { beforeCommit } from './faults.ts'
 /** Locks are numbered per database; ours by these two. */
 const LOCK = [0x74726b6c, 1] as const
 const CONNECT_MS_MAX = 5_000
-/** How long an answer may take: a server that went without a word is noticed so. */
+/** How long an answer may take: a server that vanished silently is noticed so. */
 const ANSWER_MS_MAX = 10_000
 const RETRY_MS = 1_000
-/** How long the server keeps the hold of a process that says nothing. A start waits longer by default, and tries once a second. */
+/** How long the server keeps the hold of a silent process. A start waits longer by default, and tries once a second. */
 export const SILENCE_MS = 20_000
-/** Shares of that: how often this process says something, and when it counts the hold as lost, with room for clocks that run unevenly. */
+/** Shares of that: how often this process sends a query, and when it counts the hold as lost, with a margin for uneven clocks. */
 const BEAT_SHARE = 0.25
 const HELD_SHARE = 0.9
-/** How long the session may take to end; on a silent line it never does, and is left to the server. */
+/** How long the session may take to end; on a silent connection it never does, and is left to the server. */
 const END_MS_MAX = 2_000
 /** How often it is said again that the database cannot be held. */
 const LOG_MS = 60_000
@@ -31,7 +31,7 @@ const NAME_MAX = 63
 
 export interface SoleOptions {
   readonly url: string
-  /** Tells this process from every other, also from an earlier one of the same number: host, number, and chance. */
+  /** Identifies this process among all others, also from an earlier one of the same number: host, number, and chance. */
   readonly name: string
   /** How long to wait for a database that is down, or that another process has. */
   readonly waitMs: number
@@ -54,7 +54,7 @@ export class DatabaseHeld extends Error {
   override readonly name = 'DatabaseHeld'
 }
 
-/** Where a PostgreSQL is, for people: never with its user or password. */
+/** Where a PostgreSQL is, for messages: never with its user or password. */
 export function databaseAddressOf(url: string): string {
   const { hostname = '', port = '', pathname = '' } = URL.parse(url) ?? {}
   return `${hostname === '' ? 'a local socket' : hostname}:${port === '' ? '5432' : port}${pathname}`
@@ -66,7 +66,7 @@ export class SoleProcess implements AsyncDisposable {
   #client: Client
   #holding: Promise<void>
   #isLost = false
-  /** When the last question was asked that the session has answered: the server counts its silence from later on. */
+  /** When the last answered query was sent: the server counts its silence from later on. */
   #provedMs: number
 
   private constructor(options: SoleOptions, { client, atMs }: Hold) {
@@ -144,7 +144,7 @@ export class SoleProcess implements AsyncDisposable {
 
   /**
    * Whether the lock is held again. A database that is away is waited for without an end, one try a second: nothing can be written there meanwhile, the
-   * service says that it is not ready, and a process that ended would only have to be started again. Another process there ends it at once.
+   * service reports that it is not ready, and a process that ended would only have to be started again. Another process there ends it at once.
    */
   async #takeAgain(): Promise<boolean> {
     const { clock, log, onTaken } = this.#options
@@ -270,7 +270,7 @@ function refused(url: string, cause: unknown): Error {
   })
 }
 
-/** An address with several numbers fails once for each; the words are in the first. */
+/** An address with several numbers fails once for each; the message is in the first. */
 function messageOf(cause: unknown): string {
   const first: unknown = cause instanceof AggregateError ? cause.errors[0] : cause
   return first instanceof Error ? first.message : String(first)

@@ -1,4 +1,4 @@
-// Splits a migration's text into its statements: drivers that speak the extended protocol take one at a time.
+// Splits a migration's text into its statements: drivers that use the extended protocol take one at a time.
 
 // Quoted texts and names, dollar-quoted bodies and comments: a semicolon inside one of these ends nothing.
 const TOKEN = /'(?:[^']|'')*'|"[^"]*"|\$([A-Za-z_]\w*)?\$[\s\S]*?\$\1\$|--[^\n]*|\/\*[\s\S]*?\*\/|;|[^'"$;/-]+|[\s\S]/g

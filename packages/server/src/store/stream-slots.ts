@@ -1,4 +1,4 @@
-// Places of stream sessions, counted over all nodes in the database, by its clock.
+// Slots of stream sessions, counted over all nodes in the database, by its clock.
 import type { StreamSlot, StreamSlotStore } from '@trunkline/core/ports/store'
 import type { Session } from './session.ts'
 
@@ -24,7 +24,7 @@ export class SqlStreamSlotStore implements StreamSlotStore {
       `update stream_places set expires_at = clock_timestamp() + $2 * interval '1 millisecond' where node_id = $1 returning session_id`,
       [nodeId, ttlMs]
     )
-    // Of nodes that are gone, for keys that nobody uses any more: no other session would ever take their rows away.
+    // Of nodes that are gone, for keys that are no longer used: no other session would ever remove their rows.
     await this.#session.statement(SWEEP, [])
     return rows.map(row => row.session_id)
   }

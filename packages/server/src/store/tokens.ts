@@ -19,7 +19,7 @@ export class SqlTokenStore implements TokenStore {
     return this.#session.write(async trx => {
       // Two tokens made at once come one after the other, so that one of them is the newest.
       if (!(await lockUser(trx, token.userKey))) return false
-      // Before any token is touched: whoever disables a key has its row first, and then the tokens.
+      // Before any token is touched: a caller that disables a key locks its row first, and then the tokens.
       if (!(await isEnabled(trx, token.userKey)) || !(await isKeyEnabled(trx, token.keyId, token.keySecretHash))) return false
       if (provedBy !== null && (await secretHashOf(trx, token.userKey)) !== provedBy) return false
       await trx

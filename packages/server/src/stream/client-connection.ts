@@ -1,26 +1,26 @@
-/** A session's end of its connection, whatever carries it. Frames go out in the order in which they were sent. */
+/** The connection of a session to its client, independent of the transport. Frames are sent in order. */
 export interface ClientConnection {
-  /** Queues a frame. Too many of them end the line. */
+  /** Queues a frame. Too many of them close the connection. */
   send(frame: Uint8Array): void
-  /** Queues a text message, which must be ASCII. For messages that go to one reader: they are framed as they are gathered. */
+  /** Queues a text message, which must be ASCII. For messages that go to one reader: they are framed when they are written. */
   sendText(message: string): void
-  /** Whether more waits than one write takes: whoever can send less should. {@link Listener.relieved} tells the end of it. */
+  /** Whether more is buffered than one write takes: a sender that can send less should. {@link Listener.caughtUp} is called when it has been sent. */
   readonly isBehind: boolean
   /** Resolves when nothing waits to be sent, or never will be. */
   idle(): Promise<void>
   /** Closes once everything sent before is out. */
   finish(code: number, reason: string): void
-  /** Takes no messages until {@link resume}; what the other side sends waits in its own socket. */
+  /** Reads no messages until {@link resume}; what the other side sends waits in its own socket. */
   pause(): void
   resume(): void
 }
 
-/** What is heard on a line. Nothing is told after `gone`. */
+/** Receives what happens on a connection. Nothing is called after `gone`. */
 export interface Listener {
   text(message: string): void
   /** A message that is not text. */
   binary(): void
-  /** The line was behind and is no longer. */
+  /** The connection was behind and is no longer. */
   caughtUp(): void
   gone(): void
 }
@@ -30,7 +30,7 @@ export const CLOSE = {
   goingAway: 1001,
   internal: 1011,
   unauthenticated: 4001,
-  /** What the session stood on is gone: its token was followed by another, its connection or user is no more. */
+  /** What the session was based on is gone: its token was superseded, or its connection or user was removed. */
   ended: 4003,
   slowConsumer: 4008,
   tooManyFailures: 4029

@@ -1,10 +1,10 @@
 import { epochMs, type Timestamp } from '@trunkline/core/domain/timestamp'
 import type { Clock } from '@trunkline/core/ports/clock'
 
-/** Timers are shorter than keys live, and clocks are set: looked at again this often. */
+/** Timers are shorter than the lifetime of a key, and clocks are adjusted: checked again this often. */
 const STEP_MS = 60_000
 
-/** Calls once a time of the wall clock has come. The time can be moved, and taken away, until then. */
+/** Calls back at a time of the wall clock. Until then the time can be changed or removed. */
 export class ExpiryTimer {
   readonly #clock: Clock
   readonly #over: () => void

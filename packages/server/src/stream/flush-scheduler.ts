@@ -1,9 +1,9 @@
 import type { SendBuffer, SendBufferLimits } from './send-buffer.ts'
 
-/** Runs `work` once, when the present turn of the event loop has done everything else. */
+/** Runs `work` once, at the end of the current turn of the event loop. */
 export type Schedule = (work: () => void) => void
 
-/** What the outboxes of a process share: the turn in which they are written, and the bound over all of them. */
+/** What the send buffers of a process share: when they are flushed, and the bound over all of them. */
 export class FlushScheduler {
   readonly #schedule: Schedule
   readonly #monotonicMs: () => number
@@ -21,7 +21,7 @@ export class FlushScheduler {
     this.#schedule = schedule
   }
 
-  /** Bytes that wait for readers who take nothing. */
+  /** Bytes buffered for stalled readers. */
   get waitingBytes(): number {
     return this.#waitingBytes
   }
@@ -40,8 +40,8 @@ export class FlushScheduler {
   }
 
   /**
-   * The frames as one piece. Readers of the same users are often owed the very same frames, so the last piece is kept for the next of them:
-   * copying is most of what a delivery costs.
+   * The frames as one buffer. Readers of the same users often receive the very same frames, so the last buffer is reused for the next of them:
+   * copying is most of the cost of a delivery.
    */
   gathered(batch: readonly Uint8Array[], bytes: number): Uint8Array {
     const [only] = batch
@@ -63,7 +63,7 @@ export class FlushScheduler {
     this.#waitingBytes -= bytes
   }
 
-  /** Counts bytes that wait; above the bound of the process the longest queue is given up. */
+  /** Counts buffered bytes; above the bound of the process the longest buffer is dropped. */
   waiting(bytes: number): void {
     this.#waitingBytes += bytes
     while (this.#waitingBytes > this.#limits.allBytesMax) {
@@ -73,7 +73,7 @@ export class FlushScheduler {
     }
   }
 
-  /** Gives up on readers that have taken nothing for too long. To be called about once a second. */
+  /** Closes readers that have stalled for too long. To be called about once a second. */
   sweep(): void {
     const longAgo = this.#monotonicMs() - this.#limits.stalledMs
     for (const buffer of this.#stalled) {

@@ -51,7 +51,7 @@ export function framed(entries: readonly (Uint8Array | string)[], bytes: number)
 
 /**
  * A long message in ASCII as fragments of at most `bytesMax` bytes (RFC 6455, section 5.4). Unlike the parts of one frame they may have a pong or a
- * close between them, which whoever answers pings writes when it likes.
+ * close between them, which may be written at any time.
  */
 export function fragments(message: string, bytesMax: number): readonly Uint8Array[] {
   const payloadMax = bytesMax - HEAD_MAX

@@ -15,13 +15,13 @@ import { type Refusal, refuseUpgrade } from './refusal.ts'
 import { SEND_BUFFER_LIMITS, type SendBufferLimits } from './send-buffer.ts'
 import { SocketConnection } from './socket-connection.ts'
 
-/** What opens sessions on the lines of one address. */
+/** Opens the sessions of one path. */
 export interface StreamEndpoint {
   /** `known` is called once the client is known: its socket counts as unauthenticated until then. */
   open(client: ClientConnection, address: string, known: () => void): Listener
-  /** Ends all sessions, each after what it is owed. */
+  /** Ends all sessions, each after its pending messages are sent. */
   finish(code: number, reason: string): void
-  /** What its lines bear; the door's own limits where it says nothing. */
+  /** Limits of its connections; by default those of the gateway. */
   readonly limits?: Partial<ClientConnectionLimits>
 }
 
@@ -52,10 +52,10 @@ export interface GatewayOptions {
   /** By path, as in `/stream`. */
   readonly endpoints: Readonly<Record<string, StreamEndpoint>>
   readonly trustedProxies: readonly string[]
-  /** Whether a web page of that origin may open a socket of the room. Clients that are no browsers tell no origin and are not asked about. */
+  /** Whether a web page of that origin may connect to the endpoint. Clients other than browsers send no origin and are not checked. */
   readonly mayOpen?: (endpoint: StreamEndpoint, origin: string) => boolean
   readonly limits?: Partial<GatewayLimits>
-  /** Told the code of every close. */
+  /** Called with the code of every close. */
   readonly closed: (code: number) => void
 }
 
@@ -65,7 +65,7 @@ const KEEP_ALIVE_MS = 30_000
 /** Options of `ws` that its type declarations do not know yet. */
 const BOUNDS = { maxFragments: 64, maxBufferedChunks: 256, closeTimeout: CLOSE_MS }
 
-/** Where WebSocket connections come in: who may, how many, and how they all leave. */
+/** Accepts WebSocket connections: admission, limits and shutdown. */
 export class StreamGateway {
   readonly #options: GatewayOptions
   readonly #limits: GatewayLimits
@@ -104,25 +104,25 @@ export class StreamGateway {
     return this.#clients.size
   }
 
-  /** Bytes that wait for readers who take nothing. */
+  /** Bytes buffered for readers that have stalled. */
   get waitingBytes(): number {
     return this.#scheduler.waitingBytes
   }
 
-  /** Takes the server's WebSocket connections from here on. */
+  /** Accepts the server's WebSocket connections from now on. */
   guard(server: Server): void {
     server.on('upgrade', (request, socket, head) => {
       try {
         this.#receive(request, socket, head)
       } catch (cause) {
-        // Whatever is wrong with one socket ends that socket.
-        this.#log.error('a WebSocket connection could not be taken', { cause })
+        // An error of one socket ends only that socket.
+        this.#log.error('a WebSocket connection could not be accepted', { cause })
         socket.destroy()
       }
     })
   }
 
-  /** Nobody else comes in; those inside get everything they are owed, and are told to go. */
+  /** Accepts no further connection; open sessions get everything that is pending for them and are closed. */
   async stop(code: number, reason: string): Promise<void> {
     this.#stopping.abort()
     for (const endpoint of new Set(Object.values(this.#options.endpoints))) endpoint.finish(code, reason)
@@ -180,12 +180,12 @@ export class StreamGateway {
     if (this.#stopping.signal.aborted) return STOPPING
     if (method !== 'GET' || hasBody(headers) || repeatedHeader(rawHeaders) !== null) return MALFORMED
     const { origin } = headers
-    // A page without an origin of its own (a file, a sandboxed frame) tells "null", and so does every other such page.
+    // A page without an origin of its own (a file, a sandboxed frame) sends "null", as does every other such page.
     if (origin !== undefined && (origin === 'null' || this.#options.mayOpen?.(endpoint, origin) === false)) return ORIGIN_NOT_ALLOWED
     return null
   }
 
-  /** Why there is no room for one more of that address; null when there is. */
+  /** Why one more connection of that address is refused; null when there is capacity. */
   #capacityRefusal(address: string): Refusal | null {
     const admission = this.#unauthenticated.admit(address)
     if (!admission.isAdmitted) return TOO_MANY_UNAUTHENTICATED
@@ -210,7 +210,7 @@ export class StreamGateway {
 }
 
 function evict(client: SocketConnection): void {
-  client.drop(CLOSE.unauthenticated, 'not authenticated, and others wait for a place')
+  client.drop(CLOSE.unauthenticated, 'not authenticated, and others are waiting to connect')
 }
 
 function hasBody({ 'content-length': length, 'transfer-encoding': encoding }: IncomingMessage['headers']): boolean {
@@ -222,14 +222,14 @@ const NO_STREAM: Refusal = {
   message: 'There is no stream at this path; the broker stream is at /stream, market data at /market-data/stream.'
 }
 const STOPPING: Refusal = { code: 'shutting_down', message: 'The service is shutting down; try again.' }
-const FULL: Refusal = { code: 'rate_limited', message: 'This service has as many sockets as it may; try again later.' }
+const FULL: Refusal = { code: 'rate_limited', message: 'This service has reached its limit of sockets; try again later.' }
 const TOO_FAST: Refusal = {
   code: 'rate_limited',
   message: 'Too many handshakes from this address. Wait as long as the retry-after header says, then go slower.'
 }
 const TOO_MANY_UNAUTHENTICATED: Refusal = {
   code: 'rate_limited',
-  message: 'Too many sockets of this address or network wait for their authentication. Come again as soon as the retry-after header says.'
+  message: 'Too many sockets of this address or network wait for their authentication. Retry after the time in the retry-after header.'
 }
 const MALFORMED: Refusal = {
   code: 'upgrade_malformed',

@@ -1,6 +1,6 @@
 import type { Clock } from '@trunkline/core/ports/clock'
 
-/** What one session may say: so many messages at once, and so many a second for as long as it likes. */
+/** The message rate of a session: a burst, and a sustained rate. */
 export interface InboxLimits {
   readonly burst: number
   readonly perSecond: number

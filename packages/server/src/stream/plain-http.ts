@@ -1,7 +1,7 @@
 import { ServiceError } from '@trunkline/core/domain/errors'
 import type { FastifyInstance } from 'fastify'
 
-/** Says to plain HTTP requests at the streams' paths what they are. */
+/** Answers plain HTTP requests at the streams' paths with 426. */
 export function answerPlainRequests(app: FastifyInstance, paths: readonly string[]): void {
   for (const path of paths) {
     app.get(path, { exposeHeadRoute: false }, (_request, reply) => {

@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 
-/** What HTTP makes of the reasons for which a WebSocket connection is not taken. */
+/** HTTP statuses of the reasons for which a WebSocket connection is refused. */
 const STATUS = { upgrade_malformed: 400, origin_not_allowed: 403, route_not_found: 404, rate_limited: 429, shutting_down: 503 } as const
 const RETRY_SECONDS = 5
 
-/** Why a connection is not taken; the message is fit to show. */
+/** Why a connection is refused; the message may be shown. */
 export interface Refusal {
   readonly code: keyof typeof STATUS
   readonly message: string

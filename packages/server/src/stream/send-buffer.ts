@@ -1,13 +1,13 @@
 import type { FlushScheduler } from './flush-scheduler.ts'
 import { fragments, framed, framedBytes } from './frame.ts'
 
-/** What may wait for one reader, and for all of them. */
+/** Limits of what is buffered for one reader, and for all of them. */
 export interface SendBufferLimits {
   readonly messagesMax: number
   readonly bytesMax: number
-  /** How long a reader may take nothing. */
+  /** How long a reader may stall. */
   readonly stalledMs: number
-  /** Bytes that may wait for all readers of the process; above it the longest queue is given up first. */
+  /** Bytes buffered for all readers of the process; above it the longest buffer is dropped first. */
   readonly allBytesMax: number
 }
 
@@ -18,16 +18,16 @@ export const SEND_BUFFER_LIMITS: SendBufferLimits = {
   allBytesMax: 256 * 1024 * 1024
 }
 
-/** What is handed to a socket at once. The rest waits here, where it is counted. */
+/** Written to a socket at once. The rest stays in the buffer, where it is counted. */
 const WRITE_BYTES = 64 * 1024
 
 /** Where bytes go. */
 export interface Sink {
-  /** False when nothing more should be written until {@link Outbox.drained} is called. */
+  /** False when nothing more should be written until {@link SendBuffer.drained} is called. */
   write(bytes: Uint8Array): boolean
-  /** The reader is too slow: nothing more will be written, and what waited is gone. */
+  /** The reader is too slow: nothing more is written, and what was buffered is dropped. */
   overflowed(reason: string): void
-  /** As much waited as one write takes, and no longer does. */
+  /** More was buffered than one write takes, and no longer is. */
   caughtUp(): void
 }
 
@@ -35,8 +35,8 @@ export interface Sink {
 export type Entry = Uint8Array | string
 
 /**
- * What waits for one reader: frames shared with other readers, in order, never thinned. They are gathered and written once per turn of the
- * event loop; while the reader takes nothing they wait, up to a bound.
+ * What is buffered for one reader: frames shared with other readers, in order, never conflated. They are written once per turn of the
+ * event loop; while the reader is stalled they stay buffered, up to a bound.
  */
 export class SendBuffer {
   readonly #sink: Sink
@@ -45,7 +45,7 @@ export class SendBuffer {
   #frames: Entry[] = EMPTY
   #bytes = 0
   #isDue = false
-  /** Since when the reader takes nothing, on the monotonic clock; null while it does. */
+  /** Since when the reader is stalled, on the monotonic clock; null while it reads. */
   #stalledSince: number | null = null
   #isClosed = false
   #wasBehind = false
@@ -59,7 +59,7 @@ export class SendBuffer {
     this.#limits = limits
   }
 
-  /** Bytes that wait because the reader takes nothing. */
+  /** Bytes buffered because the reader is stalled. */
   get waitingBytes(): number {
     return this.#stalledSince === null ? 0 : this.#bytes
   }
@@ -68,7 +68,7 @@ export class SendBuffer {
     return this.#stalledSince
   }
 
-  /** Whether the reader takes less than comes: a whole write waits behind the one that is under way. */
+  /** Whether the reader is slower than its messages: a whole write is buffered behind the one in flight. */
   get isBehind(): boolean {
     if (this.#stalledSince === null || this.#bytes < WRITE_BYTES) return false
     this.#wasBehind = true
@@ -103,20 +103,20 @@ export class SendBuffer {
       this.#scheduler.waiting(bytes)
     }
     if (this.#bytes > this.#limits.bytesMax || this.#frames.length > this.#limits.messagesMax) {
-      // Of what came in one turn the socket may take all, so it is asked before it is called slow.
+      // The socket may take everything of one turn, so it is tried before the reader is called slow.
       if (this.#stalledSince === null) this.flush()
       if (this.#stalledSince !== null && this.#isTooMuch()) this.overflow(`more than ${this.#bounds()} waited for it`)
     }
   }
 
-  /** Writes what waits, as far as the reader takes it. */
+  /** Writes what is buffered, as far as the reader takes it. */
   flush(): void {
     this.#isDue = false
     while (this.#frames.length > 0 && this.#stalledSince === null && !this.#isClosed) this.#write()
     if (this.#frames.length === 0) this.#settle()
   }
 
-  /** The reader takes something again. */
+  /** The reader reads again. */
   drained(): void {
     if (this.#stalledSince === null) return
     this.#scheduler.unstall(this, this.#bytes)
@@ -127,7 +127,7 @@ export class SendBuffer {
     this.#sink.caughtUp()
   }
 
-  /** Resolves when nothing waits: everything was handed over, or given up. */
+  /** Resolves when the buffer is empty: everything was written, or dropped. */
   idle(): Promise<void> {
     if (this.#frames.length === 0 || this.#isClosed) return Promise.resolve()
     return new Promise(resolve => {
@@ -142,7 +142,7 @@ export class SendBuffer {
     this.#sink.overflowed(reason)
   }
 
-  /** Gives up what waits, and takes nothing more. */
+  /** Drops what is buffered, and accepts nothing more. */
   close(): void {
     if (this.#isClosed) return
     this.#isClosed = true
@@ -188,10 +188,10 @@ export class SendBuffer {
   }
 }
 
-/** Shared by all outboxes that are empty, and never written to. */
+/** Shared by all empty buffers, and never written to. */
 const EMPTY: Entry[] = []
 
-/** Frames that are shared with other readers are gathered once for all of them; messages are for one reader. */
+/** Frames that are shared with other readers are concatenated once for all of them; messages are for one reader. */
 function isOfFrames(_batch: readonly Entry[], hasTexts: boolean): _batch is readonly Uint8Array[] {
   return !hasTexts
 }

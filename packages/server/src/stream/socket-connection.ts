@@ -6,13 +6,13 @@ import type { FlushScheduler } from './flush-scheduler.ts'
 import { pongFrame } from './frame.ts'
 import { SendBuffer, type SendBufferLimits, type Sink } from './send-buffer.ts'
 
-/** For the close frame of a reader that reads nothing; then the socket is cut. */
+/** For the close frame of a reader that reads nothing; then the socket is terminated. */
 const CUT_MS = 1_000
 /** Pings of one client: far more than any keeps a connection alive with. */
 const PINGS = { perSecond: 10, burst: 1_000 }
 const PINGER = 'the client'
 
-/** A line over a WebSocket. It reads and closes through `ws`; its frames, encoded once for all readers, go to the socket as they are. */
+/** A client connection over a WebSocket. It reads and closes through `ws`; its frames, encoded once for all readers, are written to the socket directly. */
 export class SocketConnection implements ClientConnection, Sink {
   readonly #ws: WebSocket
   readonly #socket: Duplex
@@ -24,7 +24,7 @@ export class SocketConnection implements ClientConnection, Sink {
   #failed: (cause: unknown) => void = () => undefined
   #code: number | null = null
 
-  /** `closed` is told once, with the code the line was closed with. */
+  /** `closed` is called once, with the close code. */
   constructor(ws: WebSocket, socket: Duplex, scheduler: FlushScheduler, limits: SendBufferLimits, closed: (code: number) => void) {
     this.#ws = ws
     this.#socket = socket
@@ -33,7 +33,7 @@ export class SocketConnection implements ClientConnection, Sink {
     this.#sendBuffer = new SendBuffer(this, scheduler, limits)
   }
 
-  /** `failed` receives what the listener throws; the line is closed then, and nothing else is. */
+  /** `failed` receives what the listener throws; only this connection is closed then. */
   listen(listener: Listener, failed: (cause: unknown) => void): void {
     this.#listener = listener
     this.#failed = failed
@@ -45,7 +45,7 @@ export class SocketConnection implements ClientConnection, Sink {
     })
     this.#ws.on('ping', data => this.#guarded(() => this.#pong(data)))
     this.#ws.on('close', code => this.#gone(code))
-    // Whatever is wrong with the socket closes it.
+    // Any error of the socket closes it.
     this.#ws.on('error', () => undefined)
     this.#socket.on('drain', () => this.#guarded(() => this.#sendBuffer.drained()))
   }
@@ -81,7 +81,7 @@ export class SocketConnection implements ClientConnection, Sink {
     this.#ws.resume()
   }
 
-  /** Ends the line now, with a code for a reader that takes it at once. What waits is given up. */
+  /** Closes the connection now, with a code for a reader that reads it at once. What is buffered is dropped. */
   drop(code: number, reason: string): void {
     if (this.#code !== null) return
     this.#code = code
@@ -91,7 +91,7 @@ export class SocketConnection implements ClientConnection, Sink {
     setTimeout(() => this.#ws.terminate(), CUT_MS).unref()
   }
 
-  /** Ends the line without waiting for anything. */
+  /** Closes the connection without waiting for anything. */
   cut(): void {
     this.#ws.terminate()
   }
@@ -111,7 +111,7 @@ export class SocketConnection implements ClientConnection, Sink {
     this.#listener?.caughtUp()
   }
 
-  /** Through the outbox, so that a reader that only pings and takes nothing is seen to stall. */
+  /** Through the send buffer, so that a reader that only pings and reads nothing is seen to stall. */
   #pong(data: Buffer): void {
     if (this.#code !== null) return
     if (this.#pings.take(PINGER, this.#scheduler.nowMs()).retryAfterSeconds === null) this.#sendBuffer.push(pongFrame(data))

@@ -11,7 +11,7 @@ const KEY_ID_BYTES_MAX = 32
 
 /**
  * Envelope encryption with AES-256-GCM. Layout: format (1 byte), length of the key id (1 byte), key id, wrapped data key
- * (iv, tag, 32 bytes), content (iv, tag, ciphertext). Both boxes authenticate the place they were made for.
+ * (iv, tag, 32 bytes), content (iv, tag, ciphertext). Both boxes authenticate their context as associated data.
  */
 export class EnvelopeVault implements Vault {
   readonly #ring: KeyRing
@@ -102,6 +102,6 @@ function decrypt(key: Uint8Array, box: Uint8Array, aad: string): Buffer {
     // update() gives bytes before they are verified: nothing leaves before final() agreed.
     return Buffer.concat([decipher.update(box.subarray(BOX_OVERHEAD)), decipher.final()])
   } catch (cause) {
-    throw new SealBroken('the seal does not fit its place: altered, moved, or an older revision', { cause })
+    throw new SealBroken('the seal does not fit its context: altered, moved, or an older revision', { cause })
   }
 }

@@ -15,7 +15,7 @@ export const NOTICE_MS = 1_000
 
 /**
  * Keys in a file that several processes may share. The file is looked at again once a second at most when something is sealed, and whenever
- * a seal names a key that is not known. A file that became unusable leaves the known keys in force, and says so in the log.
+ * a seal names a key that is not known. A file that became unusable leaves the known keys in force, with a log message.
  */
 export class FileKeyRing implements KeyRing {
   readonly path: string

@@ -38,7 +38,7 @@ export function readKeyFile(path: string): KeySet {
   }
 }
 
-/** Tells one state of the file from the next; null when there is no file. Cheap: one look at the directory entry. */
+/** Identifies a state of the file; null when there is no file. Cheap: one look at the directory entry. */
 export function stateOfKeyFile(path: string): string | null {
   const found = statSync(path, { bigint: true, throwIfNoEntry: false })
   return found === undefined ? null : `${found.ino} ${found.mtimeNs} ${found.size} ${found.mode}`
@@ -86,7 +86,7 @@ function writeKeys(path: string, set: KeySet): void {
 
 /** Two changes at once would each drop the other's key while it is in use. An SQLite transaction is the lock the kernel drops when its holder dies. */
 function exclusively<T>(path: string, waitMs: number, work: () => T): T {
-  closeSync(openSync(`${path}.lock`, 'a', 0o600)) // private, so that nobody else can hold it
+  closeSync(openSync(`${path}.lock`, 'a', 0o600)) // private, so that no other process can hold it
   const lock = new DatabaseSync(`${path}.lock`, { timeout: waitMs })
   try {
     lock.exec('BEGIN EXCLUSIVE')

@@ -22,8 +22,8 @@ export const accountRecord = record('Account', 'A broker account.', {
   broker: Type.String(),
   connection_id: uuid,
   name: maybeText,
-  account_type: nullable(oneOf(ACCOUNT_TYPES), 'Null where the broker does not tell it.'),
-  broker_account_type: nullable(Type.String(), 'The broker’s own word.'),
+  account_type: nullable(oneOf(ACCOUNT_TYPES), 'Null where the broker does not provide it.'),
+  broker_account_type: nullable(Type.String(), 'The broker’s own value.'),
   currency_code: maybeText
 })
 export const accountList = Type.Array(accountRecord)

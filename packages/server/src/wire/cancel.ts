@@ -23,7 +23,7 @@ const cancelResult = record('CancelResult', 'What became of one order.', {
     oneOf([...ERROR_CODES, BROKER_REFUSED]),
     'Of `failed`: the code that a request for this order alone would get. Of `refused`: `broker_refused`. Null for every other result.'
   ),
-  message: nullable(Type.String(), 'Of `failed` and `refused`: why; of `refused` in the broker’s words.')
+  message: nullable(Type.String(), 'Of `failed` and `refused`: why; of `refused` the broker’s message.')
 })
 
 export const cancelResults = record('CancelResults', 'Each order by itself.', {

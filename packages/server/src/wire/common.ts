@@ -18,7 +18,7 @@ export const decimal = Type.String({
   'x-expected': `a plain decimal string such as "1.50", at most ${DIGITS_MAX} digits`
 })
 
-/** A word of a closed list. */
+/** A value of a closed list. */
 export function oneOf<const Value extends string>(values: readonly Value[], options: { readonly description?: string } = {}) {
   return Type.Unsafe<Value>({ type: 'string', enum: values, ...options })
 }

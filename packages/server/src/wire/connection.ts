@@ -62,7 +62,7 @@ export const connectionRecord = record('Connection', 'One completed broker login
     oneOf(BROKEN_CODES),
     'Why it cannot be used: `credentials_rejected`, the broker refused the login, and the user has to connect again; `environment_changed`, the service now uses another environment of the broker than the login was made in, and it works again when the service goes back. Null while ACTIVE.'
   ),
-  broken_reason: nullable(Type.String(), 'The same in a sentence.'),
+  broken_reason: nullable(Type.String(), 'The same as text.'),
   environment: nullable(
     oneOf(ENVIRONMENTS),
     'Where the login was made: `sandbox`, the brokerage that comes with the service, `paper`, the broker’s own practice accounts, or `live`. Null: before that was recorded, at a broker that is not offered any more.'

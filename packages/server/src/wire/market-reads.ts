@@ -37,7 +37,7 @@ export const marketSymbols = record('MarketSymbols', 'Symbols that a search foun
 })
 
 const figure = nullable(decimal)
-const contract = record('MarketContract', 'One contract of a chain and its present market; null is what the broker does not tell.', {
+const contract = record('MarketContract', 'One contract of a chain and its present market; null is what the broker does not provide.', {
   symbol: Type.String({ description: 'OCC symbol, as in orders.', examples: ['SPY261218C00660000'] }),
   option_type: oneOf(['Call', 'Put']),
   strike_price: decimal,

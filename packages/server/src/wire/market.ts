@@ -54,16 +54,16 @@ export const marketSubscribe = record('MarketSubscribe', 'Begins updates of one 
   symbol,
   request_id: requestId,
   interval: Type.Optional({ ...interval, description: `Bars only, required there. ${INTERVAL_FORM}` }),
-  session: Type.Optional({ ...session, description: `Bars and trades; \`BrokerDefault\` unless told. ${SESSION_MEANING}` }),
+  session: Type.Optional({ ...session, description: `Bars and trades; \`BrokerDefault\` by default. ${SESSION_MEANING}` }),
   backfill_nbars: Type.Optional(Type.Integer({ minimum: 0, description: 'Bars only: so many past bars first.' })),
   n_levels: Type.Optional(
     Type.Integer({
       minimum: 1,
       maximum: DEPTH_LEVELS.most,
-      description: `Depth only: levels of each side; ${DEPTH_LEVELS.fallback} unless told.`
+      description: `Depth only: levels of each side; ${DEPTH_LEVELS.fallback} by default.`
     })
   ),
-  greeks: Type.Optional(Type.Boolean({ description: 'Options chains only: whether greeks are included; they are not unless told.' })),
+  greeks: Type.Optional(Type.Boolean({ description: 'Options chains only: whether greeks are included; not by default.' })),
   expiration: Type.Optional({ ...day, description: 'Options chains only, required there.' })
 })
 export const marketList = record('MarketListSubscriptions', 'Asks what this session is subscribed to.', {
@@ -136,7 +136,7 @@ export const marketUnsubscribed = record('MarketUnsubscribed', 'Nothing more com
   request_id: requestId,
   sub_id: subId
 })
-export const marketError = record('MarketError', 'Nothing was changed; or, without a `request_id`, what befell the session.', {
+export const marketError = record('MarketError', 'Nothing was changed; or, without a `request_id`, what happened to the session.', {
   type: Type.Literal('error'),
   error_code: oneOf(MARKET_ERROR_CODES),
   request_id: nullable(Type.String(), 'As it was sent; null where there was none.'),
@@ -240,7 +240,7 @@ export const chainUpdate = record('OptionsChainUpdate', 'One contract of the cha
   sub_id: subId
 })
 
-/** Everything the server says besides updates. */
+/** Everything the server sends besides updates. */
 export type MarketMessage =
   | Static<typeof marketAuthSuccess>
   | Static<typeof marketSubscribed>

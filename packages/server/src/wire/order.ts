@@ -89,11 +89,11 @@ export const orderRecord = record('Order', 'An order and everything known of it.
   broker_status: maybeText,
   broker_message: nullable(
     Type.String(),
-    'The broker’s last words on the order, or the service’s where no broker was asked or answered: why it is `rejected`, or, of an open order, why the broker refused its last cancel or change. Null where nothing was said.'
+    'The broker’s last message about the order, or the service’s where no broker was asked or answered: why it is `rejected`, or, of an open order, why the broker refused its last cancel or change. Null where nothing was said.'
   ),
   reject_code: nullable(
     oneOf(REJECT_CODES),
-    'Why the broker rejected the order, in the same words at every broker; its own are in `broker_message`. `other`: a reason that none of these is. `order_ended`, of a replacement: the order that it was to replace had ended, so read that one before you place anything. Null for every order that is not `rejected`, where the broker gave no reason, and, but for `order_ended`, where no broker rejected it (`submission.state` `not_sent` and `not_received`).'
+    'Why the broker rejected the order, with the same values at every broker; its own message is in `broker_message`. `other`: a reason that none of these is. `order_ended`, of a replacement: the order that it was to replace had ended, so read that one before you place anything. Null for every order that is not `rejected`, where the broker gave no reason, and, but for `order_ended`, where no broker rejected it (`submission.state` `not_sent` and `not_received`).'
   ),
   submission: record('Submission', 'How far the order got on its way to the broker.', {
     state: oneOf(SUBMISSION_STATES, {
@@ -104,7 +104,7 @@ export const orderRecord = record('Order', 'An order and everything known of it.
     attempts: Type.Integer({ description: 'Times the order was put on the wire: 0 or 1.' }),
     method: nullable(
       oneOf(['reply', 'stream', 'lookup', 'snapshot', 'recovery', 'absence', 'operator']),
-      'How the state became known. `operator`: by the word of whoever runs this service.'
+      'How the state became known. `operator`: by decision of the operator of this service.'
     )
   }),
   side,

@@ -5,26 +5,27 @@ import Type, { type Static } from 'typebox'
 import { maybe, money } from './amounts.ts'
 import { decimal, nullable, oneOf, record, timestamp, uuid } from './common.ts'
 
-const maybeDecimal = (description: string) => nullable(decimal, `${description} Null where the broker does not say.`)
+const maybeDecimal = (description: string) => nullable(decimal, `${description} Null where the broker does not state it.`)
 
 export const previewRecord = record(
   'OrderPreview',
-  'What the broker says an order would come to. It is an estimate and no promise: prices move, and nothing is held for it.',
+  'The broker’s estimate of an order’s cost. It is not a guarantee: prices move, and nothing is held for it.',
   {
     account_id: uuid,
     broker: Type.String(),
     outcome: oneOf(['estimated', 'refused'], {
-      description: '`estimated`: the broker would take the order as things stand. `refused`: it would not, and `broker_message` says why.'
+      description:
+        '`estimated`: the broker would take the order as things stand. `refused`: it would not, and `broker_message` gives the reason.'
     }),
-    broker_message: nullable(Type.String(), 'The broker’s words of refusal; null when `outcome` is `estimated`.'),
-    reject_code: nullable(oneOf(REJECT_CODES), 'Why it is refused, in the words of `reject_code` of an order.'),
-    warnings: Type.Array(Type.String(), { description: 'What the broker has to say about an order that it would take, in its own words.' }),
+    broker_message: nullable(Type.String(), 'The broker’s refusal message; null when `outcome` is `estimated`.'),
+    reject_code: nullable(oneOf(REJECT_CODES), 'Why it is refused; the values are those of `reject_code` of an order.'),
+    warnings: Type.Array(Type.String(), { description: 'The broker’s own message about an order that it would accept.' }),
     source: oneOf(['broker'], { description: 'Whose the numbers are: the broker’s, every one. The service computes none.' }),
     currency_code: nullable(Type.String(), 'Of the amounts.'),
     estimated_price: maybeDecimal('Per unit, as `order_limit_price` is.'),
     estimated_cost: maybeDecimal('Without commission and fees. Positive: paid. Negative: received.'),
     estimated_total: maybeDecimal('With commission and fees, signed like `estimated_cost`.'),
-    commission: maybeDecimal('`0.00` is the broker’s word that there is none.'),
+    commission: maybeDecimal('`0.00` means that the broker states there is none.'),
     fees: maybeDecimal('Beside the commission.'),
     initial_margin: maybeDecimal('Initial margin that the order needs.'),
     margin_change: maybeDecimal('By how much the margin requirement of the account grows; negative: it shrinks.'),

@@ -16,7 +16,7 @@ const topics = Type.Array(Type.String(), {
   examples: [['orders', 'balances']]
 })
 
-export const authenticate = record('Authenticate', 'Says who you are, within 30 seconds.', {
+export const authenticate = record('Authenticate', 'Authenticates the session, within 30 seconds.', {
   action: Type.Literal('authenticate'),
   client_id: Type.String(),
   client_secret: Type.String(),
@@ -40,7 +40,10 @@ export const unsubscribeUser = record('UnsubscribeUser', 'Takes a user out again
   action: Type.Literal('unsubscribe_user'),
   user_id: userId
 })
-export const ping = record('Ping', 'Asks whether the line is well.', { action: Type.Literal('ping'), seq: Type.Optional(Type.Integer()) })
+export const ping = record('Ping', 'Checks whether the connection is alive.', {
+  action: Type.Literal('ping'),
+  seq: Type.Optional(Type.Integer())
+})
 
 export const welcome = record('Welcome', 'The first message of every session.', {
   type: Type.Literal('welcome'),
@@ -64,7 +67,7 @@ export const subscribed = record('Subscribed', 'The topics count from here on.',
 export const subscriptionFailed = record('SubscriptionFailed', 'Nothing was changed.', {
   type: Type.Literal('subscription_failed'),
   message,
-  user_id: Type.Optional(Type.String({ description: 'Whom it is about, where the request named somebody.' }))
+  user_id: Type.Optional(Type.String({ description: 'The user it is about, where the request named one.' }))
 })
 export const userSubscribed = record('UserSubscribed', 'The user’s updates are sent from here on.', {
   type: Type.Literal('user_subscribed'),
@@ -102,7 +105,7 @@ export const streamStatus = record(
   }
 )
 
-/** Everything the server says besides updates. */
+/** Everything the server sends besides updates. */
 export type ServerMessage =
   | Static<typeof welcome>
   | Static<typeof authSuccess>

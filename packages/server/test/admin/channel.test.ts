@@ -105,7 +105,7 @@ test('a file, folder or link in its place is left alone, and the service still s
   }
 })
 
-test('a path that no socket can have is told, and the service still starts', async context => {
+test('a path that no socket can have is logged, and the service still starts', async context => {
   const dataDir = join(directory(context), 'x'.repeat(120))
   mkdirSync(dataDir)
   const { warnings } = await channelIn(context, dataDir)
@@ -195,7 +195,7 @@ test('what is not understood is refused by name, and nothing is done', async con
   assert.deepEqual(reads, [])
 })
 
-test('a failure nobody foresaw is told without secrets', async context => {
+test('an unexpected failure is reported without secrets', async context => {
   const dataDir = directory(context)
   const list = async () => {
     throw new Error('connection to postgres://app:canary@db failed')

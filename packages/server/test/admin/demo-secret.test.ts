@@ -75,7 +75,7 @@ test('wherever a rotation of the demo platform is cut off, the file holds the se
     assert.equal(demo?.client_secret !== before, isCommitted)
     assert.equal(readFileSync(file.path, 'utf8').includes('next_client_secret'), false)
   }
-  // One was done and nobody knew, and the next, asked for at once, was not.
+  // One was done without being seen, and the next, asked for at once, was not.
   const unknown = async (...given: Parameters<typeof store.platformKeys.replaceSecret>) => {
     await store.platformKeys.replaceSecret(...given)
     throw lost

@@ -72,7 +72,7 @@ test('a rotation brings connections and pending revocations under a fresh key, a
   assert.deepEqual(actions.toReversed(), ['keys.rotate tester@here', 'keys.add tester@here', 'keys.rewrap tester@here'])
 })
 
-test('old keys go when no login in flight can need them, not before, unless told', async context => {
+test('old keys go when no login in flight can need them, not before, unless forced', async context => {
   const dataDir = directory(context)
   const store = await embedded(context, dataDir)
   const keys = keysIn(dataDir)
@@ -96,7 +96,7 @@ test('old keys go when no login in flight can need them, not before, unless told
   assert.deepEqual(retirements.toReversed(), [first, keyId])
 })
 
-test('a credential that cannot be opened is told, stops nothing else, and keeps the old keys', async context => {
+test('a credential that cannot be opened is reported, stops nothing else, and keeps the old keys', async context => {
   const dataDir = directory(context)
   const store = await embedded(context, dataDir)
   const keys = keysIn(dataDir)
@@ -104,7 +104,7 @@ test('a credential that cannot be opened is told, stops nothing else, and keeps 
   assert.ok(user !== undefined)
   const vault = new EnvelopeVault(keys.ring)
   const [sound, moved] = [await connect(store, vault, user), await connect(store, vault, user)]
-  // Another connection's bytes, put in this one's place.
+  // Another connection's bytes, put into this one.
   const stolen = await store.connections.credentials(sound.connectionId)
   assert.ok(stolen !== null)
   await store.connections.replaceCredentials(moved.connectionId, 1, { ...stolen, revision: 2 })
@@ -237,7 +237,7 @@ test('a service with the wrong master keys does not start, and the message names
   await assert.rejects(assertKeysFit(store.connections, ring(wrong), quiet), /None of the stored broker credentials opens/)
   assert.deepEqual(await store.connections.credentials(connection.connectionId), before)
 
-  // One that is damaged among others that open is told and does not stop the service.
+  // One that is damaged among others that open is logged and does not stop the service.
   const damaged = await connect(store, new EnvelopeVault(ring(right)), user)
   await store.connections.replaceCredentials(damaged.connectionId, 1, { sealed: before?.sealed ?? new Uint8Array(), revision: 2 })
   const counts: string[] = []

@@ -1,4 +1,4 @@
-// Which orders an operator's word is about: those that fit, as many as were shown, and none without a service.
+// Which orders an operator's command is about: those that fit, as many as were shown, and none without a service.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { OrderId } from '@trunkline/core/domain/ids'

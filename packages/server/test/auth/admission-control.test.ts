@@ -9,7 +9,7 @@ const LIMITS = { total: 10, perAddress: 3, perNetwork: 6, graceMs: 5_000 }
 function setUp(limits = LIMITS) {
   let now = 0
   const members = new AdmissionControl<string>(limits, () => now)
-  /** The one that had to go for it, null for nobody, or undefined: it was refused. */
+  /** The one that was evicted for it, null for none, or undefined: it was refused. */
   const come = (member: string, ip: string): string | null | undefined => {
     const admission = members.admit(ip)
     if (!admission.isAdmitted) return undefined
@@ -31,7 +31,7 @@ test('addresses are grouped as one host and one network have them', () => {
   )
 })
 
-test('at the bound of an address or network its oldest goes after its grace, until then a newcomer is refused; nobody else goes [S47]', () => {
+test('at the bound of an address or network its oldest goes after its grace, until then a newcomer is refused; no other is evicted [S47]', () => {
   const { members, come, wait } = setUp()
   assert.equal(come('beside', '198.51.100.1'), null)
   for (const name of ['a1', 'a2', 'a3']) assert.equal(come(name, '192.0.2.1'), null)
@@ -70,7 +70,7 @@ test('when there are too many in all, the oldest past its grace goes, else the o
   assert.equal(come('new-2', '203.0.113.2'), 'alone')
 })
 
-test('one that has shown something meanwhile is not sent away for anybody, and makes room by leaving', () => {
+test('one that has shown something meanwhile is not evicted, and frees capacity by leaving', () => {
   const { members, come } = setUp()
   for (const name of ['a1', 'a2', 'a3']) come(name, '192.0.2.1')
   members.delete('a2')

@@ -68,7 +68,7 @@ test('a secret that has failed was not good lately any more', () => {
   )
 })
 
-test('of one address so many tries are under way at once, and those that are decided make room', () => {
+test('of one address so many tries are under way at once, and those that are decided free capacity', () => {
   const { attempts, mayLookUp } = stage()
   const tries = Array.from({ length: 50 }, (_, at) => ({ ...RIGHT, secretHash: `secret-${at}` }))
   const underWay = tries.filter(mayLookUp)

@@ -69,7 +69,7 @@ test('a key does what its scopes say and nothing else', async () => {
   assert.throws(() => demandScope(proven.key, 'read'), { code: 'scope_missing', message: /scope read; this one has trade, users/ })
 })
 
-test('a key is good from its addresses only, until it expires, and nothing tells why it is not', async () => {
+test('a key is good from its addresses only, until it expires, and nothing reveals why it is not', async () => {
   const { prove, newKey, time, admin } = await stage()
   const key = await newKey({ addresses: ['192.0.2.0/24', '2001:db8::/32'], expiresAt: timestampOfMs(START_MS + 60_000) })
   assert.deepEqual(

@@ -15,7 +15,7 @@ test('a burst is granted at once, then the rate', () => {
   assert.equal(limiter.take('b', 100).retryAfterSeconds, null, 'one caller does not pay for another')
 })
 
-test('what is left and when all is back are told', () => {
+test('what is left and when all is back are reported', () => {
   const limiter = new RateLimiter({ perSecond: 2, burst: 10 })
   assert.deepEqual(limiter.take('a', 0), { limit: 10, remaining: 9, resetSeconds: 1, retryAfterSeconds: null })
   limiter.take('a', 0)
@@ -45,12 +45,12 @@ test('over any span no more is granted than burst and rate allow', () => {
   )
 })
 
-test('memory is bounded, and a caller that is limited stays so while there is room', () => {
+test('memory is bounded, and a caller that is limited stays so below the bound', () => {
   const limiter = new RateLimiter({ perSecond: 1, burst: 2 }, 100)
   for (let at = 0; at < 2; at++) limiter.take('limited', 0)
   for (let at = 0; at < 99; at++) limiter.take(`idle-${at}`, 0)
   assert.notEqual(limiter.take('limited', 1).retryAfterSeconds, null)
-  // The idle ones are full again after a second, so they make room.
+  // The idle ones are full again after a second, so they are dropped.
   for (let at = 0; at < 50; at++) limiter.take(`new-${at}`, 1_001)
   assert.equal(limiter.take('limited', 1_001).retryAfterSeconds, null)
   assert.notEqual(limiter.take('limited', 1_002).retryAfterSeconds, null)

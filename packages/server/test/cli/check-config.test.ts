@@ -1,4 +1,4 @@
-// check-config tells everything that is wrong, at once, and changes nothing.
+// check-config reports everything that is wrong, at once, and changes nothing.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { chmodSync, existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -31,7 +31,7 @@ test('an environment that sets nothing is in order', async context => {
   assert.throws(() => readdirSync(dataDir))
 })
 
-test('faults of settings, keys, directories, brokers and names are told together', async context => {
+test('faults of settings, keys, directories, brokers and names are reported together', async context => {
   const dataDir = directory(context)
   keysIn(dataDir)
   chmodSync(join(dataDir, 'master-keys'), 0o644)
@@ -97,7 +97,7 @@ test('a data directory that is a file, or lies where nothing can be, is a fault'
   assert.match(log?.message ?? '', /cannot be written/)
 })
 
-test('a service that is reached from outside is told what it shows', async context => {
+test('a service that is reached from outside is warned about what it exposes', async context => {
   const TRUNKLINE_DATA_DIR = directory(context)
   mkdirSync(join(TRUNKLINE_DATA_DIR, 'x'))
   const about = async (env: Readonly<Record<string, string>>) =>
@@ -144,7 +144,7 @@ test('a demo platform on a service that is not for practice is named, with what 
   }
 })
 
-test('a data directory that is a broken link, or where the system lets nobody make one, is a fault', async context => {
+test('a data directory that is a broken link, or where the system lets no one make one, is a fault', async context => {
   const folder = directory(context)
   symlinkSync(join(folder, 'gone'), join(folder, 'link'))
   const [link] = await findings({ TRUNKLINE_DATA_DIR: join(folder, 'link') }, 'fault')

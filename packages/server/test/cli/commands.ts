@@ -131,7 +131,7 @@ export function operatorCommands(isRunning: boolean): void {
     assert.equal(cut.code, 1)
   })
 
-  test(`orders whose fate nobody knows are listed ${by}, and only a service ends one`, async context => {
+  test(`orders of unknown outcome are listed ${by}, and only a service ends one`, async context => {
     const { env, store } = await installed(context, isRunning)
     const listed = await cli(env, 'orders', 'unresolved')
     assert.deepEqual(
@@ -148,7 +148,7 @@ export function operatorCommands(isRunning: boolean): void {
     assert.match(nonsense.err, /order_id must be/)
   })
 
-  test(`keys are rotated and told ${by}`, async context => {
+  test(`keys are rotated and listed ${by}`, async context => {
     const { env, dataDir } = await installed(context, isRunning)
     const before = keysIn(dataDir).ring.current().id
     const rotated = await cli(env, 'keys', 'rotate')

@@ -66,7 +66,7 @@ test('check-config asks the database whether it answers and keeps what it confir
   assert.match(allowed.out, /warning .*would lose confirmed orders/)
 })
 
-test('a server that does not answer is a fault, told without its password', async context => {
+test('a server that does not answer is a fault, reported without its password', async context => {
   const url = new URL(server.url)
   url.pathname = '/nowhere'
   for (const [address, expected] of [

@@ -1,4 +1,4 @@
-// The command line as a person meets it.
+// The command line as an operator uses it.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
@@ -60,7 +60,7 @@ test('what cannot be understood is explained, with exit code 2', async () => {
   }
 })
 
-test('wrong settings are told all at once, with exit code 2', async () => {
+test('wrong settings are reported all at once, with exit code 2', async () => {
   const { code, err } = await cli({ TRUNKLINE_PORT: 'x', TRUNKLINE_DATABASE_URL: 'mysql://a:canary@b' }, 'platform', 'list')
   assert.equal(code, 2)
   assert.match(err, /TRUNKLINE_PORT/)

@@ -1,4 +1,4 @@
-// One table, read once, with every fault told at once and no secret repeated.
+// One table, read once, with every fault reported at once and no secret repeated.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { KNOWN_BROKERS } from '../../src/config/broker-settings.ts'
@@ -35,7 +35,7 @@ test('blank counts as absent, and space around a value does not count', () => {
   assert.equal(settingsOf({ TRUNKLINE_PORT: ' 9000\n' }).port, 9_000)
 })
 
-test('all faults are told at once, each with what was expected and found', () => {
+test('all faults are reported at once, each with what was expected and found', () => {
   const env = { TRUNKLINE_PORT: '80x', TRUNKLINE_LOG_LEVEL: 'loud', TRUNKLINE_TRUSTED_PROXIES: '10.0.0.0/40', TRUNKLINE_BROKERS: 'a,b' }
   assert.throws(
     () => settingsOf(env),
@@ -139,7 +139,7 @@ test('an offer says which accounts of the broker it is for, and where their orde
   ])
 })
 
-test('faults of brokers are told with the others, whether they are offered or not, and without a secret', () => {
+test('faults of brokers are reported with the others, whether they are offered or not, and without a secret', () => {
   const env = {
     TRUNKLINE_PORT: 'x',
     TRUNKLINE_BROKERS: 'SANDBOX,NOBODY',
@@ -173,7 +173,7 @@ test('faults of brokers are told with the others, whether they are offered or no
   )
 })
 
-test('what is secret is known by all its names, and its values are told apart for the log', () => {
+test('what is secret is known by all its names, and its values are separated for the log', () => {
   assert.deepEqual([...SECRET_SETTINGS].sort(), [
     'TRUNKLINE_ALPACA_CLIENT_SECRET',
     'TRUNKLINE_DATABASE_OWNER_URL',

@@ -72,7 +72,7 @@ test('a body that is no object, or not there, is refused', () => {
   )
 })
 
-test('a nullable word is a word of the list or null', () => {
+test('a nullable enum is a value of the list or null', () => {
   const connections = bodyReader(connectionTicket)
   assert.deepEqual(connections.read({ connection_type: 'trade', type: null }), { connection_type: 'trade', type: null })
   assert.throws(
@@ -81,7 +81,7 @@ test('a nullable word is a word of the list or null', () => {
   )
 })
 
-test('a hundred thousand wrong fields are told in short', () => {
+test('a hundred thousand wrong fields are reported in short', () => {
   const flood = Object.fromEntries(Array.from({ length: 100_000 }, (_, at) => [`k${at}`, 1]))
   assert.ok(complaints(flood).length <= 20)
 })

@@ -1,4 +1,4 @@
-// Connections that do nothing make room for those that do, over real sockets of several loopback addresses.
+// Idle connections are evicted for busy ones, over real sockets of several loopback addresses.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, get, type IncomingMessage, type RequestListener } from 'node:http'
@@ -59,7 +59,7 @@ async function serve(limits: ConnectionLimits, answer: RequestListener): Promise
 
 const isOpen = (socket: Socket): boolean => !socket.destroyed && !socket.readableEnded
 
-test('silent connections of one address past their grace make room for its next ones, and nobody else does [S47, S71]', async () => {
+test('silent connections of one address past their grace are evicted for its next ones, and no others [S47, S71]', async () => {
   await using served = await serve(LIMITS, (_request, response) => response.end('ok'))
   const beside = await served.open('127.0.1.1')
   const flood: Socket[] = []
@@ -78,7 +78,7 @@ test('silent connections of one address past their grace make room for its next 
   assert.equal(await served.status('127.0.1.1'), 200)
 })
 
-test('more connections of one address than its bound: those that came first are served, the others are told when to come again', async () => {
+test('more connections of one address than its bound: those that came first are served, the others are refused with retry-after', async () => {
   await using served = await serve(LIMITS, (_request, response) => response.end('ok'))
   const first: Socket[] = []
   for (let index = 0; index < LIMITS.unprovenPerAddress; index++) first.push(await served.open('127.0.0.2'))
@@ -91,7 +91,7 @@ test('more connections of one address than its bound: those that came first are 
     socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n')
     assert.match(String((await once(socket, 'data'))[0]), /200 OK/)
   }
-  assert.equal(await served.status('127.0.0.2'), 200, 'a connection that is kept alive makes room at once')
+  assert.equal(await served.status('127.0.0.2'), 200, 'a connection that is kept alive is evicted at once')
 })
 
 test('a connection counts for its address until a whole request has proved credentials', async () => {
@@ -114,7 +114,7 @@ test('a connection counts for its address until a whole request has proved crede
   assert.ok(slow.every(isOpen))
 })
 
-test('a body that comes slowly makes room after its grace as silence does, and at once when it has come', async () => {
+test('a connection whose body comes slowly is evicted after its grace as a silent one is, and at once when the body has come', async () => {
   await using served = await serve({ ...LIMITS, total: 2 }, (request, response) => {
     request.resume().once('end', () => response.end('ok'))
   })
@@ -130,7 +130,7 @@ test('a body that comes slowly makes room after its grace as silence does, and a
   await until(() => !isOpen(slow), 'past the grace it goes first')
 })
 
-test('a silent newcomer stays while an idle connection can make room', async () => {
+test('a new silent connection stays while an idle one can be evicted', async () => {
   await using served = await serve({ ...LIMITS, total: 3 }, (_request, response) => response.end('ok'))
   const asking = 'GET / HTTP/1.1\r\nhost: x\r\n\r\n'
   const alone = await served.open('127.0.1.2', asking)
@@ -143,7 +143,7 @@ test('a silent newcomer stays while an idle connection can make room', async () 
   assert.ok(isOpen(newcomer))
 })
 
-test('when all places are taken by silent connections, a new client is served at once [S47]', async () => {
+test('when all connections are silent, a new client is served at once [S47]', async () => {
   await using served = await serve(LIMITS, (_request, response) => response.end('ok'))
   const flood: Socket[] = []
   for (let index = 0; index < 200; index++) flood.push((await served.open(`127.${1 + (index % 50)}.0.1`)).resume())
@@ -169,7 +169,7 @@ test('a connection is at work until the last of its pipelined requests is answer
   assert.match(String((await answered)[0]), /done/)
 })
 
-test('connections that are kept alive make room when no silent one is left; those at work never do', async () => {
+test('connections that are kept alive are evicted when no silent one is left; busy ones never are', async () => {
   const held: (() => void)[] = []
   await using served = await serve({ ...LIMITS, total: 4 }, (request, response) => {
     if (request.url === '/slow') held.push(() => response.end('done'))
@@ -184,7 +184,7 @@ test('connections that are kept alive make room when no silent one is left; thos
   await until(() => held.length === 3, 'three requests are under way')
   await once(idle, 'data')
   await until(async () => (await served.status('127.0.0.3').catch(() => 0)) === 200, 'a new client is served')
-  await until(() => !isOpen(idle.resume()), 'the idle connection has made room')
+  await until(() => !isOpen(idle.resume()), 'the idle connection was evicted')
   const answered = working.map(socket => once(socket, 'data'))
   for (const release of held) release()
   for (const [data] of await Promise.all(answered)) assert.match(String(data), /200 OK/)
@@ -222,7 +222,7 @@ test('a trusted proxy’s connections are those of many clients', async () => {
   assert.equal(flood.filter(isOpen).length, 30)
 })
 
-test('a connection that has proved credentials makes no room for its address, however slowly its next request comes', async () => {
+test('a connection that has proved credentials is not evicted for its address, however slowly its next request comes', async () => {
   await using served = await serve(LIMITS, (request, response) => {
     request.resume().once('end', () => response.end('ok'))
   })
@@ -235,6 +235,6 @@ test('a connection that has proved credentials makes no room for its address, ho
   await until(() => served.gate.connections === LIMITS.unprovenPerAddress + 1, 'all have come')
   await served.clock.advance(GRACE_MS)
   assert.equal(await served.status('127.0.0.2'), 200)
-  await until(() => silent.some(socket => !isOpen(socket)), 'a silent one has made room')
+  await until(() => silent.some(socket => !isOpen(socket)), 'a silent one was evicted')
   assert.ok(isOpen(proven))
 })

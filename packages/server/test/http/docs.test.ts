@@ -96,7 +96,7 @@ describe('each stream is described', () => {
     assert.equal(new Set(ids).size, ids.length)
   })
 
-  test('and a message that nobody could tell from others is refused', () => {
+  test('and a message that cannot be distinguished from others is refused', () => {
     assert.throws(() => message(Type.Object({ p: Type.String() }, { title: 'Bare', description: 'No word.' }), { p: '1' }), TypeError)
   })
 })
@@ -135,7 +135,7 @@ test('a record that several places hold is described in one of them', () => {
   assert.equal(rows(order, 'here'), '<p>Fields: those of <a href="#listOrders">Order</a>.</p>\n')
 })
 
-test('a titled schema is written once, and nothing of the inside is told', () => {
+test('a titled schema is written once, and nothing internal is disclosed', () => {
   const components = new Components()
   const inner = Type.String({ title: 'Inner', 'x-expected': 'ours' })
   const outer = Type.Object({ a: inner, b: Type.Array(inner) }, { title: 'Outer' })

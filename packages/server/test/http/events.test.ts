@@ -79,7 +79,7 @@ test('a page of many small updates is their very bytes, read in several steps', 
   assert.equal(Buffer.from(bytes).toString(), `{"data":[${expected}],"next_after":223,"oldest_seq":1,"last_seq":230}`)
 })
 
-test('a hole that comes while a page is read shows in what the page says is kept', async () => {
+test('a gap that appears while a page is read shows in the range that the page reports', async () => {
   const who = await make.owner(store)
   await record(who, ['a', 'b', 'c', 'd'])
   const third = (await store.events.read(who.user.userKey, 2, 1))[0]?.at ?? assert.fail('no third event')

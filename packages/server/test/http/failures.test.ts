@@ -30,7 +30,7 @@ test('every code has the status of the contract', () => {
   assert.equal(problemOf(new ServiceError('user_not_found', ''), { user_not_found: 400 }).status, 400)
 })
 
-test('what the parts of the service throw is told in the contract’s words', () => {
+test('what the parts of the service throw is reported as the contract’s errors', () => {
   const of = (error: unknown) => {
     const { status, code, retryAfterSeconds, unexpected } = problemOf(error)
     return [status, code, retryAfterSeconds ?? null, unexpected]
@@ -45,7 +45,7 @@ test('what the parts of the service throw is told in the contract’s words', ()
   }
 })
 
-test('a handler that fails answers 500 in general words, is logged once, and the next request is served', async () => {
+test('a handler that fails answers 500 with a general message, is logged once, and the next request is served', async () => {
   const log = new RecordingLog()
   const observed: ObservedRequest[] = []
   const app = Fastify()

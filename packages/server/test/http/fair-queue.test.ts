@@ -13,7 +13,7 @@ const LIMITS: FairLimits = {
   waitMs: 5_000
 }
 
-/** A queue whose work ends when it is told to. */
+/** A queue whose work ends on demand. */
 class Harness {
   readonly clock = new VirtualClock()
   readonly queue: FairQueue
@@ -74,7 +74,7 @@ test('users who flood together fill the queue of their platform, and one who nee
   assert.equal(harness.working('acme/calm'), 1)
 })
 
-test('those who wait are served in turn: first among platforms, then among users', async () => {
+test('waiting requests are served round-robin: first among platforms, then among users', async () => {
   const harness = new Harness({ ...LIMITS, working: 1 })
   void harness.ask('acme/first')
   for (const who of ['acme/a', 'acme/a', 'acme/a', 'acme/b', 'other/c', 'other/c']) void harness.ask(who)
@@ -97,7 +97,7 @@ test('a request that waits too long is refused, and nothing of it is done', asyn
   assert.equal(harness.begun.length, 0, 'it is not begun later')
 })
 
-test('the bounds hold whatever comes, nothing is lost, and nobody is forgotten', async () => {
+test('the bounds hold whatever comes, nothing is lost, and no request is forgotten', async () => {
   const who = fc.constantFrom('acme', 'acme/a', 'acme/b', 'acme/c', 'other/a', 'other/b', 'third')
   await fc.assert(
     fc.asyncProperty(fc.array(fc.oneof(who, fc.constant('end')), { maxLength: 120 }), async steps => {

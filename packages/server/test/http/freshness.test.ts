@@ -1,4 +1,4 @@
-// The header that says how fresh records are.
+// The header with the freshness of records.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Freshness } from '@trunkline/core/domain/freshness'

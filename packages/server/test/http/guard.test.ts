@@ -50,7 +50,7 @@ async function stage() {
 
 const PLATFORM = { 'client-id': 'pk_1', 'client-secret': 'right' }
 
-test('wrong secrets of a client that is known at the address are looked up no more often than those of a stranger, and the client goes on [S29]', async () => {
+test('wrong secrets of a client that is known at the address are looked up no more often than those of an unknown client, and the client goes on [S29]', async () => {
   const { counted, ask } = await stage()
   assert.equal(await ask('/platform', PLATFORM), 200)
   const before = counted.platforms

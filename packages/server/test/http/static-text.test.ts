@@ -41,7 +41,7 @@ test('a text is sent in the best encoding that is taken, and says that it depend
   assert.equal((await ask({ 'accept-encoding': 'br' }, 'short')).headers['content-encoding'], undefined, 'a short one is not worth it')
 })
 
-test('who has the text is told so, for each encoding by its own name', async () => {
+test('a client that has the text receives 304, for each encoding by its own etag', async () => {
   const { etag } = (await ask({ 'accept-encoding': 'br' })).headers
   const { etag: plain } = (await ask({})).headers
   assert.notEqual(etag, plain)

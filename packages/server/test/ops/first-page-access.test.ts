@@ -21,7 +21,7 @@ function access() {
   return { pages, codes, enter, pass }
 }
 
-test('a code is good once, and the next one is told', () => {
+test('a code is good once, and the next one is announced', () => {
   const { pages, codes } = access()
   const code = pages.code
   const redeemed = pages.redeem(code)

@@ -67,7 +67,7 @@ test('many old events go in small steps with pauses between', async () => {
   )
   for (const [index, step] of steps.entries()) {
     const before = steps[index - 1]
-    if (before !== undefined) assert.ok(step.atMs > before.atMs, 'whoever waits for the database is served between two steps')
+    if (before !== undefined) assert.ok(step.atMs > before.atMs, 'other callers of the database are served between two steps')
   }
   await housekeeping.stop()
 })

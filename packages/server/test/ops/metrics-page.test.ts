@@ -34,7 +34,7 @@ test('however many read the metrics, they are rendered by one at a time and once
   assert.deepEqual(await next, { number: 2, text: 'second' })
 })
 
-test('a rendering that hangs holds up those who come within ten seconds, and nobody after them', async () => {
+test('a rendering that hangs holds up requests within ten seconds, and none after them', async () => {
   let now = 0
   const { page, rendering } = pageAt(() => now)
   const early = page.read()
@@ -64,7 +64,7 @@ test('a rendering that fails is not remembered', async () => {
   assert.equal((await page.read()).text, 'yes')
 })
 
-test('the token is made once, is private, and is made anew where the file holds none', context => {
+test('the token is made once, is private, and is made again where the file holds none', context => {
   const folder = mkdtempSync(join(tmpdir(), 'trunkline-metrics-'))
   context.after(() => rmSync(folder, { recursive: true }))
   let count = 0

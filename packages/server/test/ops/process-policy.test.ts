@@ -38,7 +38,7 @@ for (const [name, body] of Object.entries(FAULTS)) {
   })
 }
 
-test('a stop that was cut short is no state that nobody foresaw: it has a code and a sentence of its own', async () => {
+test('a stop that was cut short is not an unexpected state: it has its own code and message', async () => {
   const { code, output } = await ended("endLate(new PinoLog('info'), 25)")
   assert.equal(code, STOPPED_LATE, output)
   assert.match(output, /^trunkline ends: the stop was not finished within TRUNKLINE_SHUTDOWN_SECONDS \(25 s\)/m)

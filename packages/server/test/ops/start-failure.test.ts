@@ -1,4 +1,4 @@
-// The words for what stands in the way of a start.
+// The messages for what prevents a start.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startFailure } from '../../src/ops/start-failure.ts'
@@ -15,7 +15,7 @@ test('what cannot be listened on is named with its setting', () => {
   assert.match(startFailure(listen('EADDRNOTAVAIL')), /the host must be an address of this machine/)
 })
 
-test('a full disk names the file, and no secret is told', () => {
+test('a full disk names the file, and no secret is shown', () => {
   const full = Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC', path: '/data/owner.lock' })
   assert.match(startFailure(full), /^\/data\/owner\.lock cannot be used: there is no space left on its disk.*TRUNKLINE_DATA_DIR/)
   assert.equal(startFailure(new Error('no', { cause: new Error('postgres://me:topsecret@host/x') })).includes('topsecret'), false)
@@ -44,7 +44,7 @@ test('too little memory for a first start is said before, and when it was the re
   assert.equal(whyNotMade(ended({})), 'Command failed: node create.ts {}')
 })
 
-test('until it is ready a start tells its warnings to whoever watches, without secrets', () => {
+test('until it is ready a start prints its warnings, without secrets', () => {
   const [printed, logged]: [string[], string[]] = [[], []]
   const note = (message: string) => void logged.push(message)
   const log = new StartLog({ debug: note, info: note, warn: note, error: note }, text => void printed.push(text))

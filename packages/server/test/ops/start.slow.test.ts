@@ -1,4 +1,4 @@
-// A start that cannot be: the program says what failed, where, and which setting changes it, in a sentence and not in a stack.
+// A start that cannot be: the program says what failed, where, and which setting changes it, in a message and not in a stack.
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -22,7 +22,7 @@ before(() => {
 })
 after(() => rmSync(folder, { recursive: true }))
 
-/** Starts the service and waits for its end. Gives what it told whoever started it. */
+/** Starts the service and waits for its end. Gives what it printed. */
 async function failStart(
   env: Readonly<Record<string, string>>,
   args: readonly string[] = []
@@ -74,7 +74,7 @@ test('a data directory that cannot be is named, also where the log would lie in 
   }
 })
 
-test('what is wrong with settings is said at once, in the words of check-config, and a folder nobody can make does not hang', async () => {
+test('what is wrong with settings is printed at once, with the messages of check-config, and a folder that cannot be made does not hang', async () => {
   const nowhere = existsSync('/proc/self') ? '/proc/trunkline' : '/dev/null/trunkline'
   const { code, err } = await failStart({ TRUNKLINE_PORT: 'x', SANDBOX_CALENDAR: 'lunar', TRUNKLINE_DATA_DIR: nowhere })
   assert.equal(code, 2)

@@ -1,4 +1,4 @@
-// The whole way of a login with keys, to a broker's own adapter: keys of a practice person, an order with them, and their end.
+// The whole way of a login with keys, to a broker's own adapter: keys of a sandbox customer, an order with them, and their end.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { until } from '@trunkline/testkit/until'

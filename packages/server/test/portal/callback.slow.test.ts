@@ -33,7 +33,7 @@ describe('the broker’s answer', () => {
     assert.ok(answer.html.includes(`<h1>${heading}</h1>`), answer.html)
   }
 
-  test('a state that nobody knows: no token is asked for, and the audit log has it [S1]', async () => {
+  test('an unknown state: no token is asked for, and the audit log has it [S1]', async () => {
     const before = await scene.requested('token')
     const answer = await new Browser().get(`${scene.url}/connect/callback/sandbox?code=x&state=${'a'.repeat(43)}`)
     refused(answer)
@@ -228,12 +228,12 @@ describe('the broker’s answer', () => {
     assert.deepEqual(
       [failed.answer.location, failed.revoked],
       [`${scene.url}/connect/result/broker_down`, 1],
-      'whose login it is nobody knows, and its end is nobody else’s'
+      'whose login it is is unknown, and its revocation affects no other'
     )
     assert.equal(await scene.connections('given-back'), 0)
   })
 
-  test('a commit that was not confirmed is looked up: who is connected is told so, and who may be keeps the grant', async () => {
+  test('a commit that was not confirmed is looked up: a user who is connected sees it, and one who may be keeps the grant', async () => {
     const walk = async (userId: string) => {
       const browser = new Browser()
       return browser.get(await browser.logIn(await browser.approve(await scene.link(userId)), scene.demo))
@@ -256,7 +256,7 @@ describe('the broker’s answer', () => {
   })
 })
 
-test('a broker’s fault is told in our words, whatever it says [S19]', async () => {
+test('a broker’s fault is reported with our message, whatever the broker says [S19]', async () => {
   const hostile = '<script>alert(1)</script>'
   await using scene = await openScene({
     brokers: real =>

@@ -80,7 +80,7 @@ describe('a platform that claims', () => {
     return { id: searchParams.get('connection_id') ?? assert.fail(location), code: searchParams.get('claim_code') ?? assert.fail(location) }
   }
 
-  test('a forwarded link: the sender can neither see, read, trade nor keep what the other person connected [S15]', async () => {
+  test('a forwarded link: the sender can neither see, read, trade nor keep what the other user connected [S15]', async () => {
     const { id, code } = await finished('attacker')
     const before = await scene.requested('revoke')
     for (const path of ['/connections', '/accounts', '/balances', '/positions']) assert.deepEqual(await rows(path, 'attacker'), [], path)

@@ -1,4 +1,4 @@
-// Forms of the portal come from its own pages, and the cookie that tells browsers apart from the service itself.
+// Forms of the portal come from its own pages, and the cookie that identifies the browser from the service itself.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { until } from '@trunkline/testkit/until'

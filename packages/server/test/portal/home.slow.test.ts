@@ -156,7 +156,7 @@ describe('the first page', () => {
     }
   })
 
-  test('a link that nobody answers for is left out', async () => {
+  test('an expired link is left out', async () => {
     assert.equal(await demoLink({ ...scene.demo, base_url: 'http://127.0.0.1:1' }), null)
     assert.equal(await demoLink({ ...scene.demo, client_secret: 'wrong' }), null)
   })

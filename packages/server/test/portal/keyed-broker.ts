@@ -1,4 +1,4 @@
-// A broker whose users log in with keys of their own: it knows one pair, and fails when it is told to.
+// A broker whose users log in with keys of their own: it knows one pair, and fails on demand.
 import { parseBrokerId } from '@trunkline/core/domain/ids'
 import {
   type BrokerAccount,

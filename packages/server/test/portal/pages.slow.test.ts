@@ -104,7 +104,7 @@ describe('the pages of the portal', () => {
     await browser.get(declined)
     const answers: readonly (readonly [string, Answer, number])[] = [
       ['the invitation', shown, 200],
-      ['the departure', departed, 303],
+      ['the redirect', departed, 303],
       ['the return', returned, 303],
       ['the refusal', await browser.post(declined, { decision: 'decline' }), 303],
       ['a used link', await browser.get(link), 303],
@@ -195,7 +195,7 @@ describe('the pages of the portal', () => {
     assert.equal(given.length, 2)
     assert.match(given[0] ?? '', /^trunkline-portal=[\w-]{43}\.[\w-]{43}; Max-Age=3600; Path=\/; HttpOnly; SameSite=Lax$/)
     assert.match(given[1] ?? '', /^trunkline-portal-app=[\w-]{36}\.[\w-]{43}; Max-Age=3600; Path=\/; HttpOnly; SameSite=Lax$/)
-    assert.deepEqual((await browser.get(link)).headers.getSetCookie(), given, 'the same ones, their hour begun anew')
+    assert.deepEqual((await browser.get(link)).headers.getSetCookie(), given, 'the same ones, renewed for another hour')
   })
 
   test('what was not on offer cannot be chosen', async () => {
@@ -315,7 +315,7 @@ describe('the pages of the portal', () => {
         await assert.rejects(scene.link('s13', { [field]: target }, listed), new RegExp(`400 .*${field} must`), target)
   })
 
-  test('what goes wrong is told on a page, in few words, and logged once', async () => {
+  test('a failure is shown on a page, briefly, and logged once', async () => {
     const browser = new Browser()
     const link = await scene.link('trouble')
     attempts = { findByTokenHash: () => Promise.reject(new StoreUnavailable('the database is away')) }
@@ -341,7 +341,7 @@ describe('the pages of the portal', () => {
   })
 })
 
-test('where browsers come over TLS, they are told to stay there, and the cookie is tied to this very host [S18]', async () => {
+test('where browsers come over TLS, they are kept there by HSTS, and the cookie is tied to this very host [S18]', async () => {
   const port = await freePort()
   await using scene = await openScene(
     {},

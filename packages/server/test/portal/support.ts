@@ -63,7 +63,7 @@ export async function openScene(wraps: Wraps = {}, env: Readonly<Record<string, 
   }
 }
 
-/** A port of this machine that nobody listens on just now. */
+/** A local port without a listener. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')

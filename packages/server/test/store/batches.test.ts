@@ -1,4 +1,4 @@
-// Gathering callers into batches: what shares one, what is refused, and who learns of a failure.
+// Gathering callers into batches: what shares one, what is refused, and which callers get a failure.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { StoreUnavailable } from '@trunkline/core/ports/store'
@@ -50,7 +50,7 @@ function controlled(limits = LIMITS) {
   }
 }
 
-test('callers of one turn share a batch, and while it is written the next fills up', async () => {
+test('callers of one turn of the event loop share a batch, and while it is written the next fills up', async () => {
   const { submit, written, go, batches } = controlled()
   const first = [submit('a'), submit('b')]
   await new Promise(setImmediate)
@@ -74,7 +74,7 @@ test('a batch is bounded; a unit larger than a batch goes alone; order is kept',
   assert.deepEqual(written, [['a'], ['b'], ['c'], ['d']])
 })
 
-test('what would wait beyond the bound is refused, and there is room again afterwards', async () => {
+test('what would wait beyond the bound is refused, and there is capacity again afterwards', async () => {
   const { submit, go } = controlled()
   const waiting = Array.from({ length: 12 }, (_, index) => submit(`u${index}`))
   await assert.rejects(submit('late'), StoreUnavailable)
@@ -126,7 +126,7 @@ test('a write that forgets a unit does not leave its caller waiting', async () =
   await assert.rejects(batches.submit({ name: 'a', size: 1 }), /without settling/)
 })
 
-test('what is urgent goes first, has room when there is none for others, and is bounded, too', async () => {
+test('what is urgent goes first, has capacity when there is none for others, and is bounded, too', async () => {
   const { submit, urgent, written, go, batches } = controlled()
   const waiting = Array.from({ length: 12 }, (_, index) => submit(`u${index}`))
   await assert.rejects(submit('late'), StoreUnavailable)

@@ -34,7 +34,7 @@ test('a store is found again as it was left, is not opened twice, and survives a
     assert.deepEqual(await again.orders.find(order.orderId), order)
     const [next] = await again.orders.record([make.moved(order, { status: 'working' })])
     assert.equal(next?.kind === 'recorded' && next.event?.seq, 2)
-    assert.deepEqual(await again.streamSlots.renew('first', 3_600_000), [], 'nobody of the process before holds a place')
+    assert.deepEqual(await again.streamSlots.renew('first', 3_600_000), [], 'no session of the previous process holds a slot')
     assert.equal(await again.streamSlots.take({ ...place, sessionId: 'of the second' }, 1, 3_600_000), true)
     assert.equal(again.stats().engine, 'embedded')
     assert.equal(again.stats().orders.changes, 1)

@@ -13,7 +13,7 @@ import { testDeps } from './deps.ts'
 let cluster: PostgresServer
 let database: TestDatabase
 let client: pg.Client
-/** Looks at sessions. Not the one that holds locks: within a transaction the server shows the same picture again and again. */
+/** Looks at sessions. Not the one that holds locks: within a transaction the server shows the same snapshot again and again. */
 let watcher: pg.Client
 
 before(async () => {
@@ -79,7 +79,7 @@ test('a connection that dies during the statement leaves the commit unknown, and
   assert.equal(again?.kind, 'recorded')
 })
 
-test('a user whom somebody holds is unavailable; the others in the batch are written', async () => {
+test('a locked user is unavailable; the others in the batch are written', async () => {
   await using store = await open()
   const [held, free] = [await make.owner(store), await make.owner(store)]
   await client.query('begin')
@@ -112,7 +112,7 @@ test('a cancel that waits for the database is written before the orders that wai
   assert.deepEqual([seqOf(before), seqOf(after)], [3, 4])
 })
 
-test('a store whose tables somebody holds is not ready, and is again once they are free', async () => {
+test('a store whose tables are locked is not ready, and is again once they are free', async () => {
   await using store = await open()
   for (const table of ['users', 'orders', 'events', 'audit_pending']) {
     await client.query('begin')
@@ -209,7 +209,7 @@ test('a server that goes away makes the store unavailable, not wrong', async () 
   ]
   for (const result of await Promise.allSettled(writes)) {
     assert.ok(result.status === 'rejected')
-    // Of a connection whose end has not been noticed yet nobody knows what the server did.
+    // Of a connection whose end has not been noticed yet it is unknown what the server did.
     assert.ok(result.reason instanceof StoreUnavailable || result.reason instanceof CommitUnknown, String(result.reason))
   }
   await assert.rejects(store.orders.record([make.created(make.order(who))]), StoreUnavailable)

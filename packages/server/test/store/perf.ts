@@ -47,7 +47,7 @@ async function timed(title: string, store: SqlStore, cpu: CpuMeter, changes: num
   )
 }
 
-/** What one account of a busy day tells: an order's four changes, and after each fill the account's balance and positions. */
+/** What one account reports on a busy day: an order's four changes, and after each fill the account's balance and positions. */
 async function trade(store: SqlStore, who: make.Owner, rounds: number): Promise<void> {
   const accountRecords = async (round: number, half: number) => {
     await store.accounts.putBalances(who.account, [make.balance(who.account, `${round}.0${half}`)])
@@ -68,7 +68,7 @@ async function trade(store: SqlStore, who: make.Owner, rounds: number): Promise<
   }
 }
 
-/** The life of an order as a broker tells it: four changes. */
+/** The life of an order as a broker reports it: four changes. */
 async function live(store: SqlStore, made: Order): Promise<void> {
   await store.orders.record([make.created(made, { audit: make.audit('order.place') })])
   const working = make.moved(made, { status: 'working', brokerOrderId: `b-${made.orderId}`, lastModifiedTime: make.at(1) })

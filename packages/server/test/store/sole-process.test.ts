@@ -1,4 +1,4 @@
-// One process per PostgreSQL database: a second is refused and told by whom, and a lock that was lost is taken again or ends its holder.
+// One process per PostgreSQL database: a second is refused with the holder’s name, and a lock that was lost is taken again or ends its holder.
 import assert from 'node:assert/strict'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { after, test } from 'node:test'
@@ -45,7 +45,7 @@ async function admin(): Promise<Client & AsyncDisposable> {
   return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() })
 }
 
-test('a second process is refused and told which one is there; once that one stops it may', async () => {
+test('a second process is refused with the holder’s name; once that one stops it may', async () => {
   const first = await SoleProcess.take(process('trunkline here 11 aa').options)
   await assert.rejects(SoleProcess.take(process('trunkline there 22 bb').options), (cause: unknown) => {
     assert.ok(cause instanceof DatabaseHeld)
@@ -88,7 +88,7 @@ test('while the database cannot be held again that is said, and known', async ()
   })
   const port = await freePort()
   proxy.listen(port, '127.0.0.1')
-  await until(() => proxy.listening, 'the line is there')
+  await until(() => proxy.listening, 'the proxy listens')
   const url = Object.assign(new URL(database.url), { port: String(port) }).href
   const { options, lines } = process('trunkline here 88 hh', { url })
   await using sole = await SoleProcess.take(options)
@@ -103,14 +103,14 @@ test('while the database cannot be held again that is said, and known', async ()
   for (const socket of sockets) socket.destroy()
 })
 
-/** A line to the database that can fall silent without closing. */
+/** A proxy to the database that can fall silent without closing. */
 async function proxyTo(): Promise<{ readonly proxy: FaultProxy; readonly url: string }> {
   const proxy = await FaultProxy.start()
   proxy.leadTo(Number(new URL(database.url).port))
   return { proxy, url: Object.assign(new URL(database.url), { port: String(proxy.port) }).href }
 }
 
-test('a process that ends behind a silent line does not keep the next one out', async () => {
+test('a process that ends behind a silent connection does not keep the next one out', async () => {
   const { proxy, url } = await proxyTo()
   await using _proxy = proxy
   const sole = await SoleProcess.take(process('trunkline here 91 ii', { url, silenceMs: 2_000 }).options)
@@ -120,7 +120,7 @@ test('a process that ends behind a silent line does not keep the next one out', 
   assert.equal(next.isHeld, true)
 })
 
-test('a process that lives behind a silent line knows that another may have the database, and ends when one has', async () => {
+test('a process that lives behind a silent connection knows that another may have the database, and ends when one has', async () => {
   const { proxy, url } = await proxyTo()
   await using _proxy = proxy
   const { options, taken } = process('trunkline here 93 jj', { url, silenceMs: 2_000 })
@@ -129,7 +129,7 @@ test('a process that lives behind a silent line knows that another may have the 
   await until(() => !first.isHeld, 'it stops writing', 60_000)
   await using second = await SoleProcess.take(process('trunkline here 94 jj', { waitMs: 60_000 }).options)
   proxy.clear()
-  await until(() => taken.length > 0, 'it is told', 60_000)
+  await until(() => taken.length > 0, 'it is notified', 60_000)
   assert.deepEqual([first.isHeld, second.isHeld], [false, true])
 })
 
@@ -166,7 +166,7 @@ test('a session of ours that the server has not missed yet gives way', async () 
   await ghost.end().catch(() => undefined)
 })
 
-test('a process whose database another one took meanwhile is told so, once', async () => {
+test('a process whose database another one took meanwhile is notified once', async () => {
   await using watcher = await admin()
   await using other = await admin()
   const { options, taken } = process('trunkline here 55 ee')
@@ -178,7 +178,7 @@ test('a process whose database another one took meanwhile is told so, once', asy
   await until(isQueued, 'another one waits for the lock', 60_000)
   await watcher.query('select pg_terminate_backend($1)', [before.pid])
   await theirs
-  await until(() => taken.length > 0, 'it is told', 60_000)
+  await until(() => taken.length > 0, 'it is notified', 60_000)
   assert.ok(taken[0] instanceof DatabaseHeld)
   assert.equal(taken.length, 1)
 })
@@ -211,14 +211,14 @@ test('a database that is down is waited for, and named without its password when
   proxy.close()
 })
 
-test('what waiting cannot cure is told at once', async () => {
+test('what waiting cannot cure is reported at once', async () => {
   const url = Object.assign(new URL(database.url), { password: 'wrong-password' }).href
   const { options, lines } = process('trunkline here 77 gg', { url, waitMs: 60_000 })
   await assert.rejects(SoleProcess.take(options), /refuses the service: password authentication failed/)
   assert.deepEqual(lines, [])
 })
 
-test('a place is named by host, port and database only', () => {
+test('a database address has host, port and database only', () => {
   assert.equal(databaseAddressOf('postgres://me:secret@db.example.com:6543/trunkline?sslmode=require'), 'db.example.com:6543/trunkline')
   assert.equal(databaseAddressOf('postgres://me:secret@db.example.com/x'), 'db.example.com:5432/x')
 })

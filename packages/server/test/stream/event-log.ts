@@ -1,4 +1,4 @@
-/** A log of one user's events that is written apart from its being told. */
+/** A log of one user's events, written separately from publishing. */
 import type { AccountId, EventId, UserId, UserKey } from '@trunkline/core/domain/ids'
 import type { EventStore, LoggedEvent } from '@trunkline/core/ports/store'
 

@@ -1,4 +1,4 @@
-// Who may open a WebSocket, who makes room, and what a hostile one is closed with, over real sockets of several loopback addresses.
+// Which WebSockets are accepted, which are evicted, and how hostile ones are closed, over real sockets of several loopback addresses.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -12,7 +12,7 @@ import { GATEWAY_LIMITS, type GatewayLimits, type StreamEndpoint, StreamGateway 
 
 const quiet = { debug() {}, info() {}, warn() {}, error() {} }
 
-/** Sessions that are known once they have said "known", and send back everything else. */
+/** Sessions that are known once they have sent "known", and echo everything. */
 class Echoes implements StreamEndpoint {
   open(client: ClientConnection, _address: string, known: () => void): Listener {
     const listener: Listener = {
@@ -109,7 +109,7 @@ async function echoed(client: WebSocket, message: string): Promise<void> {
   assert.equal(String((await reply)[0]), message)
 }
 
-test('a crowd of unauthenticated sockets of one network is refused more, its oldest make room after their grace, and nobody else does [S47]', async () => {
+test('unauthenticated sockets of one network are bounded; its oldest are evicted after their grace, and no others [S47]', async () => {
   await using served = await serve({ unauthenticated: UNAUTHENTICATED })
   const beside = await served.open('127.0.9.1')
   const known = await served.open('127.0.0.1')
@@ -138,7 +138,7 @@ test('handshakes of one address are limited, and another address is not felt', a
   await echoed(await served.open('127.0.0.2'), 'known')
 })
 
-test('when all sockets are taken, unauthenticated ones make room, and with none left the answer is 429 [S47]', async () => {
+test('when all sockets are taken, unauthenticated ones are evicted, and with none left the answer is 429 [S47]', async () => {
   await using served = await serve({ unauthenticated: UNAUTHENTICATED, socketsMax: 6 })
   for (let index = 0; index < 5; index++) await echoed(await served.open(`127.0.${index}.1`), 'known')
   const silent = await served.open('127.0.7.1')
@@ -149,7 +149,7 @@ test('when all sockets are taken, unauthenticated ones make room, and with none 
   assert.match(await served.shake(['GET /platform HTTP/1.1', ...SHAKE]), / 429 /)
 })
 
-test('a foreign page is refused before the upgrade, by room; a page without an origin always is [S46]', async () => {
+test('a foreign page is refused before the upgrade, by endpoint; a page without an origin always is [S46]', async () => {
   await using served = await serve()
   const answers: readonly (readonly [path: string, origin: readonly string[], answer: RegExp])[] = [
     ['/platform', [], / 101 /],
@@ -205,7 +205,7 @@ test('compression is not negotiated, and frames against the protocol close their
   await echoed(neighbour, 'still here')
 })
 
-test('a flood of pings is ended, and nobody beside notices [S52]', async () => {
+test('a flood of pings is ended, and no other client notices [S52]', async () => {
   await using served = await serve()
   const neighbour = await served.open('127.0.0.2')
   const flooder = await served.open('127.0.0.3')

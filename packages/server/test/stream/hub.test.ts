@@ -59,7 +59,7 @@ test('events that travel out of order, twice, or in pieces are delivered once an
   await hub.stop()
 })
 
-test('an event that never travels is read from the log when a later one shows the hole', async () => {
+test('an event that is never published is read from the log when a later one shows the gap', async () => {
   const { log, clock, hub, publish } = stage()
   const { session } = await subscribed(hub)
   log.write(3)
@@ -73,7 +73,7 @@ test('an event that never travels is read from the log when a later one shows th
   await hub.stop()
 })
 
-test('events that nobody told at all are found within seconds', async () => {
+test('events that were never published are found within seconds', async () => {
   const { log, clock, hub } = stage()
   const { session } = await subscribed(hub)
   log.write(1_200)
@@ -85,7 +85,7 @@ test('events that nobody told at all are found within seconds', async () => {
   await hub.stop()
 })
 
-test('what is told while a feed opens is neither lost nor repeated', async () => {
+test('what is published while a feed opens is neither lost nor repeated', async () => {
   const { log, clock, hub, publish } = stage()
   log.write(1)
   const joining = hub.join(ALEX)
@@ -129,7 +129,7 @@ test('a replay joins the live events without a gap or a repeat, however it is in
   const feed = await hub.join(ALEX)
   const replay = await Replay.begin(log, feed, 10)
   let sent = 0
-  // While it runs more is written, some of it told and some not yet.
+  // While it runs more is written, some of it published and some not yet.
   const send = () => {
     sent += 1
     if (sent % 400 !== 0) return

@@ -4,7 +4,7 @@ import { FlushScheduler } from '../../src/stream/flush-scheduler.ts'
 import { textFrame } from '../../src/stream/frame.ts'
 import { SEND_BUFFER_LIMITS, SendBuffer, type SendBufferLimits, type Sink } from '../../src/stream/send-buffer.ts'
 
-/** A reader that takes as much as it is told to, and turns of the event loop that end when told. */
+/** A reader that takes as much as it is set to, and a scheduler that is run by hand. */
 class Bench {
   now = 0
   readonly scheduler: FlushScheduler
@@ -68,7 +68,7 @@ test('what comes in one turn is written at its end, in one piece and in order', 
   assert.deepEqual(sink.pieces.map(String), [String(frame('abc'))])
 })
 
-test('readers owed the same frames share one piece', () => {
+test('readers of the same frames share one buffer', () => {
   const bench = new Bench()
   const [one, two, other] = [bench.reader(), bench.reader(), bench.reader()]
   const frames = ['a', 'b'].map(frame)
@@ -101,7 +101,7 @@ test('while a reader takes nothing its frames wait, and come out in order afterw
   assert.equal(bench.scheduler.waitingBytes, 0)
 })
 
-test('a queue over its bound is given up whole, never thinned', () => {
+test('a buffer over its bound is dropped as a whole, never conflated', () => {
   for (const limits of [{ messagesMax: 3 }, { bytesMax: 3 }]) {
     const bench = new Bench(limits)
     const { buffer, sink } = bench.reader()
@@ -199,7 +199,7 @@ test('a message longer than a write goes out in pieces, as the reader takes them
   assert.equal(payload, message)
 })
 
-test('a reader is behind once a whole write waits for it, and is told when that is over', () => {
+test('a reader is behind once a whole write waits for it, and is notified when that is over', () => {
   const bench = new Bench()
   const { buffer, sink } = bench.reader()
   sink.takes = false

@@ -33,7 +33,7 @@ function stage(scopes: readonly string[] = ['read']) {
   return { clock, inMs, known, ended, credentials, change }
 }
 
-test('a key without the scope read follows nobody', async () => {
+test('a key without the scope read cannot follow a user', async () => {
   await assert.rejects(stage(['trade', 'users']).credentials.of('c', 'one'), { code: 'scope_missing' })
   await assert.rejects(stage().credentials.of('c', 'two'), { code: 'credentials_invalid' })
 })
@@ -48,7 +48,7 @@ test('a session on a replaced secret goes on while that one is good, and ends wi
   assert.deepEqual(ended, ['the client secret has ended'])
 })
 
-test('it ends at once when the secret was replaced without an overlap, the key is gone, or nobody can say', async () => {
+test('it ends at once when the secret was replaced without an overlap, the key is gone, or it cannot be checked', async () => {
   for (const after of [{ secretHash: 'two' }, { isPlatformDisabled: true }, null, undefined]) {
     const { known, ended, credentials } = stage()
     credentials.hold(await credentials.of('c', 'one'))

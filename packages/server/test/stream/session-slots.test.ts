@@ -9,7 +9,7 @@ import { ScenePlaces } from '../simulation/scene-places.ts'
 const KEY = { platformId: '00000000-0000-7000-8000-000000000001' as PlatformId, keyId: '00000000-0000-7000-8000-000000000002' as KeyId }
 const quiet = { debug() {}, info() {}, warn() {}, error() {} }
 
-test('a place that was taken although the answer was lost is given up', async () => {
+test('a slot that was taken although the answer was lost is released', async () => {
   const clock = new VirtualClock()
   const stored = new ScenePlaces(clock)
   const lost = {
@@ -27,7 +27,7 @@ test('a place that was taken although the answer was lost is given up', async ()
   await Promise.all([slots.stop(), clock.advance(10_000)])
 })
 
-test('a place that could not be given up is not kept for ever', async () => {
+test('a slot that could not be released is not held for ever', async () => {
   const clock = new VirtualClock()
   const stored = new ScenePlaces(clock)
   const outage = { isOver: false }

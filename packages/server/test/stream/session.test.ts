@@ -14,7 +14,7 @@ import { ALEX, EventLog } from './event-log.ts'
 
 const quiet = { debug() {}, info() {}, warn() {}, error() {} }
 
-/** Keeps what was sent: messages, and the numbers of updates. */
+/** Records what was sent: messages, and the numbers of updates. */
 class RecordingConnection implements ClientConnection {
   readonly messages: { readonly type: string; readonly seq?: number }[] = []
   closed: number | null = null
@@ -126,7 +126,7 @@ test('a session is known once it is authenticated, and not before', async () => 
   assert.deepEqual(known, ['id'])
 })
 
-test('an event that is told in any moment around the end of a replay is sent once', async () => {
+test('an event that is published at any moment around the end of a replay is sent once', async () => {
   for (let moment = 0; moment < 12; moment += 1) {
     const { log, clock, hub, slots, client, session, publish, send } = stage()
     session.start()

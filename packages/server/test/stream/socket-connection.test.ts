@@ -48,7 +48,7 @@ test('a ping in the midst of a long message is answered, and the message comes w
   }
 })
 
-test('a listener that throws ends its own line and nothing else [S74]', async () => {
+test('a listener that throws ends its own connection and nothing else [S74]', async () => {
   const server = createServer()
   const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false, autoPong: false })
   const failures: string[] = []

@@ -45,7 +45,7 @@ test('a seal moved to another row, user, column, table or revision does not open
   for (const change of elsewhere) broken(vault, sealed, { ...CONTEXT, ...change }, JSON.stringify(change))
 })
 
-test('the contents of two seals of one place cannot be exchanged [S58]', () => {
+test('the contents of two seals of one context cannot be exchanged [S58]', () => {
   const vault = new EnvelopeVault(ring(key('k1')))
   const [a, b] = [vault.seal('first', CONTEXT), vault.seal('second', CONTEXT)]
   const head = 2 + 'k1'.length + 12 + 16 + 32

@@ -28,7 +28,7 @@ function refusal(command: string): string {
   return assert.fail('keys were taken')
 }
 
-test('a command prints the keys; its words are given as they are, and no shell reads them', context => {
+test('a command prints the keys; its arguments are passed as they are, and no shell reads them', context => {
   const keys = { keys: [freshKey(), freshKey()] as const, instance: null }
   const echo = commandOf(context, 'process.stdout.write(Buffer.from(process.argv[2], "base64"))')
   const argument = Buffer.from(formatKeySet(keys)).toString('base64')

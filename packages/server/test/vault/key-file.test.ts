@@ -114,7 +114,7 @@ test('dropping the old keys keeps the current one, and only if it is the one tha
 test('the instance key outlives every master key', context => {
   const path = join(folder(context), 'master-keys')
   const old = key('old')
-  // A file from before there was a line for it.
+  // A file from before it had an instance line.
   writeFileSync(path, `old:${Buffer.from(old.key).toString('base64')}\n`, { mode: 0o600 })
   const ring = new FileKeyRing(path, new Bench())
   const instance = Buffer.from(ring.instanceKey()).toString('hex')
@@ -124,7 +124,7 @@ test('the instance key outlives every master key', context => {
   assert.equal(Buffer.from(new FileKeyRing(path, new Bench()).instanceKey()).toString('hex'), instance)
 })
 
-test('a file that becomes unusable leaves the known keys in force, and is told once', context => {
+test('a file that becomes unusable leaves the known keys in force, and is logged once', context => {
   const path = join(folder(context), 'master-keys')
   const bench = new Bench()
   const ring = FileKeyRing.openOrCreate(path, bench)
@@ -149,7 +149,7 @@ test('a file that becomes unusable leaves the known keys in force, and is told o
   assert.equal(bench.warnings.length, 2)
 })
 
-test('while one process changes the file, another one is told to wait', context => {
+test('while one process changes the file, another one has to wait', context => {
   const path = join(folder(context), 'master-keys')
   const ring = FileKeyRing.openOrCreate(path, new Bench())
   const other = new DatabaseSync(`${path}.lock`)

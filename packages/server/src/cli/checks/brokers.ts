@@ -5,7 +5,7 @@ import type { Finding, Known } from '../../preflight/finding.ts'
 export function checkBrokers({ brokers, offers }: Known): readonly Finding[] {
   if (brokers === undefined || offers === undefined) return []
   const about = 'TRUNKLINE_BROKERS'
-  if (brokers.length === 0) return [{ level: 'warning', about, message: 'no broker is offered: nobody can connect' }]
+  if (brokers.length === 0) return [{ level: 'warning', about, message: 'no broker is offered: no user can connect' }]
   return offers.map(offer => ({ level: 'ok', about, message: `${offer.id} offered, ${describeTarget(offer)}` }))
 }
 

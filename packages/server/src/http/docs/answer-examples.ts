@@ -1,4 +1,4 @@
-// One example of what each operation answers, by its name. Together with the examples of the streams they tell one small story.
+// One example of what each operation answers, by its name. Together with the examples of the streams they show one session.
 import { balanceUpdate, orderUpdate, positionsUpdate } from './stream-examples.ts'
 
 const filled = orderUpdate.data

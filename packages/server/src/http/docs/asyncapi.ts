@@ -20,7 +20,7 @@ export function asyncApi(publicUrl: string): Description {
       version: '1.0.0',
       description: [INTRODUCTION, ...STREAMS.map(({ title, summary }) => `**${title}**: ${summary}`)].join('\n\n'),
       license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
-      externalDocs: { description: 'The same for people, with the REST API', url: `${publicUrl}/docs#stream` }
+      externalDocs: { description: 'The same as a page, with the REST API', url: `${publicUrl}/docs#stream` }
     },
     defaultContentType: 'application/json',
     servers: Object.fromEntries(STREAMS.map(stream => [stream.id, server(stream, publicUrl)])),

@@ -1,4 +1,4 @@
-// What the reference says of a stream, whichever it is.
+// The documentation of a stream.
 import type { Static, TObject, TSchema } from 'typebox'
 
 /** One message. The schema says what it is for; `example` fits the schema. */
@@ -40,7 +40,7 @@ export interface Limit {
   readonly beyond: string
 }
 
-/** A word by which an error is told apart, when it comes, and what a client does about it. */
+/** An error code, when it occurs, and what a client does about it. */
 export interface ErrorCode {
   readonly code: string
   readonly meaning: string
@@ -66,7 +66,7 @@ export interface Stream {
   readonly security: { readonly name: string; readonly scheme: SecurityScheme }
   readonly requests: readonly Request[]
   readonly announcements: readonly Announcement[]
-  /** A session as the examples tell it. */
+  /** The session of the examples. */
   readonly dialogue: readonly Message[]
   readonly closeCodes: readonly CloseCode[]
   readonly limits: readonly Limit[]

@@ -60,7 +60,7 @@ export function fieldName(name: string): Html {
   return markup`<code>${parts}</code>`
 }
 
-/** A schema in a few words: its type, its values or its bounds. */
+/** A short description of a schema: its type, its values or its bounds. */
 export function kind(schema: unknown): Html {
   const { type, values, only, alternatives, minimum, maximum, fallback, format } = partsOf(schema)
   const typeText =

@@ -5,7 +5,7 @@ export interface Html {
   readonly html: string
 }
 
-/** Plain words with `code` in them. */
+/** Plain text with `code` in it. */
 export function richText(text: string): Html {
   return {
     html: text

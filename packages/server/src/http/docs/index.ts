@@ -1,4 +1,4 @@
-// Serves the API's description: `/openapi.json` and `/asyncapi.json` for programs, `/docs`, `/docs/guides` and `/docs/live` for people.
+// Serves the API's description: `/openapi.json` and `/asyncapi.json` for programs, `/docs`, `/docs/guides` and `/docs/live` for readers.
 import { readFileSync } from 'node:fs'
 import type { FastifyInstance } from 'fastify'
 import { serveText } from '../../ops/static-text.ts'

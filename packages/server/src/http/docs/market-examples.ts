@@ -1,4 +1,4 @@
-// One example of every message of the market data stream; together they tell one small story.
+// One example of every message of the market data stream; together they show one session.
 import type { Static } from 'typebox'
 import type * as wire from '../../wire/market.ts'
 

@@ -51,40 +51,40 @@ export const MARKET_REQUESTS: readonly Request[] = [authenticate, subscribe, lis
 export const MARKET_ANNOUNCEMENTS: readonly Announcement[] = [
   {
     id: 'bars',
-    summary: 'Tells a bar.',
+    summary: 'Carries a bar.',
     rules: `An open bar comes when it changes, at most four times a second; a reader who takes less gets the newest only. A closed bar comes exactly once, to
 every reader. Intraday bars begin at the session’s open and are cut at its end, so \`4h\` of a day from 09:30 to 16:00 is two bars.`,
     messages: [bar]
   },
   {
     id: 'trades',
-    summary: 'Tells a trade.',
+    summary: 'Carries a trade.',
     rules: 'Every trade since the subscription, in the broker’s order; none is ever left out.',
     messages: [trade]
   },
   {
     id: 'quotes',
-    summary: 'Tells the best bid and ask.',
+    summary: 'Carries the best bid and ask.',
     rules: 'The present quote comes at once, then every new one. A reader who takes less gets the newest only.',
     messages: [quote]
   },
   {
     id: 'depth',
-    summary: 'Tells the book.',
+    summary: 'Carries the order book.',
     rules: `Always the whole book down to \`n_levels\`, never a difference; fewer levels where the book has no more. A reader who takes less gets the newest
 only.`,
     messages: [depth]
   },
   {
     id: 'options_chain',
-    summary: 'Tells one contract of an options chain.',
+    summary: 'Carries one contract of an options chain.',
     rules: `Every contract of the expiration comes once at first, then each when it changes. A reader who takes less gets the newest of each contract. Which
 contract it is, is in its one leg.`,
     messages: [contract]
   },
   {
     id: 'error',
-    summary: 'Tells what befell the session.',
+    summary: 'Reports what happened to the session.',
     rules: `An error whose \`request_id\` is null answers nothing you asked. With \`broker_unavailable\` it names subscriptions for which the broker gives
 nothing at present: they go on by themselves, and bars that were missed are made up for. With \`auth_error\` or \`connection_broken\` the session is
 closed afterwards.`,
@@ -92,5 +92,5 @@ closed afterwards.`,
   }
 ]
 
-/** A session as the examples tell it. */
+/** The session of the examples. */
 export const MARKET_DIALOGUE: readonly Message[] = [authenticate, authSuccess, subscribe, subscribed, bar, trade, quote]

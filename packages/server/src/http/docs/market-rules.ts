@@ -47,7 +47,7 @@ const ERRORS: Readonly<Record<MarketErrorCode, Omit<ErrorCode, 'code'>>> = {
   subscription_limit: { meaning: 'The session has as many subscriptions as it may.', remedy: 'End one first, or open another session.' },
   connection_broken: {
     meaning: 'The broker rejects the connection, or it was deleted, or its user was.',
-    remedy: 'Have the user connect anew, and get a token of the new connection.'
+    remedy: 'Have the user connect again, and get a token of the new connection.'
   },
   broker_unavailable: {
     meaning: 'The broker does not answer, or gives nothing for the subscriptions in `sub_ids`.',
@@ -67,7 +67,7 @@ export const MARKET_CLOSE_CODES: readonly CloseCode[] = [
     code: CLOSE.ended,
     meaning:
       'Another token of the user was used, or this one from another address; or the user’s secret was replaced; or the connection was deleted or broke. The `error` before says which.',
-    remedy: 'Do not simply connect again: find out who uses the other token, get one with the new secret, or have the user connect anew.'
+    remedy: 'Do not simply connect again: find out who uses the other token, get one with the new secret, or have the user connect again.'
   },
   {
     code: CLOSE.slowConsumer,

@@ -11,17 +11,17 @@ import { problemExample } from './problem-examples.ts'
 const TAGS = {
   Users: 'The platform’s end users.',
   Connections: 'Broker logins of a user.',
-  Accounts: 'What a broker says of a user’s accounts.',
+  Accounts: 'A user’s accounts as the broker reports them.',
   Orders: 'Placing, following, changing and cancelling orders.',
-  Events: 'Every update once more, as the broker stream told it.',
+  Events: 'Every update again, as the broker stream sent it.',
   Brokers: 'Which brokers there are, and what they can do.',
-  'Market data': 'What the user’s broker says of a market, read once. What changes is followed on the market data stream.'
+  'Market data': 'Market data of the user’s broker, read once. What changes is followed on the market data stream.'
 } as const satisfies Record<Endpoint['tag'], string>
 
 const INTRODUCTION = `One API over many brokers.
 
 Numbers that are money or quantities are strings in plain decimal notation. Times are UTC with microseconds. What a broker does not report is
-\`null\`. Every operation says which scope its key needs: \`read\`, \`trade\` or \`users\`. Every path is served under \`/v1\` too. Where there is GET there is HEAD, but for the token, which each GET makes anew. Every error has the form of \`Problem\`; its \`code\` is stable. Every answer carries
+\`null\`. Every operation says which scope its key needs: \`read\`, \`trade\` or \`users\`. Every path is served under \`/v1\` too. Where there is GET there is HEAD, but for the token, which each GET creates. Every error has the form of \`Problem\`; its \`code\` is stable. Every answer carries
 \`x-request-id\`: yours, if you sent one. Lists refuse parameters they do not know. Cursors are opaque, and good for the list, filters and
 sort they came from.`
 
@@ -170,7 +170,7 @@ const MEANINGS: Readonly<Record<number, string>> = {
   400: 'The path or body is malformed, or a value is not valid.',
   401: 'The credentials are missing or invalid, or do not allow this.',
   404: 'It does not exist.',
-  405: 'The address does not take this method; `Allow` says which it takes.',
+  405: 'The address does not take this method; `Allow` lists the methods it takes.',
   409: 'It exists already, or the connection is BROKEN.',
   413: 'The body is larger than 256 KiB.',
   422: 'A query parameter is unknown or not valid.',

@@ -1,4 +1,4 @@
-// The reference as one page of plain HTML: works offline, without scripts, and asks nobody else for anything.
+// The reference as one page of plain HTML: works offline, without scripts, and loads nothing from elsewhere.
 import type { Endpoint } from '../endpoint.ts'
 import type { Params } from '../params.ts'
 import { HTTP_STATUS } from '../problems.ts'

@@ -39,9 +39,9 @@ others is refused as a whole.`,
   {
     ...message(wire.subscribeUser, example.subscribeUser),
     rules: `Both a topic and a user are needed to receive an update. Without \`after\`, updates follow from now on. With it, everything after that
-\`seq\` is sent first, in order and of the session’s topics, then \`caught_up\`, then what is new: nothing between is missed or told twice. An
-\`after\` that is older than what is kept, too far back, or beyond the newest is refused: take a snapshot by REST, and subscribe without it.
-Asking again for a user changes nothing and is answered; asking again with \`after\` delivers anew from there.`,
+\`seq\` is sent first, in order and of the session’s topics, then \`caught_up\`, then what is new: nothing in between is missed or sent twice. An
+\`after\` that is older than the log, too far back, or beyond the newest is refused: take a snapshot by REST, and subscribe without it.
+Asking again for a user changes nothing and is answered; asking again with \`after\` delivers again from there.`,
     replies: [userSubscribed, caughtUp, subscriptionFailed]
   },
   {
@@ -51,7 +51,7 @@ Asking again for a user changes nothing and is answered; asking again with \`aft
   },
   {
     ...message(wire.ping, example.ping),
-    rules: 'The service never pings. Send one when nothing has come for a while, and take a missing `pong` for a dead line.',
+    rules: 'The service never pings. Send one when nothing has come for a while, and take a missing `pong` for a dead connection.',
     replies: [pong]
   }
 ]
@@ -59,40 +59,40 @@ Asking again for a user changes nothing and is answered; asking again with \`aft
 export const ANNOUNCEMENTS: readonly Announcement[] = [
   {
     id: 'welcome',
-    summary: 'Says hello, with the session’s id.',
+    summary: 'Greets the client, with the session’s id.',
     rules: 'Sent on connecting. Only `session_id` is for programs: it names the session in the service’s log.',
     messages: [welcome]
   },
   {
     id: 'updates',
-    summary: 'Tells what changed at a subscribed user.',
+    summary: 'Carries what changed for a subscribed user.',
     rules: `A user’s updates come strictly in the order of \`seq\`, which counts all topics of the user: a session that has not subscribed to all of
-them sees holes. Each holds whole records, never differences: apply it by replacing. What it says can be read by REST already. Of two records
+them sees gaps. Each holds whole records, never differences: apply it by replacing. What it carries can be read by REST already. Of two records
 of an order the one with the higher \`revision\` is the newer, wherever it came from.`,
     messages: updates
   },
   {
     id: 'stream_status',
-    summary: 'Tells how well a connection follows its broker.',
+    summary: 'Reports how well a connection follows its broker.',
     rules: `Only for sessions that named \`stream_status\` in \`extensions\`: of each connection once after \`user_subscribed\`, then whenever it
 changes.`,
     messages: [streamStatus]
   },
   {
     id: 'user_removed',
-    summary: 'Tells that a subscribed user was deleted.',
+    summary: 'Reports that a subscribed user was deleted.',
     rules: 'The same message as the answer to `unsubscribe_user`. Nothing more comes of that user.',
     messages: [userUnsubscribed]
   },
   {
     id: 'error',
-    summary: 'Tells that a message was not understood.',
+    summary: 'Reports that a message was not understood.',
     rules: 'For what is no JSON object, an unknown `action`, a wrong field, or too many messages. Before authentication only for the last.',
     messages: [error]
   }
 ]
 
-/** A session as the examples tell it. */
+/** The session of the examples. */
 export const DIALOGUE: readonly Message[] = [
   welcome,
   ...[wire.authenticate, wire.subscribe, wire.subscribeUser].flatMap(schema => {

@@ -108,7 +108,7 @@ function links(messages: readonly Message[]): Html {
   return joined(messages.map(({ title, name }) => markup`<a href="#${title}"><code>${name}</code></a>`))
 }
 
-/** One message of the dialogue on a line; records are left out. */
+/** One message of the dialogue per line; records are left out. */
 function dialogueLine({ requests }: Stream, { title, example }: Message): Html {
   const isSent = requests.some(request => request.title === title)
   const text = JSON.stringify(example).replace(/"data":(?:(\{).*(\})|(\[).*(\]))\}$/, '"data":$1$3…$2$4}')

@@ -9,7 +9,7 @@ import type { BinaryLists } from '../writes/binary.ts'
 /** One change with what is made of it once, however often it is sent. */
 export interface EncodedChange {
   readonly change: OrderChange
-  /** Of the event that tells the change, if it is told. */
+  /** Of the event that publishes the change, if there is one. */
   readonly eventId: EventId
   readonly at: Timestamp
   readonly document: string

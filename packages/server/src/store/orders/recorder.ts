@@ -31,7 +31,7 @@ const REMEMBERED_MAX = 5_000
 
 /**
  * Whether it is about the cancel of an order: where the database is slow, taking risk away comes before adding any. An order that is entered goes in
- * its turn, because another sighting of the same one may be waiting before it.
+ * its turn, because another report of the same one may be waiting before it.
  */
 function isCancel({ order: { status, pendingRequest }, overRevision }: OrderChange): boolean {
   return overRevision !== null && (status === 'pending_cancel' || pendingRequest?.kind === 'cancel')

@@ -9,7 +9,7 @@ const input: unknown = JSON.parse(process.argv[2] ?? 'null')
 if (!isCreateInput(input)) throw new Error('the first argument must be the creation input')
 const engine = await openEngine({ ...input, fsyncs: new BigInt64Array(new SharedArrayBuffer(8)), sharedBuffersMb: 16, filesMax: 64 })
 const run = (sql: string) => runScript(message => engine.exchange(message), sql)
-// Nobody vacuums the templates here, so their age would stop all writing one day; and they are half of the files.
+// The templates are never vacuumed here, so their age would stop all writing one day; and they are half of the files.
 run('UPDATE pg_database SET datistemplate = false')
 run('DROP DATABASE template0')
 run('DROP DATABASE template1')

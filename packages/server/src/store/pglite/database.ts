@@ -14,7 +14,7 @@ import { type EngineThread, makeDatabase, startThread } from './thread.ts'
 import { DEFAULT_TYPES, type Reply, type Row, statement, type Types } from './wire.ts'
 
 export interface EmbeddedOptions {
-  /** Told what may stand in the way of making a database. */
+  /** Called with what may prevent the creation of a database. */
   readonly onWarning?: (warning: string) => void
   /** A directory on a local disk, made when missing; holds nothing else. */
   readonly dataDir: string
@@ -22,7 +22,7 @@ export interface EmbeddedOptions {
   readonly types?: Types
   /** Requests that may wait (default 1,000); one more is refused. */
   readonly queueMax?: number
-  /** Milliseconds a request may wait for its turn (default 5,000). */
+  /** Milliseconds a request may wait in the queue (default 5,000). */
   readonly queueMs?: number
   /** Milliseconds a transaction may leave the engine idle between two statements (default 1,000). */
   readonly idleMs?: number
@@ -52,7 +52,7 @@ export interface EmbeddedOptions {
 
 /** Figures since the start. */
 export interface EmbeddedStats {
-  /** Requests waiting for their turn, and how many may. */
+  /** Requests waiting in the queue, and how many may. */
   readonly waiting: number
   readonly waitingMax: number
   /** fsyncs the disk confirmed. */
@@ -84,7 +84,7 @@ const NOT_SHARED =
   /^\s*(?:begin|start|commit|end|abort|rollback(?!\s+to\b)|prepare|execute|deallocate|discard|set(?!\s+constraints\b)|reset|listen|unlisten|copy|vacuum|checkpoint|cluster|alter\s+system|(?:create|drop)\s+database)\b/i
 
 /**
- * Served between groups. A write among them would be true and durable, but share its commit with nobody, and be tried on a full disk: a function
+ * Served between groups. A write among them would be true and durable, but share its commit with no other, and be tried on a full disk: a function
  * that writes is therefore called with a comment before the `select`.
  */
 const READ = /^\s*(?:select|values|table|show|with\b(?![\s\S]*\b(?:insert|update|delete|merge)\b))\b/i
@@ -190,7 +190,7 @@ export class EmbeddedDatabase implements AsyncDisposable {
     return READ.test(sql) ? this.#scheduler.read(sent) : this.#scheduler.write(sent)
   }
 
-  /** A transaction; its turn comes with its first statement. The engine runs one at a time, so every isolation level is serializable. */
+  /** A transaction; it is queued by its first statement. The engine runs one at a time, so every isolation level is serializable. */
   transaction(settings: { readonly readOnly?: boolean } = {}): EmbeddedTransaction {
     return new EmbeddedTransaction(this.#scheduler, () => ({
       readOnly: settings.readOnly ?? false,
@@ -202,7 +202,8 @@ export class EmbeddedDatabase implements AsyncDisposable {
   /** Runs a script outside of any transaction; one without BEGIN and COMMIT of its own is all or nothing. For migrations and VACUUM. */
   exec(script: string): Promise<void> {
     return this.#scheduler.alone(async () => {
-      if (this.#diskLow()) throw new EngineUnavailable('disk_full', 'the disk is nearly full: nothing is written until there is room again')
+      if (this.#diskLow())
+        throw new EngineUnavailable('disk_full', 'the disk is nearly full: nothing is written until there is space again')
       const reply = await this.#session.script(script)
       this.#session.forget()
       if (reply.status !== 'I') await this.#session.script('ROLLBACK')
@@ -212,7 +213,7 @@ export class EmbeddedDatabase implements AsyncDisposable {
     })
   }
 
-  /** Looks what the schema needs from the engine. */
+  /** Reads what the schema needs from the engine. */
   inspectSchema(): Promise<void> {
     return this.#scheduler.alone(() => this.#inspectDeferred())
   }
@@ -241,7 +242,7 @@ export class EmbeddedDatabase implements AsyncDisposable {
   }
 
   /**
-   * Takes nothing more in, serves what waits, checkpoints, and gives the directory up. On a full disk there is no room for the checkpoint: the next
+   * Takes nothing more in, serves what waits, checkpoints, and gives the directory up. On a full disk there is no space for the checkpoint: the next
    * start replays the log instead, as after a kill.
    */
   close(): Promise<void> {
@@ -325,14 +326,14 @@ export class EmbeddedTransaction {
   /**
    * Resolves when everything written is durable.
    * @throws TransactionAborted when a statement had failed: nothing was written
-   * @throws CommitUnknown when it cannot be told
+   * @throws CommitUnknown when the outcome is unknown
    */
   async commit(): Promise<void> {
     this.#over = true
     if (this.#entered !== null) await (await this.#entered).commit()
   }
 
-  /** Undoes the transaction. Also resolves when it never got its turn. */
+  /** Undoes the transaction. Also resolves when it never started. */
   async rollback(): Promise<void> {
     this.#over = true
     const member = await this.#entered?.catch(() => null)

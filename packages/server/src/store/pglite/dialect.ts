@@ -71,7 +71,7 @@ class EmbeddedDriver implements Driver {
   }
 }
 
-/** Costs nothing to have: the engine is shared, only a transaction's turn is not. */
+/** Costs nothing to have: the engine is shared, only an open transaction is not. */
 class EmbeddedConnection implements DatabaseConnection {
   readonly #database: EmbeddedDatabase
   #transaction: EmbeddedTransaction | null = null

@@ -65,7 +65,7 @@ export interface DurableFsOptions {
   /** Counts fsyncs that succeeded; shared with other threads. */
   readonly fsyncs: BigInt64Array
   readonly hook: FileSystemHook | null
-  /** Told when the engine gave up, with the engine's reason. */
+  /** Called when the engine gave up, with its reason. */
   readonly onAbort: (reason: string) => void
 }
 

@@ -5,16 +5,16 @@ import { StoreUnavailable } from '@trunkline/core/ports/store'
 export type UnavailableReason =
   /** More requests are waiting than the queue holds. */
   | 'queue_full'
-  /** The request waited for its turn longer than the deadline. */
+  /** The request waited in the queue longer than the deadline. */
   | 'deadline'
   /** A transaction left the engine idle between two statements for too long and was rolled back. */
   | 'idle_in_transaction'
-  /** The disk has less room than the reserve; reads still work. */
+  /** The disk has less free space than the reserve; reads still work. */
   | 'disk_full'
   /** The engine is closing or closed. */
   | 'closed'
 
-/** The engine cannot serve this request; what to tell a client is a 503. */
+/** The engine cannot serve this request; a client receives a 503. */
 export class EngineUnavailable extends StoreUnavailable {
   readonly reason: UnavailableReason
   constructor(reason: UnavailableReason, message: string, options?: ErrorOptions) {

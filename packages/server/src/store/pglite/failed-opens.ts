@@ -1,6 +1,6 @@
 /**
  * Makes a failed open leave nothing behind in the engine's file system. PGlite enters a new file's name before the host creates the file, and a
- * stream before the host opens it. After one failure (the process was out of descriptors) the name stays, and every later try is told "File exists".
+ * stream before the host opens it. After one failure (the process was out of descriptors) the name stays, and every later try fails with "File exists".
  */
 import { unlinkSync } from 'node:fs'
 import type { EngineModule, EngineNode } from './durable-fs.ts'

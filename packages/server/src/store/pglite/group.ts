@@ -4,7 +4,7 @@ import { EngineMisuse, EngineUnavailable } from './errors.ts'
 import type { Session } from './session.ts'
 import type { Reply, Statement } from './wire.ts'
 
-/** What a member learns, and only once everything it may have seen is durable. */
+/** The result of a member, delivered only once everything it may have seen is durable. */
 interface Verdict {
   readonly deliver: () => void
   readonly fail: (reason: unknown) => void
@@ -92,13 +92,13 @@ export class Group {
   /** The error of a failed reply as callers should see it. */
   errorOf(reply: Reply): Error {
     if (this.#readOnly && reply.error?.code === READ_ONLY)
-      return new EngineUnavailable('disk_full', 'the disk is nearly full: nothing is written until there is room again', {
+      return new EngineUnavailable('disk_full', 'the disk is nearly full: nothing is written until there is space again', {
         cause: reply.error
       })
     return reply.error ?? new Error('a statement that did not fail has no error')
   }
 
-  /** Makes the group durable and tells its members. Never rejects. */
+  /** Makes the group durable and settles its members. Never rejects. */
   async commit(): Promise<void> {
     try {
       await this.#commit()

@@ -1,9 +1,9 @@
-/** Who a process is, so that another one can tell whether it still lives. */
+/** The identity of a process, so that another one can check whether it still lives. */
 import { execFileSync } from 'node:child_process'
 import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
 
-/** A process that can be told from every other one, also from a later one of the same number. Unknown parts are null. */
+/** Identifies a process, also against a later one of the same number. Unknown parts are null. */
 export interface ProcessIdentity {
   readonly pid: number
   readonly hostname: string
@@ -19,7 +19,7 @@ export function thisProcess(): ProcessIdentity {
   return { pid: process.pid, hostname: hostname(), bootId: bootId(), startedAt: startOf(process.pid), pidSpace: pidSpace() }
 }
 
-/** Whether the number belongs to that very process just now; also true when that cannot be told. */
+/** Whether the number belongs to that very process just now; also true when that is unknown. */
 export function mayLive({ pid, startedAt }: ProcessIdentity): boolean {
   try {
     process.kill(pid, 0)

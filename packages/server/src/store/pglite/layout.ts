@@ -36,7 +36,7 @@ export function isReady({ ready }: Layout): boolean {
 }
 
 /**
- * Where to make a new database: a folder nobody else, not even an orphan of an earlier attempt, writes to.
+ * Where to make a new database: a folder that no other process, not even an orphan of an earlier attempt, writes to.
  * A database without its marker is moved aside first.
  * @throws EngineRefused after too many interrupted attempts
  */
@@ -54,7 +54,7 @@ export function beginMaking({ directory, database }: Layout): string {
   return folder
 }
 
-/** Makes a finished database durable, gives it its name, and only then says that it is there. */
+/** Makes a finished database durable, gives it its name, and only then marks it as ready. */
 export function finishMaking({ directory, database, ready }: Layout, folder: string): void {
   syncTree(folder)
   renameSync(folder, database)

@@ -1,4 +1,4 @@
-/** The line to the engine's thread: messages answered in the order they were sent. */
+/** The connection to the engine's thread: messages answered in the order they were sent. */
 import type { Worker } from 'node:worker_threads'
 import { CommitUnknown } from '@trunkline/core/ports/store'
 import { EngineUnavailable } from './errors.ts'

@@ -16,7 +16,7 @@ export interface DirectoryLock {
   release(): void
 }
 
-/** Takes the directory or says who has it, at once. @throws EngineRefused */
+/** Takes the directory or reports who has it, at once. @throws EngineRefused */
 export function lockDirectory(directory: string, self: ProcessIdentity = thisProcess()): DirectoryLock {
   const ownerFile = join(directory, 'owner.json')
   const kernelLock = takeKernelLock(join(directory, 'owner.lock'))

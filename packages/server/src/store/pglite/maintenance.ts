@@ -6,9 +6,9 @@ export interface MaintenanceOptions {
   readonly session: Session
   /** Runs work between transactions. */
   readonly alone: (work: () => Promise<void>) => Promise<void>
-  /** Whether somebody waits for the engine; then only what cannot wait is done. */
+  /** Whether a request waits for the engine; then only what cannot wait is done. */
   readonly busy: () => boolean
-  /** Whether the disk has too little room to be written to: a checkpoint that finds none ends the engine. */
+  /** Whether the disk has too little space to be written to: a checkpoint that finds none ends the engine. */
   readonly diskLow: () => boolean
   /** Log written before a checkpoint is due: it bounds the log's size on disk and how long a restart replays. */
   readonly checkpointBytes: number

@@ -7,25 +7,25 @@ const DISK_MIB = 100
 /** What is to be said where the process may not open another file. */
 export const FILES_SHORT = 'the limit of open files is too low for it (ulimit -n; 256 are enough to make it, 1024 are better to serve).'
 
-/** Whether the words of a failure say that no further file may be opened: by the host, or by the engine, whose own numbers are 33 and 41. */
+/** Whether the output of a failure shows that no further file may be opened: by the host, or by the engine, whose own numbers are 33 and 41. */
 export function areFilesShort(output: string): boolean {
   return /\bE[MN]FILE\b|too many open files|no file descriptors available|errno: (?:33|41)\b/i.test(output)
 }
 
-/** A sentence when less memory is to be had than making a database takes; null when there is enough. */
+/** A message when less memory is to be had than making a database takes; null when there is enough. */
 export function memoryWarning(availableBytes: number): string | null {
   if (availableBytes >= MEMORY_BYTES) return null
   return `the first start makes the database, which takes ${MEMORY_BYTES / MIB} MiB of memory for a moment, and ${Math.floor(availableBytes / MIB)} MiB are to be had: it may fail; later starts take less`
 }
 
-/** Why the process that makes a database ended: from how it ended, and from its words. */
+/** Why the process that makes a database ended: from its exit and its output. */
 export function whyNotMade(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause)
   const signal = 'signal' in cause && typeof cause.signal === 'string' ? cause.signal : null
   const output = 'stderr' in cause && typeof cause.stderr === 'string' ? cause.stderr : ''
   // The engine's own numbers: 51 is ENOSPC there, 19 EDQUOT.
   if (/ENOSPC|No space left|EDQUOT|errno: (?:51|19)\b/i.test(output))
-    return `there is no space left on its disk, and about ${DISK_MIB} MiB are needed. Make room and start again.`
+    return `there is no space left on its disk, and about ${DISK_MIB} MiB are needed. Free some space and start again.`
   if (areFilesShort(output)) return `${FILES_SHORT} Start again with more.`
   // Linux ends by SIGKILL whom it takes the memory from; Node and WebAssembly say it themselves.
   if (signal === 'SIGKILL' || /out of memory|Cannot enlarge memory|Array buffer allocation failed|could not allocate memory/i.test(output))
@@ -33,7 +33,7 @@ export function whyNotMade(cause: unknown): string {
   const last = output
     .split('\n')
     .map(line => line.trim())
-    // A printed object's members are no sentence.
+    // A printed object's members are no message.
     .findLast(line => /error|fatal|panic/i.test(line) && !/^\w+: .*,$/.test(line))
   return last ?? (signal === null ? (cause.message.split('\n', 1)[0] ?? 'unknown') : `its process was ended by ${signal}.`)
 }

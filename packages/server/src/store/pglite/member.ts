@@ -1,4 +1,4 @@
-/** An interactive transaction while it is its turn. */
+/** An interactive transaction while it has the engine. */
 import { EngineUnavailable } from './errors.ts'
 import type { Group } from './group.ts'
 import type { Reply, SessionStatus, Statement } from './wire.ts'
@@ -35,7 +35,7 @@ export class Member {
     this.#watch()
   }
 
-  /** Resolves when the turn is over. */
+  /** Resolves when it gives the engine up. */
   get ended(): Promise<void> {
     return this.#ended.promise
   }
@@ -51,7 +51,7 @@ export class Member {
   async commit(): Promise<void> {
     if (this.#over !== null) throw this.#over
     this.#over = new Error('the transaction is over')
-    await this.#last // a statement nobody awaited may still fail, and must then fail this member alone
+    await this.#last // a statement that is not awaited may still fail, and must then fail this member alone
     const { lastScript, readOnly } = this.#settings
     if (this.#begun && this.#status === 'T' && lastScript !== '') {
       const error = await this.#refusal(lastScript)
@@ -99,7 +99,7 @@ export class Member {
     return this.#settings.readOnly ? `${before}SET TRANSACTION READ ONLY;` : before
   }
 
-  /** Ends the turn without keeping anything. */
+  /** Ends it without keeping anything. */
   #end(reason: Error | null): Promise<void> {
     this.#finish()
     if (this.#begun) return this.#group.undo(reason)
@@ -112,14 +112,14 @@ export class Member {
     this.#ended.resolve()
   }
 
-  /** Nobody else is served during this turn, so a caller that waits for something else loses it. */
+  /** Nothing else is served meanwhile, so a caller that waits for something else loses the engine. */
   #watch(): void {
     const { idleMs } = this.#settings
     this.#idle = setTimeout(() => {
       if (this.#running > 0) return this.#watch()
       const reason = new EngineUnavailable('idle_in_transaction', `a transaction sent nothing for ${idleMs} ms and was rolled back`)
       this.#over = reason
-      this.#end(reason).catch(() => undefined) // the caller is told at its next call
+      this.#end(reason).catch(() => undefined) // the caller gets the error at its next call
     }, idleMs)
   }
 }

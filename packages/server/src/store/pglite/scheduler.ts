@@ -8,7 +8,7 @@ import type { Reply, Statement } from './wire.ts'
 export interface Limits {
   /** Requests that may wait; one more is refused. */
   readonly queueMax: number
-  /** How long a request may wait for its turn. */
+  /** How long a request may wait in the queue. */
   readonly queueMs: number
   /** How long a transaction may leave the engine idle. */
   readonly idleMs: number
@@ -68,7 +68,7 @@ export class Scheduler {
     this.#diskLow = options.diskLow
   }
 
-  /** Requests waiting for their turn. */
+  /** Requests waiting in the queue. */
   get waiting(): number {
     return this.#reads.length + this.#writes.length
   }
@@ -83,7 +83,7 @@ export class Scheduler {
     return this.#admit(waiting => this.#writes.push({ ...waiting, kind: 'statement', statement }))
   }
 
-  /** Waits for a transaction's turn. The settings are asked for when it comes. */
+  /** Waits until a transaction may start. The settings are read then. */
   enter(settings: () => MemberSettings): Promise<Member> {
     return this.#admit(waiting => this.#writes.push({ ...waiting, kind: 'transaction', settings }))
   }
@@ -163,7 +163,7 @@ export class Scheduler {
     this.#count(group.size)
   }
 
-  /** A single write with nobody to share with commits by itself: one message instead of two. */
+  /** A single write alone in its group commits by itself: one message instead of two. */
   async #serveOne({ statement, resolve, reject }: Write & { readonly kind: 'statement' }): Promise<void> {
     try {
       const [reply] = await this.#session.batch([statement])

@@ -85,7 +85,7 @@ export class Session {
       if (use !== undefined) this.#settle(use, reply)
     }
     if (last.status !== 'I') {
-      await this.script('ROLLBACK') // or every later commit would be told without being one
+      await this.script('ROLLBACK') // or every later commit would be reported without being one
       throw new EngineMisuse('a statement began a transaction; begin transactions through the client')
     }
     return replies

@@ -20,7 +20,7 @@ export interface EngineThread {
 }
 
 /**
- * Makes the database unless it is there already. What may stand in its way is told before.
+ * Makes the database unless it is there already. What may prevent it is reported before.
  * @throws EngineRefused
  */
 export async function makeDatabase(layout: Layout, hook: FileSystemHook | null, warn: (warning: string) => void): Promise<void> {

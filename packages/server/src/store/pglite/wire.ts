@@ -22,7 +22,7 @@ export interface Statement {
 export interface Encoding {
   /** '' parses the statement for this one use. */
   readonly name: string
-  /** Whether the engine must be told the text; false when it knows the name already. */
+  /** Whether the engine needs the text; false when it knows the name already. */
   readonly parse: boolean
   /** Names the engine should forget. */
   readonly forget: readonly string[]

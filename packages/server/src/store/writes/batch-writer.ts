@@ -8,7 +8,7 @@ import { Unencodable } from './binary.ts'
 
 /** What the writer of batches must know of its units. */
 export interface BatchRules<Unit, Answer> {
-  /** In the log's words: `order changes`. */
+  /** As the log calls it: `order changes`. */
   readonly what: string
   /** What no two units of one statement may have in common. */
   keys(unit: Unit): readonly string[]
@@ -79,7 +79,7 @@ export class BatchWriter<Unit extends Batchable, Answer> {
       units.forEach((unit, index) => {
         settle(unit, () => {
           const answer = answers[index] ?? null
-          if (answer === null) throw new StoreUnavailable('The user is being written to by somebody else for too long.')
+          if (answer === null) throw new StoreUnavailable('The user is being written to by another request for too long.')
           return answer
         })
       })

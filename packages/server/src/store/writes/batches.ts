@@ -6,7 +6,7 @@ import { StoreUnavailable } from '@trunkline/core/ports/store'
 export interface Batchable {
   /** How many changes it holds. */
   readonly size: number
-  /** Goes before what is not, and still has room when the others have none. Units about the same thing must not wait at the same time. */
+  /** Goes before what is not, and still has capacity when the others have none. Units about the same thing must not wait at the same time. */
   readonly isUrgent?: boolean
 }
 
@@ -38,7 +38,7 @@ interface Waiting<Unit, Result> {
 /** Settles every unit of a batch through `settle`, or by throwing the same error for those it has not settled. */
 export type WriteBatch<Unit, Result> = (units: readonly Unit[], settle: (unit: Unit, outcome: () => Result) => void) => Promise<void>
 
-/** One line of batches: at most one is in flight. */
+/** One queue of batches: at most one is in flight. */
 export class Batches<Unit extends Batchable, Result> {
   readonly #write: WriteBatch<Unit, Result>
   readonly #clock: Clock

@@ -12,7 +12,7 @@ const OID = { bool: 16, int4: 23, text: 25, date: 1082, timestamptz: 1184, uuid:
 
 const HEADER_BYTES = 20
 const EMPTY_HEADER_BYTES = 12
-/** Memory that is kept from batch to batch; what a larger batch needs beyond it is given back. */
+/** Memory that is retained between batches; what a larger batch needs beyond it is released. */
 const RETAINED_BYTES_MAX = 1024 * 1024
 const GROWTH_BYTES = 64 * 1024
 

@@ -10,7 +10,7 @@ import { updateBytes } from '../../wire/update.ts'
 import { messageFrame, textFrame } from '../frame.ts'
 import { type Feed, type Subscriber, TOPIC_BITS } from './feed.ts'
 
-/** How an event is written; the same bytes for every session. */
+/** Encodes an event; the same bytes for every session. */
 export type EncodeUpdate = (event: LoggedEvent, userId: UserId) => Uint8Array
 
 export interface HubDeps {
@@ -22,16 +22,16 @@ export interface HubDeps {
   readonly encode?: EncodeUpdate
 }
 
-/** How long a missing number is waited for before the log is asked. Commits of one user come back in any order, but soon. */
+/** How long to wait for a missing number before the log is read. Commits of one user return in any order, but soon. */
 const GAP_MS = 25
-/** Events that may wait for a missing one; beyond it they are read from the log, all of them. */
+/** Events buffered while one is missing; beyond it all of them are read from the log. */
 const EARLY_MAX = 1_000
 const READ_MAX = 500
-/** How often the log is asked whether anything was missed: what nobody told shows no hole. */
+/** How often the log is checked for missed events: an event that was never published leaves no gap. */
 const CHECK_MS = 5_000
 const CHECKED_AT_ONCE = 1_000
 
-/** Gives every event of a watched user, once and in the order of its numbers, to the sessions that want it. */
+/** Delivers every event of a watched user once, in sequence, to the sessions that want it. */
 export class Hub {
   readonly #deps: HubDeps
   readonly #encode: EncodeUpdate
@@ -54,17 +54,17 @@ export class Hub {
     this.#checking = this.#check()
   }
 
-  /** Users somebody is subscribed to. */
+  /** Users with at least one subscriber. */
   get users(): number {
     return this.#feeds.size
   }
 
-  /** Counts users that were removed or disabled. Of one that had no feed at that moment nobody is told: who looked it up before looks again. */
+  /** Counts users that were removed or disabled. A removal is not reported when the user had no feed at that moment: a session that looked the user up before looks again. */
   get removals(): number {
     return this.#removals
   }
 
-  /** Updates given to sessions since the start. */
+  /** Updates delivered to sessions since the start. */
   get deliveries(): number {
     return this.#deliveries
   }
@@ -75,7 +75,7 @@ export class Hub {
     await Promise.all([this.#checking, this.#backfilling])
   }
 
-  /** Resolves when every event that was told has been given to its sessions: none waits for one that is missing. */
+  /** Resolves when every published event has been delivered: none waits for a missing one. */
   async settled(): Promise<void> {
     while (this.#backfilling !== null && !this.#stopping.signal.aborted) await this.#backfilling
   }
@@ -94,7 +94,7 @@ export class Hub {
     }
   }
 
-  /** From here on the subscriber is given what comes after `feed.position`. */
+  /** From now on the subscriber receives what comes after `feed.position`. */
   attach(feed: Feed, subscriber: Subscriber): void {
     feed.subscribers.push(subscriber)
   }
@@ -109,13 +109,13 @@ export class Hub {
     if (feed.holders === 0) this.#close(feed)
   }
 
-  /** An event as every session gets it. */
+  /** An event as every session receives it. */
   frame(event: LoggedEvent, userId: UserId): Uint8Array {
     return this.#encode(event, userId)
   }
 
   #open(userKey: UserKey, userId: UserId): Feed {
-    // Events told while the position is read wait in `early`, and are dropped if they are part of it.
+    // Events published while the position is read wait in `early`, and are dropped if they are part of it.
     const feed: Feed = { userKey, userId, position: 0, subscribers: [], holders: 0, early: null, opening: null, isRemoved: false }
     this.#feeds.set(userKey, feed)
     this.#deps.watch.hold(userKey)
@@ -161,7 +161,7 @@ export class Hub {
     if (feed.opening === null) this.#requestBackfill(feed)
   }
 
-  /** Delivers what waited for its turn. */
+  /** Delivers the buffered events that are next in sequence. */
   #drain(feed: Feed): void {
     const { early } = feed
     if (early === null) return
@@ -205,7 +205,7 @@ export class Hub {
     })
   }
 
-  /** Asks the log for what did not come. What came meanwhile ends a hole as well. */
+  /** Reads missing events from the log. An event that arrives meanwhile closes a gap as well. */
   async #backfillAll(): Promise<void> {
     const { clock, log } = this.#deps
     const { signal } = this.#stopping
@@ -214,7 +214,7 @@ export class Hub {
       await clock.sleep(GAP_MS, signal).catch(() => undefined)
       for (const { feed, position } of waited) {
         if (signal.aborted || !this.#gaps.has(feed) || feed.position !== position) continue
-        // A store that does not answer now is asked again in the next round.
+        // A store that does not answer is retried in the next round.
         await this.#backfill(feed).catch(cause => log.warn('missing events could not be read', { userKey: feed.userKey, cause }))
       }
     }
@@ -230,9 +230,9 @@ export class Hub {
     }
   }
 
-  /** `last`: the user's newest event; undefined where the log knows none. */
+  /** `last`: the user's newest event; undefined where the log has none. */
   #compare(feed: Feed, last: number | undefined): void {
-    // Who had events and has none was deleted, and nobody said so.
+    // A user who had events and has none was deleted without a message.
     if (last === undefined && feed.position > 0) this.#remove(feed)
     else if (last !== undefined && last > feed.position) this.#requestBackfill(feed)
   }
@@ -249,14 +249,14 @@ export class Hub {
           const lasts = await events.lasts(some.map(({ userKey }) => userKey))
           for (const feed of some) if (!feed.isRemoved) this.#compare(feed, lasts.get(feed.userKey))
         } catch (cause) {
-          log.warn('the newest events could not be asked for', { cause })
+          log.warn('the newest events could not be read', { cause })
         }
       }
     }
   }
 }
 
-/** A connection's health as a session hears of it. */
+/** The message of a connection's health. */
 export function statusMessage(userId: UserId, connectionId: ConnectionId, { state, since, reason }: ConnectionHealth): ServerMessage {
   const status = state === 'broken' ? 'BROKEN' : 'ACTIVE'
   return { type: 'stream_status', user_id: userId, connection_id: connectionId, status, health: state, since, reason }

@@ -19,7 +19,7 @@ export interface AccountStreamOptions {
 }
 
 const ACCESS_ENDED = 'the platform or its key was disabled'
-/** Reads of the store for subscriptions: what a node's database takes beside everything else, and how long one may keep its turn. */
+/** Reads of the store for subscriptions: what a node's database takes beside everything else, and how long one may hold its permit. */
 const READS = { atOnce: 64, ms: 5_000 }
 /** Failed authentications of one address, over all its sessions. */
 const FAILURES = { perSecond: 1, burst: 100 }
@@ -89,7 +89,7 @@ export class AccountStream implements StreamEndpoint {
     return this.#sessions.size
   }
 
-  /** Begins a session on a line; what is heard there is told to it. */
+  /** Begins a session on a connection, which reports to it. */
   open(client: ClientConnection, address: string, known: () => void = () => undefined): Listener {
     const session = new AccountSession(this.#shared, client, address)
     this.#sessions.add(session)
@@ -98,7 +98,7 @@ export class AccountStream implements StreamEndpoint {
     return session
   }
 
-  /** Ends all sessions, each after what it is owed. */
+  /** Ends all sessions, each after its pending messages are sent. */
   finish(code: number, reason: string): void {
     for (const session of this.#sessions) session.finish(code, reason)
   }

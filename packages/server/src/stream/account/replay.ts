@@ -2,10 +2,10 @@ import type { EventStore } from '@trunkline/core/ports/store'
 import { type Feed, TOPIC_BITS } from './feed.ts'
 import type { Hub } from './hub.ts'
 
-/** The most events that are replayed. Who missed more is better off with a snapshot. */
+/** The most events that are replayed. A client that missed more should take a snapshot. */
 export const REPLAY_MAX = 10_000
 const READ_MAX = 500
-/** Sent in one go; then it is waited for that the session takes it. */
+/** Sent at once; then the replay waits until the session has taken it. */
 const AT_ONCE_BYTES = 256 * 1024
 
 /** How a replay reaches its session. */
@@ -17,12 +17,12 @@ export interface ReplayTarget {
   taken(): Promise<void>
 }
 
-/** The replay would not be whole. The reason is fit to show. */
+/** The replay would not be whole. The reason may be shown. */
 export class ReplayRefused extends Error {
   override readonly name = 'ReplayRefused'
 }
 
-/** The way from a number in a user's log to the present, whole or not at all. */
+/** Replays a user's log from a number to the present, completely or not at all. */
 export class Replay {
   readonly #events: EventStore
   readonly #feed: Feed
@@ -43,7 +43,7 @@ export class Replay {
   static async begin(events: EventStore, feed: Feed, after: number): Promise<Replay> {
     const { oldest, last } = await events.span(feed.userKey)
     if (after > last) throw new ReplayRefused(`after is ${after}, and the newest seq of this user is ${last}. ${TAKE_A_SNAPSHOT}`)
-    if (after < oldest - 1) throw new ReplayRefused(`after is ${after}, and the oldest seq still kept is ${oldest}. ${TAKE_A_SNAPSHOT}`)
+    if (after < oldest - 1) throw new ReplayRefused(`after is ${after}, and the oldest seq in the log is ${oldest}. ${TAKE_A_SNAPSHOT}`)
     if (last - after > REPLAY_MAX) {
       throw new ReplayRefused(`after is ${after}, ${last - after} updates ago; at most ${REPLAY_MAX} are replayed. ${TAKE_A_SNAPSHOT}`)
     }
@@ -61,7 +61,8 @@ export class Replay {
       for (const event of events) {
         const topics = target.wanted()
         if (topics === null) return null
-        if (event.seq !== this.#position + 1) throw new ReplayRefused(`seq ${this.#position + 1} is not kept any more. ${TAKE_A_SNAPSHOT}`)
+        if (event.seq !== this.#position + 1)
+          throw new ReplayRefused(`seq ${this.#position + 1} is no longer in the log. ${TAKE_A_SNAPSHOT}`)
         this.#position = event.seq
         if ((topics & TOPIC_BITS[event.topic]) === 0) continue
         const frame = hub.frame(event, this.#feed.userId)

@@ -1,11 +1,11 @@
-// Reads what a client says on the broker stream. Fields nobody knows are let be: a newer client may send them.
+// Parses the messages of a client on the broker stream. Unknown fields are ignored: a newer client may send them.
 import { parseUserId, type UserId } from '@trunkline/core/domain/ids'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import { STREAM_VERSION, TOPICS } from '../../wire/stream.ts'
 import { type Message, shown } from '../message.ts'
 import { ALL_TOPICS, TOPIC_BITS } from './feed.ts'
 
-/** A message that cannot be done as it is; the reason is fit to show. */
+/** A request that cannot be carried out; the reason may be shown. */
 export class InvalidMessage extends Error {
   override readonly name = 'InvalidMessage'
 }
@@ -35,7 +35,7 @@ export function readAuthenticate({ client_id, client_secret, version, extensions
   return { clientId: client_id, clientSecret: client_secret, extensions: readExtensions(extensions) }
 }
 
-/** The topics as bits, and as they were asked for. @throws Unfit */
+/** The topics as bits, and as they were requested. @throws Unfit */
 export function readTopics({ topics }: Message): { readonly bits: number; readonly requested: readonly string[] } {
   if (!Array.isArray(topics) || topics.length === 0)
     throw new InvalidMessage(`topics must be a list of ${TOPIC_NAMES}, was ${shown(topics)}.`)
@@ -46,7 +46,7 @@ export function readTopics({ topics }: Message): { readonly bits: number; readon
     const bit = isTopic(topic) ? TOPIC_BITS[topic] : 0
     if (topic === 'all') throw new InvalidMessage('"all" stands alone: topics must be ["all"] or single topics.')
     if (bit === 0) throw new InvalidMessage(`topics must be ${TOPIC_NAMES}, in lower case; found ${shown(topic)}.`)
-    if ((bits & bit) !== 0) throw new InvalidMessage(`each topic may be asked for once in a message; found ${shown(topic)} again.`)
+    if ((bits & bit) !== 0) throw new InvalidMessage(`each topic may be named once in a message; found ${shown(topic)} again.`)
     bits |= bit
     requested.push(topic)
   }

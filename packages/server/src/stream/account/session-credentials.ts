@@ -21,21 +21,21 @@ export interface SessionCredentialsDeps {
   readonly log: Log
 }
 
-/** What a key must be allowed to follow users. */
+/** The scope that a key needs to follow users. */
 const SCOPE = 'read'
 
-/** The key that a session showed, and for how long it holds. */
+/** The key that a session authenticated with, and how long it is valid. */
 export class SessionCredentials {
   readonly #deps: SessionCredentialsDeps
   readonly #address: string
   readonly #over: (reason: string) => void
   #proven: ProvenPlatform | null = null
-  /** Of the key, or the secret that was shown, where it ends by itself. */
+  /** Expiry of the key, or of the secret that was used. */
   readonly #expiry: ExpiryTimer
   #rechecking = Promise.resolve()
   #isOver = false
 
-  /** @param over called when what was proved does not hold any more */
+  /** @param over called when the credentials are no longer valid */
   constructor(deps: SessionCredentialsDeps, address: string, over: (reason: string) => void) {
     this.#deps = deps
     this.#address = address
@@ -55,15 +55,15 @@ export class SessionCredentials {
     return proven
   }
 
-  /** The session stands on this from now on. */
+  /** The session depends on these from now on. */
   hold(proven: ProvenPlatform): void {
     this.#proven = proven
     this.#expiry.endAt(proven.endsAt)
   }
 
-  /** A secret of the platform was replaced: ends the session unless what it showed is still good. */
+  /** A secret of the platform was replaced: ends the session unless its credentials are still valid. */
   recheck(): Promise<void> {
-    // One after the other, so that what was read first is not taken for the newest.
+    // Sequential, so that an earlier read is not taken for the newest.
     this.#rechecking = this.#rechecking.then(() => this.#recheck())
     return this.#rechecking
   }

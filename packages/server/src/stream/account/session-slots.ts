@@ -8,13 +8,13 @@ export const SESSIONS_MAX = 10
 const TTL_MS = 15_000
 const RENEW_MS = 5_000
 const RELEASE_TRIES = 3
-/** A client may see its session's end before we have: so long is waited for its place before it is told that it has too many. */
+/** A client may see its session's end before we have: so long we wait for its slot before refusing a new session. */
 const FREEING_MS = [20, 100]
 
-/** Whose places they are. */
+/** The key that holds the slots. */
 export type Owner = Pick<PlatformKey, 'platformId' | 'keyId'>
 
-/** This node's share of the places that clients have for sessions. A node that dies gives its places up within seconds. */
+/** The session slots that this node holds for the keys of clients. The slots of a node that dies expire within seconds. */
 export class AccountSessionSlots {
   readonly #deps: { readonly slots: StreamSlotStore; readonly clock: Clock; readonly log: Log }
   readonly #nodeId: string
@@ -23,7 +23,7 @@ export class AccountSessionSlots {
   readonly #releasing = new Set<Promise<void>>()
   readonly #renewing: Promise<void>
   readonly #held = new Map<string, Owner>()
-  /** Sessions whose place is being taken or given up just now. */
+  /** Sessions whose slot is being taken or released right now. */
   readonly #undecided = new Set<string>()
 
   constructor(
@@ -40,7 +40,7 @@ export class AccountSessionSlots {
     return this.#limit
   }
 
-  /** Takes a place for the session; false when the client has as many as it may. @throws StoreUnavailable */
+  /** Takes a slot for the session; false when the client has reached its limit. @throws StoreUnavailable */
   async take(owner: Owner, sessionId: string): Promise<boolean> {
     this.#undecided.add(sessionId)
     try {
@@ -65,7 +65,7 @@ export class AccountSessionSlots {
     this.#releasing.add(releasing)
   }
 
-  /** Ends when every place that was to be released is. */
+  /** Resolves when every slot that was to be released is. */
   async stop(): Promise<void> {
     this.#stopping.abort()
     await this.#renewing
@@ -93,8 +93,8 @@ export class AccountSessionSlots {
       try {
         return await this.#deps.slots.release(sessionId)
       } catch (cause) {
-        // In the end the next renewal finds a place that nobody holds; and the place of a node that stops runs out.
-        this.#deps.log.warn('a session’s place could not be released', { sessionId, tries, cause })
+        // In the end the next renewal finds a slot without a session; and the slot of a node that stops expires.
+        this.#deps.log.warn('a session’s slot could not be released', { sessionId, tries, cause })
         await this.#deps.clock.sleep(RENEW_MS, this.#stopping.signal).catch(() => undefined)
       }
     }
@@ -106,11 +106,11 @@ export class AccountSessionSlots {
     while (!signal.aborted) {
       await clock.sleep(RENEW_MS, signal).catch(() => undefined)
       if (signal.aborted || this.#held.size === 0) continue
-      await this.#renewAll().catch(cause => log.warn('places of sessions could not be renewed', { cause }))
+      await this.#renewAll().catch(cause => log.warn('session slots could not be renewed', { cause }))
     }
   }
 
-  /** Places that ran out while the database was away are taken again; those that could not be given up are given up now. */
+  /** Slots that expired while the database was unavailable are taken again; those that could not be released are released now. */
   async #renewAll(): Promise<void> {
     const { slots, log } = this.#deps
     const before = [...this.#held]
@@ -120,7 +120,7 @@ export class AccountSessionSlots {
       if (renewed.has(sessionId) || !this.#held.has(sessionId)) continue
       const isTaken = await slots.take(this.#slot(owner, sessionId), this.#limit, TTL_MS)
       if (!this.#held.has(sessionId)) this.release(sessionId)
-      else if (!isTaken) log.warn('a session goes on without a place: others took it while the database was away', { sessionId })
+      else if (!isTaken) log.warn('a session continues without a slot: others took it while the database was unavailable', { sessionId })
     }
   }
 }

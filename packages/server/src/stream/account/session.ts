@@ -37,20 +37,20 @@ export interface SessionDeps {
   readonly slots: AccountSessionSlots
   /** Notes a failed authentication of the address. */
   readonly failed: (address: string) => void
-  /** Notes that the platform asked for a user it has not. */
+  /** Records that the platform named a user that it does not have. */
   readonly denied: (address: string, platformId: PlatformId) => void
-  /** Reads the store when it is the session's turn: thousands may subscribe at once. */
+  /** Reads the store within a limit of concurrent reads: thousands may subscribe at once. */
   readonly withPermit: <T>(read: () => Promise<T>) => Promise<T>
   /** Counts replacements of client secrets: what was proved before one is to be proved again. */
   readonly secretChanges: () => number
   /** Called once, as the session is authenticated. */
   readonly known: (session: AccountSession) => void
-  /** Told once, when the session's line is gone. */
+  /** Called once, when the session's connection is gone. */
   readonly gone: (session: AccountSession) => void
   readonly limits: SessionLimits
 }
 
-/** One client on the broker stream: who it is, what it wants, and the giving of it. It knows lines, and no sockets. */
+/** One client on the broker stream: who it is, what it wants, and its delivery. It knows nothing of sockets. */
 export class AccountSession implements Listener, Subscriber, InboxOwner {
   readonly sessionId: string
   readonly credentials: SessionCredentials
@@ -66,7 +66,7 @@ export class AccountSession implements Listener, Subscriber, InboxOwner {
   readonly #feeds = new Map<UserKey, Feed>()
   /** Where a replay ended that was ahead of the feed: what the feed delivers up to there was sent already. */
   #ahead: Map<Feed, number> | null = null
-  /** Ends the waiting for an authentication. */
+  /** Stops waiting for the authentication. */
   #known: AbortController | null = new AbortController()
 
   constructor(deps: SessionDeps, client: ClientConnection, address: string) {
@@ -104,7 +104,7 @@ export class AccountSession implements Listener, Subscriber, InboxOwner {
     this.text('')
   }
 
-  /** Its updates are never thinned, so there is nothing to catch up with. */
+  /** Its updates are never conflated, so there is nothing to catch up with. */
   caughtUp(): void {}
 
   gone(): void {
@@ -112,7 +112,7 @@ export class AccountSession implements Listener, Subscriber, InboxOwner {
     this.#deps.gone(this)
   }
 
-  /** Ends the session once everything it is owed is out. */
+  /** Ends the session once everything pending is sent. */
   finish(code: number, reason: string): void {
     if (this.#isOver) return
     this.#end()
@@ -250,12 +250,10 @@ export class AccountSession implements Listener, Subscriber, InboxOwner {
         return this.#send({ type: 'user_subscribed', user_id: userId, seq })
       }
       if (present === undefined && this.#feeds.size >= this.#deps.limits.usersMax) {
-        throw new requests.InvalidMessage(
-          `This session has ${this.#deps.limits.usersMax} users, the most it may; use another session for more.`
-        )
+        throw new requests.InvalidMessage(`This session has ${this.#deps.limits.usersMax} users, the limit; use another session for more.`)
       }
       feed = await withPermit(() => hub.join(user))
-      // From the join on the hub ends the feed with its user. That somebody was removed or disabled before it, nobody told this session.
+      // From the join on the hub ends the feed with its user. A user that was removed or disabled before it was not reported to this session.
       if (removals !== hub.removals && (await this.#enabledUser(platformId, userId)).userKey !== userKey)
         throw new requests.InvalidMessage(UNKNOWN_USER)
       // A replay that is refused leaves the subscription there may be as it was.
@@ -296,9 +294,9 @@ export class AccountSession implements Listener, Subscriber, InboxOwner {
       taken: () => this.#client.idle()
     }
     let position = await replay.run(this.#deps.hub, target)
-    // Between its last look at the feed and this line an event may have been delivered to everybody but us.
+    // Between its last look at the feed and this statement an event may have been delivered to all other sessions.
     while (position !== null && position < feed.position) position = await replay.run(this.#deps.hub, target)
-    // Not attached yet, so nobody has told that the user was deleted.
+    // Not attached yet, so the deletion of the user was not reported.
     if (feed.isRemoved && this.#feeds.get(feed.userKey) === feed) return this.removed(feed)
     if (position === null) return
     if (position > feed.position) {
@@ -309,7 +307,7 @@ export class AccountSession implements Listener, Subscriber, InboxOwner {
     this.#send({ type: 'caught_up', user_id: feed.userId, seq: position })
   }
 
-  /** Tells how the user's connections are; false when the store does not say which there are. The subscription stands either way. */
+  /** Sends the health of the user's connections; false when the store could not list them. The subscription holds either way. */
   async #sendHealth(feed: Feed): Promise<boolean> {
     const { store, mirrors, log } = this.#deps
     const isWanted = () => !this.#isOver && this.#feeds.get(feed.userKey) === feed
@@ -320,7 +318,7 @@ export class AccountSession implements Listener, Subscriber, InboxOwner {
       for (const connection of connections) this.#send(statusMessage(feed.userId, connection.connectionId, mirrors.health(connection)))
       return true
     } catch (cause) {
-      log.warn('how a user’s connections are could not be read; asked again', { sessionId: this.sessionId, cause })
+      log.warn('the health of a user’s connections could not be read; retrying', { sessionId: this.sessionId, cause })
       return false
     }
   }

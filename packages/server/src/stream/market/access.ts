@@ -5,7 +5,7 @@ import type { Clock } from '@trunkline/core/ports/clock'
 import type { KnownToken, Store } from '@trunkline/core/ports/store'
 import type { Hasher } from '@trunkline/core/ports/vault'
 
-/** What a token gives: the data of one connection, for its user. */
+/** What a token grants: the data of one connection, for its user. */
 export interface AccessGrant {
   readonly tokenHash: string
   readonly userKey: UserKey
@@ -15,7 +15,7 @@ export interface AccessGrant {
   readonly keyEndsAt: Timestamp | null
 }
 
-/** A token that admits nobody; the message is fit to show. */
+/** A token that is refused; the message may be shown. */
 export class AccessRefused extends Error {
   override readonly name = 'AccessRefused'
   readonly code: 'auth_error' | 'connection_broken'
@@ -26,14 +26,14 @@ export class AccessRefused extends Error {
   }
 }
 
-/** One answer for every token that is not good any more, so that nothing can be told from it. */
+/** One answer for every token that is no longer valid, so that it reveals nothing. */
 export const TOKEN_INVALID =
   'The access token is unknown, has ended, or was followed by a newer one; get a new one with GET /connections/{connection_id}/token.'
 
-/** Why a session ends whose token was had with a key, or a secret of one, that is good no more. */
+/** Why a session ends whose token was had with a key, or a secret of one, that is no longer valid. */
 export const KEY_ENDED = 'The platform’s key this token was had with has ended, or its secret was replaced; get a new access token.'
 
-/** The pass behind an access token. @throws AccessRefused */
+/** The grant of an access token. @throws AccessRefused */
 export async function grantOf(
   { store, hasher, clock }: { readonly store: Pick<Store, 'tokens' | 'connections'>; readonly hasher: Hasher; readonly clock: Clock },
   accessToken: string
@@ -54,7 +54,7 @@ export async function grantOf(
   return { tokenHash, userKey: token.userKey, connection, keyId: token.keyId, keyEndsAt: token.keyEndsAt }
 }
 
-/** When the key of a token that is in use ends; `over`: the token, or its key, is good no more. */
+/** When the key of a token that is in use ends; `over`: the token, or its key, is no longer valid. */
 export async function keyEnd({ tokens }: Pick<Store, 'tokens'>, tokenHash: string, now: Timestamp): Promise<Timestamp | null | 'over'> {
   const token = await tokens.find(tokenHash)
   return token === null || hasEnded(token, now) ? 'over' : token.keyEndsAt

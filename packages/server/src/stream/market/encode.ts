@@ -6,7 +6,7 @@ export function tailOf(subId: string): string {
   return `,"sub_id":"${subId}"}`
 }
 
-/** Remembers the last text: the subscribers of a topic are told one after the other. */
+/** Remembers the last text: the subscribers of a topic are sent it one after the other. */
 function once<Event extends object>(encode: (event: Event) => string): (event: Event) => string {
   let last: Event | null = null
   let text = ''

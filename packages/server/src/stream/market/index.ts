@@ -16,9 +16,9 @@ import { NoSlot, SessionSlots, SLOT_LIMITS, type SlotLimits } from './session-sl
 
 /** Failed authentications of one address, over all its sessions. */
 const FAILURES = { perSecond: 1, burst: 100 }
-/** Snapshots made at once in the process, and how long one may keep its turn. */
+/** Snapshots made at once in the process, and how long one may hold its permit. */
 const SNAPSHOTS = { atOnce: 8, ms: 30_000 }
-/** Of these, one user's: somebody with many sessions must not keep the others waiting. */
+/** Of these, one user's: a user with many sessions must not keep the others waiting. */
 const SNAPSHOTS_OF_USER = { atOnce: 2, ms: 60_000 }
 /** A whole snapshot of 50,000 bars and what comes meanwhile; a quarter of a million trades. */
 const SEND_BUFFER = { ...SEND_BUFFER_LIMITS, messagesMax: 262_144, bytesMax: 16 * 1024 * 1024 }
@@ -36,7 +36,7 @@ export class MarketStream implements StreamEndpoint {
   readonly #slots: SessionSlots<MarketSession>
   readonly #unsubscribe: () => void
   readonly #stopping = new AbortController()
-  /** Counts what ended somebody's sessions: a token that was looked up meanwhile may have ended too, and nobody has a seat yet to be evicted from. */
+  /** Counts evictions: a token that was looked up meanwhile may have ended too, while its session is not registered yet. */
   #evictions = 0
   #rechecking = Promise.resolve()
 
@@ -127,7 +127,7 @@ export class MarketStream implements StreamEndpoint {
     for (let looks = 0; looks < LOOKS_MAX; looks++) {
       const before = this.#evictions
       const grant = await grantOf(deps, accessToken)
-      // While this token was looked up, a newer one may have been used: then another look finds this one superseded. Times say nothing of it.
+      // While this token was looked up, a newer one may have been used: then another look finds this one superseded. Timestamps do not show it.
       const rivals = this.#rivals(grant)
       if (before === this.#evictions && rivals.every(rival => known.includes(rival))) return enter(grant)
       known = rivals
@@ -181,7 +181,7 @@ export class MarketStream implements StreamEndpoint {
     }
   }
 
-  /** One after the other, so that what was read first is not taken for the newest. */
+  /** Sequential, so that an earlier read is not taken for the newest. */
   #recheckSoon(deps: AppDeps, platformId: PlatformId): void {
     this.#evictions += 1
     this.#rechecking = this.#rechecking.then(() => this.#recheck(deps, platformId))

@@ -1,4 +1,4 @@
-// Reads what a client says on the market data stream. Fields nobody knows are let be: a newer client may send them.
+// Parses the messages of a client on the market data stream. Unknown fields are ignored: a newer client may send them.
 import type { WatchRequest } from '@trunkline/core/app/market/watcher'
 import { BROKER_DEFAULT } from '@trunkline/core/app/market/watcher'
 import { Malformed } from '@trunkline/core/domain/malformed'
@@ -9,7 +9,7 @@ import { DEPTH_LEVELS, type MarketErrorCode, REQUEST_ID_MAX } from '../../wire/m
 import { STREAM_VERSION } from '../../wire/stream.ts'
 import { type Message, shown } from '../message.ts'
 
-/** A message that cannot be done as it is; the reason is fit to show. */
+/** A request that cannot be carried out; the reason may be shown. */
 export class InvalidMessage extends Error {
   override readonly name = 'InvalidMessage'
   readonly code: MarketErrorCode

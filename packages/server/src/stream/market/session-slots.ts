@@ -16,13 +16,13 @@ export const SLOT_LIMITS: SlotLimits = { total: 10_000, perUser: 50, perAddress:
 /** The last part of the total, in percent, is for platforms that hold less than an equal share of it. */
 const RESERVED_PERCENT = 20
 
-/** Whose a session is. */
+/** The owner of a session. */
 export interface SlotOwner {
   readonly platformId: string
   readonly address: string
 }
 
-/** Why there is no slot; fit to show. */
+/** Why there is no slot; the message may be shown. */
 export class NoSlot extends Error {
   override readonly name = 'NoSlot'
 }
@@ -48,16 +48,16 @@ export class SessionSlots<Session> {
   /** `ofUser`: sessions that the user keeps beside this one. @throws NoSlot, having taken nothing. */
   take(session: Session, owner: SlotOwner, ofUser: number): void {
     const { total, perUser, perAddress, platformPercent } = this.#limits
-    if (ofUser >= perUser) throw new NoSlot(`This user has ${perUser} sessions, the most there may be; close one of them first.`)
+    if (ofUser >= perUser) throw new NoSlot(`This user has ${perUser} sessions, which is the limit; close one of them first.`)
     if ((this.#addresses.get(addressGroup(owner.address)) ?? 0) >= perAddress) {
-      throw new NoSlot(`There are ${perAddress} sessions from this address, the most there may be; close one of them first.`)
+      throw new NoSlot(`There are ${perAddress} sessions from this address, which is the limit; close one of them first.`)
     }
     const ofPlatform = this.#platforms.get(owner.platformId) ?? 0
     if (ofPlatform >= Math.ceil((total * platformPercent) / 100)) {
-      throw new NoSlot(`This platform has ${ofPlatform} sessions, the most it may; close some of them first.`)
+      throw new NoSlot(`This platform has ${ofPlatform} sessions, which is the limit; close some of them first.`)
     }
     if (this.#held.size >= total || (this.#isScarce() && ofPlatform >= this.#equalShare(ofPlatform))) {
-      throw new NoSlot('The service has as many sessions as it may; try again later.')
+      throw new NoSlot('The service has reached its limit of sessions; try again later.')
     }
     this.#held.set(session, owner)
     this.#count(owner, 1)

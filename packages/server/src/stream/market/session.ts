@@ -31,22 +31,22 @@ export interface MarketSessionDeps {
    * TooManyFailures of the address, with nothing looked up or after one too many
    */
   readonly admit: (token: string, address: string, enter: (grant: AccessGrant) => void) => Promise<void>
-  /** Sessions of the user that may not be beside this one are ended. @throws AccessRefused when a newer token came first */
+  /** Ends sessions of the user that may not coexist with this one. @throws AccessRefused when a newer token came first */
   readonly register: (session: MarketSession, grant: AccessGrant) => void
   readonly join: (connection: Connection) => ConnectionMarket
   readonly leave: (connection: Connection, market: ConnectionMarket) => void
-  /** Reads past bars when it is the user's turn: each may be megabytes. */
+  /** Reads past bars within a limit of concurrent reads: each may be megabytes. */
   readonly withPermit: <T>(userKey: UserKey, read: () => Promise<T>) => Promise<T>
   /** Notes a failed authentication of the address. */
   readonly failed: (address: string) => void
   /** Called once, when the session is authenticated. */
   readonly known: (session: MarketSession) => void
-  /** Told once, when the session's line is gone. */
+  /** Called once, when the session's connection is gone. */
   readonly gone: (session: MarketSession) => void
   readonly limits: MarketSessionLimits
 }
 
-/** One client on the market data stream: whose token it showed, what it is subscribed to, and the giving of it. */
+/** One client on the market data stream: whose token it authenticated with, what it is subscribed to, and its delivery. */
 export class MarketSession implements Listener, InboxOwner, Reader {
   readonly sessionId: string
   readonly address: string
@@ -66,11 +66,11 @@ export class MarketSession implements Listener, InboxOwner, Reader {
   /** Resolves when the snapshots asked for so far are answered. */
   #snapshots: Promise<void> = Promise.resolve()
   #snapshotsWaiting = 0
-  /** Those that hold something back until the line has caught up. */
+  /** Those that hold something back until the client has caught up. */
   #behind: Subscription[] = []
-  /** Those whose interruption is told when the turn is over, by reason. */
+  /** Those whose interruption is sent at the end of the turn, by reason. */
   #interrupted: Map<string, string[]> | null = null
-  /** Ends the waiting for an authentication. */
+  /** Stops waiting for the authentication. */
   #known: AbortController | null = new AbortController()
 
   constructor(deps: MarketSessionDeps, client: ClientConnection, address: string) {
@@ -128,14 +128,14 @@ export class MarketSession implements Listener, InboxOwner, Reader {
     this.client.resume()
   }
 
-  /** Ends the session once everything it is owed is out. */
+  /** Ends the session once everything pending is sent. */
   finish(code: number, reason: string): void {
     if (this.#isOver) return
     this.#end()
     this.client.finish(code, reason)
   }
 
-  /** Ends the session because what it stood on is gone, and says so. */
+  /** Ends the session because what it was based on is gone, with an error message. */
   evict(code: 'auth_error' | 'connection_broken', message: string): void {
     if (this.#isOver) return
     this.#refuse(code, null, message)
@@ -215,7 +215,7 @@ export class MarketSession implements Listener, InboxOwner, Reader {
     }
   }
 
-  /** At once and whole: what ends the session a moment later comes after the success. */
+  /** Synchronous: what ends the session a moment later comes after the success. */
   #enter(requestId: string, grant: AccessGrant): void {
     if (this.#isOver) return
     const { join, leave, register } = this.#deps
@@ -302,7 +302,7 @@ export class MarketSession implements Listener, InboxOwner, Reader {
     this.#send({ type: 'unsubscription_success', message: 'Unsubscribed.', ...this.#describedInFull(subscription), request_id: requestId })
   }
 
-  /** One after the other: each may be megabytes. So many may be in line; then the session is not read until there is room. */
+  /** One after the other: each may be megabytes. So many may be queued; then the session is not read until one has finished. */
   #queueSnapshot(requestId: string, snapshot: requests.Snapshot, grant: AccessGrant): Promise<void> | undefined {
     this.#snapshotsWaiting += 1
     this.#snapshots = this.#snapshots.then(() => this.#snapshot(requestId, snapshot, grant)).finally(() => (this.#snapshotsWaiting -= 1))

@@ -3,7 +3,7 @@ import { barText } from './encode.ts'
 import type { Snapshot } from './requests.ts'
 
 /**
- * A snapshot's answer as one message in ASCII; null when nobody wants it any more, and then the broker is asked for no further page. Texts of the
+ * A snapshot's answer as one message in ASCII; null when it is no longer wanted, and then no further page is read from the broker. Texts of the
  * client's are escaped.
  */
 export async function snapshotText(

@@ -13,7 +13,7 @@ export interface Reader {
 }
 
 /**
- * One subscription of one session. Trades and closed bars are all sent; of quotes, books, open bars and contracts a reader that is behind gets
+ * One subscription of one session. Trades and closed bars are all sent; of quotes, depth, open bars and contracts a reader that is behind gets
  * the newest when it has caught up.
  */
 export class Subscription implements Watcher {

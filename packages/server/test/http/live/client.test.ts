@@ -146,7 +146,7 @@ describe('subscriptions', () => {
     return { requested, subscriptions, received, subscribe, answer }
   }
 
-  test('hear what is theirs, from their answer to their end', () => {
+  test('receive what is theirs, from their reply to their end', () => {
     const { requested, subscriptions, received, subscribe, answer } = open()
     const end = subscribe('bars')
     subscribe('quotes')

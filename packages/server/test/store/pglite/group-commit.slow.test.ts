@@ -54,7 +54,7 @@ async function eventLoopTurns(): Promise<void> {
   for (let n = 0; n < 20; n++) await new Promise(resolve => setImmediate(resolve))
 }
 
-test('nothing is told before the fsync: not a commit, not an error, not a read', async t => {
+test('nothing is reported before the fsync: not a commit, not an error, not a read', async t => {
   const { database, gate } = await opened(t)
   gate.shut()
   const settled: string[] = []
@@ -167,7 +167,7 @@ test('a transaction that waits for something else is rolled back, and the others
   const { database } = await opened(t, { idleMs: 1_000 })
   const idle = database.transaction()
   await idle.query('INSERT INTO item VALUES (1)')
-  await insert(database, 2) // waits until the idle one has lost its turn
+  await insert(database, 2) // waits until the idle one has lost the engine
   const lost = (error: unknown): boolean => error instanceof EngineUnavailable && error.reason === 'idle_in_transaction'
   await assert.rejects(idle.query('SELECT 1'), lost)
   await assert.rejects(idle.commit(), lost)
@@ -217,7 +217,7 @@ test('closing serves what waits and refuses what comes', async t => {
   await Promise.all([...waiting, closed])
 })
 
-test('a nearly full disk refuses writes, answers reads, and is left alone when there is room again', async t => {
+test('a nearly full disk refuses writes, answers reads, and serves writes when there is space again', async t => {
   let free = 1e9
   const { database } = await opened(t, { freeBytes: () => free, freeBytesMin: 1e6 })
   await insert(database, 1)

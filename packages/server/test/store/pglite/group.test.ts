@@ -1,4 +1,4 @@
-/** What a group says when its commit does not come back, with an engine that answers as told. */
+/** What a group says when its commit does not come back, with a scripted engine. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { CommitUnknown } from '@trunkline/core/ports/store'

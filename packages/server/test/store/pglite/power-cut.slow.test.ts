@@ -72,7 +72,7 @@ function bad(rounds: readonly Round[]): readonly string[] {
 
 type Plan = { readonly mode: WorkloadInput['mode']; readonly lie: boolean; readonly cuts: readonly number[] }
 
-/** Runs the rounds on a few lanes, each on its own copy of one template. */
+/** Runs the rounds on a few workers, each on its own copy of one template. */
 async function run(context: TestContext, seeds: readonly number[], planOf: (seed: number) => Plan): Promise<readonly Round[]> {
   const template = await freshDataDir(context)
   const folder = emptyDirectory(context)

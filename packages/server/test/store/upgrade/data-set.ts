@@ -91,7 +91,7 @@ async function fillLogins(store: Store, { platform, user, connection }: make.Own
   await store.streamSlots.take({ ...make.slot(platform, 'a node'), sessionId: 'a session' }, 10, 3_600_000)
 }
 
-/** Everything the store's interface tells of the data set, in a fixed order. */
+/** Everything the store's interface returns of the data set, in a fixed order. */
 export async function readBack(store: Store, keys: Keys): Promise<unknown> {
   const platforms = await store.platforms.list()
   const connections = (

@@ -10,7 +10,7 @@ import { Stage } from '../../app/market/stage.ts'
 
 const quiet = { debug() {}, info() {}, warn() {}, error() {} }
 
-/** A line that keeps what is sent, and is behind when told. */
+/** A connection that records what is sent, and can be set behind. */
 export class RecordingConnection implements ClientConnection {
   readonly messages: { readonly type?: string; readonly [field: string]: unknown }[] = []
   closed: number | null = null

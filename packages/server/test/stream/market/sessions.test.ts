@@ -5,7 +5,7 @@ import type { UserKey } from '@trunkline/core/domain/ids'
 import { bar, NOON, quote, trade } from '../../app/market/stage.ts'
 import { Node } from './node.ts'
 
-test('a user has so many sessions; one that ends, or a newer token, makes room', async () => {
+test('a user has so many sessions; one that ends, or a newer token, frees a slot', async () => {
   const node = new Node({ total: 100, perUser: 2, perAddress: 100, platformPercent: 100 })
   const opened = async (token: string) => {
     const session = node.open()
@@ -176,7 +176,7 @@ test('a session that ends while a subscription is made leaves nothing of it runn
   assert.equal(node.left, 1)
 })
 
-test('one loss of the broker is told once for all subscriptions of a session', async () => {
+test('one loss of the broker is sent once for all subscriptions of a session', async () => {
   const node = new Node()
   const { client, send } = await node.authenticated()
   for (const symbol of ['SPY', 'BTC/USD']) send({ action: 'subscribe', channel: 'quotes', symbol })
@@ -209,7 +209,7 @@ test('a session whose market cannot be had stays unauthenticated, and may try ag
   assert.equal(client.messages.at(-1)?.type, 'auth_success')
 })
 
-test('one user’s snapshots leave turns to others, and one that nobody waits for any more is not read to its end', async () => {
+test('one user’s snapshots leave permits to others, and one that is no longer wanted is not read to its end', async () => {
   const node = new Node()
   const requested: string[] = []
   const gate = Promise.withResolvers<void>()

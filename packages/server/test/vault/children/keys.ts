@@ -10,7 +10,7 @@ while (seen.length <= Number(count)) {
   try {
     seen.push(ring.addKey().id)
   } catch (error) {
-    if (!(error instanceof KeyFileRefused)) throw error // busy: another process has its turn
+    if (!(error instanceof KeyFileRefused)) throw error // busy: another process is changing it
   }
 }
 process.stdout.write(`${seen.join(' ')}\n`)

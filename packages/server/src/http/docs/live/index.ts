@@ -17,7 +17,7 @@ const LIBRARY = join(
   'dist/lightweight-charts.standalone.production.mjs'
 )
 
-/** Mounts the page, which connects to the service it came from. What it says of codes is `reference`. */
+/** Mounts the page, which connects to the service it came from. Its explanations of codes are `reference`. */
 export function serveLive(app: FastifyInstance, publicUrl: () => string, reference: readonly ReferenceEntry[]): void {
   const page = livePage(reference)
   serveText(

@@ -3,7 +3,7 @@ import { SESSIONS } from '@trunkline/core/domain/vocabulary'
 import { DEPTH_LEVELS } from '../../../wire/market.ts'
 import { type Html, markup } from '../html.ts'
 
-/** A code of the stream, and what the page says of it. */
+/** A code of the stream, and how the page explains it. */
 export interface ReferenceEntry {
   readonly code: string
   readonly meaning: string
@@ -13,10 +13,10 @@ export interface ReferenceEntry {
 const INTERVALS = ['1m', '5m', '15m', '30m', '1h', '4h', '1d', '1w', '1M'] as const
 const SUGGESTED = ['SPY', 'AAPL', 'MSFT', 'BTC/USD', 'ETH/USD', 'ESZ26'] as const
 const FIRST_SYMBOL = 'SPY'
-/** As many as stand beside a whole book; a phone shows the first few. */
+/** As many as fit beside a whole order book; a phone shows the first few. */
 const TRADES = 2 * DEPTH_LEVELS.most + 1
 
-/** Renders the page. What it says of codes is `reference`, so that it says nothing else than the reference does. */
+/** Renders the page. Its explanations of codes are `reference`, so that they agree with the reference. */
 export function livePage(reference: readonly ReferenceEntry[]): string {
   const page = markup`<!doctype html>
 <html lang="en">
@@ -50,7 +50,7 @@ ${log()}
 <p>TradingView Lightweight Charts™, copyright © 2026 <a href="https://www.tradingview.com/">TradingView, Inc.</a>, Apache License 2.0. Nothing on this page is asked of
 anybody but this service.</p>
 </footer>
-<noscript><p class="noscript">This page draws what a WebSocket tells, and needs JavaScript for it. The <a href="/docs">reference</a> does not.</p></noscript>
+<noscript><p class="noscript">This page draws data from a WebSocket and needs JavaScript. The <a href="/docs">reference</a> does not.</p></noscript>
 <template id="reference">
 ${reference.map(entryOf)}</template>
 </body>

@@ -1,4 +1,4 @@
-// What the reference says of the headers that reads of records have.
+// Documentation of the headers that reads of records have.
 import { FRESHNESS_DOC, FRESHNESS_HEADER } from '../../freshness.ts'
 
 export const FRESHNESS = { [FRESHNESS_HEADER]: FRESHNESS_DOC }

@@ -26,7 +26,7 @@ export const getEvents = platformEndpoint({
   operationId: 'listEvents',
   tag: 'Events',
   summary: 'Read a user’s updates again',
-  description: `The log behind the broker stream: every change of an order, a position or a balance of the user, exactly as the stream tells it, in
+  description: `The log behind the broker stream: every change of an order, a position or a balance of the user, exactly as the stream sends it, in
 the order in which it was applied. \`seq\` counts a user’s updates from 1 without a gap, so a platform that remembers the newest \`seq\` it has can prove
 that it missed nothing. A change that an answered request made is in the log already. Updates of connections that were removed stay.
 

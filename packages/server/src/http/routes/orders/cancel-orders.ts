@@ -15,7 +15,7 @@ export const postCancel = userEndpoint({
   operationId: 'cancelOrders',
   tag: 'Orders',
   summary: 'Cancel all open orders',
-  description: `Of an account, of a connection, or of the user: send exactly one of \`account_id\`, \`connection_id\` and \`all\`. Each order is asked for by itself, at most ${CANCELS_MAX} in a request, and each result is told: nothing is called cancelled that is only requested. Sent again it cancels what is still open and asks for nothing twice.`,
+  description: `Of an account, of a connection, or of the user: send exactly one of \`account_id\`, \`connection_id\` and \`all\`. Each order is asked for by itself, at most ${CANCELS_MAX} in a request, and each result is reported: nothing is called cancelled that is only requested. Sent again it cancels what is still open and asks for nothing twice.`,
   failures: ['account_not_found', 'connection_not_found'],
   body: cancelTicket,
   bodyExample: { account_id: '0198f0c2-6c1e-7f10-8b3a-2d6f5c9e4a71' },

@@ -13,8 +13,8 @@ export const postOrder = userEndpoint({
   tag: 'Orders',
   summary: 'Place an order',
   description:
-    'Answers with the full order record; read `normalized_status`. A broker’s refusal is a 201 with status `rejected` and its words in ' +
-    '`broker_message`. When the broker does not answer within five seconds the order is `pending`, and its fate is looked up: never send it ' +
+    'Answers with the full order record; read `normalized_status`. A broker’s refusal is a 201 with status `rejected` and its message in ' +
+    '`broker_message`. When the broker does not answer within five seconds the order is `pending`, and its outcome is looked up: never send it ' +
     'again under another `cl_order_id`. A repeated `cl_order_id` is refused with 409, whose `order_id` is the order that has it.',
   failures: ['account_not_found', 'cl_order_id_duplicate', 'connection_broken', 'entitlement_missing', 'order_not_supported'],
   body: orderTicket,

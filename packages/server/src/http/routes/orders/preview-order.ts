@@ -15,7 +15,7 @@ export const postPreview = userEndpoint({
   description:
     'Asks the broker what an order would come to, and places nothing. The path is that of `POST /orders`, and so is the body, but for `cl_order_id`: a preview ' +
     'takes none, so that neither body can be sent in the other’s place. It passes the same checks as an order. What the broker would refuse is a 200 whose ' +
-    '`outcome` is `refused`. The broker is asked once, for at most five seconds; a 503 says that it gave no preview, and that nothing was placed. A broker whose ' +
+    '`outcome` is `refused`. The broker is asked once, for at most five seconds; a 503 means that it gave no preview, and that nothing was placed. A broker whose ' +
     '`order_preview` is false in `GET /brokers` is not asked: `preview_unsupported`.',
   failures: [
     'account_not_found',

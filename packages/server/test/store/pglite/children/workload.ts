@@ -1,5 +1,5 @@
 /**
- * Writes until it is killed, and notes in a file what it was told is durable: a pipe can be full, a note must not be.
+ * Writes until it is killed, and notes in a file what was acknowledged as durable: a pipe can be full, a note must not be.
  * `A n` a transaction was acknowledged; every row of it must survive. Transaction n writes one row to each of two tables, so that half a
  * transaction shows; those with n divisible by 5 are rolled back, and no row of theirs may ever be seen.
  */

@@ -24,7 +24,7 @@ export class ChainTable {
     this.#priceOf = priceOf
   }
 
-  /** Begins anew, and says why it is empty. @param {string} status */
+  /** Starts over, and shows why it is empty. @param {string} status */
   begin(status) {
     this.#strikes.clear()
     this.#changed.clear()

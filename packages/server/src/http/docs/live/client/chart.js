@@ -60,7 +60,7 @@ export class Chart {
   }
 
   /**
-   * Begins anew.
+   * Starts over.
    * @param {string} symbol
    * @param {string} interval
    */
@@ -152,7 +152,7 @@ export class Chart {
     } else {
       const { name } = zoneOf(this.#symbol)
       const label = `Chart of ${this.#symbol}, candles of ${this.#interval}, ${this.#bars.all.length} bars. The last began ${this.#times.moment(last.time)} (${name}) and stands at ${last.texts.c}`
-      // Only when there is another bar, so that nobody has it read to them four times a second.
+      // Only when there is another bar, so that screen readers do not repeat it four times a second.
       const drawn = `${this.#symbol} ${this.#interval} ${last.time} ${this.#bars.all.length}`
       if (this.#frame.dataset.drawn !== drawn) this.#frame.setAttribute('aria-label', label)
       this.#frame.dataset.drawn = drawn

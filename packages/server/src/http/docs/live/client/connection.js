@@ -10,7 +10,7 @@ const PATH = '/market-data/stream'
 /**
  * @typedef {object} Hooks
  * @property {() => void} connecting
- * @property {(message: Message) => void} ready authenticated: subscriptions begin anew
+ * @property {(message: Message) => void} ready authenticated: subscriptions start over
  * @property {(message: Message) => void} refused the token was
  * @property {(code: number, reason: string, waitMs: number | null) => void} closed null: it is not tried again
  * @property {(message: Message) => void} update
@@ -47,7 +47,7 @@ export class Connection {
     if (this.#socket === null && this.#token !== '') this.#connect()
   }
 
-  /** Ends it, without a word to the hooks. */
+  /** Ends it without calling the hooks. */
   close() {
     clearTimeout(this.#timer)
     this.#token = ''
@@ -57,7 +57,7 @@ export class Connection {
   }
 
   /**
-   * Asks; `answered` hears the reply, whether it is a success or an error. It hears nothing when the line breaks.
+   * Asks; `answered` is called with the reply, whether it is a success or an error, and not at all when the connection breaks.
    * @param {Readonly<Record<string, unknown>>} fields
    * @param {(reply: Message) => void} answered
    */

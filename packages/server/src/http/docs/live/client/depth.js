@@ -12,12 +12,12 @@ export class DepthTable {
   /** @type {Depth | null} */ #depth = null
   #draw = onFrame(() => this.#drawn())
 
-  /** How many levels of each side there is room for. */
+  /** How many levels of each side fit. */
   get levels() {
     return this.#bids.length
   }
 
-  /** Begins anew: without figures, or with why there are none. @param {string} status */
+  /** Starts over: without figures, or with why there are none. @param {string} status */
   begin(status = '') {
     this.#status.textContent = status
     this.put(null)

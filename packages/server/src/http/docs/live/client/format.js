@@ -49,7 +49,7 @@ export function secondsOf(nanos) {
 }
 
 /**
- * The zone in which a symbol's times are told: coins trade by UTC days, all else by New York's.
+ * The zone in which a symbol's times are shown: crypto trades by UTC days, everything else by New York's.
  * @param {string} symbol
  */
 export function zoneOf(symbol) {

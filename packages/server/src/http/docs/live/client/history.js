@@ -61,7 +61,7 @@ export class History {
 
   /**
    * @param {Connection} connection
-   * @param {(bars: readonly Bar[]) => void} older hears them, ascending
+   * @param {(bars: readonly Bar[]) => void} older receives them, ascending
    * @param {(state: 'more' | 'loading' | 'none' | 'never' | 'failed') => void} report
    */
   constructor(connection, older, report) {

@@ -22,7 +22,7 @@ const log = new MessageLog()
 let broker = ''
 let isLive = false
 let isDemo = false
-/** Whether a token of the demo platform was fetched anew, since the last one that was taken. */
+/** Whether a token of the demo platform was fetched again, since the last one that was taken. */
 let isRenewed = false
 let isShown = false
 /** What the service said before it closed the session. */
@@ -56,7 +56,7 @@ const connection = new Connection({
     isLive = false
     subscriptions.reset()
     const { meaning, remedy } = referenceOf(code)
-    const why = lastMessage || meaning || reason || 'The line broke.'
+    const why = lastMessage || meaning || reason || 'The connection broke.'
     const which = code === 1006 ? '' : ` (${code}${reason === '' ? '' : `: ${reason}`})`
     if (waitMs === null) {
       notices.state('error', `Closed${which}`)
@@ -99,7 +99,7 @@ const market = new Market(connection, subscriptions, {
 let interruption = ''
 let wasInterrupted = false
 
-/** Says whether data comes, and takes back what was said when it comes again. */
+/** Shows whether data comes, and clears the notice when it comes again. */
 function showHealth() {
   const { areInterrupted } = subscriptions
   if (areInterrupted) {
@@ -112,7 +112,7 @@ function showHealth() {
   wasInterrupted = areInterrupted
 }
 
-/** @param {boolean} isAgain whether the same was shown before the line broke */
+/** @param {boolean} isAgain whether the same was shown before the connection broke */
 function show(isAgain) {
   if (!isLive) return
   isShown = true

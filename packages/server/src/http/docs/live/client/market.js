@@ -86,7 +86,7 @@ export class Market {
     open(
       { channel: 'depth', n_levels: this.#depth.levels },
       depth => this.#depth.put(/** @type {Depth} */ (depth)),
-      // Many brokers have no books, or none of this kind: the rest can be shown all the same.
+      // Many brokers have no depth, or none of this kind: the rest can be shown all the same.
       ({ message = '' }) => this.#depth.begin(message)
     )
   }

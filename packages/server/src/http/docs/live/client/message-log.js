@@ -4,7 +4,7 @@ import { byId, made, onFrame } from './elements.js'
 const LINES_MAX = 150
 const CHARACTERS_MAX = 2_000
 
-/** The messages as they went over the line, the newest last. */
+/** The messages as they were sent and received, the newest last. */
 export class MessageLog {
   #list = byId('log', HTMLElement)
   #pause = byId('log-pause', HTMLButtonElement)

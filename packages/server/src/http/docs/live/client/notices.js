@@ -1,4 +1,4 @@
-// What the page says of the connection: one word for its state, and over the chart what has to be known or done.
+// The page's view of the connection: a status word, and over the chart what has to be known or done.
 import { byId } from './elements.js'
 
 /** @typedef {'idle' | 'busy' | 'live' | 'warning' | 'error'} Tone */
@@ -53,7 +53,7 @@ export class Notices {
 }
 
 /**
- * What the reference says of a close code or an error code; empty for one that it does not know.
+ * The documentation of a close code or an error code; empty for an unknown one.
  * @param {number | string | undefined} code
  */
 export function referenceOf(code) {

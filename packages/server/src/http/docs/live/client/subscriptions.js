@@ -8,7 +8,7 @@
  * @property {(error: Message) => void} refused
  */
 
-/** What one session is subscribed to, and who hears of it. */
+/** What one session is subscribed to, and who receives it. */
 export class Subscriptions {
   /** @type {Connection} */ #connection
   /** @type {Map<string, Listener>} */ #listeners = new Map()
@@ -52,7 +52,7 @@ export class Subscriptions {
   /** @param {Message} message */
   take(message) {
     const { sub_id: subId = '' } = message
-    // One of them is enough: another may have nothing to tell for hours.
+    // One of them is enough: another may have no data for hours.
     for (const group of this.#interrupted) if (group.has(subId)) this.#interrupted.delete(group)
     this.#listeners.get(subId)?.update(message)
   }

@@ -12,7 +12,7 @@ export class TradeTable {
   #places = 0
   #draw = onFrame(() => this.#drawn())
 
-  /** Begins anew, with times of that zone. @param {string} zone */
+  /** Starts over, with times of that zone. @param {string} zone */
   begin(zone) {
     this.#times = timesOf(zone)
     this.#trades = []
