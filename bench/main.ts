@@ -2,7 +2,7 @@
 
 import { abuse } from './abuse/abuse.ts'
 import { adapters } from './adapters/adapters.ts'
-import { NotAsked, NotInstalled } from './harness/refusals.ts'
+import { InvalidOptions, NotInstalled } from './harness/errors.ts'
 import { history } from './history/history.ts'
 import { market } from './market/market.ts'
 import { rest } from './rest/rest.ts'
@@ -45,13 +45,15 @@ async function measured(scene: () => Promise<void>): Promise<void> {
   try {
     await scene()
   } catch (cause) {
-    if (!isForPeople(cause)) throw cause
+    if (!isUsageError(cause)) throw cause
     process.stderr.write(`${cause.message}\n\n${cause instanceof NotInstalled ? '' : USAGE}`)
     process.exitCode = cause instanceof NotInstalled ? 1 : 2
   }
 }
 
-function isForPeople(cause: unknown): cause is Error {
+function isUsageError(cause: unknown): cause is Error {
   if (!(cause instanceof Error)) return false
-  return cause instanceof NotInstalled || cause instanceof NotAsked || ('code' in cause && String(cause.code).startsWith('ERR_PARSE_ARGS'))
+  return (
+    cause instanceof NotInstalled || cause instanceof InvalidOptions || ('code' in cause && String(cause.code).startsWith('ERR_PARSE_ARGS'))
+  )
 }

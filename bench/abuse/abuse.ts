@@ -2,15 +2,15 @@
 
 import { parseArgs } from 'node:util'
 import { Agent } from 'undici'
+import { InvalidOptions } from '../harness/errors.ts'
 import { type Figure, Figures } from '../harness/figures.ts'
 import { atRate } from '../harness/pace.ts'
 import { processorTimes } from '../harness/processor.ts'
-import { NotAsked } from '../harness/refusals.ts'
 import { ENGINES } from '../harness/service.ts'
 import { type ConnectedUser, openStage, type Stage } from '../harness/stage.ts'
 import { type Spread, spreadOf } from '../harness/stats.ts'
 import { startWorker, type Worker } from '../harness/workers.ts'
-import type { AttackerQuestions, AttackPlan } from './attacker-questions.ts'
+import type { AttackerRequests, AttackPlan } from './attacker-requests.ts'
 
 const ORDERS_PER_SECOND = 20
 const WARM_SECONDS = 3
@@ -35,30 +35,25 @@ export async function abuse(options: readonly string[]): Promise<void> {
   })
   const seconds = Number(values.seconds)
   const engine = ENGINES.find(name => name === values.engine)
-  if (engine === undefined) throw new NotAsked(`--engine takes ${ENGINES.join(' or ')}, not ${values.engine}`)
+  if (engine === undefined) throw new InvalidOptions(`--engine takes ${ENGINES.join(' or ')}, not ${values.engine}`)
   const found = new Figures(['Found'])
-  const tell = (figure: Figure) => found.add('Found', figure)
+  const record = (figure: Figure) => found.add('Found', figure)
   await using stage = await openStage(engine, { env: ENV })
-  await using attacker = startWorker<AttackerQuestions>('bench/abuse/attacker.ts')
+  await using attacker = startWorker<AttackerRequests>('bench/abuse/attacker.ts')
   const [trader, flooder] = [await stage.user(), await stage.user()]
   using orders = new Orders(stage.platform.baseUrl, trader)
   await orders.latency(WARM_SECONDS)
   const alone = await orders.latency(seconds)
-  tell(figureOf('alone', alone, null))
+  record(figureOf('alone', alone, null))
   for (const one of ABUSES) {
     const plan = { ...one, baseUrl: stage.platform.baseUrl, seconds: seconds + 2 * LEAD_SECONDS, headers: flooder.headers }
-    tell(await beside(stage, attacker, plan, async () => figureOf(one.what, await orders.latency(seconds), alone)))
+    record(await beside(stage, attacker, plan, async () => figureOf(one.what, await orders.latency(seconds), alone)))
   }
-  tell(figureOf('alone again', await orders.latency(seconds), alone))
+  record(figureOf('alone again', await orders.latency(seconds), alone))
   process.stdout.write(`\n${found.table()}`)
 }
 
-async function beside(
-  stage: Stage,
-  attacker: Worker<AttackerQuestions>,
-  plan: AttackPlan,
-  measure: () => Promise<Figure>
-): Promise<Figure> {
+async function beside(stage: Stage, attacker: Worker<AttackerRequests>, plan: AttackPlan, measure: () => Promise<Figure>): Promise<Figure> {
   const processor = () => processorTimes({ service: stage.service.pid }).get('service') ?? 0
   const before = processor()
   const attacked = attacker.ask('attack', plan)

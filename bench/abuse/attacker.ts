@@ -2,13 +2,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Agent } from 'undici'
 import { answering } from '../harness/workers.ts'
-import type { Attacked, AttackerQuestions, AttackPlan } from './attacker-questions.ts'
+import type { Attacked, AttackerRequests, AttackPlan } from './attacker-requests.ts'
 
 /** Requests of a rate that may be under way; what is due beyond them is left out, and the rate that is reported is lower. */
 const UNDER_WAY_MAX = 1_000
 const TICK_MS = 5
 
-answering<AttackerQuestions>({ attack })
+answering<AttackerRequests>({ attack })
 
 async function attack(plan: AttackPlan): Promise<Attacked> {
   const agent = new Agent({ connections: plan.connections, pipelining: 1 })

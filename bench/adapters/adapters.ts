@@ -4,8 +4,8 @@ import { parseArgs } from 'node:util'
 import { Figures } from '../harness/figures.ts'
 import { pin } from '../harness/pinning.ts'
 import { median } from '../harness/stats.ts'
-import { KINDS, type Kind, type Reading, type Readings } from './contender.ts'
-import type { Kinds } from './messages.ts'
+import { type Kind, MESSAGE_KINDS, type Reading, type Readings } from './contender.ts'
+import type { KindTexts } from './messages.ts'
 import { others, PARSERS, WHOLE_WAY } from './others/others.ts'
 import { alpacaMessages, alpacaReadings } from './ours/alpaca.ts'
 import { tradestationMessages, tradestationReadings } from './ours/tradestation.ts'
@@ -19,7 +19,7 @@ const TARGET = 3
 
 interface Contender {
   readonly name: string
-  readonly texts: Kinds
+  readonly texts: KindTexts
   readonly readings: Readings
 }
 
@@ -32,9 +32,9 @@ export async function adapters(options: readonly string[]): Promise<void> {
     { name: 'TRADESTATION', texts: tradestationMessages(), readings: await tradestationReadings() }
   ]
   const theirs: readonly Contender[] = (await others()).map(other => ({ ...other, texts: alpacaMessages() }))
-  const roundMs = Math.max(ROUND_MS_LEAST, (Number(values.seconds) * 1_000) / ROUNDS / KINDS.length / (ours.length + theirs.length))
+  const roundMs = Math.max(ROUND_MS_LEAST, (Number(values.seconds) * 1_000) / ROUNDS / MESSAGE_KINDS.length / (ours.length + theirs.length))
   const figures = new Figures(['Messages a second'])
-  for (const kind of KINDS) {
+  for (const kind of MESSAGE_KINDS) {
     const rates = measured([...ours, ...theirs], kind, roundMs)
     const [whole = 0, parsing = 0] = [WHOLE_WAY, PARSERS].map(name => rates.get(name))
     for (const { name } of [...ours, ...theirs]) {

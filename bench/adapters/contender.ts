@@ -7,5 +7,5 @@ export interface Readings {
   readonly quote: Reading
 }
 
-export const KINDS = ['order', 'trade', 'quote'] as const
-export type Kind = (typeof KINDS)[number]
+export const MESSAGE_KINDS = ['order', 'trade', 'quote'] as const
+export type Kind = (typeof MESSAGE_KINDS)[number]

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 /** Messages of one kind as a broker sends them, each another event: nobody may know one from the other by its ids or figures. */
 export type Texts = readonly string[]
 
-export interface Kinds {
+export interface KindTexts {
   readonly order: Texts
   readonly trade: Texts
   readonly quote: Texts
@@ -30,8 +30,8 @@ export function variations(message: unknown, change: (copy: Loose, number: numbe
 export type Loose = any
 
 /** An amount with `places` places around `base`, another one for each number. */
-export function amount(base: number, number: number, places = 2): string {
-  return (base + ((number * 37) % 1_000) / 10 ** places).toFixed(places)
+export function amount(base: number, number: number, decimals = 2): string {
+  return (base + ((number * 37) % 1_000) / 10 ** decimals).toFixed(decimals)
 }
 
 /** A whole number of so many digits. */

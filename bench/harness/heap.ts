@@ -23,7 +23,7 @@ export class Heap implements Disposable {
   readonly #inspector: WebSocket
   readonly #pid: number
   readonly #answers = new Map<number, (answer: Record<string, unknown>) => void>()
-  #asked = 0
+  #lastId = 0
 
   private constructor(inspector: WebSocket, pid: number) {
     this.#inspector = inspector
@@ -68,8 +68,8 @@ export class Heap implements Disposable {
   }
 
   #ask(method: string): Promise<Record<string, unknown>> {
-    this.#asked += 1
-    const id = this.#asked
+    this.#lastId += 1
+    const id = this.#lastId
     this.#inspector.send(JSON.stringify({ id, method }))
     return new Promise(resolve => this.#answers.set(id, resolve))
   }

@@ -39,7 +39,7 @@ export async function startProgram(
     if (child.exitCode === null && child.kill('SIGTERM')) await ended
   }
   const usage = () => {
-    const answer = new Promise<Usage>(resolve => child.once('message', (said: Usage) => resolve(said)))
+    const answer = new Promise<Usage>(resolve => child.once('message', (found: Usage) => resolve(found)))
     child.send('usage')
     return answer
   }

@@ -19,8 +19,8 @@ export interface RunningService extends AsyncDisposable {
 
 export interface ServiceOptions {
   /** The brokerage that SANDBOX is. */
-  readonly houseUrl: string
-  readonly houseSecret: string
+  readonly sandboxUrl: string
+  readonly sandboxSecret: string
   /** Node's own. */
   readonly flags?: readonly string[]
   /** Of an earlier start, which goes on there; without it the service has one of its own. */
@@ -56,15 +56,15 @@ export async function openHome(engine: Engine): Promise<ServiceHome> {
 }
 
 export async function startService(engine: Engine, options: ServiceOptions): Promise<RunningService> {
-  const { houseUrl, houseSecret, flags = [], home } = options
+  const { sandboxUrl, sandboxSecret, flags = [], home } = options
   await using undone = new AsyncDisposableStack()
   const { dataDir, databaseUrl } = home ?? undone.use(await openHome(engine))
   const env = {
     ...UNLIMITED,
     TRUNKLINE_PORT: '0',
     TRUNKLINE_DATA_DIR: dataDir,
-    TRUNKLINE_SANDBOX_URL: houseUrl,
-    TRUNKLINE_SANDBOX_CLIENT_SECRET: houseSecret,
+    TRUNKLINE_SANDBOX_URL: sandboxUrl,
+    TRUNKLINE_SANDBOX_CLIENT_SECRET: sandboxSecret,
     TRUNKLINE_LOG_FILE: join(dataDir, 'trunkline.log'),
     ...(databaseUrl === null ? {} : { TRUNKLINE_DATABASE_URL: databaseUrl }),
     ...options.env

@@ -6,7 +6,7 @@ import { type Engine, type RunningService, type ServiceOptions, startService } f
 /** A service with its sandbox, and users who are connected. Both are processes of their own. */
 export interface Stage extends RunningService {
   readonly controlUrl: string
-  readonly houseUrl: string
+  readonly sandboxUrl: string
   /** Connects a fresh user and gives what its requests need, with an account that can pay for anything. */
   user(): Promise<ConnectedUser>
 }
@@ -20,31 +20,31 @@ export interface ConnectedUser {
 
 export async function openStage(engine: Engine, options: Pick<ServiceOptions, 'env'> = {}): Promise<Stage> {
   await using undone = new AsyncDisposableStack()
-  const house = undone.use(await openHouse())
-  const service = undone.use(await startService(engine, { ...house.led, ...options }))
-  const user = () => connectedUser(service.platform, house.controlUrl)
+  const sandbox = undone.use(await startSandbox())
+  const service = undone.use(await startService(engine, { ...sandbox.serviceOptions, ...options }))
+  const user = () => connectedUser(service.platform, sandbox.controlUrl)
   const parts = undone.move()
-  const { controlUrl } = house
-  return { ...service, controlUrl, houseUrl: house.led.houseUrl, user, [Symbol.asyncDispose]: () => parts.disposeAsync() }
+  const { controlUrl } = sandbox
+  return { ...service, controlUrl, sandboxUrl: sandbox.serviceOptions.sandboxUrl, user, [Symbol.asyncDispose]: () => parts.disposeAsync() }
 }
 
 /** The sandbox brokerage as a program. */
-export interface House extends AsyncDisposable {
+export interface Sandbox extends AsyncDisposable {
   readonly controlUrl: string
   /** What leads a service to it. */
-  readonly led: Pick<ServiceOptions, 'houseUrl' | 'houseSecret'>
+  readonly serviceOptions: Pick<ServiceOptions, 'sandboxUrl' | 'sandboxSecret'>
 }
 
 /** @param env settings of the sandbox beyond those of every bench */
-export async function openHouse(env: Readonly<Record<string, string>> = {}): Promise<House> {
-  const house = await startProgram('packages/sandbox/src/main.ts', '{"event":"ready"', {
+export async function startSandbox(env: Readonly<Record<string, string>> = {}): Promise<Sandbox> {
+  const sandbox = await startProgram('packages/sandbox/src/main.ts', '{"event":"ready"', {
     SANDBOX_PORT: '0',
     SANDBOX_CLIENT_SECRET: SECRET,
     SANDBOX_REDIRECT_URIS: CALLBACK,
     ...env
   })
-  const { url: houseUrl, control_url: controlUrl } = JSON.parse(house.ready)
-  return { controlUrl, led: { houseUrl, houseSecret: SECRET }, [Symbol.asyncDispose]: () => house[Symbol.asyncDispose]() }
+  const { url: sandboxUrl, control_url: controlUrl } = JSON.parse(sandbox.ready)
+  return { controlUrl, serviceOptions: { sandboxUrl, sandboxSecret: SECRET }, [Symbol.asyncDispose]: () => sandbox[Symbol.asyncDispose]() }
 }
 
 const SECRET = 'a-secret-of-the-benchmark-only-0123456789'

@@ -5,7 +5,7 @@ export interface Usage {
   /** Processor time of all its threads, in milliseconds. */
   readonly processorMs: number
   /** The longest that its event loop worked on one thing: processor time of its main thread, in milliseconds. What other programs take is not in it. */
-  readonly turnMs: number
+  readonly blockedMs: number
 }
 
 /** Whatever takes longer is between two looks alone. */
@@ -19,18 +19,18 @@ function mainThreadMs(): number {
 if (isMainThread) {
   let last = process.cpuUsage()
   let looked = mainThreadMs()
-  let turnMs = 0
+  let blockedMs = 0
   setInterval(() => {
     const now = mainThreadMs()
-    turnMs = Math.max(turnMs, now - looked)
+    blockedMs = Math.max(blockedMs, now - looked)
     looked = now
   }, LOOK_MS).unref()
   process.on('message', question => {
     if (question !== 'usage') return
     const { user, system } = process.cpuUsage(last)
-    process.send?.({ processorMs: (user + system) / 1_000, turnMs } satisfies Usage)
+    process.send?.({ processorMs: (user + system) / 1_000, blockedMs } satisfies Usage)
     last = process.cpuUsage()
-    turnMs = 0
+    blockedMs = 0
   })
   process.channel?.unref()
 }

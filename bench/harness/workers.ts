@@ -4,15 +4,15 @@ import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
 /** Questions by name: what each takes and gives. Plain data both ways. */
-export type Questions = Readonly<Record<string, { readonly input: unknown; readonly output: unknown }>>
+export type Requests = Readonly<Record<string, { readonly input: unknown; readonly output: unknown }>>
 
-export interface Worker<Asked extends Questions> extends AsyncDisposable {
+export interface Worker<Calls extends Requests> extends AsyncDisposable {
   readonly pid: number
-  ask<Name extends keyof Asked & string>(name: Name, input: Asked[Name]['input']): Promise<Asked[Name]['output']>
+  ask<Name extends keyof Calls & string>(name: Name, input: Calls[Name]['input']): Promise<Calls[Name]['output']>
 }
 
-export type Answers<Asked extends Questions> = {
-  readonly [Name in keyof Asked]: (input: Asked[Name]['input']) => Promise<Asked[Name]['output']> | Asked[Name]['output']
+export type Answers<Calls extends Requests> = {
+  readonly [Name in keyof Calls]: (input: Calls[Name]['input']) => Promise<Calls[Name]['output']> | Calls[Name]['output']
 }
 
 interface Answered {
@@ -22,11 +22,11 @@ interface Answered {
 }
 
 /** Starts a program that calls {@link answering}. `flags` are Node's. */
-export function startWorker<Asked extends Questions>(path: string, flags: readonly string[] = []): Worker<Asked> {
+export function startWorker<Calls extends Requests>(path: string, flags: readonly string[] = []): Worker<Calls> {
   const program = fileURLToPath(new URL(`../../${path}`, import.meta.url))
   const child = fork(program, [], { execArgv: [...process.execArgv, ...flags], serialization: 'advanced' })
   const waiting = new Map<number, PromiseWithResolvers<unknown>>()
-  let asked = 0
+  let lastId = 0
   let hasEnded = false
   child.on('message', (answer: Answered) => {
     const { resolve, reject } = waiting.get(answer.id) ?? {}
@@ -46,8 +46,8 @@ export function startWorker<Asked extends Questions>(path: string, flags: readon
     ask(name, input) {
       if (hasEnded) return Promise.reject(new Error(`${path} has ended`))
       const answer = Promise.withResolvers<unknown>()
-      waiting.set(++asked, answer)
-      child.send({ id: asked, name, input })
+      waiting.set(++lastId, answer)
+      child.send({ id: lastId, name, input })
       // Both ends are typed by the same `Asked`.
       return answer.promise as Promise<never>
     },
@@ -59,7 +59,7 @@ export function startWorker<Asked extends Questions>(path: string, flags: readon
 }
 
 /** Answers the questions of whoever started this process, until they have no more. */
-export function answering<Asked extends Questions>(answers: Answers<Asked>): void {
+export function answering<Calls extends Requests>(answers: Answers<Calls>): void {
   process.on('message', async ({ id, name, input }: { readonly id: number; readonly name: string; readonly input: never }) => {
     try {
       process.send?.({ id, output: await answers[name]?.(input) })

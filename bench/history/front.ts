@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http'
 import { connect } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { SYMBOL } from './questions.ts'
+import { SYMBOL } from './queries.ts'
 
 const HOST = '127.0.0.1'
 const BARS = '/api/v1/bars'
@@ -24,8 +24,8 @@ export class Front implements AsyncDisposable {
 
   private constructor(server: Server) {
     this.#server = server
-    server.on('request', (asked, answer) => this.#answer(asked, answer))
-    server.on('upgrade', (asked, socket, head) => this.#upgrade(asked, socket, head))
+    server.on('request', (incoming, answer) => this.#answer(incoming, answer))
+    server.on('upgrade', (incoming, socket, head) => this.#upgrade(incoming, socket, head))
   }
 
   static async open(): Promise<Front> {
@@ -51,8 +51,8 @@ export class Front implements AsyncDisposable {
     const days: Day[] = []
     for (let cursor: string | null = ''; cursor !== null; ) {
       const from = new Date(FIRST_MS).toISOString()
-      const asked: string = `symbol=${SYMBOL}&interval=1d&limit=${PAGE}&from=${from}${cursor === '' ? '' : `&cursor=${cursor}`}`
-      const answer: Response = await fetch(`http://${HOST}:${this.#port}${BARS}?${asked}`, {
+      const query: string = `symbol=${SYMBOL}&interval=1d&limit=${PAGE}&from=${from}${cursor === '' ? '' : `&cursor=${cursor}`}`
+      const answer: Response = await fetch(`http://${HOST}:${this.#port}${BARS}?${query}`, {
         headers: { authorization: `Bearer ${token}` }
       })
       const { items, next } = Object(await answer.json())
@@ -68,24 +68,24 @@ export class Front implements AsyncDisposable {
     this.#server.closeAllConnections()
   }
 
-  #answer(asked: IncomingMessage, answer: ServerResponse): void {
-    const { pathname, searchParams } = new URL(asked.url ?? '', this.url)
+  #answer(incoming: IncomingMessage, answer: ServerResponse): void {
+    const { pathname, searchParams } = new URL(incoming.url ?? '', this.url)
     if (pathname === BARS && searchParams.get('interval') === '1d' && searchParams.get('symbol') === SYMBOL)
       return void answer.setHeader('content-type', 'application/json').end(this.#page(searchParams))
-    const { method, url: path, headers } = asked
+    const { method, url: path, headers } = incoming
     const passed = request({ host: HOST, port: this.#port, method, path, headers }, found => {
       answer.writeHead(found.statusCode ?? 502, found.headers)
       found.pipe(answer)
     })
     passed.once('error', () => answer.destroy())
-    asked.pipe(passed)
+    incoming.pipe(passed)
   }
 
-  #page(asked: URLSearchParams): string {
-    const [from, to] = [asked.get('from') ?? '', asked.get('to') ?? ''].map(text => Date.parse(text))
+  #page(query: URLSearchParams): string {
+    const [from, to] = [query.get('from') ?? '', query.get('to') ?? ''].map(text => Date.parse(text))
     const found = this.#days.filter(({ start }) => Date.parse(start) >= (from ?? 0) && Date.parse(start) < (to ?? 0))
-    const first = Number(asked.get('cursor') ?? '0')
-    const upTo = first + Number(asked.get('limit') ?? PAGE)
+    const first = Number(query.get('cursor') ?? '0')
+    const upTo = first + Number(query.get('limit') ?? PAGE)
     const now = new Date().toISOString()
     return JSON.stringify({
       as_of: now,
@@ -96,14 +96,14 @@ export class Front implements AsyncDisposable {
   }
 
   #upgrade({ method, url, rawHeaders }: IncomingMessage, socket: Duplex, head: Buffer): void {
-    const house = connect({ host: HOST, port: this.#port, noDelay: true })
+    const upstream = connect({ host: HOST, port: this.#port, noDelay: true })
     const lines = Array.from({ length: rawHeaders.length / 2 }, (_, at) => `${rawHeaders[2 * at]}: ${rawHeaders[2 * at + 1]}`)
-    house.write(`${[`${method} ${url} HTTP/1.1`, ...lines].join('\r\n')}\r\n\r\n`)
-    house.write(head)
-    socket.pipe(house).pipe(socket)
+    upstream.write(`${[`${method} ${url} HTTP/1.1`, ...lines].join('\r\n')}\r\n\r\n`)
+    upstream.write(head)
+    socket.pipe(upstream).pipe(socket)
     for (const [one, other] of [
-      [socket, house],
-      [house, socket]
+      [socket, upstream],
+      [upstream, socket]
     ] as const)
       one.on('error', () => undefined).once('close', () => other.destroy())
   }

@@ -1,15 +1,15 @@
 /** What past bars cost the whole service: of each question that a process which has just started is asked, its processor time and its longest turn. */
 
 import { parseArgs } from 'node:util'
+import { InvalidOptions } from '../harness/errors.ts'
 import { type Figure, Figures } from '../harness/figures.ts'
 import { freePort } from '../harness/heap.ts'
 import { WITH_USAGE } from '../harness/processes.ts'
-import { NotAsked } from '../harness/refusals.ts'
 import { ENGINES, type Engine, openHome, type RunningService, type ServiceOptions, startService } from '../harness/service.ts'
-import { type ConnectedUser, connectedUser, openHouse } from '../harness/stage.ts'
+import { type ConnectedUser, connectedUser, startSandbox } from '../harness/stage.ts'
 import { until } from '../harness/wait.ts'
 import { Front } from './front.ts'
-import { QUESTIONS, type Question } from './questions.ts'
+import { QUERIES, type Query } from './queries.ts'
 import { type Access, barsOf, Session } from './reader.ts'
 
 const PROCESSOR_MS_MAX = 500
@@ -23,16 +23,16 @@ export async function history(options: readonly string[]): Promise<void> {
     options: { engine: { type: 'string', default: 'postgres' }, only: { type: 'string' }, profile: { type: 'string' } }
   })
   const engine = ENGINES.find(name => name === values.engine)
-  if (engine === undefined) throw new NotAsked(`--engine takes ${ENGINES.join(' or ')}, not ${values.engine}`)
-  const asked = QUESTIONS.filter(({ what, by }) => values.only === undefined || `${by}: ${what}`.includes(values.only))
-  if (asked.length === 0)
-    throw new NotAsked(`--only takes a part of one of: ${QUESTIONS.map(({ what, by }) => `${by}: ${what}`).join('; ')}`)
+  if (engine === undefined) throw new InvalidOptions(`--engine takes ${ENGINES.join(' or ')}, not ${values.engine}`)
+  const selected = QUERIES.filter(({ what, by }) => values.only === undefined || `${by}: ${what}`.includes(values.only))
+  if (selected.length === 0)
+    throw new InvalidOptions(`--only takes a part of one of: ${QUERIES.map(({ what, by }) => `${by}: ${what}`).join('; ')}`)
   const flags = values.profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${values.profile}`]
   const found = new Figures(['Found'])
-  const tell = (figure: Figure) => found.add('Found', figure)
+  const record = (figure: Figure) => found.add('Found', figure)
   await using scene = await openScene(engine, flags)
-  for (const question of asked) await scene.cold(async started => tell(await costOf(started, question)))
-  if (values.only === undefined) await scene.cold(async started => tell(await besideOf(started)))
+  for (const query of selected) await scene.cold(async started => record(await costOf(started, query)))
+  if (values.only === undefined) await scene.cold(async started => record(await besideOf(started)))
   process.stdout.write(`\n${found.table()}`)
 }
 
@@ -52,15 +52,17 @@ async function openScene(engine: Engine, flags: readonly string[]): Promise<Scen
   const port = await freePort()
   front.leadTo(port)
   // Shares keep the exchange's hours, as at any broker.
-  const house = undone.use(await openHouse({ SANDBOX_CALENDAR: 'exchange', SANDBOX_PORT: String(port), SANDBOX_PUBLIC_URL: front.url }))
+  const sandbox = undone.use(
+    await startSandbox({ SANDBOX_CALENDAR: 'exchange', SANDBOX_PORT: String(port), SANDBOX_PUBLIC_URL: front.url })
+  )
   const home = undone.use(await openHome(engine))
-  const led = { ...house.led, houseUrl: front.url }
-  const user = await userOf(engine, house.controlUrl, { ...led, home })
-  await front.lookBack(await tokenAt(house.controlUrl, user.username))
+  const serviceOptions = { ...sandbox.serviceOptions, sandboxUrl: front.url }
+  const user = await userOf(engine, sandbox.controlUrl, { ...serviceOptions, home })
+  await front.lookBack(await tokenAt(sandbox.controlUrl, user.username))
   const parts = undone.move()
   return {
     async cold(work) {
-      await using running = await startService(engine, { ...led, home, flags: [...flags, ...WITH_USAGE] })
+      await using running = await startService(engine, { ...serviceOptions, home, flags: [...flags, ...WITH_USAGE] })
       await work({ running, access: await accessOf(running, user) })
     },
     [Symbol.asyncDispose]: () => parts.disposeAsync()
@@ -97,13 +99,13 @@ async function calm({ service }: RunningService): Promise<void> {
   })
 }
 
-async function costOf({ running, access }: Started, question: Question): Promise<Figure> {
+async function costOf({ running, access }: Started, query: Query): Promise<Figure> {
   await calm(running)
-  const bars = await barsOf(access, question)
-  const { processorMs, turnMs } = await running.service.usage()
+  const bars = await barsOf(access, query)
+  const { processorMs, blockedMs } = await running.service.usage()
   return {
-    what: `${question.by}: ${question.what}`,
-    found: `${processorMs.toFixed(0)} ms of processor, longest turn ${turnMs.toFixed(0)} ms (${bars} bars)`,
+    what: `${query.by}: ${query.what}`,
+    found: `${processorMs.toFixed(0)} ms of processor, longest turn ${blockedMs.toFixed(0)} ms (${bars} bars)`,
     target: `at most ${PROCESSOR_MS_MAX} ms`,
     reached: processorMs <= PROCESSOR_MS_MAX
   }
@@ -120,7 +122,7 @@ async function besideOf({ running, access }: Started): Promise<Figure> {
   }
   await small()
   const alone = await small()
-  const dear = QUESTIONS.find(({ by, interval }) => by === 'subscribe' && interval === '4m')
+  const dear = QUERIES.find(({ by, interval }) => by === 'subscribe' && interval === '4m')
   if (dear === undefined || dear.by === 'REST') throw new Error('nothing dear is asked')
   const began = performance.now()
   const whole = session.bars(dear).then(() => performance.now() - began)

@@ -1,5 +1,5 @@
 import { WebSocket } from 'ws'
-import { type Question, SYMBOL } from './questions.ts'
+import { type Query, SYMBOL } from './queries.ts'
 
 const ANSWER_MS = 60_000
 /** Bars of a backfill follow each other at once. */
@@ -17,18 +17,18 @@ export interface Access {
 }
 
 /** Asks, and gives how many bars came. @throws Error with the service's words when it refused */
-export async function barsOf(access: Access, question: Question): Promise<number> {
-  if (question.by === 'REST') return await overRest(access, question)
+export async function barsOf(access: Access, query: Query): Promise<number> {
+  if (query.by === 'REST') return await overRest(access, query)
   using session = await Session.open(access)
-  return await session.bars(question)
+  return await session.bars(query)
 }
 
-async function overRest({ baseUrl, connectionId, headers }: Access, question: Extract<Question, { by: 'REST' }>): Promise<number> {
-  const { interval, start, end, limit } = question
-  const asked = new URLSearchParams({ symbol: SYMBOL, interval, start, end, limit: String(limit) })
-  const answer = await fetch(`${baseUrl}/connections/${connectionId}/market-data/bars?${asked}`, { headers })
+async function overRest({ baseUrl, connectionId, headers }: Access, query: Extract<Query, { by: 'REST' }>): Promise<number> {
+  const { interval, start, end, limit } = query
+  const params = new URLSearchParams({ symbol: SYMBOL, interval, start, end, limit: String(limit) })
+  const answer = await fetch(`${baseUrl}/connections/${connectionId}/market-data/bars?${params}`, { headers })
   const { bars } = Object(await answer.json())
-  if (!Array.isArray(bars)) throw new Error(`${question.what}: ${answer.status}`)
+  if (!Array.isArray(bars)) throw new Error(`${query.what}: ${answer.status}`)
   return bars.length
 }
 
@@ -37,13 +37,13 @@ export class Session implements Disposable {
   readonly #socket: WebSocket
   readonly #closed = new Map<string, number>()
   readonly #answers = new Map<string, Record<string, unknown>>()
-  #asked = 0
+  #lastId = 0
   #lastAt = 0
   #stirred: () => void = () => undefined
 
   private constructor(socket: WebSocket) {
     this.#socket = socket
-    socket.on('message', data => this.#hear(Object(JSON.parse(String(data)))))
+    socket.on('message', data => this.#onMessage(Object(JSON.parse(String(data)))))
   }
 
   static async open({ baseUrl, token }: Access): Promise<Session> {
@@ -56,16 +56,16 @@ export class Session implements Disposable {
   }
 
   /** Asks for past bars, and gives how many came; of a subscription when as many came as were asked for, or no more come. */
-  async bars(question: Exclude<Question, { by: 'REST' }>): Promise<number> {
-    if (question.by === 'snapshot') {
-      const { interval, start, end } = question
-      const asked = { action: 'snapshot', symbol: SYMBOL, data_type: 'bars', interval, start_time: start, end_time: end }
-      const { data } = await this.#answer(asked)
+  async bars(query: Exclude<Query, { by: 'REST' }>): Promise<number> {
+    if (query.by === 'snapshot') {
+      const { interval, start, end } = query
+      const command = { action: 'snapshot', symbol: SYMBOL, data_type: 'bars', interval, start_time: start, end_time: end }
+      const { data } = await this.#answer(command)
       return Array.isArray(data) ? data.length : 0
     }
-    const { interval, session, count } = question
-    const asked = { action: 'subscribe', channel: 'bars', symbol: SYMBOL, interval, session, backfill_nbars: count }
-    const id = String((await this.#answer(asked)).sub_id)
+    const { interval, session, count } = query
+    const command = { action: 'subscribe', channel: 'bars', symbol: SYMBOL, interval, session, backfill_nbars: count }
+    const id = String((await this.#answer(command)).sub_id)
     await this.#until(`${count} bars`, () => (this.#closed.get(id) ?? 0) >= count || this.#isQuiet(id))
     return this.#closed.get(id) ?? 0
   }
@@ -75,8 +75,8 @@ export class Session implements Disposable {
   }
 
   async #answer(request: object): Promise<Record<string, unknown>> {
-    this.#asked += 1
-    const id = String(this.#asked)
+    this.#lastId += 1
+    const id = String(this.#lastId)
     this.#socket.send(JSON.stringify({ ...request, request_id: id }))
     await this.#until(JSON.stringify(request), () => this.#answers.has(id))
     const answer = this.#answers.get(id) ?? {}
@@ -89,7 +89,7 @@ export class Session implements Disposable {
     return this.#closed.has(id) && performance.now() - this.#lastAt > QUIET_MS
   }
 
-  #hear(message: Record<string, unknown>): void {
+  #onMessage(message: Record<string, unknown>): void {
     if (typeof message.request_id === 'string') this.#answers.set(message.request_id, message)
     else if (message.st === 'c') {
       const id = String(message.sub_id)

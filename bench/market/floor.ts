@@ -4,8 +4,8 @@ import { createServer } from 'node:http'
 import { WebSocket, WebSocketServer } from 'ws'
 import { framed, framedBytes } from '../../packages/server/src/stream/frame.ts'
 import { answering } from '../harness/workers.ts'
-import type { FloorQuestions } from './floor-questions.ts'
-import { READERS } from './house/streams.ts'
+import type { FloorRequests } from './floor-requests.ts'
+import { READERS } from './sandbox/streams.ts'
 
 interface RawTrade {
   readonly s: string
@@ -16,11 +16,11 @@ interface RawTrade {
 }
 
 const clients = new Set<(texts: readonly string[], bytes: number) => void>()
-let owed: string[] = []
-let owedBytes = 0
+let pending: string[] = []
+let pendingBytes = 0
 
-answering<FloorQuestions>({
-  async open({ houseUrl, symbols }) {
+answering<FloorRequests>({
+  async open({ sandboxUrl, symbols }) {
     const server = createServer()
     const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false, clientTracking: false })
     server.on('upgrade', (request, socket, head) => {
@@ -33,33 +33,33 @@ answering<FloorQuestions>({
     })
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
     const address = server.address()
-    await read(houseUrl, new Map(symbols.map((symbol, index) => [symbol, String(index + 1)])))
+    await read(sandboxUrl, new Map(symbols.map((symbol, index) => [symbol, String(index + 1)])))
     return { url: `ws://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}/` }
   }
 })
 
-async function read(houseUrl: string, subIds: ReadonlyMap<string, string>): Promise<void> {
-  const ws = new WebSocket(`${houseUrl.replace(/^http/, 'ws')}/market/v1`, { perMessageDeflate: false })
+async function read(sandboxUrl: string, subIds: ReadonlyMap<string, string>): Promise<void> {
+  const ws = new WebSocket(`${sandboxUrl.replace(/^http/, 'ws')}/market/v1`, { perMessageDeflate: false })
   const ready = Promise.withResolvers<void>()
   ws.on('open', () => ws.send(JSON.stringify({ op: 'login', token: READERS[0] })))
   ws.on('error', ready.reject)
   ws.on('message', data => {
     const message: { readonly ev?: string; readonly items?: readonly RawTrade[] } = JSON.parse(data.toString())
     if (message.ev === 'ready') ready.resolve()
-    for (const { s, p, z, x, at } of message.items ?? []) give(JSON.stringify({ p, s: z, n: x, ts: at, sub_id: subIds.get(s) }))
+    for (const { s, p, z, x, at } of message.items ?? []) enqueue(JSON.stringify({ p, s: z, n: x, ts: at, sub_id: subIds.get(s) }))
   })
   await ready.promise
 }
 
-function give(text: string): void {
-  if (owed.length === 0) setImmediate(flush)
-  owed.push(text)
-  owedBytes += framedBytes(text.length)
+function enqueue(text: string): void {
+  if (pending.length === 0) setImmediate(flush)
+  pending.push(text)
+  pendingBytes += framedBytes(text.length)
 }
 
 function flush(): void {
-  const [texts, bytes] = [owed, owedBytes]
-  owed = []
-  owedBytes = 0
+  const [texts, bytes] = [pending, pendingBytes]
+  pending = []
+  pendingBytes = 0
   for (const send of clients) send(texts, bytes)
 }

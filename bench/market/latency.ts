@@ -10,27 +10,27 @@ const MEDIAN_MS_MAX = 1
 const P99_MS_MAX = 8
 
 /** What the service adds to the way of a trade at a steady rate: trade by trade, less what the same trade took at the front's own stream. */
-export async function latency({ scene, seconds, tell }: PartOptions): Promise<void> {
-  const { desk, streamUrl, token, symbols } = scene
-  await desk.ask('attend', { url: streamUrl, token, reader: 'service', symbols })
-  await desk.ask('listen', null)
-  const talk = { batch: BATCH, perSecond: PER_SECOND, windowMax: WINDOW }
-  await desk.ask('talk', { ...talk, seconds: WARM_SECONDS })
-  const { latencies, direct, total, spanMs } = await desk.ask('talk', { ...talk, seconds })
-  const kept = (total * 1_000) / spanMs
-  if (kept < 0.98 * PER_SECOND) throw new Error(`only ${Math.round(kept)} trades a second could be told, ${PER_SECOND} were to be`)
+export async function latency({ scene, seconds, record }: PartOptions): Promise<void> {
+  const { driver, streamUrl, token, symbols } = scene
+  await driver.ask('attend', { url: streamUrl, token, reader: 'service', symbols })
+  await driver.ask('listen', null)
+  const plan = { batch: BATCH, perSecond: PER_SECOND, windowMax: WINDOW }
+  await driver.ask('feed', { ...plan, seconds: WARM_SECONDS })
+  const { latencies, direct, total, spanMs } = await driver.ask('feed', { ...plan, seconds })
+  const achieved = (total * 1_000) / spanMs
+  if (achieved < 0.98 * PER_SECOND) throw new Error(`only ${Math.round(achieved)} trades a second could be told, ${PER_SECOND} were to be`)
   // Trade by trade, so that a pause of the front or of the client is not the service's.
   const added = spreadOf([...latencies].map((latency, number) => latency - (direct[number] ?? Number.NaN)))
   const [ours, theirs] = [spreadOf([...latencies]), spreadOf([...direct])]
   const pair = (of: (spread: Spread) => number) => `${of(added).toFixed(2)} ms (${of(ours).toFixed(2)}, house ${of(theirs).toFixed(2)})`
   const rate = PER_SECOND.toLocaleString('en')
-  tell({
+  record({
     what: `Added to a trade's way at ${rate} /s: median`,
     found: pair(({ median }) => median),
     target: `at most ${MEDIAN_MS_MAX} ms`,
     reached: added.median <= MEDIAN_MS_MAX
   })
-  tell({
+  record({
     what: `Added to a trade's way at ${rate} /s: 99th percentile`,
     found: pair(({ p99 }) => p99),
     target: `at most ${P99_MS_MAX} ms`,

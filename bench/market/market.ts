@@ -1,9 +1,9 @@
 /** What market data costs: from the house's feed to the client beside a floor, delays, memory, snapshots; and the adapter's parser beside what others would use. */
 
 import { parseArgs } from 'node:util'
+import { InvalidOptions } from '../harness/errors.ts'
 import { type Figure, Figures } from '../harness/figures.ts'
 import { pin } from '../harness/pinning.ts'
-import { NotAsked } from '../harness/refusals.ts'
 import { ENGINES } from '../harness/service.ts'
 import { latency } from './latency.ts'
 import { memory } from './memory.ts'
@@ -35,20 +35,20 @@ export async function market(options: readonly string[]): Promise<void> {
   const only = values.only?.split(',') ?? PARTS
   const engine = ENGINES.find(name => name === values.engine)
   const strange = only.filter(part => !PARTS.includes(part))
-  if (strange.length > 0) throw new NotAsked(`--only takes ${PARTS.join(', ')}, not ${strange.join(', ')}`)
-  if (engine === undefined) throw new NotAsked(`--engine takes ${ENGINES.join(' or ')}, not ${values.engine}`)
+  if (strange.length > 0) throw new InvalidOptions(`--only takes ${PARTS.join(', ')}, not ${strange.join(', ')}`)
+  if (engine === undefined) throw new InvalidOptions(`--engine takes ${ENGINES.join(' or ')}, not ${values.engine}`)
   const flags = values.profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${values.profile}`]
   if (!pin(process.pid, 'others')) process.stdout.write('nothing is pinned to a core: that takes a second one, and taskset\n')
   const found = new Figures(['Found'])
-  const tell = (figure: Figure) => found.add('Found', figure)
+  const record = (figure: Figure) => found.add('Found', figure)
   if (only.some(part => ['throughput', 'latency', 'snapshot'].includes(part))) {
     await using scene = await openScene({ engine, flags, symbols: SYMBOLS })
-    const part = { scene, seconds, flags, tell }
+    const part = { scene, seconds, flags, record }
     if (only.includes('throughput')) await throughput(part)
     if (only.includes('latency')) await latency(part)
     if (only.includes('snapshot')) await snapshots(part)
   }
-  if (only.includes('memory')) await memory({ engine, times: seconds < FEW_SECONDS ? 1 : MEMORY_TIMES, tell })
-  if (only.includes('parsers')) await parsers({ seconds, recorded: values.recorded ?? null, tell })
+  if (only.includes('memory')) await memory({ engine, times: seconds < FEW_SECONDS ? 1 : MEMORY_TIMES, record })
+  if (only.includes('parsers')) await parsers({ seconds, recorded: values.recorded ?? null, record })
   process.stdout.write(`\n${found.table()}`)
 }

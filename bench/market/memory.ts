@@ -16,16 +16,16 @@ export interface MemoryOptions {
   readonly engine: Engine
   /** Services that are measured one after the other, each from its start. */
   readonly times: number
-  readonly tell: (figure: Figure) => void
+  readonly record: (figure: Figure) => void
 }
 
 /** What subscriptions cost: resident memory of a service with them less that of the same service before them, sockets and all. */
-export async function memory({ engine, times, tell }: MemoryOptions): Promise<void> {
+export async function memory({ engine, times, record }: MemoryOptions): Promise<void> {
   const found: { readonly resident: number; readonly heap: number }[] = []
   for (let time = 0; time < times; time += 1) found.push(await kilobytesOfSubscription(engine))
   const resident = median(found.map(one => one.resident))
   const each = found.map(one => one.resident.toFixed(2)).join(', ')
-  tell({
+  record({
     what: `${SUBSCRIPTIONS.toLocaleString('en')} subscriptions over ${SESSIONS} sockets: resident memory of a subscription`,
     found: `${resident.toFixed(2)} KB (${each}; heap ${median(found.map(one => one.heap)).toFixed(2)} KB)`,
     target: `at most ${KB_MAX} KB`,
@@ -36,14 +36,14 @@ export async function memory({ engine, times, tell }: MemoryOptions): Promise<vo
 async function kilobytesOfSubscription(engine: Engine): Promise<{ readonly resident: number; readonly heap: number }> {
   const handle = await collectable()
   await using scene = await openScene({ engine, flags: handle.flags, symbols: SYMBOLS })
-  const { desk, streamUrl: url, token, symbols, running } = scene
+  const { driver, streamUrl: url, token, symbols, running } = scene
   using heap = await Heap.of(running.service.pid, handle)
-  const asked = CHANNELS.flatMap(channel => symbols.map(symbol => ({ channel, symbol })))
+  const subscriptions = CHANNELS.flatMap(channel => symbols.map(symbol => ({ channel, symbol })))
   // The first sessions bring the code along, which is no subscription's.
-  await desk.ask('idle', { url, token, sessions: WARM_SESSIONS, asked })
-  await desk.ask('leave', null)
+  await driver.ask('idle', { url, token, sessions: WARM_SESSIONS, subscriptions })
+  await driver.ask('leave', null)
   const empty = { resident: await heap.settledMb(), heap: await heap.usedMb() }
-  await desk.ask('idle', { url, token, sessions: SESSIONS, asked })
+  await driver.ask('idle', { url, token, sessions: SESSIONS, subscriptions })
   const full = { resident: await heap.settledMb(), heap: await heap.usedMb() }
   const each = (megabytes: number) => (megabytes * 1_024) / SUBSCRIPTIONS
   return { resident: each(full.resident - empty.resident), heap: each(full.heap - empty.heap) }

@@ -2,13 +2,13 @@ import { CLIENT_SECRET, CrashPlatform, type CrashUser, SandboxProcess } from '..
 import { pin } from '../harness/pinning.ts'
 import { type Engine, type RunningService, startService } from '../harness/service.ts'
 import { startWorker, type Worker } from '../harness/workers.ts'
-import type { DeskQuestions } from './desk-questions.ts'
+import type { DriverRequests } from './driver-requests.ts'
 
 /** The service as a program, a real house behind the desk's front, and a user who is connected there. */
 export interface Scene extends AsyncDisposable {
   readonly running: RunningService
-  readonly desk: Worker<DeskQuestions>
-  readonly houseUrl: string
+  readonly driver: Worker<DriverRequests>
+  readonly sandboxUrl: string
   /** Where the market data stream is. */
   readonly streamUrl: string
   /** What the house lists, shares first. */
@@ -26,23 +26,23 @@ export interface SceneOptions {
 
 export async function openScene({ engine, flags, symbols: wanted }: SceneOptions): Promise<Scene> {
   await using undone = new AsyncDisposableStack()
-  const desk = undone.use(startWorker<DeskQuestions>('bench/market/desk.ts'))
-  const { url: houseUrl } = await desk.ask('open', null)
-  const house = undone.use(await SandboxProcess.start(houseUrl))
-  await desk.ask('lead', { port: house.port })
-  const running = undone.use(await startService(engine, { houseUrl, houseSecret: CLIENT_SECRET, flags }))
+  const driver = undone.use(startWorker<DriverRequests>('bench/market/driver.ts'))
+  const { url: sandboxUrl } = await driver.ask('open', null)
+  const sandbox = undone.use(await SandboxProcess.start(sandboxUrl))
+  await driver.ask('lead', { port: sandbox.port })
+  const running = undone.use(await startService(engine, { sandboxUrl, sandboxSecret: CLIENT_SECRET, flags }))
   pin(running.service.pid, 'measured')
   const { baseUrl, clientId, clientSecret } = running.platform
   const platform = new CrashPlatform(() => ({ base_url: baseUrl, client_id: clientId, client_secret: clientSecret }))
-  const login = await house.login()
+  const login = await sandbox.login()
   const user = await platform.user('market-1', login)
-  const symbols = await listed(house, login.username, wanted)
+  const symbols = await listed(sandbox, login.username, wanted)
   const token = await tokenOf(user)
   const parts = undone.move()
   return {
     running,
-    desk,
-    houseUrl,
+    driver,
+    sandboxUrl,
     streamUrl: `${baseUrl.replace(/^http/, 'ws')}/market-data/stream`,
     symbols,
     token,
@@ -57,9 +57,9 @@ async function tokenOf(user: CrashUser): Promise<string> {
   return body.access_token
 }
 
-async function listed(house: SandboxProcess, username: string, count: number): Promise<readonly string[]> {
-  const { access_token: token } = await house.control('POST', `/logins/${username}/token`, {})
-  const answer = await fetch(`http://127.0.0.1:${house.port}/api/v1/instruments?limit=${count}`, {
+async function listed(sandbox: SandboxProcess, username: string, count: number): Promise<readonly string[]> {
+  const { access_token: token } = await sandbox.control('POST', `/logins/${username}/token`, {})
+  const answer = await fetch(`http://127.0.0.1:${sandbox.port}/api/v1/instruments?limit=${count}`, {
     headers: { authorization: `Bearer ${token}` }
   })
   const { items } = Object(await answer.json())

@@ -12,27 +12,27 @@ const SYMBOL = 'BTC/USD'
 const QUIET_SHARE_MAX = 0.05
 
 /** How long after the house's first byte of 10,000 bars the client has its own. Each time another window, so that nobody remembers it. */
-export async function snapshots({ scene, tell }: PartOptions): Promise<void> {
-  const { desk, streamUrl: url, token } = scene
+export async function snapshots({ scene, record }: PartOptions): Promise<void> {
+  const { driver, streamUrl: url, token } = scene
   const newest = Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS
   const behind: number[] = []
-  const house: number[] = []
+  const sandbox: number[] = []
   const whole: number[] = []
   for (let time = 0; time < WARM + TIMES; time += 1) {
     const to = newest - time * MINUTE_MS
     const window = { from: new Date(to - BARS * MINUTE_MS).toISOString(), to: new Date(to).toISOString() }
-    const { houseMs, firstMs, lastMs, bars } = await desk.ask('snapshot', { url, token, symbol: SYMBOL, ...window })
+    const { sandboxMs, firstMs, lastMs, bars } = await driver.ask('snapshot', { url, token, symbol: SYMBOL, ...window })
     if (bars > BARS || bars < BARS * (1 - QUIET_SHARE_MAX)) throw new Error(`a snapshot of ${BARS} minutes has ${bars} bars`)
     if (time < WARM) continue
-    behind.push(firstMs - houseMs)
-    house.push(houseMs)
+    behind.push(firstMs - sandboxMs)
+    sandbox.push(sandboxMs)
     whole.push(lastMs)
   }
   const ms = (values: readonly number[]) => spreadOf(values).median.toFixed(1)
   const { median, max } = spreadOf(behind)
-  tell({
+  record({
     what: `A snapshot of ${BARS.toLocaleString('en')} bars: first byte after the house's own`,
-    found: `${median.toFixed(1)} ms (at most ${max.toFixed(1)} ms of ${TIMES}; the house began after ${ms(house)}, all was there after ${ms(whole)})`,
+    found: `${median.toFixed(1)} ms (at most ${max.toFixed(1)} ms of ${TIMES}; the house began after ${ms(sandbox)}, all was there after ${ms(whole)})`,
     target: `at most ${BEHIND_MS_MAX} ms`,
     reached: median <= BEHIND_MS_MAX
   })

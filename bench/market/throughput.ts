@@ -3,7 +3,7 @@ import { pin } from '../harness/pinning.ts'
 import { processorTimes } from '../harness/processor.ts'
 import { median } from '../harness/stats.ts'
 import { startWorker } from '../harness/workers.ts'
-import type { FloorQuestions } from './floor-questions.ts'
+import type { FloorRequests } from './floor-requests.ts'
 import type { Scene } from './scene.ts'
 
 /** Trades in one message of the house: what came in one turn leaves in one. */
@@ -21,7 +21,7 @@ export interface PartOptions {
   readonly scene: Scene
   readonly seconds: number
   readonly flags: readonly string[]
-  readonly tell: (figure: Figure) => void
+  readonly record: (figure: Figure) => void
 }
 
 interface Rate {
@@ -31,33 +31,33 @@ interface Rate {
 }
 
 /** From the house's market stream to the client's: as many trades as go through, beside the floor. Every one is checked at the client. */
-export async function throughput({ scene, seconds, flags, tell }: PartOptions): Promise<void> {
+export async function throughput({ scene, seconds, flags, record }: PartOptions): Promise<void> {
   const { symbols } = scene
-  await using floor = startWorker<FloorQuestions>('bench/market/floor.ts', flags)
+  await using floor = startWorker<FloorRequests>('bench/market/floor.ts', flags)
   pin(floor.pid, 'measured')
-  const { url: floorUrl } = await floor.ask('open', { houseUrl: scene.houseUrl, symbols })
+  const { url: floorUrl } = await floor.ask('open', { sandboxUrl: scene.sandboxUrl, symbols })
   for (const batch of BATCHES) {
     const [floors, services]: [Rate[], Rate[]] = [[], []]
     for (let round = 0; round < ROUNDS; round += 1) {
-      await scene.desk.ask('attend', { url: floorUrl, token: null, reader: 'floor', symbols })
+      await scene.driver.ask('attend', { url: floorUrl, token: null, reader: 'floor', symbols })
       floors.push(await rateOf(scene, floor.pid, batch, seconds / ROUNDS))
-      await scene.desk.ask('attend', { url: scene.streamUrl, token: scene.token, reader: 'service', symbols })
+      await scene.driver.ask('attend', { url: scene.streamUrl, token: scene.token, reader: 'service', symbols })
       services.push(await rateOf(scene, scene.running.service.pid, batch, seconds / ROUNDS))
     }
-    report(batch, symbols.length, floors, services, tell)
+    report(batch, symbols.length, floors, services, record)
   }
 }
 
-async function rateOf({ desk }: Scene, pid: number, batch: number, seconds: number): Promise<Rate> {
-  const talk = { batch, perSecond: null, windowMax: WINDOW }
-  await desk.ask('talk', { ...talk, seconds: WARM_SECONDS })
+async function rateOf({ driver }: Scene, pid: number, batch: number, seconds: number): Promise<Rate> {
+  const plan = { batch, perSecond: null, windowMax: WINDOW }
+  await driver.ask('feed', { ...plan, seconds: WARM_SECONDS })
   const taken = () => processorTimes({ measured: pid }).get('measured') ?? Number.NaN
   const before = taken()
-  const { total, spanMs } = await desk.ask('talk', { ...talk, seconds })
+  const { total, spanMs } = await driver.ask('feed', { ...plan, seconds })
   return { perSecond: (total * 1_000) / spanMs, micros: ((taken() - before) * 1_000) / total }
 }
 
-function report(batch: number, symbols: number, floors: readonly Rate[], services: readonly Rate[], tell: PartOptions['tell']): void {
+function report(batch: number, symbols: number, floors: readonly Rate[], services: readonly Rate[], record: PartOptions['record']): void {
   const of = (rates: readonly Rate[], figure: (rate: Rate) => number) => median(rates.map(figure))
   const [floor, service] = [of(floors, ({ perSecond }) => perSecond), of(services, ({ perSecond }) => perSecond)]
   const micros = (rates: readonly Rate[]) => of(rates, rate => rate.micros)
@@ -69,19 +69,19 @@ function report(batch: number, symbols: number, floors: readonly Rate[], service
   const percent = (share: number) => `${Math.round(100 * share)} %`
   const whole = (value: number) => Math.round(value).toLocaleString('en')
   const named = batch === 1 ? 'one to a message of the house' : `${batch} to a message of the house`
-  tell({
+  record({
     what: `Trades of ${symbols} symbols, ${named}, beside the floor`,
     found: `${percent(byRate)} (${whole(service)} of ${whole(floor)} /s; by processor time ${percent(byCost)})`,
     target: `at least ${percent(SHARE_LEAST)}`,
     reached: Math.min(byRate, byCost) >= SHARE_LEAST
   })
-  tell({
+  record({
     what: `… trades a second in one process on one core, ${named}`,
     found: `${whole(service)} /s`,
     target: batch === 1 ? '' : `at least ${whole(TRADES_LEAST)} /s`,
     reached: batch === 1 ? null : service >= TRADES_LEAST
   })
-  tell({
+  record({
     what: `… processor time of a trade, ${named}: service, floor`,
     found: `${micros(services).toFixed(2)}, ${micros(floors).toFixed(2)} µs`,
     target: '',

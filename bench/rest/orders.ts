@@ -15,23 +15,23 @@ export async function orderLatency(stage: Stage, seconds: number): Promise<reado
   using agent = new LoadAgent()
   const direct = await directTokens(stage, users)
   await atRate(RATE, 2, (_due, index) => agent.order(stage, users, `warm-${index}`, index))
-  const house = spreadOf(await atRate(RATE, seconds, (due, index) => agent.direct(stage, direct, due, index)))
+  const sandbox = spreadOf(await atRate(RATE, seconds, (due, index) => agent.direct(stage, direct, due, index)))
   const service = spreadOf(
     await atRate(RATE, seconds, async (due, index) => (await agent.order(stage, users, `lat-${index}`, index)).filledAt - due)
   )
-  const added = { median: service.median - house.median, p99: service.p99 - house.p99 }
+  const added = { median: service.median - sandbox.median, p99: service.p99 - sandbox.p99 }
   const target = TARGET[stage.engine]
   const of = (ours: number, theirs: number) => `${ours.toFixed(1)} − ${theirs.toFixed(1)} ms`
   return [
     line(
       `POST /orders to fill visible at ${RATE}/s: added median`,
-      `${added.median.toFixed(2)} ms (${of(service.median, house.median)})`,
+      `${added.median.toFixed(2)} ms (${of(service.median, sandbox.median)})`,
       `at most ${target.median} ms`,
       added.median <= target.median
     ),
     line(
       `… added 99th percentile`,
-      `${added.p99.toFixed(1)} ms (${of(service.p99, house.p99)})`,
+      `${added.p99.toFixed(1)} ms (${of(service.p99, sandbox.p99)})`,
       `at most ${target.p99} ms`,
       added.p99 <= target.p99
     )
@@ -94,7 +94,7 @@ async function directTokens(stage: Stage, users: readonly ConnectedUser[]): Prom
         body: '{}'
       })
       const { access_token: token } = Object(await made.json())
-      const accounts = await fetch(`${stage.houseUrl}/api/v1/accounts`, { headers: { authorization: `Bearer ${token}` } })
+      const accounts = await fetch(`${stage.sandboxUrl}/api/v1/accounts`, { headers: { authorization: `Bearer ${token}` } })
       return { token: String(token), account: String(Object(await accounts.json()).items[0].id) }
     })
   )
@@ -144,7 +144,7 @@ class LoadAgent implements Disposable {
       quantity: '1',
       client_order_id: `${this.#run}-${index}`
     }
-    await this.#post(stage.houseUrl, '/api/v1/orders', { authorization: `Bearer ${token}` }, body)
+    await this.#post(stage.sandboxUrl, '/api/v1/orders', { authorization: `Bearer ${token}` }, body)
     return performance.now() - dueAt
   }
 

@@ -10,13 +10,13 @@ The service under a steady load for so many minutes, from ${MINUTES.least} to ${
 The same seed makes the same load. It ends with 1 when one of them grows, or when a client's copy is not what the service has.
 `
 
-const asked = read()
-if (asked === 'help') process.stdout.write(USAGE)
-else if (asked === null) {
+const settings = read()
+if (settings === 'help') process.stdout.write(USAGE)
+else if (settings === null) {
   process.stderr.write(USAGE)
   process.exitCode = 2
 } else {
-  const isWell = await soak({ ...asked, say: line => process.stdout.write(`${line}\n`) })
+  const isWell = await soak({ ...settings, print: line => process.stdout.write(`${line}\n`) })
   process.exitCode = isWell ? 0 : 1
 }
 

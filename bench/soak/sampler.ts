@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs'
 import type { World } from '../../packages/testkit/src/crash/index.ts'
 import { metricsPage } from '../../packages/testkit/src/metrics.ts'
+import { pause } from './disturbances.ts'
 import { median } from './trend.ts'
-import { pause } from './weather.ts'
 
 /** What the service was like at one moment. Bytes and milliseconds. */
 export interface Reading {
@@ -58,12 +58,12 @@ export class Sampler {
   }
 
   /** Reads again and again until the signal; each reading is handed on at once. */
-  async until(signal: AbortSignal, everyMs: number, tell: (reading: Reading) => void): Promise<readonly Reading[]> {
+  async until(signal: AbortSignal, everyMs: number, onReading: (reading: Reading) => void): Promise<readonly Reading[]> {
     const readings: Reading[] = []
     while (await pause(everyMs, signal)) {
       const reading = await this.read()
       readings.push(reading)
-      tell(reading)
+      onReading(reading)
     }
     return readings
   }

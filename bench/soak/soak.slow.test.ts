@@ -5,7 +5,7 @@ import { soak } from './soak.ts'
 
 test('a short soak is flat, and everybody agrees at its end', async () => {
   const lines: string[] = []
-  const isWell = await soak({ minutes: 0.4, seed: 1, say: line => lines.push(line) })
+  const isWell = await soak({ minutes: 0.4, seed: 1, print: line => lines.push(line) })
   assert.ok(isWell, lines.join('\n'))
   assert.match(lines.at(-1) ?? '', /is the same/)
 })

@@ -1,11 +1,11 @@
 // A steady load for as long as asked, with everything around it coming and going; then the question whether the service is as it was.
 import { fileURLToPath } from 'node:url'
-import { knownKeys } from '../../packages/server/test/faults/house-names.ts'
+import { knownKeys } from '../../packages/server/test/faults/known-keys.ts'
 import { copyStore } from '../../packages/server/test/store/pglite/template.ts'
 import { Chance, ConsistencyCheck, World } from '../../packages/testkit/src/crash/index.ts'
+import { type Disturbances, disturb } from './disturbances.ts'
 import { type Reading, Sampler } from './sampler.ts'
 import { verdictOf } from './verdict.ts'
-import { type Weather, weather } from './weather.ts'
 
 const MAIN = fileURLToPath(new URL('../../packages/server/src/main.ts', import.meta.url))
 const TRADERS = 10
@@ -21,11 +21,11 @@ const READ_EVERY_MS = { least: 400, most: 15_000 }
 export interface SoakOptions {
   readonly minutes: number
   readonly seed: number
-  readonly say: (line: string) => void
+  readonly print: (line: string) => void
 }
 
 /** Gives whether everything was flat, and everybody agreed in the end. */
-export async function soak({ minutes, seed, say }: SoakOptions): Promise<boolean> {
+export async function soak({ minutes, seed, print }: SoakOptions): Promise<boolean> {
   const keys = knownKeys()
   const chance = new Chance(seed)
   await using world = await World.open({ main: MAIN, database: copyStore, env: keys.env, chance })
@@ -35,13 +35,13 @@ export async function soak({ minutes, seed, say }: SoakOptions): Promise<boolean
   await world.populate(TRADERS, ACCOUNTS_OF_EACH, sampler.delivered)
   // Connections that are still being opened are no leak.
   await accord.streamMatchesSandbox(WARM_MS)
-  say(`seed ${seed}: ${TRADERS * ACCOUNTS_OF_EACH} accounts trade, ${world.users.length} users are followed, for ${minutes} minutes`)
-  say(HEADINGS)
-  const { readings, seen } = await endure(world, { minutes, chance, sampler, say })
-  say(`${seen.visits} sessions came and went, ${seen.slowSpells} slow spells, ${seen.drops} streams were dropped at the house`)
+  print(`seed ${seed}: ${TRADERS * ACCOUNTS_OF_EACH} accounts trade, ${world.users.length} users are followed, for ${minutes} minutes`)
+  print(HEADINGS)
+  const { readings, seen } = await endure(world, { minutes, chance, sampler, print })
+  print(`${seen.visits} sessions came and went, ${seen.slowSpells} slow spells, ${seen.drops} streams were dropped at the house`)
   const verdict = verdictOf(readings)
-  for (const line of verdict.lines) say(line)
-  return (await everybodyAgrees(accord, say)) && verdict.isFlat
+  for (const line of verdict.lines) print(line)
+  return (await everybodyAgrees(accord, print)) && verdict.isFlat
 }
 
 async function endure(
@@ -50,28 +50,28 @@ async function endure(
     minutes,
     chance,
     sampler,
-    say
-  }: { readonly minutes: number; readonly chance: Chance; readonly sampler: Sampler; readonly say: SoakOptions['say'] }
-): Promise<{ readonly readings: readonly Reading[]; readonly seen: Weather }> {
+    print
+  }: { readonly minutes: number; readonly chance: Chance; readonly sampler: Sampler; readonly print: SoakOptions['print'] }
+): Promise<{ readonly readings: readonly Reading[]; readonly seen: Disturbances }> {
   const over = AbortSignal.timeout(minutes * 60_000)
   const everyMs = Math.min(READ_EVERY_MS.most, Math.max(READ_EVERY_MS.least, (minutes * 60_000) / READINGS))
   const traders = world.users.filter(({ login }) => login.accounts.length === ACCOUNTS_OF_EACH)
   const [readings, seen] = await Promise.all([
-    sampler.until(over, everyMs, reading => say(lineOf(reading))),
-    weather(world, chance.apart(), over),
+    sampler.until(over, everyMs, reading => print(rowOf(reading))),
+    disturb(world, chance.apart(), over),
     world.trade({ name: 'soak', operations: Number.POSITIVE_INFINITY, pauseMs: PAUSE_MS, users: traders, signal: over })
   ])
   return { readings, seen }
 }
 
-async function everybodyAgrees(accord: ConsistencyCheck, say: SoakOptions['say']): Promise<boolean> {
+async function everybodyAgrees(accord: ConsistencyCheck, print: SoakOptions['print']): Promise<boolean> {
   try {
     await accord.reached()
     await accord.logsAreWhole()
-    say('What reads answer, what the logs tell, what followers were told and what the house has is the same.')
+    print('What reads answer, what the logs tell, what followers were told and what the house has is the same.')
     return true
   } catch (cause) {
-    say(`NOT THE SAME: ${cause instanceof Error ? cause.message : cause}`)
+    print(`NOT THE SAME: ${cause instanceof Error ? cause.message : cause}`)
     return false
   }
 }
@@ -79,7 +79,7 @@ async function everybodyAgrees(accord: ConsistencyCheck, say: SoakOptions['say']
 const COLUMNS = ['time', 'resident', 'in use', 'descriptors', 'loop p99', 'orders', 'updates', 'delay p50', 'delay p99']
 const HEADINGS = COLUMNS.map(name => name.padStart(12)).join('')
 
-function lineOf({ atMs, rssBytes, heldBytes, descriptors, loopMs, orders, updates, delayMs }: Reading): string {
+function rowOf({ atMs, rssBytes, heldBytes, descriptors, loopMs, orders, updates, delayMs }: Reading): string {
   const mb = (bytes: number) => `${(bytes / 1024 / 1024).toFixed(1)} MB`
   const ms = (value: number) => (Number.isNaN(value) ? '-' : `${value.toFixed(1)} ms`)
   const cells = [

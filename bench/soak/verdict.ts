@@ -3,7 +3,7 @@ import { firstHalf, type Sample, secondHalf, type Trend, trendOf } from './trend
 
 const MEGABYTE = 1024 * 1024
 /** So many orders the service keeps in memory, the newest; until it has them it may grow with each. */
-const ORDERS_KEPT = 20_000
+const CACHED_ORDERS = 20_000
 const BYTES_PER_ORDER = 6 * 1024
 /** The embedded database, in the same process, keeps the pages that an order, its events and its audit entries are on, as far as its buffers go. */
 const RESIDENT_BYTES_PER_ORDER = 20 * 1024
@@ -58,7 +58,9 @@ export interface Verdict {
 
 /** Judges the readings of a soak. @throws RangeError when there are too few. */
 export function verdictOf(readings: readonly Reading[]): Verdict {
-  const orders = secondHalf(readings.map(({ atMs, orders }) => ({ atMs, value: orders }))).map(({ value }) => Math.min(value, ORDERS_KEPT))
+  const orders = secondHalf(readings.map(({ atMs, orders }) => ({ atMs, value: orders }))).map(({ value }) =>
+    Math.min(value, CACHED_ORDERS)
+  )
   const added = (orders.at(-1) ?? 0) - (orders[0] ?? 0)
   const lastedMs = (readings.at(-1)?.atMs ?? 0) - (readings[0]?.atMs ?? 0)
   const descriptors = lastedMs < WHILE_MS ? DESCRIPTORS_IDLE : DESCRIPTORS
@@ -78,7 +80,7 @@ export function verdictOf(readings: readonly Reading[]): Verdict {
       'Over the second half, by the median slope between all pairs of readings:',
       ...judged.map(({ line }) => line),
       `  (2 % of memory in use and 2 MB, 5 % of resident memory and 8 MB, 5 % of descriptors and ${descriptors}; and for each of the ${added} orders`,
-      `  that were new among the ${ORDERS_KEPT} a service keeps in memory, 6 KB and 20 KB.)`
+      `  that were new among the ${CACHED_ORDERS} a service keeps in memory, 6 KB and 20 KB.)`
     ],
     isFlat: judged.every(({ isFlat }) => isFlat)
   }

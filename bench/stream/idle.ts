@@ -5,9 +5,9 @@ import { median } from '../harness/stats.ts'
 import { startWorker } from '../harness/workers.ts'
 import type { SessionPlan } from './client/session.ts'
 import { userName } from './client/update.ts'
-import type { ClientQuestions } from './fanout/questions.ts'
-import type { HouseQuestions } from './house/questions.ts'
-import { makePlatforms, makeUsers } from './people.ts'
+import type { ClientRequests } from './fanout/requests.ts'
+import type { SandboxRequests } from './sandbox/requests.ts'
+import { makePlatforms, makeUsers } from './users.ts'
 
 const PLATFORMS = 100
 const SESSIONS_OF_PLATFORM = 10
@@ -21,16 +21,16 @@ export interface MemoryOptions {
   readonly engine: Engine
   /** Services that are measured one after the other, each from its start. */
   readonly times: number
-  readonly tell: (figure: Figure) => void
+  readonly record: (figure: Figure) => void
 }
 
 /** What sessions cost that have nothing to hear: resident memory of a service with them less that of the same service before them. */
-export async function idle({ engine, times, tell }: MemoryOptions): Promise<void> {
+export async function idle({ engine, times, record }: MemoryOptions): Promise<void> {
   const found: { readonly resident: number; readonly heap: number }[] = []
   for (let time = 0; time < times; time += 1) found.push(await kilobytesOfSocket(engine))
   const resident = median(found.map(one => one.resident))
   const each = found.map(one => one.resident.toFixed(1)).join(', ')
-  tell({
+  record({
     what: `${USERS.toLocaleString('en')} idle subscriptions over ${SESSIONS.toLocaleString('en')} sockets: resident memory of a socket`,
     found: `${resident.toFixed(1)} KB (${each}; heap ${median(found.map(one => one.heap)).toFixed(1)} KB)`,
     target: `at most ${KB_MAX} KB`,
@@ -40,10 +40,10 @@ export async function idle({ engine, times, tell }: MemoryOptions): Promise<void
 
 async function kilobytesOfSocket(engine: Engine): Promise<{ readonly resident: number; readonly heap: number }> {
   await using parts = new AsyncDisposableStack()
-  const house = parts.use(startWorker<HouseQuestions>('bench/stream/house/main.ts'))
-  const { url: houseUrl } = await house.ask('open', { accountsOfLogin: 1, ordersOfAccount: 0, positionsOfAccount: 0 })
+  const sandbox = parts.use(startWorker<SandboxRequests>('bench/stream/sandbox/main.ts'))
+  const { url: sandboxUrl } = await sandbox.ask('open', { accountsOfLogin: 1, ordersOfAccount: 0, positionsOfAccount: 0 })
   const handle = await collectable()
-  const running = parts.use(await startService(engine, { houseUrl, houseSecret: 'known to nobody else', flags: handle.flags }))
+  const running = parts.use(await startService(engine, { sandboxUrl, sandboxSecret: 'known to nobody else', flags: handle.flags }))
   const heap = parts.use(await Heap.of(running.service.pid, handle))
   const platforms = await makePlatforms(running, PLATFORMS)
   const platformOf = (number: number) => platforms[Math.floor(number / USERS_OF_PLATFORM)] ?? running.platform
@@ -58,10 +58,10 @@ async function kilobytesOfSocket(engine: Engine): Promise<{ readonly resident: n
   })
   // The first sockets bring the code along, which is no socket's.
   await using warming = new AsyncDisposableStack()
-  await warming.use(startWorker<ClientQuestions>('bench/stream/client/counting.ts')).ask('open', plans.slice(0, 2 * SESSIONS_OF_PLATFORM))
+  await warming.use(startWorker<ClientRequests>('bench/stream/client/counting.ts')).ask('open', plans.slice(0, 2 * SESSIONS_OF_PLATFORM))
   await warming.disposeAsync()
   const empty = { resident: await heap.settledMb(), heap: await heap.usedMb() }
-  await parts.use(startWorker<ClientQuestions>('bench/stream/client/counting.ts')).ask('open', plans)
+  await parts.use(startWorker<ClientRequests>('bench/stream/client/counting.ts')).ask('open', plans)
   const full = { resident: await heap.settledMb(), heap: await heap.usedMb() }
   const each = (megabytes: number) => (megabytes * 1_024) / SESSIONS
   return { resident: each(full.resident - empty.resident), heap: each(full.heap - empty.heap) }

@@ -5,9 +5,9 @@ import { until } from '../harness/wait.ts'
 import { startWorker } from '../harness/workers.ts'
 import type { SessionPlan } from './client/session.ts'
 import { userName } from './client/update.ts'
-import type { ClientQuestions } from './fanout/questions.ts'
-import type { HouseQuestions } from './house/questions.ts'
-import { connectUsers } from './people.ts'
+import type { ClientRequests } from './fanout/requests.ts'
+import type { SandboxRequests } from './sandbox/requests.ts'
+import { connectUsers } from './users.ts'
 
 const ACCOUNTS = 2_000
 const USERS_OF_SESSION = 500
@@ -22,11 +22,11 @@ const SHAPES = [
 const HELD = { ordersOfAccount: 1, positionsOfAccount: 2 }
 
 /** What accounts cost that are followed: resident memory of a service that mirrors them less that of the same service when it was empty. */
-export async function mirrored({ engine, tell }: { readonly engine: Engine; readonly tell: (figure: Figure) => void }): Promise<void> {
+export async function mirrored({ engine, record }: { readonly engine: Engine; readonly record: (figure: Figure) => void }): Promise<void> {
   for (const { accountsOfLogin, isTarget } of SHAPES) {
     const { connected, followed, heap } = await kilobytesOfAccount(engine, accountsOfLogin)
     const logins = (ACCOUNTS / accountsOfLogin).toLocaleString('en')
-    tell({
+    record({
       what: `${ACCOUNTS.toLocaleString('en')} mirrored accounts of ${logins} logins: resident memory of an account`,
       found: `${followed.toFixed(1)} KB (of which ${connected.toFixed(1)} before it was followed; heap ${heap.toFixed(1)} KB)`,
       target: isTarget ? `at most ${KB_MAX} KB` : '',
@@ -47,15 +47,15 @@ interface Cost {
 async function kilobytesOfAccount(engine: Engine, accountsOfLogin: number): Promise<Cost> {
   await using parts = new AsyncDisposableStack()
   const logins = ACCOUNTS / accountsOfLogin
-  const house = parts.use(startWorker<HouseQuestions>('bench/stream/house/main.ts'))
-  const { url: houseUrl } = await house.ask('open', { accountsOfLogin, ...HELD })
+  const sandbox = parts.use(startWorker<SandboxRequests>('bench/stream/sandbox/main.ts'))
+  const { url: sandboxUrl } = await sandbox.ask('open', { accountsOfLogin, ...HELD })
   const handle = await collectable()
-  const running = parts.use(await startService(engine, { houseUrl, houseSecret: 'known to nobody else', flags: handle.flags }))
+  const running = parts.use(await startService(engine, { sandboxUrl, sandboxSecret: 'known to nobody else', flags: handle.flags }))
   const memory = parts.use(await Heap.of(running.service.pid, handle))
   const empty = { resident: await memory.settledMb(), heap: await memory.usedMb() }
   await connectUsers(running.platform, logins)
   const connected = await memory.settledMb()
-  const client = parts.use(startWorker<ClientQuestions>('bench/stream/client/counting.ts'))
+  const client = parts.use(startWorker<ClientRequests>('bench/stream/client/counting.ts'))
   const url = `${running.platform.baseUrl.replace(/^http/, 'ws')}/stream`
   const plans: SessionPlan[] = []
   for (let first = 0; first < logins; first += USERS_OF_SESSION) {
@@ -64,11 +64,11 @@ async function kilobytesOfAccount(engine: Engine, accountsOfLogin: number): Prom
   }
   await client.ask('open', plans)
   const patience = 60 + logins / LOGINS_PER_SECOND
-  const streams = () => house.ask('streams', null)
+  const streams = () => sandbox.ask('streams', null)
   await until('every login is followed', patience, async () => (await streams()) >= logins, streams)
-  const told = async () => (await client.ask('count', null)).updates
+  const received = async () => (await client.ask('count', null)).updates
   // An order, a balance and the positions of each.
-  await until('every account is told', patience, async () => (await told()) >= 3 * ACCOUNTS, told)
+  await until('every account is told', patience, async () => (await received()) >= 3 * ACCOUNTS, received)
   const full = { resident: await memory.settledMb(), heap: await memory.usedMb() }
   const each = (megabytes: number) => (megabytes * 1_024) / ACCOUNTS
   return { connected: each(connected - empty.resident), followed: each(full.resident - empty.resident), heap: each(full.heap - empty.heap) }

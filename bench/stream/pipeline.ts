@@ -6,10 +6,10 @@ import { type Engine, startService } from '../harness/service.ts'
 import { type Spread, spreadOf } from '../harness/stats.ts'
 import { until } from '../harness/wait.ts'
 import { startWorker, type Worker } from '../harness/workers.ts'
-import type { ListeningQuestions } from './client/listening.ts'
+import type { ListenerRequests } from './client/listening.ts'
 import { userName } from './client/update.ts'
-import type { HouseQuestions } from './house/questions.ts'
-import { connectUsers } from './people.ts'
+import type { SandboxRequests } from './sandbox/requests.ts'
+import { connectUsers } from './users.ts'
 
 const LOGINS = 100
 const SHAPE = { accountsOfLogin: 1, ordersOfAccount: 20, positionsOfAccount: 2 }
@@ -28,7 +28,7 @@ export interface PipelineOptions {
   readonly engine: Engine
   readonly seconds: number
   readonly flags: readonly string[]
-  readonly tell: (figure: Figure) => void
+  readonly record: (figure: Figure) => void
 }
 
 /**
@@ -36,43 +36,47 @@ export interface PipelineOptions {
  * talking house. Each update changes an order, and so is stored before it is delivered; each is counted at the session, which checks that no
  * number is missing.
  */
-export async function pipeline({ engine, seconds, flags, tell }: PipelineOptions): Promise<void> {
+export async function pipeline({ engine, seconds, flags, record }: PipelineOptions): Promise<void> {
   await using parts = new AsyncDisposableStack()
-  const house = parts.use(startWorker<HouseQuestions>('bench/stream/house/main.ts'))
-  const { url: houseUrl } = await house.ask('open', SHAPE)
-  const running = parts.use(await startService(engine, { houseUrl, houseSecret: 'known to nobody else', flags }))
+  const sandbox = parts.use(startWorker<SandboxRequests>('bench/stream/sandbox/main.ts'))
+  const { url: sandboxUrl } = await sandbox.ask('open', SHAPE)
+  const running = parts.use(await startService(engine, { sandboxUrl, sandboxSecret: 'known to nobody else', flags }))
   const { platform } = running
   await connectUsers(platform, LOGINS)
-  const client = parts.use(startWorker<ListeningQuestions>('bench/stream/client/listening.ts'))
+  const client = parts.use(startWorker<ListenerRequests>('bench/stream/client/listening.ts'))
   const userIds = Array.from({ length: LOGINS }, (_, number) => userName(number))
   const subscription = { ...platform, topics: ['all'], userIds }
   await client.ask('open', { url: `${platform.baseUrl.replace(/^http/, 'ws')}/stream`, localAddress: '127.0.0.1', subscription })
-  await allLive(house, client)
+  await allLive(sandbox, client)
 
-  await client.ask('pace', { houseUrl })
-  await spoken(house, client, { total: WARM_SECONDS * TARGET[engine], perSecond: null, windowMax: WINDOW })
-  const named = { service: running.service.pid, house: house.pid, client: client.pid }
+  await client.ask('pace', { sandboxUrl })
+  await measure(sandbox, client, { total: WARM_SECONDS * TARGET[engine], perSecond: null, windowMax: WINDOW })
+  const named = { service: running.service.pid, sandbox: sandbox.pid, client: client.pid }
   const before = processorTimes(named)
-  const { spanMs, total } = await spoken(house, client, { total: Math.round(seconds * TARGET[engine]), perSecond: null, windowMax: WINDOW })
+  const { spanMs, total } = await measure(sandbox, client, {
+    total: Math.round(seconds * TARGET[engine]),
+    perSecond: null,
+    windowMax: WINDOW
+  })
   const cost = perPiece(before, processorTimes(named), total)
   const rate = (total * 1_000) / spanMs
-  tell({
+  record({
     what: 'Order updates from a broker’s message to a session, as many as go through',
     found: `${Math.round(rate).toLocaleString('en')} /s`,
     target: `at least ${TARGET.postgres.toLocaleString('en')}, ${TARGET.embedded.toLocaleString('en')} /s`,
     reached: rate >= TARGET[engine]
   })
-  tell({ what: '… processor time of an update, in microseconds', found: cost, target: '', reached: null })
+  record({ what: '… processor time of an update, in microseconds', found: cost, target: '', reached: null })
 
-  await client.ask('direct', { houseUrl, logins: LOGINS })
-  await until('all listen to the house', 30, async () => (await house.ask('streams', null)) >= 2 * LOGINS)
-  const paced = await spoken(house, client, { total: Math.round(seconds * PACED), perSecond: PACED, windowMax: null })
+  await client.ask('direct', { sandboxUrl, logins: LOGINS })
+  await until('all listen to the house', 30, async () => (await sandbox.ask('streams', null)) >= 2 * LOGINS)
+  const paced = await measure(sandbox, client, { total: Math.round(seconds * PACED), perSecond: PACED, windowMax: null })
   await assertStored(platform, client)
-  report(paced, tell)
+  report(paced, record)
 }
 
 /** @throws Error where what is stored of a user is not what the session was given. */
-async function assertStored(platform: Platform, client: Worker<ListeningQuestions>): Promise<void> {
+async function assertStored(platform: Platform, client: Worker<ListenerRequests>): Promise<void> {
   const rest = new Client(platform)
   for (const [number, given] of await client.ask('newest', null)) {
     const { last_seq: stored } = await rest.get(`/events?user_id=${userName(number)}&limit=1`)
@@ -81,18 +85,18 @@ async function assertStored(platform: Platform, client: Worker<ListeningQuestion
 }
 
 /** Until every login has a stream and the snapshots have told of every order. */
-async function allLive(house: Worker<HouseQuestions>, client: Worker<ListeningQuestions>): Promise<void> {
-  await until('every login is followed', LIVE_SECONDS, async () => (await house.ask('streams', null)) >= LOGINS)
+async function allLive(sandbox: Worker<SandboxRequests>, client: Worker<ListenerRequests>): Promise<void> {
+  await until('every login is followed', LIVE_SECONDS, async () => (await sandbox.ask('streams', null)) >= LOGINS)
   const orders = LOGINS * SHAPE.accountsOfLogin * SHAPE.ordersOfAccount
-  await until('the orders that were there are told', LIVE_SECONDS, async () => (await client.ask('heard', null)).updates >= orders)
+  await until('the orders that were there are told', LIVE_SECONDS, async () => (await client.ask('received', null)).updates >= orders)
   // Balances and positions come last.
   for (let [before, now] = [-1, 0]; before !== now; ) {
     await pause(1_000)
-    ;[before, now] = [now, (await client.ask('heard', null)).updates]
+    ;[before, now] = [now, (await client.ask('received', null)).updates]
   }
 }
 
-interface Spoken {
+interface Measured {
   readonly total: number
   readonly spanMs: number
   readonly service: readonly number[]
@@ -100,23 +104,23 @@ interface Spoken {
 }
 
 /** Lets the house talk. @throws Error when an update does not arrive, or not in order. */
-async function spoken(
-  house: Worker<HouseQuestions>,
-  client: Worker<ListeningQuestions>,
-  talk: { readonly total: number; readonly perSecond: number | null; readonly windowMax: number | null }
-): Promise<Spoken> {
-  await client.ask('expect', talk.total)
-  await house.ask('talk', { ...talk, logins: LOGINS })
-  const heard = () => client.ask('heard', null)
-  await until('every update arrives', ARRIVAL_SECONDS, async () => (await heard()).came === talk.total, heard)
-  const { faults, firstFault } = await heard()
+async function measure(
+  sandbox: Worker<SandboxRequests>,
+  client: Worker<ListenerRequests>,
+  feedPlan: { readonly total: number; readonly perSecond: number | null; readonly windowMax: number | null }
+): Promise<Measured> {
+  await client.ask('expect', feedPlan.total)
+  await sandbox.ask('feed', { ...feedPlan, logins: LOGINS })
+  const received = () => client.ask('received', null)
+  await until('every update arrives', ARRIVAL_SECONDS, async () => (await received()).came === feedPlan.total, received)
+  const { faults, firstFault } = await received()
   if (faults > 0) throw new Error(`${faults} updates did not come in order, the first: ${firstFault}`)
   const { service, direct, spanMs } = await client.ask('latencies', null)
-  return { total: talk.total, spanMs, service: [...service], direct: [...direct] }
+  return { total: feedPlan.total, spanMs, service: [...service], direct: [...direct] }
 }
 
 /** @throws Error when the house's own listener missed something, since then nothing can be told of what was added. */
-function report({ service, direct }: Spoken, tell: PipelineOptions['tell']): void {
+function report({ service, direct }: Measured, record: PipelineOptions['record']): void {
   const missed = direct.filter(Number.isNaN).length
   if (direct.length !== service.length || missed > 0)
     throw new Error(`the listener at the house missed ${missed} of ${direct.length} updates`)
@@ -124,13 +128,13 @@ function report({ service, direct }: Spoken, tell: PipelineOptions['tell']): voi
   const added = spreadOf(service.map((latency, number) => latency - (direct[number] ?? Number.NaN)))
   const [ours, theirs] = [spreadOf(service), spreadOf(direct)]
   const pair = (of: (spread: Spread) => number) => `${of(added).toFixed(2)} ms (${of(ours).toFixed(2)}, house ${of(theirs).toFixed(2)})`
-  tell({
+  record({
     what: `… added at ${PACED.toLocaleString('en')} /s: median`,
     found: pair(({ median }) => median),
     target: `at most ${MEDIAN_MS_MAX} ms`,
     reached: added.median <= MEDIAN_MS_MAX
   })
-  tell({
+  record({
     what: `… added at ${PACED.toLocaleString('en')} /s: 99th percentile`,
     found: pair(({ p99 }) => p99),
     target: `at most ${P99_MS_MAX} ms`,

@@ -1,8 +1,8 @@
 /** What the broker stream costs: fan-out beside bare `ws` servers, the way from a broker's message to a session, and memory. */
 
 import { parseArgs } from 'node:util'
+import { InvalidOptions } from '../harness/errors.ts'
 import { type Figure, Figures } from '../harness/figures.ts'
-import { NotAsked } from '../harness/refusals.ts'
 import { ENGINES } from '../harness/service.ts'
 import { fanout } from './fanout/fanout.ts'
 import { idle } from './idle.ts'
@@ -30,19 +30,19 @@ export async function stream(options: readonly string[]): Promise<void> {
   const only = values.only?.split(',') ?? PARTS
   const engines = ENGINES.filter(name => values.engine === undefined || values.engine === name)
   const strange = only.filter(part => !PARTS.includes(part))
-  if (strange.length > 0) throw new NotAsked(`--only takes ${PARTS.join(', ')}, not ${strange.join(', ')}`)
-  if (engines.length === 0) throw new NotAsked(`--engine takes ${ENGINES.join(' or ')}, not ${values.engine}`)
+  if (strange.length > 0) throw new InvalidOptions(`--only takes ${PARTS.join(', ')}, not ${strange.join(', ')}`)
+  if (engines.length === 0) throw new InvalidOptions(`--engine takes ${ENGINES.join(' or ')}, not ${values.engine}`)
   const wanted = (part: string) => only.includes(part)
   const flags = values.profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${values.profile}`]
   const shared = new Figures(['Found'])
-  if (wanted('fanout')) await fanout({ seconds, flags, tell: figure => shared.add('Found', figure) })
+  if (wanted('fanout')) await fanout({ seconds, flags, record: figure => shared.add('Found', figure) })
   const ofEngines = new Figures([...ENGINES])
   for (const engine of engines) {
     process.stdout.write(`\n${engine}\n`)
-    const tell = (figure: Figure) => ofEngines.add(engine, figure)
-    if (wanted('pipeline')) await pipeline({ engine, seconds, flags, tell })
-    if (wanted('idle')) await idle({ engine, times: seconds < FEW_SECONDS ? 1 : MEMORY_TIMES, tell })
-    if (wanted('mirrored')) await mirrored({ engine, tell })
+    const record = (figure: Figure) => ofEngines.add(engine, figure)
+    if (wanted('pipeline')) await pipeline({ engine, seconds, flags, record })
+    if (wanted('idle')) await idle({ engine, times: seconds < FEW_SECONDS ? 1 : MEMORY_TIMES, record })
+    if (wanted('mirrored')) await mirrored({ engine, record })
   }
   process.stdout.write(`\n${shared.table()}\n${ofEngines.table()}`)
 }

@@ -39,7 +39,7 @@ export class InstallError extends Error {}
  * Two commands started at once install once: the second waits for the first.
  * Throws InstallError with advice when that is impossible.
  */
-export async function ensureInstalled(root, say = line => process.stderr.write(`${line}\n`)) {
+export async function ensureInstalled(root, print = line => process.stderr.write(`${line}\n`)) {
   if (pinnedNode(root) === null)
     throw new InstallError(
       `There is no Node for ${process.platform} ${process.arch} that Trunkline runs on: Linux and macOS on x64 and arm64, and Windows on x64.`
@@ -48,18 +48,18 @@ export async function ensureInstalled(root, say = line => process.stderr.write(`
   if (!existsSync(join(root, 'package-lock.json'))) {
     throw new InstallError('package-lock.json is missing, so it is unknown which packages to install. Restore it from version control.')
   }
-  const release = await acquireLock(root, say)
+  const release = await acquireLock(root, print)
   try {
-    if (!isInstalled(root)) await install(root, say)
+    if (!isInstalled(root)) await install(root, print)
   } finally {
     release()
   }
   return pinnedNode(root)
 }
 
-async function install(root, say) {
+async function install(root, print) {
   refuseForeign(root)
-  say('Installing the locked packages (once, half a minute or so) …')
+  print('Installing the locked packages (once, half a minute or so) …')
   const began = Date.now()
   const { code, output } = await npm(root, ['ci', '--no-audit', '--no-fund', '--loglevel=error'])
   if (code !== 0) throw new InstallError(explain(output))
@@ -69,7 +69,7 @@ async function install(root, say) {
         'It is an optional package: `npm config get omit` must not name optional ones.'
     )
   }
-  say(`Installed in ${Math.round((Date.now() - began) / 1000)} s.`)
+  print(`Installed in ${Math.round((Date.now() - began) / 1000)} s.`)
 }
 
 /** What npm fetches and runs is what somebody reviewed, whatever its version lets through. */
@@ -88,12 +88,12 @@ function refuseForeign(root) {
 /** npm's own words, without its noise, and what to do about them. */
 export function explain(output) {
   const advice = HINTS.find(([pattern]) => pattern.test(output))?.[1] ?? 'Run `npm ci` to see the whole story.'
-  const [words = ''] = output.split(/^npm error (?:Clean install a project|A complete log)/m)
-  const said = words
+  const [text = ''] = output.split(/^npm error (?:Clean install a project|A complete log)/m)
+  const errors = text
     .split('\n')
     .filter(line => /^npm error \S/.test(line))
     .slice(0, 12)
-  return ['The packages could not be installed.', ...said.map(line => `  ${line}`), advice].join('\n')
+  return ['The packages could not be installed.', ...errors.map(line => `  ${line}`), advice].join('\n')
 }
 
 function npm(root, args) {
@@ -116,7 +116,7 @@ function npm(root, args) {
   })
 }
 
-async function acquireLock(root, say) {
+async function acquireLock(root, print) {
   const lock = join(root, '.cache', 'installing')
   mkdirSync(join(root, '.cache'), { recursive: true })
   for (let waited = false; ; waited = true) {
@@ -128,7 +128,7 @@ async function acquireLock(root, say) {
     }
     if (!isHeld(lock)) rmSync(lock, { force: true })
     else {
-      if (!waited) say('Another command is installing the packages; waiting for it …')
+      if (!waited) print('Another command is installing the packages; waiting for it …')
       await delay(LOCK_POLL_MS)
     }
   }

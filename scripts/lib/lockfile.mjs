@@ -1,7 +1,7 @@
 // What a lock file must not hold, whoever changed it: looked at before npm is started, because what npm refuses depends on its version.
 
 const INTEGRITY = /^sha512-[A-Za-z0-9+/]{86}==$/
-const PLACE = /^(?:packages\/[\w-]+\/)?(?:node_modules\/(?:@[\w.-]+\/)?[\w.-]+\/?)+$/
+const PACKAGE_PATH = /^(?:packages\/[\w-]+\/)?(?:node_modules\/(?:@[\w.-]+\/)?[\w.-]+\/?)+$/
 /** What a version may be asked for as: a range of versions, or another name in the registry. Never an address, a repository, a file. */
 const RANGE = /^(?:npm:(?:@[\w.-]+\/)?[\w.-]+@)?[\s\dxX*^~<>=|.,\-+\w]*$/
 const FOREIGN = /^(?:git|github|gitlab|bitbucket|gist|https?|file|link|workspace)\b.*:|^[\w.-]+\/[\w.-]+(?:#|$)/
@@ -13,20 +13,20 @@ const FOREIGN = /^(?:git|github|gitlab|bitbucket|gist|https?|file|link|workspace
 export function complaintsAbout({ lockfileVersion, packages = {} }, allowScripts) {
   const complaints = lockfileVersion === 3 ? [] : [`the lock must be of version 3, was ${lockfileVersion}`]
   for (const [path, entry] of Object.entries(packages)) {
-    complaints.push(...asked(path, entry))
+    complaints.push(...dependencyComplaints(path, entry))
     if (path.includes('node_modules/')) complaints.push(...fetched(path, entry, packages, allowScripts))
   }
   return complaints
 }
 
-function asked(path, { dependencies = {}, devDependencies = {}, optionalDependencies = {} }) {
+function dependencyComplaints(path, { dependencies = {}, devDependencies = {}, optionalDependencies = {} }) {
   return Object.entries({ ...dependencies, ...devDependencies, ...optionalDependencies })
     .filter(([, range]) => FOREIGN.test(range) || !RANGE.test(range))
     .map(([name, range]) => `${path || 'package.json'} asks for ${name} as ${range}: only versions of the registry are taken`)
 }
 
 function fetched(path, entry, packages, allowScripts) {
-  if (!PLACE.test(path)) return [`${path} is no place for a package`]
+  if (!PACKAGE_PATH.test(path)) return [`${path} is no place for a package`]
   if (entry.link === true) return packages[entry.resolved] === undefined ? [`${path} leads out of the checkout, to ${entry.resolved}`] : []
   const complaints = []
   if (entry.resolved !== undefined) complaints.push(`${path} is fetched from ${entry.resolved}: the lock names no address`)

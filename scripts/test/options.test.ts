@@ -18,14 +18,14 @@ const FILES = [
   file('a/seeds.slow.test.ts', { group: 'slow', searches: true }),
   file('a/runs.test.ts', { searches: true })
 ]
-const asked = (...args: readonly string[]) => select(FILES, parseOptions(args)).map(({ path }) => path.slice(2, path.indexOf('.')))
+const selected = (...args: readonly string[]) => select(FILES, parseOptions(args)).map(({ path }) => path.slice(2, path.indexOf('.')))
 
 test('groups, words of paths, what needs nothing, and what searches', () => {
-  assert.deepEqual(asked(), ['plain', 'stored', 'seeds', 'runs'])
-  assert.deepEqual(asked('--group', 'slow'), ['seeds'])
-  assert.deepEqual(asked('plain', './a/runs'), ['plain', 'runs'])
-  assert.deepEqual(asked('--quick'), ['plain', 'runs'])
-  assert.deepEqual(asked('--search'), ['seeds', 'runs'])
-  assert.deepEqual(asked('--search', 'seeds'), ['seeds'])
-  assert.throws(() => asked('--group', 'none'), /There is no group "none"/)
+  assert.deepEqual(selected(), ['plain', 'stored', 'seeds', 'runs'])
+  assert.deepEqual(selected('--group', 'slow'), ['seeds'])
+  assert.deepEqual(selected('plain', './a/runs'), ['plain', 'runs'])
+  assert.deepEqual(selected('--quick'), ['plain', 'runs'])
+  assert.deepEqual(selected('--search'), ['seeds', 'runs'])
+  assert.deepEqual(selected('--search', 'seeds'), ['seeds'])
+  assert.throws(() => selected('--group', 'none'), /There is no group "none"/)
 })

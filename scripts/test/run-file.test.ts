@@ -52,7 +52,7 @@ function expect(name: string, passed: number, failures: readonly RegExp[]): File
   assert.equal(result.passed, passed, JSON.stringify(result))
   assert.equal(result.failures.length, failures.length, JSON.stringify(result))
   for (const [index, pattern] of failures.entries())
-    assert.match(`${result.failures[index]?.name}: ${result.failures[index]?.story}`, pattern)
+    assert.match(`${result.failures[index]?.name}: ${result.failures[index]?.details}`, pattern)
   return result
 }
 
@@ -70,7 +70,7 @@ test('a file that cannot be loaded has failed, and says why', () => {
 })
 test('a process that exits in the middle has failed', () => {
   assert.ok((results.exits?.failures.length ?? 0) > 0)
-  assert.match(String(results.exits?.failures[0]?.story), /ended before its tests did/)
+  assert.match(String(results.exits?.failures[0]?.details), /ended before its tests did/)
 })
 test('what is thrown after the end, or in a hook, is a failure', () => {
   expect('late', 1, [/see its output/])

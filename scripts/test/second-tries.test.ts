@@ -31,7 +31,7 @@ const NEVER_AGAIN = "test('once', () => { assert.ok(!ranBefore('once'), 'ran a s
 
 interface Run extends ProgramOutput {
   readonly root: string
-  readonly kept: (name: string) => string
+  readonly outputs: (name: string) => string
 }
 
 /** A whole run over these files, in a program of its own: node:test does not start tests from within a test. */
@@ -53,7 +53,7 @@ async function run(name: string, files: Readonly<Record<string, string>>, hasSec
     process.exitCode = tally.succeeded ? 0 : 1`
   )
   const output = await outputOf(process.execPath, [join(root, 'program.mjs')], { env: cleanEnvironment({ STATE: join(root, 'state') }) })
-  return { ...output, root, kept: file => readFileSync(join(root, 'test-results', 'unsteady', file), 'utf8') }
+  return { ...output, root, outputs: file => readFileSync(join(root, 'test-results', 'unsteady', file), 'utf8') }
 }
 
 const lastLine = ({ stdout }: Run) => stdout.trimEnd().split('\n').at(-1)
@@ -64,8 +64,8 @@ test('a file that fails beside others and passes alone is named, and the run pas
   assert.equal(lastLine(result), '3 passed, 0 failed')
   assert.match(result.stdout, /\nUnsteady,.*\n {2}unit\/unsteady\.test\.ts:\d+ › first time\n\n3 passed, 0 failed\n$/)
   assert.match(result.stdout, /not yet[\s\S]*try 1[\s\S]*second tries[\s\S]*try 2/)
-  assert.match(result.kept('unit__unsteady.test.ts.first.txt'), /not yet[\s\S]*try 1/)
-  assert.match(result.kept('unit__unsteady.test.ts.second.txt'), /2 passed, 0 failed[\s\S]*try 2/)
+  assert.match(result.outputs('unit__unsteady.test.ts.first.txt'), /not yet[\s\S]*try 1/)
+  assert.match(result.outputs('unit__unsteady.test.ts.second.txt'), /2 passed, 0 failed[\s\S]*try 2/)
 })
 
 test('a file that fails twice has failed, and is told once in the last lines', async () => {

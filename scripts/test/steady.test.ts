@@ -10,7 +10,7 @@ import { outputOf } from './program.ts'
 const ROOT = resolve(import.meta.dirname, '..', '..')
 
 function result(path: string, passed: number, ...failed: readonly string[]): FileResult {
-  const failures = failed.map(name => ({ name, line: 7, story: `Error: ${name}\n  went wrong` }))
+  const failures = failed.map(name => ({ name, line: 7, details: `Error: ${name}\n  went wrong` }))
   return { path, passed, failures, durationMs: 1, processorMs: 1, output: '' }
 }
 
@@ -48,19 +48,28 @@ test('rounds are steady when everything passed every time, and only when somethi
 })
 
 test('the command runs its files under load, round after round, and ends', async () => {
-  const args = [join(ROOT, 'scripts/testing/steady.ts'), '--rounds', '2', '--hogs', '1', '--lanes', '2', 'core/test/domain/symbol.test.ts']
+  const args = [
+    join(ROOT, 'scripts/testing/steady.ts'),
+    '--rounds',
+    '2',
+    '--hogs',
+    '1',
+    '--workers',
+    '2',
+    'core/test/domain/symbol.test.ts'
+  ]
   const { code, stdout } = await outputOf(process.execPath, args)
   assert.equal(code, 0, stdout)
-  assert.match(stdout, /round 2 of 2: 1 files? in 2 lanes, 1 threads/)
-  assert.match(stdout, /\n2 rounds, 10 tests passed, 0 unsteady \(seed 1, 2 lanes, 1 threads that only compute\)\.\n$/)
+  assert.match(stdout, /round 2 of 2: 1 files? in 2 workers, 1 threads/)
+  assert.match(stdout, /\n2 rounds, 10 tests passed, 0 unsteady \(seed 1, 2 workers, 1 threads that only compute\)\.\n$/)
 })
 
 test('its arguments are checked, and told when asked for', async () => {
-  assert.deepEqual(parseSteadyOptions(['--rounds', '5', '--lanes', '3', '--hogs', '0', 'kit']), {
+  assert.deepEqual(parseSteadyOptions(['--rounds', '5', '--workers', '3', '--hogs', '0', 'kit']), {
     groups: [],
     filters: ['kit'],
     rounds: 5,
-    lanes: 3,
+    workers: 3,
     hogs: 0,
     seed: 1
   })

@@ -21,7 +21,7 @@ export interface TestFile {
 }
 
 const IGNORED = new Set(['node_modules', '.git', '.data', '.cache', '.build', 'coverage', 'test-results'])
-const PLACES: readonly (readonly [RegExp, Group])[] = [
+const GROUP_BY_PATH: readonly (readonly [RegExp, Group])[] = [
   [/\.slow\.test\.ts$/, 'slow'],
   [/^test\/repo\//, 'repo'],
   [/^test\/acceptance\//, 'acceptance'],
@@ -55,7 +55,7 @@ export function filesBelow(root: string, folder = ''): readonly string[] {
 
 /** Throws when a test file lies where no group looks for it: it would never run. */
 export function groupOf(path: string): Group {
-  const group = PLACES.find(([place]) => place.test(path))?.[1]
+  const group = GROUP_BY_PATH.find(([pattern]) => pattern.test(path))?.[1]
   if (group === undefined) throw new Error(`${path} belongs to no group of tests. Move it under packages/<name>/test or test/<group>.`)
   return group
 }

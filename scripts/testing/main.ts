@@ -6,14 +6,14 @@ import { testFiles } from './files.ts'
 import { type Options, optionsOrUsage, parseOptions, select, USAGE } from './options.ts'
 import { Services } from './services.ts'
 import { runSteps } from './steps.ts'
-import { LANES, runSuite } from './suite.ts'
+import { runSuite, WORKERS } from './suite.ts'
 import { Tally } from './tally.ts'
 
 /** What needs no service starts few programs: as many files at a time as there are processors. */
-const QUICK_LANES_MAX = 8
+const QUICK_WORKERS_MAX = 8
 const ROOT = resolve(import.meta.dirname, '..', '..')
 
-const say = (text: string) => void process.stdout.write(`${text}\n`)
+const print = (text: string) => void process.stdout.write(`${text}\n`)
 
 async function main(options: Options, signal: AbortSignal): Promise<boolean> {
   const began = performance.now()
@@ -21,22 +21,22 @@ async function main(options: Options, signal: AbortSignal): Promise<boolean> {
   const isNarrowed = options.groups.length > 0 || options.filters.length > 0 || options.isSearch
   if (options.isSearch) process.env.TRUNKLINE_SEARCH = 'whole'
   if (!isNarrowed) {
-    say('\nchecks')
-    await runSteps(ROOT, say, tally)
+    print('\nchecks')
+    await runSteps(ROOT, print, tally)
   }
   const verdicts = await tested(options, signal, tally)
   for (const verdict of verdicts) tally.judge(verdict)
   if (signal.aborted) tally.cannotRun('the rest', 'the run was interrupted')
-  say(`\n${costs(verdicts, performance.now() - began)}\n\n${tally.summary()}`)
+  print(`\n${costs(verdicts, performance.now() - began)}\n\n${tally.summary()}`)
   return tally.succeeded
 }
 
 /** The services have ended when this returns, so that what they took is known. */
 async function tested(options: Options, signal: AbortSignal, tally: Tally) {
-  await using services = new Services(say, (path, reason) => tally.cannotRun(path, reason))
+  await using services = new Services(print, (path, reason) => tally.cannotRun(path, reason))
   const prepare = services.ready.bind(services)
-  const lanes = options.isQuick ? Math.min(QUICK_LANES_MAX, Math.max(LANES, availableParallelism())) : LANES
-  return await runSuite(select(testFiles(ROOT), options), { root: ROOT, signal, say, prepare, lanes, hasSecondTries: !options.isQuick })
+  const workers = options.isQuick ? Math.min(QUICK_WORKERS_MAX, Math.max(WORKERS, availableParallelism())) : WORKERS
+  return await runSuite(select(testFiles(ROOT), options), { root: ROOT, signal, print, prepare, workers, hasSecondTries: !options.isQuick })
 }
 
 const options = optionsOrUsage(parseOptions, USAGE)

@@ -20,7 +20,7 @@ export interface Options extends Selection {
 export interface SteadyOptions extends Selection {
   readonly rounds: number
   /** Files that run at the same time. */
-  readonly lanes: number
+  readonly workers: number
   /** Threads that do nothing but compute. */
   readonly hogs: number
   /** The order of the files follows from it. */
@@ -36,7 +36,7 @@ npm run check                         what needs no database, browser or network
 export const STEADY_USAGE = `npm run steady                             every test file three times under load, and what did not pass every time
 npm run steady -- --rounds 10 stream kit   ten times, only files whose path contains one of these
   --group ${GROUPS.join('|')}   only one group; may be repeated
-  --lanes 4                                files at the same time; twice as many as the machine has processors where left out
+  --workers 4                                files at the same time; twice as many as the machine has processors where left out
   --hogs 2                                 threads that only compute, beside them; as many as processors where left out
   --seed 1                                 the order of the files follows from it
 It ends with 1 when something did not pass every time.`
@@ -73,12 +73,12 @@ export function parseOptions(args: readonly string[]): Options {
 export function parseSteadyOptions(args: readonly string[]): SteadyOptions {
   const cores = availableParallelism()
   const text = { type: 'string' } as const
-  const options = { ...SELECTION, rounds: text, lanes: text, hogs: text, seed: text } as const
+  const options = { ...SELECTION, rounds: text, workers: text, hogs: text, seed: text } as const
   const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options })
   return {
     ...selection(values, positionals),
     rounds: count('rounds', values.rounds, ROUNDS, 1),
-    lanes: count('lanes', values.lanes, 2 * cores, 1),
+    workers: count('workers', values.workers, 2 * cores, 1),
     hogs: count('hogs', values.hogs, cores, 0),
     seed: count('seed', values.seed, 1, 1)
   }

@@ -9,22 +9,22 @@ import type { Service } from './files.ts'
 export type Provided = { readonly stop: () => Promise<void> } | { readonly reason: string }
 
 /** Provides a service to all test processes started from now on, by their environment. Never throws. */
-export const provide: Readonly<Record<Service, (say: (text: string) => void) => Promise<Provided>>> = {
-  async postgres(say) {
+export const provide: Readonly<Record<Service, (print: (text: string) => void) => Promise<Provided>>> = {
+  async postgres(print) {
     if ((process.env[SHARED_URL_VARIABLE] ?? '') !== '') return { stop: async () => {} }
     const began = performance.now()
     try {
       const server = await startPostgres()
       process.env[SHARED_URL_VARIABLE] = server.url
-      say(`PostgreSQL started in ${Math.round(performance.now() - began)} ms.`)
+      print(`PostgreSQL started in ${Math.round(performance.now() - began)} ms.`)
       return { stop: () => server.stop() }
     } catch (error) {
       return { reason: error instanceof Error ? error.message : String(error) }
     }
   },
 
-  async chromium(say) {
-    const path = findChromium() ?? (await installChromium(say))
+  async chromium(print) {
+    const path = findChromium() ?? (await installChromium(print))
     if (path === null) {
       return {
         reason: `No Chromium was found, and it could not be installed. Install chromium or google-chrome, or name it in ${CHROMIUM_VARIABLE}.`
@@ -36,9 +36,9 @@ export const provide: Readonly<Record<Service, (say: (text: string) => void) => 
 }
 
 // Only on Debian and its kin, and only as root: anywhere else it is not for a test run to change the system.
-async function installChromium(say: (text: string) => void): Promise<string | null> {
+async function installChromium(print: (text: string) => void): Promise<string | null> {
   if (process.getuid?.() !== 0 || !existsSync('/etc/debian_version')) return null
-  say('Installing Chromium from the packages of the system (once) …')
+  print('Installing Chromium from the packages of the system (once) …')
   const isDone = (await apt(['update'])) && (await apt(['install', '-y', '--no-install-recommends', 'chromium']))
   return isDone ? findChromium() : null
 }

@@ -1,18 +1,18 @@
 // What a person reads about one test file: a line, and the whole story of each failure.
 import type { FileResult, TestFailure } from './run-file.ts'
 
-export type Say = (text: string) => void
+export type Print = (text: string) => void
 
 /** `path:line › test`, the name of a failure in every list. */
 export function nameOf(path: string, { name, line }: TestFailure): string {
   return `${path}${line === null ? '' : `:${line}`} › ${name}`
 }
 
-export function report(result: FileResult, say: Say): void {
+export function report(result: FileResult, print: Print): void {
   const { path, passed, failures, durationMs, processorMs } = result
   const seconds = `${inSeconds(durationMs)}, ${processorMs === null ? 'processor unknown' : `processor ${inSeconds(processorMs)}`}`
-  if (failures.length === 0) say(`  ok    ${path} (${passed}, ${seconds})`)
-  else say(`  FAIL  ${path} (${passed} passed, ${failures.length} failed, ${seconds})\n${storyOf(result)}`)
+  if (failures.length === 0) print(`  ok    ${path} (${passed}, ${seconds})`)
+  else print(`  FAIL  ${path} (${passed} passed, ${failures.length} failed, ${seconds})\n${detailsOf(result)}`)
 }
 
 function inSeconds(ms: number): string {
@@ -20,10 +20,10 @@ function inSeconds(ms: number): string {
 }
 
 /** The failures of a file and the end of what it printed, indented. */
-export function storyOf({ path, failures, output }: FileResult): string {
-  const stories = failures.map(failure => `\n    ${nameOf(path, failure)}\n${indent(failure.story, '      ')}\n`)
-  if (output.trim() !== '') stories.push(`    what the file printed, at the end:\n${indent(output.trimEnd(), '      | ')}\n`)
-  return stories.join('\n')
+export function detailsOf({ path, failures, output }: FileResult): string {
+  const parts = failures.map(failure => `\n    ${nameOf(path, failure)}\n${indent(failure.details, '      ')}\n`)
+  if (output.trim() !== '') parts.push(`    what the file printed, at the end:\n${indent(output.trimEnd(), '      | ')}\n`)
+  return parts.join('\n')
 }
 
 function indent(text: string, by: string): string {

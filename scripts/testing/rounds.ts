@@ -16,7 +16,7 @@ export class Rounds {
     for (const failure of result.failures) {
       const what = nameOf(result.path, failure)
       const known = this.#failed.get(what)
-      if (known === undefined) this.#failed.set(what, { times: 1, message: onOneLine(failure.story) })
+      if (known === undefined) this.#failed.set(what, { times: 1, message: onOneLine(failure.details) })
       else known.times += 1
     }
   }
@@ -37,17 +37,17 @@ export class Rounds {
   }
 
   /** Most often failed first. `load` says under what, `keptIn` where the whole stories are. */
-  summary(load: string, keptIn: string): string {
+  summary(load: string, outputFolder: string): string {
     const lines = this.#impossible.length > 0 ? ['Could not run:', ...this.#impossible.map(what => `  ${what}`), ''] : []
     const failed = [...this.#failed].toSorted(([a, one], [b, other]) => other.times - one.times || a.localeCompare(b))
-    if (failed.length > 0) lines.push(`Unsteady (the stories are in ${keptIn}):`)
+    if (failed.length > 0) lines.push(`Unsteady (the stories are in ${outputFolder}):`)
     for (const [what, { times, message }] of failed) lines.push(`  ${times} of ${this.#rounds}  ${what}`, `          ${message}`)
     if (failed.length > 0) lines.push('')
     return [...lines, `${this.#rounds} rounds, ${this.#passed} tests passed, ${failed.length} unsteady (${load}).`].join('\n')
   }
 }
 
-function onOneLine(story: string): string {
-  const words = story.replaceAll(/\s+/g, ' ').trim()
-  return words.length > MESSAGE_CHARS_MAX ? `${words.slice(0, MESSAGE_CHARS_MAX)} …` : words
+function onOneLine(details: string): string {
+  const text = details.replaceAll(/\s+/g, ' ').trim()
+  return text.length > MESSAGE_CHARS_MAX ? `${text.slice(0, MESSAGE_CHARS_MAX)} …` : text
 }

@@ -5,10 +5,10 @@ import { join, resolve } from 'node:path'
 import { run } from 'node:test'
 import { inspect } from 'node:util'
 import { SHORT_LIVED } from '@trunkline/testkit/short-lived'
-import { USAGE_FILE, USAGE_PARENT } from './tell-usage.ts'
+import { USAGE_FILE, USAGE_PARENT } from './report-usage.ts'
 
 const OUTPUT_CHARS_MAX = 6_000
-const TELL_USAGE = new URL('tell-usage.ts', import.meta.url).href
+const REPORT_USAGE = new URL('report-usage.ts', import.meta.url).href
 
 export interface FileResult {
   readonly path: string
@@ -24,7 +24,7 @@ export interface FileResult {
 export interface TestFailure {
   readonly name: string
   readonly line: number | null
-  readonly story: string
+  readonly details: string
 }
 
 export interface RunOptions {
@@ -64,7 +64,7 @@ async function runWatched(path: string, { root, limitMs, signal }: RunOptions, u
     timeout: limitMs * 0.9,
     signal: AbortSignal.any([signal, AbortSignal.timeout(limitMs)]),
     cwd: root,
-    execArgv: [...SHORT_LIVED, '--import', TELL_USAGE],
+    execArgv: [...SHORT_LIVED, '--import', REPORT_USAGE],
     env: { ...process.env, [USAGE_FILE]: usageFile, [USAGE_PARENT]: String(process.pid) }
   })
   const failures: TestFailure[] = []
@@ -95,12 +95,12 @@ function usageIn(file: string): number | null {
 
 function judge(type: 'test:pass' | 'test:fail', data: Ended, whyStopped: string): TestFailure | null {
   const { name, line = null, skip, todo, details } = data
-  if (skip !== undefined) return { name, line, story: 'It was skipped, which counts as failed.' }
-  if (todo !== undefined) return { name, line, story: 'It is marked "todo", which counts as failed.' }
+  if (skip !== undefined) return { name, line, details: 'It was skipped, which counts as failed.' }
+  if (todo !== undefined) return { name, line, details: 'It is marked "todo", which counts as failed.' }
   if (type === 'test:pass') return null
   const reason = failureType(details.error)
   if (reason === 'subtestsFailed') return null // each of them tells its own story
-  if (data.entryFile !== undefined) return { name, line, story: storyOf(details.error) }
+  if (data.entryFile !== undefined) return { name, line, details: detailsOf(details.error) }
   if (reason === 'testAborted') return wholeFile(whyStopped)
   return wholeFile('The process failed: see its output.')
 }
@@ -113,8 +113,8 @@ function isTest({ entryFile, details }: Ended): boolean {
   return entryFile !== undefined && details.type !== 'suite'
 }
 
-function wholeFile(story: string): TestFailure {
-  return { name: '(the file)', line: null, story }
+function wholeFile(details: string): TestFailure {
+  return { name: '(the file)', line: null, details }
 }
 
 function failureType(error: Error | undefined): unknown {
@@ -122,13 +122,13 @@ function failureType(error: Error | undefined): unknown {
 }
 
 // node:test wraps what was thrown. An assertion's stack holds its message and the difference; other errors may carry causes and codes.
-function storyOf(error: Error | undefined): string {
+function detailsOf(error: Error | undefined): string {
   const cause = error?.cause ?? error
   const isAssertion = cause instanceof Error && 'code' in cause && cause.code === 'ERR_ASSERTION'
-  const story = isAssertion
+  const details = isAssertion
     ? (cause.stack ?? cause.message)
     : typeof cause === 'string'
       ? cause
       : inspect(cause, { depth: 6, colors: false })
-  return story.replaceAll(/^ +at .*\(?node:internal\/.*\n?/gm, '').trimEnd()
+  return details.replaceAll(/^ +at .*\(?node:internal\/.*\n?/gm, '').trimEnd()
 }

@@ -1,10 +1,10 @@
 // Runs test files, some at a time, and reports each as it ends.
-import { report, type Say } from './report.ts'
+import { type Print, report } from './report.ts'
 import { type FileResult, type RunOptions, runFile } from './run-file.ts'
 
 export interface GroupOptions extends RunOptions {
   readonly concurrency: number
-  readonly say: Say
+  readonly print: Print
 }
 
 /** The results of `paths`, in the order in which they ended. A run that is interrupted has fewer. */
@@ -15,7 +15,7 @@ export async function runGroup(paths: readonly string[], options: GroupOptions):
     for (let path = queue.shift(); path !== undefined && !options.signal.aborted; path = queue.shift()) {
       const result = await runFile(path, options)
       results.push(result)
-      report(result, options.say)
+      report(result, options.print)
     }
   }
   await Promise.all(Array.from({ length: options.concurrency }, worker))

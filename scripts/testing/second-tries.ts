@@ -1,14 +1,14 @@
 // A file that failed beside others is run once more with nothing beside it: what passes then is unsteady, and does not fail the run.
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { report, type Say, storyOf } from './report.ts'
+import { detailsOf, type Print, report } from './report.ts'
 import type { FileResult } from './run-file.ts'
 
 /** More failures than these are no accident of a busy machine. */
 export const SECOND_TRIES_MAX = 3
 
 /** Where both outputs of an unsteady file are kept, relative to the checkout. */
-export const KEPT_IN = 'test-results/unsteady'
+export const OUTPUT_FOLDER = 'test-results/unsteady'
 
 /** What counts of a file: its only result, or its second one and the first beside it. */
 export interface Verdict {
@@ -18,31 +18,31 @@ export interface Verdict {
 
 export interface SecondTries {
   readonly root: string
-  readonly say: Say
+  readonly print: Print
   /** Runs a file with nothing beside it. */
   readonly alone: (path: string) => Promise<FileResult>
 }
 
 /** Deletes what an earlier run kept. */
-export function forgetKept(root: string): void {
-  rmSync(join(root, KEPT_IN), { recursive: true, force: true })
+export function deleteOldOutputs(root: string): void {
+  rmSync(join(root, OUTPUT_FOLDER), { recursive: true, force: true })
 }
 
 /** One verdict for each result. Files that failed are tried again, unless there are more than SECOND_TRIES_MAX of them. */
-export async function trySecond(results: readonly FileResult[], { root, say, alone }: SecondTries): Promise<readonly Verdict[]> {
+export async function trySecond(results: readonly FileResult[], { root, print, alone }: SecondTries): Promise<readonly Verdict[]> {
   const failed = results.filter(({ failures }) => failures.length > 0)
   if (failed.length > SECOND_TRIES_MAX) {
-    say(`\n${failed.length} files failed. More than ${SECOND_TRIES_MAX} are no accident: none was tried a second time.`)
+    print(`\n${failed.length} files failed. More than ${SECOND_TRIES_MAX} are no accident: none was tried a second time.`)
   }
   if (failed.length === 0 || failed.length > SECOND_TRIES_MAX) return results.map(result => ({ result, first: null }))
 
-  say('\nsecond tries, each file alone')
+  print('\nsecond tries, each file alone')
   const seconds = new Map<string, FileResult>()
   for (const first of failed) {
     const second = await alone(first.path)
     seconds.set(first.path, second)
-    report(second, say)
-    if (second.failures.length === 0 && second.output.trim() !== '') say(storyOf(second))
+    report(second, print)
+    if (second.failures.length === 0 && second.output.trim() !== '') print(detailsOf(second))
     keep(root, first, second)
   }
   return results.map(result => {
@@ -52,7 +52,7 @@ export async function trySecond(results: readonly FileResult[], { root, say, alo
 }
 
 function keep(root: string, first: FileResult, second: FileResult): void {
-  const folder = join(root, KEPT_IN)
+  const folder = join(root, OUTPUT_FOLDER)
   mkdirSync(folder, { recursive: true })
   for (const [name, result] of Object.entries({ first, second })) {
     writeFileSync(join(folder, `${first.path.replaceAll('/', '__')}.${name}.txt`), textOf(result))
@@ -61,5 +61,5 @@ function keep(root: string, first: FileResult, second: FileResult): void {
 
 function textOf(result: FileResult): string {
   const { path, passed, failures, durationMs } = result
-  return `${path}: ${passed} passed, ${failures.length} failed, ${(durationMs / 1000).toFixed(1)} s\n${storyOf(result)}`
+  return `${path}: ${passed} passed, ${failures.length} failed, ${(durationMs / 1000).toFixed(1)} s\n${detailsOf(result)}`
 }

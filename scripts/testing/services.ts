@@ -1,23 +1,23 @@
 // The services of one run: started when the first file needs them, stopped at its end.
 import type { Service, TestFile } from './files.ts'
 import { type Provided, provide } from './provide.ts'
-import type { Say } from './report.ts'
+import type { Print } from './report.ts'
 
 export class Services {
   readonly #provided = new Map<Service, Provided>()
-  readonly #say: Say
+  readonly #print: Print
   readonly #impossible: (path: string, reason: string) => void
 
   /** `impossible` is called for a file that lacks what it needs, with the reason. */
-  constructor(say: Say, impossible: (path: string, reason: string) => void) {
-    this.#say = say
+  constructor(print: Print, impossible: (path: string, reason: string) => void) {
+    this.#print = print
     this.#impossible = impossible
   }
 
   /** Provides what `files` need, and returns those that have it. */
   async ready(files: readonly TestFile[]): Promise<readonly TestFile[]> {
     for (const need of new Set(files.flatMap(({ needs }) => [...needs]))) {
-      if (!this.#provided.has(need)) this.#provided.set(need, await provide[need](text => this.#say(`  ${text}`)))
+      if (!this.#provided.has(need)) this.#provided.set(need, await provide[need](text => this.#print(`  ${text}`)))
     }
     return files.filter(({ path, needs }) => {
       const missing = [...needs].map(need => this.#provided.get(need)).find(service => service !== undefined && 'reason' in service)

@@ -5,42 +5,42 @@ import { SeededChance } from '@trunkline/testkit/chance'
 import { testFiles } from './files.ts'
 import { startHogs } from './hogs.ts'
 import { optionsOrUsage, parseSteadyOptions, STEADY_USAGE, type SteadyOptions, select } from './options.ts'
-import { storyOf } from './report.ts'
+import { detailsOf } from './report.ts'
 import { Rounds } from './rounds.ts'
 import { runGroup } from './run-group.ts'
 import { Services } from './services.ts'
 import { FILE_LIMIT_MS } from './suite.ts'
 
 const ROOT = resolve(import.meta.dirname, '..', '..')
-const KEPT_IN = 'test-results/steady'
+const OUTPUT_FOLDER = 'test-results/steady'
 
-const say = (text: string) => void process.stdout.write(`${text}\n`)
+const print = (text: string) => void process.stdout.write(`${text}\n`)
 
 async function main(options: SteadyOptions, signal: AbortSignal): Promise<boolean> {
-  const { rounds, lanes, hogs, seed } = options
+  const { rounds, workers, hogs, seed } = options
   const chance = new SeededChance(seed)
   const seen = new Rounds()
-  rmSync(join(ROOT, KEPT_IN), { recursive: true, force: true })
-  await using services = new Services(say, (path, reason) => seen.impossible(path, reason))
+  rmSync(join(ROOT, OUTPUT_FOLDER), { recursive: true, force: true })
+  await using services = new Services(print, (path, reason) => seen.impossible(path, reason))
   const files = (await services.ready(select(testFiles(ROOT), options))).map(({ path }) => path)
   await using _load = startHogs(hogs)
   for (let round = 1; round <= rounds && !signal.aborted; round += 1) {
-    say(`\nround ${round} of ${rounds}: ${files.length} files in ${lanes} lanes, ${hogs} threads that only compute beside them`)
-    const asked = { root: ROOT, limitMs: FILE_LIMIT_MS.slow, concurrency: lanes, signal, say }
-    for (const result of await runGroup(chance.shuffled(files), asked)) {
+    print(`\nround ${round} of ${rounds}: ${files.length} files in ${workers} workers, ${hogs} threads that only compute beside them`)
+    const run = { root: ROOT, limitMs: FILE_LIMIT_MS.slow, concurrency: workers, signal, print }
+    for (const result of await runGroup(chance.shuffled(files), run)) {
       if (signal.aborted) break
       seen.add(result)
-      if (result.failures.length > 0) keep(`${result.path.replaceAll('/', '__')}.${round}.txt`, storyOf(result))
+      if (result.failures.length > 0) keep(`${result.path.replaceAll('/', '__')}.${round}.txt`, detailsOf(result))
     }
     if (!signal.aborted) seen.ended()
   }
-  say(`\n${seen.summary(`seed ${seed}, ${lanes} lanes, ${hogs} threads that only compute`, KEPT_IN)}`)
+  print(`\n${seen.summary(`seed ${seed}, ${workers} workers, ${hogs} threads that only compute`, OUTPUT_FOLDER)}`)
   return seen.isSteady
 }
 
 function keep(name: string, text: string): void {
-  mkdirSync(join(ROOT, KEPT_IN), { recursive: true })
-  writeFileSync(join(ROOT, KEPT_IN, name), `${text}\n`)
+  mkdirSync(join(ROOT, OUTPUT_FOLDER), { recursive: true })
+  writeFileSync(join(ROOT, OUTPUT_FOLDER, name), `${text}\n`)
 }
 
 const options = optionsOrUsage(parseSteadyOptions, STEADY_USAGE)

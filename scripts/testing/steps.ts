@@ -20,22 +20,22 @@ const STEPS: readonly Step[] = [
 ]
 
 /** Runs every step at once and adds one pass or one failure each. */
-export async function runSteps(root: string, say: (text: string) => void, tally: Tally): Promise<void> {
-  await Promise.all(STEPS.map(step => runStep(root, step, say, tally)))
+export async function runSteps(root: string, print: (text: string) => void, tally: Tally): Promise<void> {
+  await Promise.all(STEPS.map(step => runStep(root, step, print, tally)))
 }
 
-async function runStep(root: string, { name, program, advice }: Step, say: (text: string) => void, tally: Tally): Promise<void> {
+async function runStep(root: string, { name, program, advice }: Step, print: (text: string) => void, tally: Tally): Promise<void> {
   const began = performance.now()
   const [script = '', ...args] = program
   const { code, output } = await capture(root, [join(root, script), ...args])
   const seconds = `${((performance.now() - began) / 1000).toFixed(1)} s`
   if (code === 0) {
     tally.pass()
-    say(`  ok    ${name} (${seconds})`)
+    print(`  ok    ${name} (${seconds})`)
     return
   }
   tally.fail(name)
-  say(`  FAIL  ${name} (${seconds})\n\n${output.trim()}\n\n${advice}\n`)
+  print(`  FAIL  ${name} (${seconds})\n\n${output.trim()}\n\n${advice}\n`)
 }
 
 function capture(root: string, args: readonly string[]): Promise<{ readonly code: number | null; readonly output: string }> {

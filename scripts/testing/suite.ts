@@ -1,13 +1,13 @@
 // The test files of a run: group by group, in lanes, and then once more what failed.
 import { GROUPS, type Group, type TestFile } from './files.ts'
-import type { Say } from './report.ts'
+import type { Print } from './report.ts'
 import { type FileResult, runFile } from './run-file.ts'
 import { runGroup } from './run-group.ts'
-import { forgetKept, trySecond, type Verdict } from './second-tries.ts'
+import { deleteOldOutputs, trySecond, type Verdict } from './second-tries.ts'
 
 /** Files at a time of tests that compute, however many processors there are: some start several programs. */
-export const LANES = 2
-const WAITING_LANES = 1
+export const WORKERS = 2
+const WAITING_WORKERS = 1
 
 const MINUTE_MS = 60_000
 /** Against files that hang, and nothing else: several times what the dearest file takes beside a heavy load, and little beside a whole run. */
@@ -22,34 +22,34 @@ export const FILE_LIMIT_MS: Readonly<Record<Group, number>> = {
 export interface Suite {
   readonly root: string
   readonly signal: AbortSignal
-  readonly say: Say
+  readonly print: Print
   /** Provides what files need, and returns those that can run. */
   readonly prepare: (files: readonly TestFile[]) => Promise<readonly TestFile[]>
   /** Files at a time of those that compute. */
-  readonly lanes: number
+  readonly workers: number
   /** False: a file that fails has failed. */
   readonly hasSecondTries: boolean
 }
 
 /** Runs the files of every group, one group after the other. */
 export async function runSuite(files: readonly TestFile[], suite: Suite): Promise<readonly Verdict[]> {
-  const { root, signal, say, prepare, lanes, hasSecondTries } = suite
+  const { root, signal, print, prepare, workers, hasSecondTries } = suite
   const groups = new Map(files.map(({ path, group }) => [path, group]))
   const limitOf = (path: string) => FILE_LIMIT_MS[groups.get(path) ?? 'slow']
   const results: FileResult[] = []
   for (const group of GROUPS) {
     const wanted = files.filter(file => file.group === group)
     if (wanted.length === 0 || signal.aborted) continue
-    say(`\n${group}`)
+    print(`\n${group}`)
     const runnable = await prepare(wanted)
-    const lane = (waits: boolean, concurrency: number) =>
+    const run = (waits: boolean, concurrency: number) =>
       runGroup(
         runnable.filter(file => file.waits === waits).map(({ path }) => path),
-        { root, limitMs: FILE_LIMIT_MS[group], concurrency, signal, say }
+        { root, limitMs: FILE_LIMIT_MS[group], concurrency, signal, print }
       )
-    results.push(...(await Promise.all([lane(false, lanes), lane(true, WAITING_LANES)])).flat())
+    results.push(...(await Promise.all([run(false, workers), run(true, WAITING_WORKERS)])).flat())
   }
   if (!hasSecondTries || signal.aborted) return results.map(result => ({ result, first: null }))
-  forgetKept(root)
-  return await trySecond(results, { root, say, alone: path => runFile(path, { root, limitMs: limitOf(path), signal }) })
+  deleteOldOutputs(root)
+  return await trySecond(results, { root, print, alone: path => runFile(path, { root, limitMs: limitOf(path), signal }) })
 }

@@ -1,6 +1,6 @@
 // What passed, what failed and what could not run, and how that is said at the end.
 import { nameOf } from './report.ts'
-import { KEPT_IN, type Verdict } from './second-tries.ts'
+import { OUTPUT_FOLDER, type Verdict } from './second-tries.ts'
 
 /** Counts over all parts of a run. Mutable: the parts report as they go. */
 export class Tally {
@@ -47,7 +47,7 @@ export class Tally {
     }
     list('Failed:', this.#failures)
     list('Could not run:', this.#impossible)
-    list(`Unsteady, each failed beside other files and passed alone (both outputs: ${KEPT_IN}):`, this.#unsteady)
+    list(`Unsteady, each failed beside other files and passed alone (both outputs: ${OUTPUT_FOLDER}):`, this.#unsteady)
     if (this.#passed === 0 && this.failed === 0) lines.push('Nothing was tested.', '')
     lines.push(`${this.#passed} passed, ${this.failed} failed`)
     return lines.join('\n')

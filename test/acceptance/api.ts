@@ -15,7 +15,7 @@ export interface Answer {
   readonly text: string
 }
 
-export interface Asked {
+export interface RequestOptions {
   readonly headers?: Readonly<Record<string, string>>
   /** Sent as JSON, unless it is text already. */
   readonly body?: unknown
@@ -31,7 +31,7 @@ export interface Operation {
 }
 
 /** A user as the platform knows it. */
-export interface Person {
+export interface User {
   readonly userId: string
   readonly secret: string
 }
@@ -61,12 +61,12 @@ export class Api {
     return { 'client-id': this.service.demo.client_id, 'client-secret': this.service.demo.client_secret }
   }
 
-  as({ userId, secret }: Person): Readonly<Record<string, string>> {
+  as({ userId, secret }: User): Readonly<Record<string, string>> {
     return { ...this.platform, 'user-id': userId, 'user-secret': secret }
   }
 
   /** Sends a request and demands an answer of the form the reference promises. */
-  async call(method: string, address: string, { headers = {}, body }: Asked = {}): Promise<Answer> {
+  async call(method: string, address: string, { headers = {}, body }: RequestOptions = {}): Promise<Answer> {
     const response = await fetch(this.service.url + address, {
       method,
       redirect: 'manual',
@@ -95,7 +95,7 @@ export class Api {
   }
 
   /** Creates a user. */
-  async person(userId: string): Promise<Person> {
+  async user(userId: string): Promise<User> {
     const { status, body } = await this.call('POST', '/users', { headers: this.platform, body: { user_id: userId } })
     assert.equal(status, 200)
     return { userId, secret: body['user-secret'] }

@@ -1,7 +1,7 @@
 // Bad input, as a table: each case is answered as specified, nothing is stored, nothing secret is logged, and the service stays up.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { Api, type Body, type Person } from './api.ts'
+import { Api, type Body, type User } from './api.ts'
 import { cancelCases } from './bad-cancel-cases.ts'
 import {
   CANARY,
@@ -26,13 +26,13 @@ for (const engine of ['postgres'] as const) {
   describe(`bad input (${engine})`, () => {
     let service: RunningService
     let api: Api
-    let ada: Person
+    let ada: User
     let world: World
     let known: Body
     before(async () => {
       service = await startService(engine, { TRUNKLINE_LOG_LEVEL: 'debug' })
       api = await Api.of(service)
-      ada = await api.person('ada')
+      ada = await api.user('ada')
       const connectionId = await link(api, ada)
       const accounts = await api.call('GET', '/accounts', { headers: api.as(ada) })
       known = (await api.call('GET', '/users', { headers: api.platform })).body.data

@@ -18,7 +18,7 @@ describe('connections', () => {
   after(() => service[Symbol.asyncDispose]())
 
   test('a link leads to a connection, and back to the platform with its id', async () => {
-    const ada = await api.person('ada')
+    const ada = await api.user('ada')
     const headers = api.as(ada)
     const started = await api.call('POST', '/connections', {
       headers,
@@ -48,7 +48,7 @@ describe('connections', () => {
   })
 
   test('who declines is sent to the error address with 401', async () => {
-    const bob = await api.person('bob')
+    const bob = await api.user('bob')
     for (const [body, target] of [
       [{ redirect_on_error_url: `${REDIRECT}/failed?x=1` }, `${REDIRECT}/failed`],
       [{}, REDIRECT]
@@ -65,7 +65,7 @@ describe('connections', () => {
   })
 
   test('each login is a connection of its own, listed newest first, and filters narrow the lists', async () => {
-    const eve = await api.person('eve')
+    const eve = await api.user('eve')
     const made = [await link(api, eve), await link(api, eve, 'readonly'), await link(api, eve, 'trade', 1)].reverse()
     const headers = api.as(eve)
     const ids = async (query: string) =>
@@ -119,7 +119,7 @@ describe('connections', () => {
   })
 
   test('a token for market data is new each time and valid for a day', async () => {
-    const tess = await api.person('tess')
+    const tess = await api.user('tess')
     const connectionId = await link(api, tess, 'market_data')
     const token = () => api.call('GET', `/connections/${connectionId}/token`, { headers: api.as(tess) })
     const [first, second] = [await token(), await token()]
@@ -132,7 +132,7 @@ describe('connections', () => {
   })
 
   test('a deleted connection is gone with its accounts', async () => {
-    const del = await api.person('del')
+    const del = await api.user('del')
     const headers = api.as(del)
     const connectionId = await link(api, del)
     const { body: accounts } = await api.call('GET', '/accounts', { headers })
@@ -146,12 +146,12 @@ describe('connections', () => {
   })
 
   test('a deleted user’s connections are gone too [S31]', async () => {
-    const rex = await api.person('rex')
+    const rex = await api.user('rex')
     const connectionId = await link(api, rex)
     await api.call('DELETE', '/users/rex', { headers: api.platform })
     const { body } = await api.call('GET', '/platform/connections?limit=1000', { headers: api.platform })
     assert.ok(body.data.every((row: Body) => row.connection_id !== connectionId))
-    const again = await api.person('rex')
+    const again = await api.user('rex')
     assert.deepEqual((await api.call('GET', '/connections', { headers: api.as(again) })).body, [])
   })
 })

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { metricsPage } from '@trunkline/testkit/metrics'
-import { type Answer, Api, type Body, type Operation, type Person } from './api.ts'
+import { type Answer, Api, type Body, type Operation, type User } from './api.ts'
 import { type RunningService, startService } from './harness.ts'
 import { link } from './linking.ts'
 
@@ -76,14 +76,14 @@ for (const engine of ['postgres'] as const) {
   describe(`credentials (${engine})`, () => {
     let service: RunningService
     let api: Api
-    let owner: Person
-    let other: Person
+    let owner: User
+    let other: User
     let ids: { readonly connection_id: string; readonly account_id: string; readonly order_id: string; readonly user_id: string }
     before(async () => {
       service = await startService(engine, { TRUNKLINE_LOG_LEVEL: 'debug', TRUNKLINE_TRUSTED_PROXIES: 'loopback' })
       api = await Api.of(service)
-      owner = await api.person('owner')
-      other = await api.person('other')
+      owner = await api.user('owner')
+      other = await api.user('other')
       const connectionId = await link(api, owner)
       const headers = api.as(owner)
       const accounts = await api.call('GET', '/accounts', { headers })
@@ -95,7 +95,7 @@ for (const engine of ['postgres'] as const) {
     after(() => service[Symbol.asyncDispose]())
 
     // Each from an address of its own: one that fails hundreds of times would be told to wait.
-    let asked = 0
+    let requests = 0
     const ask = (
       operation: Operation,
       headers: Readonly<Record<string, string>>,
@@ -103,8 +103,8 @@ for (const engine of ['postgres'] as const) {
     ): Promise<Answer> => {
       const body = bodyOf(operation.operationId, values)
       const address = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? name)
-      asked += 1
-      const from = { 'x-forwarded-for': `10.0.${asked >> 8}.${asked & 255}` }
+      requests += 1
+      const from = { 'x-forwarded-for': `10.0.${requests >> 8}.${requests & 255}` }
       return api.call(operation.method, `${address}${ROWS[operation.operationId]?.query ?? ''}`, {
         headers: { ...from, ...headers },
         ...(body !== undefined && { body })
@@ -135,13 +135,13 @@ for (const engine of ['postgres'] as const) {
     })
 
     test('what was good once opens nothing: a user who was deleted, a secret that was replaced [S25, S30, S31]', async () => {
-      const [gone, changed] = [await api.person('gone'), await api.person('changed')]
-      for (const person of [gone, changed]) assert.equal((await api.call('GET', '/accounts', { headers: api.as(person) })).status, 200)
+      const [gone, changed] = [await api.user('gone'), await api.user('changed')]
+      for (const user of [gone, changed]) assert.equal((await api.call('GET', '/accounts', { headers: api.as(user) })).status, 200)
       assert.equal((await api.call('DELETE', '/users/gone', { headers: api.platform })).status, 200)
       assert.equal((await api.call('POST', '/users/changed/rotate-secret', { headers: api.platform })).status, 200)
       for (const operation of api.operations.filter(({ isForUser }) => isForUser)) {
-        for (const person of [gone, changed])
-          assert.equal((await ask(operation, api.as(person))).status, 401, `${operation.operationId} as ${person.userId}`)
+        for (const user of [gone, changed])
+          assert.equal((await ask(operation, api.as(user))).status, 401, `${operation.operationId} as ${user.userId}`)
       }
     })
 
@@ -232,7 +232,7 @@ for (const engine of ['postgres'] as const) {
     })
 
     test('a read-only connection takes no orders, and says why [S36]', async () => {
-      const reader = await api.person('reader')
+      const reader = await api.user('reader')
       await link(api, reader, 'readonly', 1)
       const accounts = await api.call('GET', '/accounts', { headers: api.as(reader) })
       const order = restingOrder(accounts.body[0].account_id, 'refused')

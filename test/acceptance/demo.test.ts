@@ -19,7 +19,7 @@ describe('the demo', () => {
   })
   after(() => service[Symbol.asyncDispose]())
 
-  const tell = (broker: string, dataDir = service.dataDir) =>
+  const runDemo = (broker: string, dataDir = service.dataDir) =>
     run(process.execPath, [join(ROOT, 'packages/server/src/demo/main.ts'), '--data-dir', dataDir, '--broker', broker], {
       env: INHERITED,
       timeout: 120_000
@@ -27,8 +27,8 @@ describe('the demo', () => {
 
   for (const broker of ['SANDBOX', 'ALPACA', 'TRADIER', 'tradestation']) {
     test(`at ${broker}`, async () => {
-      const { stdout } = await tell(broker)
-      for (const words of [
+      const { stdout } = await runDemo(broker)
+      for (const expected of [
         /^1\. A user is created/m,
         /^2\. The user connects .+ \(sandbox\) in the portal as alex: “Your account is connected”$/m,
         /market buy +BUY 10 AAPL +filled/,
@@ -46,7 +46,7 @@ describe('the demo', () => {
         /^ +quotes +\{"bp":"\d/m,
         /Everything above went through the public REST API/
       ])
-        assert.match(stdout, words, stdout)
+        assert.match(stdout, expected, stdout)
     })
   }
 
@@ -60,8 +60,8 @@ describe('the demo', () => {
   })
 
   test('a broker that is not offered is named with those that are', async () => {
-    const { stdout } = await tell('NOBODY').catch(cause => cause)
-    assert.match(stdout, /NOBODY is not offered by this service; there are SANDBOX, TRADIER, TRADESTATION, ALPACA/)
+    const { stdout } = await runDemo('NOBROKER').catch(cause => cause)
+    assert.match(stdout, /NOBROKER is not offered by this service; there are SANDBOX, TRADIER, TRADESTATION, ALPACA/)
   })
 })
 
@@ -76,13 +76,13 @@ test('what cannot be understood is answered with what can be asked', async () =>
 test('without a running service it says so, and what to start', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'trunkline-no-service-'))
   const args = [join(ROOT, 'packages/server/src/demo/main.ts'), '--data-dir', dataDir]
-  const told = async () => {
+  const shown = async () => {
     const failed = await run(process.execPath, args, { env: INHERITED }).catch(cause => cause)
     assert.deepEqual([failed.code, failed.stderr], [1, ''])
     return failed.stdout
   }
   try {
-    assert.match(await told(), /demo-platform\.json cannot be read; is the service running\? Start it in another terminal: npm start/)
+    assert.match(await shown(), /demo-platform\.json cannot be read; is the service running\? Start it in another terminal: npm start/)
     // Left by a service that has stopped.
     const left = {
       base_url: 'http://127.0.0.1:9',
@@ -91,7 +91,7 @@ test('without a running service it says so, and what to start', async () => {
       sandbox_logins: [{ username: 'a', password: 'b' }]
     }
     await writeFile(join(dataDir, 'demo-platform.json'), JSON.stringify(left))
-    assert.match(await told(), /The demo stopped: No service answers at http:\/\/127\.0\.0\.1:9\. Start it in another terminal: npm start/)
+    assert.match(await shown(), /The demo stopped: No service answers at http:\/\/127\.0\.0\.1:9\. Start it in another terminal: npm start/)
   } finally {
     await rm(dataDir, { recursive: true })
   }

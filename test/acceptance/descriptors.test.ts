@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { after, before, describe, test } from 'node:test'
-import { Api, type Person } from './api.ts'
+import { Api, type User } from './api.ts'
 import { type RunningService, startService } from './harness.ts'
 import { link } from './linking.ts'
 
@@ -13,13 +13,13 @@ const IDLE = 320
 describe('a limit of 256 open files', () => {
   let service: RunningService
   let api: Api
-  let ada: Person
+  let ada: User
   let accountId: string
   let orders = 0
   before(async () => {
     service = await startService('embedded', {}, undefined, OPEN_FILES_MAX)
     api = await Api.of(service)
-    ada = await api.person('ada')
+    ada = await api.user('ada')
     await link(api, ada)
     accountId = (await api.call('GET', '/accounts', { headers: api.as(ada) })).body[0].account_id
   })

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
 import { until } from '@trunkline/testkit/until'
-import { type Answer, Api, type Body, type Person } from './api.ts'
+import { type Answer, Api, type Body, type User } from './api.ts'
 import { ENGINES, INHERITED, type RunningService, startService } from './harness.ts'
 import { link } from './linking.ts'
 
@@ -16,14 +16,14 @@ for (const engine of ENGINES) {
   describe(`events (${engine})`, () => {
     let service: RunningService
     let api: Api
-    let ada: Person
+    let ada: User
     let connectionId: string
     let accountId: string
     let count = 0
     before(async () => {
       service = await startService(engine)
       api = await Api.of(service)
-      ada = await api.person('ada')
+      ada = await api.user('ada')
       connectionId = await link(api, ada)
       const { body } = await api.call('GET', '/accounts', { headers: api.as(ada) })
       accountId = body.find((row: Body) => row.account_type === 'margin').account_id
@@ -67,11 +67,11 @@ for (const engine of ENGINES) {
     test('an answered request is in the log already', async () => {
       const placed = [await market(), await resting()]
       for (const { order_id } of placed) {
-        const told = (await page('?user_id=ada&limit=1000')).data.filter(
+        const updates = (await page('?user_id=ada&limit=1000')).data.filter(
           ({ type, data }: Body) => type === 'orders' && data.order_id === order_id
         )
-        assert.ok(told.length > 0, 'the order is in the log')
-        assert.equal(told[0].data.normalized_status, 'pending', 'from its beginning')
+        assert.ok(updates.length > 0, 'the order is in the log')
+        assert.equal(updates[0].data.normalized_status, 'pending', 'from its beginning')
       }
       const [bought, open] = placed
       const cancel = await api.call('DELETE', `/accounts/${accountId}/orders/${open.order_id}`, { headers: api.as(ada) })
@@ -137,7 +137,7 @@ for (const engine of ENGINES) {
       const beyond = await page(`?user_id=ada&after=${last_seq + 1_000_000}`)
       assert.deepEqual([beyond.data, beyond.next_after, beyond.oldest_seq], [[], null, 1])
       assert.ok(beyond.last_seq >= last_seq)
-      await api.person('quiet')
+      await api.user('quiet')
       assert.deepEqual(await page('?user_id=quiet'), { data: [], next_after: null, oldest_seq: 1, last_seq: 0 })
     })
 
@@ -165,11 +165,11 @@ for (const engine of ENGINES) {
 
     test('only the platform itself reads it, and only of its own users', async () => {
       assert.equal((await api.call('GET', '/events?user_id=ada')).status, 401)
-      const nobody = await ask('?user_id=nobody')
-      assert.deepEqual([nobody.status, nobody.body.code], [404, 'user_not_found'])
+      const missing = await ask('?user_id=nobody')
+      assert.deepEqual([missing.status, missing.body.code], [404, 'user_not_found'])
       const other = await otherPlatform(service)
       const foreign = await api.call('GET', '/events?user_id=ada', { headers: other })
-      assert.deepEqual({ ...foreign.body, request_id: null }, { ...nobody.body, request_id: null })
+      assert.deepEqual({ ...foreign.body, request_id: null }, { ...missing.body, request_id: null })
       assert.equal(foreign.status, 404)
     })
 
@@ -180,7 +180,7 @@ for (const engine of ENGINES) {
       assert.deepEqual((await walk(1_000)).slice(0, before.length), before)
       assert.equal((await api.call('DELETE', '/users/ada', { headers: api.platform })).status, 200)
       assert.equal((await ask('?user_id=ada')).status, 404)
-      await api.person('ada')
+      await api.user('ada')
       assert.deepEqual(await page('?user_id=ada'), { data: [], next_after: null, oldest_seq: 1, last_seq: 0 })
     })
   })

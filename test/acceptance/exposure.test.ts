@@ -73,12 +73,12 @@ describe('what is seen from outside', () => {
   })
 
   test('health says one word, and nothing of versions, names and numbers [S84]', async () => {
-    for (const [path, word] of [
+    for (const [path, expected] of [
       ['/healthz', 'ok'],
       ['/readyz', 'ready']
     ] as const) {
       const answer = await fetch(service.url + path)
-      assert.deepEqual(await answer.json(), { status: word })
+      assert.deepEqual(await answer.json(), { status: expected })
       for (const header of ['server', 'x-powered-by', 'via', 'etag']) assert.equal(answer.headers.get(header), null, header)
     }
   })

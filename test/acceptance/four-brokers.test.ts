@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { PATIENCE_MS } from '@trunkline/testkit/patience'
 import { until } from '@trunkline/testkit/until'
-import type { Answer, Body, Person } from './api.ts'
+import type { Answer, Body, User } from './api.ts'
 import type { Engine } from './harness.ts'
 import { link } from './linking.ts'
 import type { StreamClient } from './stream-client.ts'
@@ -27,7 +27,7 @@ function fourBrokers(engine: Engine): void {
     stage = await Stage.open(engine)
     customer = await Customer.of(stage)
     watcher = await stage.session(['all'])
-    await watcher.follow(customer.person.userId)
+    await watcher.follow(customer.user.userId)
   })
   after(async () => {
     await watcher?.close()
@@ -69,7 +69,7 @@ function fourBrokers(engine: Engine): void {
       brokers.filter((one: Body) => !one.order_preview).map((one: Body) => one.broker),
       ['ALPACA']
     )
-    assert.deepEqual((await stage.api.call('GET', '/orders', { headers: stage.api.as(customer.person) })).body.data, [])
+    assert.deepEqual((await stage.api.call('GET', '/orders', { headers: stage.api.as(customer.user) })).body.data, [])
   })
 
   test('a purchase through any of them is a position in all of them', async () => {
@@ -163,11 +163,11 @@ function fourBrokers(engine: Engine): void {
 
   test('what the stream told adds up to what REST shows', async () => {
     const orders = await customer.orders()
-    const told = streamed(watcher).orders
+    const streamedOrders = streamed(watcher).orders
     const behind = () => orders.filter(order => JSON.stringify(streamed(watcher).orders.get(order.order_id)) !== JSON.stringify(order))
     await until(async () => behind().length === 0, 'the stream has every order as REST shows it', PATIENCE_MS)
-    assert.equal(told.size, orders.length)
-    assertLawful(watcher.of(customer.person.userId), 0)
+    assert.equal(streamedOrders.size, orders.length)
+    assertLawful(watcher.of(customer.user.userId), 0)
   })
 }
 
@@ -187,7 +187,7 @@ async function everywhere(customer: Customer, price: string, statuses: readonly 
   let last: readonly string[] = []
   const isSo = async () => {
     last = await found()
-    return last.every(words => statuses.some(status => words === `${status} ${filled}`))
+    return last.every(expected => statuses.some(status => expected === `${status} ${filled}`))
   }
   await until(isSo, `the order at ${price} is ${statuses} at each broker`, PATIENCE_MS).catch(cause => {
     throw new Error(`the order at ${price} should be ${statuses} with ${filled} filled at ${BROKERS}, and is ${last.join(' | ')}`, {
@@ -221,30 +221,30 @@ function streamed(client: StreamClient) {
 
 /** One person at the sandbox, connected through every broker. */
 class Customer {
-  readonly person: Person
+  readonly user: User
   readonly username: string
   readonly #stage: Stage
   readonly #accounts: ReadonlyMap<Broker, string>
   #orders = 0
 
-  private constructor(stage: Stage, person: Person, username: string, accounts: ReadonlyMap<Broker, string>) {
+  private constructor(stage: Stage, user: User, username: string, accounts: ReadonlyMap<Broker, string>) {
     this.#stage = stage
-    this.person = person
+    this.user = user
     this.username = username
     this.#accounts = accounts
   }
 
   static async of(stage: Stage): Promise<Customer> {
-    const person = await stage.api.person('everywhere')
+    const user = await stage.api.user('everywhere')
     const { login } = await stage.control('POST', '/logins', { username: 'everywhere', accounts: [{ kind: 'margin', cash: '10000000' }] })
     const accounts = new Map<Broker, string>()
     for (const broker of BROKERS) {
-      const connectionId = await link(stage.api, person, 'trade', login, broker)
-      const { body } = await stage.api.call('GET', `/accounts?connection_id=${connectionId}`, { headers: stage.api.as(person) })
+      const connectionId = await link(stage.api, user, 'trade', login, broker)
+      const { body } = await stage.api.call('GET', `/accounts?connection_id=${connectionId}`, { headers: stage.api.as(user) })
       assert.equal(body.length, 1, `${broker} shows one account`)
       accounts.set(broker, body[0].account_id)
     }
-    return new Customer(stage, person, login.username, accounts)
+    return new Customer(stage, user, login.username, accounts)
   }
 
   account(broker: Broker): string {
@@ -317,7 +317,7 @@ class Customer {
   }
 
   #call(method: string, address: string, body?: unknown): Promise<Answer> {
-    return this.#stage.api.call(method, address, { headers: this.#stage.api.as(this.person), body })
+    return this.#stage.api.call(method, address, { headers: this.#stage.api.as(this.user), body })
   }
 
   #name(): string {

@@ -25,10 +25,10 @@ describe('hostile JSON at every entry', () => {
   let authorizationUrl: string
   before(async () => {
     stage = await Stage.open('embedded')
-    const person = await stage.api.person('ada')
-    userHeaders = stage.api.as(person)
-    connectionId = await link(stage.api, person)
-    authorizationUrl = await begin(stage.api, person, { connection_type: 'trade', broker: 'SANDBOX' })
+    const user = await stage.api.user('ada')
+    userHeaders = stage.api.as(user)
+    connectionId = await link(stage.api, user)
+    authorizationUrl = await begin(stage.api, user, { connection_type: 'trade', broker: 'SANDBOX' })
     neighbour = await stage.session(['all'])
   })
   after(async () => {
@@ -44,7 +44,7 @@ describe('hostile JSON at every entry', () => {
   }
 
   /** A session of its own: answers are errors, or it ends as it should. */
-  const heardOut = async (url: string, frames: readonly string[]): Promise<void> => {
+  const readAll = async (url: string, frames: readonly string[]): Promise<void> => {
     const socket = new WebSocket(url)
     const replies: string[] = []
     socket.on('message', data => replies.push(String(data)))
@@ -81,7 +81,7 @@ describe('hostile JSON at every entry', () => {
         text
       ]
       const authenticate = JSON.stringify({ action: 'authenticate', ...stage.credentials })
-      return heardOut(stage.service.demo.stream_url, isKnown ? [authenticate, ...frames] : frames)
+      return readAll(stage.service.demo.stream_url, isKnown ? [authenticate, ...frames] : frames)
     }
 
   const onMarketStream =
@@ -101,7 +101,7 @@ describe('hostile JSON at every entry', () => {
       ]
       const { body } = await stage.api.call('GET', `/connections/${connectionId}/token`, { headers: userHeaders })
       const known = JSON.stringify({ action: 'authenticate', request_id: 'a', access_token: body.access_token })
-      await heardOut(stage.service.demo.market_data_stream_url, isKnown ? [known, ...frames] : frames)
+      await readAll(stage.service.demo.market_data_stream_url, isKnown ? [known, ...frames] : frames)
     }
 
   const onAdminSocket: Entry = async ({ text }) => {

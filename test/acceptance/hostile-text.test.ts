@@ -18,7 +18,7 @@ const MEGABYTE = 'x'.repeat(1_000_000)
 /** As a query or a path carries it; half a character as the bytes that a careless encoder makes of it. */
 const ENCODED = ['a%00b', 'a%ED%A0%80b', 'a%07%1B%5B2Jb', '%00', 'x'.repeat(5_000)]
 
-interface Said {
+interface Replies {
   readonly replies: readonly string[]
   readonly code: number | null
 }
@@ -37,10 +37,10 @@ describe('text that cannot be kept, at every entry', () => {
   let linkUrl: string
   before(async () => {
     stage = await Stage.open('postgres')
-    const person = await stage.api.person('ada')
-    headers = stage.api.as(person)
-    connectionId = await link(stage.api, person)
-    linkUrl = await begin(stage.api, person, { connection_type: 'trade' })
+    const user = await stage.api.user('ada')
+    headers = stage.api.as(user)
+    connectionId = await link(stage.api, user)
+    linkUrl = await begin(stage.api, user, { connection_type: 'trade' })
   })
   after(() => stage[Symbol.asyncDispose]())
 
@@ -79,7 +79,7 @@ describe('text that cannot be kept, at every entry', () => {
   })
 
   /** What a session answers to frames sent one after the other, until it has said so much or has ended, and with which code it ended. */
-  const said = async (url: string, frames: readonly object[], count: number): Promise<Said> => {
+  const repliesTo = async (url: string, frames: readonly object[], count: number): Promise<Replies> => {
     const socket = new WebSocket(url)
     const replies: string[] = []
     let code: number | null = null
@@ -100,7 +100,7 @@ describe('text that cannot be kept, at every entry', () => {
     const right = stage.credentials
     for (const field of ['client_id', 'client_secret'])
       for (const value of [...HOSTILE, '']) {
-        const { replies, code } = await said(
+        const { replies, code } = await repliesTo(
           stage.service.demo.stream_url,
           Array.from({ length: 20 }, () => ({ action: 'authenticate', ...right, [field]: value })),
           Number.POSITIVE_INFINITY
@@ -124,12 +124,12 @@ describe('text that cannot be kept, at every entry', () => {
       { action: value },
       { action: 'ping', seq: value }
     ])
-    const { replies, code } = await said(stage.service.demo.stream_url, [known, ...frames], frames.length + 2)
+    const { replies, code } = await repliesTo(stage.service.demo.stream_url, [known, ...frames], frames.length + 2)
     const types = replies.map(reply => JSON.parse(reply).type)
     assert.deepEqual(new Set(types.slice(2)), new Set(['subscription_failed', 'error']))
     assert.equal(types.length - 2, frames.length)
     assert.equal(code, null)
-    assert.equal((await said(stage.service.demo.stream_url, [known, { action: 'subscribe_user', user_id: MEGABYTE }], 3)).code, 1009)
+    assert.equal((await repliesTo(stage.service.demo.stream_url, [known, { action: 'subscribe_user', user_id: MEGABYTE }], 3)).code, 1009)
   })
 
   test('the market data stream: every field', async () => {
@@ -137,7 +137,7 @@ describe('text that cannot be kept, at every entry', () => {
     const { body } = await stage.api.call('GET', `/connections/${connectionId}/token`, { headers })
     const known = { action: 'authenticate', request_id: 'a', access_token: body.access_token }
     for (const value of HOSTILE) {
-      const { replies } = await said(url, [{ ...known, access_token: value }], 1)
+      const { replies } = await repliesTo(url, [{ ...known, access_token: value }], 1)
       assert.match(replies[0] ?? '', /auth_error/)
     }
     const fields = ['channel', 'symbol', 'interval', 'session', 'backfill_nbars', 'n_levels', 'greeks', 'expiration', 'sub_id', 'data_type']
@@ -149,7 +149,7 @@ describe('text that cannot be kept, at every entry', () => {
       { action: 'snapshot', request_id: 'r', symbol: 'SPY', data_type: 'bars', interval: '1m', start_time: value, end_time: value }
     ])
     for (const some of Array.from({ length: Math.ceil(frames.length / 50) }, (_, at) => frames.slice(at * 50, at * 50 + 50))) {
-      const { replies, code } = await said(url, [known, ...some], some.length + 1)
+      const { replies, code } = await repliesTo(url, [known, ...some], some.length + 1)
       assert.equal(code, null)
       for (const reply of replies) assert.doesNotMatch(reply, /internal_error|broker_unavailable/)
     }

@@ -69,15 +69,15 @@ describe('bad input to the market data stream', () => {
     const perSession = 40
     const table = frames()
     for (let from = 0; from < table.length; from += perSession) {
-      await using stranger = await stage.knock({ address: stage.address() })
+      await using unauthenticated = await stage.knock({ address: stage.address() })
       for (const { what, frame, named } of table.slice(from, from + perSession)) {
-        stranger.send(frame)
-        const { type, error_code } = named ? await stranger.answer(ID) : await stranger.notice()
+        unauthenticated.send(frame)
+        const { type, error_code } = named ? await unauthenticated.answer(ID) : await unauthenticated.notice()
         assert.equal(type, 'error', what)
         assert.ok(['not_authenticated', 'invalid_request'].includes(error_code), `${what}: ${error_code}`)
       }
-      await stranger.authenticate(await attacker.token())
-      assert.deepEqual(await stranger.list(), [])
+      await unauthenticated.authenticate(await attacker.token())
+      assert.deepEqual(await unauthenticated.list(), [])
     }
     await undisturbed()
   })
@@ -85,8 +85,8 @@ describe('bad input to the market data stream', () => {
   for (const { what, frames: parts, code } of fatal()) {
     test(`${what} ends the session with ${code}`, async () => {
       await using client = await attacker.session()
-      await using stranger = await stage.knock({ address: stage.address() })
-      for (const victim of [client, stranger]) {
+      await using unauthenticated = await stage.knock({ address: stage.address() })
+      for (const victim of [client, unauthenticated]) {
         for (const { data, isLast, isText } of parts) victim.sendPart(data, isLast, isText)
         assert.equal((await victim.ended()).code, code)
       }
@@ -127,8 +127,8 @@ describe('bad input to the market data stream', () => {
 
   test('a flood of frames that say nothing is ended too, known or not', async () => {
     await using client = await attacker.session()
-    await using stranger = await stage.knock({ address: stage.address() })
-    for (const flooder of [client, stranger]) {
+    await using unauthenticated = await stage.knock({ address: stage.address() })
+    for (const flooder of [client, unauthenticated]) {
       for (let count = 0; count < 3 * BURST; count++) flooder.send('{}')
       assert.equal((await flooder.ended()).code, 4029)
     }

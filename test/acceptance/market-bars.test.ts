@@ -27,7 +27,7 @@ describe('bars', () => {
   before(async () => {
     stage = await MarketStage.open()
     viewer = await stage.viewer()
-    const { items } = await stage.house(viewer, '/instruments?class=future')
+    const { items } = await stage.sandbox(viewer, '/instruments?class=future')
     future = items.find((row: Body) => row.symbol.startsWith('ES')).symbol
   })
   after(() => stage[Symbol.asyncDispose]())
@@ -112,7 +112,7 @@ describe('bars', () => {
       [1000, 'BTC/USD', '1m', MINUTE]
     ] as const) {
       const what = `${count} bars of ${interval} of ${symbol}`
-      const from = await stage.houseMs()
+      const from = await stage.sandboxMs()
       const subId = await client.subscribe('bars', symbol, { interval, backfill_nbars: count })
       await client.updated(subId, count)
       const backfill = client.messages(subId).slice(0, count)
@@ -195,16 +195,16 @@ describe('bars', () => {
 
   test('the largest backfill is given, a larger one refused', async () => {
     await using client = await viewer.session()
-    const asked = { action: 'subscribe', channel: 'bars', symbol: 'SPY', interval: '1m' }
-    const refused = await client.ask({ ...asked, backfill_nbars: 1_000_000 })
+    const request = { action: 'subscribe', channel: 'bars', symbol: 'SPY', interval: '1m' }
+    const refused = await client.ask({ ...request, backfill_nbars: 1_000_000 })
     assert.equal(refused.error_code, 'invalid_request')
     const [largest = 0] = (refused.message.match(/\d[\d,]*/g) ?? [])
       .map((text: string) => Number(text.replaceAll(',', '')))
       .filter((value: number) => value !== 1_000_000)
     assert.ok(largest >= 100, `the message says how many: ${refused.message}`)
-    assert.equal((await client.ask({ ...asked, backfill_nbars: largest + 1 })).error_code, 'invalid_request')
+    assert.equal((await client.ask({ ...request, backfill_nbars: largest + 1 })).error_code, 'invalid_request')
     assert.deepEqual(await client.list(), [])
-    const { sub_id } = await client.ask({ ...asked, backfill_nbars: largest })
+    const { sub_id } = await client.ask({ ...request, backfill_nbars: largest })
     await client.updated(sub_id, largest, 60_000)
     await client.until(() => closedOf(client, sub_id).length >= largest, 'all closed bars have come')
     assertJoined(closedOf(client, sub_id), MINUTE, `${largest} bars`)

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import type { Body } from './api.ts'
 import type { MarketClient } from './market-client.ts'
 
-const PLACES = 12
+const DECIMALS = 12
 
 /** Figures that can be compared whatever the number of their zeros. */
 export interface Candle {
@@ -18,8 +18,8 @@ export interface Candle {
 /** A decimal text as a whole number of 10⁻¹² parts. */
 export function exact(text: string): bigint {
   const [, sign, whole = '', fraction = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(text) ?? assert.fail(`not a decimal: ${text}`)
-  assert.ok(fraction.length <= PLACES, `more places than expected: ${text}`)
-  const value = BigInt(whole + fraction.padEnd(PLACES, '0'))
+  assert.ok(fraction.length <= DECIMALS, `more places than expected: ${text}`)
+  const value = BigInt(whole + fraction.padEnd(DECIMALS, '0'))
   return sign === '-' ? -value : value
 }
 

@@ -68,7 +68,7 @@ describe('books', () => {
       times.every((ts, index) => index === 0 || ts >= (times[index - 1] ?? 0n)),
       'time does not go back'
     )
-    assert.ok(Math.abs(Number(times.at(-1)) / 1e6 - (await stage.houseMs())) < 60_000, 'the time is the market’s')
+    assert.ok(Math.abs(Number(times.at(-1)) / 1e6 - (await stage.sandboxMs())) < 60_000, 'the time is the market’s')
   })
 
   test('a book has as many levels as were asked for, five unless told, best first', async () => {
@@ -79,10 +79,10 @@ describe('books', () => {
     ids.set(-1, await client.subscribe('depth', 'AAPL', { n_levels: null }))
     for (const depth of [10, 10, 3, 1, 7]) {
       const wanted = await set(depth)
-      for (const [asked, subId] of ids) {
+      for (const [requested, subId] of ids) {
         await sees(client, subId, wanted)
         const last = client.messages(subId).at(-1)
-        const levels = asked <= 0 ? LEVELS : asked
+        const levels = requested <= 0 ? LEVELS : requested
         assert.deepEqual(shown(last.b), meant(wanted.bids.slice(0, levels)), `${levels} levels of ${depth}`)
         assert.deepEqual(shown(last.a), meant(wanted.asks.slice(0, levels)), `${levels} levels of ${depth}`)
       }
@@ -148,7 +148,7 @@ describe('books', () => {
 
   test('subscribers of one connection share what is asked of the broker, and the last to go ends it', async () => {
     const own = await stage.viewer()
-    const { login } = await stage.house(own, '/me')
+    const { login } = await stage.sandbox(own, '/me')
     const streams = async (): Promise<number> =>
       (await stage.control('GET', '/streams')).items
         .filter((row: Body) => row.on === 'market' && row.login === login.id)
@@ -167,9 +167,9 @@ describe('books', () => {
     let expiration = ''
     let contracts: readonly Body[] = []
     before(async () => {
-      const { items } = await stage.house(viewer, '/expirations?underlying=SPY')
+      const { items } = await stage.sandbox(viewer, '/expirations?underlying=SPY')
       expiration = items[1].expiration
-      contracts = (await stage.house(viewer, `/chain?underlying=SPY&expiration=${expiration}`)).items
+      contracts = (await stage.sandbox(viewer, `/chain?underlying=SPY&expiration=${expiration}`)).items
       assert.ok(contracts.length >= 10)
     })
     const symbolOf = ({ legs: [leg] }: Body): string => leg.sym
@@ -259,7 +259,7 @@ describe('books', () => {
     })
 
     test('two expirations are two chains', async () => {
-      const { items } = await stage.house(viewer, '/expirations?underlying=SPY')
+      const { items } = await stage.sandbox(viewer, '/expirations?underlying=SPY')
       await using client = await viewer.session()
       for (const { expiration: day } of items.slice(0, 3)) {
         const subId = await client.subscribe('options_chain', 'SPY', { expiration: day })

@@ -70,7 +70,7 @@ describe('market data of each broker', () => {
         assert.equal(refused.error_code, 'unsupported_channel')
       }
       if (!has(broker, 'options_chain')) return
-      const { items } = await stage.house(viewerOf('SANDBOX'), '/expirations?underlying=SPY')
+      const { items } = await stage.sandbox(viewerOf('SANDBOX'), '/expirations?underlying=SPY')
       const chain = await client.subscribe('options_chain', 'SPY', { expiration: items[1].expiration, greeks: true })
       const contracts = await client.updated(chain, 20, PATIENCE_MS)
       assert.ok(new Set(contracts.map(({ legs }) => `${legs[0].strike_price} ${legs[0].option_type}`)).size > 10)
@@ -78,7 +78,7 @@ describe('market data of each broker', () => {
   }
 
   test('the past is the same past, in minutes and in days', async () => {
-    const now = await stage.houseMs()
+    const now = await stage.sandboxMs()
     const windows = [
       ['1m', now - 2 * DAY, now - 2 * DAY + 90 * MINUTE],
       ['5m', now - DAY, now - DAY + 300 * MINUTE]

@@ -6,7 +6,7 @@ import { WebSocket } from 'ws'
 import type { Body } from './api.ts'
 import { type Channel, isUpdate, replyComplaint, updateComplaint } from './market-forms.ts'
 
-export interface PortalOutcome {
+export interface SocketClose {
   readonly code: number
   readonly reason: string
 }
@@ -30,7 +30,7 @@ const SUBSCRIBE_TRIES_MAX = 10
 export class MarketClient implements AsyncDisposable {
   /** Messages that answer no request, or none that can be named. */
   readonly notices: Body[] = []
-  heard = 0
+  received = 0
   /** Called with each message the moment it comes. */
   onMessage: (message: Body) => void = () => undefined
   lastText = ''
@@ -38,24 +38,24 @@ export class MarketClient implements AsyncDisposable {
   readonly #judges: boolean
   readonly #answers = new Map<string, Body[]>()
   readonly #subscriptions = new Map<string, { readonly channel: Channel; readonly greeks: boolean; readonly updates: Update[] }>()
-  readonly #asked = new Map<string, Body>()
+  readonly #sent = new Map<string, Body>()
   readonly #over = new Set<string>()
   #noticeAt = 0
   #requests = 0
   #fault: Error | null = null
-  #trouble: Error | null = null
-  #ending: PortalOutcome | null = null
-  #news = Promise.withResolvers<void>()
+  #failure: Error | null = null
+  #close: SocketClose | null = null
+  #change = Promise.withResolvers<void>()
 
   private constructor(socket: WebSocket, judges: boolean) {
     this.#socket = socket
     this.#judges = judges
     socket.on('message', (data, isBinary) => this.#take(String(data), isBinary))
-    socket.on('open', () => this.#tell())
-    socket.on('error', cause => (this.#trouble ??= cause))
+    socket.on('open', () => this.#notify())
+    socket.on('error', cause => (this.#failure ??= cause))
     socket.on('close', (code, reason) => {
-      this.#ending = { code, reason: String(reason) }
-      this.#tell()
+      this.#close = { code, reason: String(reason) }
+      this.#notify()
     })
   }
 
@@ -67,7 +67,7 @@ export class MarketClient implements AsyncDisposable {
   }
 
   get isOver(): boolean {
-    return this.#ending !== null
+    return this.#close !== null
   }
 
   /** Sends text and bytes as they are, anything else as JSON. */
@@ -87,14 +87,14 @@ export class MarketClient implements AsyncDisposable {
 
   /** Sends a message with a request id of its own, unless it has one, and gives the answer that carries it. */
   async ask(message: Body, limitMs = PATIENCE_MS): Promise<Body> {
-    const asked = { request_id: this.name(), ...message }
-    this.begin(asked)
-    return this.answer(asked.request_id, limitMs)
+    const request = { request_id: this.name(), ...message }
+    this.begin(request)
+    return this.answer(request.request_id, limitMs)
   }
 
   /** Sends a request without waiting. */
   begin(message: Body): void {
-    this.#asked.set(message.request_id, message)
+    this.#sent.set(message.request_id, message)
     this.send(message)
   }
 
@@ -173,19 +173,19 @@ export class MarketClient implements AsyncDisposable {
       if (condition()) return
       const last = this.lastText.slice(0, 300)
       assert.equal(
-        this.#ending,
+        this.#close,
         null,
-        `the session ended before ${what}: ${this.#ending?.code} ${this.#ending?.reason} ${this.#trouble ?? ''} after ${last}`
+        `the session ended before ${what}: ${this.#close?.code} ${this.#close?.reason} ${this.#failure ?? ''} after ${last}`
       )
       await this.#wait(deadline, () => `waited ${limitMs} ms in vain until ${what}; the last that came was ${last}`)
     }
   }
 
   /** How the session was ended. */
-  async ended(limitMs = PATIENCE_MS): Promise<PortalOutcome> {
+  async ended(limitMs = PATIENCE_MS): Promise<SocketClose> {
     const deadline = performance.now() + limitMs
     for (;;) {
-      if (this.#ending !== null) return this.#ending
+      if (this.#close !== null) return this.#close
       await this.#wait(
         deadline,
         () => `waited ${limitMs} ms in vain for the session's end; the last that came was ${this.lastText.slice(0, 300)}`
@@ -203,7 +203,7 @@ export class MarketClient implements AsyncDisposable {
   }
 
   async close(): Promise<void> {
-    if (this.#ending === null) this.#socket.close()
+    if (this.#close === null) this.#socket.close()
     await this.ended().finally(() => this.#socket.terminate())
   }
 
@@ -214,13 +214,13 @@ export class MarketClient implements AsyncDisposable {
   }
 
   #take(text: string, isBinary: boolean): void {
-    this.heard += 1
+    this.received += 1
     this.lastText = text
     const message: Body = isBinary ? null : parsed(text)
     this.onMessage(message)
     const wrong = isUpdate(message) ? this.#update(message) : this.#reply(message)
     if (wrong !== null) this.#fault ??= new Error(`not what is promised: ${text.slice(0, 1_000)}\n${wrong}`)
-    this.#tell()
+    this.#notify()
   }
 
   #update(message: Body): string | null {
@@ -235,9 +235,9 @@ export class MarketClient implements AsyncDisposable {
     const id = message?.request_id ?? null
     if (id === null) this.notices.push(message)
     else {
-      const asked = this.#asked.get(id)
-      if (message.type === 'subscription_success' && asked !== undefined)
-        this.#subscriptions.set(message.sub_id, { channel: asked.channel, greeks: asked.greeks === true, updates: [] })
+      const request = this.#sent.get(id)
+      if (message.type === 'subscription_success' && request !== undefined)
+        this.#subscriptions.set(message.sub_id, { channel: request.channel, greeks: request.greeks === true, updates: [] })
       if (message.type === 'unsubscription_success') this.#over.add(message.sub_id)
       const answers = this.#answers.get(id) ?? []
       this.#answers.set(id, [...answers, message])
@@ -248,12 +248,12 @@ export class MarketClient implements AsyncDisposable {
   async #wait(deadline: number, complaint: () => string): Promise<void> {
     const { promise: late, reject } = Promise.withResolvers<never>()
     const timer = setTimeout(() => reject(new Error(complaint())), Math.max(0, deadline - performance.now()))
-    await Promise.race([this.#news.promise, late]).finally(() => clearTimeout(timer))
+    await Promise.race([this.#change.promise, late]).finally(() => clearTimeout(timer))
   }
 
-  #tell(): void {
-    this.#news.resolve()
-    this.#news = Promise.withResolvers<void>()
+  #notify(): void {
+    this.#change.resolve()
+    this.#change = Promise.withResolvers<void>()
   }
 }
 

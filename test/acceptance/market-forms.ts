@@ -37,15 +37,15 @@ type Fits = (value: Body) => boolean
 type Form = Readonly<Record<string, Fits>>
 
 const is =
-  (...words: readonly unknown[]): Fits =>
+  (...values: readonly unknown[]): Fits =>
   value =>
-    words.includes(value)
+    values.includes(value)
 const like =
   (pattern: RegExp): Fits =>
   value =>
     typeof value === 'string' && pattern.test(value)
 const text: Fits = value => typeof value === 'string'
-const sentence: Fits = value => typeof value === 'string' && value.length > 0
+const nonEmpty: Fits = value => typeof value === 'string' && value.length > 0
 const decimal = like(DECIMAL)
 const nanos = like(NANOS)
 const orNull =
@@ -65,7 +65,7 @@ const of =
   value =>
     complaint(form, value) === null
 
-const subscription = { broker: is('SANDBOX', 'ALPACA', 'TRADIER', 'TRADESTATION'), channel: is(...CHANNELS), symbol: sentence }
+const subscription = { broker: is('SANDBOX', 'ALPACA', 'TRADIER', 'TRADESTATION'), channel: is(...CHANNELS), symbol: nonEmpty }
 const bar = { o: decimal, h: decimal, l: decimal, c: decimal, v: decimal, ts: nanos, st: is('c', 'o') }
 const level: Fits = value =>
   Array.isArray(value) &&
@@ -80,34 +80,34 @@ const leg = of({
   strike_price: decimal,
   expiration: like(/^\d{4}-\d{2}-\d{2}T00:00:00(?:\.0+)?Z$/),
   option_type: is('Put', 'Call'),
-  asset_type: sentence
+  asset_type: nonEmpty
 })
 
 const REPLIES: Readonly<Record<string, Form>> = {
-  auth_success: { type: text, message: sentence, request_id: sentence, session_id: like(UUID), version: is('v1.0') },
+  auth_success: { type: text, message: nonEmpty, request_id: nonEmpty, session_id: like(UUID), version: is('v1.0') },
   subscription_success: {
-    ...{ type: text, message: sentence, ...subscription, request_id: sentence, sub_id: like(SUB_ID) },
-    ...{ interval: optional(sentence), session: optional(sentence) }
+    ...{ type: text, message: nonEmpty, ...subscription, request_id: nonEmpty, sub_id: like(SUB_ID) },
+    ...{ interval: optional(nonEmpty), session: optional(nonEmpty) }
   },
   unsubscription_success: {
-    ...{ type: text, message: sentence, ...subscription, request_id: sentence, sub_id: like(SUB_ID) },
+    ...{ type: text, message: nonEmpty, ...subscription, request_id: nonEmpty, sub_id: like(SUB_ID) },
     ...{ interval: text, session: text }
   },
   subscriptions_list: {
     type: text,
     subscriptions: listOf(of({ ...subscription, interval: text, session: text, sub_id: like(SUB_ID) })),
-    request_id: sentence,
+    request_id: nonEmpty,
     version: is('v1.0')
   },
   snapshot_response: {
-    ...{ type: text, request_id: sentence, symbol: sentence, data_type: is('bars'), interval: sentence, start_time: sentence },
-    ...{ end_time: sentence, data: listOf(of({ ...bar, ev: is('b'), sym: sentence })) }
+    ...{ type: text, request_id: nonEmpty, symbol: nonEmpty, data_type: is('bars'), interval: nonEmpty, start_time: nonEmpty },
+    ...{ end_time: nonEmpty, data: listOf(of({ ...bar, ev: is('b'), sym: nonEmpty })) }
   },
   error: {
     type: text,
     error_code: is(...ERROR_CODES),
-    request_id: orNull(sentence),
-    message: sentence,
+    request_id: orNull(nonEmpty),
+    message: nonEmpty,
     sub_ids: optional(listOf(like(SUB_ID)))
   }
 }

@@ -36,7 +36,7 @@ describe('past bars', () => {
     const offset = await client.snapshot('SPY', '1m', '2026-03-04T10:00:00-05:00', '2026-03-04T10:02:00-05:00')
     assert.equal(offset.length, 2, 'a time with an offset is the same moment')
     await stage.advance(2 * MINUTE)
-    const now = await stage.houseMs()
+    const now = await stage.sandboxMs()
     const running = await client.snapshot('SPY', '1m', iso(now - 3 * MINUTE), iso(now + DAY))
     assert.ok(running.length >= 3 && running.slice(0, -1).every(({ st }) => st === 'c'), 'only the last may be open')
     assert.deepEqual(await client.snapshot('SPY', '1m', iso(now + DAY), iso(now + 2 * DAY)), [], 'nothing is known of the future')
@@ -131,7 +131,7 @@ describe('past bars', () => {
 
   test('an interval is a number and a unit of which the case counts', async () => {
     await using client = await viewer.session()
-    const asked = { action: 'subscribe', channel: 'bars', symbol: 'SPY' }
+    const request = { action: 'subscribe', channel: 'bars', symbol: 'SPY' }
     const wrong = [
       '0m',
       '0d',
@@ -155,8 +155,8 @@ describe('past bars', () => {
     ]
     for (const interval of [...wrong, '１m', '9999999999m', `${'9'.repeat(30)}d`, '1000000y', 'constructor', '1m\u0000'])
       for (const message of [
-        asked,
-        { ...asked, action: 'snapshot', data_type: 'bars', start_time: '2026-03-04T15:00:00Z', end_time: '2026-03-04T16:00:00Z' }
+        request,
+        { ...request, action: 'snapshot', data_type: 'bars', start_time: '2026-03-04T15:00:00Z', end_time: '2026-03-04T16:00:00Z' }
       ])
         assert.equal(
           (await client.ask({ ...message, interval })).error_code,
@@ -164,7 +164,7 @@ describe('past bars', () => {
           `${message.action} ${JSON.stringify(interval)}`
         )
     for (const interval of ['1m', '2m', '5m', '60m', '1h', '4h', '240m', '1d', '1w', '1M', '1y']) {
-      const reply = await client.ask({ ...asked, interval })
+      const reply = await client.ask({ ...request, interval })
       assert.deepEqual([reply.type, reply.interval], ['subscription_success', interval])
     }
   })
@@ -261,9 +261,9 @@ describe('past bars', () => {
 
   test('forty years of the core session are had where the market never closes, and its day as it closes live is the one of history', async () => {
     await using client = await viewer.session()
-    const asked = { action: 'subscribe', channel: 'bars', symbol: 'SPY', session: 'USEqCore' }
+    const request = { action: 'subscribe', channel: 'bars', symbol: 'SPY', session: 'USEqCore' }
     const barsOf = async (interval: string, backfill: number, least: number) => {
-      const reply = await client.ask({ ...asked, interval, backfill_nbars: backfill })
+      const reply = await client.ask({ ...request, interval, backfill_nbars: backfill })
       assert.equal(reply.type, 'subscription_success', JSON.stringify(reply))
       await client.updated(reply.sub_id, least)
       return { id: reply.sub_id, bars: closedOf(client, reply.sub_id) }
@@ -319,7 +319,7 @@ describe('past bars', () => {
 
 /** A moment of the next Tuesday or Wednesday that is no holiday in any year. */
 async function tradingDay(stage: MarketStage): Promise<number> {
-  let day = (await stage.houseMs()) + DAY
+  let day = (await stage.sandboxMs()) + DAY
   while (!['Tue', 'Wed'].includes(newYork(day).weekday) || /-(?:12-25|01-01|07-04|06-19)$/.test(newYork(day).day)) day += DAY
   return day
 }

@@ -20,8 +20,8 @@ test('a backfill longer than history gives what there is', async () => {
     ['SPY', '1M', 5_000, 'USEqCore', 240]
   ] as const) {
     const what = `${count} of ${interval} of ${symbol} in ${session}`
-    const asked = { action: 'subscribe', channel: 'bars', symbol, interval, session, backfill_nbars: count }
-    const reply = await client.ask(asked, PATIENCE_MS)
+    const request = { action: 'subscribe', channel: 'bars', symbol, interval, session, backfill_nbars: count }
+    const reply = await client.ask(request, PATIENCE_MS)
     assert.equal(reply.type, 'subscription_success', `${what}: ${JSON.stringify(reply)}`)
     await client.updated(reply.sub_id, least)
     await client.quiet()

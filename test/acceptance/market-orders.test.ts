@@ -29,11 +29,11 @@ describe('options, packages and futures', () => {
       const { number } = viewer.login.accounts[index] as Body
       return accounts.find((row: Body) => row.account_number === number)?.account_id ?? assert.fail(JSON.stringify(accounts))
     }
-    const earliest = new Date((await stage.houseMs()) + days * DAY).toISOString()
-    const { items } = await stage.house(viewer, '/expirations?underlying=SPY')
+    const earliest = new Date((await stage.sandboxMs()) + days * DAY).toISOString()
+    const { items } = await stage.sandbox(viewer, '/expirations?underlying=SPY')
     const expiration: string = items.find((row: Body) => row.expiration > earliest).expiration
-    const chain: readonly Body[] = (await stage.house(viewer, `/chain?underlying=SPY&expiration=${expiration}`)).items
-    const { items: quotes } = await stage.house(viewer, '/quotes?symbols=SPY')
+    const chain: readonly Body[] = (await stage.sandbox(viewer, `/chain?underlying=SPY&expiration=${expiration}`)).items
+    const { items: quotes } = await stage.sandbox(viewer, '/quotes?symbols=SPY')
     const price = Number(quotes[0].last ?? quotes[0].bid)
     /** The contract whose strike is nearest to this part of the price. */
     const contract = (right: 'call' | 'put', part: number): string =>
@@ -81,7 +81,7 @@ describe('options, packages and futures', () => {
     (
       await viewer.call(
         'GET',
-        `/transactions?account_id=${account}&end_date=${new Date((await stage.houseMs()) + DAY).toISOString().slice(0, 10)}`
+        `/transactions?account_id=${account}&end_date=${new Date((await stage.sandboxMs()) + DAY).toISOString().slice(0, 10)}`
       )
     ).body
   const worth = (fills: readonly Body[]): bigint =>
@@ -194,7 +194,7 @@ describe('options, packages and futures', () => {
 
   test('a future is bought in an account for futures, with margin and no price paid', async () => {
     const { viewer, margin, futures } = await scene(1)
-    const { items } = await stage.house(viewer, '/instruments?class=future')
+    const { items } = await stage.sandbox(viewer, '/instruments?class=future')
     const symbol: string = items.find((row: Body) => row.symbol.startsWith('ES')).symbol
     const before = await balance(viewer, futures)
     const order = await filled(viewer, { account_id: futures, symbol, side: 'BUY', order_qty: '2', instrument: 'FUT' })

@@ -22,7 +22,7 @@ test('who has not authenticated within 30 seconds is closed with 4001, whatever 
     const tookMs = performance.now() - from
     assert.ok(tookMs > WINDOW_MS - 1_000, `after ${tookMs} ms`)
   }
-  assert.equal(silent.heard, 0)
+  assert.equal(silent.received, 0)
   assert.ok(known.updates(subId).length > 10, 'who has authenticated stays')
   await known.quiet()
 })

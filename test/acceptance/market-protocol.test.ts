@@ -17,7 +17,7 @@ describe('the market data stream', () => {
   before(async () => {
     stage = await MarketStage.open()
     viewer = await stage.viewer()
-    const { items } = await stage.house(viewer, '/expirations?underlying=SPY')
+    const { items } = await stage.sandbox(viewer, '/expirations?underlying=SPY')
     expiration = items[1].expiration
   })
   after(() => stage[Symbol.asyncDispose]())
@@ -50,7 +50,7 @@ describe('the market data stream', () => {
       for (const more of [{}, { version: 'v1.0' }]) {
         await using client = await stage.knock({ address })
         const reply = await client.authenticate(token, more)
-        assert.equal(client.heard, 1, 'the answer is the first that is said')
+        assert.equal(client.received, 1, 'the answer is the first that is said')
         ids.add(reply.session_id)
         await client.quiet()
       }
@@ -155,10 +155,10 @@ describe('the market data stream', () => {
         )
       }
       assert.deepEqual(await client.list(), [])
-      await using stranger = await stage.knock({ address: stage.address() })
-      stranger.send({ action: 'authenticate', access_token: await viewer.token() })
-      assert.equal((await stranger.notice()).error_code, 'invalid_request')
-      await refused(stranger, { action: 'list_subscriptions' }, 'not_authenticated')
+      await using unauthenticated = await stage.knock({ address: stage.address() })
+      unauthenticated.send({ action: 'authenticate', access_token: await viewer.token() })
+      assert.equal((await unauthenticated.notice()).error_code, 'invalid_request')
+      await refused(unauthenticated, { action: 'list_subscriptions' }, 'not_authenticated')
     })
 
     test('answers come in the order of the requests, and a request id may be used again', async () => {
@@ -234,8 +234,8 @@ describe('the market data stream', () => {
     })
 
     test('options and futures are symbols as well', async () => {
-      const { items: chain } = await stage.house(viewer, `/chain?underlying=SPY&expiration=${expiration}`)
-      const { items: futures } = await stage.house(viewer, '/instruments?class=future')
+      const { items: chain } = await stage.sandbox(viewer, `/chain?underlying=SPY&expiration=${expiration}`)
+      const { items: futures } = await stage.sandbox(viewer, '/instruments?class=future')
       await using client = await viewer.session()
       for (const symbol of [chain[Math.floor(chain.length / 2)].s, futures[0].symbol]) {
         await client.updated(await client.subscribe('quotes', symbol), 1)

@@ -11,7 +11,7 @@ test('each message is of exactly one form that is described, and every form that
   await using stage = await MarketStage.open()
   const forms = await described(stage.service.url)
   const viewer = await stage.viewer()
-  const { items } = await stage.house(viewer, '/expirations?underlying=SPY')
+  const { items } = await stage.sandbox(viewer, '/expirations?underlying=SPY')
   const met = new Set<string>()
   const faults: string[] = []
   await using client = await stage.knock()

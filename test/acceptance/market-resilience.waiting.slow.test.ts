@@ -43,11 +43,11 @@ describe('the market data stream under trouble', () => {
   }
 
   describe('interruptions', () => {
-    const troubles: readonly (readonly [what: string, begin: Body])[] = [
+    const problems: readonly (readonly [what: string, begin: Body])[] = [
       ['the stream is cut', { do: 'drop' }],
       ['the stream falls silent', { do: 'mute' }]
     ]
-    for (const [what, begin] of troubles) {
+    for (const [what, begin] of problems) {
       test(`${what}: it is told, it recovers by itself, and the bars have no hole`, async () => {
         await using client = await viewer.session()
         const quotes = await client.subscribe('quotes', 'SPY')
@@ -151,7 +151,7 @@ describe('the market data stream under trouble', () => {
       const theirs = await other.subscribe('quotes', 'AAPL')
       await stage.pause()
       try {
-        const heardBefore = client.heard
+        const receivedBefore = client.received
         client.pause()
         let [rounds, last] = [0, '']
         const move = async () => {
@@ -173,8 +173,8 @@ describe('the market data stream under trouble', () => {
           'every subscription ends with the newest',
           PATIENCE_MS
         )
-        const heard = client.heard - heardBefore
-        assert.ok(heard < rounds * SUBSCRIPTIONS_MAX, `${heard} messages of ${rounds} quotes: nothing was passed over`)
+        const received = client.received - receivedBefore
+        assert.ok(received < rounds * SUBSCRIPTIONS_MAX, `${received} messages of ${rounds} quotes: nothing was passed over`)
         await client.quiet()
       } finally {
         await stage.pause(false)
@@ -247,12 +247,12 @@ describe('the market data stream under trouble', () => {
         expected.map(({ ts, p, s }) => [ts, p, s])
       )
       const made = fromTrades(other.messages(trades), MINUTE)
-      const told = closedOf(other, bars).map(candle).slice(1)
+      const received = closedOf(other, bars).map(candle).slice(1)
       await other.until(() => closedOf(other, bars).length > 5, 'bars close')
       const whole = made.slice(1, -1)
       assert.deepEqual(
-        told.filter(({ startMs }) => whole.some(bar => bar.startMs === startMs)),
-        whole.filter(({ startMs }) => told.some(bar => bar.startMs === startMs)),
+        received.filter(({ startMs }) => whole.some(bar => bar.startMs === startMs)),
+        whole.filter(({ startMs }) => received.some(bar => bar.startMs === startMs)),
         'others miss nothing'
       )
       await other.quiet()

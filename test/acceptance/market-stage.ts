@@ -1,6 +1,6 @@
 // A running service and people with market data at the sandbox, for the tests of the market data stream.
 import assert from 'node:assert/strict'
-import { Api, type Body, type Person } from './api.ts'
+import { Api, type Body, type User } from './api.ts'
 import { type Engine, type RunningService, startService } from './harness.ts'
 import { begin, link } from './linking.ts'
 import { MarketClient, type Options } from './market-client.ts'
@@ -18,9 +18,9 @@ export interface Login {
 export class MarketStage implements AsyncDisposable {
   readonly service: RunningService
   readonly api: Api
-  #people = 0
+  #users = 0
   #addresses = 0
-  #house: string | null = null
+  #sandboxUrl: string | null = null
 
   private constructor(service: RunningService, api: Api) {
     this.service = service
@@ -54,10 +54,10 @@ export class MarketStage implements AsyncDisposable {
 
   /** Somebody with one connection, and a login of their own at the sandbox, which speaks as every broker. */
   async viewer(name = 'viewer', accounts: readonly Body[] = [{ kind: 'margin', cash: '10000000' }], broker = 'SANDBOX'): Promise<Viewer> {
-    const userId = `${name}-${++this.#people}`
-    const person = await this.api.person(userId)
+    const userId = `${name}-${++this.#users}`
+    const user = await this.api.user(userId)
     const { login } = await this.control('POST', '/logins', { username: userId, password: `practice-${userId}`, accounts })
-    return new Viewer(this, person, login, await link(this.api, person, 'trade', login, broker))
+    return new Viewer(this, user, login, await link(this.api, user, 'trade', login, broker))
   }
 
   /** The sandbox's control API. */
@@ -82,7 +82,7 @@ export class MarketStage implements AsyncDisposable {
   }
 
   /** The market's own time in milliseconds since the epoch. */
-  async houseMs(): Promise<number> {
+  async sandboxMs(): Promise<number> {
     return Date.parse((await this.control('GET', '/clock')).clock.sandbox_time)
   }
 
@@ -97,20 +97,20 @@ export class MarketStage implements AsyncDisposable {
   }
 
   /** What the sandbox itself says, asked in a viewer's name. */
-  async house(viewer: Viewer, path: string): Promise<Body> {
-    this.#house ??= await this.#houseUrl(viewer)
+  async sandbox(viewer: Viewer, path: string): Promise<Body> {
+    this.#sandboxUrl ??= await this.#findSandboxUrl(viewer)
     const { access_token } = await this.control('POST', `/logins/${viewer.login.username}/token`, {})
-    const response = await fetch(`${this.#house}/api/v1${path}`, { headers: { authorization: `Bearer ${access_token}` } })
+    const response = await fetch(`${this.#sandboxUrl}/api/v1${path}`, { headers: { authorization: `Bearer ${access_token}` } })
     const text = await response.text()
     assert.ok(response.ok, `${path} of the sandbox: ${response.status} ${text}`)
     return JSON.parse(text)
   }
 
   /** A user's way to the broker's login leads there. */
-  async #houseUrl({ person }: Viewer): Promise<string> {
+  async #findSandboxUrl({ user }: Viewer): Promise<string> {
     const walker = new Walker('nowhere:')
-    const place = await walker.open(await begin(this.api, person, { connection_type: 'trade', broker: 'SANDBOX' }))
-    return new URL((await walker.submit(place, { decision: 'approve' })).url).origin
+    const page = await walker.open(await begin(this.api, user, { connection_type: 'trade', broker: 'SANDBOX' }))
+    return new URL((await walker.submit(page, { decision: 'approve' })).url).origin
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -122,7 +122,7 @@ export type Level = readonly [price: string, size: string]
 
 /** A user with a connection, and what is done in the user's name. */
 export class Viewer {
-  readonly person: Person
+  readonly user: User
   readonly login: Login
   readonly connectionId: string
   readonly #stage: MarketStage
@@ -130,24 +130,24 @@ export class Viewer {
   #address: string | null = null
   #orders = 0
 
-  constructor(stage: MarketStage, person: Person, login: Login, connectionId: string) {
+  constructor(stage: MarketStage, user: User, login: Login, connectionId: string) {
     this.#stage = stage
-    this.person = person
+    this.user = user
     this.login = login
     this.connectionId = connectionId
   }
 
   get userId(): string {
-    return this.person.userId
+    return this.user.userId
   }
 
   /** Another connection of the same login. Gives its id. */
   connect(connectionType = 'trade'): Promise<string> {
-    return link(this.#stage.api, this.person, connectionType, this.login)
+    return link(this.#stage.api, this.user, connectionType, this.login)
   }
 
   call(method: string, address: string, body?: unknown): ReturnType<Api['call']> {
-    return this.#stage.api.call(method, address, { headers: this.#stage.api.as(this.person), ...(body !== undefined && { body }) })
+    return this.#stage.api.call(method, address, { headers: this.#stage.api.as(this.user), ...(body !== undefined && { body }) })
   }
 
   /** A new token, which supersedes the connection's one before. */

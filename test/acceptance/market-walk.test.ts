@@ -57,8 +57,8 @@ describe('requests by chance', () => {
     for (let step = 0; step < STEPS; step += 1) {
       const [message, answer] = request(expected, chance)
       const found = await client.ask(message)
-      const told = Object.fromEntries(Object.keys(answer).map(name => [name, found[name]]))
-      assert.deepEqual(told, answer, `${JSON.stringify(message)} → ${JSON.stringify(found).slice(0, 500)}`)
+      const received = Object.fromEntries(Object.keys(answer).map(name => [name, found[name]]))
+      assert.deepEqual(received, answer, `${JSON.stringify(message)} → ${JSON.stringify(found).slice(0, 500)}`)
       if (chance.happens(0.1)) await stage.advance(chance.whole(1, 5_000))
     }
     const moving = expected.open.values().find(({ symbol, channel }) => symbol !== 'THIN' && channel === 'quotes')

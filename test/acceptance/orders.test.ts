@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { until } from '@trunkline/testkit/until'
-import { type Answer, Api, type Body, type Person } from './api.ts'
+import { type Answer, Api, type Body, type User } from './api.ts'
 import { ENGINES, type RunningService, startService } from './harness.ts'
 import { link } from './linking.ts'
 
@@ -16,14 +16,14 @@ for (const engine of ENGINES) {
   describe(`orders (${engine})`, () => {
     let service: RunningService
     let api: Api
-    let ada: Person
+    let ada: User
     let connectionId: string
     let accountId: string
     let count = 0
     before(async () => {
       service = await startService(engine)
       api = await Api.of(service)
-      ada = await api.person('ada')
+      ada = await api.user('ada')
       connectionId = await link(api, ada)
       const { body } = await api.call('GET', '/accounts', { headers: api.as(ada) })
       accountId = body.find((row: Body) => row.account_type === 'margin').account_id
@@ -98,15 +98,15 @@ for (const engine of ENGINES) {
       assert.ok(first !== undefined && more.length === 0)
       const refused = [...answers.filter(({ status }) => status !== 201), await place({ ...resting(), cl_order_id: body.cl_order_id })]
       assert.equal(refused.length, 100)
-      const said = new Set(refused.map(({ body }) => JSON.stringify({ ...body, request_id: null })))
-      assert.equal(said.size, 1, 'an order that differs learns no more than one that does not')
+      const problems = new Set(refused.map(({ body }) => JSON.stringify({ ...body, request_id: null })))
+      assert.equal(problems.size, 1, 'an order that differs learns no more than one that does not')
       for (const { status, body } of refused) {
         assert.deepEqual([status, body.code], [409, 'cl_order_id_duplicate'])
         assert.ok(body.message.includes(first.body.order_id))
         assert.equal(body.order_id, first.body.order_id)
       }
       assert.equal((await orders('?limit=500')).data.filter((row: Body) => row.cl_order_id === body.cl_order_id).length, 1)
-      const bob = await api.person('bob')
+      const bob = await api.user('bob')
       await link(api, bob, 'trade', 1)
       const { body: accounts } = await api.call('GET', '/accounts', { headers: api.as(bob) })
       const own = { ...body, account_id: accounts[0].account_id }
@@ -133,7 +133,7 @@ for (const engine of ENGINES) {
           [order.order_id]
         )
       }
-      const eve = api.as(await api.person(`eve-${engine}`))
+      const eve = api.as(await api.user(`eve-${engine}`))
       const unknown = '0198f0c2-6c1e-7f10-8b3a-2d6f5c9e4a71'
       const foreign = await api.call('GET', `/orders/${order.order_id}`, { headers: eve })
       const missing = await api.call('GET', `/orders/${unknown}`, { headers: eve })

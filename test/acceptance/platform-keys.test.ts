@@ -27,23 +27,23 @@ describe('keys of a platform, on a running service', () => {
     )
 
   const call = async (key: { readonly client_id: string; readonly client_secret: string }, path: string) => {
-    const headers = { ...stage.api.as(trader.person), 'client-id': key.client_id, 'client-secret': key.client_secret }
+    const headers = { ...stage.api.as(trader.user), 'client-id': key.client_id, 'client-secret': key.client_secret }
     const { status, body } = await stage.api.call('GET', path, { headers })
     return status === 200 ? 200 : body.code
   }
 
   async function session(key: { readonly client_id: string; readonly client_secret: string }): Promise<StreamClient> {
-    const client = await stage.stranger()
+    const client = await stage.unauthenticated()
     await client.authenticate(key)
     return client
   }
 
   test('a key that may only read reads and follows; one that may not is told which scope it needs', async () => {
-    const [reader, desk] = [await makeKey('read'), await makeKey('trade', 'users')]
-    assert.deepEqual([await call(reader, '/orders'), await call(desk, '/orders')], [200, 'scope_missing'])
+    const [reader, trader] = [await makeKey('read'), await makeKey('trade', 'users')]
+    assert.deepEqual([await call(reader, '/orders'), await call(trader, '/orders')], [200, 'scope_missing'])
     await (await session(reader))[Symbol.asyncDispose]()
-    const refused = await stage.stranger()
-    const reply = await refused.ask({ action: 'authenticate', client_id: desk.client_id, client_secret: desk.client_secret })
+    const refused = await stage.unauthenticated()
+    const reply = await refused.ask({ action: 'authenticate', client_id: trader.client_id, client_secret: trader.client_secret })
     assert.deepEqual([reply.type, /scope read/.test(reply.message)], ['auth_error', true])
     await refused[Symbol.asyncDispose]()
   })
@@ -66,7 +66,7 @@ describe('keys of a platform, on a running service', () => {
     const scopes = ['--scope', 'read', '--scope', 'users']
     const key = await stage.operate('platform', 'key', 'create', client_id, '--name', 'hour', ...scopes, '--expires', expires)
     const as = (pair: typeof key) => ({
-      ...stage.api.as(trader.person),
+      ...stage.api.as(trader.user),
       ...{ 'client-id': pair.client_id, 'client-secret': pair.client_secret }
     })
     const token = async (pair: typeof key) =>

@@ -8,7 +8,7 @@ import { metricsPage } from '@trunkline/testkit/metrics'
 import { until } from '@trunkline/testkit/until'
 import { type RunningService, startService } from './harness.ts'
 import { type Block, blocksIn, holdAgainst, Shell } from './snippets.ts'
-import { Walker, wordsOf } from './walker.ts'
+import { textOf, Walker } from './walker.ts'
 
 const ROOT = resolve(import.meta.dirname, '..', '..')
 /** Into a pipe no secret is printed: the service is made to believe that it writes to a terminal, and the sandbox beside it is not. */
@@ -71,7 +71,7 @@ describe('the documents', () => {
     // Where the link leaves the broker open, the choice comes first, and then the question about it.
     const asked = chosen.url.includes('/allow/') ? await walker.submit(chosen, { decision: 'approve' }) : chosen
     const consent = await walker.submit(asked, { ...login, decision: 'approve' })
-    assert.match(wordsOf(await walker.submit(consent, { decision: 'approve' })), /Your account is connected/)
+    assert.match(textOf(await walker.submit(consent, { decision: 'approve' })), /Your account is connected/)
   }
 
   test('README.md shows the first page as it is printed', async () => {

@@ -152,7 +152,7 @@ describe('the reference of the streams', () => {
     const complaint = judge(official)
     assert.equal(document.asyncapi, '3.0.0')
     assert.equal(complaint(document), null)
-    const wrong = { ...document, operations: { ping: { ...document.operations.ping, action: 'hear' } } }
+    const wrong = { ...document, operations: { ping: { ...document.operations.ping, action: 'listen' } } }
     assert.match(String(complaint(wrong)), /operations\/ping\/action/, 'the schema judges something')
   })
 
@@ -190,23 +190,23 @@ describe('the reference of the streams', () => {
       unsubscribe: ['unsubscription_success', 'error'],
       snapshot: ['snapshot_response', 'error']
     })
-    for (const word of ['welcome', 'orders', 'positions', 'balances', 'stream_status', 'user_unsubscribed', 'error']) {
-      assert.ok(toldOn('stream').includes(word), word)
+    for (const term of ['welcome', 'orders', 'positions', 'balances', 'stream_status', 'user_unsubscribed', 'error']) {
+      assert.ok(sentOn('stream').includes(term), term)
     }
-    for (const word of ['bars', 'trades', 'quotes', 'depth_update', 'options_chain', 'error']) {
-      assert.ok(toldOn('market_data').includes(word), word)
+    for (const term of ['bars', 'trades', 'quotes', 'depth_update', 'options_chain', 'error']) {
+      assert.ok(sentOn('market_data').includes(term), term)
     }
   })
 
   test('says where each stream is, how to be known there, and how sessions end', async () => {
-    for (const { id, url, security, type, words } of [
+    for (const { id, url, security, type, terms } of [
       {
         ...{ id: 'stream', url: service.demo.stream_url, security: 'platform', type: 'userPassword' },
-        words: ['4001', '4008', '1001', '1009', '4029', '64 KiB', '500', '10,000']
+        terms: ['4001', '4008', '1001', '1009', '4029', '64 KiB', '500', '10,000']
       },
       {
         ...{ id: 'market_data', url: service.demo.market_data_stream_url, security: 'accessToken', type: 'apiKey' },
-        words: ['4001', '4003', '4008', '1001', '1009', '4029', '16 KiB', '500', '50,000', '`broker_unavailable`', '`unsupported_symbol`']
+        terms: ['4001', '4003', '4008', '1001', '1009', '4029', '16 KiB', '500', '50,000', '`broker_unavailable`', '`unsupported_symbol`']
       }
     ]) {
       const [channel, server] = [document.channels[id], document.servers[id]]
@@ -214,7 +214,7 @@ describe('the reference of the streams', () => {
       assert.equal(`${server.protocol}://${server.host}${channel.address}`, url)
       assert.deepEqual(server.security, [{ $ref: `#/components/securitySchemes/${security}` }])
       assert.equal(document.components.securitySchemes[security].type, type)
-      for (const word of words) assert.ok(channel.description.includes(word), `${id}: ${word}`)
+      for (const term of terms) assert.ok(channel.description.includes(term), `${id}: ${term}`)
     }
     assert.ok(!JSON.stringify(document).includes('x-expected'))
   })
@@ -250,24 +250,24 @@ describe('the reference of the streams', () => {
     return Object.values<Body>(document.operations).filter(one => one.channel.$ref === address && one.action === action)
   }
 
-  function wordsOf(references: readonly Body[]): readonly string[] {
+  function messageNames(references: readonly Body[]): readonly string[] {
     return references.map(({ $ref }) => document.components.messages[$ref.split('/').at(-1)].name)
   }
 
   function answersOn(channel: string): Readonly<Record<string, readonly string[]>> {
     return Object.fromEntries(
-      operationsOn(channel, 'receive').map(one => [String(wordsOf(one.messages)[0]), wordsOf(one.reply.messages)] as const)
+      operationsOn(channel, 'receive').map(one => [String(messageNames(one.messages)[0]), messageNames(one.reply.messages)] as const)
     )
   }
 
-  function toldOn(channel: string): readonly string[] {
-    return operationsOn(channel, 'send').flatMap(one => wordsOf(one.messages))
+  function sentOn(channel: string): readonly string[] {
+    return operationsOn(channel, 'send').flatMap(one => messageNames(one.messages))
   }
 
   /** Names of a channel's messages, of those that clients send or of the others. */
   function namesOf(channel: string, way: 'sent' | 'received'): readonly string[] {
     const sent = new Set(Object.keys(answersOn(channel)))
-    const names = wordsOf(Object.values<Body>(document.channels[channel].messages))
+    const names = messageNames(Object.values<Body>(document.channels[channel].messages))
     return names.filter(name => sent.has(name) === (way === 'sent')).sort()
   }
 })

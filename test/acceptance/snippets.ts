@@ -58,7 +58,7 @@ export class Shell implements AsyncDisposable {
   readonly #child: ChildProcess
   #printed = ''
   #isStuck = false
-  #hear: () => void = () => undefined
+  #onOutput: () => void = () => undefined
 
   /** @param cwd where the reader is. */
   constructor(cwd: string, program = 'sh') {
@@ -66,7 +66,7 @@ export class Shell implements AsyncDisposable {
     this.#child = spawn(program, [], { cwd, stdio: ['pipe', 'pipe', 'inherit'], env: { PATH: OWN_PATH, HOME: cwd }, detached: true })
     this.#child.stdout?.setEncoding('utf8').on('data', (text: string) => {
       this.#printed += text
-      this.#hear()
+      this.#onOutput()
     })
     // One pipe keeps the order: of two, complaints could come after the mark that ends a run.
     this.#child.stdin?.write('exec 2>&1\n')
@@ -82,7 +82,7 @@ export class Shell implements AsyncDisposable {
       this.#isStuck = true
       reject(new Error(`after ${PATIENCE_MS} ms still running:\n${lines}\n${this.#printed}`))
     }, PATIENCE_MS)
-    this.#hear = () => void (this.#printed.includes(end) && resolve())
+    this.#onOutput = () => void (this.#printed.includes(end) && resolve())
     await promise.finally(() => clearTimeout(patience))
     return this.#printed.slice(0, this.#printed.indexOf(end))
   }

@@ -11,12 +11,12 @@ import type { StreamContract } from './stream-contract.ts'
 const UPDATES: ReadonlySet<unknown> = new Set(['orders', 'positions', 'balances'])
 
 /** One message as it came. */
-export interface Heard {
+export interface ReceivedMessage {
   readonly text: string
   readonly message: Body
 }
 
-export interface PortalOutcome {
+export interface SocketClose {
   readonly code: number
   readonly reason: string
 }
@@ -29,11 +29,11 @@ export interface Credentials {
 /** One session. Replies are taken one by one; updates and statuses gather. */
 export class StreamClient implements AsyncDisposable {
   /** Everything, in the order in which it came. */
-  readonly heard: Heard[] = []
-  readonly updates: Heard[] = []
+  readonly received: ReceivedMessage[] = []
+  readonly updates: ReceivedMessage[] = []
   readonly statuses: Body[] = []
   /** Called with each update the moment it comes. */
-  onUpdate: (heard: Heard) => void = () => undefined
+  onUpdate: (received: ReceivedMessage) => void = () => undefined
   readonly #socket: WebSocket
   readonly #contract: StreamContract | null
   readonly #replies: Body[] = []
@@ -43,19 +43,19 @@ export class StreamClient implements AsyncDisposable {
   /** What it said that it does not promise. */
   #fault: Error | null = null
   /** What went wrong with the socket, for the story of its end. */
-  #trouble: Error | null = null
-  #ending: PortalOutcome | null = null
-  #news = Promise.withResolvers<void>()
+  #failure: Error | null = null
+  #close: SocketClose | null = null
+  #change = Promise.withResolvers<void>()
 
   private constructor(socket: WebSocket, contract: StreamContract | null) {
     this.#socket = socket
     this.#contract = contract
     socket.on('message', (data, isBinary) => this.#take(String(data), isBinary))
     socket.on('ping', () => (this.#pings += 1))
-    socket.on('error', cause => (this.#trouble ??= cause))
+    socket.on('error', cause => (this.#failure ??= cause))
     socket.on('close', (code, reason) => {
-      this.#ending = { code, reason: String(reason) }
-      this.#tell()
+      this.#close = { code, reason: String(reason) }
+      this.#notify()
     })
   }
 
@@ -138,7 +138,7 @@ export class StreamClient implements AsyncDisposable {
       .map(({ text }) => text)
   }
 
-  of(userId: string): readonly Heard[] {
+  of(userId: string): readonly ReceivedMessage[] {
     return this.updates.filter(({ message }) => message.user_id === userId)
   }
 
@@ -148,17 +148,17 @@ export class StreamClient implements AsyncDisposable {
     for (;;) {
       if (this.#fault !== null) throw this.#fault
       if (condition()) return
-      const last = this.heard.at(-1)?.text.slice(0, 300)
-      assert.equal(this.#ending, null, `the session ended before ${what}: ${this.#ending?.code} ${this.#trouble ?? ''} after ${last}`)
+      const last = this.received.at(-1)?.text.slice(0, 300)
+      assert.equal(this.#close, null, `the session ended before ${what}: ${this.#close?.code} ${this.#failure ?? ''} after ${last}`)
       await this.#wait(deadline, () => `waited ${limitMs} ms in vain until ${what}; the last that came was ${last}`)
     }
   }
 
   /** How the session was ended. */
-  async ended(limitMs = PATIENCE_MS): Promise<PortalOutcome> {
+  async ended(limitMs = PATIENCE_MS): Promise<SocketClose> {
     const deadline = performance.now() + limitMs
     for (;;) {
-      if (this.#ending !== null) return this.#ending
+      if (this.#close !== null) return this.#close
       await this.#wait(deadline, () => `waited ${limitMs} ms in vain for the session's end`)
     }
   }
@@ -173,7 +173,7 @@ export class StreamClient implements AsyncDisposable {
   }
 
   async close(): Promise<void> {
-    if (this.#ending === null) this.#socket.close()
+    if (this.#close === null) this.#socket.close()
     await this.ended().finally(() => this.#socket.terminate())
   }
 
@@ -187,25 +187,25 @@ export class StreamClient implements AsyncDisposable {
     const message: Body = isBinary ? null : parsed(text)
     const complaint = this.#contract?.complaint(message) ?? null
     if (complaint !== null) this.#fault ??= new Error(`not of the promised form: ${text.slice(0, 1_000)}\n${complaint}`)
-    const heard = { text, message }
-    this.heard.push(heard)
+    const received = { text, message }
+    this.received.push(received)
     if (UPDATES.has(message?.type)) {
-      this.updates.push(heard)
-      this.onUpdate(heard)
+      this.updates.push(received)
+      this.onUpdate(received)
     } else if (message?.type === 'stream_status') this.statuses.push(message)
     else this.#replies.push(message)
-    this.#tell()
+    this.#notify()
   }
 
   async #wait(deadline: number, complaint: () => string): Promise<void> {
     const { promise: late, reject } = Promise.withResolvers<never>()
     const timer = setTimeout(() => reject(new Error(complaint())), Math.max(0, deadline - performance.now()))
-    await Promise.race([this.#news.promise, late]).finally(() => clearTimeout(timer))
+    await Promise.race([this.#change.promise, late]).finally(() => clearTimeout(timer))
   }
 
-  #tell(): void {
-    this.#news.resolve()
-    this.#news = Promise.withResolvers<void>()
+  #notify(): void {
+    this.#change.resolve()
+    this.#change = Promise.withResolvers<void>()
   }
 }
 

@@ -23,11 +23,11 @@ export class StreamContract {
     const channel = Object.values<Body>(document.channels).find(({ address }) => address === '/stream')
     const sent = Object.keys(channel.messages)
       .map((name): [string, Body] => [name, document.components.messages[name]])
-      .filter(([, message]) => wordOf(document, message) !== undefined)
+      .filter(([, message]) => nameOf(document, message) !== undefined)
     return new StreamContract(
       new Map(
         sent.map(([name, message]) => [
-          wordOf(document, message) ?? name,
+          nameOf(document, message) ?? name,
           ajv.compile({ $ref: `stream#/components/messages/${encodeURIComponent(name)}/payload` })
         ])
       )
@@ -47,7 +47,7 @@ export class StreamContract {
 }
 
 /** The `type` of a message of the service; undefined for a message of the client. */
-function wordOf(document: Body, { payload }: Body): string | undefined {
+function nameOf(document: Body, { payload }: Body): string | undefined {
   const schema = payload.$ref === undefined ? payload : document.components.schemas[payload.$ref.replace('#/components/schemas/', '')]
   return schema.properties.type?.const
 }

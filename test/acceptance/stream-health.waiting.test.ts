@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test'
 import { until } from '@trunkline/testkit/until'
 import type { Body } from './api.ts'
 import type { StreamClient } from './stream-client.ts'
-import { accumulated, assertLawful, isHeard } from './stream-ledger.ts'
+import { accumulated, assertLawful, isReceived } from './stream-ledger.ts'
 import { Stage, type Trader } from './stream-stage.ts'
 
 const HEARTBEAT_MS = 200
@@ -28,14 +28,14 @@ describe('the health of connections', () => {
     return { trader, aware, unaware }
   }
   /** Returns when `GET /connections` shows one of the states, and gives the row. */
-  const health = async (trader: Trader, ...states: readonly string[]): Promise<Body> => {
+  const health = async (trader: Trader, ...healths: readonly string[]): Promise<Body> => {
     let row: Body
     await until(
       async () => {
         row = await trader.connection()
-        return states.includes(row.health)
+        return healths.includes(row.health)
       },
-      `the connection is ${states.join(' or ')}`,
+      `the connection is ${healths.join(' or ')}`,
       30_000
     )
     assert.ok(Math.abs(Date.parse(row.health_since) - Date.now()) < 120_000)
@@ -43,9 +43,9 @@ describe('the health of connections', () => {
     return row
   }
   /** Returns when the session has been told the state after the first `from` statuses. */
-  const told = async (client: StreamClient, trader: Trader, from: number, ...states: readonly string[]): Promise<Body> => {
-    const fits = (message: Body) => states.includes(message.health) && message.connection_id === trader.connectionId
-    await client.until(() => client.statuses.slice(from).some(fits), `the session is told ${states.join(' or ')}`)
+  const untilStatus = async (client: StreamClient, trader: Trader, from: number, ...healths: readonly string[]): Promise<Body> => {
+    const fits = (message: Body) => healths.includes(message.health) && message.connection_id === trader.connectionId
+    await client.until(() => client.statuses.slice(from).some(fits), `the session is told ${healths.join(' or ')}`)
     const message = client.statuses.slice(from).find(fits)
     assert.equal(message.user_id, trader.userId)
     return message
@@ -53,7 +53,7 @@ describe('the health of connections', () => {
   const filledElsewhere = async (client: StreamClient, trader: Trader): Promise<void> => {
     const { client_order_id, id } = await trader.buyElsewhere()
     await client.until(
-      () => [client_order_id, id].some(name => isHeard(client.updates, name, 'filled')),
+      () => [client_order_id, id].some(name => isReceived(client.updates, name, 'filled')),
       'a purchase made meanwhile is told',
       30_000
     )
@@ -66,7 +66,7 @@ describe('the health of connections', () => {
     assert.equal(typeof before.health_reason, 'string')
     await using client = await stage.session(['all'], { extensions: ['stream_status'] })
     await client.follow(ada.userId)
-    await told(client, ada, 0, 'live')
+    await untilStatus(client, ada, 0, 'live')
     const row = await health(ada, 'live')
     assert.ok(row.health_since >= before.health_since)
     await using second = await stage.session(['all'], { extensions: ['stream_status'] })
@@ -83,8 +83,8 @@ describe('the health of connections', () => {
         reason: null
       }
     ])
-    const isAfter = second.heard.findIndex(({ message }) => message.type === 'stream_status')
-    assert.ok(isAfter > second.heard.findIndex(({ message }) => message.type === 'user_subscribed'))
+    const isAfter = second.received.findIndex(({ message }) => message.type === 'stream_status')
+    assert.ok(isAfter > second.received.findIndex(({ message }) => message.type === 'user_subscribed'))
   })
 
   test('when the broker’s stream is cut and stays away, orders are followed all the same, and it goes live again', async () => {
@@ -94,13 +94,13 @@ describe('the health of connections', () => {
     const from = aware.statuses.length
     await stage.control('POST', '/faults', { on: 'stream.connect', do: 'status', status: 503 })
     await stage.control('POST', '/streams', { do: 'drop', login: trader.userId })
-    await told(aware, trader, from, 'polling', 'stale')
+    await untilStatus(aware, trader, from, 'polling', 'stale')
     await filledElsewhere(aware, trader)
     const polled = await health(trader, 'polling')
     assert.equal(polled.status, 'ACTIVE')
     await stage.control('DELETE', '/faults')
     const again = aware.statuses.length
-    await told(aware, trader, again, 'live')
+    await untilStatus(aware, trader, again, 'live')
     await health(trader, 'live')
     await filledElsewhere(aware, trader)
     assertLawful(aware.updates, 0)
@@ -115,11 +115,11 @@ describe('the health of connections', () => {
     const from = aware.statuses.length
     await stage.control('POST', '/streams', { do: 'mute', login: trader.userId })
     const { client_order_id, id } = await trader.buyElsewhere('3')
-    await told(aware, trader, from, 'polling', 'stale')
+    await untilStatus(aware, trader, from, 'polling', 'stale')
     await stage.control('POST', '/streams', { do: 'normal', login: trader.userId })
-    await told(aware, trader, from, 'live')
+    await untilStatus(aware, trader, from, 'live')
     await health(trader, 'live')
-    await aware.until(() => [client_order_id, id].some(name => isHeard(aware.updates, name, 'filled')), 'the purchase is told')
+    await aware.until(() => [client_order_id, id].some(name => isReceived(aware.updates, name, 'filled')), 'the purchase is told')
     await aware.until(() => accumulated(aware.updates).positions.get('AAPL')?.quantity === '3', 'and what it led to')
     assertLawful(aware.updates, 0)
     await unaware.quiet()
@@ -131,19 +131,19 @@ describe('the health of connections', () => {
     await using _ = aware
     await using __ = unaware
     const placed = await trader.buy('2')
-    await aware.until(() => isHeard(aware.updates, placed.cl_order_id, 'filled'), 'the order is told')
+    await aware.until(() => isReceived(aware.updates, placed.cl_order_id, 'filled'), 'the order is told')
     await aware.until(() => accumulated(aware.updates).positions.get('AAPL')?.quantity === '2', 'and what it led to')
     const from = aware.statuses.length
     await stage.control('POST', '/faults', { on: '*', do: 'status', status: 503 })
     await stage.control('POST', '/streams', { do: 'drop', login: trader.userId })
-    await told(aware, trader, from, 'stale')
+    await untilStatus(aware, trader, from, 'stale')
     const row = await health(trader, 'stale')
     assert.equal(row.status, 'ACTIVE', 'only a definitive rejection breaks a connection')
     const { status, body } = await trader.call('GET', '/positions')
     assert.deepEqual([status, body[0]?.quantity], [200, '2'])
     await stage.control('DELETE', '/faults')
     const again = aware.statuses.length
-    await told(aware, trader, again, 'live')
+    await untilStatus(aware, trader, again, 'live')
     await filledElsewhere(aware, trader)
     assertLawful(aware.updates, 0)
     await unaware.quiet()
@@ -156,7 +156,7 @@ describe('the health of connections', () => {
     await using __ = unaware
     const from = aware.statuses.length
     await stage.control('POST', `/logins/${trader.userId}/revoke`, {})
-    const broken = await told(aware, trader, from, 'broken')
+    const broken = await untilStatus(aware, trader, from, 'broken')
     assert.equal(broken.status, 'BROKEN')
     const row = await trader.connection()
     assert.deepEqual([row.status, row.health], ['BROKEN', 'broken'], 'what a session is told can be read already')

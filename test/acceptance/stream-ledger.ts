@@ -1,7 +1,7 @@
 // What must be true of the updates of one user, whatever happened.
 import assert from 'node:assert/strict'
 import type { Body } from './api.ts'
-import type { Heard, StreamClient } from './stream-client.ts'
+import type { ReceivedMessage, StreamClient } from './stream-client.ts'
 
 /** Where an order may go from where it is. What is not here is final. */
 const ARROWS: Readonly<Record<string, readonly string[]>> = {
@@ -13,15 +13,15 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Fails unless `heard`, all topics of one user from `after` on, has no gap and no repeat, and no order goes back. */
-export function assertLawful(heard: readonly Heard[], after: number): void {
-  const seqs = heard.map(({ message }) => message.seq)
+export function assertLawful(received: readonly ReceivedMessage[], after: number): void {
+  const seqs = received.map(({ message }) => message.seq)
   assert.deepEqual(
     seqs,
     seqs.map((_, index) => after + index + 1),
     'seq counts up without a gap'
   )
-  assert.equal(new Set(heard.map(({ message }) => message.event_id)).size, heard.length, 'an event_id names one event')
-  for (const [orderId, records] of historiesOf(heard)) {
+  assert.equal(new Set(received.map(({ message }) => message.event_id)).size, received.length, 'an event_id names one event')
+  for (const [orderId, records] of historiesOf(received)) {
     for (const [index, record] of records.entries()) {
       const before = records[index - 1]
       if (before === undefined) continue
@@ -40,8 +40,8 @@ export function assertLawful(heard: readonly Heard[], after: number): void {
 }
 
 /** Fails when a record that a request was answered with is contradicted by the updates. */
-export function assertAgrees(heard: readonly Heard[], answered: Body): void {
-  const records = historiesOf(heard).get(answered.order_id) ?? []
+export function assertAgrees(received: readonly ReceivedMessage[], answered: Body): void {
+  const records = historiesOf(received).get(answered.order_id) ?? []
   const same = records.find(({ revision }) => revision === answered.revision)
   if (same !== undefined) assert.deepEqual(same, answered, 'one revision of an order is one record')
   const last = records.at(-1)
@@ -52,21 +52,21 @@ export function assertAgrees(heard: readonly Heard[], answered: Body): void {
 }
 
 /** Fails unless `client` was told of a user, byte for byte, what `watcher` was told above `after` of `topics`, each thing once. */
-export async function assertToldAlike(
+export async function assertSameUpdates(
   client: StreamClient,
   watcher: StreamClient,
   userId: string,
   { after = 0, topics = ['orders', 'positions', 'balances'] }: { readonly after?: number; readonly topics?: readonly string[] } = {}
 ): Promise<void> {
-  const heard = ({ updates }: StreamClient) =>
+  const received = ({ updates }: StreamClient) =>
     updates.filter(({ message }) => message.user_id === userId && message.seq > after && topics.includes(message.type))
-  const wanted = heard(watcher)
+  const wanted = received(watcher)
   assert.ok(wanted.length > 0, 'the watcher heard nothing, which proves nothing')
   await client.quiet()
   // The client may have been told of something that happened since.
-  const told = heard(client).slice(0, wanted.length)
-  assert.deepEqual(told.map(nameOf), wanted.map(nameOf))
-  for (const [index, { text }] of wanted.entries()) assert.equal(told[index]?.text, text)
+  const clientUpdates = received(client).slice(0, wanted.length)
+  assert.deepEqual(clientUpdates.map(nameOf), wanted.map(nameOf))
+  for (const [index, { text }] of wanted.entries()) assert.equal(clientUpdates[index]?.text, text)
   const seqs = client.of(userId).map(({ message }) => message.seq)
   assert.deepEqual(
     seqs,
@@ -76,19 +76,19 @@ export async function assertToldAlike(
 }
 
 /** Every record of every order, in the order in which they came. */
-export function historiesOf(heard: readonly Heard[]): ReadonlyMap<string, readonly Body[]> {
-  const orders = heard.filter(({ message }) => message.type === 'orders').map(({ message }) => message.data)
+export function historiesOf(received: readonly ReceivedMessage[]): ReadonlyMap<string, readonly Body[]> {
+  const orders = received.filter(({ message }) => message.type === 'orders').map(({ message }) => message.data)
   return Map.groupBy(orders, ({ order_id }) => order_id)
 }
 
 /** What a client knows that applied every update by replacing: orders by id, positions by symbol, balances by currency. */
-export function accumulated(heard: readonly Heard[]): {
+export function accumulated(received: readonly ReceivedMessage[]): {
   readonly orders: ReadonlyMap<string, Body>
   readonly positions: ReadonlyMap<string, Body>
   readonly balances: ReadonlyMap<string, Body>
 } {
   const [orders, positions, balances] = [new Map<string, Body>(), new Map<string, Body>(), new Map<string, Body>()]
-  for (const { message } of heard) {
+  for (const { message } of received) {
     if (message.type === 'orders') orders.set(message.data.order_id, message.data)
     if (message.type === 'balances') balances.set(message.data.currency_code, message.data)
     if (message.type !== 'positions') continue
@@ -101,13 +101,13 @@ export function accumulated(heard: readonly Heard[]): {
 }
 
 /** A helper for waiting: whether an order named so by its client has been heard of in one of the statuses. */
-export function isHeard(heard: readonly Heard[], clOrderId: string, ...statuses: readonly string[]): boolean {
-  return heard.some(
+export function isReceived(received: readonly ReceivedMessage[], clOrderId: string, ...statuses: readonly string[]): boolean {
+  return received.some(
     ({ message }) =>
       message.type === 'orders' && message.data.cl_order_id === clOrderId && statuses.includes(message.data.normalized_status)
   )
 }
 
-function nameOf({ message }: Heard): string {
+function nameOf({ message }: ReceivedMessage): string {
   return `${message.seq} ${message.type} ${message.event_id}`
 }

@@ -5,7 +5,7 @@ import { PATIENCE_MS } from '@trunkline/testkit/patience'
 import { until } from '@trunkline/testkit/until'
 import type { Body } from './api.ts'
 import type { StreamClient } from './stream-client.ts'
-import { isHeard } from './stream-ledger.ts'
+import { isReceived } from './stream-ledger.ts'
 import { Stage } from './stream-stage.ts'
 
 const MESSAGE_BYTES_MAX = 64 * 1024
@@ -29,7 +29,7 @@ describe('the limits of the broker stream', () => {
     await other.follow(ada.userId)
     await work()
     const { cl_order_id } = await ada.buy()
-    await other.until(() => isHeard(other.updates, cl_order_id, 'filled'), 'the order is told')
+    await other.until(() => isReceived(other.updates, cl_order_id, 'filled'), 'the order is told')
     await other.quiet()
   }
   const padded = (bytes: number): string => {
@@ -46,9 +46,9 @@ describe('the limits of the broker stream', () => {
       await client.quiet()
       client.send(padded(MESSAGE_BYTES_MAX + 1))
       assert.equal((await client.ended()).code, 1009)
-      await using stranger = await stage.stranger()
-      stranger.send(Buffer.alloc(MESSAGE_BYTES_MAX + 1))
-      assert.equal((await stranger.ended()).code, 1009)
+      await using unauthenticated = await stage.unauthenticated()
+      unauthenticated.send(Buffer.alloc(MESSAGE_BYTES_MAX + 1))
+      assert.equal((await unauthenticated.ended()).code, 1009)
     }))
 
   test('a platform may subscribe its 500 users at once, the 501st fails, and a place that is freed can be taken', () =>
@@ -57,10 +57,10 @@ describe('the limits of the broker stream', () => {
       // A request waits for the database for a bounded time, so not all at once.
       const waiting = users.values()
       const worker = async () => {
-        for (const userId of waiting) await stage.api.person(userId)
+        for (const userId of waiting) await stage.api.user(userId)
       }
       await Promise.all(Array.from({ length: AT_ONCE }, worker))
-      await using client = await stage.stranger()
+      await using client = await stage.unauthenticated()
       client.send({ action: 'authenticate', ...stage.credentials })
       client.send({ action: 'subscribe', topics: ['all'] })
       for (const user_id of users.slice(0, USERS_MAX)) client.send({ action: 'subscribe_user', user_id })
@@ -86,11 +86,11 @@ describe('the limits of the broker stream', () => {
       await using client = await stage.session()
       for (let seq = 0; seq < 3 * BURST; seq++) client.send({ action: 'ping', seq })
       assert.equal((await client.ended()).code, 4029)
-      const types: readonly string[] = client.heard.slice(2).map(({ message }) => message.type)
+      const types: readonly string[] = client.received.slice(2).map(({ message }) => message.type)
       const firstError = types.indexOf('error')
       assert.ok(firstError >= BURST - 10 && firstError < 2 * BURST, `the first error came after ${firstError} answers`)
       assert.ok(types.slice(0, firstError).every(type => type === 'pong'))
-      const seqs: readonly number[] = client.heard.filter(({ message }) => message.type === 'pong').map(({ message }) => message.seq)
+      const seqs: readonly number[] = client.received.filter(({ message }) => message.type === 'pong').map(({ message }) => message.seq)
       assert.deepEqual(
         seqs,
         seqs.toSorted((a, b) => a - b)
@@ -99,7 +99,7 @@ describe('the limits of the broker stream', () => {
 
   test('a flood of one who is not known is ended too', () =>
     unnoticed(async () => {
-      await using client = await stage.stranger()
+      await using client = await stage.unauthenticated()
       for (let count = 0; count < 3 * BURST; count++) client.send('{"action":"ping"}')
       assert.equal((await client.ended()).code, 4029)
     }))
@@ -138,7 +138,7 @@ describe('the limits of the broker stream', () => {
       let failures = 0
       let isSlowed = false
       for (let count = 0; count < 100 && !isSlowed; count++) {
-        await using client = await stage.stranger()
+        await using client = await stage.unauthenticated()
         let replies = 0
         for (; replies < 5; replies++) {
           client.send(wrong)

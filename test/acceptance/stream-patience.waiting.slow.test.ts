@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { until } from '@trunkline/testkit/until'
 import { StreamClient } from './stream-client.ts'
-import { assertLawful, isHeard } from './stream-ledger.ts'
+import { assertLawful, isReceived } from './stream-ledger.ts'
 import { Stage, type Trader } from './stream-stage.ts'
 
 const WINDOW_MS = 30_000
@@ -30,9 +30,9 @@ describe('the patience of the broker stream', { concurrency: true }, () => {
 
   test('who has not authenticated within 30 seconds is closed with 4001, and nobody is ever pinged [S47]', async () => {
     const from = performance.now()
-    await using silent = await stage.stranger()
-    await using wrong = await stage.stranger()
-    await using busy = await stage.stranger()
+    await using silent = await stage.unauthenticated()
+    await using wrong = await stage.unauthenticated()
+    await using busy = await stage.unauthenticated()
     await using known = await stage.session(['all'])
     await wrong.ask({ action: 'authenticate', client_id: 'pk_nobody', client_secret: 'sk_nothing' })
     for (let count = 0; count < 5; count++) busy.send({ action: 'ping', seq: count })
@@ -41,7 +41,7 @@ describe('the patience of the broker stream', { concurrency: true }, () => {
       const tookMs = performance.now() - from
       assert.ok(tookMs > WINDOW_MS - 1_000, `after ${tookMs} ms`)
     }
-    assert.equal(silent.heard.length, 1, 'nothing but the welcome')
+    assert.equal(silent.received.length, 1, 'nothing but the welcome')
     await known.quiet()
     assert.deepEqual(
       [silent, wrong, busy, known].map(({ pings }) => pings),
@@ -77,17 +77,17 @@ describe('the patience of the broker stream', { concurrency: true }, () => {
     const counted = await stage.metric(CLOSED_AS_SLOW)
     await until(async () => (await stage.metric(WAITING)) > 0, 'updates wait for the reader')
     const { cl_order_id } = await ada.buy()
-    await other.until(() => isHeard(other.updates, cl_order_id, 'filled'), 'the order is told to the others')
+    await other.until(() => isReceived(other.updates, cl_order_id, 'filled'), 'the order is told to the others')
     await until(async () => (await stage.metric(WAITING)) === 0, 'what waits is given up')
     sleeper.resume()
     const { code } = await sleeper.ended()
     assert.ok(code === SLOW_CONSUMER || code === RESET, `${code}`)
     await until(async () => (await stage.metric(CLOSED_AS_SLOW)) === counted + 1, 'it is counted')
-    const heard = sleeper.of(veteran.userId).slice(0, REPLAY_MAX)
-    const reached = heard.at(-1)?.message.seq
+    const received = sleeper.of(veteran.userId).slice(0, REPLAY_MAX)
+    const reached = received.at(-1)?.message.seq
     await using next = await stage.session(['all'])
     await next.follow(veteran.userId, reached)
-    assertLawful([...heard, ...next.updates], after)
+    assertLawful([...received, ...next.updates], after)
     assert.equal(next.updates.at(-1)?.message.seq ?? reached, last)
     await other.quiet()
   })
@@ -100,11 +100,11 @@ async function longLog(stage: Stage, trader: Trader): Promise<number> {
   const length = () => watcher.updates.at(-1)?.message.seq ?? 0
   while (length() < REPLAY_MAX + 10) {
     const orders = await Promise.all(Array.from({ length: AT_ONCE }, () => trader.buyElsewhere()))
-    const isTold = () => {
-      const told = new Set(watcher.updates.slice(-10 * AT_ONCE).flatMap(({ message }) => [message.data.cl_order_id]))
-      return orders.every(({ client_order_id, id }) => told.has(client_order_id) || told.has(id))
+    const hasUpdate = () => {
+      const received = new Set(watcher.updates.slice(-10 * AT_ONCE).flatMap(({ message }) => [message.data.cl_order_id]))
+      return orders.every(({ client_order_id, id }) => received.has(client_order_id) || received.has(id))
     }
-    await watcher.until(isTold, 'the orders are told')
+    await watcher.until(hasUpdate, 'the orders are told')
   }
   const total = async () => (await trader.call('GET', '/positions')).body[0]?.quantity
   const held = await total()

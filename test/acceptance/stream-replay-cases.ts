@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { until } from '@trunkline/testkit/until'
 import type { Body } from './api.ts'
 import type { StreamClient } from './stream-client.ts'
-import { accumulated, assertLawful, assertToldAlike, isHeard } from './stream-ledger.ts'
+import { accumulated, assertLawful, assertSameUpdates, isReceived } from './stream-ledger.ts'
 import type { Stage, Trader } from './stream-stage.ts'
 
 export function replayCases(open: () => Stage): void {
@@ -16,7 +16,7 @@ export function replayCases(open: () => Stage): void {
     await watcher.follow(ada.userId, 0)
     for (let count = 0; count < orders; count++) {
       const order = count % 2 === 0 ? await ada.buy() : await ada.rest()
-      await watcher.until(() => isHeard(watcher.updates, order.cl_order_id, 'filled', 'working'), 'the order is told')
+      await watcher.until(() => isReceived(watcher.updates, order.cl_order_id, 'filled', 'working'), 'the order is told')
     }
     await rested(ada, watcher)
     return { ada, watcher }
@@ -24,14 +24,14 @@ export function replayCases(open: () => Stage): void {
   /** Returns when the watcher has heard everything there is to be heard, and gives the newest `seq`. */
   const rested = async (trader: Trader, watcher: StreamClient): Promise<number> => {
     const read = async (path: string): Promise<readonly Body[]> => (await trader.call('GET', path)).body.map(undated)
-    const isAllTold = async () => {
-      const told = accumulated(watcher.updates)
+    const isComplete = async () => {
+      const streamed = accumulated(watcher.updates)
       return (
-        isDeepStrictEqual(await read('/balances'), [...told.balances.values()].map(undated)) &&
-        isDeepStrictEqual(await read('/positions'), [...told.positions.values()].map(undated))
+        isDeepStrictEqual(await read('/balances'), [...streamed.balances.values()].map(undated)) &&
+        isDeepStrictEqual(await read('/positions'), [...streamed.positions.values()].map(undated))
       )
     }
-    await until(isAllTold, 'what was told is what REST shows')
+    await until(isComplete, 'what was told is what REST shows')
     const { page } = await trader.events()
     await watcher.until(() => lastSeq(watcher, trader) >= page.last_seq, `update ${page.last_seq} is told`)
     return page.last_seq
@@ -42,14 +42,14 @@ export function replayCases(open: () => Stage): void {
     await using _ = watcher
     await using client = await open().session(['all'])
     assert.equal(await client.follow(ada.userId, 0), 0)
-    const types = client.heard.slice(3).map(({ message }) => message.type)
+    const types = client.received.slice(3).map(({ message }) => message.type)
     assert.deepEqual([types[0], types.at(-1)], ['user_subscribed', 'caught_up'])
-    assert.equal(client.heard.at(-1)?.message.seq, client.of(ada.userId).at(-1)?.message.seq)
+    assert.equal(client.received.at(-1)?.message.seq, client.of(ada.userId).at(-1)?.message.seq)
     const { cl_order_id } = await ada.buy()
-    await client.until(() => isHeard(client.updates, cl_order_id, 'filled'), 'the order is told')
+    await client.until(() => isReceived(client.updates, cl_order_id, 'filled'), 'the order is told')
     assertLawful(client.updates, 0)
     await watcher.quiet()
-    await assertToldAlike(client, watcher, ada.userId)
+    await assertSameUpdates(client, watcher, ada.userId)
   })
 
   test('from the middle the rest comes, from the newest nothing, and beyond it is refused', async () => {
@@ -65,12 +65,12 @@ export function replayCases(open: () => Stage): void {
     }
     assert.match((await ask(last + 1)).message, /snapshot|REST/i)
     const { cl_order_id } = await ada.rest()
-    await watcher.until(() => isHeard(watcher.updates, cl_order_id, 'working'), 'the order is told')
+    await watcher.until(() => isReceived(watcher.updates, cl_order_id, 'working'), 'the order is told')
     await client.quiet()
     assert.deepEqual(client.updates, [], 'a refusal subscribes to nothing')
     assert.equal(await client.follow(ada.userId, middle), middle)
     assertLawful(client.updates, middle)
-    await assertToldAlike(client, watcher, ada.userId, { after: middle })
+    await assertSameUpdates(client, watcher, ada.userId, { after: middle })
     await using newest = await open().session(['all'])
     const now = await rested(ada, watcher)
     assert.equal(await newest.follow(ada.userId, now), now)
@@ -85,16 +85,16 @@ export function replayCases(open: () => Stage): void {
       assert.equal((await watcher.ask({ action: 'subscribe_user', user_id: ada.userId, after: wrong })).type, 'subscription_failed')
     }
     const { cl_order_id } = await ada.buy()
-    await watcher.until(() => isHeard(watcher.updates, cl_order_id, 'filled'), 'the order is told')
+    await watcher.until(() => isReceived(watcher.updates, cl_order_id, 'filled'), 'the order is told')
     assertLawful(watcher.updates, 0)
   })
 
   test('a user to whom nothing has happened is caught up at once', async () => {
-    const nobody = await open().api.person(`quiet-${performance.now()}`)
+    const idle = await open().api.user(`quiet-${performance.now()}`)
     await using client = await open().session(['all'])
-    assert.equal(await client.follow(nobody.userId, 0), 0)
-    assert.equal(client.heard.at(-1)?.message.seq, 0)
-    assert.equal(await client.follow(nobody.userId), 0)
+    assert.equal(await client.follow(idle.userId, 0), 0)
+    assert.equal(client.received.at(-1)?.message.seq, 0)
+    assert.equal(await client.follow(idle.userId), 0)
   })
 
   test('a replay tells only of the session’s topics', async () => {
@@ -104,7 +104,7 @@ export function replayCases(open: () => Stage): void {
       await using client = await open().session(topics)
       await client.follow(ada.userId, 0)
       assert.ok(client.updates.every(({ message }) => topics.includes(message.type)))
-      await assertToldAlike(client, watcher, ada.userId, { topics })
+      await assertSameUpdates(client, watcher, ada.userId, { topics })
     }
     await using none = await open().session()
     await none.follow(ada.userId, 0)
@@ -120,7 +120,7 @@ export function replayCases(open: () => Stage): void {
     await client.follow(ada.userId, 1)
     assert.deepEqual(client.texts(ada.userId), [...once, ...once.slice(1)])
     const { cl_order_id } = await ada.buy()
-    await watcher.until(() => isHeard(watcher.updates, cl_order_id, 'filled'), 'the order is told')
+    await watcher.until(() => isReceived(watcher.updates, cl_order_id, 'filled'), 'the order is told')
     const wanted = watcher.texts(ada.userId)
     await client.quiet()
     const fresh = client.texts(ada.userId).slice(2 * once.length - 1)
@@ -149,7 +149,7 @@ export function replayCases(open: () => Stage): void {
     await rested(ada, watcher)
     assertLawful(watcher.updates, 0)
     for (const { client, after } of joined) {
-      await assertToldAlike(client, watcher, ada.userId, { after })
+      await assertSameUpdates(client, watcher, ada.userId, { after })
       assertLawful(client.of(ada.userId), after)
     }
   })
@@ -160,9 +160,9 @@ export function replayCases(open: () => Stage): void {
     await rested(ada, watcher)
     const { text, page } = await ada.events()
     await watcher.until(() => lastSeq(watcher, ada) >= page.last_seq, 'all is told')
-    const told = watcher.texts(ada.userId).slice(0, page.last_seq)
-    assert.ok(text.includes(`[${told.join(',')}]`), 'the rows are the updates, byte for byte')
-    assert.deepEqual([page.oldest_seq, page.last_seq, page.next_after], [1, told.length, null])
+    const streamed = watcher.texts(ada.userId).slice(0, page.last_seq)
+    assert.ok(text.includes(`[${streamed.join(',')}]`), 'the rows are the updates, byte for byte')
+    assert.deepEqual([page.oldest_seq, page.last_seq, page.next_after], [1, streamed.length, null])
     const pages: Body[] = []
     for (let after: number | null = 0; after !== null; ) {
       const address: string = `/events?user_id=${ada.userId}&after=${after}&limit=3`
@@ -172,8 +172,8 @@ export function replayCases(open: () => Stage): void {
       after = body.next_after
     }
     assert.deepEqual(
-      pages.slice(0, told.length),
-      told.map(one => JSON.parse(one))
+      pages.slice(0, streamed.length),
+      streamed.map(one => JSON.parse(one))
     )
   })
 }

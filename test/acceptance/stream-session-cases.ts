@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Body } from './api.ts'
 import { refusalOf, type StreamClient } from './stream-client.ts'
-import { isHeard } from './stream-ledger.ts'
+import { isReceived } from './stream-ledger.ts'
 import type { Stage } from './stream-stage.ts'
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
@@ -57,9 +57,9 @@ export function sessionCases(open: () => Stage): void {
   })
 
   test('the first message is the welcome, with an id of the session’s own; nothing is compressed [S51]', async () => {
-    await using one = await open().stranger()
-    await using other = await open().stranger()
-    const [first, second] = [one.heard[0]?.message, other.heard[0]?.message]
+    await using one = await open().unauthenticated()
+    await using other = await open().unauthenticated()
+    const [first, second] = [one.received[0]?.message, other.received[0]?.message]
     assert.equal(first.type, 'welcome')
     assert.match(first.session_id, UUID)
     assert.notEqual(first.session_id, second.session_id)
@@ -68,7 +68,7 @@ export function sessionCases(open: () => Stage): void {
 
   test('the platform’s credentials let in, and the version is echoed', async () => {
     for (const more of [{}, { version: 'v1.0' }, { version: 'v1.0', extensions: [] }, { extensions: ['stream_status'] }]) {
-      await using client = await open().stranger()
+      await using client = await open().unauthenticated()
       const [reply] = await tried(client, [{ ...open().credentials, ...more }])
       assert.deepEqual([reply.type, reply.version], ['auth_success', 'v1.0'])
       assert.equal(typeof reply.message, 'string')
@@ -101,7 +101,7 @@ export function sessionCases(open: () => Stage): void {
     ]
     const messages: string[] = []
     for (const attempts of [wrong, malformed.slice(0, 4), malformed.slice(4, 8), malformed.slice(8)]) {
-      await using client = await open().stranger()
+      await using client = await open().unauthenticated()
       for (const [index, reply] of (await tried(client, attempts)).entries()) {
         assert.equal(reply.type, 'auth_error', JSON.stringify(attempts[index]))
         if (attempts === wrong) messages.push(reply.message)
@@ -114,7 +114,7 @@ export function sessionCases(open: () => Stage): void {
   })
 
   test('five failures end the session', async () => {
-    await using client = await open().stranger()
+    await using client = await open().unauthenticated()
     const replies = await tried(client, Array(5).fill({ client_id: 'pk_nobody', client_secret: 'sk_nothing' }))
     assert.ok(replies.every(({ type }) => type === 'auth_error'))
     assert.equal((await client.ended()).code, 4029)
@@ -133,7 +133,7 @@ export function sessionCases(open: () => Stage): void {
     ]
     for (const reply of await tried(client, [...repeats, ...repeats])) assert.equal(reply.type, 'auth_error')
     const { cl_order_id } = await ada.buy()
-    await client.until(() => isHeard(client.updates, cl_order_id, 'filled'), 'the order is filled')
+    await client.until(() => isReceived(client.updates, cl_order_id, 'filled'), 'the order is filled')
   })
 
   test('before authentication subscriptions fail without effect, and everything else is ignored [S48]', async () => {
@@ -141,8 +141,8 @@ export function sessionCases(open: () => Stage): void {
     const ada = await stage.trader('ada')
     await using watcher = await stage.session(['all'])
     await watcher.follow(ada.userId)
-    await using topicsEarly = await stage.stranger()
-    await using userEarly = await stage.stranger()
+    await using topicsEarly = await stage.unauthenticated()
+    await using userEarly = await stage.unauthenticated()
     for (const client of [topicsEarly, userEarly]) {
       for (const message of NOT_UNDERSTOOD) client.send(message)
       client.send({ action: 'ping', seq: 1 })
@@ -154,7 +154,7 @@ export function sessionCases(open: () => Stage): void {
     await topicsEarly.follow(ada.userId)
     await userEarly.subscribe('all')
     const { cl_order_id } = await ada.buy()
-    await watcher.until(() => isHeard(watcher.updates, cl_order_id, 'filled'), 'the order is filled')
+    await watcher.until(() => isReceived(watcher.updates, cl_order_id, 'filled'), 'the order is filled')
     for (const client of [topicsEarly, userEarly]) {
       await client.quiet()
       assert.deepEqual(client.updates, [])
@@ -182,7 +182,7 @@ export function sessionCases(open: () => Stage): void {
   test('a client has ten authenticated sessions at most, and a place that is freed can be taken at once', async () => {
     const stage = open()
     await using sessions = new AsyncDisposableStack()
-    const more = async (): Promise<StreamClient> => sessions.use(await stage.stranger())
+    const more = async (): Promise<StreamClient> => sessions.use(await stage.unauthenticated())
     const all = await Promise.all(Array.from({ length: SESSIONS_MAX + 3 }, more))
     const attempt = { action: 'authenticate', ...stage.credentials }
     const replies = await Promise.all(all.map(client => client.ask(attempt)))
@@ -203,13 +203,13 @@ export function sessionCases(open: () => Stage): void {
   test('when a client secret is replaced its sessions end, and it lets nobody in any more', async () => {
     const stage = open()
     const old = await stage.otherPlatform('Rotating')
-    await using client = await stage.stranger()
+    await using client = await stage.unauthenticated()
     await client.authenticate(old)
     await using own = await stage.session()
     const fresh = await stage.rotateSecret(old)
     assert.equal((await client.ended()).code, 4001)
     await own.quiet()
-    await using next = await stage.stranger()
+    await using next = await stage.unauthenticated()
     assert.equal(
       (await next.ask({ action: 'authenticate', client_id: old.client_id, client_secret: old.client_secret })).type,
       'auth_error'

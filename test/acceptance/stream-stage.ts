@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { metricsPage } from '@trunkline/testkit/metrics'
-import { type Answer, Api, type Body, type Person } from './api.ts'
+import { type Answer, Api, type Body, type User } from './api.ts'
 import { type Engine, INHERITED, type RunningService, startService } from './harness.ts'
 import { link } from './linking.ts'
 import { type Credentials, StreamClient } from './stream-client.ts'
@@ -22,7 +22,7 @@ export class Stage implements AsyncDisposable {
   readonly service: RunningService
   readonly api: Api
   readonly contract: StreamContract
-  #people = 0
+  #users = 0
 
   private constructor(service: RunningService, api: Api, contract: StreamContract) {
     this.service = service
@@ -55,7 +55,7 @@ export class Stage implements AsyncDisposable {
   }
 
   /** A session that is connected and welcomed, and nothing else. */
-  async stranger(): Promise<StreamClient> {
+  async unauthenticated(): Promise<StreamClient> {
     const client = this.knock()
     await client.welcomed()
     return client
@@ -63,7 +63,7 @@ export class Stage implements AsyncDisposable {
 
   /** An authenticated session, subscribed to `topics`. */
   async session(topics: readonly string[] = [], more: Body = {}): Promise<StreamClient> {
-    const client = await this.stranger()
+    const client = await this.unauthenticated()
     await client.authenticate(this.credentials, more)
     if (topics.length > 0) await client.subscribe(...topics)
     return client
@@ -71,16 +71,16 @@ export class Stage implements AsyncDisposable {
 
   /** A user with an account of ten million at the sandbox. */
   async trader(name = 'trader'): Promise<Trader> {
-    const userId = `${name}-${++this.#people}`
-    const person = await this.api.person(userId)
+    const userId = `${name}-${++this.#users}`
+    const user = await this.api.user(userId)
     const { login } = await this.control('POST', '/logins', {
       username: userId,
       password: `practice-${userId}`,
       accounts: [{ kind: 'margin', cash: '10000000' }]
     })
-    const connectionId = await link(this.api, person, 'trade', login)
-    const { body } = await this.api.call('GET', '/accounts', { headers: this.api.as(person) })
-    const trader = new Trader(this, person, { connectionId, accountId: body[0].account_id, houseAccount: login.accounts[0].id })
+    const connectionId = await link(this.api, user, 'trade', login)
+    const { body } = await this.api.call('GET', '/accounts', { headers: this.api.as(user) })
+    const trader = new Trader(this, user, { connectionId, accountId: body[0].account_id, sandboxAccount: login.accounts[0].id })
     // From here on only what the trader does is news.
     for (const path of ['/balances', '/positions']) assert.equal((await trader.call('GET', path)).status, 200)
     return trader
@@ -134,31 +134,31 @@ export class Stage implements AsyncDisposable {
 
 /** One user and what is done in the user's name. */
 export class Trader {
-  readonly person: Person
+  readonly user: User
   readonly connectionId: string
   readonly accountId: string
   readonly #stage: Stage
-  readonly #houseAccount: string
+  readonly #sandboxAccount: string
   #orders = 0
 
   constructor(
     stage: Stage,
-    person: Person,
-    at: { readonly connectionId: string; readonly accountId: string; readonly houseAccount: string }
+    user: User,
+    at: { readonly connectionId: string; readonly accountId: string; readonly sandboxAccount: string }
   ) {
     this.#stage = stage
-    this.person = person
+    this.user = user
     this.connectionId = at.connectionId
     this.accountId = at.accountId
-    this.#houseAccount = at.houseAccount
+    this.#sandboxAccount = at.sandboxAccount
   }
 
   get userId(): string {
-    return this.person.userId
+    return this.user.userId
   }
 
   call(method: string, address: string, body?: unknown): Promise<Answer> {
-    return this.#stage.api.call(method, address, { headers: this.#stage.api.as(this.person), body })
+    return this.#stage.api.call(method, address, { headers: this.#stage.api.as(this.user), body })
   }
 
   /** Buys at the market, which fills at once. */
@@ -194,7 +194,7 @@ export class Trader {
 
   /** Buys at the broker by other means than this service. Gives the broker's own record. */
   async buyElsewhere(quantity = '1', change: Body = {}): Promise<Body> {
-    const ticket = { account: this.#houseAccount, symbol: 'AAPL', direction: 'buy', kind: 'market', lifetime: 'day', quantity, ...change }
+    const ticket = { account: this.#sandboxAccount, symbol: 'AAPL', direction: 'buy', kind: 'market', lifetime: 'day', quantity, ...change }
     return (await this.#stage.control('POST', '/orders', { login: this.userId, ...ticket })).order
   }
 

@@ -19,7 +19,7 @@ describe('the end of the broker stream', () => {
       await using reading = await stage.session(['all'])
       await using paused = await stage.session(['all'])
       await using idle = await stage.session()
-      await using stranger = await stage.stranger()
+      await using unauthenticated = await stage.unauthenticated()
       for (const client of [reading, paused]) await client.follow(ada.userId, 0)
       paused.pause()
       const answered: Body[] = []
@@ -30,7 +30,7 @@ describe('the end of the broker stream', () => {
       await Promise.allSettled(trading)
       assert.equal((await reading.ended()).code, GOING_AWAY)
       paused.resume()
-      for (const client of [paused, idle, stranger]) assert.equal((await client.ended()).code, GOING_AWAY)
+      for (const client of [paused, idle, unauthenticated]) assert.equal((await client.ended()).code, GOING_AWAY)
       assert.ok(answered.length >= ANSWERED)
       assertLawful(reading.updates, 0)
       for (const answer of answered) assertAgrees(reading.updates, answer)

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Body } from './api.ts'
 import type { StreamClient } from './stream-client.ts'
-import { assertToldAlike, isHeard } from './stream-ledger.ts'
+import { assertSameUpdates, isReceived } from './stream-ledger.ts'
 import type { Stage, Trader } from './stream-stage.ts'
 
 const TOPICS = ['orders', 'positions', 'balances'] as const
@@ -33,7 +33,7 @@ export function subscriptionCases(open: () => Stage): void {
   const traded = async (trader: Trader, watcher: StreamClient): Promise<void> => {
     const seen = { positions: countOf(watcher, trader, 'positions'), balances: countOf(watcher, trader, 'balances') }
     const { cl_order_id } = await trader.buy()
-    await watcher.until(() => isHeard(watcher.updates, cl_order_id, 'filled'), 'the order is filled')
+    await watcher.until(() => isReceived(watcher.updates, cl_order_id, 'filled'), 'the order is filled')
     for (const topic of ['positions', 'balances'] as const)
       await watcher.until(() => countOf(watcher, trader, topic) > seen[topic], `${topic} have changed`)
   }
@@ -70,10 +70,11 @@ export function subscriptionCases(open: () => Stage): void {
     await traded(ada, both)
     await traded(bob, both)
     for (const { userId } of [ada, bob]) {
-      for (const [index, client] of alone.entries()) await assertToldAlike(client, both, userId, { topics: TOPICS.slice(index, index + 1) })
+      for (const [index, client] of alone.entries())
+        await assertSameUpdates(client, both, userId, { topics: TOPICS.slice(index, index + 1) })
     }
-    await assertToldAlike(adas, both, ada.userId)
-    await assertToldAlike(bobs, both, bob.userId)
+    await assertSameUpdates(adas, both, ada.userId)
+    await assertSameUpdates(bobs, both, bob.userId)
     assert.deepEqual([adas.of(bob.userId), bobs.of(ada.userId)], [[], []])
     for (const [index, client] of alone.entries()) assert.ok(client.updates.every(({ message }) => message.type === TOPICS[index]))
     for (const client of [nobodys, unasked]) {
@@ -93,23 +94,23 @@ export function subscriptionCases(open: () => Stage): void {
       assert.equal(reply.type, 'subscription_failed', JSON.stringify(topics))
       assert.ok(reply.message.length > 10)
     }
-    const kinds = async (): Promise<readonly string[]> => {
+    const topics = async (): Promise<readonly string[]> => {
       const from = client.updates.length
       await traded(ada, watcher)
       await client.quiet()
       return [...new Set<string>(client.updates.slice(from).map(({ message }) => message.type))].toSorted()
     }
-    assert.deepEqual(await kinds(), [])
+    assert.deepEqual(await topics(), [])
     await client.subscribe('positions')
-    assert.deepEqual(await kinds(), ['positions'])
+    assert.deepEqual(await topics(), ['positions'])
     await client.subscribe('orders')
-    assert.deepEqual(await kinds(), ['orders', 'positions'])
+    assert.deepEqual(await topics(), ['orders', 'positions'])
     await client.subscribe('positions')
-    assert.deepEqual(await kinds(), ['orders', 'positions'])
+    assert.deepEqual(await topics(), ['orders', 'positions'])
     await client.ask({ action: 'subscribe', topics: ['balances', 'trades'] })
-    assert.deepEqual(await kinds(), ['orders', 'positions'])
+    assert.deepEqual(await topics(), ['orders', 'positions'])
     await client.subscribe('all')
-    assert.deepEqual(await kinds(), ['balances', 'orders', 'positions'])
+    assert.deepEqual(await topics(), ['balances', 'orders', 'positions'])
   })
 
   test('a user that is not the platform’s cannot be subscribed to [S54]', async () => {
@@ -143,7 +144,7 @@ export function subscriptionCases(open: () => Stage): void {
       replies.push(reply)
     }
     assert.equal(replies[0].message.replaceAll('nobody', ''), replies[1].message.replaceAll('theirs', ''), 'nothing can be enumerated')
-    await using theirs = await stage.stranger()
+    await using theirs = await stage.unauthenticated()
     await theirs.authenticate(other)
     await theirs.follow('theirs')
   })
@@ -158,18 +159,18 @@ export function subscriptionCases(open: () => Stage): void {
       for (let again = 0; again < 3; again++) await client.follow(userId)
     }
     await traded(ada, watcher)
-    await assertToldAlike(client, watcher, ada.userId)
+    await assertSameUpdates(client, watcher, ada.userId)
     for (const userId of [ada.userId, ada.userId, 'nobody']) await client.unfollow(userId)
     await client.quiet()
     const known = client.of(ada.userId).length
     await traded(ada, watcher)
     await traded(bob, watcher)
-    await assertToldAlike(client, watcher, bob.userId)
+    await assertSameUpdates(client, watcher, bob.userId)
     assert.equal(client.of(ada.userId).length, known)
     const from = await client.follow(ada.userId)
     assert.equal(from, watcher.of(ada.userId).at(-1)?.message.seq, 'what follows starts after the newest')
     await traded(ada, watcher)
-    await assertToldAlike(client, watcher, ada.userId, { after: from })
+    await assertSameUpdates(client, watcher, ada.userId, { after: from })
   })
 
   test('a session that ended left nothing behind: its successor must subscribe anew', async () => {
@@ -192,18 +193,18 @@ export function subscriptionCases(open: () => Stage): void {
   test('when a user is deleted its sessions are told, and a new one of the same name is somebody else [S37]', async () => {
     const stage = open()
     const ada = await stage.trader('ada')
-    await using told = await stage.session(['all'])
-    await using untold = await stage.session(['all'])
-    await told.follow(ada.userId)
+    await using follower = await stage.session(['all'])
+    await using bystander = await stage.session(['all'])
+    await follower.follow(ada.userId)
     await ada.buy()
     assert.equal((await stage.api.call('DELETE', `/users/${ada.userId}`, { headers: stage.api.platform })).status, 200)
-    assert.deepEqual(await told.reply(), { type: 'user_unsubscribed', user_id: ada.userId })
-    await untold.quiet()
-    const gone = await told.ask({ action: 'subscribe_user', user_id: ada.userId })
+    assert.deepEqual(await follower.reply(), { type: 'user_unsubscribed', user_id: ada.userId })
+    await bystander.quiet()
+    const gone = await follower.ask({ action: 'subscribe_user', user_id: ada.userId })
     assert.equal(gone.type, 'subscription_failed')
-    await stage.api.person(ada.userId)
-    await told.quiet()
-    assert.equal(await told.follow(ada.userId), 0)
+    await stage.api.user(ada.userId)
+    await follower.quiet()
+    assert.equal(await follower.follow(ada.userId), 0)
   })
 }
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Body } from './api.ts'
 import type { StreamClient } from './stream-client.ts'
-import { accumulated, assertAgrees, assertLawful, assertToldAlike, historiesOf, isHeard } from './stream-ledger.ts'
+import { accumulated, assertAgrees, assertLawful, assertSameUpdates, historiesOf, isReceived } from './stream-ledger.ts'
 import { ASK, BID, type Stage, type Trader } from './stream-stage.ts'
 
 const BALANCE_FIELDS =
@@ -27,8 +27,8 @@ export function updateCases(open: () => Stage): void {
     await client.follow(trader.userId, 0)
     return client
   }
-  const heardOf = (client: StreamClient, { cl_order_id }: Body, ...statuses: readonly string[]): Promise<void> =>
-    client.until(() => isHeard(client.updates, cl_order_id, ...statuses), `${cl_order_id} is ${statuses.join(' or ')}`)
+  const untilStatus = (client: StreamClient, { cl_order_id }: Body, ...statuses: readonly string[]): Promise<void> =>
+    client.until(() => isReceived(client.updates, cl_order_id, ...statuses), `${cl_order_id} is ${statuses.join(' or ')}`)
   const lastPosition = (client: StreamClient): Body => accumulated(client.updates).positions.get('AAPL')
   const lastCash = (client: StreamClient): string => accumulated(client.updates).balances.get('USD')?.cash
 
@@ -36,7 +36,7 @@ export function updateCases(open: () => Stage): void {
     const ada = await open().trader('ada')
     await using client = await watching(ada)
     const placed = await ada.buy('10')
-    await heardOf(client, placed, 'filled')
+    await untilStatus(client, placed, 'filled')
     await client.until(() => lastPosition(client)?.quantity === '10', 'the position is there')
     await client.until(() => lastCash(client)?.startsWith('9998999') === true, 'it has been paid')
     const { orders, positions, balances } = accumulated(client.updates)
@@ -79,11 +79,11 @@ export function updateCases(open: () => Stage): void {
     const ada = await stage.trader('ada')
     await using client = await watching(ada)
     const order = await ada.rest({ order_limit_price: '95.00', order_qty: '10' })
-    await heardOf(client, order, 'working')
+    await untilStatus(client, order, 'working')
     await stage.quote([['94.00', '1000000']], [['95.00', '4']])
-    await heardOf(client, order, 'partially_filled')
+    await untilStatus(client, order, 'partially_filled')
     await stage.quote([['94.00', '1000000']], [['95.00', '1000000']])
-    await heardOf(client, order, 'filled')
+    await untilStatus(client, order, 'filled')
     await stage.quote([[BID, '1000000']], [[ASK, '1000000']])
     const history = historiesOf(client.updates).get(order.order_id) ?? []
     const partial = history.find(({ normalized_status }) => normalized_status === 'partially_filled')
@@ -98,12 +98,12 @@ export function updateCases(open: () => Stage): void {
     const ada = await open().trader('ada')
     await using client = await watching(ada)
     const old = await ada.rest()
-    await heardOf(client, old, 'working')
+    await untilStatus(client, old, 'working')
     const next = await ada.modify(old, { order_qty: '5', order_limit_price: '1.01' })
-    await heardOf(client, old, 'replaced')
-    await heardOf(client, next, 'working')
+    await untilStatus(client, old, 'replaced')
+    await untilStatus(client, next, 'working')
     const cancelled = await ada.cancel(next)
-    await heardOf(client, next, 'cancelled')
+    await untilStatus(client, next, 'cancelled')
     const { orders } = accumulated(client.updates)
     assert.equal(orders.get(old.order_id).replaced_by_order_id, next.order_id)
     assert.deepEqual(
@@ -118,11 +118,11 @@ export function updateCases(open: () => Stage): void {
     const ada = await open().trader('ada')
     await using client = await watching(ada)
     const order = await ada.buy('10000000')
-    await heardOf(client, order, 'rejected')
-    const told = accumulated(client.updates).orders.get(order.order_id)
-    assert.equal(typeof told.broker_message, 'string')
-    assert.equal(told.reject_code, 'insufficient_funds')
-    assert.deepEqual([told.fills, told.filled_qty], [[], '0'])
+    await untilStatus(client, order, 'rejected')
+    const streamed = accumulated(client.updates).orders.get(order.order_id)
+    assert.equal(typeof streamed.broker_message, 'string')
+    assert.equal(streamed.reject_code, 'insufficient_funds')
+    assert.deepEqual([streamed.fills, streamed.filled_qty], [[], '0'])
     assertLawful(client.updates, 0)
   })
 
@@ -131,13 +131,13 @@ export function updateCases(open: () => Stage): void {
     const ada = await stage.trader('ada')
     await using client = await watching(ada)
     const bought = await ada.buyElsewhere('7')
-    const isTold = (id: string, ...statuses: readonly string[]) => isHeard(client.updates, id, ...statuses)
-    await client.until(() => isTold(bought.client_order_id, 'filled') || isTold(bought.id, 'filled'), 'the purchase is told')
+    const hasUpdate = (id: string, ...statuses: readonly string[]) => isReceived(client.updates, id, ...statuses)
+    await client.until(() => hasUpdate(bought.client_order_id, 'filled') || hasUpdate(bought.id, 'filled'), 'the purchase is told')
     await client.until(() => lastPosition(client)?.quantity === '7', 'the position is told')
     const resting = await ada.buyElsewhere('1', { kind: 'limit', lifetime: 'gtc', limit: '1.00' })
-    await client.until(() => isTold(resting.client_order_id, 'working') || isTold(resting.id, 'working'), 'the open order is told')
+    await client.until(() => hasUpdate(resting.client_order_id, 'working') || hasUpdate(resting.id, 'working'), 'the open order is told')
     await stage.control('POST', `/orders/${resting.id}/cancel`)
-    await client.until(() => isTold(resting.client_order_id, 'cancelled') || isTold(resting.id, 'cancelled'), 'its end is told')
+    await client.until(() => hasUpdate(resting.client_order_id, 'cancelled') || hasUpdate(resting.id, 'cancelled'), 'its end is told')
     assertLawful(client.updates, 0)
     assert.equal((await ada.orders()).length, 2)
   })
@@ -149,8 +149,8 @@ export function updateCases(open: () => Stage): void {
     await using second = await stage.session(['orders', 'positions', 'balances'], { extensions: ['stream_status'] })
     const after = await second.follow(ada.userId)
     const orders = await Promise.all(Array.from({ length: 8 }, () => ada.buy()))
-    for (const order of orders) await heardOf(first, order, 'filled')
-    await assertToldAlike(second, first, ada.userId, { after })
+    for (const order of orders) await untilStatus(first, order, 'filled')
+    await assertSameUpdates(second, first, ada.userId, { after })
   })
 
   test('what a session is told can be read by REST already', async () => {
@@ -164,7 +164,7 @@ export function updateCases(open: () => Stage): void {
     }
     const resting = await Promise.all(Array.from({ length: 4 }, () => ada.rest()))
     await Promise.all([...resting.map(order => ada.cancel(order)), ...Array.from({ length: 8 }, () => ada.buy())])
-    for (const order of resting) await heardOf(client, order, 'cancelled')
+    for (const order of resting) await untilStatus(client, order, 'cancelled')
     await client.until(() => lastPosition(client)?.quantity === '8', 'all of it is held')
     assert.ok(reads.length >= 25, `${reads.length} reads`)
     await Promise.all(reads)
@@ -179,22 +179,22 @@ export function updateCases(open: () => Stage): void {
       answers.push(answer)
       return answer
     }
-    const story = async (index: number): Promise<Body> => {
+    const scenario = async (index: number): Promise<Body> => {
       if (index % 3 === 0) return note(await ada.buy())
       const order = note(await ada.rest())
       if (index % 3 === 1) return note(await ada.cancel(order))
       return note(await ada.cancel(note(await ada.modify(order, { order_limit_price: '1.02' }))))
     }
-    const ends = await Promise.all(Array.from({ length: 30 }, (_, index) => story(index)))
-    for (const end of ends) await heardOf(client, end, 'filled', 'cancelled')
+    const ends = await Promise.all(Array.from({ length: 30 }, (_, index) => scenario(index)))
+    for (const end of ends) await untilStatus(client, end, 'filled', 'cancelled')
     await client.until(() => lastPosition(client)?.quantity === '10', 'all of it is held')
     assertLawful(client.updates, 0)
     for (const answer of answers) assertAgrees(client.updates, answer)
     const rows = await ada.orders()
-    const told = accumulated(client.updates)
-    assert.deepEqual(rows.toSorted(byId), [...told.orders.values()].toSorted(byId), 'every order as it was last told, and none besides')
+    const streamed = accumulated(client.updates)
+    assert.deepEqual(rows.toSorted(byId), [...streamed.orders.values()].toSorted(byId), 'every order as it was last told, and none besides')
     const [position] = (await ada.call('GET', '/positions')).body
-    assert.deepEqual({ ...position, system_time: null }, { ...told.positions.get('AAPL'), system_time: null })
+    assert.deepEqual({ ...position, system_time: null }, { ...streamed.positions.get('AAPL'), system_time: null })
     const [balance] = (await ada.call('GET', '/balances')).body
     await client.until(() => lastCash(client) === balance.cash, 'the balance is told')
   })

@@ -7,13 +7,13 @@ import { connect, type Socket } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { soon } from '@trunkline/testkit/patience'
 import { until } from '@trunkline/testkit/until'
-import { Api, type Body, type Person } from './api.ts'
+import { Api, type Body, type User } from './api.ts'
 import { type RunningService, startService } from './harness.ts'
 
 describe('transport', () => {
   let service: RunningService
   let api: Api
-  let ada: Person
+  let ada: User
   before(async () => {
     service = await startService('embedded', {
       TRUNKLINE_RATE_LIMIT_USER: '5',
@@ -21,7 +21,7 @@ describe('transport', () => {
       TRUNKLINE_TRUSTED_PROXIES: ''
     })
     api = await Api.of(service)
-    ada = await api.person('ada')
+    ada = await api.user('ada')
   })
   after(() => service[Symbol.asyncDispose]())
 
@@ -57,7 +57,7 @@ describe('transport', () => {
   })
 
   test('a user over its limit is told to wait, and others are not disturbed', async () => {
-    const [noisy, calm] = [await api.person('noisy'), await api.person('calm')]
+    const [noisy, calm] = [await api.user('noisy'), await api.user('calm')]
     const first = await api.call('GET', '/accounts', { headers: api.as(noisy) })
     assert.deepEqual([first.headers.get('ratelimit-limit'), first.headers.get('ratelimit-remaining')], ['10', '9'])
     assert.ok(Number(first.headers.get('ratelimit-reset')) >= 1)
@@ -85,9 +85,9 @@ describe('transport', () => {
     assert.ok(statuses.filter(status => status === 401).length < 450)
     assert.equal((await api.call('GET', '/users', { headers: api.platform })).status, 200)
     const forwarded = { ...wrong, 'x-forwarded-for': '198.51.100.7' }
-    const strangers = await Promise.all(Array.from({ length: 10 }, () => api.call('GET', '/users', { headers: forwarded })))
+    const unauthenticated = await Promise.all(Array.from({ length: 10 }, () => api.call('GET', '/users', { headers: forwarded })))
     // One or two may be let through meanwhile; an address of its own would let through all of them.
-    assert.ok(strangers.filter(({ status }) => status === 429).length >= 5, 'a forwarded address counts only from a trusted proxy')
+    assert.ok(unauthenticated.filter(({ status }) => status === 429).length >= 5, 'a forwarded address counts only from a trusted proxy')
   })
 
   test('oversized and ill-formed heads are refused and closed [S35, S72]', async () => {
@@ -180,11 +180,11 @@ describe('transport', () => {
   })
 
   test('a stop in the middle of requests leaves no answer half-told', async () => {
-    await using ending = await startService('embedded')
-    const client = await Api.of(ending)
-    const eve = await client.person('eve')
+    await using stopping = await startService('embedded')
+    const client = await Api.of(stopping)
+    const eve = await client.user('eve')
     const headers = client.as(eve)
-    await until(() => ending.output().includes('npm run demo'), 'the service has told where it is')
+    await until(() => stopping.output().includes('npm run demo'), 'the service has told where it is')
     const asked: Promise<number | string>[] = []
     const ask = () =>
       client.call('GET', '/connections', { headers }).then(
@@ -194,7 +194,7 @@ describe('transport', () => {
     for (let at = 0; at < 200; at++) {
       if (at === 50) {
         await Promise.all(asked)
-        ending.interrupt()
+        stopping.interrupt()
       }
       asked.push(ask())
       if (at % 10 === 0) await asked.at(-1)
@@ -206,7 +206,7 @@ describe('transport', () => {
       []
     )
     assert.ok(ended.slice(0, 50).every(one => one === 200))
-    await until(() => !ending.isRunning(), 'the service has ended')
+    await until(() => !stopping.isRunning(), 'the service has ended')
   })
 
   /** Sends `text` as it is and gives all that comes back until the service closes. */

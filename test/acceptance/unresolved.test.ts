@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { PATIENCE_MS } from '@trunkline/testkit/patience'
 import { until } from '@trunkline/testkit/until'
-import type { Body, Person } from './api.ts'
+import type { Body, User } from './api.ts'
 import { ENGINES, type Engine } from './harness.ts'
 import { link } from './linking.ts'
 import type { StreamClient } from './stream-client.ts'
@@ -19,18 +19,18 @@ for (const engine of ENGINES) describe(`orders nobody knows the fate of (${engin
 
 function unresolved(engine: Engine): void {
   let stage: Stage
-  let person: Person
+  let user: User
   let account: Body
   let watcher: StreamClient
   before(async () => {
     stage = await Stage.open(engine, SETTINGS)
-    person = await stage.api.person('patient')
+    user = await stage.api.user('patient')
     const { login } = await stage.control('POST', '/logins', { username: 'patient', accounts: [{ kind: 'margin', cash: '10000000' }] })
-    await link(stage.api, person, 'trade', login, 'TRADESTATION')
-    const { body } = await stage.api.call('GET', '/accounts', { headers: stage.api.as(person) })
+    await link(stage.api, user, 'trade', login, 'TRADESTATION')
+    const { body } = await stage.api.call('GET', '/accounts', { headers: stage.api.as(user) })
     account = body[0]
     watcher = await stage.session(['orders'])
-    await watcher.follow(person.userId)
+    await watcher.follow(user.userId)
   })
   after(async () => {
     await watcher?.close()
@@ -38,7 +38,7 @@ function unresolved(engine: Engine): void {
   })
 
   const call = (method: string, address: string, body?: unknown) =>
-    stage.api.call(method, address, { headers: stage.api.as(person), ...(body !== undefined && { body }) })
+    stage.api.call(method, address, { headers: stage.api.as(user), ...(body !== undefined && { body }) })
   const place = async (name: string, price: string): Promise<Body> => {
     const { status, body, text } = await call('POST', '/orders', {
       ...{ account_id: account.account_id, broker: 'TRADESTATION', cl_order_id: name, symbol: 'AAPL', side: 'BUY' },
@@ -67,7 +67,7 @@ function unresolved(engine: Engine): void {
     assert.deepEqual(others, [])
     assert.deepEqual(
       [listed.order_id, listed.user_id, listed.broker, listed.asks],
-      [lost.order_id, person.userId, 'TRADESTATION', 'BUY 3 AAPL LMT 41.25 DAY']
+      [lost.order_id, user.userId, 'TRADESTATION', 'BUY 3 AAPL LMT 41.25 DAY']
     )
     let settled: Body = null
     const isEnded = async () => {
@@ -84,12 +84,15 @@ function unresolved(engine: Engine): void {
     await watcher.until(
       () =>
         watcher
-          .of(person.userId)
+          .of(user.userId)
           .some(({ message }) => message.data.order_id === lost.order_id && message.data.normalized_status === 'rejected'),
       'the stream says so'
     )
-    const [act] = await stage.operate('audit', 'list', '--limit', '1')
-    assert.deepEqual([act.action, act.target, act.detail.because], ['order.never_received', lost.order_id, 'the broker’s desk says so'])
+    const [entry] = await stage.operate('audit', 'list', '--limit', '1')
+    assert.deepEqual(
+      [entry.action, entry.target, entry.detail.because],
+      ['order.never_received', lost.order_id, 'the broker’s desk says so']
+    )
     assert.deepEqual(await stage.operate('orders', 'unresolved'), [])
     // It can be placed again, and is another order.
     const again = await place('lost-2', '41.25')

@@ -26,7 +26,7 @@ describe('users', () => {
   })
 
   test('a name is taken once', async () => {
-    await api.person('twice')
+    await api.user('twice')
     const { status, body } = await api.call('POST', '/users', { headers: api.platform, body: { user_id: 'twice' } })
     assert.equal(status, 409)
     assert.equal(body.code, 'user_exists')
@@ -41,9 +41,9 @@ describe('users', () => {
 
   test('any printable name works, as body, header and path', async () => {
     for (const name of ['Zoë', 'a, b', '日本', "o'hara/50%", '😀'.repeat(16), 'x'.repeat(64), "'; drop table users; --"]) {
-      const person = await api.person(name)
+      const user = await api.user(name)
       const header = Buffer.from(name, 'utf8').toString('latin1')
-      const { status } = await api.call('GET', '/connections', { headers: { ...api.as(person), 'user-id': header } })
+      const { status } = await api.call('GET', '/connections', { headers: { ...api.as(user), 'user-id': header } })
       assert.equal(status, 200, name)
       const gone = await api.call('DELETE', `/users/${encodeURIComponent(name)}`, { headers: api.platform })
       assert.deepEqual([gone.status, gone.body], [200, { user_id: name }])
@@ -52,7 +52,7 @@ describe('users', () => {
 
   test('pages go forward and backward without skipping or repeating a row, whatever is inserted meanwhile', async () => {
     const names = Array.from({ length: 25 }, (_, at) => `page-${String(at).padStart(2, '0')}`)
-    for (const name of names) await api.person(name)
+    for (const name of names) await api.user(name)
     for (const sort of ['created_at:asc', 'created_at:desc', 'user_id:asc', 'user_id:desc']) {
       const whole = (await users(`?limit=1000&sort=${sort}`)).body.data.map((row: Body) => row.user_id)
       assert.ok(whole.length >= 25)
@@ -62,7 +62,7 @@ describe('users', () => {
       for (let at = 0; ; at++) {
         pages.push(answer.body.data.map((row: Body) => row.user_id))
         if (answer.body.next_cursor === null) break
-        await api.person(`meanwhile-${sort}-${at}`)
+        await api.user(`meanwhile-${sort}-${at}`)
         answer = await users(`?limit=7&sort=${sort}&next_cursor=${answer.body.next_cursor}`)
       }
       const seen = pages.flat().filter(name => whole.includes(name))
@@ -101,7 +101,7 @@ describe('users', () => {
   })
 
   test('a rotated secret ends the old one at once [S30]', async () => {
-    const old = await api.person('rotating')
+    const old = await api.user('rotating')
     const { status, body } = await api.call('POST', '/users/rotating/rotate-secret', { headers: api.platform })
     assert.equal(status, 200)
     assert.equal(body.user_id, 'rotating')
@@ -114,12 +114,12 @@ describe('users', () => {
   })
 
   test('a deleted user is gone, and its name is free again [S31]', async () => {
-    const old = await api.person('leaving')
+    const old = await api.user('leaving')
     const { status, body } = await api.call('DELETE', '/users/leaving', { headers: api.platform })
     assert.deepEqual([status, body], [200, { user_id: 'leaving' }])
     assert.equal((await api.call('GET', '/accounts', { headers: api.as(old) })).status, 401)
     assert.equal((await api.call('DELETE', '/users/leaving', { headers: api.platform })).status, 400)
-    const again = await api.person('leaving')
+    const again = await api.user('leaving')
     assert.equal((await api.call('GET', '/accounts', { headers: api.as(old) })).status, 401)
     assert.equal((await api.call('GET', '/accounts', { headers: api.as(again) })).status, 200)
   })

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 const STEPS_MAX = 20
 
 /** Where a walk has come to: a page, or an address that the walker was told not to enter. */
-export interface Place {
+export interface Page {
   readonly url: string
   readonly status: number
   readonly html: string
@@ -26,18 +26,18 @@ export class Walker {
     this.#stopsAt = stopsAt
   }
 
-  open(url: string): Promise<Place> {
+  open(url: string): Promise<Page> {
     return this.#go(url, { method: 'GET' })
   }
 
   /** Sends the page's form with these values in it. */
-  submit(place: Place, values: Readonly<Record<string, string>>): Promise<Place> {
-    const form = formOf(place, Object.keys(values))
+  submit(page: Page, values: Readonly<Record<string, string>>): Promise<Page> {
+    const form = formOf(page, Object.keys(values))
     const body = new URLSearchParams({ ...form.fields, ...values }).toString()
     return this.#go(form.action, { method: 'POST', body, headers: { 'content-type': 'application/x-www-form-urlencoded' } })
   }
 
-  async #go(url: string, init: RequestInit): Promise<Place> {
+  async #go(url: string, init: RequestInit): Promise<Page> {
     let next = url
     let request = init
     for (let step = 0; step < STEPS_MAX; step++) {
@@ -73,25 +73,25 @@ export class Walker {
   }
 }
 
-function formOf(place: Place, names: readonly string[]): Form {
-  const forms = [...place.html.matchAll(/<form\b([^>]*)>([\s\S]*?)<\/form>/g)].map(([, head = '', inner = '']): Form => {
+function formOf(page: Page, names: readonly string[]): Form {
+  const forms = [...page.html.matchAll(/<form\b([^>]*)>([\s\S]*?)<\/form>/g)].map(([, head = '', inner = '']): Form => {
     const inputs = [...inner.matchAll(/<(?:input|button|select)\b([^>]*)>/g)].map(([, attributes = '']) => attributes)
     const fields = inputs
       .filter(attributes => /type="hidden"/.test(attributes) || /\bchecked\b/.test(attributes))
       .map(attributes => [attribute(attributes, 'name') ?? '', attribute(attributes, 'value') ?? ''] as const)
     return {
-      action: new URL(attribute(head, 'action') ?? place.url, place.url).href,
+      action: new URL(attribute(head, 'action') ?? page.url, page.url).href,
       fields: Object.fromEntries(fields),
       names: new Set(inputs.map(attributes => attribute(attributes, 'name') ?? ''))
     }
   })
   const form = forms.find(known => names.every(name => known.names.has(name)))
-  assert.ok(form, `no form with ${names.join(', ')} on ${place.url} (${place.status}): ${wordsOf(place)}`)
+  assert.ok(form, `no form with ${names.join(', ')} on ${page.url} (${page.status}): ${textOf(page)}`)
   return form
 }
 
 /** What a reader sees of the page. */
-export function wordsOf({ html }: Place): string {
+export function textOf({ html }: Page): string {
   return html
     .replace(/<(style|head)\b[\s\S]*?<\/\1>/g, ' ')
     .replace(/<[^>]*>/g, ' ')

@@ -29,9 +29,9 @@ describe('keys in a browser', () => {
     test(`a mistake, and then a connection, ${javaScriptEnabled ? 'with' : 'without'} JavaScript`, async () => {
       await using walk = await visit(stage.browser, { javaScriptEnabled })
       const { page } = walk
-      const person = await stage.person()
+      const user = await stage.user()
       const before = stage.site.arrivals.length
-      await toForm(page, await stage.link(person, { broker: 'KEYED', redirect_url: `${stage.site.linked}?session=7` }))
+      await toForm(page, await stage.link(user, { broker: 'KEYED', redirect_url: `${stage.site.linked}?session=7` }))
       assert.equal(await headingOf(page), 'Enter your Keyed Trading keys')
       await enter(page, 'not-this-one')
       await page.getByRole('alert').waitFor()
@@ -39,7 +39,7 @@ describe('keys in a browser', () => {
       assert.equal(await page.getByLabel('Secret key').inputValue(), '')
       await enter(page, GOOD_KEYS.secret_key)
       await page.getByRole('heading', { name: 'Back at the platform' }).waitFor()
-      const [connection] = await stage.connections(person)
+      const [connection] = await stage.connections(user)
       assert.deepEqual(Object.fromEntries(new URL(page.url()).searchParams), { session: '7', connection_id: connection })
       for (const { headers } of stage.site.arrivals.slice(before)) assert.equal(headers.referer, undefined)
     })
@@ -48,8 +48,8 @@ describe('keys in a browser', () => {
   test('a user who chooses sees which brokers only practise, can turn back, and can end it on our page', async () => {
     await using walk = await visit(stage.browser)
     const { page } = walk
-    const person = await stage.person()
-    await page.goto(await stage.link(person, { broker: undefined }))
+    const user = await stage.user()
+    await page.goto(await stage.link(user, { broker: undefined }))
     assert.ok(await page.getByRole('radio', { name: 'Trunkline Sandbox sandbox' }).isVisible())
     await page.getByRole('radio', { name: 'Keyed Trading paper' }).check()
     await page.getByRole('button', { name: 'Continue' }).click()
@@ -64,13 +64,13 @@ describe('keys in a browser', () => {
     await page.getByRole('button', { name: 'Continue to Keyed Trading' }).click()
     await enter(page, GOOD_KEYS.secret_key)
     await page.waitForURL(`${stage.service.url}/connect/result/connected`)
-    assert.equal((await stage.connections(person)).length, 1)
+    assert.equal((await stage.connections(user)).length, 1)
   })
 
   test('after a mistake, loading the page again and Back send nothing again', async () => {
     await using walk = await visit(stage.browser)
     const { page } = walk
-    const link = await stage.link(await stage.person(), { broker: 'KEYED' })
+    const link = await stage.link(await stage.user(), { broker: 'KEYED' })
     await toForm(page, link)
     const posts: string[] = []
     page.on('request', request => {
@@ -91,7 +91,7 @@ describe('keys in a browser', () => {
   test('an empty form is answered on the page, not by a bubble of the browser', async () => {
     await using walk = await visit(stage.browser)
     const { page } = walk
-    await toForm(page, await stage.link(await stage.person(), { broker: 'KEYED' }))
+    await toForm(page, await stage.link(await stage.user(), { broker: 'KEYED' }))
     await page.getByRole('button', { name: 'Connect' }).click()
     await page.getByRole('alert').filter({ hasText: 'API key is missing.' }).waitFor()
     for (const label of ['API key', 'Secret key']) {
@@ -111,19 +111,19 @@ describe('keys in a browser', () => {
   test('a form that was left open until the link expired, and keys that never fit', async () => {
     await using walk = await visit(stage.browser)
     const { page } = walk
-    const person = await stage.person()
-    await toForm(page, await stage.link(person, { broker: 'KEYED', redirect_url: stage.site.linked }))
+    const user = await stage.user()
+    await toForm(page, await stage.link(user, { broker: 'KEYED', redirect_url: stage.site.linked }))
     await stage.expireLinks()
     await enter(page, GOOD_KEYS.secret_key)
     await page.getByRole('heading', { name: 'Back at the platform' }).waitFor()
     assert.equal(new URL(page.url()).searchParams.get('error'), '400')
-    await toForm(page, await stage.link(person, { broker: 'KEYED' }))
+    await toForm(page, await stage.link(user, { broker: 'KEYED' }))
     for (let tries = 1; tries < 5; tries++) {
       await enter(page, `wrong-${tries}`)
       await page.getByRole('alert').waitFor()
     }
     await enter(page, 'wrong-5')
     await page.waitForURL(`${stage.service.url}/connect/result/keys_refused`)
-    assert.deepEqual(await stage.connections(person), [])
+    assert.deepEqual(await stage.connections(user), [])
   })
 })

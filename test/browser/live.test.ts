@@ -5,7 +5,7 @@ import { after, before, describe, test } from 'node:test'
 import { PATIENCE_MS } from '@trunkline/testkit/patience'
 import { until } from '@trunkline/testkit/until'
 import type { Page } from 'playwright-core'
-import type { Person } from '../acceptance/api.ts'
+import type { User } from '../acceptance/api.ts'
 import { enterDemo, openStage, type Stage, walkToConsent } from './stage.ts'
 import { visit } from './visit.ts'
 
@@ -23,7 +23,7 @@ describe('the live page', () => {
     const { page } = walk
     await enterDemo(page, stage.service)
     await page.goto(address())
-    await says(page, '#state', 'Live · SANDBOX')
+    await shows(page, '#state', 'Live · SANDBOX')
     await untilBars(page, count => count >= 300)
     const [price, candles] = [await textOf(page, '#quote-last'), await drawn(page)]
     assert.ok(candles.colors > 10, `${candles.colors} colours`)
@@ -48,24 +48,24 @@ describe('the live page', () => {
       ladder,
       [...new Set(ladder)].toSorted((a, b) => b - a)
     )
-    const [chart, depth] = await Promise.all(['.chart-card', '.depth-card'].map(card => page.locator(card).boundingBox()))
+    const [chart, depth] = await Promise.all(['.chart-card', '.depth-card'].map(area => page.locator(area).boundingBox()))
     assert.ok(chart && depth && depth.x > chart.x + chart.width && Math.abs(depth.y - chart.y) < 1, 'beside it')
   })
 
   test('where the broker has no books everything else is shown, and their card says why they are not', async () => {
     await using walk = await visit(stage.browser)
     const { page } = walk
-    const { token } = await connected(page, stage, await stage.person(), 'TRADIER')
+    const { token } = await connected(page, stage, await stage.user(), 'TRADIER')
     await page.goto(address())
     await page.getByLabel('Access token').fill(token)
     await page.getByRole('button', { name: 'Connect' }).click()
-    await says(page, '#state', 'Live · TRADIER')
+    await shows(page, '#state', 'Live · TRADIER')
     await until(async () => (await textOf(page, '#depth-status')).startsWith('Tradier has no depth'), 'the card says so', PATIENCE_MS)
     await untilBars(page, count => count >= 300)
     assert.ok(await page.locator('#notice').isHidden())
     await page.getByLabel('Symbol').fill('NOSUCH')
     await page.keyboard.press('Enter')
-    await says(page, '#notice-title', 'NOSUCH cannot be shown like this')
+    await shows(page, '#notice-title', 'NOSUCH cannot be shown like this')
     await until(async () => (await textOf(page, '#notice-text')).startsWith('Tradier has no market data of NOSUCH'), 'why', PATIENCE_MS)
   })
 
@@ -111,7 +111,7 @@ describe('the live page', () => {
     await enterDemo(page, stage.service)
     await page.goto(address())
     await scrollToOlder(page)
-    await says(page, '#older', 'Scroll left for older bars')
+    await shows(page, '#older', 'Scroll left for older bars')
   })
 
   test('another symbol, interval or session is a matter of one field, and what cannot be shown is explained', async () => {
@@ -125,32 +125,32 @@ describe('the live page', () => {
     await page.getByLabel('Symbol').fill('btc/usd')
     await page.keyboard.press('Enter')
     await chartOf(page, 'BTC/USD, candles of 1h')
-    await says(page, '#zone', 'Times are UTC')
+    await shows(page, '#zone', 'Times are UTC')
     await page.getByLabel('Symbol').fill('NOSUCH')
     await page.keyboard.press('Enter')
-    await says(page, '#notice-title', 'NOSUCH cannot be shown like this')
+    await shows(page, '#notice-title', 'NOSUCH cannot be shown like this')
     await until(async () => (await textOf(page, '#notice-text')).includes('spelling'), 'what to do', PATIENCE_MS)
     await page.getByLabel('Symbol').fill('AAPL')
     await page.getByLabel('Session').selectOption('USEqCore')
     await chartOf(page, 'AAPL, candles of 1h')
-    await says(page, '#older', 'Older bars only of BrokerDefault')
+    await shows(page, '#older', 'Older bars only of BrokerDefault')
     assert.ok(await page.locator('#notice').isHidden())
   })
 
   test('in any other browser it asks for a token or the printed link, says when a token is wrong, and keeps it out of sight', async () => {
     await using walk = await visit(stage.browser)
     const { page } = walk
-    const { token } = await connected(page, stage, await stage.person())
+    const { token } = await connected(page, stage, await stage.user())
     await page.goto(address())
-    await says(page, '#state', 'Not connected')
+    await shows(page, '#state', 'Not connected')
     assert.match(await textOf(page, '#token-form .hint'), /open the link that npm start printed \(home_url in demo-platform\.json\)/)
     await page.getByLabel('Access token').fill('mdt_wrong')
     await page.getByRole('button', { name: 'Connect' }).click()
-    await says(page, '#notice-title', 'The token was not taken')
+    await shows(page, '#notice-title', 'The token was not taken')
     assert.match(await textOf(page, '#notice-text'), /get a new one/)
     await page.getByLabel('Access token').fill(token)
     await page.getByRole('button', { name: 'Connect' }).click()
-    await says(page, '#state', 'Live · SANDBOX')
+    await shows(page, '#state', 'Live · SANDBOX')
     assert.equal(page.url(), address())
     assert.ok(!(await page.content()).includes(token), 'nowhere on the page')
     assert.ok((await textOf(page, '#log')).includes('"access_token":"mdt_…"'), 'nor in the log of messages')
@@ -161,17 +161,17 @@ describe('the live page', () => {
   test('thrown out by another token it says why, stays out, and connects again when told to', async () => {
     await using walk = await visit(stage.browser)
     const { page } = walk
-    const person = await stage.person()
-    const { token, another } = await connected(page, stage, person)
+    const user = await stage.user()
+    const { token, another } = await connected(page, stage, user)
     await page.goto(address())
     await page.getByLabel('Access token').fill(token)
     await page.getByRole('button', { name: 'Connect' }).click()
-    await says(page, '#state', 'Live · SANDBOX')
+    await shows(page, '#state', 'Live · SANDBOX')
     const socket = await used(stage.service.demo.market_data_stream_url, await another())
     await until(async () => (await textOf(page, '#state')).startsWith('Closed (4003'), 'it is closed', PATIENCE_MS)
     assert.match(await textOf(page, '#notice-text'), /Another access token of this user is in use now/)
     await page.getByRole('button', { name: 'Connect again' }).click()
-    await says(page, '#notice-title', 'Paste an access token')
+    await shows(page, '#notice-title', 'Paste an access token')
     socket.close()
   })
 
@@ -180,14 +180,14 @@ describe('the live page', () => {
     const { page } = walk
     await enterDemo(page, stage.service)
     await page.goto(address())
-    await says(page, '#state', 'Live · SANDBOX')
+    await shows(page, '#state', 'Live · SANDBOX')
     const rotated = await stage.api.call('POST', '/users/live-page/rotate-secret', { headers: stage.api.platform })
-    const person = { userId: 'live-page', secret: rotated.body['user-secret'] }
-    const [connectionId] = await stage.connections(person)
-    const { body } = await stage.api.call('GET', `/connections/${connectionId}/token`, { headers: stage.api.as(person) })
+    const user = { userId: 'live-page', secret: rotated.body['user-secret'] }
+    const [connectionId] = await stage.connections(user)
+    const { body } = await stage.api.call('GET', `/connections/${connectionId}/token`, { headers: stage.api.as(user) })
     const socket = await used(stage.service.demo.market_data_stream_url, body.access_token)
     await page.getByRole('button', { name: 'Connect again' }).click()
-    await says(page, '#state', 'Live · SANDBOX')
+    await shows(page, '#state', 'Live · SANDBOX')
     assert.ok(await page.locator('#notice').isHidden())
     socket.close()
   })
@@ -204,12 +204,12 @@ describe('the live page', () => {
     await page.goto(address())
     // The first look may have asked for older bars already: with these the view is far from the edge, and nothing asks again.
     await scrollToOlder(page)
-    await says(page, '#older', 'Scroll left for older bars')
+    await shows(page, '#older', 'Scroll left for older bars')
     const bars = await barsOn(page)
     cut()
-    await says(page, '#notice-title', 'The connection is lost (4008: slow consumer)')
+    await shows(page, '#notice-title', 'The connection is lost (4008: slow consumer)')
     assert.match(await textOf(page, '#notice-text'), /too much waited to be read/)
-    await says(page, '#state', 'Live · SANDBOX')
+    await shows(page, '#state', 'Live · SANDBOX')
     const price = await textOf(page, '#quote-last')
     await until(async () => (await textOf(page, '#quote-last')) !== price, 'the price moves again', PATIENCE_MS)
     // The backfill comes a second time; only the minutes that began meanwhile are new.
@@ -224,11 +224,11 @@ describe('the live page', () => {
     await untilBars(page, count => count >= 300)
     await control('POST', '/faults', { on: 'stream.connect', do: 'status', status: 503 })
     await control('POST', '/streams', { do: 'drop', on: 'market' })
-    await says(page, '#state', 'Interrupted')
+    await shows(page, '#state', 'Interrupted')
     assert.match(await textOf(page, '#notice-text'), /interrupted/)
     assert.ok((await drawn(page)).colors > 10, 'the chart stays')
     await control('DELETE', '/faults')
-    await says(page, '#state', 'Live · SANDBOX')
+    await shows(page, '#state', 'Live · SANDBOX')
     assert.ok(await page.locator('#notice').isHidden())
   })
 
@@ -264,9 +264,9 @@ describe('the live page', () => {
     const page = await context.newPage()
     await enterDemo(page, stage.service)
     await page.goto(address())
-    await says(page, '#state', 'Live · SANDBOX')
+    await shows(page, '#state', 'Live · SANDBOX')
     stage.service.interrupt()
-    await says(page, '#state', 'Reconnecting')
+    await shows(page, '#state', 'Reconnecting')
     assert.match(await textOf(page, '#notice-text'), /Trying again in/)
     await context.close()
   })
@@ -282,15 +282,15 @@ describe('the live page', () => {
 async function connected(
   page: Page,
   stage: Stage,
-  person: Person,
+  user: User,
   broker = 'SANDBOX'
 ): Promise<{ readonly token: string; readonly another: () => Promise<string> }> {
-  await walkToConsent(page, stage, await stage.link(person, { connection_type: 'market_data', broker }))
+  await walkToConsent(page, stage, await stage.link(user, { connection_type: 'market_data', broker }))
   await page.getByRole('button', { name: 'Allow' }).click()
   await page.waitForURL(/\/connect\/result\/connected$/)
-  const [connectionId] = await stage.connections(person)
+  const [connectionId] = await stage.connections(user)
   const another = async () => {
-    const { status, body, text } = await stage.api.call('GET', `/connections/${connectionId}/token`, { headers: stage.api.as(person) })
+    const { status, body, text } = await stage.api.call('GET', `/connections/${connectionId}/token`, { headers: stage.api.as(user) })
     assert.equal(status, 200, text)
     return String(body.access_token)
   }
@@ -300,11 +300,11 @@ async function connected(
 /** A socket on which the token was used. */
 async function used(url: string, token: string): Promise<WebSocket> {
   const socket = new WebSocket(url)
-  const said = Promise.withResolvers<string>()
+  const answer = Promise.withResolvers<string>()
   socket.onopen = () => socket.send(JSON.stringify({ action: 'authenticate', access_token: token, request_id: 'a' }))
-  socket.onmessage = ({ data }) => said.resolve(String(data))
-  socket.onclose = ({ code }) => said.reject(new Error(`closed with ${code}`))
-  assert.match(await said.promise, /auth_success/)
+  socket.onmessage = ({ data }) => answer.resolve(String(data))
+  socket.onclose = ({ code }) => answer.reject(new Error(`closed with ${code}`))
+  assert.match(await answer.promise, /auth_success/)
   return socket
 }
 
@@ -312,7 +312,7 @@ async function textOf(page: Page, selector: string): Promise<string> {
   return (await page.locator(selector).first().textContent())?.trim() ?? ''
 }
 
-async function says(page: Page, selector: string, text: string): Promise<void> {
+async function shows(page: Page, selector: string, text: string): Promise<void> {
   await until(async () => (await textOf(page, selector)) === text, `${selector} says "${text}"`, PATIENCE_MS)
 }
 

@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
 import type { Page } from 'playwright-core'
-import type { Person } from '../acceptance/api.ts'
+import type { User } from '../acceptance/api.ts'
 import { INHERITED } from '../acceptance/harness.ts'
 import { GOOD_KEYS } from './keyed-login.ts'
 import { enterDemo, goOn, headingOf, homeLink, logIn, openStage, type Stage } from './stage.ts'
@@ -15,15 +15,15 @@ import { visit } from './visit.ts'
 
 const ROOT = resolve(import.meta.dirname, '..', '..')
 /** Where screenshots are kept. They take much of this file's processor time, so they are made on request only. */
-const PICTURES = process.env.TRUNKLINE_SCREENSHOTS === '1' ? join(ROOT, 'test-results', 'pages') : null
+const SCREENSHOTS = process.env.TRUNKLINE_SCREENSHOTS === '1' ? join(ROOT, 'test-results', 'pages') : null
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
 /** Higher ones take browsers ages. */
-const PICTURE_PX_MAX = 16_000
+const SCREENSHOT_PX_MAX = 16_000
 const WIDTHS = [320, 375, 1200] as const
 const SCHEMES = ['light', 'dark'] as const
 /** What of axe a page can break in one colour scheme and keep in the other. */
 const RULES_OF_COLOR = ['color-contrast', 'link-in-text-block']
-const ENDINGS = [
+const OUTCOMES = [
   ...['connected', 'declined', 'keys_refused', 'expired', 'used', 'other_browser'],
   ...['unknown_link', 'bad_callback', 'broker_down', 'other_login', 'not_renewable', 'foreign_form']
 ] as const
@@ -34,27 +34,27 @@ const LONG_USER = `${'w'.repeat(40)}@${'subdomain'.repeat(2)}.test`
 
 describe('every page', () => {
   let stage: Stage
-  let person: Person
+  let user: User
   before(async () => {
-    if (PICTURES !== null) await mkdir(PICTURES, { recursive: true })
+    if (SCREENSHOTS !== null) await mkdir(SCREENSHOTS, { recursive: true })
     stage = await openStage('packages/server/test/portal/program.ts')
-    person = await stage.person()
+    user = await stage.user()
   })
   after(() => stage[Symbol.asyncDispose]())
 
-  for (const reason of ENDINGS) {
+  for (const reason of OUTCOMES) {
     test(`the ending ${reason}`, () => judge(`ending-${reason}`, page => page.goto(`${stage.service.url}/connect/result/${reason}`)))
   }
 
   for (const type of ['readonly', 'trade', 'market_data']) {
     test(`an invitation to ${type}`, async () => {
-      const link = await stage.link(person, { connection_type: type })
+      const link = await stage.link(user, { connection_type: type })
       await judge(`invitation-${type}`, page => page.goto(link))
     })
   }
 
   test('a choice among several brokers', async () => {
-    const link = await stage.link(person, { broker: undefined })
+    const link = await stage.link(user, { broker: undefined })
     await judge('picker', async page => {
       await page.goto(link)
       const { body: brokers } = await stage.api.call('GET', '/brokers', { headers: stage.api.platform })
@@ -64,12 +64,12 @@ describe('every page', () => {
     await judge('picker-search', page => page.goto(`${link}?search=tra`))
     await judge('picker-nothing', page => page.goto(`${link}?search=nobody`))
     await judge('picker-missing', async page => {
-      await page.goto(await stage.link(person, { broker: undefined }))
+      await page.goto(await stage.link(user, { broker: undefined }))
       await page.getByRole('button', { name: 'Continue' }).click()
       await page.getByRole('alert').waitFor()
     })
     await judge('permissions-chosen', async page => {
-      await page.goto(await stage.link(person, { broker: undefined }))
+      await page.goto(await stage.link(user, { broker: undefined }))
       await page.getByRole('radio', { name: 'The First Amalgamated' }).check()
       await page.getByRole('button', { name: 'Continue' }).click()
       await page.getByRole('link', { name: 'Back' }).waitFor()
@@ -83,13 +83,13 @@ describe('every page', () => {
       const { y = 0, height = 0 } = (await page.getByRole('button', { name }).boundingBox()) ?? {}
       assert.ok(height >= 44 && y + height <= 568, `${name} is at ${y}, ${height} high`)
     }
-    await page.goto(await stage.link(person, { broker: undefined }))
+    await page.goto(await stage.link(user, { broker: undefined }))
     await seen('Continue')
     await seen('Decline')
-    await page.goto(await stage.link(person, { broker: 'LONGNAME' }))
+    await page.goto(await stage.link(user, { broker: 'LONGNAME' }))
     await seen('Continue to The First')
     await seen('Decline')
-    await page.goto(await stage.link(person, { broker: 'KEYED' }))
+    await page.goto(await stage.link(user, { broker: 'KEYED' }))
     await page.getByRole('button', { name: 'Continue to Keyed Trading' }).click()
     await page.getByLabel('Secret key').waitFor()
     await seen('Connect')
@@ -121,7 +121,7 @@ describe('every page', () => {
   test('a user who wants no colours or motion has the same pages', async () => {
     await using walk = await visit(stage.browser, { forcedColors: 'active', bypassCSP: true, reducedMotion: 'reduce' })
     const { page } = walk
-    await page.goto(await stage.link(person, { broker: undefined }))
+    await page.goto(await stage.link(user, { broker: undefined }))
     await page.getByRole('radio', { name: 'Alpaca' }).check()
     await photograph(page, 'picker.forced-colors')
     await passesAxe(page, 'the choice in forced colours')
@@ -133,7 +133,7 @@ describe('every page', () => {
 
   test('the form for keys, and its complaint', async () => {
     const begin = async (page: Page) => {
-      await page.goto(await stage.link(person, { broker: 'KEYED' }))
+      await page.goto(await stage.link(user, { broker: 'KEYED' }))
       await page.getByRole('button', { name: 'Continue to Keyed Trading' }).click()
       await page.getByLabel('Secret key').waitFor()
     }
@@ -159,7 +159,7 @@ describe('every page', () => {
         const response = await route.fetch()
         await route.fulfill({ response, body: (await response.text()).replace(/<meta http-equiv="refresh"[^>]*>/, '') })
       })
-      await page.goto(await stage.link(person, { broker: 'KEYED', redirect_url: stage.site.linked }))
+      await page.goto(await stage.link(user, { broker: 'KEYED', redirect_url: stage.site.linked }))
       await page.getByRole('button', { name: 'Continue to Keyed Trading' }).click()
       await page.getByLabel('API key').fill(GOOD_KEYS.key_id)
       await page.getByLabel('Secret key').fill(GOOD_KEYS.secret_key)
@@ -180,7 +180,7 @@ describe('every page', () => {
 
   test('the broker’s login, its complaint, and its question', async () => {
     const begin = async (page: Page) => {
-      await page.goto(await stage.link(person))
+      await page.goto(await stage.link(user))
       await goOn(page)
     }
     await judge('broker-login', begin)
@@ -200,7 +200,7 @@ describe('every page', () => {
     let origin = ''
     {
       await using walk = await visit(stage.browser)
-      await walk.page.goto(await stage.link(person))
+      await walk.page.goto(await stage.link(user))
       await goOn(walk.page)
       origin = new URL(walk.page.url()).origin
     }
@@ -342,10 +342,10 @@ describe('every page', () => {
 
 /** A picture of the whole page, as far as a picture can be high. */
 async function photograph(page: Page, name: string): Promise<void> {
-  if (PICTURES === null) return
+  if (SCREENSHOTS === null) return
   const [width, height] = await page.evaluate<[number, number]>('[innerWidth, document.documentElement.scrollHeight]')
-  const clip = { x: 0, y: 0, width, height: Math.min(height, PICTURE_PX_MAX) }
-  await page.screenshot({ path: join(PICTURES, `${name}.png`), fullPage: true, clip })
+  const clip = { x: 0, y: 0, width, height: Math.min(height, SCREENSHOT_PX_MAX) }
+  await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), fullPage: true, clip })
 }
 
 /** Nothing has to be scrolled sideways. */
@@ -366,8 +366,8 @@ async function passesAxe(page: Page, what: string, rules: readonly string[] | nu
   const violations = await page.evaluate<readonly Violation[]>(
     `axe.run(document, ${JSON.stringify({ resultTypes: ['violations'], ...(rules !== null && { runOnly: rules }) })}).then(found => found.violations)`
   )
-  const told = violations.map(
+  const found = violations.map(
     ({ id, help, nodes }) => `${id}: ${help}\n${nodes.map(node => `  ${node.html}\n  ${node.failureSummary}`).join('\n')}`
   )
-  assert.deepEqual(told, [], what)
+  assert.deepEqual(found, [], what)
 }

@@ -27,52 +27,52 @@ describe('the portal in a browser', () => {
   test('who approves and logs in is back at the platform with a connection', async () => {
     await using walk = await visit(stage.browser)
     const { page } = walk
-    const person = await stage.person()
-    await page.goto(await stage.link(person, { redirect_url: `${stage.site.linked}?session=a%20b~c&sig=x%2Fy` }))
+    const user = await stage.user()
+    await page.goto(await stage.link(user, { redirect_url: `${stage.site.linked}?session=a%20b~c&sig=x%2Fy` }))
     assert.equal(await headingOf(page), 'Demo platform would like to connect to your Trunkline Sandbox account')
-    assert.ok(await page.getByText(person.userId, { exact: true }).isVisible(), 'the page names the user')
+    assert.ok(await page.getByText(user.userId, { exact: true }).isVisible(), 'the page names the user')
     await goOn(page)
     await logIn(page, stage)
-    assert.deepEqual(await stage.connections(person), [], 'nothing is connected before the broker says so')
+    assert.deepEqual(await stage.connections(user), [], 'nothing is connected before the broker says so')
     await allow(page)
     const { connection_id: connectionId, ...theirs } = await arrival(page, stage.site.linked)
     assert.deepEqual(theirs, { session: 'a b~c', sig: 'x/y' })
     assert.ok(new URL(page.url()).search.startsWith('?session=a%20b~c&sig=x%2Fy&connection_id='), 'the platform’s own text is untouched')
-    assert.deepEqual(await stage.connections(person), [connectionId])
+    assert.deepEqual(await stage.connections(user), [connectionId])
     for (const { headers } of stage.site.arrivals) assert.equal(headers.referer, undefined)
   })
 
   test('where there is no redirect address, the user stays on our page', async () => {
     await using walk = await visit(stage.browser)
     const { page } = walk
-    const person = await stage.person()
-    await walkToConsent(page, stage, await stage.link(person))
+    const user = await stage.user()
+    await walkToConsent(page, stage, await stage.link(user))
     await allow(page)
     await page.waitForURL(own('connected'))
     assert.equal(await headingOf(page), 'Your account is connected')
-    assert.equal((await stage.connections(person)).length, 1)
+    assert.equal((await stage.connections(user)).length, 1)
   })
 
   test('who declines on our page is sent to the error address, else to the other one, else to our page', async () => {
     await using walk = await visit(stage.browser)
     const { page } = walk
-    const person = await stage.person()
+    const user = await stage.user()
     const { linked, failed } = stage.site
     for (const [body, address] of [
       [{ redirect_url: linked, redirect_on_error_url: failed }, failed],
       [{ redirect_url: linked }, linked]
     ] as const) {
-      await page.goto(await stage.link(person, body))
+      await page.goto(await stage.link(user, body))
       await decline(page)
       const { error, error_details: details = '' } = await arrival(page, address)
       assert.equal(error, '401')
       assert.match(details, /declined/)
     }
-    await page.goto(await stage.link(person))
+    await page.goto(await stage.link(user))
     await decline(page)
     await page.waitForURL(own('declined'))
     assert.equal(await headingOf(page), 'Nothing was connected')
-    assert.deepEqual(await stage.connections(person), [])
+    assert.deepEqual(await stage.connections(user), [])
   })
 
   test('a platform whose address leads on to another host gets its user all the same', async () => {
@@ -80,10 +80,10 @@ describe('the portal in a browser', () => {
     const { page } = walk
     const elsewhere = new URL(stage.site.linked)
     elsewhere.hostname = 'localhost'
-    await page.goto(await stage.link(await stage.person(), { redirect_url: stage.site.moved }))
+    await page.goto(await stage.link(await stage.user(), { redirect_url: stage.site.moved }))
     await decline(page)
     assert.equal((await arrival(page, elsewhere.href)).error, '401')
-    await walkToConsent(page, stage, await stage.link(await stage.person(), { redirect_url: stage.site.moved }))
+    await walkToConsent(page, stage, await stage.link(await stage.user(), { redirect_url: stage.site.moved }))
     await allow(page)
     assert.ok('connection_id' in (await arrival(page, elsewhere.href)))
   })
@@ -91,22 +91,22 @@ describe('the portal in a browser', () => {
   test('who declines at the broker, before or after logging in, has declined', async () => {
     await using walk = await visit(stage.browser)
     const { page } = walk
-    const person = await stage.person()
-    await page.goto(await stage.link(person, { redirect_url: stage.site.linked }))
+    const user = await stage.user()
+    await page.goto(await stage.link(user, { redirect_url: stage.site.linked }))
     await goOn(page)
     await page.getByRole('button', { name: 'Cancel' }).click()
     assert.equal((await arrival(page, stage.site.linked)).error, '401')
-    await walkToConsent(page, stage, await stage.link(person, { redirect_url: stage.site.linked }))
+    await walkToConsent(page, stage, await stage.link(user, { redirect_url: stage.site.linked }))
     await decline(page)
     assert.equal((await arrival(page, stage.site.linked)).error, '401')
-    assert.deepEqual(await stage.connections(person), [])
+    assert.deepEqual(await stage.connections(user), [])
   })
 
   test('after a wrong password, loading the page again and Back send nothing again', async () => {
     for (const broker of ['SANDBOX', 'TRADIER']) {
       await using walk = await visit(stage.browser)
       const { page } = walk
-      await page.goto(await stage.link(await stage.person(), { broker }))
+      await page.goto(await stage.link(await stage.user(), { broker }))
       await goOn(page)
       const posts: string[] = []
       page.on('request', request => {
@@ -130,8 +130,8 @@ describe('the portal in a browser', () => {
   test('a wrong password is asked for again', async () => {
     await using walk = await visit(stage.browser)
     const { page } = walk
-    const person = await stage.person()
-    await page.goto(await stage.link(person))
+    const user = await stage.user()
+    await page.goto(await stage.link(user))
     await goOn(page)
     await page.getByLabel('Username').fill('nobody')
     await page.getByLabel('Password').fill('wrong')
@@ -145,82 +145,82 @@ describe('the portal in a browser', () => {
   test('an expired link says so, here or at the platform, also when it expires during the login', async () => {
     await using walk = await visit(stage.browser)
     const { page } = walk
-    const person = await stage.person()
-    const [quiet, told] = [await stage.link(person), await stage.link(person, { redirect_url: stage.site.linked })]
+    const user = await stage.user()
+    const [quiet, returning] = [await stage.link(user), await stage.link(user, { redirect_url: stage.site.linked })]
     await stage.expireLinks()
     await page.goto(quiet)
     assert.equal(page.url(), own('expired'))
     assert.equal(await headingOf(page), 'This link has expired')
-    await page.goto(told)
+    await page.goto(returning)
     assert.equal((await arrival(page, stage.site.linked)).error, '400')
 
-    await page.goto(await stage.link(person, { redirect_url: stage.site.linked }))
+    await page.goto(await stage.link(user, { redirect_url: stage.site.linked }))
     await stage.expireLinks()
     await page.getByRole('button', { name: /^Continue/ }).click()
     assert.equal((await arrival(page, stage.site.linked)).error, '400')
 
-    await walkToConsent(page, stage, await stage.link(person, { redirect_url: stage.site.linked }))
+    await walkToConsent(page, stage, await stage.link(user, { redirect_url: stage.site.linked }))
     await stage.expireLinks()
     await allow(page)
     assert.match((await arrival(page, stage.site.linked)).error_details ?? '', /expired/)
-    assert.deepEqual(await stage.connections(person), [])
+    assert.deepEqual(await stage.connections(user), [])
   })
 
   test('a link is used up by a connection and by a refusal', async () => {
     await using walk = await visit(stage.browser)
     const { page } = walk
-    const person = await stage.person()
-    const told = await stage.link(person, { redirect_url: stage.site.linked })
-    await walkToConsent(page, stage, told)
+    const user = await stage.user()
+    const returning = await stage.link(user, { redirect_url: stage.site.linked })
+    await walkToConsent(page, stage, returning)
     await allow(page)
     const { connection_id: connectionId } = await arrival(page, stage.site.linked)
-    await page.goto(told)
+    await page.goto(returning)
     const again = await arrival(page, stage.site.linked)
     assert.equal(again.error, '400')
     assert.equal(again.connection_id, undefined)
-    const quiet = await stage.link(person)
+    const quiet = await stage.link(user)
     await page.goto(quiet)
     await decline(page)
     await page.waitForURL(own('declined'))
     await page.goto(quiet)
     assert.equal(page.url(), own('used'))
     assert.equal(await headingOf(page), 'This link was used already')
-    assert.deepEqual(await stage.connections(person), [connectionId])
+    assert.deepEqual(await stage.connections(user), [connectionId])
   })
 
   test('a link belongs to the browser that decided on it', async () => {
     await using first = await visit(stage.browser)
     await using second = await visit(stage.browser)
-    const person = await stage.person()
-    const link = await stage.link(person, { redirect_url: stage.site.linked })
+    const user = await stage.user()
+    const link = await stage.link(user, { redirect_url: stage.site.linked })
     await second.page.goto(link)
     await first.page.goto(link)
     await goOn(first.page)
-    for (const act of [() => second.page.getByRole('button', { name: /^Continue/ }).click(), () => second.page.goto(link)]) {
-      await act()
+    for (const action of [() => second.page.getByRole('button', { name: /^Continue/ }).click(), () => second.page.goto(link)]) {
+      await action()
       assert.equal(await headingOf(second.page), 'This link belongs to another browser')
       assert.equal(new URL(second.page.url()).origin, stage.service.url, 'nobody else learns where it leads')
     }
     await logIn(first.page, stage)
     await allow(first.page)
     assert.ok('connection_id' in (await arrival(first.page, stage.site.linked)))
-    assert.equal((await stage.connections(person)).length, 1)
+    assert.equal((await stage.connections(user)).length, 1)
   })
 
   test('the broker’s answer counts once, and only in the browser that asked', async () => {
     await using first = await visit(stage.browser)
     await using second = await visit(stage.browser)
-    const person = await stage.person()
-    await walkToConsent(first.page, stage, await stage.link(person))
+    const user = await stage.user()
+    await walkToConsent(first.page, stage, await stage.link(user))
     const callback = await heldBack(first.page, () => allow(first.page))
     await second.page.goto(callback)
     assert.equal(await headingOf(second.page), 'This login is not the current one')
-    assert.deepEqual(await stage.connections(person), [])
+    assert.deepEqual(await stage.connections(user), [])
     await first.page.goto(callback)
     assert.equal(first.page.url(), own('connected'))
     await first.page.goto(callback)
     await first.page.waitForURL(own('connected'))
-    assert.equal((await stage.connections(person)).length, 1)
+    assert.equal((await stage.connections(user)).length, 1)
   })
 
   test('an answer nobody asked for changes nothing', async () => {
@@ -242,43 +242,43 @@ describe('the portal in a browser', () => {
     test(`${name}, which the sandbox brokerage stands in for, is declined and connected like any other`, async () => {
       await using walk = await visit(stage.browser)
       const { page } = walk
-      const person = await stage.person()
-      await page.goto(await stage.link(person, { broker, redirect_url: stage.site.linked }))
+      const user = await stage.user()
+      await page.goto(await stage.link(user, { broker, redirect_url: stage.site.linked }))
       assert.equal(await headingOf(page), `Demo platform would like to connect to your ${name} account`)
       assert.ok(await page.getByText('sandbox', { exact: true }).isVisible(), 'nobody takes it for the real one')
       await goOn(page)
       await page.getByRole('button', { name: 'Cancel' }).click()
       assert.equal((await arrival(page, stage.site.linked)).error, '401')
-      await walkToConsent(page, stage, await stage.link(person, { broker, redirect_url: stage.site.linked }))
+      await walkToConsent(page, stage, await stage.link(user, { broker, redirect_url: stage.site.linked }))
       await allow(page)
       const { connection_id: connectionId } = await arrival(page, stage.site.linked)
-      assert.deepEqual(await stage.connections(person), [connectionId])
+      assert.deepEqual(await stage.connections(user), [connectionId])
     })
   }
 
   test('a broker that fails sends the user back with 500', async () => {
     await using walk = await visit(stage.browser)
     const { page } = walk
-    const person = await stage.person()
+    const user = await stage.user()
     const { linked, failed } = stage.site
     for (const [fault, body, address] of [
       [{ on: 'token', do: 'status', status: 503, times: 1 }, { redirect_url: linked, redirect_on_error_url: failed }, failed],
       [{ on: 'token', do: 'garbage', times: 1 }, { redirect_url: linked }, linked],
       [{ on: 'accounts.list', do: 'reset', times: 3 }, { redirect_url: linked }, linked]
     ] as const) {
-      await walkToConsent(page, stage, await stage.link(person, body))
+      await walkToConsent(page, stage, await stage.link(user, body))
       await control(stage, 'POST', '/faults', fault)
       await allow(page)
       assert.equal((await arrival(page, address)).error, '500', JSON.stringify(fault))
       await control(stage, 'DELETE', '/faults')
     }
-    await walkToConsent(page, stage, await stage.link(person))
+    await walkToConsent(page, stage, await stage.link(user))
     await control(stage, 'POST', '/faults', { on: 'token', do: 'reset', times: 1 })
     await allow(page)
     await page.waitForURL(own('broker_down'))
     assert.equal(await headingOf(page), 'Your broker did not answer')
     await control(stage, 'DELETE', '/faults')
-    assert.deepEqual(await stage.connections(person), [])
+    assert.deepEqual(await stage.connections(user), [])
   })
 
   test('the first page of the service opens the portal at a press of its button', async () => {
@@ -297,8 +297,8 @@ describe('the portal in a browser', () => {
   test('the whole way works without JavaScript', async () => {
     await using walk = await visit(stage.browser, { javaScriptEnabled: false })
     const { page } = walk
-    const person = await stage.person()
-    await walkToConsent(page, stage, await stage.link(person, { redirect_url: stage.site.linked }))
+    const user = await stage.user()
+    await walkToConsent(page, stage, await stage.link(user, { redirect_url: stage.site.linked }))
     await allow(page)
     assert.ok('connection_id' in (await arrival(page, stage.site.linked)))
   })
@@ -311,7 +311,7 @@ describe('the portal in a browser', () => {
       await tabTo(page, name)
       await page.keyboard.press('Enter')
     }
-    await page.goto(await stage.link(await stage.person(), { redirect_url: stage.site.linked }))
+    await page.goto(await stage.link(await stage.user(), { redirect_url: stage.site.linked }))
     await press('Continue to Trunkline Sandbox')
     await page.getByRole('heading', { name: 'Log in' }).waitFor()
     await tabTo(page, 'Username')
@@ -326,7 +326,7 @@ describe('the portal in a browser', () => {
 })
 
 /** Does `act`, which ends the broker's part, and gives the address the browser would go to next without letting it go there. */
-async function heldBack(page: Page, act: () => Promise<void>): Promise<string> {
+async function heldBack(page: Page, work: () => Promise<void>): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>()
   await page.route('**/login/**', async route => {
     let answer = await route.fetch({ maxRedirects: 0 })
@@ -338,7 +338,7 @@ async function heldBack(page: Page, act: () => Promise<void>): Promise<string> {
     await route.fulfill({ status: 200, contentType: 'text/html', body: '<link rel="icon" href="data:,">held back' })
     resolve(next)
   })
-  await act()
+  await work()
   const next = await promise
   await page.unroute('**/login/**')
   return next

@@ -7,7 +7,7 @@ import { createDatabase, sharedPostgres } from '@trunkline/testkit/postgres/inde
 import { until } from '@trunkline/testkit/until'
 import { Client } from 'pg'
 import { type Browser, chromium, type Page } from 'playwright-core'
-import { Api, type Person } from '../acceptance/api.ts'
+import { Api, type User } from '../acceptance/api.ts'
 import { type RunningService, startService } from '../acceptance/harness.ts'
 import { openSite, type Site } from './site.ts'
 
@@ -17,11 +17,11 @@ export interface Stage extends AsyncDisposable {
   readonly browser: Browser
   readonly site: Site
   /** A new user each time. */
-  readonly person: () => Promise<Person>
+  readonly user: () => Promise<User>
   /** A portal link for that user, to the sandbox unless `body` says otherwise. */
-  readonly link: (person: Person, body?: Readonly<Record<string, unknown>>) => Promise<string>
+  readonly link: (user: User, body?: Readonly<Record<string, unknown>>) => Promise<string>
   /** The ids of the user's connections. */
-  readonly connections: (person: Person) => Promise<readonly string[]>
+  readonly connections: (user: User) => Promise<readonly string[]>
   /** Lets half an hour pass for every link there is, by moving it back in the database. */
   readonly expireLinks: () => Promise<void>
 }
@@ -48,15 +48,15 @@ async function open(resources: AsyncDisposableStack, program: string | undefined
   let users = 0
   return {
     ...{ service, api, browser, site },
-    person: () => api.person(`user-${++users}`),
-    link: async (person, body = {}) => {
-      const asked = { connection_type: 'trade', broker: 'SANDBOX', ...body }
-      const answer = await api.call('POST', '/connections', { headers: api.as(person), body: asked })
+    user: () => api.user(`user-${++users}`),
+    link: async (user, body = {}) => {
+      const request = { connection_type: 'trade', broker: 'SANDBOX', ...body }
+      const answer = await api.call('POST', '/connections', { headers: api.as(user), body: request })
       assert.equal(answer.status, 201, answer.text)
       return answer.body.authorization_url
     },
-    connections: async person => {
-      const { body } = await api.call('GET', '/connections', { headers: api.as(person) })
+    connections: async user => {
+      const { body } = await api.call('GET', '/connections', { headers: api.as(user) })
       return body.map((row: { readonly connection_id: string }) => row.connection_id)
     },
     expireLinks: () => expireLinks(database.url),

@@ -15,10 +15,10 @@ describe('the steps of the portal', () => {
     for (const javaScriptEnabled of [true, false]) {
       await using walk = await visit(stage.browser, { javaScriptEnabled })
       const { page } = walk
-      const person = await stage.person()
-      await page.goto(await stage.link(person, { broker: undefined, redirect_url: stage.site.linked }))
+      const user = await stage.user()
+      await page.goto(await stage.link(user, { broker: undefined, redirect_url: stage.site.linked }))
       assert.equal(await headingOf(page), 'Choose your broker')
-      assert.ok(await page.getByText(person.userId, { exact: true }).isVisible(), 'the page names the user')
+      assert.ok(await page.getByText(user.userId, { exact: true }).isVisible(), 'the page names the user')
       await page.getByRole('button', { name: 'Continue' }).click()
       await page.getByText('Choose your broker to go on.').waitFor()
       await page.getByLabel('Search by name').fill('trad')
@@ -38,7 +38,7 @@ describe('the steps of the portal', () => {
       await logIn(page, stage)
       await page.getByRole('button', { name: 'Allow' }).click()
       await page.getByRole('heading', { name: 'Back at the platform' }).waitFor()
-      assert.deepEqual([new URL(page.url()).searchParams.get('connection_id')], await stage.connections(person))
+      assert.deepEqual([new URL(page.url()).searchParams.get('connection_id')], await stage.connections(user))
     }
   })
 })

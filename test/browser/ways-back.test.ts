@@ -16,7 +16,7 @@ describe('the ways back from the portal', () => {
   test('who stays on our page has a way back to the application', async () => {
     await using walk = await visit(stage.browser)
     const { page } = walk
-    await page.goto(await stage.link(await stage.person()))
+    await page.goto(await stage.link(await stage.user()))
     await page.getByRole('button', { name: 'Decline' }).click()
     await page.waitForURL(own('declined'))
     await page.getByText('start again from Demo platform').waitFor()
@@ -46,17 +46,17 @@ describe('the ways back from the portal', () => {
     test(`every button clicked twice, at ${broker} too: each question is seen, and the user arrives`, async () => {
       await using walk = await visit(stage.browser, {}, { isHurried: true })
       const { page } = walk
-      const person = await stage.person()
-      await page.goto(await stage.link(person, { broker, redirect_url: stage.site.linked }))
+      const user = await stage.user()
+      await page.goto(await stage.link(user, { broker, redirect_url: stage.site.linked }))
       await page.getByRole('button', { name: /^Continue/ }).dblclick()
       await page.getByLabel('Username').fill(stage.service.demo.sandbox_logins[0]?.username ?? '')
       await page.getByLabel('Password').fill(stage.service.demo.sandbox_logins[0]?.password ?? '')
       await page.getByRole('button', { name: 'Log in' }).dblclick()
       await page.getByRole('button', { name: 'Allow' }).waitFor()
       await page.waitForLoadState('networkidle')
-      assert.deepEqual(await stage.connections(person), [], 'nothing was allowed unseen')
+      assert.deepEqual(await stage.connections(user), [], 'nothing was allowed unseen')
       await page.getByRole('button', { name: 'Allow' }).dblclick()
       await page.getByRole('heading', { name: 'Back at the platform' }).waitFor()
-      assert.deepEqual(await stage.connections(person), [new URL(page.url()).searchParams.get('connection_id')])
+      assert.deepEqual(await stage.connections(user), [new URL(page.url()).searchParams.get('connection_id')])
     })
 })

@@ -37,8 +37,8 @@ test('every command that a document names exists', () => {
   for (const file of DOCUMENTS) {
     const text = textOf(file)
     const complain = (index: number, what: string) => missing.push(`${file}:${lineOf(text, index)} ${what}`)
-    for (const { 0: words, 1: name = '', index } of text.matchAll(/\bnpm run ([\w:-]+)/g)) {
-      if (!(name in manifest.scripts)) complain(index, `"${words}": there is no such script in package.json`)
+    for (const { 0: match, 1: name = '', index } of text.matchAll(/\bnpm run ([\w:-]+)/g)) {
+      if (!(name in manifest.scripts)) complain(index, `"${match}": there is no such script in package.json`)
     }
     for (const { 1: name = '', index } of text.matchAll(/\bnpm (start|test)\b/g)) {
       if (!(name in manifest.scripts)) complain(index, `npm ${name}: there is no such script in package.json`)

@@ -9,8 +9,8 @@ import { IMPURE_MODULES, layerOf, MAY_IMPORT, PURE_LAYERS, trespass } from './la
 import { filesLike, ROOT, SOURCES, textOf } from './repository.ts'
 
 test('every source file belongs to a layer', () => {
-  const strangers = SOURCES.filter(file => layerOf(file) === undefined)
-  assert.deepEqual(strangers, [], 'add the folder to the table in test/repo/layers.ts, with what it may import')
+  const unassigned = SOURCES.filter(file => layerOf(file) === undefined)
+  assert.deepEqual(unassigned, [], 'add the folder to the table in test/repo/layers.ts, with what it may import')
 })
 
 test('every layer that is imported exists in the table', () => {

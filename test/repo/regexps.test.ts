@@ -39,9 +39,10 @@ function* hostileTexts(expression: RegExp, length: number): Generator<string> {
     return one === null ? undefined : CANDIDATES.find(character => one.test(character))
   }
   const characters = [...new Set(['a', '0', ' ', ...parts.flatMap(part => takenBy(part) ?? [])])].slice(0, 5)
-  const pumps = characters.flatMap(first => [first, ...characters.filter(second => second !== first).map(second => first + second)])
-  for (const pump of pumps)
-    for (const start of ['', ...characters]) for (const end of ['\u0000', '']) yield `${start}${pump.repeat(length / pump.length)}${end}`
+  const fillers = characters.flatMap(first => [first, ...characters.filter(second => second !== first).map(second => first + second)])
+  for (const filler of fillers)
+    for (const start of ['', ...characters])
+      for (const end of ['\u0000', '']) yield `${start}${filler.repeat(length / filler.length)}${end}`
 }
 
 const CANDIDATES = Array.from({ length: 0x17f }, (_, code) => String.fromCharCode(code)).sort(

@@ -1,9 +1,9 @@
 // Finds the regular expressions that are written in a source text.
 
-const WORDS_BEFORE: ReadonlySet<string> = new Set(['return', 'typeof', 'case', 'in', 'of', 'void', 'await', 'yield'])
+const KEYWORDS_BEFORE: ReadonlySet<string> = new Set(['return', 'typeof', 'case', 'in', 'of', 'void', 'await', 'yield'])
 const SKIPPED = /\/\/.*|\/\*[\s\S]*?\*\/|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"/y
 const LITERAL = /\/((?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\[\n])+)\/([a-z]*)/y
-const WORD = /[\p{L}\p{N}_$]+/uy
+const IDENTIFIER = /[\p{L}\p{N}_$]+/uy
 
 /** The regular expressions of a file, in their order. What stands in a template's text is none; what stands in its braces may be. */
 export function regexpsIn(source: string): readonly RegExp[] {
@@ -40,9 +40,9 @@ export function regexpsIn(source: string): readonly RegExp[] {
       if (!skipped[0].startsWith('/')) before = "'"
       continue
     }
-    const word = take(WORD)
-    if (word !== null) {
-      before = word[0]
+    const identifier = take(IDENTIFIER)
+    if (identifier !== null) {
+      before = identifier[0]
       continue
     }
     if (character === '/' && isOperand(before)) {
@@ -63,5 +63,5 @@ export function regexpsIn(source: string): readonly RegExp[] {
 
 /** Whether something to compute with comes next, and no division. */
 function isOperand(before: string): boolean {
-  return before === '' || WORDS_BEFORE.has(before) || /^[(,=:[!&|?{};>+~<*%^-]$/.test(before)
+  return before === '' || KEYWORDS_BEFORE.has(before) || /^[(,=:[!&|?{};>+~<*%^-]$/.test(before)
 }

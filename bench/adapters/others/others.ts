@@ -1,4 +1,4 @@
-import { NotInstalled } from '../../harness/refusals.ts'
+import { NotInstalled } from '../../harness/errors.ts'
 import type { Readings } from '../contender.ts'
 
 export interface Other {

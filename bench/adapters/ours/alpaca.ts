@@ -3,14 +3,14 @@ import { dispatch, SinkTables } from '../../../packages/brokers/src/alpaca/marke
 import { AlpacaStream } from '../../../packages/brokers/src/alpaca/session.ts'
 import { UnknownValueCounter } from '../../../packages/brokers/src/kit/unknown-values.ts'
 import type { Readings } from '../contender.ts'
-import { amount, digits, fixtureOf, type Kinds, variations } from '../messages.ts'
+import { amount, digits, fixtureOf, type KindTexts, variations } from '../messages.ts'
 import { Counter, orders } from './counter.ts'
 import { never, STILL, still } from './still.ts'
 
 const SYMBOL = 'AAPL'
 
 /** An execution of `trade_updates`, a trade and a quote of the stock stream; the last two as lists of one, as they come when little is going on. */
-export function alpacaMessages(): Kinds {
+export function alpacaMessages(): KindTexts {
   const { body: execution } = Object(fixtureOf('alpaca', 'stream.partial'))
   const { body: items } = Object(fixtureOf('alpaca', 'market.stream'))
   const [trade, quote] = ['t', 'q'].map(kind => items.find((item: { T: string }) => item.T === kind))

@@ -14,7 +14,7 @@ const clock: Clock = {
   nextTurn: () => never()
 }
 
-const say = (message: string, fields?: unknown) => {
+const fail = (message: string, fields?: unknown) => {
   throw new Error(`an adapter complained: ${message} ${JSON.stringify(fields)}`)
 }
 
@@ -22,8 +22,8 @@ const say = (message: string, fields?: unknown) => {
 export const STILL: BrokerDeps = {
   clock,
   fraction: () => 0.5,
-  log: { debug: () => undefined, info: () => undefined, warn: say, error: say },
-  meter: { count: name => say(name), observe: () => undefined }
+  log: { debug: () => undefined, info: () => undefined, warn: fail, error: fail },
+  meter: { count: name => fail(name), observe: () => undefined }
 }
 
 export function never(): Promise<never> {

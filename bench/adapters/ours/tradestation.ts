@@ -7,7 +7,7 @@ import { OrdersStream } from '../../../packages/brokers/src/tradestation/orders-
 import { parseOrder } from '../../../packages/brokers/src/tradestation/parse-order.ts'
 import { parseLine } from '../../../packages/brokers/src/tradestation/stream.ts'
 import type { Readings } from '../contender.ts'
-import { amount, COUNT, digits, fixtureOf, type Kinds, variations } from '../messages.ts'
+import { amount, COUNT, digits, fixtureOf, type KindTexts, variations } from '../messages.ts'
 import { orders } from './counter.ts'
 import { never, STILL, still } from './still.ts'
 
@@ -15,7 +15,7 @@ const ACCOUNT = '11111111'
 const TIME = Date.UTC(2026, 10, 20, 15)
 
 /** A line of the order stream, and of the quote stream one that tells a new bid and one from which a trade is seen. */
-export function tradestationMessages(): Kinds {
+export function tradestationMessages(): KindTexts {
   const { Orders: list } = Object(Object(fixtureOf('tradestation', 'orders')).body)
   const [, bid, last] = Object(Object(fixtureOf('tradestation', 'market.quotes')).body)
   return {

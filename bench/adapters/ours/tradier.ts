@@ -6,7 +6,7 @@ import { dispatch, newSymbolSinks } from '../../../packages/brokers/src/tradier/
 import { parseOrder, parseOrders } from '../../../packages/brokers/src/tradier/orders.ts'
 import { TradierStream } from '../../../packages/brokers/src/tradier/session.ts'
 import type { Readings } from '../contender.ts'
-import { amount, fixtureOf, type Kinds, variations } from '../messages.ts'
+import { amount, fixtureOf, type KindTexts, variations } from '../messages.ts'
 import { Counter, orders } from './counter.ts'
 import { never, STILL } from './still.ts'
 
@@ -20,7 +20,7 @@ function written(name: string): string {
 }
 
 /** An event of the account stream, a trade (`timesale`) and a quote of the market stream. */
-export function tradierMessages(): Kinds {
+export function tradierMessages(): KindTexts {
   const [quote, trade] = written('market.frames')
     .split('\n')
     .slice(0, 2)

@@ -3,65 +3,65 @@ import { TradeChecks } from './trade-checks.ts'
 
 const ANSWER_MS = 60_000
 /** Below the burst that the service takes. */
-const ASKED_AT_ONCE = 100
+const SUBSCRIBED_AT_ONCE = 100
 
-export interface Asked {
+export interface Subscription {
   readonly channel: string
   readonly symbol: string
 }
 
 /** Called for each trade; the bytes are used for others afterwards. */
-export type HearUpdate = (bytes: Buffer, start: number, end: number) => void
+export type UpdateHandler = (bytes: Buffer, start: number, end: number) => void
 
 /** One client of the market data stream: authenticates and subscribes as any client does, then hands every trade on. */
 export class MarketClient implements Disposable {
   readonly #socket: RawSocket
   readonly #answers = new Map<string, Record<string, unknown>>()
-  #trouble: string | null = null
+  #failure: string | null = null
   #stirred: () => void = () => undefined
 
   private constructor(url: string, opened: RawSocket) {
     this.#socket = opened
     void opened.closed.then(code => {
-      this.#trouble ??= `${url} closed the session with ${code}`
+      this.#failure ??= `${url} closed the session with ${code}`
       this.#stirred()
     })
   }
 
   /** @param token of a connection; null where the other side is a floor, which asks for none */
-  static async open(url: string, token: string | null, hearUpdate: HearUpdate): Promise<MarketClient> {
+  static async open(url: string, token: string | null, onUpdate: UpdateHandler): Promise<MarketClient> {
     const early: string[] = []
     let client: MarketClient | null = null
     const socket = await RawSocket.open({
       url,
-      hear(bytes, start, end) {
-        if (TradeChecks.isTrade(bytes, start)) return hearUpdate(bytes, start, end)
+      onMessage(bytes, start, end) {
+        if (TradeChecks.isTrade(bytes, start)) return onUpdate(bytes, start, end)
         const text = bytes.toString('utf8', start, end)
         if (client === null) early.push(text)
-        else client.#hear(text)
+        else client.#onMessage(text)
       }
     })
     client = new MarketClient(url, socket)
-    for (const text of early) client.#hear(text)
+    for (const text of early) client.#onMessage(text)
     if (token !== null) {
-      client.#say({ action: 'authenticate', access_token: token, request_id: 'hello' })
+      client.#send({ action: 'authenticate', access_token: token, request_id: 'hello' })
       await client.#answered('hello')
     }
     return client
   }
 
   /** What went wrong beyond what was asked: an error nobody asked for, the end of the session. */
-  get trouble(): string | null {
-    return this.#trouble
+  get failure(): string | null {
+    return this.#failure
   }
 
   /** Gives the `sub_id` of each, in order. @throws Error with the service's words when it refused one */
-  async subscribe(asked: readonly Asked[]): Promise<readonly number[]> {
+  async subscribe(subscriptions: readonly Subscription[]): Promise<readonly number[]> {
     const subIds: number[] = []
-    for (let from = 0; from < asked.length; from += ASKED_AT_ONCE) {
-      const some = asked.slice(from, from + ASKED_AT_ONCE)
+    for (let from = 0; from < subscriptions.length; from += SUBSCRIBED_AT_ONCE) {
+      const some = subscriptions.slice(from, from + SUBSCRIBED_AT_ONCE)
       some.forEach((one, index) => {
-        this.#say({ action: 'subscribe', ...one, request_id: `subscribe ${from + index}` })
+        this.#send({ action: 'subscribe', ...one, request_id: `subscribe ${from + index}` })
       })
       for (const index of some.keys()) subIds.push(Number((await this.#answered(`subscribe ${from + index}`)).sub_id))
     }
@@ -72,14 +72,14 @@ export class MarketClient implements Disposable {
     this.#socket[Symbol.dispose]()
   }
 
-  #say(message: object): void {
+  #send(message: object): void {
     this.#socket.send(JSON.stringify(message))
   }
 
-  #hear(text: string): void {
+  #onMessage(text: string): void {
     const message = Object(JSON.parse(text))
     if (typeof message.request_id === 'string') this.#answers.set(message.request_id, message)
-    else this.#trouble ??= text
+    else this.#failure ??= text
     this.#stirred()
   }
 
@@ -92,7 +92,7 @@ export class MarketClient implements Disposable {
         if (answer.type === 'error') throw new Error(`the service refused: ${JSON.stringify(answer)}`)
         return answer
       }
-      if (this.#trouble !== null) throw new Error(this.#trouble)
+      if (this.#failure !== null) throw new Error(this.#failure)
       const { promise, resolve } = Promise.withResolvers<void>()
       const patience = setTimeout(resolve, deadline - performance.now())
       this.#stirred = resolve

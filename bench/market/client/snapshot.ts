@@ -1,5 +1,5 @@
 import { WebSocket } from 'ws'
-import type { SnapshotPlan, SnapshotTimes } from '../desk-questions.ts'
+import type { SnapshotPlan, SnapshotTimes } from '../driver-requests.ts'
 
 const ANSWER_MS = 60_000
 
@@ -7,10 +7,10 @@ const ANSWER_MS = 60_000
 export async function snapshotTimes(plan: SnapshotPlan, barsBeganAt: () => number | null): Promise<SnapshotTimes> {
   const ws = new WebSocket(plan.url, { perMessageDeflate: false, maxPayload: 64 * 1024 * 1024 })
   let firstAt: number | null = null
-  let isAsked = false
+  let isRequested = false
   ws.on('upgrade', ({ socket }) =>
     socket.on('data', () => {
-      if (isAsked) firstAt ??= performance.now()
+      if (isRequested) firstAt ??= performance.now()
     })
   )
   const next = () =>
@@ -27,18 +27,18 @@ export async function snapshotTimes(plan: SnapshotPlan, barsBeganAt: () => numbe
     ws.send(JSON.stringify({ action: 'authenticate', access_token: plan.token, request_id: 'hello' }))
     await next()
     barsBeganAt()
-    isAsked = true
-    const askedAt = performance.now()
+    isRequested = true
+    const requestedAt = performance.now()
     const { symbol, from, to } = plan
-    const asked = { action: 'snapshot', symbol, start_time: from, end_time: to, data_type: 'bars', interval: '1m', request_id: 'bars' }
-    ws.send(JSON.stringify(asked))
+    const request = { action: 'snapshot', symbol, start_time: from, end_time: to, data_type: 'bars', interval: '1m', request_id: 'bars' }
+    ws.send(JSON.stringify(request))
     const answer = await next()
     const lastAt = performance.now()
-    const houseAt = barsBeganAt()
+    const sandboxAt = barsBeganAt()
     if (answer.type !== 'snapshot_response' || !Array.isArray(answer.data))
       throw new Error(`no snapshot: ${JSON.stringify(answer).slice(0, 300)}`)
-    if (firstAt === null || houseAt === null) throw new Error('the house was not asked for the bars')
-    return { houseMs: houseAt - askedAt, firstMs: firstAt - askedAt, lastMs: lastAt - askedAt, bars: answer.data.length }
+    if (firstAt === null || sandboxAt === null) throw new Error('the house was not asked for the bars')
+    return { sandboxMs: sandboxAt - requestedAt, firstMs: firstAt - requestedAt, lastMs: lastAt - requestedAt, bars: answer.data.length }
   } finally {
     ws.terminate()
   }

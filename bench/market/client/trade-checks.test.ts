@@ -1,7 +1,7 @@
 // The checks that the throughput rests on: whatever is missing, doubled, out of order, altered or given to another subscription is found.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Trades } from '../house/trades.ts'
+import { Trades } from '../sandbox/trades.ts'
 import { TradeChecks } from './trade-checks.ts'
 
 const SYMBOLS = ['SPY', 'AAPL', 'KO']
@@ -19,24 +19,24 @@ function updateOf(number: number): string {
 }
 
 /** Some bytes of others before and after each, as in a socket's buffer. */
-function checked(updates: readonly string[]): { readonly checks: TradeChecks; readonly heard: readonly number[] } {
-  const heard: number[] = []
-  const checks = new TradeChecks(trades, SUB_IDS, number => heard.push(number))
+function checked(updates: readonly string[]): { readonly checks: TradeChecks; readonly received: readonly number[] } {
+  const received: number[] = []
+  const checks = new TradeChecks(trades, SUB_IDS, number => received.push(number))
   for (const update of updates) {
     const bytes = Buffer.from(`xx${update}"ts":"9999999999999999999","sub_id":"4"}`)
     assert.ok(TradeChecks.isTrade(bytes, 2))
-    checks.hear(bytes, 2, 2 + update.length)
+    checks.receive(bytes, 2, 2 + update.length)
   }
-  return { checks, heard }
+  return { checks, received }
 }
 
 const inOrder = Array.from({ length: COUNT }, (_, number) => updateOf(number))
 
 test('trades that come as they were told have no fault', () => {
-  const { checks, heard } = checked(inOrder)
+  const { checks, received } = checked(inOrder)
   assert.deepEqual([checks.faults, checks.first, checks.count], [0, null, COUNT])
   assert.deepEqual(
-    heard,
+    received,
     Array.from({ length: COUNT }, (_, number) => number)
   )
 })

@@ -1,4 +1,4 @@
-import type { Trades } from '../house/trades.ts'
+import type { Trades } from '../sandbox/trades.ts'
 
 const AT = Buffer.from('"ts":"')
 const SUB = Buffer.from('","sub_id":"')
@@ -10,7 +10,7 @@ const MICROS_DIGITS = 16
 const COMPARED_EVERY = 997
 
 /** Told of every update that is one of the trades. */
-export type HearTrade = (number: number) => void
+export type TradeHandler = (number: number) => void
 
 /** Reads the trades of one session as they come: whether one is missing, doubled, out of order, altered, or given to the wrong subscription. */
 export class TradeChecks {
@@ -18,17 +18,17 @@ export class TradeChecks {
   readonly #symbols: number
   /** The next number due, by subscription. */
   readonly #due = new Map<number, number>()
-  readonly #hear: HearTrade
+  readonly #onTrade: TradeHandler
   #count = 0
   #faults = 0
   #first: string | null = null
 
   /** @param subscriptions the symbol's place of each subscription, by `sub_id` */
-  constructor(trades: Trades, subscriptions: ReadonlyMap<number, number>, hear: HearTrade) {
+  constructor(trades: Trades, subscriptions: ReadonlyMap<number, number>, onTrade: TradeHandler) {
     this.#trades = trades
     this.#symbols = subscriptions.size
-    for (const [subId, place] of subscriptions) this.#due.set(subId, place)
-    this.#hear = hear
+    for (const [subId, symbolIndex] of subscriptions) this.#due.set(subId, symbolIndex)
+    this.#onTrade = onTrade
   }
 
   /** Whether a message is a trade and not a word about the session. */
@@ -36,7 +36,7 @@ export class TradeChecks {
     return bytes[start + 2] === 0x70 && bytes[start + 3] === QUOTE
   }
 
-  hear(bytes: Buffer, start: number, end: number): void {
+  receive(bytes: Buffer, start: number, end: number): void {
     const at = bytes.indexOf(AT, start) + AT.length
     let micros = 0
     for (let index = at; index < at + MICROS_DIGITS; index += 1) micros = micros * 10 + (bytes[index] ?? 0) - ZERO
@@ -49,7 +49,7 @@ export class TradeChecks {
     this.#due.set(subId, number + this.#symbols)
     this.#count += 1
     if (number % COMPARED_EVERY === 0) this.#compare(number, bytes.toString('latin1', start, end))
-    this.#hear(number)
+    this.#onTrade(number)
   }
 
   /** Trades that came. */
@@ -67,9 +67,9 @@ export class TradeChecks {
   }
 
   #compare(number: number, text: string): void {
-    const { sub_id: _, ...told } = Object(JSON.parse(text))
+    const { sub_id: _, ...received } = Object(JSON.parse(text))
     const expected = JSON.stringify(this.#trades.update(number))
-    if (JSON.stringify(told) !== expected) this.#fault(`${JSON.stringify(told)} came where ${expected} was due`)
+    if (JSON.stringify(received) !== expected) this.#fault(`${JSON.stringify(received)} came where ${expected} was due`)
   }
 
   #fault(what: string): void {

@@ -1,7 +1,7 @@
 import { dispatch } from '../../../packages/brokers/src/sandbox/market/items.ts'
 import { SinkTables } from '../../../packages/brokers/src/sandbox/market/sink-tables.ts'
 import type { TopicSink } from '../../../packages/core/src/ports/market.ts'
-import { NotInstalled } from '../../harness/refusals.ts'
+import { NotInstalled } from '../../harness/errors.ts'
 import type { Messages } from './messages.ts'
 
 /** Reads one message from its text to what a program goes on with. Gives how many events it held. */
@@ -20,20 +20,20 @@ const TOGETHER = 20
 /** Who reads trades, and who reads books. @throws Error saying what to install when the others are not there */
 export async function contenders({
   coinbase,
-  house
+  sandbox
 }: Messages): Promise<{ readonly trades: readonly Contender[]; readonly books: readonly Contender[] }> {
   const { tardis, ccxt } = await others()
   const framed = (items: readonly string[]) => items.map((item, index) => frame(index + 1, item))
   const ours = { name: 'the sandbox adapter', read: adapter() }
   return {
     trades: [
-      { ...ours, texts: framed(house.trades) },
-      { ...ours, name: `the sandbox adapter, ${TOGETHER} to a message`, texts: together(house.trades) },
+      { ...ours, texts: framed(sandbox.trades) },
+      { ...ours, name: `the sandbox adapter, ${TOGETHER} to a message`, texts: together(sandbox.trades) },
       { name: 'tardis-dev', texts: coinbase.trades, read: mapped(tardis.normalizeTrades('coinbase', new Date())) },
       { name: 'ccxt', texts: coinbase.trades, read: ccxtTrades(ccxt) }
     ],
     books: [
-      { ...ours, texts: framed(house.books) },
+      { ...ours, texts: framed(sandbox.books) },
       { name: 'tardis-dev', texts: coinbase.books, read: mapped(tardis.normalizeBookChanges('coinbase', new Date())) },
       { name: 'ccxt', texts: coinbase.books, read: ccxtBooks(ccxt) }
     ]

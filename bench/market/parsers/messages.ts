@@ -5,14 +5,14 @@ import { Chance } from '../../../packages/testkit/src/crash/index.ts'
 /** The same market events in two languages: as texts, one to a message. */
 export interface Messages {
   /** As Coinbase's public feed has them: `match`, and `snapshot` of ten levels a side. */
-  readonly coinbase: Kinds
+  readonly coinbase: KindTexts
   /** As the sandbox's market stream has them. */
-  readonly house: Kinds
+  readonly sandbox: KindTexts
   /** Where they are from, in words. */
   readonly origin: string
 }
 
-export interface Kinds {
+export interface KindTexts {
   readonly trades: readonly string[]
   readonly books: readonly string[]
 }
@@ -42,7 +42,7 @@ export async function messagesFrom(folder: string | null): Promise<Messages> {
         JSON.stringify({ type: 'snapshot', product_id: PRODUCT, asks, bids, time: timeOf(at) })
       )
     },
-    house: {
+    sandbox: {
       trades: prints.map(({ at, price, size }) =>
         JSON.stringify({ t: 'trade', s: SYMBOL, p: price, z: size, x: 'COINBASE', at: `${at}000`, k: 'all' })
       ),

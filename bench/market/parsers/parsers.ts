@@ -6,7 +6,7 @@ import { messagesFrom } from './messages.ts'
 export interface ParsersOptions {
   readonly seconds: number
   readonly recorded: string | null
-  readonly tell: (figure: Figure) => void
+  readonly record: (figure: Figure) => void
 }
 
 const ROUNDS = 5
@@ -14,7 +14,7 @@ const WARM_MS = 500
 const ROUND_MS_LEAST = 100
 
 /** The adapter's parser beside those that others would use, on the same trades and books: from a message's text to a record, in turns. */
-export async function parsers({ seconds, recorded, tell }: ParsersOptions): Promise<void> {
+export async function parsers({ seconds, recorded, record }: ParsersOptions): Promise<void> {
   const messages = await messagesFrom(recorded)
   const { trades, books } = await contenders(messages)
   const roundMs = Math.max(ROUND_MS_LEAST, (seconds * 1_000) / ROUNDS / 5)
@@ -30,7 +30,12 @@ export async function parsers({ seconds, recorded, tell }: ParsersOptions): Prom
     contending.forEach(({ name }, index) => {
       const rate = median(rates[index] ?? [])
       const beside = index === 0 ? messages.origin : `× ${(rate / ours).toFixed(2)}`
-      tell({ what: `${what} read by ${name}`, found: `${Math.round(rate).toLocaleString('en')} /s (${beside})`, target: '', reached: null })
+      record({
+        what: `${what} read by ${name}`,
+        found: `${Math.round(rate).toLocaleString('en')} /s (${beside})`,
+        target: '',
+        reached: null
+      })
     })
   }
 }

@@ -1,9 +1,9 @@
-import { type Place, placeOf, userNumber } from './update.ts'
+import { readFields, type UpdateFields, userNumber } from './update.ts'
 
 /** Whether a session's updates come in order and without a hole, for each of its users. */
 export class Checks {
   readonly #next = new Map<number, number>()
-  readonly #place: Place = { seq: 0, userAt: 0, userEnd: 0 }
+  readonly #fields: UpdateFields = { seq: 0, userAt: 0, userEnd: 0 }
   #faults = 0
   #first: string | null = null
 
@@ -14,16 +14,16 @@ export class Checks {
     for (const [user, seq] of startsAfter) if (!this.#next.has(user)) this.#next.set(user, seq + 1)
   }
 
-  hear(bytes: Uint8Array, start: number): void {
-    const place = this.#place
-    placeOf(bytes, start, place)
-    const user = userNumber(bytes, place)
+  receive(bytes: Uint8Array, start: number): void {
+    const fields = this.#fields
+    readFields(bytes, start, fields)
+    const user = userNumber(bytes, fields)
     const due = this.#next.get(user)
-    if (due !== undefined && due !== place.seq) {
+    if (due !== undefined && due !== fields.seq) {
       this.#faults += 1
-      this.#first ??= `user ${user}: seq ${place.seq} came where ${due} was due`
+      this.#first ??= `user ${user}: seq ${fields.seq} came where ${due} was due`
     }
-    this.#next.set(user, place.seq + 1)
+    this.#next.set(user, fields.seq + 1)
   }
 
   /** The newest `seq` of each user, by the user's number. */

@@ -2,7 +2,7 @@
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { answering } from '../../harness/workers.ts'
-import type { ClientQuestions } from '../fanout/questions.ts'
+import type { ClientRequests } from '../fanout/requests.ts'
 import { Checks } from './checks.ts'
 import { Session, type SessionPlan } from './session.ts'
 import { sharedNow } from './stamps.ts'
@@ -20,7 +20,7 @@ interface Counter {
 const counters: Counter[] = []
 let total = 0
 
-answering<ClientQuestions>({
+answering<ClientRequests>({
   async open(plans) {
     for (let from = 0; from < plans.length; from += OPENED_AT_ONCE) {
       await Promise.all(plans.slice(from, from + OPENED_AT_ONCE).map(open))
@@ -31,9 +31,9 @@ answering<ClientQuestions>({
     const { user, system } = process.cpuUsage()
     return { updates: total, at: sharedNow(), cpuMs: (user + system) / 1_000 }
   },
-  async settle(owed) {
+  async settle(expected) {
     const until = sharedNow() + SETTLE_MS
-    while (counters.some(({ updates }, index) => updates < (owed[index] ?? 0)) && sharedNow() < until) await pause(10)
+    while (counters.some(({ updates }, index) => updates < (expected[index] ?? 0)) && sharedNow() < until) await pause(10)
     // Whatever is one too many comes soon after.
     await pause(50)
     const checked = counters.flatMap(({ checks }) => checks ?? [])
@@ -53,7 +53,7 @@ async function open(plan: SessionPlan): Promise<void> {
   const session = await Session.open(plan, (bytes, start) => {
     counter.updates += 1
     total += 1
-    checks?.hear(bytes, start)
+    checks?.receive(bytes, start)
   })
   void session.closed.then(code => process.stderr.write(`a session was closed with ${code}\n`))
 }

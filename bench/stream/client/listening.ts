@@ -1,14 +1,14 @@
 /** The client of the pipeline's measurement: a platform's session, and beside it somebody who listens to the broker's own streams. */
 
 import { answering } from '../../harness/workers.ts'
-import { tokenOf } from '../house/rest.ts'
+import { tokenOf } from '../sandbox/rest.ts'
 import { Checks } from './checks.ts'
 import { RawSocket } from './raw-socket.ts'
 import { Session, type SessionPlan } from './session.ts'
 import { Stamps, sharedNow } from './stamps.ts'
 import { userNumber } from './update.ts'
 
-export interface Heard {
+export interface Received {
   /** Updates since the session was opened. */
   readonly updates: number
   /** Of the updates expected: how many came. */
@@ -26,22 +26,22 @@ export interface Latencies {
   readonly spanMs: number
 }
 
-export type ListeningQuestions = {
+export type ListenerRequests = {
   readonly open: { readonly input: SessionPlan; readonly output: null }
   /** Listens to the streams of the first logins of the house. */
-  readonly direct: { readonly input: { readonly houseUrl: string; readonly logins: number }; readonly output: null }
+  readonly direct: { readonly input: { readonly sandboxUrl: string; readonly logins: number }; readonly output: null }
   /** Tells the house from now on how many updates have come. */
-  readonly pace: { readonly input: { readonly houseUrl: string }; readonly output: null }
+  readonly pace: { readonly input: { readonly sandboxUrl: string }; readonly output: null }
   /** So many stamped updates are to come. */
   readonly expect: { readonly input: number; readonly output: null }
-  readonly heard: { readonly input: null; readonly output: Heard }
+  readonly received: { readonly input: null; readonly output: Received }
   /** The newest `seq` that came of each user, by the user's number. */
   readonly newest: { readonly input: null; readonly output: ReadonlyMap<number, number> }
   readonly latencies: { readonly input: null; readonly output: Latencies }
 }
 
 /** A login that nothing is told of. */
-const NOBODY = 1_000_000
+const UNUSED_LOGIN = 1_000_000
 
 const checks = new Checks()
 let updates = 0
@@ -50,27 +50,27 @@ let isListening = false
 let pacer: RawSocket | null = null
 let isDue = false
 
-answering<ListeningQuestions>({
+answering<ListenerRequests>({
   async open(plan) {
     const session = await Session.open(plan, (bytes, start, end) => {
       updates += 1
-      checks.hear(bytes, start)
-      service.hear(bytes, start, end, sharedNow())
-      if (pacer !== null) tellSeen(pacer)
+      checks.receive(bytes, start)
+      service.receive(bytes, start, end, sharedNow())
+      if (pacer !== null) reportSeen(pacer)
     })
     checks.begin(numbersOf(session.startsAfter))
     void session.closed.then(code => process.stderr.write(`the session was closed with ${code}\n`))
     return null
   },
-  async direct({ houseUrl, logins }) {
+  async direct({ sandboxUrl, logins }) {
     isListening = true
     for (let login = 0; login < logins; login += 1) {
-      await listen(houseUrl, login, (bytes, start, end) => direct.hear(bytes, start, end, sharedNow()))
+      await listen(sandboxUrl, login, (bytes, start, end) => direct.receive(bytes, start, end, sharedNow()))
     }
     return null
   },
-  async pace({ houseUrl }) {
-    pacer = await listen(houseUrl, NOBODY, () => undefined)
+  async pace({ sandboxUrl }) {
+    pacer = await listen(sandboxUrl, UNUSED_LOGIN, () => undefined)
     return null
   },
   expect(total) {
@@ -78,24 +78,28 @@ answering<ListeningQuestions>({
     direct = new Stamps(isListening ? total : 0)
     return null
   },
-  heard: () => ({ updates, came: service.came, faults: checks.faults, firstFault: checks.first }),
+  received: () => ({ updates, came: service.came, faults: checks.faults, firstFault: checks.first }),
   newest: () => checks.newest(),
   latencies: () => ({ service: service.latencies(), direct: direct.latencies(), spanMs: service.spanMs() })
 })
 
-async function listen(houseUrl: string, login: number, hear: (bytes: Buffer, start: number, end: number) => void): Promise<RawSocket> {
-  const socket = await RawSocket.open({ url: `${houseUrl.replace(/^http/, 'ws')}/stream/v1`, hear })
+async function listen(
+  sandboxUrl: string,
+  login: number,
+  onMessage: (bytes: Buffer, start: number, end: number) => void
+): Promise<RawSocket> {
+  const socket = await RawSocket.open({ url: `${sandboxUrl.replace(/^http/, 'ws')}/stream/v1`, onMessage })
   socket.send(JSON.stringify({ op: 'login', token: tokenOf(login) }))
   return socket
 }
 
 /** Once for all that came in a turn. */
-function tellSeen(house: RawSocket): void {
+function reportSeen(sandbox: RawSocket): void {
   if (isDue) return
   isDue = true
   setImmediate(() => {
     isDue = false
-    house.send(JSON.stringify({ op: 'saw', n: service.came }))
+    sandbox.send(JSON.stringify({ op: 'saw', n: service.came }))
   })
 }
 

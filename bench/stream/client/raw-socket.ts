@@ -2,13 +2,13 @@ import { randomBytes } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
 
 /** Called with the place of each text message in `bytes`, which are used for others afterwards. */
-export type Hear = (bytes: Buffer, start: number, end: number) => void
+export type MessageHandler = (bytes: Buffer, start: number, end: number) => void
 
 export interface RawSocketOptions {
   readonly url: string
   /** Address to come from; any of 127.0.0.0/8 on the machine itself. */
   readonly localAddress?: string
-  readonly hear: Hear
+  readonly onMessage: MessageHandler
 }
 
 /** The most that is kept of a message that has not come to its end. */
@@ -27,16 +27,16 @@ const readInto = scratch.subarray(HELD_MAX)
  */
 export class RawSocket implements Disposable {
   readonly #socket: Socket
-  readonly #hear: Hear
+  readonly #onMessage: MessageHandler
   readonly #opened = Promise.withResolvers<void>()
   readonly #closed = Promise.withResolvers<number>()
   #held: Buffer | null = null
   #isOpen = false
   #code = 1006
 
-  private constructor({ url, localAddress, hear }: RawSocketOptions) {
+  private constructor({ url, localAddress, onMessage }: RawSocketOptions) {
     const { hostname, port, pathname, search } = new URL(url)
-    this.#hear = hear
+    this.#onMessage = onMessage
     this.#socket = connect({
       host: hostname,
       port: Number(port),
@@ -118,7 +118,7 @@ export class RawSocket implements Disposable {
       const next = at + head + size
       if (next > end) break
       const opcode = (scratch[at] ?? 0) & 15
-      if (opcode === 1) this.#hear(scratch, at + head, next)
+      if (opcode === 1) this.#onMessage(scratch, at + head, next)
       else if (opcode === 8) this.#code = size >= 2 ? scratch.readUInt16BE(at + head) : 1005
       at = next
     }

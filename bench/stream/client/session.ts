@@ -16,14 +16,14 @@ export interface Subscription {
 }
 
 /** Called for each update; the bytes are used for others afterwards. */
-export type HearUpdate = (bytes: Buffer, start: number, end: number) => void
+export type UpdateHandler = (bytes: Buffer, start: number, end: number) => void
 
 const ANSWER_MS = 30_000
 
 /** One client of a measurement: authenticates and subscribes as any client does, then hands every update on. */
 export class Session implements Disposable {
   readonly #socket: RawSocket
-  readonly #heard = new Map<string, number>()
+  readonly #counts = new Map<string, number>()
   /** The `seq` after which each user's updates come. */
   readonly startsAfter = new Map<string, number>()
   #refusal: string | null = null
@@ -34,21 +34,21 @@ export class Session implements Disposable {
   }
 
   /** Resolves once everything asked for was answered. @throws Error with the service's words when it refused something. */
-  static async open({ url, localAddress, subscription }: SessionPlan, hearUpdate: HearUpdate): Promise<Session> {
+  static async open({ url, localAddress, subscription }: SessionPlan, onUpdate: UpdateHandler): Promise<Session> {
     let session: Session | null = null
     const early: string[] = []
     const socket = await RawSocket.open({
       url,
       localAddress,
-      hear(bytes, start, end) {
-        if (isUpdate(bytes, start)) return hearUpdate(bytes, start, end)
+      onMessage(bytes, start, end) {
+        if (isUpdate(bytes, start)) return onUpdate(bytes, start, end)
         const text = bytes.toString('utf8', start, end)
         if (session === null) early.push(text)
-        else session.#hear(text)
+        else session.#onMessage(text)
       }
     })
     session = new Session(socket)
-    for (const text of early) session.#hear(text)
+    for (const text of early) session.#onMessage(text)
     if (subscription !== null) await session.#subscribe(subscription)
     return session
   }
@@ -58,7 +58,7 @@ export class Session implements Disposable {
     return this.#socket.closed
   }
 
-  say(message: object): void {
+  send(message: object): void {
     this.#socket.send(JSON.stringify(message))
   }
 
@@ -67,18 +67,18 @@ export class Session implements Disposable {
   }
 
   async #subscribe({ clientId, clientSecret, topics, userIds }: Subscription): Promise<void> {
-    this.say({ action: 'authenticate', client_id: clientId, client_secret: clientSecret })
+    this.send({ action: 'authenticate', client_id: clientId, client_secret: clientSecret })
     await this.#answers('auth_success', 1)
-    this.say({ action: 'subscribe', topics })
-    for (const userId of userIds) this.say({ action: 'subscribe_user', user_id: userId })
+    this.send({ action: 'subscribe', topics })
+    for (const userId of userIds) this.send({ action: 'subscribe_user', user_id: userId })
     await this.#answers('subscribed', 1)
     await this.#answers('user_subscribed', userIds.length)
   }
 
-  #hear(text: string): void {
+  #onMessage(text: string): void {
     const message = Object(JSON.parse(text))
     const type = String(message.type)
-    this.#heard.set(type, (this.#heard.get(type) ?? 0) + 1)
+    this.#counts.set(type, (this.#counts.get(type) ?? 0) + 1)
     if (type === 'user_subscribed') this.startsAfter.set(String(message.user_id), Number(message.seq))
     if (['auth_error', 'subscription_failed', 'error', 'user_unsubscribed'].includes(type)) this.#refusal ??= text
     this.#stirred?.()
@@ -86,11 +86,11 @@ export class Session implements Disposable {
 
   async #answers(type: string, count: number): Promise<void> {
     const patience = AbortSignal.timeout(ANSWER_MS)
-    while ((this.#heard.get(type) ?? 0) < count) {
+    while ((this.#counts.get(type) ?? 0) < count) {
       if (this.#refusal !== null) throw new Error(`the service refused: ${this.#refusal}`)
       const { promise, resolve, reject } = Promise.withResolvers<void>()
       this.#stirred = resolve
-      const giveUp = () => reject(new Error(`${this.#heard.get(type) ?? 0} of ${count} ${type} came within ${ANSWER_MS} ms`))
+      const giveUp = () => reject(new Error(`${this.#counts.get(type) ?? 0} of ${count} ${type} came within ${ANSWER_MS} ms`))
       patience.addEventListener('abort', giveUp, { once: true })
       void this.closed.then(code => reject(new Error(`the service closed the session with ${code}`)))
       await promise.finally(() => patience.removeEventListener('abort', giveUp))

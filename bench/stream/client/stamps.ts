@@ -26,7 +26,7 @@ export class Stamps {
     return this.#came
   }
 
-  hear(bytes: Buffer, start: number, end: number, now: number): void {
+  receive(bytes: Buffer, start: number, end: number, now: number): void {
     let at = bytes.indexOf(MARK, start)
     if (at === -1 || at >= end) return
     at += MARK.length

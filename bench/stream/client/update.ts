@@ -13,7 +13,7 @@ export function isUpdate(bytes: Uint8Array, start: number): boolean {
   return first === O || first === B || (first === P && bytes[start + TYPE_AT + 2] === S)
 }
 
-export interface Place {
+export interface UpdateFields {
   seq: number
   /** Where the user's id begins. */
   userAt: number
@@ -21,20 +21,20 @@ export interface Place {
 }
 
 /** Reads an update's `seq` and finds its `user_id`. Into `place`, since millions of them are read. */
-export function placeOf(bytes: Uint8Array, start: number, place: Place): void {
+export function readFields(bytes: Uint8Array, start: number, fields: UpdateFields): void {
   let at = start + TYPE_AT
   while (bytes[at] !== QUOTE) at += 1
   at += AFTER_TYPE
   let seq = 0
   for (let byte = bytes[at]; byte !== undefined && byte !== COMMA; byte = bytes[++at]) seq = seq * 10 + byte - 0x30
-  place.seq = seq
-  place.userAt = at + AFTER_SEQ
-  for (at = place.userAt; bytes[at] !== QUOTE; ) at += 1
-  place.userEnd = at
+  fields.seq = seq
+  fields.userAt = at + AFTER_SEQ
+  for (at = fields.userAt; bytes[at] !== QUOTE; ) at += 1
+  fields.userEnd = at
 }
 
 /** The number that the ids of a measurement's users end in. */
-export function userNumber(bytes: Uint8Array, { userAt, userEnd }: Place): number {
+export function userNumber(bytes: Uint8Array, { userAt, userEnd }: UpdateFields): number {
   let number = 0
   for (let at = userAt; at < userEnd; at += 1) {
     const digit = (bytes[at] ?? 0) - 0x30

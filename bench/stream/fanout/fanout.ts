@@ -5,8 +5,8 @@ import { median } from '../../harness/stats.ts'
 import { startWorker, type Worker } from '../../harness/workers.ts'
 import type { SessionPlan } from '../client/session.ts'
 import { userName } from '../client/update.ts'
-import type { ClientQuestions, ServerOptions, ServerQuestions } from './questions.ts'
-import { eventsPerTurn, owed, SHAPES, type Shape, sessionsOf, watchersOfUser } from './shapes.ts'
+import type { ClientRequests, ServerOptions, ServerRequests } from './requests.ts'
+import { eventsPerTick, expectedUpdates, SHAPES, type Shape, sessionsOf, watchersOfUser } from './shapes.ts'
 
 const BYTES = 200
 const WARM_MS = 700
@@ -22,7 +22,7 @@ export interface FanoutOptions {
   readonly seconds: number
   /** Node's own, for the servers: profiling, say. */
   readonly flags: readonly string[]
-  readonly tell: (figure: Figure) => void
+  readonly record: (figure: Figure) => void
 }
 
 /**
@@ -30,7 +30,7 @@ export interface FanoutOptions {
  * own in another process; the same sessions, users, bytes and turns. In rounds, because the machine is shared: what counts are the ratios
  * within a round.
  */
-export async function fanout({ seconds, flags, tell }: FanoutOptions): Promise<void> {
+export async function fanout({ seconds, flags, record }: FanoutOptions): Promise<void> {
   for (const shape of SHAPES) {
     await using parts = new AsyncDisposableStack()
     const sides = new Map<How, Side>()
@@ -39,13 +39,13 @@ export async function fanout({ seconds, flags, tell }: FanoutOptions): Promise<v
     for (let round = 0; round < ROUNDS; round += 1) {
       for (const [how, side] of sides) found.get(how)?.push(await measure(side, seconds / ROUNDS))
     }
-    report(shape, found, sides.get('orders')?.bytes ?? 0, tell)
+    report(shape, found, sides.get('orders')?.bytes ?? 0, record)
   }
 }
 
 interface Side {
-  readonly server: Worker<ServerQuestions>
-  readonly client: Worker<ClientQuestions>
+  readonly server: Worker<ServerRequests>
+  readonly client: Worker<ClientRequests>
   readonly shape: Shape
   readonly how: How
   readonly bytes: number
@@ -54,8 +54,8 @@ interface Side {
 async function open(parts: AsyncDisposableStack, shape: Shape, how: How, flags: readonly string[]): Promise<Side> {
   const isFloor = how === 'gathered' || how === 'plain'
   const path = isFloor ? 'bench/stream/fanout/floor.ts' : 'bench/stream/fanout/service.ts'
-  const server = parts.use(startWorker<ServerQuestions>(path, flags))
-  const client = parts.use(startWorker<ClientQuestions>('bench/stream/client/counting.ts'))
+  const server = parts.use(startWorker<ServerRequests>(path, flags))
+  const client = parts.use(startWorker<ClientRequests>('bench/stream/client/counting.ts'))
   const { url, bytes, clients } = await server.ask('open', { shape: shape.name, bytes: BYTES, how })
   const plans = sessionsOf(shape).map(({ platform, users }, index): SessionPlan => {
     const known = clients?.[platform]
@@ -83,7 +83,7 @@ async function measure({ server, client, shape, how }: Side, seconds: number): P
   await pause(1_000 * seconds)
   const [after, endedMs] = [await client.ask('count', null), serverMs()]
   const events = await server.ask('stop', null)
-  const expected = owed(sessionsOf(shape), events)
+  const expected = expectedUpdates(sessionsOf(shape), events)
   const { updates, checked, faults, firstFault } = await client.ask('settle', expected)
   const short = updates.findIndex((count, index) => count !== expected[index])
   if (short !== -1) throw new Error(`${how}: session ${short} received ${updates[short]} of the ${expected[short]} updates it was owed`)
@@ -99,7 +99,7 @@ async function measure({ server, client, shape, how }: Side, seconds: number): P
   }
 }
 
-function report(shape: Shape, found: ReadonlyMap<How, readonly Measured[]>, orderBytes: number, tell: FanoutOptions['tell']): void {
+function report(shape: Shape, found: ReadonlyMap<How, readonly Measured[]>, orderBytes: number, record: FanoutOptions['record']): void {
   const rates = (how: How) => (found.get(how) ?? []).map(({ perSecond }) => perSecond)
   const ratio = (a: How, b: How) => median(rates(a).map((rate, round) => rate / (rates(b)[round] ?? Number.NaN)))
   const [share, factor] = [ratio('service', 'gathered'), ratio('service', 'plain')]
@@ -107,27 +107,27 @@ function report(shape: Shape, found: ReadonlyMap<How, readonly Measured[]>, orde
   const each = (of: (one: Measured) => number, written: (value: number) => string) =>
     SERVERS.map(how => `${how} ${written(median((found.get(how) ?? []).map(of)))}`).join(', ')
   const name = `Fan-out to ${shape.what}`
-  tell({
+  record({
     what: `${name}, ${BYTES} bytes, beside gathered frames`,
     found: `${(100 * share).toFixed(0)} % (${count('service')} of ${count('gathered')} /s)`,
     target: `at least ${100 * SHARE_MIN} %`,
     reached: share >= SHARE_MIN
   })
-  tell({
+  record({
     what: `${name}, beside a plain send for each`,
     found: `× ${factor.toFixed(1)} (${count('plain')} /s)`,
     target: `at least × ${FACTOR_MIN}`,
     reached: factor >= FACTOR_MIN
   })
-  tell({
+  record({
     what: `${name}, real order records of ${orderBytes} bytes`,
     found: `${count('orders')} /s`,
     target: '',
     reached: null
   })
-  const turn = `${watchersOfUser(shape)} deliveries an event, ${eventsPerTurn(shape)} events a turn`
-  tell({
-    what: `${name}, processor time of a delivery (${turn})`,
+  const load = `${watchersOfUser(shape)} deliveries an event, ${eventsPerTick(shape)} events a turn`
+  record({
+    what: `${name}, processor time of a delivery (${load})`,
     found: each(
       one => one.serverMicros,
       micros => `${micros.toFixed(2)} µs`
@@ -135,7 +135,7 @@ function report(shape: Shape, found: ReadonlyMap<How, readonly Measured[]>, orde
     target: '',
     reached: null
   })
-  tell({
+  record({
     what: `${name}, the client’s part of its core`,
     found: each(
       one => one.clientBusy,

@@ -6,13 +6,13 @@ import { type WebSocket, WebSocketServer } from 'ws'
 import { answering } from '../../harness/workers.ts'
 import { userName } from '../client/update.ts'
 import { Producer } from './producer.ts'
-import type { ServerQuestions } from './questions.ts'
-import { eventsPerTurn, SmallUpdates, sessionsOf, shapeNamed, usersOf } from './shapes.ts'
+import type { ServerRequests } from './requests.ts'
+import { eventsPerTick, SmallUpdates, sessionsOf, shapeNamed, usersOf } from './shapes.ts'
 
 interface Reader {
   readonly ws: WebSocket
   readonly socket: Socket
-  owed: Buffer[]
+  pending: Buffer[]
 }
 
 interface Floor {
@@ -22,7 +22,7 @@ interface Floor {
 
 let floor: Floor | null = null
 
-answering<ServerQuestions>({
+answering<ServerRequests>({
   async open({ shape: name, bytes, how }) {
     const shape = shapeNamed(name)
     const sessions = sessionsOf(shape)
@@ -37,14 +37,16 @@ answering<ServerQuestions>({
       for (const session of watchers[user] ?? []) {
         const reader = readers.get(session)
         if (reader === undefined || frame === undefined) continue
-        reader.owed.push(frame)
+        reader.pending.push(frame)
         touched.add(reader)
       }
     }
     const flush = () => {
       for (const reader of touched) {
-        reader.socket.write(reader.owed.length === 1 && reader.owed[0] !== undefined ? reader.owed[0] : Buffer.concat(reader.owed))
-        reader.owed = []
+        reader.socket.write(
+          reader.pending.length === 1 && reader.pending[0] !== undefined ? reader.pending[0] : Buffer.concat(reader.pending)
+        )
+        reader.pending = []
       }
       touched.clear()
     }
@@ -52,8 +54,8 @@ answering<ServerQuestions>({
       for (const session of watchers[user] ?? []) readers.get(session)?.ws.send(updates[user] ?? '')
     }
     const sockets = () => [...readers.values()].map(({ socket }) => socket)
-    const common = { users: usersOf(shape), eventsPerTurn: eventsPerTurn(shape), sockets }
-    const producer = new Producer(how === 'plain' ? { ...common, produce: plain } : { ...common, produce: gather, turned: flush })
+    const common = { users: usersOf(shape), eventsPerTick: eventsPerTick(shape), sockets }
+    const producer = new Producer(how === 'plain' ? { ...common, produce: plain } : { ...common, produce: gather, onTickEnd: flush })
     floor = { url: await serve(readers), producer }
     return { url: floor.url, bytes, clients: null }
   },
@@ -73,7 +75,7 @@ async function serve(readers: Map<number, Reader>): Promise<string> {
   server.on('upgrade', (request, socket, head) => {
     sockets.handleUpgrade(request, socket, head, ws => {
       const session = Number(new URL(request.url ?? '', 'ws://floor').searchParams.get('session'))
-      readers.set(session, { ws, socket: request.socket, owed: [] })
+      readers.set(session, { ws, socket: request.socket, pending: [] })
       ws.on('close', () => readers.delete(session))
       ws.on('error', () => undefined)
     })

@@ -3,13 +3,13 @@ import type { Socket } from 'node:net'
 
 export interface ProducerOptions {
   readonly users: number
-  readonly eventsPerTurn: number
+  readonly eventsPerTick: number
   /** Whose buffers must be empty before the next turn. */
   readonly sockets: () => Iterable<Socket>
   /** Makes one event of the user. */
   readonly produce: (user: number) => void
   /** Called after the events of a turn. */
-  readonly turned?: () => void
+  readonly onTickEnd?: () => void
 }
 
 /** Neighbouring events are of users far apart, and every user has its turn. Prime, so that it fits any number of users. */
@@ -45,15 +45,15 @@ export class Producer {
   }
 
   async #run(): Promise<void> {
-    const { users, eventsPerTurn, produce, turned } = this.#options
+    const { users, eventsPerTick, produce, onTickEnd } = this.#options
     while (!this.#isOver) {
-      for (let made = 0; made < eventsPerTurn; made += 1) {
+      for (let made = 0; made < eventsPerTick; made += 1) {
         const user = this.#next
         this.#next = (this.#next + STRIDE) % users
         this.#events[user] = (this.#events[user] ?? 0) + 1
         produce(user)
       }
-      turned?.()
+      onTickEnd?.()
       await new Promise(setImmediate)
       await this.#drained()
     }

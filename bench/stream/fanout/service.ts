@@ -28,11 +28,11 @@ import { openKeys } from '../../../packages/server/src/vault/index.ts'
 import { scratch } from '../../harness/processes.ts'
 import { answering } from '../../harness/workers.ts'
 import { userName } from '../client/update.ts'
+import { CountingLog } from './counting-log.ts'
 import { orderEvents } from './orders.ts'
 import { Producer } from './producer.ts'
-import type { Client, ServerQuestions } from './questions.ts'
-import { eventsPerTurn, type Shape, SmallUpdates, shapeNamed, usersOf } from './shapes.ts'
-import { ToldLog } from './told-log.ts'
+import type { Client, ServerRequests } from './requests.ts'
+import { eventsPerTick, type Shape, SmallUpdates, shapeNamed, usersOf } from './shapes.ts'
 
 const PATH = '/stream'
 const MADE_AT_ONCE = 50
@@ -51,13 +51,13 @@ const bus = new LocalBus(log)
 const keys = openKeys({ masterKeys: null, dataDir: folder.path, create: true }, { clock, log })
 let producer: Producer | null = null
 
-answering<ServerQuestions>({
+answering<ServerRequests>({
   async open({ shape: name, bytes, how }) {
     const shape = shapeNamed(name)
     const deps = await openDeps()
-    const { clients, users } = await people(deps, shape)
-    const told = new ToldLog(users.map(({ userKey }) => userKey))
-    const { app } = application({ ...deps, store: { ...deps.store, events: told } }, new CredentialCache(deps.store, bus, clock))
+    const { clients, users } = await makeUsers(deps, shape)
+    const eventLog = new CountingLog(users.map(({ userKey }) => userKey))
+    const { app } = application({ ...deps, store: { ...deps.store, events: eventLog } }, new CredentialCache(deps.store, bus, clock))
     const eventOf = how === 'orders' ? orderEvents(ids) : smallEvents()
     // Small updates are written here instead of as the records they are not; framing them is the service's own way.
     const updates = new SmallUpdates(bytes)
@@ -66,13 +66,13 @@ answering<ServerQuestions>({
     const url = await serve(deps, app, stream)
     producer = new Producer({
       users: users.length,
-      eventsPerTurn: eventsPerTurn(shape),
+      eventsPerTick: eventsPerTick(shape),
       sockets: () => sockets,
       // As the desk publishes: an event at a time.
       produce(number) {
         const user = users[number]
         if (user === undefined) throw new Error(`no user ${number}`)
-        bus.publish({ type: 'events', userKey: user.userKey, events: [eventOf(user, told.next(number))] })
+        bus.publish({ type: 'events', userKey: user.userKey, events: [eventOf(user, eventLog.next(number))] })
       }
     })
     const [first] = users
@@ -103,7 +103,7 @@ async function openDeps(): Promise<Deps> {
 }
 
 /** Platforms and users, made as the operator and the REST API make them. */
-async function people(deps: Deps, shape: Shape): Promise<{ readonly clients: readonly Client[]; readonly users: readonly User[] }> {
+async function makeUsers(deps: Deps, shape: Shape): Promise<{ readonly clients: readonly Client[]; readonly users: readonly User[] }> {
   const clients: Client[] = []
   const platforms: Platform[] = []
   for (let number = 0; number < shape.platforms; number += 1) {

@@ -42,11 +42,11 @@ export function shapeNamed(name: string): Shape {
  * What a session is owed in a turn of the event loop. It stands for what happens while the turn before is being written, and decides how much
  * there is to gather: 20 updates of 200 bytes are a write of 4 KB. The floors and the service are given the very same turns.
  */
-const UPDATES_PER_TURN = 20
+const UPDATES_PER_TICK = 20
 
 /** Events that are made before the event loop turns. */
-export function eventsPerTurn(shape: Shape): number {
-  return Math.round((UPDATES_PER_TURN * sessionsOf(shape).length) / watchersOfUser(shape))
+export function eventsPerTick(shape: Shape): number {
+  return Math.round((UPDATES_PER_TICK * sessionsOf(shape).length) / watchersOfUser(shape))
 }
 
 export interface PlannedSession {
@@ -72,7 +72,7 @@ export function watchersOfUser(shape: Shape): number {
 }
 
 /** What a session is owed when each user had so many events. */
-export function owed(sessions: readonly PlannedSession[], eventsOfUser: Uint32Array): readonly number[] {
+export function expectedUpdates(sessions: readonly PlannedSession[], eventsOfUser: Uint32Array): readonly number[] {
   return sessions.map(({ users }) => users.reduce((sum, user) => sum + (eventsOfUser[user] ?? 0), 0))
 }
 

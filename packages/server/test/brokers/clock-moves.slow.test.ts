@@ -62,8 +62,8 @@ function purchase({ account, connection }: Through): OrderRequest {
 async function agree(world: FourWorld): Promise<void> {
   let found: readonly string[] = []
   const isWell = async () => {
-    const states = world.through.map(({ broker, connection }) => [broker, world.app.mirrors.health(connection).state])
-    found = [...states.filter(([, state]) => state !== 'live').map(pair => pair.join(' is ')), ...(await complaints(world))]
+    const healths = world.through.map(({ broker, connection }) => [broker, world.app.mirrors.health(connection).state])
+    found = [...healths.filter(([, state]) => state !== 'live').map(pair => pair.join(' is ')), ...(await complaints(world))]
     return found.length === 0
   }
   await until(isWell, 'all is as the sandbox says').catch(cause => assert.fail(`${cause}: ${found.join('; ')}`))
@@ -94,7 +94,7 @@ test('orders, positions, balances, tokens and bars are right at every broker whi
     world.clock.setAhead(aheadMs)
     for (const each of world.through) await placeOrder(world.app, world.caller, purchase(each))
     await world.control('POST', '/orders', {
-      ...{ login: world.username, account: world.houseAccount },
+      ...{ login: world.username, account: world.sandboxAccount },
       ...{ symbol: 'AAPL', direction: 'buy', kind: 'market', lifetime: 'day', quantity: '1' }
     })
     await agree(world)
@@ -111,6 +111,6 @@ test('orders, positions, balances, tokens and bars are right at every broker whi
       await agree(world)
     }
   }
-  const asked = (await tokens()) - before
-  assert.ok(asked <= 3 * world.through.length, `${asked} tokens were asked for`)
+  const requested = (await tokens()) - before
+  assert.ok(requested <= 3 * world.through.length, `${requested} tokens were asked for`)
 })

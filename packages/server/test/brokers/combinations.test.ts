@@ -25,7 +25,7 @@ function* forms(): Generator<OrderForm> {
   for (const instrument of INSTRUMENTS)
     for (const type of ORDER_TYPES)
       for (const tif of TIMES_IN_FORCE)
-        for (const side of SIDES.filter(word => word.includes('_TO_') === (instrument === 'OPT')))
+        for (const side of SIDES.filter(one => one.includes('_TO_') === (instrument === 'OPT')))
           for (const size of SIZES) {
             const isAmount = size === 'notional'
             if (isAmount && (type !== 'MKT' || tif === 'GTC' || tif === 'GTC+' || instrument === 'MLEG_OPT')) continue
@@ -82,10 +82,10 @@ for (const { capabilities } of ADAPTERS)
   })
 
 test('what brokers are known to turn down is not listed', () => {
-  const listed = (id: string, ...words: readonly string[]) => {
+  const listed = (id: string, ...fields: readonly string[]) => {
     const capabilities = ADAPTERS.find(adapter => adapter.capabilities.id === id)?.capabilities
     assert.ok(capabilities !== undefined)
-    return combinationsOf(capabilities).find(({ instrument, type, tif }) => [instrument, type, tif].join() === words.join())
+    return combinationsOf(capabilities).find(({ instrument, type, tif }) => [instrument, type, tif].join() === fields.join())
   }
   assert.equal(listed('TRADIER', 'STK', 'MKT', 'GTC'), undefined)
   assert.equal(listed('TRADIER', 'STK', 'STP', 'DAY+'), undefined)

@@ -11,7 +11,7 @@ import type { FourWorld, Json, Through } from './four-world.ts'
 export type Chain = readonly Json[]
 
 /** The broker keeps an order's id through its changes. */
-const KEPT = new Set(['TRADIER', 'TRADESTATION'])
+const IN_PLACE = new Set(['TRADIER', 'TRADESTATION'])
 const STATUS: Readonly<Record<string, string>> = {
   held: 'working',
   open: 'working',
@@ -29,15 +29,15 @@ const PAGE = 500
 
 /** Everything that is not as the house says; empty when all is well. */
 export async function complaints(world: FourWorld): Promise<readonly string[]> {
-  const books = await houseBooks(world)
+  const sandboxState = await readSandbox(world)
   const orders = await world.orders()
   const found: string[] = []
   for (const through of world.through) {
     const own = orders.filter(({ connectionId }) => connectionId === through.connection.connectionId)
-    found.push(...(KEPT.has(through.broker) ? keptComplaints : plainComplaints)(through, books.chains, own))
+    found.push(...(IN_PLACE.has(through.broker) ? inPlaceComplaints : plainComplaints)(through, sandboxState.chains, own))
     found.push(...recordComplaints(through, own))
     found.push(...(await arrivals(world, through, own)))
-    found.push(...(await moneyComplaints(world, through, books)))
+    found.push(...(await moneyComplaints(world, through, sandboxState)))
     for (const alarm of NEVER)
       if (world.counted.has(`order_alarms_total ${through.broker} ${alarm}`)) found.push(`${through.broker}: the alarm ${alarm} was raised`)
     const stored = await world.status(through.connection)
@@ -46,16 +46,16 @@ export async function complaints(world: FourWorld): Promise<readonly string[]> {
   return found
 }
 
-interface Books {
+interface SandboxState {
   readonly chains: readonly Chain[]
   readonly positions: ReadonlyMap<string, string>
   readonly cash: string
 }
 
-async function houseBooks(world: FourWorld): Promise<Books> {
+async function readSandbox(world: FourWorld): Promise<SandboxState> {
   const { access_token: token } = await world.control('POST', `/logins/${world.username}/token`, {})
   const get = async (path: string): Promise<Json> => {
-    const answer = await fetch(`${world.house.url}/api/v1${path}`, { headers: { authorization: `Bearer ${token}` } })
+    const answer = await fetch(`${world.sandbox.url}/api/v1${path}`, { headers: { authorization: `Bearer ${token}` } })
     if (!answer.ok) throw new Error(`the house answers ${answer.status} to ${path}: ${await answer.text()}`)
     return await answer.json()
   }
@@ -91,7 +91,7 @@ function plainComplaints({ broker }: Through, chains: readonly Chain[], own: rea
     const [record] = records
     // An order that the house refused may be told by its refusal alone.
     if (order.state === 'refused' && records.length === 0) continue
-    if (record === undefined || records.length > 1) found.push(`${broker}: ${records.length} records of ${words(order)}`)
+    if (record === undefined || records.length > 1) found.push(`${broker}: ${records.length} records of ${described(order)}`)
     else
       found.push(
         ...differences(broker, record, {
@@ -126,7 +126,7 @@ function predecessorOf({ replacesOrderId }: Order, own: readonly Order[]): Order
 }
 
 /** An order and its amendments have one id; ours are one record each, and share the fills. */
-function keptComplaints({ broker }: Through, chains: readonly Chain[], own: readonly Order[]): readonly string[] {
+function inPlaceComplaints({ broker }: Through, chains: readonly Chain[], own: readonly Order[]): readonly string[] {
   const found: string[] = []
   const known = new Set<string>()
   for (const chain of chains) {
@@ -137,7 +137,7 @@ function keptComplaints({ broker }: Through, chains: readonly Chain[], own: read
     if (root.state === 'refused' && records.length === 0) continue
     const [present, ...others] = records.filter(({ status, replacedByOrderId }) => status !== 'replaced' || replacedByOrderId === null)
     if (present === undefined || others.length > 0) {
-      found.push(`${broker}: ${records.map(({ status }) => status).join(' and ') || 'no record'} of ${words(last)}`)
+      found.push(`${broker}: ${records.map(({ status }) => status).join(' and ') || 'no record'} of ${described(last)}`)
       continue
     }
     const fills = chain.flatMap(order => order.fills)
@@ -168,10 +168,11 @@ function differences(broker: string, record: Order, { status, fills, quantity }:
   if (record.status !== status) found.push(`${broker}: ${shown(record)} should be ${status}`)
   if (compare(filledQuantity(record), filled) !== 0) found.push(`${broker}: ${shown(record)} should have filled ${filled}`)
   const average = isPositive(filled) ? dividedBy(sum(done.map(fill => times(fill.quantity, fill.price))), filled, 9) : null
-  const told = averageFillPrice(record)
+  const reported = averageFillPrice(record)
   // A package that is sold in one tongue is bought for less than nothing in another.
-  const isTold = average === null || told === null || isNear(average, told) || (record.legs !== null && isNear(average, negated(told)))
-  if (!isTold) found.push(`${broker}: ${shown(record)} filled at ${told}, not ${average}`)
+  const isRight =
+    average === null || reported === null || isNear(average, reported) || (record.legs !== null && isNear(average, negated(reported)))
+  if (!isRight) found.push(`${broker}: ${shown(record)} filled at ${reported}, not ${average}`)
   if (quantity !== null && record.quantity !== null && compare(parseDecimal(quantity, 'q'), record.quantity) !== 0)
     found.push(`${broker}: ${shown(record)} is for ${record.quantity}, not ${quantity}`)
   return found
@@ -209,23 +210,27 @@ async function arrivals(world: FourWorld, { broker }: Through, own: readonly Ord
     if (received > 1) found.push(`${broker}: ${shown(order)} reached the house ${received} times`)
     if (brokerOrderId !== null) continue
     // One without a name that somebody else has changed before it was known again cannot be told from another's any more.
-    const isBeyondTelling = (state: string) => broker === 'TRADESTATION' && submission.state === 'unknown' && state === 'superseded'
-    const living = orders.filter(({ state }: Json) => state !== 'refused' && !isBeyondTelling(state))
-    if (living.length > 0) found.push(`${broker}: ${shown(order)} is ${words(living[0])}`)
+    const isIndistinguishable = (state: string) => broker === 'TRADESTATION' && submission.state === 'unknown' && state === 'superseded'
+    const living = orders.filter(({ state }: Json) => state !== 'refused' && !isIndistinguishable(state))
+    if (living.length > 0) found.push(`${broker}: ${shown(order)} is ${described(living[0])}`)
     if (status !== 'rejected' && !(broker === 'TRADESTATION' && submission.state === 'unknown'))
       found.push(`${broker}: ${shown(order)} has come to no end`)
   }
   return found
 }
 
-async function moneyComplaints(world: FourWorld, { broker, account }: Through, { positions, cash }: Books): Promise<readonly string[]> {
+async function moneyComplaints(
+  world: FourWorld,
+  { broker, account }: Through,
+  { positions, cash }: SandboxState
+): Promise<readonly string[]> {
   const scope = { accountId: account.accountId }
   const found: string[] = []
   const { rows: held } = await listPositions(world.app, world.caller, scope, null)
   const shownHeld = new Map(held.map(({ position }) => [position.symbol, position.quantity]))
   for (const symbol of new Set([...positions.keys(), ...shownHeld.keys()])) {
-    const [house, ours] = [parseDecimal(positions.get(symbol) ?? '0', 'q'), shownHeld.get(symbol) ?? ZERO]
-    if (compare(house, ours) !== 0) found.push(`${broker}: ${ours} ${symbol} are held, not ${house}`)
+    const [sandbox, ours] = [parseDecimal(positions.get(symbol) ?? '0', 'q'), shownHeld.get(symbol) ?? ZERO]
+    if (compare(sandbox, ours) !== 0) found.push(`${broker}: ${ours} ${symbol} are held, not ${sandbox}`)
   }
   const [balance] = (await listBalances(world.app, world.caller, scope)).rows
   const shownCash = balance?.balance.cash ?? null
@@ -244,6 +249,6 @@ export function shown(order: Order): string {
   return `[${ids} ${terms} ${status}/${submission.state} filled ${fills || 0}${links}]`
 }
 
-function words({ id, client_order_id, direction, quantity, symbol, kind, limit, state, filled }: Json): string {
+function described({ id, client_order_id, direction, quantity, symbol, kind, limit, state, filled }: Json): string {
   return `house order ${id} ${client_order_id} ${direction} ${quantity} ${symbol} ${kind} ${limit ?? ''} ${state} filled ${filled}`
 }

@@ -37,7 +37,7 @@ export class FourDay {
   readonly #world: FourWorld
   readonly #chance: SeededChance
   readonly #level: Level
-  readonly #acts = new Set<Promise<void>>()
+  readonly #running = new Set<Promise<void>>()
   readonly #filled = new Map<string, string>()
   #names = 0
   #prices = new Map<string, number>()
@@ -50,8 +50,8 @@ export class FourDay {
   }
 
   async live(): Promise<void> {
-    await this.#learnMarket()
-    for (const symbol of SYMBOLS) await this.#atDesk({ symbol, direction: 'buy', kind: 'market', lifetime: 'day', quantity: '500' })
+    await this.#loadMarket()
+    for (const symbol of SYMBOLS) await this.#byOperator({ symbol, direction: 'buy', kind: 'market', lifetime: 'day', quantity: '500' })
     const kind = this.#level === 4 ? 'storm' : 'usual'
     for (let step = 0; step < STEPS[kind]; step += 1) {
       await this.#step()
@@ -59,7 +59,7 @@ export class FourDay {
       await this.#watchFills()
     }
     await this.#heal()
-    await Promise.all(this.#acts)
+    await Promise.all(this.#running)
   }
 
   /** Fills are never taken back: what a record said is filled it says for ever. */
@@ -80,7 +80,7 @@ export class FourDay {
   }
 
   async #step(): Promise<void> {
-    const kinds: readonly (readonly [number, () => Promise<void>])[] = [
+    const actions: readonly (readonly [number, () => Promise<void>])[] = [
       [10, () => this.#place()],
       [4, () => this.#modify()],
       [4, () => this.#cancel()],
@@ -92,27 +92,27 @@ export class FourDay {
       [this.#level >= 3 ? 1 : 0, () => this.#tokens()],
       [this.#level >= 2 ? 1 : 0, () => this.#restart()]
     ]
-    let at = this.#chance.fraction() * kinds.reduce((total, [weight]) => total + weight, 0)
-    for (const [weight, act] of kinds) {
+    let at = this.#chance.fraction() * actions.reduce((total, [weight]) => total + weight, 0)
+    for (const [weight, action] of actions) {
       at -= weight
-      if (at < 0) return await act()
+      if (at < 0) return await action()
     }
   }
 
   async #place(): Promise<void> {
     const through = this.#through()
-    const wish = this.#wish(through)
-    const text = `place ${through.broker} ${wish.side} ${wish.quantity} ${wish.symbol ?? 'package'} ${wish.type} ${wish.tif} ${wish.limitPrice ?? wish.stopPrice ?? ''}`
-    const place = () => placeOrder(this.#world.app, this.#world.caller, wish)
-    this.#act(text, place)
+    const newOrder = this.#randomTicket(through)
+    const text = `place ${through.broker} ${newOrder.side} ${newOrder.quantity} ${newOrder.symbol ?? 'package'} ${newOrder.type} ${newOrder.tif} ${newOrder.limitPrice ?? newOrder.stopPrice ?? ''}`
+    const place = () => placeOrder(this.#world.app, this.#world.caller, newOrder)
+    this.#run(text, place)
     // Two that are alike, at once: nobody may take the one for the other.
     if (this.#chance.happens(0.1)) {
-      const twin = { ...wish, clOrdId: this.#name() }
-      this.#act(`twin of ${text}`, () => placeOrder(this.#world.app, this.#world.caller, twin))
+      const twin = { ...newOrder, clOrdId: this.#name() }
+      this.#run(`twin of ${text}`, () => placeOrder(this.#world.app, this.#world.caller, twin))
     }
   }
 
-  #wish({ broker, account, connection }: Through): OrderRequest {
+  #randomTicket({ broker, account, connection }: Through): OrderRequest {
     const chance = this.#chance
     const symbol = chance.oneOf(SYMBOLS) ?? 'SPY'
     const price = this.#prices.get(symbol) ?? 100
@@ -144,11 +144,11 @@ export class FourDay {
     if (contracts === null) return base
     const few = { quantity: decimal(String(chance.whole(1, 4))), limitPrice: decimal(chance.oneOf(['0.05', '0.10', '0.15']) ?? '0.05') }
     if (kind === 10) return { ...base, ...few, side: 'BUY_TO_OPEN', instrument: 'OPT', symbol: contracts.near }
-    return { ...base, ...few, ...this.#package(contracts, chance.happens(0.4)) }
+    return { ...base, ...few, ...this.#multiLeg(contracts, chance.happens(0.4)) }
   }
 
   /** Nobody takes the one or gives the other. */
-  #package({ near, far }: Contracts, isSold: boolean) {
+  #multiLeg({ near, far }: Contracts, isSold: boolean) {
     const [nearSide, farSide] = isSold ? (['SELL_TO_OPEN', 'BUY_TO_OPEN'] as const) : (['BUY_TO_OPEN', 'SELL_TO_OPEN'] as const)
     return {
       side: isSold ? 'SELL' : 'BUY',
@@ -178,7 +178,7 @@ export class FourDay {
       limitPrice: limitPrice === null ? null : changed,
       stopPrice: stopPrice === null ? null : changed
     }
-    this.#act(`modify ${order.broker} ${shown(order)} to ${request.quantity ?? ''} ${changed}`, () =>
+    this.#run(`modify ${order.broker} ${shown(order)} to ${request.quantity ?? ''} ${changed}`, () =>
       modifyOrder(this.#world.app, this.#world.caller, order.accountId, order.orderId, request)
     )
   }
@@ -186,7 +186,7 @@ export class FourDay {
   async #cancel(): Promise<void> {
     const order = await this.#someOrder()
     if (order === null) return
-    this.#act(`cancel ${order.broker} ${shown(order)}`, () =>
+    this.#run(`cancel ${order.broker} ${shown(order)}`, () =>
       cancelOrder(this.#world.app, this.#world.caller, order.accountId, order.orderId)
     )
   }
@@ -212,11 +212,11 @@ export class FourDay {
     const symbol = this.#chance.oneOf(SYMBOLS) ?? 'SPY'
     const limit = cents((this.#prices.get(symbol) ?? 100) * 0.5 + this.#chance.whole(0, 300) / 100)
     const quantity = String(this.#chance.whole(1, 9))
-    await this.#atDesk({ symbol, direction: 'buy', kind: 'limit', lifetime: 'day', quantity, limit })
+    await this.#byOperator({ symbol, direction: 'buy', kind: 'limit', lifetime: 'day', quantity, limit })
   }
 
-  async #atDesk(ticket: Json): Promise<void> {
-    const { username: login, houseAccount: account } = this.#world
+  async #byOperator(ticket: Json): Promise<void> {
+    const { username: login, sandboxAccount: account } = this.#world
     await this.#tried(`at the desk ${JSON.stringify(ticket)}`, () => this.#world.control('POST', '/orders', { login, account, ...ticket }))
   }
 
@@ -293,7 +293,7 @@ export class FourDay {
     await this.#tried(`the application restarts: ${how}`, () => this.#world.restart(how))
   }
 
-  #act(text: string, work: () => Promise<Order>): void {
+  #run(text: string, work: () => Promise<Order>): void {
     const number = this.#note(text)
     const done = work().then(
       order => void this.steps.push(`  → ${number} ${shown(order)}`),
@@ -303,8 +303,8 @@ export class FourDay {
         if (!isGone && !(cause instanceof ServiceError && EXPECTED.has(cause.code))) this.wrong.push(`${text}: ${String(cause)}`)
       }
     )
-    this.#acts.add(done)
-    void done.finally(() => this.#acts.delete(done))
+    this.#running.add(done)
+    void done.finally(() => this.#running.delete(done))
   }
 
   /** Of the house's side, which may say that it is too late for that. */
@@ -337,10 +337,10 @@ export class FourDay {
     return parseClOrdId(`day-${this.#names}`)
   }
 
-  async #learnMarket(): Promise<void> {
+  async #loadMarket(): Promise<void> {
     const { access_token: token } = await this.#world.control('POST', `/logins/${this.#world.username}/token`, {})
     const items = async (path: string): Promise<Json> => {
-      const answer = await fetch(`${this.#world.house.url}/api/v1${path}`, { headers: { authorization: `Bearer ${token}` } })
+      const answer = await fetch(`${this.#world.sandbox.url}/api/v1${path}`, { headers: { authorization: `Bearer ${token}` } })
       return ((await answer.json()) as Json).items
     }
     for (const { symbol, bid } of await items(`/quotes?symbols=${SYMBOLS.join()}`)) this.#prices.set(symbol, Number(bid))

@@ -45,21 +45,21 @@ for (const seed of SEEDS)
       return found.length === 0
     }
     await until(isWell, 'all is as the house says', PATIENCE_MS).catch(() => undefined)
-    const trouble = [...day.wrong, ...found]
-    assert.equal(trouble.length, 0, told(seed, level, trouble, day, world))
+    const problems = [...day.wrong, ...found]
+    assert.equal(problems.length, 0, failureText(seed, level, problems, day, world))
   })
 
-function told(seed: number, level: Level, trouble: readonly string[], { steps }: FourDay, { logged }: FourWorld): string {
+function failureText(seed: number, level: Level, problems: readonly string[], { steps }: FourDay, { logged }: FourWorld): string {
   const log = logged
     .slice(-60)
     .map(({ level: of, message, fields }) => `${of} ${message} ${JSON.stringify(fields)} ${String(fields.cause ?? '')}`)
   const again = `FOUR_DAYS=${seed} FOUR_DAYS_LEVEL=${level} npm test -- four-days.slow`
-  return [`seed ${seed}, level ${level} (${again}):`, ...trouble, '', 'steps:', ...steps, '', 'log:', ...log].join('\n')
+  return [`seed ${seed}, level ${level} (${again}):`, ...problems, '', 'steps:', ...steps, '', 'log:', ...log].join('\n')
 }
 
 function levelOf(seed: number): Level {
-  const asked = LEVEL === '' ? seed % LEVELS.length : Number(LEVEL) - 1
-  return LEVELS[asked] ?? 4
+  const chosen = LEVEL === '' ? seed % LEVELS.length : Number(LEVEL) - 1
+  return LEVELS[chosen] ?? 4
 }
 
 function seedsOf(text: string): readonly number[] {

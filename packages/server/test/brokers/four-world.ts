@@ -45,7 +45,7 @@ export const TIMING: Timing = {
 const CASH = '10000000'
 const HEARTBEAT_MS = 500
 const VAULT = new EnvelopeVault(new FixedKeyRing(parseKeySet(`k1:${randomBytes(32).toString('base64')}`)))
-const FROM_HOUSE_SETTINGS = ''
+const FROM_SANDBOX_SETTINGS = ''
 
 /** What a control or house call answers; the tests read it as it comes. */
 // biome-ignore lint/suspicious/noExplicitAny: answers are judged field by field
@@ -80,9 +80,9 @@ class SettableClock extends SystemClock {
 
 export class FourWorld implements AsyncDisposable {
   readonly clock = new SettableClock()
-  readonly house: Brokerage
+  readonly sandbox: Brokerage
   readonly username: string
-  readonly houseAccount: string
+  readonly sandboxAccount: string
   readonly caller: UserCaller
   readonly through: readonly Through[]
   readonly logged: Logged[] = []
@@ -93,28 +93,28 @@ export class FourWorld implements AsyncDisposable {
   #application: Application
   #crashed: { isDown: boolean } = { isDown: false }
 
-  private constructor(store: SqlStore, house: Brokerage, login: Json, owner: { caller: UserCaller; through: readonly Through[] }) {
+  private constructor(store: SqlStore, sandbox: Brokerage, login: Json, owner: { caller: UserCaller; through: readonly Through[] }) {
     this.#store = store
-    this.house = house
+    this.sandbox = sandbox
     this.username = login.username
-    this.houseAccount = login.accounts[0].id
+    this.sandboxAccount = login.accounts[0].id
     this.caller = owner.caller
     this.through = owner.through
-    this.#brokers = brokersAt(house, this.#brokerDeps())
+    this.#brokers = brokersAt(sandbox, this.#brokerDeps())
     this.#application = this.#compose()
   }
 
   static async open(store: SqlStore, seed: number): Promise<FourWorld> {
-    const house = await startSandbox({ port: 0, controlPort: 0, seed: `day ${seed}`, heartbeatMs: HEARTBEAT_MS, refreshGraceMs: 60_000 })
+    const sandbox = await startSandbox({ port: 0, controlPort: 0, seed: `day ${seed}`, heartbeatMs: HEARTBEAT_MS, refreshGraceMs: 60_000 })
     const username = `day-${seed}`
-    const { login } = await control(house, 'POST', '/logins', { username, accounts: [{ kind: 'margin', cash: CASH }] })
+    const { login } = await control(sandbox, 'POST', '/logins', { username, accounts: [{ kind: 'margin', cash: CASH }] })
     const platform = make.platform()
     await store.platforms.create(platform, make.hash(), make.audit())
     const user = make.user(platform)
     await store.users.create(user, make.hash(), make.audit())
     const caller = { platform, user, ip: null, requestId: null }
-    const through = await connectAll(store, house, login, user)
-    const world = new FourWorld(store, house, login, { caller, through })
+    const through = await connectAll(store, sandbox, login, user)
+    const world = new FourWorld(store, sandbox, login, { caller, through })
     await world.#start()
     return world
   }
@@ -130,7 +130,7 @@ export class FourWorld implements AsyncDisposable {
   }
 
   control(method: string, path: string, body?: object): Promise<Json> {
-    return control(this.house, method, path, body)
+    return control(this.sandbox, method, path, body)
   }
 
   /** Ends the application and begins another over the same store. A crash writes nothing any more; a stop waits for what is on the wire. */
@@ -141,7 +141,7 @@ export class FourWorld implements AsyncDisposable {
     this.#crashed = { isDown: false }
     await old.stop()
     await brokers[Symbol.asyncDispose]()
-    this.#brokers = brokersAt(this.house, this.#brokerDeps())
+    this.#brokers = brokersAt(this.sandbox, this.#brokerDeps())
     this.#application = this.#compose()
     await this.#start()
   }
@@ -159,7 +159,7 @@ export class FourWorld implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#application.stop()
     await this.#brokers[Symbol.asyncDispose]()
-    await this.house.close()
+    await this.sandbox.close()
   }
 
   async #start(): Promise<void> {
@@ -211,7 +211,7 @@ export class FourWorld implements AsyncDisposable {
 type BrokerDeps = Parameters<typeof openBrokers>[1]
 
 function brokersAt({ url, clientId, clientSecret }: Brokerage, deps: BrokerDeps): Brokers {
-  const offers = ADAPTERS.map(adapter => adapter.offer(() => FROM_HOUSE_SETTINGS))
+  const offers = ADAPTERS.map(adapter => adapter.offer(() => FROM_SANDBOX_SETTINGS))
   return openBrokers(offers, deps, { url, publicUrl: url, clientId, clientSecret, hours: 'always' })
 }
 
@@ -223,13 +223,13 @@ export async function control({ controlUrl }: Brokerage, method: string, path: s
   return text === '' ? null : JSON.parse(text)
 }
 
-async function connectAll(store: Store, house: Brokerage, login: Json, user: make.Owner['user']): Promise<readonly Through[]> {
+async function connectAll(store: Store, sandbox: Brokerage, login: Json, user: make.Owner['user']): Promise<readonly Through[]> {
   const clock = new SystemClock()
   const quiet = { debug() {}, info() {}, warn() {}, error() {} }
-  const brokers = brokersAt(house, { clock, fraction: () => 0.5, log: quiet, meter: { count() {}, observe() {} } })
+  const brokers = brokersAt(sandbox, { clock, fraction: () => 0.5, log: quiet, meter: { count() {}, observe() {} } })
   const through: Through[] = []
   for (const [broker, definition] of brokers) {
-    const credentials = await minted(house, login.username, broker)
+    const credentials = await minted(sandbox, login.username, broker)
     const session: Broker = definition.open({ read: async () => credentials, renew: async () => credentials })
     const [found] = await session.accounts(soon())
     await session[Symbol.asyncDispose]()
@@ -251,10 +251,10 @@ async function connectAll(store: Store, house: Brokerage, login: Json, user: mak
   return through
 }
 
-async function minted(house: Brokerage, username: string, broker: BrokerId): Promise<Credentials> {
+async function minted(sandbox: Brokerage, username: string, broker: BrokerId): Promise<Credentials> {
   const path = `/logins/${username}/token`
-  if (broker !== 'SANDBOX') return (await control(house, 'POST', path, { dialect: broker.toLowerCase() })).credentials
-  const { access_token, refresh_token, expires_in } = await control(house, 'POST', path, {})
+  if (broker !== 'SANDBOX') return (await control(sandbox, 'POST', path, { dialect: broker.toLowerCase() })).credentials
+  const { access_token, refresh_token, expires_in } = await control(sandbox, 'POST', path, {})
   const now = epochMs(new SystemClock().now())
   return { access_token, refresh_token, issued_at: timestampOfMs(now), expires_at: timestampOfMs(now + expires_in * 1_000) }
 }

@@ -21,7 +21,7 @@ interface Case {
   /** One run for each. */
   readonly deaths: readonly Death[]
   /** How many orders the house has afterwards, where that is certain. */
-  readonly atHouse: 0 | 1 | null
+  readonly atSandbox: 0 | 1 | null
 }
 
 const inside = (point: CrashPoint): Death => ({ by: 'program', point })
@@ -35,27 +35,27 @@ const SUBMITS: readonly Case[] = [
     id: 'C1',
     title: 'validated, before the intent is written',
     deaths: twice(inside({ at: 'before_record', what: 'place' })),
-    atHouse: 0
+    atSandbox: 0
   },
   {
     id: 'C2',
     title: 'while the intent is written',
     deaths: [0.4, 1, 2].map(ms => inside({ at: 'during_record', what: 'place', ms })),
-    atHouse: 0
+    atSandbox: 0
   },
-  { id: 'C3', title: 'the intent is written', deaths: twice(inside({ at: 'after_record', what: 'place' })), atHouse: 0 },
+  { id: 'C3', title: 'the intent is written', deaths: twice(inside({ at: 'after_record', what: 'place' })), atSandbox: 0 },
   {
     id: 'C4',
     title: 'before the first byte',
     deaths: [inside({ at: 'before_command', what: 'submit' }), inside({ at: 'before_first_byte' }), inside({ at: 'before_first_byte' })],
-    atHouse: 0
+    atSandbox: 0
   },
-  { id: 'C5', title: 'part of the bytes written', deaths: [cut(0.1), cut(0.6), cut(0.99)], atHouse: 0 },
-  { id: 'C6', title: 'all bytes written, no whole answer', deaths: [cut(1, null), cut(1, 0), cut(1, 80)], atHouse: 1 },
-  { id: 'C7', title: 'the answer in memory, not written', deaths: twice(inside({ at: 'after_command', what: 'submit' })), atHouse: 1 },
-  { id: 'C8', title: 'the answer written, ours not given', deaths: twice(inside({ at: 'before_answer' })), atHouse: 1 },
-  { id: 'C9', title: 'the event committed, not published', deaths: twice(inside({ at: 'after_record', what: 'word' })), atHouse: 1 },
-  { id: 'C10', title: 'published and answered', deaths: [signal(0), signal(1), signal(10)], atHouse: 1 }
+  { id: 'C5', title: 'part of the bytes written', deaths: [cut(0.1), cut(0.6), cut(0.99)], atSandbox: 0 },
+  { id: 'C6', title: 'all bytes written, no whole answer', deaths: [cut(1, null), cut(1, 0), cut(1, 80)], atSandbox: 1 },
+  { id: 'C7', title: 'the answer in memory, not written', deaths: twice(inside({ at: 'after_command', what: 'submit' })), atSandbox: 1 },
+  { id: 'C8', title: 'the answer written, ours not given', deaths: twice(inside({ at: 'before_answer' })), atSandbox: 1 },
+  { id: 'C9', title: 'the event committed, not published', deaths: twice(inside({ at: 'after_record', what: 'reply' })), atSandbox: 1 },
+  { id: 'C10', title: 'published and answered', deaths: [signal(0), signal(1), signal(10)], atSandbox: 1 }
 ]
 
 const CANCELS: readonly Case[] = [
@@ -63,13 +63,13 @@ const CANCELS: readonly Case[] = [
     id: 'C14',
     title: 'cancel written, not sent',
     deaths: [inside({ at: 'after_record', what: 'cancel' }), inside({ at: 'before_command', what: 'cancel' }), cut(0.5)],
-    atHouse: 1
+    atSandbox: 1
   },
   {
     id: 'C15',
     title: 'cancel sent, answer lost',
     deaths: [inside({ at: 'after_command', what: 'cancel' }), cut(1, 0), cut(1, null)],
-    atHouse: 1
+    atSandbox: 1
   }
 ]
 
@@ -78,39 +78,39 @@ const REPLACES: readonly Case[] = [
     id: 'C16',
     title: 'replace written, or sent and its answer lost',
     deaths: [inside({ at: 'after_record', what: 'replace' }), inside({ at: 'after_command', what: 'replace' }), cut(0.5), cut(1, 0)],
-    atHouse: 1
+    atSandbox: 1
   }
 ]
 
-const NEWS: readonly Case[] = [
+const REPORTS: readonly Case[] = [
   {
     id: 'C11',
     title: 'the broker’s news read, not committed',
-    deaths: [inside({ at: 'before_record', what: 'news' })],
-    atHouse: 1
+    deaths: [inside({ at: 'before_record', what: 'report' })],
+    atSandbox: 1
   },
   {
     id: 'C12',
     title: 'the broker’s news committed, not published',
-    deaths: [inside({ at: 'after_record', what: 'news' })],
-    atHouse: 1
+    deaths: [inside({ at: 'after_record', what: 'report' })],
+    atSandbox: 1
   }
 ]
 
 type Failure = Extract<CrashPoint, { readonly at: 'doubtful_record' | 'refused_record' }>
 
 /** F29, F30: the store fails around an order's writes, and nobody dies. */
-const FAILURES: readonly { readonly title: string; readonly failure: Failure; readonly status: number; readonly atHouse: 0 | 1 }[] = [
-  { title: 'the intent’s commit is doubtful, and happened', failure: doubtful('place', true), status: 201, atHouse: 1 },
-  { title: 'the intent’s commit is doubtful, and did not happen', failure: doubtful('place', false), status: 500, atHouse: 0 },
-  { title: 'the intent’s commit happened, which cannot be read', failure: doubtful('place', true, false), status: 500, atHouse: 0 },
-  { title: 'the word’s commit is doubtful, and happened', failure: doubtful('word', true), status: 201, atHouse: 1 },
-  { title: 'the word’s commit is doubtful, and did not happen', failure: doubtful('word', false), status: 201, atHouse: 1 },
-  { title: 'the intent cannot be written', failure: { at: 'refused_record', what: 'place', times: 1 }, status: 503, atHouse: 0 },
-  { title: 'the word cannot be written for a while', failure: { at: 'refused_record', what: 'word', times: 4 }, status: 201, atHouse: 1 }
+const FAILURES: readonly { readonly title: string; readonly failure: Failure; readonly status: number; readonly atSandbox: 0 | 1 }[] = [
+  { title: 'the intent’s commit is doubtful, and happened', failure: unknownCommit('place', true), status: 201, atSandbox: 1 },
+  { title: 'the intent’s commit is doubtful, and did not happen', failure: unknownCommit('place', false), status: 500, atSandbox: 0 },
+  { title: 'the intent’s commit happened, which cannot be read', failure: unknownCommit('place', true, false), status: 500, atSandbox: 0 },
+  { title: 'the word’s commit is doubtful, and happened', failure: unknownCommit('reply', true), status: 201, atSandbox: 1 },
+  { title: 'the word’s commit is doubtful, and did not happen', failure: unknownCommit('reply', false), status: 201, atSandbox: 1 },
+  { title: 'the intent cannot be written', failure: { at: 'refused_record', what: 'place', times: 1 }, status: 503, atSandbox: 0 },
+  { title: 'the word cannot be written for a while', failure: { at: 'refused_record', what: 'reply', times: 4 }, status: 201, atSandbox: 1 }
 ]
 
-function doubtful(what: 'place' | 'word', written: boolean, readable = true): Failure {
+function unknownCommit(what: 'place' | 'reply', written: boolean, readable = true): Failure {
   return { at: 'doubtful_record', what, written, readable }
 }
 
@@ -122,7 +122,7 @@ export function crashPoints(engine: Engine): void {
   before(async () => {
     scene = await Scene.open(engine)
     user = await scene.user()
-    resting = { order_type: 'LMT', order_tif: 'GTC', order_limit_price: await scene.house.restingPrice(user.login, 'SPY') }
+    resting = { order_type: 'LMT', order_tif: 'GTC', order_limit_price: await scene.sandbox.restingPrice(user.login, 'SPY') }
   })
   after(async () => await scene?.[Symbol.asyncDispose]())
 
@@ -141,16 +141,16 @@ export function crashPoints(engine: Engine): void {
   }
 
   /** Brings the death about while `act` runs, and starts the service again. */
-  async function dying(death: Death, requestLine: string, act: () => Promise<unknown>): Promise<void> {
+  async function dying(death: Death, requestStart: string, work: () => Promise<unknown>): Promise<void> {
     if (death.by === 'program') await scene.service.arm(death.point)
-    if (death.by === 'proxy') scene.proxy.arm({ request: requestLine, ...death, whenCut: () => scene.service.kill() })
-    const answer = await act().catch(() => null)
+    if (death.by === 'proxy') scene.proxy.arm({ request: requestStart, ...death, whenCut: () => scene.service.kill() })
+    const answer = await work().catch(() => null)
     if (death.by === 'signal') {
       if (death.afterMs > 0) await delay(death.afterMs)
       scene.service.kill()
     }
     // The stream told everything before the answer did, so there was no word left to write: then it dies here.
-    if (answer !== null && death.by === 'program' && 'what' in death.point && death.point.what === 'word') scene.service.kill()
+    if (answer !== null && death.by === 'program' && 'what' in death.point && death.point.what === 'reply') scene.service.kill()
     await scene.afterDeath()
   }
 
@@ -164,33 +164,33 @@ export function crashPoints(engine: Engine): void {
       await scene.afterDeath()
       assert.equal(await user.named(name), null)
       assert.equal((await user.place(name)).status, 201)
-      assert.equal((await scene.books(await scene.settled(user, name))).accepted, 1)
+      assert.equal((await scene.ordersOf(await scene.settled(user, name))).accepted, 1)
     }
   })
 
-  cases(SUBMITS, async ({ atHouse }, death, name, shape) => {
+  cases(SUBMITS, async ({ atSandbox }, death, name, shape) => {
     await dying(death, 'POST /api/v1/orders HTTP', () => user.place(name, shape))
     const stored = await user.named(name)
     if (stored === null) {
       assert.ok(name.startsWith('C1-') || name.startsWith('C2-'), 'an intent was forgotten')
       assert.equal((await user.place(name, shape)).status, 201)
-      assert.equal((await scene.books(await scene.settled(user, name))).accepted, 1)
+      assert.equal((await scene.ordersOf(await scene.settled(user, name))).accepted, 1)
       return
     }
     assert.ok(!name.startsWith('C1-'), 'an intent was written before its time')
     const order = await scene.settled(user, name)
-    assert.equal((await scene.books(order)).accepted, atHouse)
-    assert.equal(order.submission.state, atHouse === 0 ? 'not_received' : 'acknowledged')
+    assert.equal((await scene.ordersOf(order)).accepted, atSandbox)
+    assert.equal(order.submission.state, atSandbox === 0 ? 'not_received' : 'acknowledged')
     await refusedAgain(user, name, order)
   })
 
-  cases(CANCELS, async ({ atHouse }, death, name) => {
+  cases(CANCELS, async ({ atSandbox }, death, name) => {
     const { body } = await user.place(name, resting)
     assert.equal(body.normalized_status, 'working', JSON.stringify(body))
     await dying(death, 'DELETE /api/v1/orders/', () => user.cancel(body.order_id))
     const order = await scene.settled(user, name)
     assert.equal(order.normalized_status, 'cancelled')
-    assert.equal((await scene.books(order)).accepted, atHouse)
+    assert.equal((await scene.ordersOf(order)).accepted, atSandbox)
   })
 
   cases(REPLACES, async (_case, death, name) => {
@@ -204,7 +204,7 @@ export function crashPoints(engine: Engine): void {
     assert.equal(old.replaced_by_order_id, old.normalized_status === 'replaced' ? next.order_id : null)
   })
 
-  for (const [index, { title, failure, status, atHouse }] of FAILURES.entries()) {
+  for (const [index, { title, failure, status, atSandbox }] of FAILURES.entries()) {
     aboveEngine?.(`${engine} F30 ${title}`, async () => {
       const name = `F30-${index}`
       await scene.service.arm(failure)
@@ -212,26 +212,26 @@ export function crashPoints(engine: Engine): void {
       assert.equal(answer.status, status, JSON.stringify(answer.body))
       if (status !== 201 && (await user.named(name)) === null) {
         assert.equal((await user.place(name)).status, 201, 'it can be placed again')
-        assert.equal((await scene.books(await scene.settled(user, name))).accepted, 1)
+        assert.equal((await scene.ordersOf(await scene.settled(user, name))).accepted, 1)
         return
       }
       const order = await scene.settled(user, name)
-      assert.equal((await scene.books(order)).accepted, atHouse)
+      assert.equal((await scene.ordersOf(order)).accepted, atSandbox)
       await refusedAgain(user, name, order)
     })
   }
 
-  cases(NEWS, async ({ atHouse }, death, name) => {
+  cases(REPORTS, async ({ atSandbox }, death, name) => {
     const { body } = await user.place(name, resting)
     assert.equal(body.normalized_status, 'working', JSON.stringify(body))
     const stored = await scene.service.order(body.order_id)
     await dying(death, '', async () => {
-      await scene.house.control('POST', `/orders/${stored?.brokerOrderId}/cancel`)
+      await scene.sandbox.control('POST', `/orders/${stored?.brokerOrderId}/cancel`)
       await until(() => !scene.service.isRunning, 'the service has died')
     })
     const order = await scene.settled(user, name)
     assert.equal(order.normalized_status, 'cancelled')
-    assert.equal((await scene.books(order)).accepted, atHouse)
+    assert.equal((await scene.ordersOf(order)).accepted, atSandbox)
   })
 }
 
@@ -246,7 +246,7 @@ async function refusedAgain(user: CrashUser, name: string, order: OrderRecord): 
 async function halfBody(user: CrashUser, name: string, share: number): Promise<void> {
   const body = JSON.stringify(user.ticket(name))
   const headers = { ...user.headers(), 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body)) }
-  const asked = request(`${user.url}/orders`, { method: 'POST', headers })
-  asked.on('error', () => undefined)
-  await new Promise<void>(resolve => asked.write(body.slice(0, Math.floor(body.length * share)), () => resolve()))
+  const partial = request(`${user.url}/orders`, { method: 'POST', headers })
+  partial.on('error', () => undefined)
+  await new Promise<void>(resolve => partial.write(body.slice(0, Math.floor(body.length * share)), () => resolve()))
 }

@@ -22,12 +22,12 @@ export function orderFaults(engine: Engine): void {
   /** A user with a login of its own that misbehaves as told. */
   async function userWith(...faults: readonly Fields[]): Promise<CrashUser> {
     const user = await scene.user()
-    for (const fault of faults) await scene.house.fault({ login: user.login.username, ...fault })
+    for (const fault of faults) await scene.sandbox.fault({ login: user.login.username, ...fault })
     return user
   }
 
   async function resting(user: CrashUser, symbol = 'SPY'): Promise<Fields> {
-    return { symbol, order_type: 'LMT', order_tif: 'GTC', order_limit_price: await scene.house.restingPrice(user.login, symbol) }
+    return { symbol, order_type: 'LMT', order_tif: 'GTC', order_limit_price: await scene.sandbox.restingPrice(user.login, symbol) }
   }
 
   /** An order that rests at the house, known here as working. */
@@ -41,26 +41,26 @@ export function orderFaults(engine: Engine): void {
   /** Ends the hiding of an order at the house. */
   async function reveal(user: CrashUser, clOrdId: string): Promise<void> {
     const stored = await scene.service.order((await user.named(clOrdId))?.order_id)
-    const { orders } = await scene.house.control('GET', `/orders?client_order_id=${stored?.brokerClOrdId}`)
-    await scene.house.control('POST', `/orders/${orders[0].id}/reveal`)
+    const { orders } = await scene.sandbox.control('GET', `/orders?client_order_id=${stored?.brokerClOrdId}`)
+    await scene.sandbox.control('POST', `/orders/${orders[0].id}/reveal`)
   }
 
   async function stream(user: CrashUser, how: Fields): Promise<void> {
-    await scene.house.control('POST', '/streams', { login: user.login.username, ...how })
+    await scene.sandbox.control('POST', '/streams', { login: user.login.username, ...how })
   }
 
   /** Places an order under a fault; gives what became of it. The house made `accepted` orders of it. */
-  async function fate(fault: Fields, accepted: 0 | 1, answered: readonly number[] = [201]): Promise<OrderRecord> {
+  async function outcome(fault: Fields, accepted: 0 | 1, answered: readonly number[] = [201]): Promise<OrderRecord> {
     const user = await userWith({ on: 'orders.submit', times: 1, ...fault })
     const answer = await user.place('o')
     assert.ok(answered.includes(answer.status), JSON.stringify(answer.body))
     const order = await scene.settled(user, 'o')
-    assert.equal((await scene.books(order)).accepted, accepted)
+    assert.equal((await scene.ordersOf(order)).accepted, accepted)
     // A second order shows that the login is well, and a repetition that nothing was sent twice.
     assert.equal((await user.place('o')).status, 409)
     await user.place('o2')
     assert.equal((await scene.settled(user, 'o2')).normalized_status, 'filled')
-    assert.equal((await scene.books(order)).accepted, accepted)
+    assert.equal((await scene.ordersOf(order)).accepted, accepted)
     return order
   }
 
@@ -71,13 +71,13 @@ export function orderFaults(engine: Engine): void {
     after(async () => await scene?.[Symbol.asyncDispose]())
 
     test('F1 accepted, answer dropped: adopted', async () => {
-      const order = await fate({ do: 'lose_answer' }, 1)
+      const order = await outcome({ do: 'lose_answer' }, 1)
       assert.equal(order.normalized_status, 'filled')
       assert.equal(order.submission.state, 'acknowledged')
     })
 
     test('F2 reset before it was read: never received, never sent again', async () => {
-      const order = await fate({ do: 'reset' }, 0)
+      const order = await outcome({ do: 'reset' }, 0)
       assert.equal(order.submission.state, 'not_received')
       assert.match(order.broker_message, /never received/)
     })
@@ -90,11 +90,11 @@ export function orderFaults(engine: Engine): void {
     })
 
     test('F3 the answer comes after the command was given up', async () => {
-      assert.equal((await fate({ do: 'delay', ms: TOO_LATE_MS, after: true }, 1)).normalized_status, 'filled')
+      assert.equal((await outcome({ do: 'delay', ms: TOO_LATE_MS, after: true }, 1)).normalized_status, 'filled')
     })
 
     test('F4 an order that shows late is still looked for', async () => {
-      const order = await fate({ do: 'hide', ms: 1_200 }, 1)
+      const order = await outcome({ do: 'hide', ms: 1_200 }, 1)
       assert.equal(order.normalized_status, 'filled')
     })
 
@@ -109,7 +109,7 @@ export function orderFaults(engine: Engine): void {
       assert.equal(order.submission.state, 'acknowledged')
       const metrics = await metricsPage(user.url)
       assert.match(metrics, /order_alarms_total\{[^}]*late_fill[^}]*\} [1-9]/)
-      assert.equal((await scene.books(order)).accepted, 1)
+      assert.equal((await scene.ordersOf(order)).accepted, 1)
     })
 
     test('F5 an order that works after it was given up sets off an alarm', async () => {
@@ -123,7 +123,7 @@ export function orderFaults(engine: Engine): void {
     })
 
     test('F6 a refusal in the broker’s words', async () => {
-      const order = await fate({ do: 'refuse', message: 'Not today.' }, 0)
+      const order = await outcome({ do: 'refuse', message: 'Not today.' }, 0)
       assert.deepEqual([order.submission.state, order.broker_message], ['refused', 'Not today.'])
     })
 
@@ -146,17 +146,17 @@ export function orderFaults(engine: Engine): void {
       'a 504': { do: 'status', status: 504 }
     })) {
       test(`F7, F8 ${name} after acting: adopted`, async () => {
-        assert.equal((await fate({ after: true, ...fault }, 1)).submission.state, 'acknowledged')
+        assert.equal((await outcome({ after: true, ...fault }, 1)).submission.state, 'acknowledged')
       })
     }
 
     test('a 503 without acting: never received', async () => {
-      assert.equal((await fate({ do: 'status', status: 503 }, 0)).submission.state, 'not_received')
+      assert.equal((await outcome({ do: 'status', status: 503 }, 0)).submission.state, 'not_received')
     })
 
     test('F9, F10 a 429 and a 401 are refusals, and nothing is sent again', async () => {
-      assert.equal((await fate({ do: 'status', status: 429, retry_after: 1 }, 0)).submission.state, 'refused')
-      assert.equal((await fate({ do: 'status', status: 401 }, 0)).submission.state, 'refused')
+      assert.equal((await outcome({ do: 'status', status: 429, retry_after: 1 }, 0)).submission.state, 'refused')
+      assert.equal((await outcome({ do: 'status', status: 401 }, 0)).submission.state, 'refused')
     })
 
     test('fifty requests with one cl_order_id: one order, and 49 times its name', async () => {
@@ -167,7 +167,7 @@ export function orderFaults(engine: Engine): void {
       const refused = answers.filter(({ status }) => status === 409)
       assert.equal(refused.length, TWINS - 1)
       assert.ok(refused.every(({ body }) => body.message.includes(made[0]?.body.order_id)))
-      assert.deepEqual(await scene.books(await scene.settled(user, 'twin')).then(({ accepted, received }) => ({ accepted, received })), {
+      assert.deepEqual(await scene.ordersOf(await scene.settled(user, 'twin')).then(({ accepted, received }) => ({ accepted, received })), {
         accepted: 1,
         received: 1
       })
@@ -194,7 +194,7 @@ export function orderFaults(engine: Engine): void {
     test('revoked credentials break the connection: no orders, and the last known records', async () => {
       const user = await userWith()
       const order = await working(user, 'o')
-      await scene.house.control('POST', `/logins/${user.login.username}/revoke`, {})
+      await scene.sandbox.control('POST', `/logins/${user.login.username}/revoke`, {})
       const isBroken = async () => (await user.call('GET', '/connections')).body[0].status === 'BROKEN'
       await until(isBroken, 'the connection is broken')
       assert.equal((await user.place('o2')).status, 409)
@@ -262,7 +262,7 @@ export function orderFaults(engine: Engine): void {
         ]
       )
       assert.equal((await scene.settled(user, 'o')).normalized_status, 'cancelled')
-      const { items } = await scene.house.control('GET', '/faults')
+      const { items } = await scene.sandbox.control('GET', '/faults')
       const hits = items
         .filter(({ login, on }: Fields) => login === user.login.username && on === 'orders.cancel')
         .map(({ hits }: Fields) => hits)
@@ -273,8 +273,8 @@ export function orderFaults(engine: Engine): void {
       const user = await userWith({ on: 'orders.submit', times: 1, do: 'delay', ms: LATE_MS })
       const { body } = await user.place('o', await resting(user))
       assert.equal(body.normalized_status, 'pending')
-      const asked = await user.cancel(body.order_id)
-      assert.equal(asked.status, 200, JSON.stringify(asked.body))
+      const cancelled = await user.cancel(body.order_id)
+      assert.equal(cancelled.status, 200, JSON.stringify(cancelled.body))
       assert.equal((await user.modify(body.order_id, 'm', { order_qty: '3' })).status, 400)
       await until(async () => (await user.named('o'))?.normalized_status === 'cancelled', 'the cancel has gone out')
       await scene.settled(user, 'o')
@@ -362,7 +362,7 @@ export function orderFaults(engine: Engine): void {
         const names = ['a', 'b', 'c', 'd']
         await Promise.all(names.map(each => user.place(each)))
         const stored = await scene.service.order(before.order_id)
-        await scene.house.control('POST', `/orders/${stored?.brokerOrderId}/cancel`)
+        await scene.sandbox.control('POST', `/orders/${stored?.brokerOrderId}/cancel`)
         assert.equal((await scene.settled(user, 'resting')).normalized_status, 'cancelled')
         for (const each of names) assert.equal((await scene.settled(user, each)).filled_qty, '2')
         await until(async () => (await user.call('GET', '/positions')).body[0]?.quantity === '8', 'the position is all fills together')
@@ -375,7 +375,7 @@ export function orderFaults(engine: Engine): void {
       const [account] = user.login.accounts
       const ticket = { account: account?.id, symbol: 'SPY', direction: 'buy', kind: 'market', lifetime: 'day', quantity: '1' }
       const placed = await Promise.all(
-        Array.from({ length: 10 }, () => scene.house.control('POST', '/orders', { login: user.login.username, ...ticket }))
+        Array.from({ length: 10 }, () => scene.sandbox.control('POST', '/orders', { login: user.login.username, ...ticket }))
       )
       for (const { order } of placed) {
         await until(async () => (await user.named(order.id))?.normalized_status === 'filled', 'the order appears, with its fill')
@@ -390,7 +390,7 @@ export function orderFaults(engine: Engine): void {
       () => undefined
     )
     const price = String(BigInt(order.order_limit_price.split('.')[0]) / 2n)
-    await scene.house.control('PUT', `/market/${symbol}`, { price: `${price}.00` })
+    await scene.sandbox.control('PUT', `/market/${symbol}`, { price: `${price}.00` })
   }
 
   async function stateOf(order: OrderRecord): Promise<string | undefined> {

@@ -53,9 +53,9 @@ function isKind(changes: readonly OrderChange[], what: RecordKind): boolean {
       return changes.length === 2
     case 'cancel':
       return first.order.status === 'pending_cancel'
-    case 'word':
+    case 'reply':
       return commandDone && first.overRevision !== null
-    case 'news':
+    case 'report':
       return first.overRevision !== null
   }
 }

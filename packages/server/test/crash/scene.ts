@@ -43,7 +43,7 @@ const FAST = {
 }
 
 export class Scene implements AsyncDisposable {
-  readonly house: SandboxProcess
+  readonly sandbox: SandboxProcess
   readonly proxy: FaultProxy
   readonly platform: CrashPlatform
   readonly #env: Readonly<Record<string, string>>
@@ -53,11 +53,11 @@ export class Scene implements AsyncDisposable {
   #users = 0
 
   private constructor(
-    parts: { readonly house: SandboxProcess; readonly proxy: FaultProxy; readonly service: ServiceProcess },
+    parts: { readonly sandbox: SandboxProcess; readonly proxy: FaultProxy; readonly service: ServiceProcess },
     env: Readonly<Record<string, string>>,
     resources: AsyncDisposableStack
   ) {
-    this.house = parts.house
+    this.sandbox = parts.sandbox
     this.proxy = parts.proxy
     this.#service = parts.service
     this.#env = env
@@ -71,9 +71,9 @@ export class Scene implements AsyncDisposable {
       const dataDir = await mkdtemp(join(tmpdir(), 'trunkline-crash-'))
       resources.defer(() => rm(dataDir, { recursive: true, force: true }))
       const proxy = resources.use(await FaultProxy.start())
-      const [house, database] = await Promise.all([SandboxProcess.start(proxy.url), databaseOf(engine, dataDir, resources)])
-      resources.use(house)
-      proxy.leadTo(house.port)
+      const [sandbox, database] = await Promise.all([SandboxProcess.start(proxy.url), databaseOf(engine, dataDir, resources)])
+      resources.use(sandbox)
+      proxy.leadTo(sandbox.port)
       const env = {
         ...FAST,
         TRUNKLINE_PORT: '0',
@@ -84,7 +84,7 @@ export class Scene implements AsyncDisposable {
         ...more
       }
       const service = await ServiceProcess.start(PROGRAM, env)
-      return new Scene({ house, proxy, service }, env, resources)
+      return new Scene({ sandbox, proxy, service }, env, resources)
     } catch (cause) {
       await resources.disposeAsync()
       throw cause
@@ -110,7 +110,7 @@ export class Scene implements AsyncDisposable {
   /** A user of its own, with a login of its own at the house. */
   async user(): Promise<CrashUser> {
     this.#users += 1
-    return await this.platform.user(`user-${this.#users}`, await this.house.login())
+    return await this.platform.user(`user-${this.#users}`, await this.sandbox.login())
   }
 
   /** Starts the service again over what it left behind. */
@@ -137,7 +137,7 @@ export class Scene implements AsyncDisposable {
         })
         const stored = order === null ? null : await this.#service.order(order.order_id)
         if (order === null || stored === null) return false
-        const { waitsFor, differences } = agreement(order, await this.house.ordersOf(stored.brokerClOrdId))
+        const { waitsFor, differences } = agreement(order, await this.sandbox.ordersOf(stored.brokerClOrdId))
         last = waitsFor ?? differences.join('; ')
         settled = order
         return waitsFor === null && differences.length === 0
@@ -150,10 +150,10 @@ export class Scene implements AsyncDisposable {
   }
 
   /** Orders at the house under the order's id there, and how often it was asked for them. */
-  async books(order: OrderRecord): Promise<{ readonly received: number; readonly accepted: number }> {
+  async ordersOf(order: OrderRecord): Promise<{ readonly received: number; readonly accepted: number }> {
     const stored = await this.#service.order(order.order_id)
     assert.ok(stored !== null)
-    return await this.house.ordersOf(stored.brokerClOrdId)
+    return await this.sandbox.ordersOf(stored.brokerClOrdId)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -29,11 +29,11 @@ export function shutdown(engine: Engine): void {
           const user = await scene.user()
           await user.place('before')
           await scene.settled(user, 'before')
-          await scene.house.fault({ on: 'orders.submit', times: ORDERS, ...fault })
-          const asked = await scene.house.requests('orders.submit')
+          await scene.sandbox.fault({ on: 'orders.submit', times: ORDERS, ...fault })
+          const before = await scene.sandbox.requests('orders.submit')
           const names = Array.from({ length: ORDERS }, (_, index) => `o${index}`)
           const answers = names.map(name => user.place(name).catch(() => null))
-          await until(async () => (await scene.house.requests('orders.submit')) === asked + ORDERS, 'all submits are at the house')
+          await until(async () => (await scene.sandbox.requests('orders.submit')) === before + ORDERS, 'all submits are at the house')
 
           scene.service.kill('SIGTERM')
           const late = refusedSoon(() => user.place('late'))
@@ -44,7 +44,7 @@ export function shutdown(engine: Engine): void {
           await scene.restart()
           for (const name of names) {
             const order = await scene.settled(user, name)
-            const { accepted, received } = await scene.books(order)
+            const { accepted, received } = await scene.ordersOf(order)
             assert.deepEqual([accepted, received], [1, 1])
           }
           const others = (await user.orders()).filter(order => !names.includes(order.cl_order_id))

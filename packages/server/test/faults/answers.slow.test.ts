@@ -1,4 +1,4 @@
-import { ANSWERS } from './house-faults.ts'
 import { matrix } from './matrix.ts'
+import { ANSWERS } from './sandbox-faults.ts'
 
 matrix({ name: 'answers' }, ANSWERS)

@@ -19,7 +19,7 @@ const line = resources.use(await FaultProxy.start())
 line.leadTo(Number(new URL(database.url).port))
 after(() => resources.disposeAsync())
 
-function behindTheLine(): string {
+function behindProxy(): string {
   const url = new URL(database.url)
   url.port = String(line.port)
   return url.href
@@ -170,4 +170,4 @@ const DATABASE: readonly Fault[] = [
   }
 ]
 
-matrix({ name: 'database', env: { TRUNKLINE_DATABASE_URL: behindTheLine() } }, DATABASE, negativeControls)
+matrix({ name: 'database', env: { TRUNKLINE_DATABASE_URL: behindProxy() } }, DATABASE, negativeControls)

@@ -1,6 +1,6 @@
 import type { Client } from 'pg'
 
-const WORDS = 'could not extend file "base/16384/16397": No space left on device'
+const MESSAGE = 'could not extend file "base/16384/16397": No space left on device'
 const DISK_FULL = '53100'
 
 /** Has a PostgreSQL answer what writes as it does when its disk is full; nothing needs a disk that is, nor a privileged user. */
@@ -34,7 +34,7 @@ export class FullDisk {
   async full(at: 'statement' | 'commit'): Promise<void> {
     await this.#set(
       `full_at_${at}`,
-      `raise exception using errcode = '${DISK_FULL}', message = '${WORDS}', hint = 'Check free disk space.';`
+      `raise exception using errcode = '${DISK_FULL}', message = '${MESSAGE}', hint = 'Check free disk space.';`
     )
   }
 

@@ -31,7 +31,7 @@ export const PROCESSES: readonly Fault[] = [
     id: 'F25',
     title: 'and once more, while submits have no answer',
     async play(stage) {
-      await stage.house({ on: 'orders.submit', do: 'lose_answer', times: 8 })
+      await stage.injectFaults({ on: 'orders.submit', do: 'lose_answer', times: 8 })
       await restartUnderLoad(stage, 'SIGKILL', 'SIGKILL')
     }
   },
@@ -79,18 +79,18 @@ export const PROCESSES: readonly Fault[] = [
     id: 'F23',
     title: 'answers of token refreshes are lost, at a broker that forgives',
     async play(stage) {
-      const { sandbox: house, users } = stage.world
-      await house.control('PUT', '/oauth', { refresh_grace_ms: 60_000 })
-      await stage.house({ on: 'token', do: 'lose_answer', times: LOGINS_TURNED_AWAY })
+      const { sandbox, users } = stage.world
+      await sandbox.control('PUT', '/oauth', { refresh_grace_ms: 60_000 })
+      await stage.injectFaults({ on: 'token', do: 'lose_answer', times: LOGINS_TURNED_AWAY })
       for (const { login } of users.slice(0, LOGINS_TURNED_AWAY))
-        await stage.house({ on: '*', do: 'status', status: 401, times: 1, login: login.username })
+        await stage.injectFaults({ on: '*', do: 'status', status: 401, times: 1, login: login.username })
       await stage.trade(4, 100)
       const connections = await Promise.all(users.map(user => user.call('GET', '/connections')))
       assert.ok(
         connections.every(({ body }) => body[0].status === 'ACTIVE'),
         'nobody is broken'
       )
-      await house.control('PUT', '/oauth', { refresh_grace_ms: 0 })
+      await sandbox.control('PUT', '/oauth', { refresh_grace_ms: 0 })
     }
   },
   {
@@ -103,9 +103,9 @@ export const PROCESSES: readonly Fault[] = [
       const ticket = { symbol: 'SPY', order_type: 'LMT', order_tif: 'GTC', order_limit_price: price }
       const { body } = await victim.place('resting', ticket)
       assert.equal(body.normalized_status, 'working', JSON.stringify(body))
-      await stage.house({ on: 'token', do: 'lose_answer', times: 1 })
+      await stage.injectFaults({ on: 'token', do: 'lose_answer', times: 1 })
       // The first refresh loses its answer, and the second one comes with a token that is used up.
-      await stage.house({ on: '*', do: 'status', status: 401, login: victim.login.username })
+      await stage.injectFaults({ on: '*', do: 'status', status: 401, login: victim.login.username })
       const load = stage.trade()
       const connection = async () => {
         // A read meets the 401, and with it the refresh.
@@ -142,10 +142,10 @@ export const PROCESSES: readonly Fault[] = [
     id: 'F24',
     title: 'the broker answers 503 to everything, then nothing at all',
     async play(stage) {
-      await stage.house({ on: '*', do: 'status', status: 503, times: 60 })
+      await stage.injectFaults({ on: '*', do: 'status', status: 503, times: 60 })
       await stage.streams({ do: 'drop' })
       await stage.trade(3, 200)
-      await stage.house({ on: '*', do: 'hang', times: 30 })
+      await stage.injectFaults({ on: '*', do: 'hang', times: 30 })
       await stage.trade(3, 200)
     }
   }

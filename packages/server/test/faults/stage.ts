@@ -6,7 +6,7 @@ import { metricsPage } from '@trunkline/testkit/metrics'
 import { ofSearch } from '@trunkline/testkit/search'
 import { until } from '@trunkline/testkit/until'
 import { copyStore } from '../store/pglite/template.ts'
-import { knownKeys } from './house-names.ts'
+import { knownKeys } from './known-keys.ts'
 
 export type Fields = Readonly<Record<string, unknown>>
 
@@ -110,7 +110,7 @@ export class Stage implements AsyncDisposable {
   }
 
   /** Sets faults of the house's requests. Each must strike at least once before the fault is over. */
-  async house(...specs: readonly Fields[]): Promise<void> {
+  async injectFaults(...specs: readonly Fields[]): Promise<void> {
     for (const spec of specs) {
       const { fault } = await this.world.sandbox.control('POST', '/faults', spec)
       this.#armed.push({ id: fault.id, spec })
@@ -178,18 +178,18 @@ export class Stage implements AsyncDisposable {
   async isBackToNormal(): Promise<void> {
     const fresh = this.#fresh
     assert.ok(fresh !== null)
-    let story = ''
+    let details = ''
     await until(
       async () => {
         const now = await this.world.service.vitals()
-        story = JSON.stringify({ fresh, now })
+        details = JSON.stringify({ fresh, now })
         const used = now.heapBytes + now.externalBytes
         const handles = (vitals: Vitals) => Object.values(vitals.resources).reduce((sum, count) => sum + count, 0)
         return used <= 1.1 * (fresh.heapBytes + fresh.externalBytes) + HEAP_SLACK_BYTES && handles(now) <= handles(fresh) + HANDLES_SLACK
       },
       'memory and handles are back',
       20_000
-    ).catch(cause => assert.fail(`${cause.message}: ${story}`))
+    ).catch(cause => assert.fail(`${cause.message}: ${details}`))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -208,13 +208,13 @@ export class Stage implements AsyncDisposable {
   }
 
   async #end(): Promise<void> {
-    const { sandbox: house, sandboxProxy, platformProxy } = this.world
+    const { sandbox, sandboxProxy, platformProxy } = this.world
     this.#armed = []
-    for (const line of [sandboxProxy, platformProxy]) line.clear()
-    await house.control('DELETE', '/faults')
-    await house.control('POST', '/streams', { do: 'normal' })
-    await house.control('PUT', '/market', { paused: false })
-    await house.control('PUT', '/clock', { frozen: false })
+    for (const proxy of [sandboxProxy, platformProxy]) proxy.clear()
+    await sandbox.control('DELETE', '/faults')
+    await sandbox.control('POST', '/streams', { do: 'normal' })
+    await sandbox.control('PUT', '/market', { paused: false })
+    await sandbox.control('PUT', '/clock', { frozen: false })
   }
 }
 

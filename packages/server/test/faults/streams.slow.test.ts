@@ -1,4 +1,4 @@
-import { STREAMS } from './line-faults.ts'
+import { STREAMS } from './connection-faults.ts'
 import { matrix } from './matrix.ts'
 
 matrix({ name: 'streams' }, STREAMS)

@@ -9,10 +9,10 @@ import type { LoggedEvent } from '@trunkline/core/ports/store'
 import type { Update } from '../../src/wire/update.ts'
 import { updateBytes } from '../../src/wire/update.ts'
 import type { Day } from './day.ts'
-import { readPicture } from './rest.ts'
+import { readSnapshot } from './rest.ts'
 import type { Login, Owner } from './scene.ts'
 import type { StreamClient } from './stream-client.ts'
-import { comparable, type Picture, UserRecord, type WireRecord } from './user-record.ts'
+import { comparable, type Snapshot, UserRecord, type WireRecord } from './user-record.ts'
 import { assertNoOlder } from './witness.ts'
 
 const READ_MAX = 1_000
@@ -20,23 +20,23 @@ const READ_MAX = 1_000
 /** @throws AssertionError naming what does not hold. */
 export async function check(day: Day): Promise<void> {
   const { scene, service } = day
-  const pictures = new Map<Owner, Picture>()
+  const snapshots = new Map<Owner, Snapshot>()
   for (const owner of scene.owners) {
     if ((await scene.store.inner.users.findByKey(owner.user.userKey)) === null) checkRemoved(day, owner)
-    else pictures.set(owner, await day.given(readPicture(service.app, owner, scene.doomed), 'the last reads'))
+    else snapshots.set(owner, await day.given(readSnapshot(service.app, owner, scene.doomed), 'the last reads'))
   }
   // What those reads brought to light is told as well.
   await scene.clock.advance(1_000)
   day.assertWell()
-  for (const [owner, picture] of pictures) await checkOwner(day, owner, picture)
+  for (const [owner, snapshot] of snapshots) await checkOwner(day, owner, snapshot)
   await checkAnswers(day)
   checkAlarms(day)
-  assert.equal(scene.store.places.held, service.stream.authenticated, 'a place is held for every session and for nobody else')
+  assert.equal(scene.store.slots.held, service.stream.authenticated, 'a place is held for every session and for nobody else')
 }
 
-async function checkOwner(day: Day, owner: Owner, picture: Picture): Promise<void> {
+async function checkOwner(day: Day, owner: Owner, snapshot: Snapshot): Promise<void> {
   const { scene, clients, witness } = day
-  assertNoOlder(picture.orders, owner.user.userId, witness.sightings(), scene.doomed)
+  assertNoOlder(snapshot.orders, owner.user.userId, witness.sightings(), scene.doomed)
   const log = await readLog(day, owner)
   const stored = await ordersOf(day, owner)
   checkLog(log, stored)
@@ -46,8 +46,8 @@ async function checkOwner(day: Day, owner: Owner, picture: Picture): Promise<voi
     if (present === null) gone.add(login.connection.connectionId)
     else await checkLogin(day, login, present, stored)
   }
-  const shown = comparable(picture)
-  const still = (whole: Picture) => without(whole, gone)
+  const shown = comparable(snapshot)
+  const still = (whole: Snapshot) => without(whole, gone)
   assert.deepEqual(still(replayed(owner, log)), shown, `the log of ${owner.user.userId} leads to what REST shows`)
   for (const client of clients) checkClient(day, client, { owner, log, shown, still })
 }
@@ -62,7 +62,7 @@ function checkRemoved({ scene, clients }: Day, { user }: Owner): void {
 }
 
 /** What is left of a picture when connections were deleted: the log still tells what they once had. */
-function without({ orders, positions, balances }: Picture, gone: ReadonlySet<unknown>): Picture {
+function without({ orders, positions, balances }: Snapshot, gone: ReadonlySet<unknown>): Snapshot {
   const left = (records: readonly WireRecord[]) => records.filter(({ connection_id }) => !gone.has(connection_id))
   return { orders: left(orders), positions: left(positions), balances: left(balances) }
 }
@@ -131,10 +131,10 @@ function checkHealth({ service, clients }: Day, { broker, owner }: Login, presen
   assert.ok(expected.includes(health.state), `${present.broker} is ${health.state} (${health.reason}) and should be ${expected}`)
   for (const { name, wantsStatus, statuses } of followers) {
     if (!wantsStatus) continue
-    const told = statuses.get(present.connectionId)
+    const reported = statuses.get(present.connectionId)
     const { state, since, reason } = health
     assert.deepEqual(
-      told && { state: told.health, since: told.since, reason: told.reason, status: told.status },
+      reported && { state: reported.health, since: reported.since, reason: reported.reason, status: reported.status },
       { state, since, reason, status: present.status },
       `${name} was told how ${present.broker} is`
     )
@@ -170,8 +170,8 @@ function chainOf({ brokerOrderId }: Order, orders: readonly Order[]): readonly O
 }
 
 /** What the broker calls filled in part may all have been filled before the order took its predecessor's place. */
-function ownStatus({ fills }: Order, told: Order['status'], chain: readonly Order[]): Order['status'] {
-  return told === 'partially_filled' && chain.length > 1 && fills.length === 0 ? 'working' : told
+function ownStatus({ fills }: Order, reported: Order['status'], chain: readonly Order[]): Order['status'] {
+  return reported === 'partially_filled' && chain.length > 1 && fills.length === 0 ? 'working' : reported
 }
 
 function checkOrder({ broker }: Login, order: Order, chain: readonly Order[]): void {
@@ -206,10 +206,10 @@ function checkCarriedOn(order: Order, orders: readonly Order[]): void {
 }
 
 /** What anybody has who reads the log from its beginning. */
-function replayed({ user }: Owner, log: readonly LoggedEvent[]): Picture {
+function replayed({ user }: Owner, log: readonly LoggedEvent[]): Snapshot {
   const record = new UserRecord()
   for (const event of log) record.apply(readUpdate(updateText(event, user.userId)))
-  return record.picture()
+  return record.snapshot()
 }
 
 function checkClient(
@@ -220,14 +220,19 @@ function checkClient(
     log,
     shown,
     still
-  }: { readonly owner: Owner; readonly log: readonly LoggedEvent[]; readonly shown: Picture; readonly still: (whole: Picture) => Picture }
+  }: {
+    readonly owner: Owner
+    readonly log: readonly LoggedEvent[]
+    readonly shown: Snapshot
+    readonly still: (whole: Snapshot) => Snapshot
+  }
 ): void {
   const { userId } = owner.user
   const followed = client.followed.get(userId)
   if (followed === undefined || !followed.isWanted) return
   const { record } = followed
   const all = client.topics.some(topics => topics.includes('all'))
-  const wants = (topic: keyof Picture) => all || client.topics.some(topics => topics.includes(topic))
+  const wants = (topic: keyof Snapshot) => all || client.topics.some(topics => topics.includes(topic))
   const due = log.filter(({ seq, topic }) => seq > record.since && wants(topic))
   assert.deepEqual(
     due.map(({ seq }) => seq),
@@ -236,9 +241,9 @@ function checkClient(
   )
   for (const event of due)
     assert.equal(record.received.get(event.seq), updateText(event, userId), `${client.name} got ${event.seq} as the log has it`)
-  const picture = still(record.picture())
+  const snapshot = still(record.snapshot())
   for (const topic of ['orders', 'positions', 'balances'] as const) {
-    if (wants(topic)) assert.deepEqual(picture[topic], shown[topic], `${client.name} has the ${topic} of ${userId} that REST shows`)
+    if (wants(topic)) assert.deepEqual(snapshot[topic], shown[topic], `${client.name} has the ${topic} of ${userId} that REST shows`)
   }
   scene.trace.mix(`${client.name} ${userId} ${record.position}`)
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import type { UserId } from '@trunkline/core/domain/ids'
 import type { ServerMessage } from '../../src/wire/stream.ts'
 import type { Update } from '../../src/wire/update.ts'
-import type { SceneLine, WireEnd } from './scene-line.ts'
+import type { SceneConnection, WireEnd } from './scene-connection.ts'
 
 /** Whose connection it is, and what becomes of what is heard on it. */
 export interface SessionOwner {
@@ -16,19 +16,19 @@ export interface SessionOwner {
   mix(text: string): void
   authenticated(session: ClientSession): void
   /** What comes from here on comes after `seq`. */
-  subscribed(userId: UserId, seq: number, asked: Asked): void
+  subscribed(userId: UserId, seq: number, requested: SubscribeRequest): void
   update(update: Update, text: string): void
   caughtUp(userId: UserId, seq: number): void
-  refused(userId: UserId, message: string, asked: Asked): void
+  refused(userId: UserId, message: string, requested: SubscribeRequest): void
   /** Not asked: the user was deleted. */
-  unsubscribed(userId: UserId, isAsked: boolean): void
+  unsubscribed(userId: UserId, isRequested: boolean): void
   status(message: Extract<ServerMessage, { type: 'stream_status' }>): void
   closed(session: ClientSession, code: number): void
   failed(cause: unknown): void
 }
 
 /** A `subscribe_user` under way. */
-export interface Asked {
+export interface SubscribeRequest {
   readonly after: number | null
   /** The session had the user already. */
   readonly isRepeat: boolean
@@ -36,12 +36,12 @@ export interface Asked {
 
 export class ClientSession implements WireEnd {
   readonly #owner: SessionOwner
-  #line: SceneLine | null = null
+  #connection: SceneConnection | null = null
   #isGreeted = false
   #isKnown = false
   readonly #topics = new Set<string>()
-  readonly #topicsAsked: (readonly string[])[] = []
-  readonly #asked = new Map<UserId, Asked[]>()
+  readonly #topicsRequested: (readonly string[])[] = []
+  readonly #requests = new Map<UserId, SubscribeRequest[]>()
   readonly #following = new Set<UserId>()
   readonly #replaying = new Set<UserId>()
   readonly #unsubscribes: UserId[] = []
@@ -54,8 +54,8 @@ export class ClientSession implements WireEnd {
   }
 
   /** Begins on a line that was opened with this as its end. */
-  begin(line: SceneLine): void {
-    this.#line = line
+  begin(connection: SceneConnection): void {
+    this.#connection = connection
   }
 
   get isOver(): boolean {
@@ -72,50 +72,50 @@ export class ClientSession implements WireEnd {
 
   /** Nothing it asked for is without its answer. */
   get isAtRest(): boolean {
-    const isAsking = [...this.#asked.values()].some(asked => asked.length > 0)
-    return this.isKnown && !isAsking && this.#replaying.size === 0 && this.#topicsAsked.length === 0 && this.#pings.length === 0
+    const isAsking = [...this.#requests.values()].some(requested => requested.length > 0)
+    return this.isKnown && !isAsking && this.#replaying.size === 0 && this.#topicsRequested.length === 0 && this.#pings.length === 0
   }
 
   isAsking(userId: UserId): boolean {
-    return (this.#asked.get(userId)?.length ?? 0) > 0 || this.#replaying.has(userId)
+    return (this.#requests.get(userId)?.length ?? 0) > 0 || this.#replaying.has(userId)
   }
 
   subscribeUser(userId: UserId, after: number | null): void {
-    const asked = this.#asked.get(userId) ?? []
-    this.#asked.set(userId, asked)
-    asked.push({ after, isRepeat: this.#following.has(userId) && !this.#unsubscribes.includes(userId) })
-    this.#say({ action: 'subscribe_user', user_id: userId, ...(after === null ? {} : { after }) })
+    const requested = this.#requests.get(userId) ?? []
+    this.#requests.set(userId, requested)
+    requested.push({ after, isRepeat: this.#following.has(userId) && !this.#unsubscribes.includes(userId) })
+    this.#send({ action: 'subscribe_user', user_id: userId, ...(after === null ? {} : { after }) })
   }
 
   unsubscribeUser(userId: UserId): void {
     this.#unsubscribes.push(userId)
-    this.#say({ action: 'unsubscribe_user', user_id: userId })
+    this.#send({ action: 'unsubscribe_user', user_id: userId })
   }
 
   ping(seq: number): void {
     this.#pings.push(seq)
-    this.#say({ action: 'ping', seq })
+    this.#send({ action: 'ping', seq })
   }
 
   /** Something the service cannot understand. */
   babble(): void {
     this.#errorsDue += 1
-    this.#say('{"action":"dance"}')
+    this.#send('{"action":"dance"}')
   }
 
   read(isRead: boolean): void {
-    this.#line?.read(isRead)
+    this.#connection?.read(isRead)
   }
 
   leave(): void {
     this.#isOver = true
-    this.#line?.leave()
+    this.#connection?.leave()
   }
 
   /** The client goes away and the service hears nothing of it: nothing is read any more. */
   vanish(): void {
     this.#isOver = true
-    this.#line?.read(false)
+    this.#connection?.read(false)
   }
 
   message(text: string): void {
@@ -156,7 +156,7 @@ export class ClientSession implements WireEnd {
         this.#owner.closed(this, 1000)
         break
       case 'subscribed':
-        assert.deepEqual(message.topics, this.#topicsAsked.shift(), 'the topics are those asked for')
+        assert.deepEqual(message.topics, this.#topicsRequested.shift(), 'the topics are those asked for')
         for (const topic of message.topics) this.#topics.add(topic)
         break
       case 'user_subscribed':
@@ -190,25 +190,25 @@ export class ClientSession implements WireEnd {
 
   #authenticate(): void {
     const extensions = this.#owner.wantsStatus ? { extensions: ['stream_status'] } : {}
-    this.#say({ action: 'authenticate', ...this.#owner.credentials, ...extensions })
+    this.#send({ action: 'authenticate', ...this.#owner.credentials, ...extensions })
   }
 
   #subscribe(topics: readonly string[]): void {
-    this.#topicsAsked.push(topics)
-    this.#say({ action: 'subscribe', topics })
+    this.#topicsRequested.push(topics)
+    this.#send({ action: 'subscribe', topics })
   }
 
   #subscribed(user: string, seq: number): void {
     const userId = asUser(user)
-    const asked = this.#asked.get(userId)?.shift()
-    assert.ok(asked !== undefined, `${userId} was subscribed without being asked for`)
+    const requested = this.#requests.get(userId)?.shift()
+    assert.ok(requested !== undefined, `${userId} was subscribed without being asked for`)
     this.#following.add(userId)
-    if (asked.after !== null) {
-      assert.equal(seq, asked.after, 'a replay begins where it was asked to')
+    if (requested.after !== null) {
+      assert.equal(seq, requested.after, 'a replay begins where it was asked to')
       this.#replaying.add(userId)
     }
     this.#owner.note(`${this.#owner.name} has ${userId} from ${seq} on`)
-    this.#owner.subscribed(userId, seq, asked)
+    this.#owner.subscribed(userId, seq, requested)
   }
 
   /** Nothing was changed, so that a user whom the session had is still there. */
@@ -218,10 +218,10 @@ export class ClientSession implements WireEnd {
     // A replay that cannot go on ends the subscription it belongs to.
     const wasReplaying = this.#replaying.delete(userId)
     if (wasReplaying) this.#following.delete(userId)
-    const asked = wasReplaying ? { after: 0, isRepeat: false } : this.#asked.get(userId)?.shift()
-    assert.ok(asked !== undefined, `${userId} was refused without being asked for: ${message}`)
+    const requested = wasReplaying ? { after: 0, isRepeat: false } : this.#requests.get(userId)?.shift()
+    assert.ok(requested !== undefined, `${userId} was refused without being asked for: ${message}`)
     this.#owner.note(`${this.#owner.name} does not get ${userId}: ${message}`)
-    this.#owner.refused(userId, message, asked)
+    this.#owner.refused(userId, message, requested)
   }
 
   #unsubscribed(userId: UserId): void {
@@ -238,8 +238,8 @@ export class ClientSession implements WireEnd {
     this.#owner.update(update, text)
   }
 
-  #say(message: unknown): void {
-    this.#line?.say(message)
+  #send(message: unknown): void {
+    this.#connection?.receiveFromClient(message)
   }
 }
 

@@ -1,14 +1,14 @@
 // A random day: a platform and its streams, a market that moves, and brokers, a store, a bus, a clock and a process that fail in between.
-import { ACTS, type Stage } from './acts.ts'
-import { BrokerMischief, type Temper, TRAVEL_MS_MAX } from './broker-mischief.ts'
+import { ACTIONS, type Stage } from './actions.ts'
+import { BrokerFaults, type Temper, TRAVEL_MS_MAX } from './broker-faults.ts'
 import type { Chance } from './chance.ts'
 import { hopeless } from './checks.ts'
+import { EnvironmentFaults } from './environment-faults.ts'
 import { decide } from './market.ts'
 import { Platform } from './platform.ts'
 import type { Login, Scene } from './scene.ts'
 import { type Conditions, Service } from './service.ts'
 import { type Habits, StreamClient } from './stream-client.ts'
-import { Trouble } from './trouble.ts'
 import { Witness } from './witness.ts'
 
 const STOP_MS_MAX = 120_000
@@ -29,9 +29,9 @@ export class Day {
   readonly witness = new Witness()
   readonly #steps: number
   readonly #chance: Chance
-  readonly #trouble: Trouble
+  readonly #environment: EnvironmentFaults
   readonly #conditions: Conditions
-  readonly #mischief: ReadonlyMap<Login, BrokerMischief>
+  readonly #brokerFaults: ReadonlyMap<Login, BrokerFaults>
   readonly #weights: Readonly<Record<string, number>>
   #failure: { readonly cause: unknown } | null = null
 
@@ -39,10 +39,10 @@ export class Day {
     this.scene = scene
     this.#steps = options.steps
     this.#chance = scene.chance.apart('day')
-    this.#trouble = new Trouble(scene, scene.chance.apart('trouble'))
-    const { skewMs, route } = this.#trouble
+    this.#environment = new EnvironmentFaults(scene, scene.chance.apart('environment'))
+    const { skewMs, route } = this.#environment
     this.#conditions = { skewMs, route, ...(options.sabotage && { sabotage: options.sabotage }) }
-    this.#mischief = new Map(scene.logins.map(login => [login, this.#mischiefOf(login)]))
+    this.#brokerFaults = new Map(scene.logins.map(login => [login, this.#faultsOf(login)]))
     this.#weights = this.#someWeights()
     const surroundings = { scene, service: () => this.service, witness: this.witness, fail: (cause: unknown) => this.#fail(cause) }
     this.platform = new Platform({ ...surroundings, chance: scene.chance.apart('platform') })
@@ -60,7 +60,7 @@ export class Day {
     await this.#begin()
     for (const client of this.clients) client.connect()
     for (let step = 0; step < this.#steps; step += 1) {
-      await this.#act(this.#chance.weighted(this.#weights))
+      await this.#perform(this.#chance.weighted(this.#weights))
       await this.scene.clock.advance(this.#pause())
       this.scene.store.mark()
       this.assertWell()
@@ -71,8 +71,8 @@ export class Day {
   async end(): Promise<void> {
     const { clock, logins, trace } = this.scene
     trace.note('all is well from here on')
-    this.#trouble.heal()
-    for (const mischief of this.#mischief.values()) mischief.heal()
+    this.#environment.heal()
+    for (const brokerFaults of this.#brokerFaults.values()) brokerFaults.heal()
     for (const client of this.clients) client.goOn()
     await this.#until(() => !this.platform.isWaiting, 'every request is answered')
     // All that travels arrives, and what the brokers began they end.
@@ -109,8 +109,8 @@ export class Day {
   async #isResolved(): Promise<boolean> {
     const { watched } = this.service.app.resolver
     if (watched === 0) return true
-    const nameless = this.scene.logins.filter(({ broker }) => broker.capabilities.deduplication === 'none')
-    const counts = nameless.map(async login => {
+    const untagged = this.scene.logins.filter(({ broker }) => broker.capabilities.deduplication === 'none')
+    const counts = untagged.map(async login => {
       const page = { limit: 1_000, edge: null, descending: false } as const
       const accountIds = login.accounts.map(({ accountId }) => accountId)
       const { rows } = await this.scene.store.inner.orders.list({ accountIds }, 'entryTime', page)
@@ -124,19 +124,28 @@ export class Day {
     this.assertWell()
   }
 
-  async #act(name: string): Promise<void> {
+  async #perform(name: string): Promise<void> {
     const { scene } = this
     const login = this.#chance.oneOf(scene.logins.filter(({ isConnected }) => isConnected))
     const client = this.#chance.oneOf(this.clients)
-    const mischief = login === undefined ? undefined : this.#mischief.get(login)
-    if (login === undefined || client === undefined || mischief === undefined) throw new Error('nobody is there to act')
+    const brokerFaults = login === undefined ? undefined : this.#brokerFaults.get(login)
+    if (login === undefined || client === undefined || brokerFaults === undefined) throw new Error('nobody is there to act')
     const stage: Stage = {
-      ...{ scene, login, client, mischief, chance: this.#chance, platform: this.platform, trouble: this.#trouble, service: this.service },
+      ...{
+        scene,
+        login,
+        client,
+        brokerFaults,
+        chance: this.#chance,
+        platform: this.platform,
+        environment: this.#environment,
+        service: this.service
+      },
       restart: () => this.#restart(),
       kill: () => this.#kill()
     }
     scene.trace.met(name)
-    await ACTS[name]?.act(stage)
+    await ACTIONS[name]?.run(stage)
   }
 
   async #begin(): Promise<void> {
@@ -180,18 +189,18 @@ export class Day {
   }
 
   #someWeights(): Readonly<Record<string, number>> {
-    const weights = Object.entries(ACTS).map(([name, { weight, isTrouble }]) => {
-      const isKnown = isTrouble !== true || this.#chance.happens(0.5)
+    const weights = Object.entries(ACTIONS).map(([name, { weight, isFault }]) => {
+      const isKnown = isFault !== true || this.#chance.happens(0.5)
       return [name, isKnown ? weight : 0] as const
     })
     return Object.fromEntries(weights)
   }
 
-  #mischiefOf(login: Login): BrokerMischief {
+  #faultsOf(login: Login): BrokerFaults {
     const chance = this.scene.chance.apart(`broker ${login.broker.capabilities.id}`)
     const some = (most: number) => (chance.happens(0.3) ? 0 : chance.fraction() * most)
     const temper: Temper = { commands: some(0.8), reads: some(0.25), lists: some(1), stream: some(0.6) }
-    return new BrokerMischief(this.scene, login, chance, temper)
+    return new BrokerFaults(this.scene, login, chance, temper)
   }
 
   #fail(cause: unknown): void {

@@ -8,7 +8,7 @@ npm run simulate -- --seeds 500 --from 9000 from another seed on
 npm run simulate -- --seed 4711             one of them, with every step
   --engine postgres|embedded                what the service stores in; postgres where left out`
 
-const say = (text: string) => void process.stdout.write(`${text}\n`)
+const print = (text: string) => void process.stdout.write(`${text}\n`)
 
 /** Throws with a sentence for the user when the arguments make no sense. */
 function parse(args: readonly string[]) {
@@ -39,28 +39,28 @@ function parse(args: readonly string[]) {
 async function main({ engine, isTraced, from, count }: ReturnType<typeof parse>): Promise<boolean> {
   const began = performance.now()
   await using opened = await ENGINES[engine]()
-  const options = isTraced ? { listener: say } : {}
+  const options = isTraced ? { listener: print } : {}
   const { results, failures } = await runSeeds(opened.store, { from, count, failuresMax: 10 }, options)
-  for (const failure of failures) say(`\n${failure.message}`)
+  for (const failure of failures) print(`\n${failure.message}`)
   const met = new Map<string, number>()
   for (const { counts } of results) for (const [name, times] of counts) met.set(name, (met.get(name) ?? 0) + times)
   const sum = (of: 'updates' | 'lastedMs') => results.reduce((total, result) => total + result[of], 0)
-  say(
+  print(
     `\n${[...met]
       .map(([name, times]) => `${name} ${times}`)
       .toSorted()
       .join(' · ')}`
   )
-  say(
+  print(
     `\n${results.length} days went well and ${failures.length} did not, from seed ${from} on: ${Math.round(sum('lastedMs') / 3_600_000)} simulated hours,`
   )
-  say(`${sum('updates')} updates, ${((performance.now() - began) / 1_000).toFixed(1)} s on ${engine}.`)
-  if (isTraced && results[0] !== undefined) say(`The day’s hash is ${results[0].hash}.`)
+  print(`${sum('updates')} updates, ${((performance.now() - began) / 1_000).toFixed(1)} s on ${engine}.`)
+  if (isTraced && results[0] !== undefined) print(`The day’s hash is ${results[0].hash}.`)
   return failures.length === 0
 }
 
 try {
-  if (process.argv.includes('--help') || process.argv.includes('-h')) say(USAGE)
+  if (process.argv.includes('--help') || process.argv.includes('-h')) print(USAGE)
   else process.exitCode = (await main(parse(process.argv.slice(2)))) ? 0 : 1
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}\n`)

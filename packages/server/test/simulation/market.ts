@@ -4,13 +4,13 @@ import type { Chance } from './chance.ts'
 import type { Login } from './scene.ts'
 import type { Trace } from './trace.ts'
 
-export const MARKET_ACTS = ['fill', 'begin', 'expire', 'cancelOutside', 'placeOutside'] as const
-export type MarketAct = (typeof MARKET_ACTS)[number]
+export const MARKET_ACTIONS = ['fill', 'begin', 'expire', 'cancelOutside', 'placeOutside'] as const
+export type MarketAction = (typeof MARKET_ACTIONS)[number]
 
 /** Gives the broker's account that it happened in; null when there was nothing for it to happen to. */
-export function happen(act: MarketAct, { broker, accounts }: Login, chance: Chance, trace: Trace): string | null {
+export function happen(action: MarketAction, { broker, accounts }: Login, chance: Chance, trace: Trace): string | null {
   const { ledger } = broker
-  if (act === 'placeOutside') {
+  if (action === 'placeOutside') {
     const like = chance.oneOf(ledger.list())
     const account = chance.oneOf(accounts)
     if (like === undefined || account === undefined) return null
@@ -20,14 +20,14 @@ export function happen(act: MarketAct, { broker, accounts }: Login, chance: Chan
   }
   const report = chance.oneOf(ledger.list().filter(order => ledger.isLive(order)))
   if (report === undefined) return null
-  trace.note(`${broker.capabilities.id} ${report.brokerOrderId}: ${act}`)
-  MOVES[act](broker.ledger, report, chance)
+  trace.note(`${broker.capabilities.id} ${report.brokerOrderId}: ${action}`)
+  MOVES[action](broker.ledger, report, chance)
   return report.brokerAccountId
 }
 
 type OrderLedger = Login['broker']['ledger']
 
-const MOVES: Readonly<Record<Exclude<MarketAct, 'placeOutside'>, (ledger: OrderLedger, report: OrderReport, chance: Chance) => void>> = {
+const MOVES: Readonly<Record<Exclude<MarketAction, 'placeOutside'>, (ledger: OrderLedger, report: OrderReport, chance: Chance) => void>> = {
   fill(ledger, { brokerOrderId }, chance) {
     const left = Number(ledger.left(brokerOrderId))
     if (left > 0) ledger.fill(brokerOrderId, String(chance.whole(1, left)))

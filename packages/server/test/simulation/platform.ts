@@ -25,7 +25,7 @@ export class Platform {
   readonly #witness: Witness
   readonly #fail: (cause: unknown) => void
   readonly #underWay = new Map<Promise<void>, Service>()
-  #wishes = 0
+  #orders = 0
 
   constructor(surroundings: {
     readonly scene: Scene
@@ -134,9 +134,9 @@ export class Platform {
   }
 
   #name(): string {
-    this.#wishes += 1
+    this.#orders += 1
     // Some names come twice, as they do when a platform repeats itself.
-    return `w-${this.#chance.happens(0.05) ? this.#wishes - 1 : this.#wishes}`
+    return `w-${this.#chance.happens(0.05) ? this.#orders - 1 : this.#orders}`
   }
 
   async #someOrder({ accounts }: Login): Promise<Order | null> {

@@ -8,7 +8,7 @@ import { ServiceError } from '@trunkline/core/domain/errors'
 import { presentBalance, presentPosition } from '../../src/wire/account.ts'
 import { presentOrder } from '../../src/wire/order.ts'
 import type { Owner } from './scene.ts'
-import type { Picture, WireRecord } from './user-record.ts'
+import type { Snapshot, WireRecord } from './user-record.ts'
 
 const PAGE = { limit: 1_000, edge: null, descending: true } as const
 
@@ -27,7 +27,7 @@ export async function readBalances(app: AppDeps, caller: UserCaller): Promise<re
 }
 
 /** Everything, one after the other as a platform would ask for it. */
-export async function readPicture(app: AppDeps, { caller, logins }: Owner, doomed: ReadonlySet<string>): Promise<Picture> {
+export async function readSnapshot(app: AppDeps, { caller, logins }: Owner, doomed: ReadonlySet<string>): Promise<Snapshot> {
   const isHopeless = () =>
     logins.every(({ broker, connection, isConnected }) => broker.rejects !== null || !isConnected || doomed.has(connection.connectionId))
   return {

@@ -35,9 +35,9 @@ export class SeedFailed extends Error {
   readonly seed: number
 
   constructor(seed: number, trace: Trace, cause: unknown) {
-    const story = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)
+    const details = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)
     const lines = `Its last ${Math.min(LINES_SHOWN, trace.lines.length)} of ${trace.lines.length} lines:\n${trace.tail(LINES_SHOWN)}`
-    super(`seed ${seed} failed. Again, with every step: npm run simulate -- --seed ${seed}\n${trace.plain(story)}\n\n${lines}`, { cause })
+    super(`seed ${seed} failed. Again, with every step: npm run simulate -- --seed ${seed}\n${trace.plain(details)}\n\n${lines}`, { cause })
     this.seed = seed
   }
 }

@@ -10,7 +10,7 @@ import type { ClientConnection } from '../../src/stream/client-connection.ts'
 /** What stands between the parts of the service. Made anew for each of its lives. */
 export interface Sabotage {
   readonly deps?: (deps: Deps) => Deps
-  readonly line?: (line: ClientConnection) => ClientConnection
+  readonly connection?: (connection: ClientConnection) => ClientConnection
 }
 
 /** One in so many goes wrong, so that a day is well for a while. */
@@ -19,16 +19,21 @@ const RARELY = 7
 export const SABOTAGES: Readonly<Record<string, () => Sabotage>> = {
   'a stream that drops an update': () => {
     const isDue = everySo(3 * RARELY)
-    return { line: line => ({ ...passed(line), send: frame => void (isUpdate(frame) && isDue() ? undefined : line.send(frame)) }) }
+    return {
+      connection: connection => ({
+        ...passed(connection),
+        send: frame => void (isUpdate(frame) && isDue() ? undefined : connection.send(frame))
+      })
+    }
   },
   'a stream that repeats an update': () => {
     const isDue = everySo(3 * RARELY)
     return {
-      line: line => ({
-        ...passed(line),
+      connection: connection => ({
+        ...passed(connection),
         send: frame => {
-          line.send(frame)
-          if (isUpdate(frame) && isDue()) line.send(frame)
+          connection.send(frame)
+          if (isUpdate(frame) && isDue()) connection.send(frame)
         }
       })
     }
@@ -38,11 +43,16 @@ export const SABOTAGES: Readonly<Record<string, () => Sabotage>> = {
       const orders = withMethod(deps.store.orders, 'record', record => async (changes: readonly OrderChange[]) => {
         const last = await deps.store.events.last(changes[0]?.order.userKey ?? never())
         const event = (order: OrderChange['order'], index: number) => ({
-          ...{ eventId: deps.ids.uuid<Told['eventId']>(), userKey: order.userKey, seq: last + 1 + index, accountId: order.accountId },
+          ...{
+            eventId: deps.ids.uuid<PublishedEvent['eventId']>(),
+            userKey: order.userKey,
+            seq: last + 1 + index,
+            accountId: order.accountId
+          },
           ...{ at: deps.clock.now(), topic: 'orders' as const, data: order }
         })
-        const told = changes.filter(({ publish }) => publish).map(({ order }, index) => event(order, index))
-        if (told[0] !== undefined) deps.bus.publish({ type: 'events', userKey: told[0].userKey, events: told })
+        const published = changes.filter(({ publish }) => publish).map(({ order }, index) => event(order, index))
+        if (published[0] !== undefined) deps.bus.publish({ type: 'events', userKey: published[0].userKey, events: published })
         return await record(changes)
       })
       return { ...deps, store: { ...deps.store, orders } }
@@ -108,7 +118,7 @@ export const SABOTAGES: Readonly<Record<string, () => Sabotage>> = {
   })
 }
 
-type Told = Extract<BusMessage, { type: 'events' }>['events'][number]
+type PublishedEvent = Extract<BusMessage, { type: 'events' }>['events'][number]
 
 function everySo(often: number): () => boolean {
   let count = 0
@@ -122,17 +132,17 @@ function isUpdate(frame: Uint8Array): boolean {
   return Buffer.from(frame).includes('"seq":') && Buffer.from(frame).includes('"event_id":')
 }
 
-function passed(line: ClientConnection): ClientConnection {
+function passed(connection: ClientConnection): ClientConnection {
   return {
-    send: frame => line.send(frame),
-    sendText: message => line.sendText(message),
+    send: frame => connection.send(frame),
+    sendText: message => connection.sendText(message),
     get isBehind() {
-      return line.isBehind
+      return connection.isBehind
     },
-    idle: () => line.idle(),
-    finish: (code, reason) => line.finish(code, reason),
-    pause: () => line.pause(),
-    resume: () => line.resume()
+    idle: () => connection.idle(),
+    finish: (code, reason) => connection.finish(code, reason),
+    pause: () => connection.pause(),
+    resume: () => connection.resume()
   }
 }
 

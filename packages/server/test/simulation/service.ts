@@ -10,11 +10,11 @@ import type { SendBufferLimits } from '../../src/stream/send-buffer.ts'
 import { Life } from './life.ts'
 import type { Sabotage } from './sabotage.ts'
 import { HASHER, type Scene, VAULT } from './scene.ts'
-import { SceneLine, type WireEnd } from './scene-line.ts'
+import { SceneConnection, type WireEnd } from './scene-connection.ts'
 import { type BusRoute, UnreliableBus } from './unreliable-bus.ts'
 
 /** Small, so that a reader who stops for a while is too slow. */
-const OUTBOX: SendBufferLimits = { messagesMax: 48, bytesMax: 48 * 1024, stalledMs: 10_000, allBytesMax: 256 * 1024 }
+const SEND_BUFFER: SendBufferLimits = { messagesMax: 48, bytesMax: 48 * 1024, stalledMs: 10_000, allBytesMax: 256 * 1024 }
 /** Whole pictures come often enough for a day that is short. */
 const TIMING = { ...DEFAULT_TIMING, auditMs: 60_000 }
 const SWEEP_MS = 1_000
@@ -36,8 +36,8 @@ export class Service {
   readonly #sabotage: Sabotage
   readonly #application: Application
   readonly #stream: AccountStream
-  readonly #turns: FlushScheduler
-  readonly #lines = new Set<SceneLine>()
+  readonly #scheduler: FlushScheduler
+  readonly #connections = new Set<SceneConnection>()
   readonly #stopping = new AbortController()
   readonly #log: Log
   readonly counted = new Map<string, number>()
@@ -73,7 +73,7 @@ export class Service {
     }
     this.#application = application(deps, lookup)
     this.#stream = new AccountStream(this.#application.app)
-    this.#turns = new FlushScheduler(OUTBOX, () => clock.monotonicMs())
+    this.#scheduler = new FlushScheduler(SEND_BUFFER, () => clock.monotonicMs())
   }
 
   get app() {
@@ -91,12 +91,12 @@ export class Service {
   }
 
   /** A socket to a client; null once the service takes none. */
-  connect(end: WireEnd): SceneLine | null {
+  connect(end: WireEnd): SceneConnection | null {
     if (this.life.isOver || this.#stopping.signal.aborted) return null
-    const line: SceneLine = new SceneLine(this.#turns, OUTBOX, end, () => this.#lines.delete(line))
-    this.#lines.add(line)
-    line.listen(this.#stream.open(this.#sabotage.line?.(line) ?? line, '192.0.2.1'))
-    return line
+    const connection: SceneConnection = new SceneConnection(this.#scheduler, SEND_BUFFER, end, () => this.#connections.delete(connection))
+    this.#connections.add(connection)
+    connection.listen(this.#stream.open(this.#sabotage.connection?.(connection) ?? connection, '192.0.2.1'))
+    return connection
   }
 
   /** Ends as the program does: sessions get what they are owed, commands on the wire a while to end. */
@@ -105,7 +105,7 @@ export class Service {
     await this.app.orderGateway.drain(DRAIN_MS)
     this.#stream.finish(CLOSE.goingAway, 'the service is shutting down')
     await this.life.lived(this.#emptied())
-    for (const line of this.#lines) line.cut()
+    for (const connection of this.#connections) connection.cut()
     await this.#stream.stop()
     await this.#application.stop()
   }
@@ -114,20 +114,20 @@ export class Service {
   kill(): void {
     this.life.kill()
     this.#scene.store.bury(this.life)
-    for (const line of this.#lines) line.cut()
+    for (const connection of this.#connections) connection.cut()
   }
 
   async #emptied(): Promise<void> {
     const { clock } = this.#scene
     const end = clock.monotonicMs() + CLOSE_MS
-    while (this.#lines.size > 0 && clock.monotonicMs() < end) await clock.sleep(100)
+    while (this.#connections.size > 0 && clock.monotonicMs() < end) await clock.sleep(100)
   }
 
   async #sweep(): Promise<void> {
     const { signal } = this.#stopping
     while (!signal.aborted) {
       await this.app.clock.sleep(SWEEP_MS, signal).catch(() => undefined)
-      this.#turns.sweep()
+      this.#scheduler.sweep()
     }
   }
 

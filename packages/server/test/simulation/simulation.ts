@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { isWhole } from '@trunkline/testkit/search'
-import { ACTS } from './acts.ts'
+import { ACTIONS } from './actions.ts'
 import { runSeeds } from './run-seeds.ts'
 import { ENGINES, type OpenedStore } from './stores.ts'
 
@@ -21,7 +21,7 @@ export function simulation(engine: keyof typeof ENGINES, { from, count }: { read
     if (!isWhole) return
     const met = new Set(results.flatMap(({ counts }) => [...counts.keys()]))
     const missing = [
-      ...Object.keys(ACTS),
+      ...Object.keys(ACTIONS),
       'closed: 4008',
       'closed: 1001',
       'closed: 1006',

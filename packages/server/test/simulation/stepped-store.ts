@@ -12,7 +12,7 @@ import {
 } from '@trunkline/core/ports/store'
 import type { Chance } from './chance.ts'
 import type { Life } from './life.ts'
-import { ScenePlaces } from './scene-places.ts'
+import { SceneSlots } from './scene-slots.ts'
 import type { Trace } from './trace.ts'
 
 /** What becomes of one call. Left out: it is carried out when its turn comes. */
@@ -39,7 +39,7 @@ interface Surroundings {
 }
 
 /** What is younger is not erased: nobody who listens is as far behind. */
-const KEPT_MS = 60_000
+const RETAINED_MS = 60_000
 const READS = /\.(find|list|read$|last|span|balances|positions|transactions|freshness|credentials|unfinished|idsBy|withUnfinished|due)/
 
 export class SteppedStore {
@@ -50,7 +50,7 @@ export class SteppedStore {
   readonly users = new Set<UserKey>()
   /** Newest event of each user that the store holds, whoever knows of it. */
   readonly committed = new Map<UserKey, number>()
-  readonly places: ScenePlaces
+  readonly slots: SceneSlots
   /** What was committed at earlier times, the oldest first. */
   readonly #marks: { readonly atMs: number; readonly committed: ReadonlyMap<UserKey, number> }[] = []
   /** Of each user, the newest event that is not kept any more. */
@@ -61,7 +61,7 @@ export class SteppedStore {
   constructor(inner: Store, surroundings: Surroundings) {
     this.inner = inner
     this.#surroundings = surroundings
-    this.places = new ScenePlaces(surroundings.clock)
+    this.slots = new SceneSlots(surroundings.clock)
   }
 
   /** The store as one life of the service has it. */
@@ -76,8 +76,8 @@ export class SteppedStore {
       connections: part('connections', this.#ownOnly(inner.connections)),
       accounts: part('accounts', inner.accounts),
       orders: part('orders', inner.orders),
-      events: part('events', this.#kept(inner.events)),
-      streamSlots: part('streamSlots', this.places),
+      events: part('events', this.#retained(inner.events)),
+      streamSlots: part('streamSlots', this.slots),
       tokens: part('tokens', inner.tokens),
       audit: part('audit', inner.audit),
       probe: () => this.#call({ name: 'probe', life, go: () => inner.probe() }).then(() => undefined),
@@ -100,7 +100,7 @@ export class SteppedStore {
 
   /** Erases the events of a while ago. */
   prune(): void {
-    const beforeMs = this.#surroundings.clock.monotonicMs() - KEPT_MS
+    const beforeMs = this.#surroundings.clock.monotonicMs() - RETAINED_MS
     const mark = this.#marks.findLast(({ atMs }) => atMs < beforeMs)
     for (const [userKey, seq] of mark?.committed ?? []) {
       this.#surroundings.trace.note(`the log of ${userKey} begins after ${seq}`)
@@ -165,7 +165,7 @@ export class SteppedStore {
     })
   }
 
-  #kept(events: EventStore): EventStore {
+  #retained(events: EventStore): EventStore {
     const pruned = (userKey: UserKey) => this.#pruned.get(userKey) ?? 0
     return {
       read: (userKey, after, limit) => events.read(userKey, Math.max(after, pruned(userKey)), limit),

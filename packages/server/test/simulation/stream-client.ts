@@ -6,8 +6,8 @@ import { CommitUnknown, StoreUnavailable } from '@trunkline/core/ports/store'
 import type { ServerMessage } from '../../src/wire/stream.ts'
 import type { Update } from '../../src/wire/update.ts'
 import type { Chance } from './chance.ts'
-import { type Asked, ClientSession, type SessionOwner } from './client-session.ts'
-import { readPicture } from './rest.ts'
+import { ClientSession, type SessionOwner, type SubscribeRequest } from './client-session.ts'
+import { readSnapshot } from './rest.ts'
 import type { Owner, Scene } from './scene.ts'
 import type { Service } from './service.ts'
 import { UserRecord } from './user-record.ts'
@@ -138,8 +138,8 @@ export class StreamClient implements SessionOwner {
     const [session, followed] = [this.#session, this.followed.get(userId)]
     if (session?.isKnown !== true || followed === undefined || !followed.isWanted || session.isAsking(userId)) return
     const { since, position } = followed.record
-    const anew = position !== null && followed.isWhole && this.#chance.happens(0.6)
-    session.subscribeUser(userId, anew ? this.#chance.whole(since, position) : null)
+    const fromStart = position !== null && followed.isWhole && this.#chance.happens(0.6)
+    session.subscribeUser(userId, fromStart ? this.#chance.whole(since, position) : null)
   }
 
   /** Stops following a user, or begins again. */
@@ -173,7 +173,7 @@ export class StreamClient implements SessionOwner {
     for (const followed of this.followed.values()) if (followed.isWanted) this.#subscribe(session, followed)
   }
 
-  subscribed(userId: UserId, seq: number, { after, isRepeat }: Asked): void {
+  subscribed(userId: UserId, seq: number, { after, isRepeat }: SubscribeRequest): void {
     const followed = this.#followed(userId)
     const { record } = followed
     if (after !== null) {
@@ -220,7 +220,7 @@ export class StreamClient implements SessionOwner {
     this.#scene.trace.met('replayed')
   }
 
-  refused(userId: UserId, message: string, { isRepeat }: Asked): void {
+  refused(userId: UserId, message: string, { isRepeat }: SubscribeRequest): void {
     const followed = this.#followed(userId)
     if (/no user/.test(message)) {
       this.#gone(followed)
@@ -235,9 +235,9 @@ export class StreamClient implements SessionOwner {
     })
   }
 
-  unsubscribed(userId: UserId, isAsked: boolean): void {
+  unsubscribed(userId: UserId, isRequested: boolean): void {
     const followed = this.#followed(userId)
-    if (!isAsked) this.#gone(followed)
+    if (!isRequested) this.#gone(followed)
     if (followed.waiting !== null) followed.isWhole = false
     followed.waiting = null
   }
@@ -267,12 +267,12 @@ export class StreamClient implements SessionOwner {
     for (;;) {
       await this.#scene.clock.sleep(this.#chance.whole(10, 3_000))
       const session = new ClientSession(this)
-      const line = this.#service()?.connect(session) ?? null
-      if (line === null) continue
+      const connection = this.#service()?.connect(session) ?? null
+      if (connection === null) continue
       this.note(`${this.name} connects`)
       this.#isConnecting = false
       this.#session = session
-      session.begin(line)
+      session.begin(connection)
       return
     }
   }
@@ -284,10 +284,10 @@ export class StreamClient implements SessionOwner {
   }
 
   /** What must be done again, if the session is still there then. */
-  #later(act: (session: ClientSession) => void): void {
+  #later(work: (session: ClientSession) => void): void {
     const session = this.#session
     void this.#scene.clock.sleep(1_000).then(() => {
-      if (session !== null && this.#session === session && session.isKnown) act(session)
+      if (session !== null && this.#session === session && session.isKnown) work(session)
     })
   }
 
@@ -297,9 +297,9 @@ export class StreamClient implements SessionOwner {
       const service = this.#service()
       try {
         if (service === null || service.life.isOver) throw new StoreUnavailable('the service is not there')
-        const picture = await readPicture(service.app, owner, this.#scene.doomed)
+        const snapshot = await readSnapshot(service.app, owner, this.#scene.doomed)
         if (followed.waiting !== waiting) return
-        followed.record.adopt(picture)
+        followed.record.adopt(snapshot)
         for (const update of waiting) followed.record.apply(update)
         followed.waiting = null
         followed.isWhole = true

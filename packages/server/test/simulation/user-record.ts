@@ -6,7 +6,7 @@ import type { Update } from '../../src/wire/update.ts'
 export type WireRecord = Readonly<Record<string, unknown>>
 
 /** The user's records as REST gives them, in the order of their keys. */
-export interface Picture {
+export interface Snapshot {
   readonly orders: readonly WireRecord[]
   readonly positions: readonly WireRecord[]
   readonly balances: readonly WireRecord[]
@@ -34,7 +34,7 @@ export class UserRecord {
   }
 
   /** A snapshot that is at least as new as everything received until now. */
-  adopt({ orders, positions, balances }: Picture): void {
+  adopt({ orders, positions, balances }: Snapshot): void {
     for (const order of orders) this.#takeOrder(order)
     this.#positions.clear()
     for (const position of positions) this.#takePosition(position)
@@ -55,7 +55,7 @@ export class UserRecord {
     }
   }
 
-  picture(): Picture {
+  snapshot(): Snapshot {
     const sorted = (records: ReadonlyMap<string, WireRecord>) =>
       [...records].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, record]) => record)
     return { orders: sorted(this.#orders), positions: sorted(this.#positions), balances: sorted(this.#balances) }
@@ -81,10 +81,10 @@ export class UserRecord {
 }
 
 /** The same records in a form in which two pictures can be compared. */
-export function comparable({ orders, positions, balances }: Picture): Picture {
+export function comparable({ orders, positions, balances }: Snapshot): Snapshot {
   const record = new UserRecord()
   record.adopt({ orders, positions, balances })
-  return record.picture()
+  return record.snapshot()
 }
 
 /** That a broker confirmed a record once more is no change, so nobody is told. */

@@ -25,7 +25,7 @@ export type CrashPoint =
   | { readonly at: 'refused_record'; readonly what: RecordKind; readonly times: number }
 
 /** A new order; the broker's answer to a command; an unsolicited broker event; a cancel's intent; a replacement's, with its successor. */
-export type RecordKind = 'place' | 'word' | 'news' | 'cancel' | 'replace'
+export type RecordKind = 'place' | 'reply' | 'report' | 'cancel' | 'replace'
 
 /** What of a stored order only the inside knows. */
 export interface StoredOrder {

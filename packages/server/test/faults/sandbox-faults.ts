@@ -13,7 +13,7 @@ function answered(id: string, title: string, ...specs: readonly object[]): Fault
     id,
     title,
     async play(stage) {
-      await stage.house(...specs.map(spec => ({ on: SUBMIT, times: 3, ...spec })))
+      await stage.injectFaults(...specs.map(spec => ({ on: SUBMIT, times: 3, ...spec })))
       await stage.trade()
     }
   }
@@ -70,7 +70,7 @@ export const ANSWERS: readonly Fault[] = [
     id: 'F9',
     title: '429 with Retry-After, for submits and for reads',
     async play(stage) {
-      await stage.house(
+      await stage.injectFaults(
         { on: SUBMIT, do: 'status', status: 429, retry_after: 1, times: 5 },
         { on: 'orders.list', do: 'status', status: 429, retry_after: 1, times: 5 }
       )
@@ -82,19 +82,20 @@ export const ANSWERS: readonly Fault[] = [
     id: 'F10',
     title: '401 once to every login in the middle of its session',
     async play(stage) {
-      for (const { login } of stage.world.users) await stage.house({ on: '*', do: 'status', status: 401, times: 1, login: login.username })
+      for (const { login } of stage.world.users)
+        await stage.injectFaults({ on: '*', do: 'status', status: 401, times: 1, login: login.username })
       const before = await stage.world.sandbox.requests('token')
       await stage.trade()
       const logins = stage.world.users.length
-      const asked = (await stage.world.sandbox.requests('token')) - before
-      assert.ok(asked >= logins && asked <= 2 * logins, `${asked} refreshes for ${logins} logins`)
+      const refreshes = (await stage.world.sandbox.requests('token')) - before
+      assert.ok(refreshes >= logins && refreshes <= 2 * logins, `${refreshes} refreshes for ${logins} logins`)
     }
   },
   {
     id: 'F12',
     title: 'fills are told before the submit is answered',
     async play(stage) {
-      await stage.house({ on: SUBMIT, do: 'delay', after: true, ms: 500, times: 25 })
+      await stage.injectFaults({ on: SUBMIT, do: 'delay', after: true, ms: 500, times: 25 })
       await stage.trade()
       const orders = stage.world.users.flatMap(({ userId }) => [...(stage.world.followers.get('steady')?.of(userId).orders.values() ?? [])])
       assert.ok(
@@ -108,7 +109,7 @@ export const ANSWERS: readonly Fault[] = [
     title: 'cancels cross the fills of their orders',
     async play(stage) {
       const resting = await stage.resting('F', 6, 5)
-      await stage.house({ on: 'orders.cancel', do: 'slow', ms: 900 })
+      await stage.injectFaults({ on: 'orders.cancel', do: 'slow', ms: 900 })
       await Promise.all(resting.map(({ user, order }) => user.cancel(order.order_id)))
       await comeTo(stage, 'F', resting)
       await stage.trade()
@@ -120,7 +121,7 @@ export const ANSWERS: readonly Fault[] = [
     title: 'replaces cross whole and partial fills',
     async play(stage) {
       const resting = await stage.resting('IWM', 6, 10)
-      await stage.house({ on: 'orders.amend', do: 'slow', ms: 900 })
+      await stage.injectFaults({ on: 'orders.amend', do: 'slow', ms: 900 })
       const successors = await Promise.all(resting.map(each => stage.modify(each, 15)))
       const [price] = resting.map(each => each.price)
       // Enough for the first order and two of the second.
@@ -129,10 +130,10 @@ export const ANSWERS: readonly Fault[] = [
       await stage.trade()
       const total = async () => {
         const olds = await Promise.all(resting.map(each => finalOf(stage, each)))
-        const news = await Promise.all(
+        const replacements = await Promise.all(
           resting.map((each, index) => finalOf(stage, { ...each, order: successors[index]?.body ?? each.order }))
         )
-        return olds.map(({ filled }, index) => Number(filled) + Number(news[index]?.filled ?? 0))
+        return olds.map(({ filled }, index) => Number(filled) + Number(replacements[index]?.filled ?? 0))
       }
       await until(async () => (await total()).reduce((sum, filled) => sum + filled, 0) >= 12, 'what crossed is told')
       assert.ok(
@@ -147,14 +148,14 @@ export const ANSWERS: readonly Fault[] = [
     async play(stage) {
       const resting = await stage.resting('QQQ', 9, 4)
       const answers = [{ do: 'lose_answer' }, { do: 'truncate' }, { do: 'status', status: 503, after: true }]
-      await stage.house(
+      await stage.injectFaults(
         ...answers.flatMap(answer => [
           { on: 'orders.amend', times: 1, ...answer },
           { on: 'orders.cancel', times: 1, ...answer }
         ])
       )
-      const asked = resting.map((each, index) => (index % 3 === 0 ? each.user.cancel(each.order.order_id) : stage.modify(each, 6)))
-      await Promise.all([...asked, stage.trade()])
+      const changes = resting.map((each, index) => (index % 3 === 0 ? each.user.cancel(each.order.order_id) : stage.modify(each, 6)))
+      await Promise.all([...changes, stage.trade()])
     }
   },
   {
@@ -162,7 +163,7 @@ export const ANSWERS: readonly Fault[] = [
     title: 'lists of orders come back empty with 200',
     async play(stage) {
       await stage.resting('SPY', 10, 3)
-      await stage.house({ on: 'orders.list', do: 'empty', times: 60 })
+      await stage.injectFaults({ on: 'orders.list', do: 'empty', times: 60 })
       await stage.streams({ do: 'drop' })
       await stage.trade()
       await stage.struck()
@@ -180,7 +181,7 @@ export const ANSWERS: readonly Fault[] = [
         return reads.map(({ status, body }) => [status, body.length > 0])
       }
       const before = await held()
-      await stage.house({ on: 'positions.list', do: 'status', status: 500 }, { on: 'balances.list', do: 'html' })
+      await stage.injectFaults({ on: 'positions.list', do: 'status', status: 500 }, { on: 'balances.list', do: 'html' })
       await stage.streams({ do: 'drop' })
       await stage.trade(2)
       assert.deepEqual(await held(), before)
@@ -190,7 +191,7 @@ export const ANSWERS: readonly Fault[] = [
     id: 'F7, F16',
     title: 'every read answered with garbage, half of itself, or late',
     async play(stage) {
-      await stage.house(
+      await stage.injectFaults(
         { on: 'orders.list', do: 'truncate', times: 12 },
         { on: 'orders.list', do: 'garbage', times: 12 },
         { on: 'positions.list', do: 'html', times: 8 },
@@ -207,7 +208,7 @@ export const ANSWERS: readonly Fault[] = [
     async play(stage) {
       await wideAccount(stage)
       await stage.accord.streamMatchesSandbox()
-      await stage.house({ on: 'orders.list', do: 'lose_page' })
+      await stage.injectFaults({ on: 'orders.list', do: 'lose_page' })
       await stage.streams({ do: 'drop' })
       await stage.trade()
     }

@@ -13,7 +13,7 @@ const BARS = 'GET /api/v1/bars?'
  */
 export class Front {
   readonly #server: Server
-  #housePort = 0
+  #sandboxPort = 0
   #barsBeganAt: number | null = null
 
   private constructor(server: Server) {
@@ -48,7 +48,7 @@ export class Front {
 
   /** Where the real house is. To be called before anybody connects. */
   leadTo(port: number): void {
-    this.#housePort = port
+    this.#sandboxPort = port
   }
 
   /** When the first byte of an answer for bars came since this was asked last, by `performance.now()`; null: there was none. */
@@ -59,21 +59,21 @@ export class Front {
   }
 
   #pass(client: Socket): void {
-    const house = connect({ host: HOST, port: this.#housePort, noDelay: true })
+    const upstream = connect({ host: HOST, port: this.#sandboxPort, noDelay: true })
     let isForBars = false
     client.on('data', (chunk: Buffer) => {
       isForBars ||= chunk.toString('latin1', 0, BARS.length) === BARS
-      house.write(chunk)
+      upstream.write(chunk)
     })
-    house.on('data', (chunk: Buffer) => {
+    upstream.on('data', (chunk: Buffer) => {
       if (isForBars) this.#barsBeganAt ??= performance.now()
       isForBars = false
       client.write(chunk)
     })
-    house.on('error', () => undefined)
+    upstream.on('error', () => undefined)
     for (const [one, other] of [
-      [client, house],
-      [house, client]
+      [client, upstream],
+      [upstream, client]
     ] as const) {
       one.once('end', () => other.end())
       one.once('close', () => other.destroy())

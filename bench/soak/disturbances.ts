@@ -3,33 +3,33 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Chance, World } from '../../packages/testkit/src/crash/index.ts'
 
 /** How often each happens on average, and for how long. Milliseconds. */
-const VISITOR_EVERY = 1_500
+const VISIT_EVERY = 1_500
 const VISIT_MAX = 6_000
-const VISITORS_MAX = 5
+const VISITS_AT_ONCE_MAX = 5
 const VISITED_USERS_MAX = 20
 const SLOW_EVERY = 12_000
 const SLOW_FOR = 4_000
 const SLOW_BYTES_PER_SECOND = 4_000
 const DROP_EVERY = 8_000
 
-export interface Weather {
+export interface Disturbances {
   readonly visits: number
   readonly slowSpells: number
   readonly drops: number
 }
 
 /** Lasts until the signal. Gives what happened. */
-export async function weather(world: World, chance: Chance, signal: AbortSignal): Promise<Weather> {
+export async function disturb(world: World, chance: Chance, signal: AbortSignal): Promise<Disturbances> {
   const seen = { visits: 0, slowSpells: 0, drops: 0 }
   const visits = new Set<Promise<void>>()
   const every = async (ms: number, once: () => Promise<void>) => {
     while (await pause(2 * ms * chance.fraction(), signal)) await once()
   }
   await Promise.all([
-    every(VISITOR_EVERY, async () => {
-      if (visits.size >= VISITORS_MAX) return
+    every(VISIT_EVERY, async () => {
+      if (visits.size >= VISITS_AT_ONCE_MAX) return
       seen.visits += 1
-      const visit: Promise<void> = visitor(world, chance, `visitor ${seen.visits}`, signal).finally(() => visits.delete(visit))
+      const visit: Promise<void> = startVisit(world, chance, `visitor ${seen.visits}`, signal).finally(() => visits.delete(visit))
       visits.add(visit)
     }),
     every(SLOW_EVERY, async () => {
@@ -50,7 +50,7 @@ export async function weather(world: World, chance: Chance, signal: AbortSignal)
 }
 
 /** A session of its own on some of the users, from their beginning, by either way; it is told everything they were, and leaves. */
-async function visitor(world: World, chance: Chance, name: string, signal: AbortSignal): Promise<void> {
+async function startVisit(world: World, chance: Chance, name: string, signal: AbortSignal): Promise<void> {
   const from = chance.whole(0, world.users.length - 1)
   const users = world.users.slice(from, from + chance.whole(1, VISITED_USERS_MAX)).map(({ userId }) => userId)
   world.follow(name, { users, ...(chance.happens(0.5) ? { origin: () => world.platformProxy.url } : {}) })

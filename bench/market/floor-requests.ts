@@ -1,7 +1,7 @@
 /** What the floor is asked: to read the front's market stream, and to be read. */
-export type FloorQuestions = {
+export type FloorRequests = {
   readonly open: {
-    readonly input: { readonly houseUrl: string; readonly symbols: readonly string[] }
+    readonly input: { readonly sandboxUrl: string; readonly symbols: readonly string[] }
     readonly output: { readonly url: string }
   }
 }

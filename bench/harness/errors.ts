@@ -10,6 +10,6 @@ export class NotInstalled extends Error {
 }
 
 /** The options make no sense. */
-export class NotAsked extends Error {
-  override readonly name = 'NotAsked'
+export class InvalidOptions extends Error {
+  override readonly name = 'InvalidOptions'
 }

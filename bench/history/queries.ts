@@ -1,6 +1,6 @@
 /** What is asked of past bars: the dearest of each kind that a request may ask for. */
 
-export type Question = { readonly what: string } & (
+export type Query = { readonly what: string } & (
   | { readonly by: 'subscribe'; readonly interval: string; readonly session: string; readonly count: number }
   | { readonly by: 'snapshot'; readonly interval: string; readonly start: string; readonly end: string }
   | { readonly by: 'REST'; readonly interval: string; readonly start: string; readonly end: string; readonly limit: number }
@@ -14,7 +14,7 @@ const FORTY_YEARS = daysAgo(40 * 365.25)
 /** Fewer than the bars that one snapshot may have, whatever day it is. */
 const MANY_MINUTES = daysAgo(45)
 
-export const QUESTIONS: readonly Question[] = [
+export const QUERIES: readonly Query[] = [
   { what: '40 yearly bars, core session', by: 'subscribe', interval: '1y', session: CORE, count: 40 },
   { what: '480 monthly bars, core session', by: 'subscribe', interval: '1M', session: CORE, count: 480 },
   { what: '2,080 weekly bars, core session', by: 'subscribe', interval: '1w', session: CORE, count: 2_080 },

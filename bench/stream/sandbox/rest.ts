@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
-import type { Books } from './books.ts'
-import { houseNow } from './clock.ts'
+import { sandboxNow } from './clock.ts'
+import type { SandboxState } from './state.ts'
 
 /** Longer than a measurement takes. */
 const TOKEN_SECONDS = 86_400
@@ -13,12 +13,12 @@ export interface Answer {
 
 /** The parts of the sandbox's OAuth and REST API that the adapter asks. Whoever asks to log in is the next login, without a page. */
 export class Rest {
-  readonly #books: Books
+  readonly #state: SandboxState
   readonly #issuer: () => string
   #logins = 0
 
-  constructor(books: Books, issuer: () => string) {
-    this.#books = books
+  constructor(state: SandboxState, issuer: () => string) {
+    this.#state = state
     this.#issuer = issuer
   }
 
@@ -31,10 +31,10 @@ export class Rest {
     return login === null ? fault(401, 'token_invalid') : this.#read(pathname.replace('/api/v1', ''), searchParams, login)
   }
 
-  #authorize(asked: URLSearchParams): Answer {
-    const back = new URL(asked.get('redirect_uri') ?? '')
+  #authorize(query: URLSearchParams): Answer {
+    const back = new URL(query.get('redirect_uri') ?? '')
     back.searchParams.set('code', `code-${this.#logins}`)
-    back.searchParams.set('state', asked.get('state') ?? '')
+    back.searchParams.set('state', query.get('state') ?? '')
     back.searchParams.set('iss', this.#issuer())
     this.#logins += 1
     return { status: 303, headers: { location: back.href }, body: '' }
@@ -50,18 +50,18 @@ export class Rest {
     const account = query.get('account') ?? ''
     switch (path) {
       case '/accounts':
-        return list(this.#books.accountsOf(login).map(id => JSON.stringify(this.#books.account(id))))
+        return list(this.#state.accountsOf(login).map(id => JSON.stringify(this.#state.account(id))))
       case '/balances':
-        return list([JSON.stringify(this.#books.balance(account))])
+        return list([JSON.stringify(this.#state.balance(account))])
       case '/positions':
-        return list(this.#books.positions(account).map(position => JSON.stringify(position)))
+        return list(this.#state.positions(account).map(position => JSON.stringify(position)))
       case '/orders':
-        return list(this.#books.orders(account))
+        return list(this.#state.orders(account))
       case '/transactions':
         return list([])
     }
     if (!path.startsWith('/orders/')) return fault(404, 'unknown_route')
-    const order = this.#books.order(decodeURIComponent(path.slice('/orders/'.length)))
+    const order = this.#state.order(decodeURIComponent(path.slice('/orders/'.length)))
     return order === null ? fault(404, 'unknown_order') : asOf(200, `"order":${order}`)
   }
 }
@@ -86,7 +86,7 @@ function fault(status: number, code: string): Answer {
 }
 
 function asOf(status: number, fields: string): Answer {
-  const now = houseNow()
+  const now = sandboxNow()
   return json(status, `{"as_of":"${now}","sandbox_time":"${now}",${fields}}`)
 }
 

@@ -1,14 +1,14 @@
 /** What the talking house is asked by whoever measures. */
 
 /** How many logins, and what each has. Logins are handed out in the order in which somebody asks to log in. */
-export interface HouseShape {
+export interface SandboxShape {
   readonly accountsOfLogin: number
   /** Orders that work from the start, by account. */
   readonly ordersOfAccount: number
   readonly positionsOfAccount: number
 }
 
-export interface Talk {
+export interface FeedPlan {
   /** Updates in all; update number n is of login n modulo `logins`, each of its orders in turn. */
   readonly total: number
   readonly logins: number
@@ -18,10 +18,10 @@ export interface Talk {
   readonly windowMax: number | null
 }
 
-export type HouseQuestions = {
-  readonly open: { readonly input: HouseShape; readonly output: { readonly url: string } }
+export type SandboxRequests = {
+  readonly open: { readonly input: SandboxShape; readonly output: { readonly url: string } }
   /** Streams that are logged in. */
   readonly streams: { readonly input: null; readonly output: number }
   /** Resolves when the last update was handed to its sockets. Gives how long that took, in milliseconds. */
-  readonly talk: { readonly input: Talk; readonly output: { readonly tookMs: number } }
+  readonly feed: { readonly input: FeedPlan; readonly output: { readonly tookMs: number } }
 }

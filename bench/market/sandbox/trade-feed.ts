@@ -1,12 +1,12 @@
-import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as nextLoop, setTimeout as pause } from 'node:timers/promises'
 import { RawSocket } from '../../stream/client/raw-socket.ts'
 import { TradeChecks } from '../client/trade-checks.ts'
-import type { Talk, Talked } from '../desk-questions.ts'
+import type { FeedPlan, FeedResult } from '../driver-requests.ts'
 import { type MarketStreams, READERS, type Reader } from './streams.ts'
 import type { Trades } from './trades.ts'
 
 /** So many trades are told in one turn at most. */
-const TURN_TRADES = 1_000
+const TRADES_AT_ONCE_MAX = 1_000
 /** So long may trades be under way. */
 const ARRIVAL_MS = 30_000
 const AT = Buffer.from('"at":"')
@@ -14,15 +14,15 @@ const MICROS_DIGITS = 16
 const NOTHING = new Float64Array(0)
 
 /** Tells trades to one reader of the market stream, at a rate or as fast as they are heard at the other end, and notes when each was heard. */
-export class Talking {
+export class TradeFeed {
   readonly #streams: MarketStreams
   readonly #reader: Reader
   readonly #trades: Trades
   #checks: TradeChecks
   /** The number of the next trade, over all runs. */
   #next = 0
-  #heard = 0
-  #heardAt = 0
+  #received = 0
+  #receivedAt = 0
   /** By the number of the trade less the run's first. */
   #run: { readonly first: number; readonly came: Float64Array; readonly direct: Float64Array; readonly batch: number } | null = null
   #wake: { readonly at: number; readonly up: () => void } | null = null
@@ -39,56 +39,56 @@ export class Talking {
     this.#checks = this.#checking(subscriptions)
   }
 
-  hear(bytes: Buffer, start: number, end: number): void {
-    this.#checks.hear(bytes, start, end)
+  receive(bytes: Buffer, start: number, end: number): void {
+    this.#checks.receive(bytes, start, end)
   }
 
   /** Reads the front's own stream too. */
   async listenAt(url: string): Promise<RawSocket> {
-    const socket = await RawSocket.open({ url, hear: (bytes, start, end) => this.#hearDirect(bytes, start, end) })
+    const socket = await RawSocket.open({ url, onMessage: (bytes, start, end) => this.#onDirectMessage(bytes, start, end) })
     socket.send(JSON.stringify({ op: 'login', token: READERS[1] }))
     return socket
   }
 
   /** @param trouble what has become of the client; null while all is well. @throws Error when a trade does not arrive, or not in order */
-  async run({ seconds, batch, perSecond, windowMax }: Talk, trouble: () => string | null): Promise<Talked> {
+  async run({ seconds, batch, perSecond, windowMax }: FeedPlan, failure: () => string | null): Promise<FeedResult> {
     const reader = this.#streams.of(this.#reader)
     const direct = perSecond !== null && this.#streams.has('direct') ? this.#streams.of('direct') : null
-    const stamps = perSecond === null ? 0 : Math.ceil(seconds * perSecond) + TURN_TRADES
-    const toldAt = new Float64Array(stamps)
+    const stamps = perSecond === null ? 0 : Math.ceil(seconds * perSecond) + TRADES_AT_ONCE_MAX
+    const sentAt = new Float64Array(stamps)
     const first = this.#next
     const run = { first, came: new Float64Array(stamps), direct: new Float64Array(direct === null ? 0 : stamps), batch }
     this.#run = run
-    this.#heard = 0
+    this.#received = 0
     const started = performance.now()
-    let told = 0
+    let sent = 0
     for (let now = started; now < started + 1_000 * seconds; now = performance.now()) {
-      const room = perSecond === null ? windowMax - (told - this.#heard) : ((now - started) * perSecond) / 1_000 - told
-      const batches = reader.isBehind ? 0 : Math.floor(Math.min(room, TURN_TRADES) / batch)
+      const capacity = perSecond === null ? windowMax - (sent - this.#received) : ((now - started) * perSecond) / 1_000 - sent
+      const batches = reader.isBehind ? 0 : Math.floor(Math.min(capacity, TRADES_AT_ONCE_MAX) / batch)
       for (let each = 0; each < batches; each += 1) {
         const items = this.#trades.items(this.#next, batch)
-        reader.say(items)
-        direct?.say(items)
+        reader.send(items)
+        direct?.send(items)
         this.#next += batch
       }
       const at = performance.now()
-      if (perSecond !== null) toldAt.fill(at, told, told + batches * batch)
-      told += batches * batch
+      if (perSecond !== null) sentAt.fill(at, sent, sent + batches * batch)
+      sent += batches * batch
       reader.flush()
       direct?.flush()
-      if (batches > 0) await turn()
+      if (batches > 0) await nextLoop()
       else if (perSecond !== null) await pause(1)
-      else await this.#heardUpTo(told - windowMax + TURN_TRADES, trouble)
+      else await this.#receivedUpTo(sent - windowMax + TRADES_AT_ONCE_MAX, failure)
     }
-    await this.#heardUpTo(told, trouble)
-    if (direct !== null) await this.#directly(told, run.direct)
+    await this.#receivedUpTo(sent, failure)
+    if (direct !== null) await this.#directly(sent, run.direct)
     this.#run = null
     if (this.#checks.faults > 0)
       throw new Error(`${this.#checks.faults} trades did not come as they should, the first: ${this.#checks.first}`)
-    const spanMs = this.#heardAt - started
-    const since = (came: Float64Array) => came.subarray(0, told).map((at, number) => at - (toldAt[number] ?? Number.NaN))
-    if (perSecond === null) return { total: told, spanMs, latencies: NOTHING, direct: NOTHING }
-    return { total: told, spanMs, latencies: since(run.came), direct: direct === null ? NOTHING : since(run.direct) }
+    const spanMs = this.#receivedAt - started
+    const since = (came: Float64Array) => came.subarray(0, sent).map((at, number) => at - (sentAt[number] ?? Number.NaN))
+    if (perSecond === null) return { total: sent, spanMs, latencies: NOTHING, direct: NOTHING }
+    return { total: sent, spanMs, latencies: since(run.came), direct: direct === null ? NOTHING : since(run.direct) }
   }
 
   #checking(subscriptions: ReadonlyMap<number, number>): TradeChecks {
@@ -96,15 +96,15 @@ export class Talking {
   }
 
   #note(number: number): void {
-    this.#heard += 1
-    this.#heardAt = performance.now()
+    this.#received += 1
+    this.#receivedAt = performance.now()
     const { came, first } = this.#run ?? NO_RUN
-    if (number - first < came.length) came[number - first] = this.#heardAt
-    if (this.#wake !== null && this.#heard >= this.#wake.at) this.#wake.up()
+    if (number - first < came.length) came[number - first] = this.#receivedAt
+    if (this.#wake !== null && this.#received >= this.#wake.at) this.#wake.up()
   }
 
   /** A message of the house has as many trades as were told at once. */
-  #hearDirect(bytes: Buffer, start: number, end: number): void {
+  #onDirectMessage(bytes: Buffer, start: number, end: number): void {
     const found = bytes.indexOf(AT, start)
     if (this.#run === null || found === -1 || found > end) return
     const at = found + AT.length
@@ -113,21 +113,21 @@ export class Talking {
     this.#run.direct.fill(performance.now(), from, from + this.#run.batch)
   }
 
-  async #heardUpTo(count: number, trouble: () => string | null): Promise<void> {
-    if (this.#heard >= count) return
+  async #receivedUpTo(count: number, failure: () => string | null): Promise<void> {
+    if (this.#received >= count) return
     const { promise, resolve } = Promise.withResolvers<void>()
     const patience = setTimeout(resolve, ARRIVAL_MS)
     this.#wake = { at: count, up: resolve }
     await promise
     clearTimeout(patience)
     this.#wake = null
-    if (this.#heard < count)
-      throw new Error(`${this.#heard} trades came within ${ARRIVAL_MS} ms, ${count} should have (${trouble() ?? 'the session is open'})`)
+    if (this.#received < count)
+      throw new Error(`${this.#received} trades came within ${ARRIVAL_MS} ms, ${count} should have (${failure() ?? 'the session is open'})`)
   }
 
-  async #directly(told: number, came: Float64Array): Promise<void> {
+  async #directly(sent: number, came: Float64Array): Promise<void> {
     const deadline = performance.now() + ARRIVAL_MS
-    while (came[told - 1] === 0) {
+    while (came[sent - 1] === 0) {
       if (performance.now() > deadline) throw new Error('the listener at the front missed the last trades')
       await pause(10)
     }

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { type WebSocket, WebSocketServer } from 'ws'
-import { houseNow } from '../../stream/house/clock.ts'
+import { sandboxNow } from '../../stream/sandbox/clock.ts'
 
 const HEARTBEAT_MS = 5_000
 
@@ -48,7 +48,7 @@ export class MarketStreams {
       if (op === 'login') this.#login(ws, socket, String(token))
       else if (op === 'add') ws.send(JSON.stringify({ ev: 'added', n, symbols, unknown: [] }))
       else if (op === 'drop') ws.send(JSON.stringify({ ev: 'dropped', n }))
-      else if (op === 'ping') ws.send(JSON.stringify({ ev: 'pong', n, as_of: houseNow() }))
+      else if (op === 'ping') ws.send(JSON.stringify({ ev: 'pong', n, as_of: sandboxNow() }))
       else if (op === 'token') ws.send(JSON.stringify({ ev: 'token_ok' }))
     })
   }
@@ -56,12 +56,12 @@ export class MarketStreams {
   #login(ws: WebSocket, socket: Duplex, token: string): void {
     if (!(socket instanceof Socket)) throw new Error('the front serves TCP only')
     this.#open.set(ws, { reader: READERS.find(name => name === token) ?? 'service', socket, seq: 0 })
-    const now = houseNow()
+    const now = sandboxNow()
     ws.send(JSON.stringify({ ev: 'ready', login: 'log_1', heartbeat_ms: HEARTBEAT_MS, as_of: now, sandbox_time: now }))
   }
 
   #beat(): void {
-    const now = houseNow()
+    const now = sandboxNow()
     for (const [ws, { seq }] of this.#open) ws.send(JSON.stringify({ ev: 'heartbeat', seq, as_of: now, sandbox_time: now }))
   }
 }
@@ -69,7 +69,7 @@ export class MarketStreams {
 /** One stream, written past `ws`: what is said in a turn leaves in one write. */
 export class MarketStream {
   readonly #stream: Stream
-  #owed: Buffer[] = []
+  #pending: Buffer[] = []
 
   constructor(stream: Stream) {
     this.#stream = stream
@@ -81,15 +81,15 @@ export class MarketStream {
   }
 
   /** @param items JSON of the items, with commas between them */
-  say(items: string): void {
+  send(items: string): void {
     this.#stream.seq += 1
-    this.#owed.push(textFrame(`{"seq":${this.#stream.seq},"items":[${items}]}`))
+    this.#pending.push(textFrame(`{"seq":${this.#stream.seq},"items":[${items}]}`))
   }
 
   flush(): void {
-    const owed = this.#owed
-    this.#owed = []
-    if (owed.length > 0) this.#stream.socket.write(Buffer.concat(owed))
+    const pending = this.#pending
+    this.#pending = []
+    if (pending.length > 0) this.#stream.socket.write(Buffer.concat(pending))
   }
 }
 

@@ -14,7 +14,7 @@ export interface Client {
   readonly clientSecret: string
 }
 
-export type ServerQuestions = {
+export type ServerRequests = {
   readonly open: {
     readonly input: ServerOptions
     /** `bytes` of an update as it is sent; `clients` by platform, where the server asks who is there. */
@@ -42,7 +42,7 @@ export interface Settled {
   readonly firstFault: string | null
 }
 
-export type ClientQuestions = {
+export type ClientRequests = {
   readonly open: { readonly input: readonly SessionPlan[]; readonly output: null }
   readonly count: { readonly input: null; readonly output: Counted }
   /** Waits until every session has what it is owed, or for five seconds. */

@@ -27,14 +27,14 @@ export const STREAMS: readonly Fault[] = [
     id: 'F20',
     title: 'all streams reconnect and nothing has changed: no event',
     async play(stage) {
-      const { sandbox: house, users } = stage.world
-      await house.control('PUT', '/market', { paused: true })
-      await house.control('PUT', '/clock', { frozen: true })
+      const { sandbox, users } = stage.world
+      await sandbox.control('PUT', '/market', { paused: true })
+      await sandbox.control('PUT', '/clock', { frozen: true })
       const reconnect = async () => {
-        const lists = await house.requests('positions.list')
+        const lists = await sandbox.requests('positions.list')
         await stage.streams({ do: 'drop' })
         // Two accounts of each login are read anew, after which it is live again.
-        await until(async () => (await house.requests('positions.list')) >= lists + 2 * users.length, 'every account was read')
+        await until(async () => (await sandbox.requests('positions.list')) >= lists + 2 * users.length, 'every account was read')
         await allLive(stage)
       }
       // Prices that moved before they stood still are news the first time.
@@ -133,9 +133,9 @@ export const STREAMS: readonly Fault[] = [
     id: 'F19',
     title: 'the streams flap',
     async play(stage) {
-      const { sandboxProxy, sandbox: house } = stage.world
+      const { sandboxProxy, sandbox } = stage.world
       await allLive(stage)
-      const connects = await house.requests('stream.connect')
+      const connects = await sandbox.requests('stream.connect')
       const began = performance.now()
       const flapping = (async () => {
         while (performance.now() - began < 3_000) {
@@ -145,7 +145,7 @@ export const STREAMS: readonly Fault[] = [
       })()
       await Promise.all([flapping, stage.trade(6, 200)])
       const seconds = (performance.now() - began) / 1_000
-      const made = (await house.requests('stream.connect')) - connects
+      const made = (await sandbox.requests('stream.connect')) - connects
       assert.ok(made > 0, 'nobody tried to connect again')
       // A burst of a second's worth, and what was spent just before the first was counted.
       const most = CONNECTS_PER_SECOND_MAX * (seconds + 2)
@@ -178,7 +178,7 @@ export const STREAMS: readonly Fault[] = [
     id: 'F19',
     title: 'the house refuses streams: 503, a hang, a reset, nonsense on the line',
     async play(stage) {
-      await stage.house(
+      await stage.injectFaults(
         { on: 'stream.connect', do: 'status', status: 503, times: 3 },
         { on: 'stream.connect', do: 'reset', times: 3 },
         { on: 'stream.connect', do: 'delay', ms: 400, times: 3 }

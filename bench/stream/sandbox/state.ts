@@ -1,4 +1,4 @@
-import type { HouseShape } from './questions.ts'
+import type { SandboxShape } from './requests.ts'
 
 /** The first updates of an order are executions of one share each; afterwards its price moves, as if amended at the desk. */
 const FILLS_MAX = 4
@@ -22,13 +22,13 @@ interface WorkingOrder {
 const SYMBOLS = ['AAPL', 'MSFT', 'SPY', 'QQQ', 'NVDA', 'TSLA', 'AMZN', 'META']
 
 /** Accounts and working orders of the talking house, in the words of the sandbox's API. */
-export class Books {
-  readonly #shape: HouseShape
+export class SandboxState {
+  readonly #shape: SandboxShape
   readonly #now: () => string
   readonly #orders = new Map<string, WorkingOrder[]>()
 
   /** @param now as the house writes times */
-  constructor(shape: HouseShape, now: () => string) {
+  constructor(shape: SandboxShape, now: () => string) {
     this.#shape = shape
     this.#now = now
   }
@@ -74,10 +74,10 @@ export class Books {
   }
 
   /** Moves one of the login's orders, its `turn`th in turn, and gives the stream's messages of it without their numbers. */
-  move(login: number, turn: number, note: string): readonly EventText[] {
+  move(login: number, step: number, note: string): readonly EventText[] {
     const { accountsOfLogin, ordersOfAccount } = this.#shape
-    const account = `acc_${login}_${turn % accountsOfLogin}`
-    const order = this.#of(account)[Math.floor(turn / accountsOfLogin) % ordersOfAccount]
+    const account = `acc_${login}_${step % accountsOfLogin}`
+    const order = this.#of(account)[Math.floor(step / accountsOfLogin) % ordersOfAccount]
     if (order === undefined) throw new Error(`${account} has no orders to move`)
     const at = this.#now()
     order.changed = at

@@ -25,14 +25,14 @@ export async function makePlatforms({ dataDir, platform: { baseUrl } }: RunningS
 
 /** Makes users by number, without any broker. */
 export async function makeUsers(platformOf: (number: number) => Platform, count: number): Promise<void> {
-  await inTurns(count, async number => {
+  await inParallel(count, async number => {
     await new Client(platformOf(number)).post('/users', { user_id: userName(number) })
   })
 }
 
 /** Makes users by number, each with a connection to the talking house, by the portal. */
 export async function connectUsers(platform: Platform, count: number): Promise<void> {
-  await inTurns(count, async number => {
+  await inParallel(count, async number => {
     const userId = userName(number)
     const { 'user-secret': secret } = await new Client(platform).post('/users', { user_id: userId })
     const client = new Client(platform, { userId, userSecret: String(secret) })
@@ -43,7 +43,7 @@ export async function connectUsers(platform: Platform, count: number): Promise<v
   })
 }
 
-async function inTurns(count: number, work: (number: number) => Promise<void>): Promise<void> {
+async function inParallel(count: number, work: (number: number) => Promise<void>): Promise<void> {
   let next = 0
   const worker = async () => {
     while (next < count) {

@@ -13,7 +13,7 @@ export interface WireEnd {
 /** Bytes that a socket takes for a client that reads nothing, before its writer is asked to wait. */
 const BUFFER_BYTES = 4 * 1024
 
-export class SceneLine implements ClientConnection, Sink {
+export class SceneConnection implements ClientConnection, Sink {
   readonly #sendBuffer: SendBuffer
   readonly #end: WireEnd
   readonly #left: () => void
@@ -30,23 +30,23 @@ export class SceneLine implements ClientConnection, Sink {
   #closedWith: number | null = null
 
   /** `left` is told when the service is rid of the line. */
-  constructor(turns: FlushScheduler, limits: SendBufferLimits, end: WireEnd, left: () => void) {
-    this.#sendBuffer = new SendBuffer(this, turns, limits)
+  constructor(scheduler: FlushScheduler, limits: SendBufferLimits, end: WireEnd, left: () => void) {
+    this.#sendBuffer = new SendBuffer(this, scheduler, limits)
     this.#end = end
     this.#left = left
   }
 
   listen(listener: Listener): void {
     this.#listener = listener
-    this.#hear()
+    this.#deliver()
   }
 
   // The client's side.
 
-  say(message: unknown): void {
+  receiveFromClient(message: unknown): void {
     if (this.#isOver) return
     this.#messages.push(typeof message === 'string' ? message : JSON.stringify(message))
-    this.#hear()
+    this.#deliver()
   }
 
   /** The client reads nothing from here on, or goes on reading. */
@@ -101,7 +101,7 @@ export class SceneLine implements ClientConnection, Sink {
 
   resume(): void {
     this.#isPaused = false
-    this.#hear()
+    this.#deliver()
   }
 
   write(bytes: Uint8Array): boolean {
@@ -139,7 +139,7 @@ export class SceneLine implements ClientConnection, Sink {
     listener?.gone()
   }
 
-  #hear(): void {
+  #deliver(): void {
     while (!this.#isPaused && this.#listener !== null && this.#messages.length > 0) this.#listener.text(this.#messages.shift() ?? '')
   }
 

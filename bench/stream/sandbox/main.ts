@@ -5,26 +5,26 @@
 
 import { createServer } from 'node:http'
 import { answering } from '../../harness/workers.ts'
-import { Books } from './books.ts'
-import { houseNow } from './clock.ts'
-import type { HouseQuestions } from './questions.ts'
+import { sandboxNow } from './clock.ts'
+import type { SandboxRequests } from './requests.ts'
 import { Rest } from './rest.ts'
+import { SandboxState } from './state.ts'
 import { Streams } from './streams.ts'
-import { Talking } from './talking.ts'
+import { UpdateFeed } from './update-feed.ts'
 
-interface House {
+interface Parts {
   readonly streams: Streams
-  readonly talking: Talking
+  readonly feed: UpdateFeed
 }
 
-let house: House | null = null
+let sandbox: Parts | null = null
 
-answering<HouseQuestions>({
+answering<SandboxRequests>({
   async open(shape) {
     let url = ''
-    const books = new Books(shape, houseNow)
-    const streams = new Streams(books, count => house?.talking.saw(count))
-    const rest = new Rest(books, () => `${url}/oauth`)
+    const state = new SandboxState(shape, sandboxNow)
+    const streams = new Streams(state, count => sandbox?.feed.saw(count))
+    const rest = new Rest(state, () => `${url}/oauth`)
     const server = createServer(async (request, response) => {
       const { status, headers, body } = await rest.answer(request)
       response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body)
@@ -33,12 +33,12 @@ answering<HouseQuestions>({
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
     const address = server.address()
     url = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`
-    house = { streams, talking: new Talking(books, streams) }
+    sandbox = { streams, feed: new UpdateFeed(state, streams) }
     return { url }
   },
-  streams: () => house?.streams.open ?? 0,
-  async talk(talk) {
-    if (house === null) throw new Error('the house is not open yet')
-    return house.talking.run(talk)
+  streams: () => sandbox?.streams.open ?? 0,
+  async feed(plan) {
+    if (sandbox === null) throw new Error('the house is not open yet')
+    return sandbox.feed.run(plan)
   }
 })

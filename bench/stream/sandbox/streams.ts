@@ -1,7 +1,7 @@
 import { type WebSocket, WebSocketServer } from 'ws'
-import type { Books, EventText } from './books.ts'
-import { houseNow } from './clock.ts'
+import { sandboxNow } from './clock.ts'
 import { loginOf } from './rest.ts'
+import type { EventText, SandboxState } from './state.ts'
 
 const HEARTBEAT_MS = 5_000
 
@@ -13,14 +13,14 @@ interface Login {
 /** The account streams of the talking house: logging in, gap-free numbers, heartbeats. */
 export class Streams {
   readonly server = new WebSocketServer({ noServer: true, perMessageDeflate: false, clientTracking: false })
-  readonly #books: Books
+  readonly #state: SandboxState
   readonly #saw: (count: number) => void
   readonly #logins = new Map<number, Login>()
   #open = 0
 
   /** @param saw told how many updates a listener says to have seen */
-  constructor(books: Books, saw: (count: number) => void) {
-    this.#books = books
+  constructor(state: SandboxState, saw: (count: number) => void) {
+    this.#state = state
     this.#saw = saw
     setInterval(() => this.#beat(), HEARTBEAT_MS).unref()
   }
@@ -35,13 +35,13 @@ export class Streams {
     ws.on('message', data => {
       const { op, token, n } = Object(JSON.parse(data.toString()))
       if (op === 'login') this.#login(ws, String(token))
-      else if (op === 'ping') ws.send(JSON.stringify({ ev: 'pong', n, as_of: houseNow() }))
+      else if (op === 'ping') ws.send(JSON.stringify({ ev: 'pong', n, as_of: sandboxNow() }))
       else if (op === 'saw') this.#saw(Number(n))
       else if (op === 'token') ws.send(JSON.stringify({ ev: 'token_ok' }))
     })
   }
 
-  tell(login: number, events: readonly EventText[]): void {
+  publish(login: number, events: readonly EventText[]): void {
     const known = this.#logins.get(login)
     if (known === undefined) return
     for (const { ev, rest, at } of events) {
@@ -66,13 +66,13 @@ export class Streams {
       login.streams.delete(ws)
       this.#open -= 1
     })
-    const accounts = this.#books.accountsOf(number)
+    const accounts = this.#state.accountsOf(number)
     const common = { login: `log_${number}`, epoch: 'one', seq: login.seq, resumed: false, heartbeat_ms: HEARTBEAT_MS }
-    ws.send(JSON.stringify({ ev: 'ready', ...common, accounts, as_of: houseNow() }))
+    ws.send(JSON.stringify({ ev: 'ready', ...common, accounts, as_of: sandboxNow() }))
   }
 
   #beat(): void {
-    const at = houseNow()
+    const at = sandboxNow()
     for (const { seq, streams } of this.#logins.values()) {
       const message = `{"ev":"heartbeat","seq":${seq},"as_of":"${at}"}`
       for (const ws of streams) ws.send(message)

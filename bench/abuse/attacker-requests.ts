@@ -1,7 +1,7 @@
 /** What an attacker sends. `badLogins` are with the platform's own id and with unknown ones in turn, each with a secret that is wrong. */
 export type Attack = 'metricsReaders' | 'badLogins' | 'userFlood'
 
-export type AttackerQuestions = {
+export type AttackerRequests = {
   readonly attack: { readonly input: AttackPlan; readonly output: Attacked }
 }
 

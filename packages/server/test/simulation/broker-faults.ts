@@ -15,7 +15,7 @@ export interface Temper {
   readonly stream: number
 }
 
-export class BrokerMischief {
+export class BrokerFaults {
   readonly #scene: Scene
   readonly #login: Login
   readonly #chance: Chance
@@ -52,20 +52,20 @@ export class BrokerMischief {
   }
 
   /** The broker tells what an account holds and has, as some do after every fill: now, or as it was a while ago. */
-  tellRecords(brokerAccountId: string): void {
+  pushPositions(brokerAccountId: string): void {
     const { broker } = this.#login
     const asOf = this.#scene.clock.now()
     const positions = { items: broker.holdings(brokerAccountId), asOf }
-    const tell = () => broker.streams.push({ type: 'positions', brokerAccountId, positions })
+    const send = () => broker.streams.push({ type: 'positions', brokerAccountId, positions })
     for (const afterMs of this.#delays()) {
-      if (afterMs === 0) tell()
-      else void this.#scene.clock.sleep(afterMs).then(tell)
+      if (afterMs === 0) send()
+      else void this.#scene.clock.sleep(afterMs).then(send)
     }
   }
 
   #commandPlan(kind: CommandKind): CommandPlan {
     if (this.#isWell) return {}
-    const plan = this.#chance.happens(this.#temper.commands) ? this.#troubledPlan(kind) : this.#goodPlan()
+    const plan = this.#chance.happens(this.#temper.commands) ? this.#faultyPlan(kind) : this.#goodPlan()
     this.#scene.trace.note(`${this.#login.broker.capabilities.id} is sent a ${kind}: ${JSON.stringify(plan)}`)
     return plan
   }
@@ -74,7 +74,7 @@ export class BrokerMischief {
     return this.#chance.happens(0.5) ? {} : { replyAfterMs: this.#chance.whole(1, 3_000) }
   }
 
-  #troubledPlan(kind: CommandKind): CommandPlan {
+  #faultyPlan(kind: CommandKind): CommandPlan {
     const chance = this.#chance
     const effect = chance.weighted({ done: 6, refused: 2, none: 3 })
     const reply = chance.weighted({ truth: 4, unknown: 6, not_sent: 1, throws: 1, deadline: 1, never: 0.3 })

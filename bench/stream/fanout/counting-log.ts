@@ -2,7 +2,7 @@ import type { UserKey } from '@trunkline/core/domain/ids'
 import type { EventStore, LoggedEvent } from '@trunkline/core/ports/store'
 
 /** The log as it would be if the events that are only told were stored: it knows how many there were of each user, and keeps none. */
-export class ToldLog implements EventStore {
+export class CountingLog implements EventStore {
   readonly #counts: Uint32Array
   readonly #numberOf: ReadonlyMap<UserKey, number>
 

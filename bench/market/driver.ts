@@ -4,21 +4,21 @@ import { answering } from '../harness/workers.ts'
 import type { RawSocket } from '../stream/client/raw-socket.ts'
 import { MarketClient } from './client/session.ts'
 import { snapshotTimes } from './client/snapshot.ts'
-import type { Attendance, DeskQuestions } from './desk-questions.ts'
-import { Front } from './house/front.ts'
-import { MarketStreams } from './house/streams.ts'
-import { Talking } from './house/talking.ts'
-import { Trades } from './house/trades.ts'
+import type { Attendance, DriverRequests } from './driver-requests.ts'
+import { Front } from './sandbox/front.ts'
+import { MarketStreams } from './sandbox/streams.ts'
+import { TradeFeed } from './sandbox/trade-feed.ts'
+import { Trades } from './sandbox/trades.ts'
 
 const OPENED_AT_ONCE = 20
 
 const streams = new MarketStreams()
 let front: Front | null = null
-let attended: { readonly client: MarketClient; readonly talking: Talking } | null = null
+let attended: { readonly client: MarketClient; readonly feed: TradeFeed } | null = null
 let listener: RawSocket | null = null
 let idle: MarketClient[] = []
 
-answering<DeskQuestions>({
+answering<DriverRequests>({
   async open() {
     front = await Front.open(streams)
     return { url: front.url }
@@ -35,18 +35,18 @@ answering<DeskQuestions>({
     return null
   },
   async listen() {
-    listener = await attendedNow().talking.listenAt(`${opened().url.replace(/^http/, 'ws')}/market/v1`)
+    listener = await attendedNow().feed.listenAt(`${opened().url.replace(/^http/, 'ws')}/market/v1`)
     return null
   },
-  talk(talk) {
-    const { client, talking } = attendedNow()
-    return talking.run(talk, () => client.trouble)
+  feed(plan) {
+    const { client, feed } = attendedNow()
+    return feed.run(plan, () => client.failure)
   },
-  async idle({ url, token, sessions, asked }) {
+  async idle({ url, token, sessions, subscriptions }) {
     for (let from = 0; from < sessions; from += OPENED_AT_ONCE) {
       const some = Array.from({ length: Math.min(OPENED_AT_ONCE, sessions - from) }, async () => {
         const client = await MarketClient.open(url, token, () => undefined)
-        await client.subscribe(asked)
+        await client.subscribe(subscriptions)
         return client
       })
       idle.push(...(await Promise.all(some)))
@@ -63,12 +63,12 @@ answering<DeskQuestions>({
 
 async function attend({ url, token, reader, symbols }: Attendance): Promise<NonNullable<typeof attended>> {
   const trades = new Trades(symbols, Math.round((performance.timeOrigin + performance.now()) * 1_000))
-  const talking = new Talking(streams, reader, trades)
-  const client = await MarketClient.open(url, token, (bytes, start, end) => talking.hear(bytes, start, end))
+  const feed = new TradeFeed(streams, reader, trades)
+  const client = await MarketClient.open(url, token, (bytes, start, end) => feed.receive(bytes, start, end))
   const subIds =
     token === null ? symbols.map((_, index) => index + 1) : await client.subscribe(symbols.map(symbol => ({ channel: 'trades', symbol })))
-  talking.expect(new Map(subIds.map((subId, index) => [subId, index])))
-  return { client, talking }
+  feed.expect(new Map(subIds.map((subId, index) => [subId, index])))
+  return { client, feed }
 }
 
 function opened(): Front {

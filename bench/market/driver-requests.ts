@@ -1,8 +1,8 @@
-import type { Asked } from './client/session.ts'
-import type { Reader } from './house/streams.ts'
+import type { Subscription } from './client/session.ts'
+import type { Reader } from './sandbox/streams.ts'
 
 /** What the desk is asked by whoever measures. Times in milliseconds. */
-export type DeskQuestions = {
+export type DriverRequests = {
   /** Opens the front. */
   readonly open: { readonly input: null; readonly output: { readonly url: string } }
   /** Where the real house behind the front is. */
@@ -11,7 +11,7 @@ export type DeskQuestions = {
   readonly attend: { readonly input: Attendance; readonly output: null }
   /** Listens to the front's own stream, for the delays the front and the desk have themselves. */
   readonly listen: { readonly input: null; readonly output: null }
-  readonly talk: { readonly input: Talk; readonly output: Talked }
+  readonly feed: { readonly input: FeedPlan; readonly output: FeedResult }
   /** Opens sessions that hear nothing, each with these subscriptions; they stay until `leave`. */
   readonly idle: { readonly input: Idle; readonly output: null }
   readonly leave: { readonly input: null; readonly output: null }
@@ -28,7 +28,7 @@ export interface Attendance {
   readonly symbols: readonly string[]
 }
 
-export interface Talk {
+export interface FeedPlan {
   readonly seconds: number
   /** Trades in one message of the house. */
   readonly batch: number
@@ -38,7 +38,7 @@ export interface Talk {
   readonly windowMax: number
 }
 
-export interface Talked {
+export interface FeedResult {
   /** Trades that came. All that were told have, in order. */
   readonly total: number
   /** From the first told to the last heard. */
@@ -53,7 +53,7 @@ export interface Idle {
   readonly url: string
   readonly token: string
   readonly sessions: number
-  readonly asked: readonly Asked[]
+  readonly subscriptions: readonly Subscription[]
 }
 
 export interface SnapshotPlan {
@@ -68,7 +68,7 @@ export interface SnapshotPlan {
 /** Since the request was sent. */
 export interface SnapshotTimes {
   /** First byte of the house's answer, at the front. */
-  readonly houseMs: number
+  readonly sandboxMs: number
   /** First byte at the client. */
   readonly firstMs: number
   readonly lastMs: number

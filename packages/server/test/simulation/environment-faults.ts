@@ -7,14 +7,14 @@ import type { StorePlan } from './stepped-store.ts'
 
 const SKEWS_MS_MAX = [60_000, 300_000, 7_200_000]
 
-export class Trouble implements Conditions {
+export class EnvironmentFaults implements Conditions {
   readonly #scene: Scene
   readonly #chance: Chance
   #skewMs = 0
   #writesFailUntil = 0
   #readsFailUntil = 0
   #slowUntil = 0
-  #busTroubledUntil = 0
+  #busDisturbedUntil = 0
 
   constructor(scene: Scene, chance: Chance) {
     this.#scene = scene
@@ -27,7 +27,7 @@ export class Trouble implements Conditions {
   readonly route = (message: BusMessage): readonly number[] => {
     const chance = this.#chance
     const isHint = message.type === 'events' || message.type === 'connection_health'
-    if (!isHint || this.#now > this.#busTroubledUntil || chance.happens(0.4)) return [0]
+    if (!isHint || this.#now > this.#busDisturbedUntil || chance.happens(0.4)) return [0]
     // Health is told again only when it changes again, so it may be late and not lost.
     if (message.type === 'connection_health') return [0]
     const kind = chance.weighted({ late: 5, twice: 1, lost: 2 })
@@ -48,8 +48,8 @@ export class Trouble implements Conditions {
     this.#slowUntil = this.#now + ms
   }
 
-  troubleBus(ms: number): void {
-    this.#busTroubledUntil = this.#now + ms
+  disturbBus(ms: number): void {
+    this.#busDisturbedUntil = this.#now + ms
   }
 
   /** The wall clock is set to another time; the monotonic one knows nothing of it. */
@@ -64,7 +64,7 @@ export class Trouble implements Conditions {
     this.#writesFailUntil = 0
     this.#readsFailUntil = 0
     this.#slowUntil = 0
-    this.#busTroubledUntil = 0
+    this.#busDisturbedUntil = 0
   }
 
   get #now(): number {

@@ -1,0 +1,168 @@
+// What may happen next in a simulated day. Each act is one entry: how often it comes, and what it does.
+import { deleteConnection } from '@trunkline/core/app/connections/delete-connection'
+import { deleteUser } from '@trunkline/core/app/users/delete-user'
+import { GAP_CAUSES } from '@trunkline/core/ports/broker'
+import type { BrokerFaults } from './broker-faults.ts'
+import type { Chance } from './chance.ts'
+import type { EnvironmentFaults } from './environment-faults.ts'
+import { happen, type MarketAction } from './market.ts'
+import type { Platform } from './platform.ts'
+import type { Login, Scene } from './scene.ts'
+import type { Service } from './service.ts'
+import type { StreamClient } from './stream-client.ts'
+
+/** Who and what an act is about: one login and one client, by chance, and everything around them. */
+export interface Stage {
+  readonly scene: Scene
+  readonly chance: Chance
+  readonly login: Login
+  readonly client: StreamClient
+  readonly brokerFaults: BrokerFaults
+  readonly platform: Platform
+  readonly environment: EnvironmentFaults
+  readonly service: Service
+  restart(): Promise<void>
+  kill(): Promise<void>
+}
+
+interface Action {
+  readonly weight: number
+  /** A day knows about half of these only, so that each kind of trouble is met alone and in company. */
+  readonly isFault?: true
+  readonly run: (stage: Stage) => Promise<void> | void
+}
+
+const VANISHED_MAX = 3
+const vanished = new WeakMap<Scene, number>()
+
+export const ACTIONS: Readonly<Record<string, Action>> = {
+  place: { weight: 24, run: ({ platform, login }) => platform.place(login) },
+  cancel: { weight: 12, run: ({ platform, login }) => platform.cancel(login) },
+  modify: { weight: 10, run: ({ platform, login }) => platform.modify(login) },
+  read: { weight: 8, run: ({ platform, login }) => platform.read(login.owner) },
+
+  fill: { weight: 18, run: stage => market(stage, 'fill') },
+  begin: { weight: 3, run: stage => market(stage, 'begin') },
+  expire: { weight: 2, run: stage => market(stage, 'expire') },
+  cancelOutside: { weight: 2, run: stage => market(stage, 'cancelOutside') },
+  placeOutside: { weight: 3, run: stage => market(stage, 'placeOutside') },
+
+  toggle: { weight: 3, run: ({ client, login }) => client.toggle(login.owner.user.userId) },
+  repeat: { weight: 5, run: ({ client, login }) => client.repeat(login.owner.user.userId) },
+  ping: { weight: 2, run: ({ client }) => client.ping() },
+  babble: { weight: 0.5, run: ({ client }) => client.babble() },
+  wait: { weight: 0.5, run: ({ scene, chance }) => scene.clock.advance(chance.whole(20_000, 200_000)) },
+  connectLate: { weight: 3, run: ({ scene, service }) => connectLate(scene, service) },
+
+  leave: { weight: 3, isFault: true, run: ({ client }) => client.leave(true) },
+  vanish: {
+    weight: 1,
+    isFault: true,
+    run: ({ scene, client }) => {
+      const count = vanished.get(scene) ?? 0
+      vanished.set(scene, count + 1)
+      if (count < VANISHED_MAX) client.leave(false)
+    }
+  },
+  pause: {
+    weight: 4,
+    isFault: true,
+    run: stage => forAWhile(stage, [100, 20_000], `${stage.client.name} reads nothing`, stage.client.pause())
+  },
+
+  streamDown: {
+    weight: 4,
+    isFault: true,
+    run: stage => {
+      const { streams, capabilities } = stage.login.broker
+      const cause = stage.chance.oneOf(GAP_CAUSES) ?? 'lost'
+      streams.down(stage.chance.happens(0.5), cause)
+      forAWhile(stage, [100, 40_000], `${capabilities.id}’s stream is down (${cause})`, () => streams.up())
+    }
+  },
+  gap: {
+    weight: 3,
+    isFault: true,
+    run: ({ scene, chance, login: { broker } }) => {
+      const cause = chance.oneOf(GAP_CAUSES) ?? 'lost'
+      scene.trace.note(`${broker.capabilities.id}’s stream has a gap (${cause})`)
+      broker.streams.down(true, cause)
+      broker.streams.up()
+    }
+  },
+  streamFails: {
+    weight: 1,
+    isFault: true,
+    run: ({ login: { broker } }) => broker.streams.fail(new Error('the simulated adapter breaks its port'))
+  },
+  readsFail: {
+    weight: 4,
+    isFault: true,
+    run: ({ chance, brokerFaults }) => brokerFaults.fail(chance.whole(500, 30_000), chance.happens(0.7) ? 'unreachable' : 'rate_limited')
+  },
+  revoke: {
+    weight: 0.8,
+    isFault: true,
+    run: ({ scene, login: { broker } }) => {
+      scene.trace.note(`${broker.capabilities.id} revokes the login`)
+      broker.reject()
+    }
+  },
+
+  storeFails: {
+    weight: 5,
+    isFault: true,
+    run: ({ chance, environment }) => environment.failWrites(chance.happens(0.7) ? chance.whole(1, 1_500) : chance.whole(1_500, 20_000))
+  },
+  storeReadsFail: { weight: 4, isFault: true, run: ({ chance, environment }) => environment.failReads(chance.whole(10, 8_000)) },
+  storeSlow: { weight: 3, isFault: true, run: ({ chance, environment }) => environment.slowDown(chance.whole(100, 10_000)) },
+  storePrunes: { weight: 1, isFault: true, run: ({ scene }) => scene.store.prune() },
+  busDisturbed: { weight: 4, isFault: true, run: ({ chance, environment }) => environment.disturbBus(chance.whole(500, 20_000)) },
+  clockJump: { weight: 2, isFault: true, run: ({ environment }) => environment.jump() },
+  restart: { weight: 1.5, isFault: true, run: stage => stage.restart() },
+  kill: { weight: 2, isFault: true, run: stage => stage.kill() },
+
+  removeConnection: {
+    weight: 0.8,
+    isFault: true,
+    run: ({ scene, platform, login: { owner, connection } }) => {
+      scene.doomed.add(connection.connectionId)
+      platform.begin(`delete ${connection.broker}`, async ({ app }) => {
+        await deleteConnection(app, owner.caller, connection.connectionId)
+        return 'deleted'
+      })
+    }
+  },
+  removeUser: {
+    weight: 0.5,
+    isFault: true,
+    run: ({ scene, platform, login: { owner } }) => {
+      scene.doomed.add(owner.user.userKey)
+      platform.begin(`delete ${owner.user.userId}`, async ({ app }) => {
+        await deleteUser(app, owner.caller, owner.user.userId)
+        return 'deleted'
+      })
+    }
+  }
+}
+
+function market({ scene, chance, login, brokerFaults }: Stage, action: MarketAction): void {
+  const brokerAccountId = happen(action, login, chance, scene.trace)
+  if (brokerAccountId !== null && chance.happens(0.4)) brokerFaults.pushPositions(brokerAccountId)
+}
+
+/** A login at one more broker is completed, as the portal does it. */
+async function connectLate(scene: Scene, service: Service): Promise<void> {
+  const login = scene.logins.find(({ isConnected }) => !isConnected)
+  if (login === undefined) return
+  const { userKey } = login.owner.user
+  if (!(await login.connect())) return
+  scene.trace.note(`${login.connection.broker} is connected`)
+  service.app.bus.publish({ type: 'connection_changed', userKey, connectionId: login.connection.connectionId })
+}
+
+function forAWhile({ scene, chance }: Stage, [least, most]: readonly [number, number], what: string, end: () => void): void {
+  const ms = chance.whole(least, most)
+  scene.trace.note(`${what} for ${ms} ms`)
+  void scene.clock.sleep(ms).then(end)
+}
