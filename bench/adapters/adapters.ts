@@ -14,7 +14,7 @@ import { tradierMessages, tradierReadings } from './ours/tradier.ts'
 const ROUNDS = 15
 const WARM_MS = 500
 const ROUND_MS_LEAST = 50
-/** Our rate beside that of `ccxt` when it does what an adapter does: from a message to whoever waits for it. */
+/** Our rate beside that of `ccxt` when it does what an adapter does: from a message to the caller that waits for it. */
 const TARGET = 3
 
 interface Contender {

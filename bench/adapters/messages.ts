@@ -16,7 +16,7 @@ export function fixtureOf(broker: string, name: string): unknown {
   return JSON.parse(readFileSync(new URL(`../../packages/brokers/src/${broker}/fixtures/${name}.json`, import.meta.url), 'utf8'))
 }
 
-/** So many messages, each made of the same one by `change`, which gets the message anew and the number of the variation. */
+/** So many messages, each made of the same one by `change`, which gets a fresh copy of the message and the number of the variation. */
 export function variations(message: unknown, change: (copy: Loose, number: number) => void): Texts {
   return Array.from({ length: COUNT }, (_, number) => {
     const copy = structuredClone(message)

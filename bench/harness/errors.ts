@@ -1,4 +1,4 @@
-/** Why a bench does not begin, in words for whoever asked for it. */
+/** Why a bench does not begin, as a message for the user. */
 
 /** Other programs that are measured are not there; the message has the command that installs them. */
 export class NotInstalled extends Error {

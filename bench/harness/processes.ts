@@ -7,13 +7,13 @@ import { fileURLToPath } from 'node:url'
 import type { Usage } from './usage.ts'
 
 const READY_MS = 30_000
-/** What Node says about its inspector, which some measurements use. */
+/** What Node prints about its inspector, which some measurements use. */
 const INSPECTOR = /^(Debugger |For help, see: )/
 
 /** A program under measurement. */
 export interface Program extends AsyncDisposable {
   readonly pid: number
-  /** The line that said it was ready. */
+  /** The line that announced that it was ready. */
   readonly ready: string
   /** What it has taken since it was last asked. Only of a program that was started with the flags of {@link WITH_USAGE}. */
   usage(): Promise<Usage>

@@ -1,9 +1,9 @@
-/** Helper processes of a measurement that are asked by messages: what each can be asked is a type of its own. */
+/** Helper processes of a measurement, called by messages: the requests of each are a type. */
 
 import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
-/** Questions by name: what each takes and gives. Plain data both ways. */
+/** Requests by name: the input and output of each. Plain data both ways. */
 export type Requests = Readonly<Record<string, { readonly input: unknown; readonly output: unknown }>>
 
 export interface Worker<Calls extends Requests> extends AsyncDisposable {
@@ -58,7 +58,7 @@ export function startWorker<Calls extends Requests>(path: string, flags: readonl
   }
 }
 
-/** Answers the questions of whoever started this process, until they have no more. */
+/** Answers the requests of the process that started this one, until it disconnects. */
 export function answering<Calls extends Requests>(answers: Answers<Calls>): void {
   process.on('message', async ({ id, name, input }: { readonly id: number; readonly name: string; readonly input: never }) => {
     try {

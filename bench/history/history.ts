@@ -105,7 +105,7 @@ async function costOf({ running, access }: Started, query: Query): Promise<Figur
   const { processorMs, blockedMs } = await running.service.usage()
   return {
     what: `${query.by}: ${query.what}`,
-    found: `${processorMs.toFixed(0)} ms of processor, longest turn ${blockedMs.toFixed(0)} ms (${bars} bars)`,
+    found: `${processorMs.toFixed(0)} ms of processor, event loop blocked for at most ${blockedMs.toFixed(0)} ms (${bars} bars)`,
     target: `at most ${PROCESSOR_MS_MAX} ms`,
     reached: processorMs <= PROCESSOR_MS_MAX
   }

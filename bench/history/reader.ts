@@ -16,7 +16,7 @@ export interface Access {
   readonly token: string
 }
 
-/** Asks, and gives how many bars came. @throws Error with the service's words when it refused */
+/** Asks, and gives how many bars came. @throws Error with the service's message when it refused */
 export async function barsOf(access: Access, query: Query): Promise<number> {
   if (query.by === 'REST') return await overRest(access, query)
   using session = await Session.open(access)

@@ -1,18 +1,18 @@
 import type { Subscription } from './client/session.ts'
 import type { Reader } from './sandbox/streams.ts'
 
-/** What the desk is asked by whoever measures. Times in milliseconds. */
+/** Requests that a measurement sends to the driver. Times in milliseconds. */
 export type DriverRequests = {
   /** Opens the front. */
   readonly open: { readonly input: null; readonly output: { readonly url: string } }
-  /** Where the real house behind the front is. */
+  /** Where the real sandbox behind the front is. */
   readonly lead: { readonly input: { readonly port: number }; readonly output: null }
   /** Opens the one client that trades are checked at; the one before is closed. */
   readonly attend: { readonly input: Attendance; readonly output: null }
-  /** Listens to the front's own stream, for the delays the front and the desk have themselves. */
+  /** Listens to the front's own stream, for the delays of the front and the driver themselves. */
   readonly listen: { readonly input: null; readonly output: null }
   readonly feed: { readonly input: FeedPlan; readonly output: FeedResult }
-  /** Opens sessions that hear nothing, each with these subscriptions; they stay until `leave`. */
+  /** Opens sessions that receive nothing, each with these subscriptions; they stay until `leave`. */
   readonly idle: { readonly input: Idle; readonly output: null }
   readonly leave: { readonly input: null; readonly output: null }
   readonly snapshot: { readonly input: SnapshotPlan; readonly output: SnapshotTimes }
@@ -30,7 +30,7 @@ export interface Attendance {
 
 export interface FeedPlan {
   readonly seconds: number
-  /** Trades in one message of the house. */
+  /** Trades in one message of the sandbox. */
   readonly batch: number
   /** Trades a second. Null: as many as `windowMax` allows. */
   readonly perSecond: number | null
@@ -39,11 +39,11 @@ export interface FeedPlan {
 }
 
 export interface FeedResult {
-  /** Trades that came. All that were told have, in order. */
+  /** Trades that came. All that were sent have, in order. */
   readonly total: number
-  /** From the first told to the last heard. */
+  /** From the first sent to the last received. */
   readonly spanMs: number
-  /** From being told to being heard, by trade; only with `perSecond`. */
+  /** From being sent to being received, by trade; only with `perSecond`. */
   readonly latencies: Float64Array
   /** The same at the front's own stream; empty when nobody listens there. */
   readonly direct: Float64Array
@@ -67,7 +67,7 @@ export interface SnapshotPlan {
 
 /** Since the request was sent. */
 export interface SnapshotTimes {
-  /** First byte of the house's answer, at the front. */
+  /** First byte of the sandbox's answer, at the front. */
   readonly sandboxMs: number
   /** First byte at the client. */
   readonly firstMs: number

@@ -1,4 +1,4 @@
-/** Both ends of the measurement in one process, with one clock: the front that tells trades, and the client that hears them. */
+/** Both ends of the measurement in one process, with one clock: the front that sends trades, and the client that receives them. */
 
 import { answering } from '../harness/workers.ts'
 import type { RawSocket } from '../stream/client/raw-socket.ts'
@@ -77,6 +77,6 @@ function opened(): Front {
 }
 
 function attendedNow(): NonNullable<typeof attended> {
-  if (attended === null) throw new Error('nobody attends a stream yet')
+  if (attended === null) throw new Error('no stream is attended yet')
   return attended
 }

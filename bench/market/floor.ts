@@ -1,4 +1,4 @@
-/** The floor: reads the front's market stream, parses each message, writes each trade anew as the service would, and sends what a turn has brought in one write. Nothing else. */
+/** The floor: reads the front's market stream, parses each message, writes each trade again as the service would, and sends what a turn has brought in one write. Nothing else. */
 
 import { createServer } from 'node:http'
 import { WebSocket, WebSocketServer } from 'ws'

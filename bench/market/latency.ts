@@ -2,7 +2,7 @@ import { type Spread, spreadOf } from '../harness/stats.ts'
 import type { PartOptions } from './throughput.ts'
 
 const PER_SECOND = 20_000
-/** A message of the house each millisecond. */
+/** A message of the sandbox each millisecond. */
 const BATCH = 20
 const WINDOW = 8_000
 const WARM_SECONDS = 2
@@ -18,11 +18,11 @@ export async function latency({ scene, seconds, record }: PartOptions): Promise<
   await driver.ask('feed', { ...plan, seconds: WARM_SECONDS })
   const { latencies, direct, total, spanMs } = await driver.ask('feed', { ...plan, seconds })
   const achieved = (total * 1_000) / spanMs
-  if (achieved < 0.98 * PER_SECOND) throw new Error(`only ${Math.round(achieved)} trades a second could be told, ${PER_SECOND} were to be`)
+  if (achieved < 0.98 * PER_SECOND) throw new Error(`only ${Math.round(achieved)} trades a second could be sent, ${PER_SECOND} were to be`)
   // Trade by trade, so that a pause of the front or of the client is not the service's.
   const added = spreadOf([...latencies].map((latency, number) => latency - (direct[number] ?? Number.NaN)))
   const [ours, theirs] = [spreadOf([...latencies]), spreadOf([...direct])]
-  const pair = (of: (spread: Spread) => number) => `${of(added).toFixed(2)} ms (${of(ours).toFixed(2)}, house ${of(theirs).toFixed(2)})`
+  const pair = (of: (spread: Spread) => number) => `${of(added).toFixed(2)} ms (${of(ours).toFixed(2)}, sandbox ${of(theirs).toFixed(2)})`
   const rate = PER_SECOND.toLocaleString('en')
   record({
     what: `Added to a trade's way at ${rate} /s: median`,

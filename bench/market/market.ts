@@ -1,4 +1,4 @@
-/** What market data costs: from the house's feed to the client beside a floor, delays, memory, snapshots; and the adapter's parser beside what others would use. */
+/** What market data costs: from the sandbox's feed to the client beside a floor, delays, memory, snapshots; and the adapter's parser beside what others would use. */
 
 import { parseArgs } from 'node:util'
 import { InvalidOptions } from '../harness/errors.ts'
@@ -14,7 +14,7 @@ import { throughput } from './throughput.ts'
 
 const PARTS: readonly string[] = ['throughput', 'latency', 'snapshot', 'memory', 'parsers']
 const SYMBOLS = 20
-/** Memory is measured in so many services; in one where the seconds asked for say that it is only a try. */
+/** Memory is measured in so many services; in one where few seconds mean that it is only a try. */
 const MEMORY_TIMES = 3
 const FEW_SECONDS = 5
 

@@ -4,14 +4,14 @@ import { type Engine, type RunningService, startService } from '../harness/servi
 import { startWorker, type Worker } from '../harness/workers.ts'
 import type { DriverRequests } from './driver-requests.ts'
 
-/** The service as a program, a real house behind the desk's front, and a user who is connected there. */
+/** The service as a program, a real sandbox behind the driver's front, and a user who is connected there. */
 export interface Scene extends AsyncDisposable {
   readonly running: RunningService
   readonly driver: Worker<DriverRequests>
   readonly sandboxUrl: string
   /** Where the market data stream is. */
   readonly streamUrl: string
-  /** What the house lists, shares first. */
+  /** What the sandbox lists, shares first. */
   readonly symbols: readonly string[]
   /** A market data token of the user. */
   readonly token: string
@@ -64,6 +64,6 @@ async function listed(sandbox: SandboxProcess, username: string, count: number):
   })
   const { items } = Object(await answer.json())
   const symbols = Array.isArray(items) ? items.map(item => String(item.symbol)) : []
-  if (symbols.length < count) throw new Error(`the house lists ${symbols.length} symbols, ${count} are needed`)
+  if (symbols.length < count) throw new Error(`the sandbox lists ${symbols.length} symbols, ${count} are needed`)
   return symbols
 }

@@ -11,7 +11,7 @@ const SYMBOL = 'BTC/USD'
 /** So many bars may be missing for minutes in which nothing traded. */
 const QUIET_SHARE_MAX = 0.05
 
-/** How long after the house's first byte of 10,000 bars the client has its own. Each time another window, so that nobody remembers it. */
+/** How long after the sandbox's first byte of 10,000 bars the client has its own. Each time another window, so that nobody remembers it. */
 export async function snapshots({ scene, record }: PartOptions): Promise<void> {
   const { driver, streamUrl: url, token } = scene
   const newest = Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS
@@ -31,8 +31,8 @@ export async function snapshots({ scene, record }: PartOptions): Promise<void> {
   const ms = (values: readonly number[]) => spreadOf(values).median.toFixed(1)
   const { median, max } = spreadOf(behind)
   record({
-    what: `A snapshot of ${BARS.toLocaleString('en')} bars: first byte after the house's own`,
-    found: `${median.toFixed(1)} ms (at most ${max.toFixed(1)} ms of ${TIMES}; the house began after ${ms(sandbox)}, all was there after ${ms(whole)})`,
+    what: `A snapshot of ${BARS.toLocaleString('en')} bars: first byte after the sandbox's own`,
+    found: `${median.toFixed(1)} ms (at most ${max.toFixed(1)} ms of ${TIMES}; the sandbox began after ${ms(sandbox)}, all was there after ${ms(whole)})`,
     target: `at most ${BEHIND_MS_MAX} ms`,
     reached: median <= BEHIND_MS_MAX
   })

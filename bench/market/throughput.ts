@@ -6,7 +6,7 @@ import { startWorker } from '../harness/workers.ts'
 import type { FloorRequests } from './floor-requests.ts'
 import type { Scene } from './scene.ts'
 
-/** Trades in one message of the house: what came in one turn leaves in one. */
+/** Trades in one message of the sandbox: what came in one turn leaves in one. */
 const BATCHES = [20, 1]
 /** The floor and the service are measured in turns, so many each, and each turn is compared with its neighbour: other work comes and goes. */
 const ROUNDS = 6
@@ -30,7 +30,7 @@ interface Rate {
   readonly micros: number
 }
 
-/** From the house's market stream to the client's: as many trades as go through, beside the floor. Every one is checked at the client. */
+/** From the sandbox's market stream to the client's: as many trades as go through, beside the floor. Every one is checked at the client. */
 export async function throughput({ scene, seconds, flags, record }: PartOptions): Promise<void> {
   const { symbols } = scene
   await using floor = startWorker<FloorRequests>('bench/market/floor.ts', flags)
@@ -61,14 +61,14 @@ function report(batch: number, symbols: number, floors: readonly Rate[], service
   const of = (rates: readonly Rate[], figure: (rate: Rate) => number) => median(rates.map(figure))
   const [floor, service] = [of(floors, ({ perSecond }) => perSecond), of(services, ({ perSecond }) => perSecond)]
   const micros = (rates: readonly Rate[]) => of(rates, rate => rate.micros)
-  // A client that could take no more would make them equal; what they cost would tell.
+  // A client that could take no more would make them equal; what they cost would show it.
   const pairs = (share: (service: Rate, floor: Rate) => number) =>
     median(services.flatMap((one, round) => (floors[round] === undefined ? [] : [share(one, floors[round])])))
   const byRate = pairs((one, other) => one.perSecond / other.perSecond)
   const byCost = pairs((one, other) => other.micros / one.micros)
   const percent = (share: number) => `${Math.round(100 * share)} %`
   const whole = (value: number) => Math.round(value).toLocaleString('en')
-  const named = batch === 1 ? 'one to a message of the house' : `${batch} to a message of the house`
+  const named = batch === 1 ? 'one to a message of the sandbox' : `${batch} to a message of the sandbox`
   record({
     what: `Trades of ${symbols} symbols, ${named}, beside the floor`,
     found: `${percent(byRate)} (${whole(service)} of ${whole(floor)} /s; by processor time ${percent(byCost)})`,

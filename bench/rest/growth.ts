@@ -44,7 +44,7 @@ async function orderMs(stage: Stage, user: ConnectedUser, name: string): Promise
   return spreadOf(await ordersOneByOne(stage, user, name, 300)).median
 }
 
-/** A page each request asks for in words of its own, so that none is remembered from the one before. */
+/** A page each request asks for with parameters of its own, so that none is cached from the one before. */
 function newest(request: number): string {
   return `/orders?limit=50&start_time=${new Date(Date.UTC(2000, 0, 1) + request).toISOString()}`
 }

@@ -1,4 +1,4 @@
-// What goes on around a steady load: sessions that come and go, readers that are slow for a while, streams that are lost at the house.
+// What goes on around a steady load: sessions that come and go, readers that are slow for a while, streams that are lost at the sandbox.
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Chance, World } from '../../packages/testkit/src/crash/index.ts'
 
@@ -29,7 +29,7 @@ export async function disturb(world: World, chance: Chance, signal: AbortSignal)
     every(VISIT_EVERY, async () => {
       if (visits.size >= VISITS_AT_ONCE_MAX) return
       seen.visits += 1
-      const visit: Promise<void> = startVisit(world, chance, `visitor ${seen.visits}`, signal).finally(() => visits.delete(visit))
+      const visit: Promise<void> = startVisit(world, chance, `visit ${seen.visits}`, signal).finally(() => visits.delete(visit))
       visits.add(visit)
     }),
     every(SLOW_EVERY, async () => {
@@ -49,7 +49,7 @@ export async function disturb(world: World, chance: Chance, signal: AbortSignal)
   return seen
 }
 
-/** A session of its own on some of the users, from their beginning, by either way; it is told everything they were, and leaves. */
+/** A session of its own on some of the users, from their beginning, by either way; it receives their whole history, and leaves. */
 async function startVisit(world: World, chance: Chance, name: string, signal: AbortSignal): Promise<void> {
   const from = chance.whole(0, world.users.length - 1)
   const users = world.users.slice(from, from + chance.whole(1, VISITED_USERS_MAX)).map(({ userId }) => userId)

@@ -1,4 +1,4 @@
-// The soak itself, for less than half a minute: it runs, says what it saw, and finds nothing.
+// The soak itself, for less than half a minute: it runs, prints what it saw, and finds nothing.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { soak } from './soak.ts'

@@ -38,7 +38,7 @@ export async function soak({ minutes, seed, print }: SoakOptions): Promise<boole
   print(`seed ${seed}: ${TRADERS * ACCOUNTS_OF_EACH} accounts trade, ${world.users.length} users are followed, for ${minutes} minutes`)
   print(HEADINGS)
   const { readings, seen } = await endure(world, { minutes, chance, sampler, print })
-  print(`${seen.visits} sessions came and went, ${seen.slowSpells} slow spells, ${seen.drops} streams were dropped at the house`)
+  print(`${seen.visits} sessions came and went, ${seen.slowSpells} slow spells, ${seen.drops} streams were dropped at the sandbox`)
   const verdict = verdictOf(readings)
   for (const line of verdict.lines) print(line)
   return (await everybodyAgrees(accord, print)) && verdict.isFlat
@@ -68,7 +68,7 @@ async function everybodyAgrees(accord: ConsistencyCheck, print: SoakOptions['pri
   try {
     await accord.reached()
     await accord.logsAreWhole()
-    print('What reads answer, what the logs tell, what followers were told and what the house has is the same.')
+    print('What reads answer, what the logs hold, what followers received and what the sandbox has is the same.')
     return true
   } catch (cause) {
     print(`NOT THE SAME: ${cause instanceof Error ? cause.message : cause}`)

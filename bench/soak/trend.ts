@@ -13,7 +13,7 @@ export interface Trend {
   readonly isFlat: boolean
 }
 
-/** Fewer samples than this in the second half tell nothing. */
+/** Fewer samples than this in the second half prove nothing. */
 export const SAMPLES_MIN = 5
 
 /**

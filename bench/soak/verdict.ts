@@ -11,7 +11,7 @@ const RESIDENT_BYTES_PER_ORDER = 20 * 1024
 const DESCRIPTORS = 4
 /**
  * Streams that are opened again all at once read side by side, and leave as many idle connections to the broker behind for a while. A soak that
- * is not longer than that while cannot tell them from a leak.
+ * is not longer than that while cannot distinguish them from a leak.
  */
 const DESCRIPTORS_IDLE = 40
 const WHILE_MS = 300_000

@@ -24,7 +24,7 @@ export interface MemoryOptions {
   readonly record: (figure: Figure) => void
 }
 
-/** What sessions cost that have nothing to hear: resident memory of a service with them less that of the same service before them. */
+/** What idle sessions cost: resident memory of a service with them less that of the same service before them. */
 export async function idle({ engine, times, record }: MemoryOptions): Promise<void> {
   const found: { readonly resident: number; readonly heap: number }[] = []
   for (let time = 0; time < times; time += 1) found.push(await kilobytesOfSocket(engine))

@@ -68,7 +68,7 @@ async function kilobytesOfAccount(engine: Engine, accountsOfLogin: number): Prom
   await until('every login is followed', patience, async () => (await streams()) >= logins, streams)
   const received = async () => (await client.ask('count', null)).updates
   // An order, a balance and the positions of each.
-  await until('every account is told', patience, async () => (await received()) >= 3 * ACCOUNTS, received)
+  await until('every account is reported', patience, async () => (await received()) >= 3 * ACCOUNTS, received)
   const full = { resident: await memory.settledMb(), heap: await memory.usedMb() }
   const each = (megabytes: number) => (megabytes * 1_024) / ACCOUNTS
   return { connected: each(connected - empty.resident), followed: each(full.resident - empty.resident), heap: each(full.heap - empty.heap) }

@@ -33,7 +33,7 @@ export interface PipelineOptions {
 
 /**
  * From the broker's message to the session: the service as a program, on its own database, with the production adapter connected to the
- * talking house. Each update changes an order, and so is stored before it is delivered; each is counted at the session, which checks that no
+ * test sandbox. Each update changes an order, and so is stored before it is delivered; each is counted at the session, which checks that no
  * number is missing.
  */
 export async function pipeline({ engine, seconds, flags, record }: PipelineOptions): Promise<void> {
@@ -69,7 +69,7 @@ export async function pipeline({ engine, seconds, flags, record }: PipelineOptio
   record({ what: '… processor time of an update, in microseconds', found: cost, target: '', reached: null })
 
   await client.ask('direct', { sandboxUrl, logins: LOGINS })
-  await until('all listen to the house', 30, async () => (await sandbox.ask('streams', null)) >= 2 * LOGINS)
+  await until('all listen to the sandbox', 30, async () => (await sandbox.ask('streams', null)) >= 2 * LOGINS)
   const paced = await measure(sandbox, client, { total: Math.round(seconds * PACED), perSecond: PACED, windowMax: null })
   await assertStored(platform, client)
   report(paced, record)
@@ -84,11 +84,11 @@ async function assertStored(platform: Platform, client: Worker<ListenerRequests>
   }
 }
 
-/** Until every login has a stream and the snapshots have told of every order. */
+/** Until every login has a stream and the snapshots have reported every order. */
 async function allLive(sandbox: Worker<SandboxRequests>, client: Worker<ListenerRequests>): Promise<void> {
   await until('every login is followed', LIVE_SECONDS, async () => (await sandbox.ask('streams', null)) >= LOGINS)
   const orders = LOGINS * SHAPE.accountsOfLogin * SHAPE.ordersOfAccount
-  await until('the orders that were there are told', LIVE_SECONDS, async () => (await client.ask('received', null)).updates >= orders)
+  await until('the existing orders are reported', LIVE_SECONDS, async () => (await client.ask('received', null)).updates >= orders)
   // Balances and positions come last.
   for (let [before, now] = [-1, 0]; before !== now; ) {
     await pause(1_000)
@@ -103,7 +103,7 @@ interface Measured {
   readonly direct: readonly number[]
 }
 
-/** Lets the house talk. @throws Error when an update does not arrive, or not in order. */
+/** Lets the sandbox publish updates. @throws Error when an update does not arrive, or not in order. */
 async function measure(
   sandbox: Worker<SandboxRequests>,
   client: Worker<ListenerRequests>,
@@ -119,15 +119,15 @@ async function measure(
   return { total: feedPlan.total, spanMs, service: [...service], direct: [...direct] }
 }
 
-/** @throws Error when the house's own listener missed something, since then nothing can be told of what was added. */
+/** @throws Error when the sandbox's own listener missed something, since then nothing is known of what was added. */
 function report({ service, direct }: Measured, record: PipelineOptions['record']): void {
   const missed = direct.filter(Number.isNaN).length
   if (direct.length !== service.length || missed > 0)
-    throw new Error(`the listener at the house missed ${missed} of ${direct.length} updates`)
-  // Update by update, so that a pause of the house or of the client is not the service's.
+    throw new Error(`the listener at the sandbox missed ${missed} of ${direct.length} updates`)
+  // Update by update, so that a pause of the sandbox or of the client is not the service's.
   const added = spreadOf(service.map((latency, number) => latency - (direct[number] ?? Number.NaN)))
   const [ours, theirs] = [spreadOf(service), spreadOf(direct)]
-  const pair = (of: (spread: Spread) => number) => `${of(added).toFixed(2)} ms (${of(ours).toFixed(2)}, house ${of(theirs).toFixed(2)})`
+  const pair = (of: (spread: Spread) => number) => `${of(added).toFixed(2)} ms (${of(ours).toFixed(2)}, sandbox ${of(theirs).toFixed(2)})`
   record({
     what: `… added at ${PACED.toLocaleString('en')} /s: median`,
     found: pair(({ median }) => median),

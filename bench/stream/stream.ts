@@ -9,7 +9,7 @@ import { idle } from './idle.ts'
 import { mirrored } from './mirrored.ts'
 import { pipeline } from './pipeline.ts'
 
-/** Memory is measured in so many services; in one where the seconds asked for say that it is only a try. */
+/** Memory is measured in so many services; in one where few seconds mean that it is only a try. */
 const MEMORY_TIMES = 3
 const FEW_SECONDS = 5
 

@@ -30,14 +30,14 @@ export async function makeUsers(platformOf: (number: number) => Platform, count:
   })
 }
 
-/** Makes users by number, each with a connection to the talking house, by the portal. */
+/** Makes users by number, each with a connection to the test sandbox, by the portal. */
 export async function connectUsers(platform: Platform, count: number): Promise<void> {
   await inParallel(count, async number => {
     const userId = userName(number)
     const { 'user-secret': secret } = await new Client(platform).post('/users', { user_id: userId })
     const client = new Client(platform, { userId, userSecret: String(secret) })
     const link = textOf(await client.post('/connections', { connection_type: 'trade', broker: 'SANDBOX' }), 'authorization_url')
-    // The house lets everybody in, and asks for no name.
+    // The sandbox lets everybody in, and asks for no name.
     const outcome = await connect(link, 'SANDBOX', { username: userId, password: '' })
     if (!/connected/i.test(outcome)) throw new Error(`${userId} could not be connected: ${outcome}`)
   })

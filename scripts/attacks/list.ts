@@ -35,7 +35,7 @@ export const AREAS: readonly Area[] = [
         id: 'S3',
         attack: 'A callback that comes too late',
         outcome: '400 and “expired”; the user can begin again',
-        note: 'A link and its state live 30 minutes, as the contract says, not 10.'
+        note: 'A link and its state live 30 minutes, as the contract requires, not 10.'
       },
       { id: 'S4', attack: 'A valid state from another browser', outcome: '400, no connection' },
       { id: 'S5', attack: 'A state of one user in the flow of another', outcome: '400, no link between the two' },
@@ -87,7 +87,7 @@ export const AREAS: readonly Area[] = [
         outcome: 'only the allowed cells pass; a new route without a row fails the build'
       },
       { id: 'S26', attack: 'Ids of another user', outcome: '404, like an id that never was' },
-      { id: 'S27', attack: 'Unknown client or wrong secret, told apart by time', outcome: 'one answer, one cost' },
+      { id: 'S27', attack: 'Unknown client or wrong secret, distinguished by time', outcome: 'one answer, one cost' },
       { id: 'S28', attack: 'Secrets that differ in one place', outcome: 'no trend in time' },
       { id: 'S29', attack: 'Hundreds of wrong secrets from one address', outcome: '429 there; the owner elsewhere is not disturbed' },
       { id: 'S30', attack: 'A secret that was rotated', outcome: 'useless within two seconds; its sessions are closed' },
@@ -97,7 +97,7 @@ export const AREAS: readonly Area[] = [
         id: 'S33',
         attack: 'A user’s credentials on a platform’s routes',
         outcome: 'refused',
-        note: 'Insufficient entitlement is 401, as the contract says.'
+        note: 'Insufficient entitlement is 401, as the contract requires.'
       },
       {
         id: 'S34',
@@ -109,7 +109,7 @@ export const AREAS: readonly Area[] = [
         id: 'S36',
         attack: 'An order over a read-only connection',
         outcome: 'refused before it is written',
-        note: '401, as the contract says, not 403.'
+        note: '401, as the contract requires, not 403.'
       },
       { id: 'S37', attack: 'A permission withdrawn while a socket is open', outcome: 'no further event; closed within five seconds' }
     ]
@@ -155,7 +155,7 @@ export const AREAS: readonly Area[] = [
         id: 'S48',
         attack: 'Messages before the authentication, or a second one as somebody else',
         outcome: 'no effect',
-        note: 'A session that is authenticated stays as it is, as the contract says; one that is not is closed when its time is over.'
+        note: 'A session that is authenticated stays as it is, as the contract requires; one that is not is closed when its time is over.'
       },
       { id: 'S49', attack: 'Large, fragmented and crumbled messages', outcome: '1009, memory stays' },
       { id: 'S50', attack: 'Frames that break the protocol', outcome: 'closed with its code, no crash' },
@@ -241,7 +241,7 @@ export const AREAS: readonly Area[] = [
         id: 'S84',
         attack: 'Metrics, debugging, source maps and folders from outside',
         outcome: '404, or a token; health says nothing of the inside',
-        note: 'The API reference at `/docs` is public, as the contract says.'
+        note: 'The API reference at `/docs` is public, as the contract requires.'
       }
     ]
   }

@@ -31,7 +31,7 @@ const HINTS = [
   [/ESTRICTALLOWSCRIPTS|allowScripts/, 'A package wants to run an install script that nobody reviewed. See allowScripts in package.json.']
 ]
 
-/** What stops a start, in words for the person who typed the command. */
+/** What stops a start, as a message for the user. */
 export class InstallError extends Error {}
 
 /**
@@ -85,9 +85,9 @@ function refuseForeign(root) {
   )
 }
 
-/** npm's own words, without its noise, and what to do about them. */
+/** npm's own message, without its noise, and what to do about them. */
 export function explain(output) {
-  const advice = HINTS.find(([pattern]) => pattern.test(output))?.[1] ?? 'Run `npm ci` to see the whole story.'
+  const advice = HINTS.find(([pattern]) => pattern.test(output))?.[1] ?? 'Run `npm ci` to see the whole output.'
   const [text = ''] = output.split(/^npm error (?:Clean install a project|A complete log)/m)
   const errors = text
     .split('\n')

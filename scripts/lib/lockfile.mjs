@@ -1,4 +1,4 @@
-// What a lock file must not hold, whoever changed it: looked at before npm is started, because what npm refuses depends on its version.
+// What a lock file must not hold, no matter who changed it: looked at before npm is started, because what npm refuses depends on its version.
 
 const INTEGRITY = /^sha512-[A-Za-z0-9+/]{86}==$/
 const PACKAGE_PATH = /^(?:packages\/[\w-]+\/)?(?:node_modules\/(?:@[\w.-]+\/)?[\w.-]+\/?)+$/
@@ -8,7 +8,7 @@ const FOREIGN = /^(?:git|github|gitlab|bitbucket|gist|https?|file|link|workspace
 
 /**
  * Every entry that npm would fetch from elsewhere than the registry, could not check, or would let run a script nobody reviewed.
- * `allowScripts`: names of packages whose install scripts were. Gives lines for people; none when all is well.
+ * `allowScripts`: names of packages whose install scripts were. Gives lines to print; none when all is well.
  */
 export function complaintsAbout({ lockfileVersion, packages = {} }, allowScripts) {
   const complaints = lockfileVersion === 3 ? [] : [`the lock must be of version 3, was ${lockfileVersion}`]

@@ -58,7 +58,7 @@ function expect(name: string, passed: number, failures: readonly RegExp[]): File
 
 test('tests are counted, suites are not', () => void expect('good', 2, []))
 test('a failed assertion shows the difference', () => void expect('wrong', 1, [/^wrong: [\s\S]*\+ {3}a: 1\n-? *-? {3}a: 2/]))
-test('a failed subtest is told once, with the cause of its cause', () => void expect('nested', 0, [/^child: [\s\S]*outer[\s\S]*inner/]))
+test('a failed subtest is reported once, with the cause of its cause', () => void expect('nested', 0, [/^child: [\s\S]*outer[\s\S]*inner/]))
 test('skipped and todo tests have failed', () => {
   expect('skipped', 1, [/^later: .*skipped/])
   expect('todo', 1, [/^later: .*todo/])
@@ -76,7 +76,7 @@ test('what is thrown after the end, or in a hook, is a failure', () => {
   expect('late', 1, [/see its output/])
   expect('hook', 1, [/in the hook/])
 })
-test('the processor time of a file is its own and that of what it started; a file that was stopped cannot tell', () => {
+test('the processor time of a file is its own and that of what it started; a file that was stopped reports none', () => {
   const { processorMs } = expect('works', 1, [])
   const least = process.platform === 'linux' ? 400 : 200
   assert.ok((processorMs ?? 0) >= least - 20, `${processorMs} ms`)

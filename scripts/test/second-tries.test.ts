@@ -1,4 +1,4 @@
-// A run's second tries: which file is saved by one, which is not, and what the last lines say.
+// A run's second tries: which file is saved by one, which is not, and the last lines of the output.
 import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -47,8 +47,8 @@ async function run(name: string, files: Readonly<Record<string, string>>, hasSec
     import { Tally } from '${modules}tally.ts'
     const files = ${JSON.stringify(paths)}.map(path => ({ path, group: 'unit', needs: new Set(), waits: false, searches: false }))
     const tally = new Tally()
-    const suite = { root: ${JSON.stringify(root)}, signal: new AbortController().signal, say: console.log, prepare: async files => files }
-    for (const verdict of await runSuite(files, { ...suite, lanes: 2, hasSecondTries: ${hasSecondTries} })) tally.judge(verdict)
+    const suite = { root: ${JSON.stringify(root)}, signal: new AbortController().signal, print: console.log, prepare: async files => files }
+    for (const verdict of await runSuite(files, { ...suite, workers: 2, hasSecondTries: ${hasSecondTries} })) tally.judge(verdict)
     console.log(tally.summary())
     process.exitCode = tally.succeeded ? 0 : 1`
   )
@@ -68,7 +68,7 @@ test('a file that fails beside others and passes alone is named, and the run pas
   assert.match(result.outputs('unit__unsteady.test.ts.second.txt'), /2 passed, 0 failed[\s\S]*try 2/)
 })
 
-test('a file that fails twice has failed, and is told once in the last lines', async () => {
+test('a file that fails twice has failed, and is reported once in the last lines', async () => {
   const result = await run('failed', { steady: GOOD, unsteady: UNSTEADY, wrong: WRONG })
   assert.equal(result.code, 1, result.stdout)
   assert.match(
@@ -77,7 +77,7 @@ test('a file that fails twice has failed, and is told once in the last lines', a
   )
 })
 
-test('of four files that fail none is tried again, and it is said why', async () => {
+test('of four files that fail none is tried again, and the reason is printed', async () => {
   const once = { one: NEVER_AGAIN, two: WRONG, three: WRONG, four: WRONG }
   const result = await run('four', once)
   assert.equal(result.code, 1)

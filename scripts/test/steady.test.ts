@@ -25,7 +25,7 @@ test('what failed in some rounds is listed, most often first, with how often and
   assert.equal(
     rounds.summary('under load', 'kept'),
     [
-      'Unsteady (the stories are in kept):',
+      'Unsteady (the outputs are in kept):',
       '  2 of 3  b.test.ts:7 › often',
       '          Error: often went wrong',
       '  1 of 3  a.test.ts:7 › seldom',
@@ -64,7 +64,7 @@ test('the command runs its files under load, round after round, and ends', async
   assert.match(stdout, /\n2 rounds, 10 tests passed, 0 unsteady \(seed 1, 2 workers, 1 threads that only compute\)\.\n$/)
 })
 
-test('its arguments are checked, and told when asked for', async () => {
+test('its arguments are checked, and printed with --help', async () => {
   assert.deepEqual(parseSteadyOptions(['--rounds', '5', '--workers', '3', '--hogs', '0', 'kit']), {
     groups: [],
     filters: ['kit'],

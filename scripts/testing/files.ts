@@ -14,7 +14,7 @@ export interface TestFile {
   readonly path: string
   readonly group: Group
   readonly needs: ReadonlySet<Service>
-  /** It waits for real time to pass and computes little: it runs beside the others, in a lane of its own. */
+  /** It waits for real time to pass and computes little: it runs beside the others, in a worker of its own. */
   readonly waits: boolean
   /** Part of it is a long search, of which a run has a share; see testkit/search. */
   readonly searches: boolean

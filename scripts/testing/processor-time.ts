@@ -12,7 +12,7 @@ export function ownProcessorMs(): number {
   return (user + system) / 1_000
 }
 
-/** Milliseconds of all children that have ended and were waited for, with their children; `null` where the system does not tell. */
+/** Milliseconds of all children that have ended and were waited for, with their children; `null` where the system does not give it. */
 export function childrenProcessorMs(): number | null {
   try {
     const stat = readFileSync('/proc/self/stat', 'latin1')

@@ -1,4 +1,4 @@
-// Loaded into the process of a test file: at its end it tells how much processor time the file took.
+// Loaded into the process of a test file: at its end it reports how much processor time the file took.
 import { writeFileSync } from 'node:fs'
 import { isMainThread } from 'node:worker_threads'
 import { childrenProcessorMs, ownProcessorMs } from './processor-time.ts'

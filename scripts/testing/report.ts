@@ -1,4 +1,4 @@
-// What a person reads about one test file: a line, and the whole story of each failure.
+// The report of one test file: a line, and the details of each failure.
 import type { FileResult, TestFailure } from './run-file.ts'
 
 export type Print = (text: string) => void

@@ -36,11 +36,11 @@ export class Rounds {
     return this.#rounds > 0 && this.#passed > 0 && this.#failed.size === 0 && this.#impossible.length === 0
   }
 
-  /** Most often failed first. `load` says under what, `keptIn` where the whole stories are. */
+  /** Most often failed first. `load` says under what, `outputFolder` where the whole outputs are. */
   summary(load: string, outputFolder: string): string {
     const lines = this.#impossible.length > 0 ? ['Could not run:', ...this.#impossible.map(what => `  ${what}`), ''] : []
     const failed = [...this.#failed].toSorted(([a, one], [b, other]) => other.times - one.times || a.localeCompare(b))
-    if (failed.length > 0) lines.push(`Unsteady (the stories are in ${outputFolder}):`)
+    if (failed.length > 0) lines.push(`Unsteady (the outputs are in ${outputFolder}):`)
     for (const [what, { times, message }] of failed) lines.push(`  ${times} of ${this.#rounds}  ${what}`, `          ${message}`)
     if (failed.length > 0) lines.push('')
     return [...lines, `${this.#rounds} rounds, ${this.#passed} tests passed, ${failed.length} unsteady (${load}).`].join('\n')

@@ -1,4 +1,4 @@
-// Runs one test file in a process of its own and tells what became of it.
+// Runs one test file in a process of its own and reports what became of it.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -15,7 +15,7 @@ export interface FileResult {
   readonly passed: number
   readonly failures: readonly TestFailure[]
   readonly durationMs: number
-  /** Of the file and of what it started and waited for; `null` when it was stopped and could not tell. */
+  /** Of the file and of what it started and waited for; `null` when it was stopped and could not report it. */
   readonly processorMs: number | null
   /** The end of what the file printed. */
   readonly output: string
@@ -34,7 +34,7 @@ export interface RunOptions {
   readonly signal: AbortSignal
 }
 
-/** One end of a test, as node:test tells it. */
+/** One end of a test, as node:test reports it. */
 interface Ended {
   readonly name: string
   readonly nesting: number
@@ -99,7 +99,7 @@ function judge(type: 'test:pass' | 'test:fail', data: Ended, whyStopped: string)
   if (todo !== undefined) return { name, line, details: 'It is marked "todo", which counts as failed.' }
   if (type === 'test:pass') return null
   const reason = failureType(details.error)
-  if (reason === 'subtestsFailed') return null // each of them tells its own story
+  if (reason === 'subtestsFailed') return null // each of them reports its own
   if (data.entryFile !== undefined) return { name, line, details: detailsOf(details.error) }
   if (reason === 'testAborted') return wholeFile(whyStopped)
   return wholeFile('The process failed: see its output.')

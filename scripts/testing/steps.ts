@@ -16,7 +16,7 @@ const STEPS: readonly Step[] = [
     program: ['node_modules/@biomejs/biome/bin/biome', 'ci', '--colors=off', '--max-diagnostics=40', '.'],
     advice: 'Most of it is repaired by: npx biome check --write .'
   },
-  { name: 'types', program: ['node_modules/typescript/bin/tsc', '-b', '--pretty', 'false'], advice: 'See what is said above.' }
+  { name: 'types', program: ['node_modules/typescript/bin/tsc', '-b', '--pretty', 'false'], advice: 'See the messages above.' }
 ]
 
 /** Runs every step at once and adds one pass or one failure each. */

@@ -1,4 +1,4 @@
-// The test files of a run: group by group, in lanes, and then once more what failed.
+// The test files of a run: group by group, by several workers, and then once more what failed.
 import { GROUPS, type Group, type TestFile } from './files.ts'
 import type { Print } from './report.ts'
 import { type FileResult, runFile } from './run-file.ts'

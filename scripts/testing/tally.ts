@@ -1,4 +1,4 @@
-// What passed, what failed and what could not run, and how that is said at the end.
+// What passed, what failed and what could not run, and how that is reported at the end.
 import { nameOf } from './report.ts'
 import { OUTPUT_FOLDER, type Verdict } from './second-tries.ts'
 
@@ -13,12 +13,12 @@ export class Tally {
     this.#passed += count
   }
 
-  /** `what` is short: the story was printed when it happened. */
+  /** `what` is short: the details were printed when it happened. */
   fail(what: string): void {
     this.#failures.push(what)
   }
 
-  /** Counts a file once, however often it ran: what its last try says. */
+  /** Counts a file once, however often it ran: by its last try. */
   judge({ result, first }: Verdict): void {
     this.#passed += result.passed
     this.#failures.push(...result.failures.map(failure => nameOf(result.path, failure)))

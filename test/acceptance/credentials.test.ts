@@ -94,7 +94,7 @@ for (const engine of ['postgres'] as const) {
     })
     after(() => service[Symbol.asyncDispose]())
 
-    // Each from an address of its own: one that fails hundreds of times would be told to wait.
+    // Each from an address of its own: one that fails hundreds of times would have to wait.
     let requests = 0
     const ask = (
       operation: Operation,
@@ -117,7 +117,7 @@ for (const engine of ['postgres'] as const) {
         assert.equal(ROWS[operationId]?.scope, isForUser ? 'user' : 'platform', operationId)
     })
 
-    test('nothing opens with spoilt credentials, and nothing tells which part was wrong; a missing header is named [S25, S27]', async () => {
+    test('nothing opens with spoilt credentials, and nothing reveals which part was wrong; a missing header is named [S25, S27]', async () => {
       const bodies = new Set<string>()
       for (const operation of api.operations) {
         const good = operation.isForUser ? api.as(owner) : api.platform
@@ -128,7 +128,7 @@ for (const engine of ['postgres'] as const) {
           const absent = Object.keys(good).filter(name => (spoil(good)[name] ?? '') === '')
           if (absent.length === 0) bodies.add(JSON.stringify({ ...body, request_id: null }))
           else assert.deepEqual([body.details.map(({ path }: Body) => path), body.code], [absent, 'credentials_invalid'], what)
-          assert.equal(headers.get('ratelimit-limit'), null, 'a limit would tell that the platform is known')
+          assert.equal(headers.get('ratelimit-limit'), null, 'a limit would reveal that the platform is known')
         }
       }
       assert.equal(bodies.size, 1, [...bodies].join('\n'))

@@ -1,4 +1,4 @@
-// `npm run demo`: the whole story is told to its end at every broker, whatever each can do.
+// `npm run demo`: the whole scenario runs to its end at every broker, whatever each can do.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'

@@ -22,7 +22,7 @@ describe('what is seen from outside', () => {
   })
   after(() => service[Symbol.asyncDispose]())
 
-  test('the metrics are for whoever has the token; to others there is nothing at their address [S84]', async () => {
+  test('the metrics are for the holder of the token; to others there is nothing at their address [S84]', async () => {
     assert.match(await metricsPage(service.url), /^trunkline_orders_unresolved 0$/m)
     const nothing = await seen(service.url, '/nowhere')
     const spoilt = `${METRICS_TOKEN.slice(0, -1)}!`
@@ -72,7 +72,7 @@ describe('what is seen from outside', () => {
     assert.deepEqual([token.status, token.headers.get('allow')], [405, 'GET'])
   })
 
-  test('health says one word, and nothing of versions, names and numbers [S84]', async () => {
+  test('health is one word, and nothing of versions, names and numbers [S84]', async () => {
     for (const [path, expected] of [
       ['/healthz', 'ok'],
       ['/readyz', 'ready']

@@ -13,7 +13,7 @@ import { Stage } from './stream-stage.ts'
 
 const BROKERS = ['SANDBOX', 'ALPACA', 'TRADIER', 'TRADESTATION'] as const
 type Broker = (typeof BROKERS)[number]
-/** An unnumbered stream's loss shows in the next picture. */
+/** An unnumbered stream's loss shows in the next snapshot. */
 /** How the client order ids of our own begin. */
 const OURS = 'four-'
 
@@ -34,7 +34,7 @@ function fourBrokers(engine: Engine): void {
     await stage?.[Symbol.asyncDispose]()
   })
 
-  test('all four are offered, each said to be for practice', async () => {
+  test('all four are offered, each marked as for practice', async () => {
     const { body } = await stage.api.call('GET', '/brokers', { headers: stage.api.platform })
     assert.deepEqual(body.map(({ broker }: Body) => broker).toSorted(), BROKERS.toSorted())
     assert.deepEqual(new Set(body.map(({ environment }: Body) => environment)), new Set(['sandbox']))
@@ -101,7 +101,7 @@ function fourBrokers(engine: Engine): void {
     }
   })
 
-  test('an order that fills in parts is told with the same total everywhere', async () => {
+  test('an order that fills in parts is sent with the same total everywhere', async () => {
     for (const [index, broker] of BROKERS.entries()) {
       const price = `${60 + index}.50`
       await customer.place(broker, { order_type: 'LMT', order_qty: '9', order_limit_price: price })
@@ -161,7 +161,7 @@ function fourBrokers(engine: Engine): void {
     }
   })
 
-  test('what the stream told adds up to what REST shows', async () => {
+  test('what the stream sent adds up to what REST shows', async () => {
     const orders = await customer.orders()
     const streamedOrders = streamed(watcher).orders
     const behind = () => orders.filter(order => JSON.stringify(streamed(watcher).orders.get(order.order_id)) !== JSON.stringify(order))
@@ -219,7 +219,7 @@ function streamed(client: StreamClient) {
   return { orders, positions }
 }
 
-/** One person at the sandbox, connected through every broker. */
+/** One customer at the sandbox, connected through every broker. */
 class Customer {
   readonly user: User
   readonly username: string

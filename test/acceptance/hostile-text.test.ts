@@ -78,7 +78,7 @@ describe('text that cannot be kept, at every entry', () => {
         await refused(`${name} ${value.slice(0, 20)}`, `${base}/accounts`, { headers: { ...headers, [name]: value } })
   })
 
-  /** What a session answers to frames sent one after the other, until it has said so much or has ended, and with which code it ended. */
+  /** What a session answers to frames sent one after the other, until it has sent so much or has ended, and with which code it ended. */
   const repliesTo = async (url: string, frames: readonly object[], count: number): Promise<Replies> => {
     const socket = new WebSocket(url)
     const replies: string[] = []

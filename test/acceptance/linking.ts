@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import type { Api, User } from './api.ts'
 import { type Page, textOf, Walker } from './walker.ts'
 
-/** Who logs in at the broker: one of the people it begins with, by number, or somebody made since. */
+/** Who logs in at the broker: one of the customers it begins with, by number, or somebody made since. */
 export type Login = number | { readonly username: string; readonly password: string }
 
 export const REDIRECT = 'https://platform.example/linked'

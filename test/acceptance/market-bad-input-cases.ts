@@ -124,7 +124,7 @@ function wrong(base: Body, field: string, code: string, ...values: readonly unkn
   }))
 }
 
-/** A number as only text can say it. */
+/** A number that only text can express. */
 function literal(base: Body, field: string, text: string, code: string): Frame {
   const frame = JSON.stringify({ ...base, [field]: '@' }).replace('"@"', text)
   return { what: `${base.action} with ${field} ${text.slice(0, 30)}`, frame, named: true, answers: [code] }

@@ -27,7 +27,7 @@ describe('bad input to the market data stream', () => {
     await stage[Symbol.asyncDispose]()
   })
 
-  /** The session beside hears what it asked for, and nothing else. */
+  /** The session beside receives what it asked for, and nothing else. */
   const undisturbed = async (): Promise<void> => {
     const [quotes = ''] = kept
     await beside.updated(quotes, beside.updates(quotes).length + 1)
@@ -65,7 +65,7 @@ describe('bad input to the market data stream', () => {
     await client.updated('2')
   })
 
-  test('the same frames before authentication do nothing and tell nothing [S48]', async () => {
+  test('the same frames before authentication do nothing and reveal nothing [S48]', async () => {
     const perSession = 40
     const table = frames()
     for (let from = 0; from < table.length; from += perSession) {
@@ -125,7 +125,7 @@ describe('bad input to the market data stream', () => {
     await undisturbed()
   })
 
-  test('a flood of frames that say nothing is ended too, known or not', async () => {
+  test('a flood of frames without meaning is ended too, known or not', async () => {
     await using client = await attacker.session()
     await using unauthenticated = await stage.knock({ address: stage.address() })
     for (const flooder of [client, unauthenticated]) {

@@ -7,7 +7,7 @@ import { MarketStage, type Viewer } from './market-stage.ts'
 
 const MINUTE = 60_000
 
-/** Fails unless every bar closes once, nothing open is told of a bar that is over, and all ascend. */
+/** Fails unless every bar closes once, no open bar is sent of a bar that is over, and all ascend. */
 function assertLife(messages: readonly Body[], what: string): void {
   let closed = -1
   let current = -1
@@ -49,7 +49,7 @@ describe('bars', () => {
       assertLife(messages, symbol)
       assertLife(client.messages(two), `2m of ${symbol}`)
       const opens = client.updates(bars).filter(({ message }) => message.st === 'o')
-      assert.ok(opens.length >= 6, 'open bars are told as they change')
+      assert.ok(opens.length >= 6, 'open bars are sent as they change')
       for (const [index, { atMs }] of opens.entries()) {
         const later = opens[index + 20]
         // Twenty steps of a quarter of a second, less what a busy machine may hold back on the way to here.
@@ -60,7 +60,7 @@ describe('bars', () => {
       // The first minute was under way when the trades began.
       const [first, last] = [closed[1]?.startMs ?? 0, closed.at(-1)?.startMs ?? 0]
       const within = (bar: Candle) => bar.startMs >= first && bar.startMs <= last
-      await client.until(() => msOf(client.messages(trades).at(-1)?.ts ?? '0000000') >= last, 'the trades are told')
+      await client.until(() => msOf(client.messages(trades).at(-1)?.ts ?? '0000000') >= last, 'the trades are sent')
       assert.deepEqual(
         closed.filter(within),
         fromTrades(client.messages(trades), MINUTE).filter(within),
@@ -69,7 +69,7 @@ describe('bars', () => {
       assert.deepEqual(
         await past(client, symbol, '1m', first, last + MINUTE),
         closed.filter(within),
-        `${symbol}: the past is what was told`
+        `${symbol}: the past is what was sent`
       )
       const pairs = closedOf(client, two)
       for (const pair of pairs) {
@@ -130,7 +130,7 @@ describe('bars', () => {
       const [first, last] = [closed[count === 0 ? 1 : 0], closed.at(-1)]
       assert.ok(first !== undefined && last !== undefined)
       const known = await past(client, symbol, interval, first.startMs, last.startMs + lengthMs)
-      assert.deepEqual(closed.slice(count === 0 ? 1 : 0), known, `${what}: what was told is the past`)
+      assert.deepEqual(closed.slice(count === 0 ? 1 : 0), known, `${what}: what was sent is the past`)
       await client.unsubscribe(subId)
     }
   })
@@ -159,11 +159,11 @@ describe('bars', () => {
     for (const subId of ids) {
       const closed = closedOf(client, subId)
       const shared = reference.filter(({ startMs }) => closed.some(bar => bar.startMs === startMs))
-      assert.deepEqual(closed.slice(-shared.length), shared, `subscription ${subId} tells the same as the first`)
+      assert.deepEqual(closed.slice(-shared.length), shared, `subscription ${subId} gets the same as the first`)
     }
   })
 
-  test('a market that runs ahead by hours leaves no hole', async () => {
+  test('a market that runs ahead by hours leaves no gap', async () => {
     await using client = await viewer.session()
     const minutes = await client.subscribe('bars', 'SPY', { interval: '1m' })
     const hours = await client.subscribe('bars', 'SPY', { interval: '1h' })

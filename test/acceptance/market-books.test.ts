@@ -1,4 +1,4 @@
-// Quotes, depth and options chains: exactly what stands at the broker, at once for whoever joins, and nothing after the end.
+// Quotes, depth and options chains: exactly what stands at the broker, at once for a new subscriber, and nothing after the end.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { until } from '@trunkline/testkit/until'
@@ -53,7 +53,7 @@ describe('books', () => {
       `${subId} shows ${JSON.stringify(wanted.bids[0])}`
     )
 
-  test('a quote is the best of each side, told each time it changes', async () => {
+  test('a quote is the best of each side, sent each time it changes', async () => {
     await using client = await viewer.session()
     const subId = await client.subscribe('quotes', 'AAPL')
     for (let count = 0; count < 5; count++) await sees(client, subId, await set())
@@ -71,7 +71,7 @@ describe('books', () => {
     assert.ok(Math.abs(Number(times.at(-1)) / 1e6 - (await stage.sandboxMs())) < 60_000, 'the time is the market’s')
   })
 
-  test('a book has as many levels as were asked for, five unless told, best first', async () => {
+  test('a book has as many levels as were asked for, five by default, best first', async () => {
     await using client = await viewer.session()
     const ids = new Map<number, string>()
     for (let levels = 1; levels <= LEVELS_MAX; levels++) ids.set(levels, await client.subscribe('depth', 'AAPL', { n_levels: levels }))
@@ -88,7 +88,7 @@ describe('books', () => {
       }
     }
     await stage.quote('AAPL', [], [])
-    for (const subId of ids.values()) await client.until(() => client.messages(subId).at(-1)?.b.length === 0, 'an empty book is told')
+    for (const subId of ids.values()) await client.until(() => client.messages(subId).at(-1)?.b.length === 0, 'an empty book is sent')
   })
 
   test('the market’s own books are sorted, ten deep, with the number of orders and a venue', async () => {
@@ -179,7 +179,7 @@ describe('books', () => {
       await stage.advance(60_000)
       await stage.pause()
     }
-    /** The state of the chain as it has been told. */
+    /** The state of the chain as it has been sent. */
     const chainOf = (client: MarketClient, subId: string): ReadonlyMap<string, Body> =>
       new Map(client.messages(subId).map(message => [symbolOf(message), message]))
 

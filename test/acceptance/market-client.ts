@@ -1,4 +1,4 @@
-// A client of the market data stream that keeps everything it hears and takes nothing that the specification does not promise.
+// A client of the market data stream that keeps everything it receives and takes nothing that the specification does not promise.
 
 import assert from 'node:assert/strict'
 import { PATIENCE_MS } from '@trunkline/testkit/patience'
@@ -18,7 +18,7 @@ export interface Update {
 }
 
 export interface Options {
-  /** The address a trusted proxy tells of this client. */
+  /** The address of this client as a trusted proxy states it. */
   readonly address?: string
   /** Whether every message is judged in detail; a client that is to keep up with a flood cannot. */
   readonly judges?: boolean
@@ -106,7 +106,7 @@ export class MarketClient implements AsyncDisposable {
 
   /** The next message without a request id that nobody has taken. */
   async notice(limitMs = PATIENCE_MS): Promise<Body> {
-    await this.until(() => this.notices.length > this.#noticeAt, 'something without a request id is said', limitMs)
+    await this.until(() => this.notices.length > this.#noticeAt, 'something without a request id is sent', limitMs)
     return this.notices[this.#noticeAt++]
   }
 
@@ -143,11 +143,11 @@ export class MarketClient implements AsyncDisposable {
     return reply.data
   }
 
-  /** Fails when anything was said that is no update and no answer; everything sent before has been heard when it returns. */
+  /** Fails when anything was sent that is no update and no answer; everything sent before has been received when it returns. */
   async quiet(): Promise<void> {
     const before = this.notices.length
     await this.list()
-    assert.deepEqual(this.notices.slice(before), [], 'nothing is said unasked')
+    assert.deepEqual(this.notices.slice(before), [], 'nothing is sent unrequested')
   }
 
   /** The updates of a subscription so far. */
@@ -165,7 +165,7 @@ export class MarketClient implements AsyncDisposable {
     return this.messages(subId)
   }
 
-  /** Returns when `condition` holds after something was heard; fails when the session ends before. */
+  /** Returns when `condition` holds after something was received; fails when the session ends before. */
   async until(condition: () => boolean, what: string, limitMs = PATIENCE_MS): Promise<void> {
     const deadline = performance.now() + limitMs
     for (;;) {

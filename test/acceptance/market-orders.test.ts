@@ -88,7 +88,7 @@ describe('options, packages and futures', () => {
     fills.reduce((sum, { price, quantity }) => sum + (exact(price) * exact(quantity)) / 10n ** 12n, 0n)
   const total = (fills: readonly Body[]): bigint => fills.reduce((sum, { quantity }) => sum + exact(quantity), 0n)
 
-  test('an option is opened and closed, and every page tells of it', async () => {
+  test('an option is opened and closed, and every page shows it', async () => {
     const { viewer, margin, contract } = await scene(20)
     const symbol = contract('call', 1)
     const before = await balance(viewer, margin)
@@ -153,14 +153,14 @@ describe('options, packages and futures', () => {
       for (const fill of fills) assert.deepEqual(Object.keys(fill).sort(), ['exec_dest', 'fill_id', 'price', 'quantity', 'time'])
     }
     const net = order.legs.reduce((sum: bigint, { action, fills }: Body) => sum + (action.startsWith('SELL') ? 1n : -1n) * worth(fills), 0n)
-    assert.equal(worth(order.fills), net, 'the package’s price is what its legs come to')
+    assert.equal(worth(order.fills), net, 'the spread’s price is what its legs come to')
     for (const { symbol, action } of legs) await holds(viewer, symbol, action.startsWith('SELL') ? '-2' : '2')
     const back = legs.map(leg => ({ ...leg, action: leg.action.startsWith('SELL') ? 'BUY_TO_CLOSE' : 'SELL_TO_CLOSE' }))
     await filled(viewer, { ...mleg, side: 'BUY', legs: back })
     for (const { symbol } of legs) await holds(viewer, symbol, null)
   })
 
-  test('a package rests at its limit, is cancelled as one, and is refused as one', async () => {
+  test('a multi-leg order rests at its limit, is cancelled as one, and is refused as one', async () => {
     const { viewer, margin, contract, expiration } = await scene(20)
     const legs = [
       { symbol: contract('call', 1), action: 'BUY_TO_OPEN', ratio: '1' },

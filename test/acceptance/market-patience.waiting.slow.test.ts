@@ -5,7 +5,7 @@ import { MarketStage } from './market-stage.ts'
 
 const WINDOW_MS = 30_000
 
-test('who has not authenticated within 30 seconds is closed with 4001, whatever else is said', async () => {
+test('who has not authenticated within 30 seconds is closed with 4001, whatever else is sent', async () => {
   await using stage = await MarketStage.open()
   const viewer = await stage.viewer()
   const address = stage.address()

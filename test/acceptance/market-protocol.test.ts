@@ -32,7 +32,7 @@ describe('the market data stream', () => {
   }
 
   describe('coming in', () => {
-    test('a plain request is told to upgrade; both paths lead in, others do not', async () => {
+    test('a plain request gets 426; both paths lead in, others do not', async () => {
       for (const path of ['/market-data/stream', '/v1/market-data/stream']) {
         const plain = await fetch(stage.service.url + path)
         assert.equal(plain.status, 426, path)
@@ -43,14 +43,14 @@ describe('the market data stream', () => {
       await versioned.quiet()
     })
 
-    test('nothing is said before the client has spoken; a token lets in, and the version is echoed', async () => {
+    test('nothing is sent before the client has sent anything; a token lets in, and the version is echoed', async () => {
       const token = await viewer.token()
       const address = stage.address()
       const ids = new Set<string>()
       for (const more of [{}, { version: 'v1.0' }]) {
         await using client = await stage.knock({ address })
         const reply = await client.authenticate(token, more)
-        assert.equal(client.received, 1, 'the answer is the first that is said')
+        assert.equal(client.received, 1, 'the answer is the first that is sent')
         ids.add(reply.session_id)
         await client.quiet()
       }
@@ -72,7 +72,7 @@ describe('the market data stream', () => {
         await client.authenticate(token)
         await client.quiet()
       }
-      assert.ok(messages.size <= 2, 'nothing is told about what is wrong with a token')
+      assert.ok(messages.size <= 2, 'nothing reveals what is wrong with a token')
       await using client = await stage.knock({ address: stage.address() })
       for (let count = 0; count < 5; count++) await refused(client, { action: 'authenticate', access_token: 'mdt_nothing' }, 'auth_error')
       assert.equal((await client.ended()).code, 4029)

@@ -1,4 +1,4 @@
-// Everything that the market data stream says is described in the service's own /asyncapi.json, and by one message each.
+// Everything that the market data stream sends is described in the service's own /asyncapi.json, and by one message each.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
@@ -34,7 +34,7 @@ test('each message is of exactly one form that is described, and every form that
   for (const message of ['{', { action: 'fly', request_id: 'x' }, { action: 'unsubscribe', sub_id: '99', request_id: 'y' }])
     client.send(message)
   await stage.control('POST', '/streams', { on: 'market', do: 'drop' })
-  await client.until(() => client.notices.some(({ sub_ids }) => sub_ids !== undefined), 'an interruption is told')
+  await client.until(() => client.notices.some(({ sub_ids }) => sub_ids !== undefined), 'an interruption is sent')
   assert.deepEqual(faults, [])
   assert.deepEqual(
     [...forms.keys()].filter(name => !met.has(name)),
@@ -42,7 +42,7 @@ test('each message is of exactly one form that is described, and every form that
   )
 })
 
-/** The messages that the service says it sends, by name. */
+/** The messages that the service documents, by name. */
 async function described(url: string): Promise<ReadonlyMap<string, (message: Body) => boolean>> {
   const document: Body = await (await fetch(`${url}/asyncapi.json`)).json()
   const ajv = new Ajv2020({ strict: false, allErrors: true, formats: { decimal: /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/ } })

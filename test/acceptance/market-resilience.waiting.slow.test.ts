@@ -20,7 +20,7 @@ const RESET = 1006
 const CLOSED_AS_SLOW = `trunkline_stream_closed_total{code="${SLOW_CONSUMER}"}`
 const WAITING = 'trunkline_stream_waiting_bytes'
 
-describe('the market data stream under trouble', () => {
+describe('the market data stream under faults', () => {
   let stage: MarketStage
   let viewer: Viewer
   before(async () => {
@@ -30,7 +30,7 @@ describe('the market data stream under trouble', () => {
   after(() => stage[Symbol.asyncDispose]())
 
   const closedOf = (client: MarketClient, subId: string): readonly Body[] => client.messages(subId).filter(({ st }) => st === 'c')
-  /** Until each of these was said to be interrupted. Gives the ids that were named. */
+  /** Until each of these was reported as interrupted. Gives the ids that were named. */
   const interrupted = async (client: MarketClient, ids: readonly string[]): Promise<readonly string[]> => {
     const named = new Set<string>()
     while (!ids.every(id => named.has(id))) {
@@ -48,7 +48,7 @@ describe('the market data stream under trouble', () => {
       ['the stream falls silent', { do: 'mute' }]
     ]
     for (const [what, begin] of problems) {
-      test(`${what}: it is told, it recovers by itself, and the bars have no hole`, async () => {
+      test(`${what}: it is sent, it recovers by itself, and the bars have no gap`, async () => {
         await using client = await viewer.session()
         const quotes = await client.subscribe('quotes', 'SPY')
         const trades = await client.subscribe('trades', 'SPY')
@@ -56,7 +56,7 @@ describe('the market data stream under trouble', () => {
         const bars = await client.subscribe('bars', 'SPY', { interval: '1m', backfill_nbars: 2 })
         const all = [quotes, trades, depth, bars]
         for (const subId of all) await client.updated(subId, 2)
-        // Nobody gets in again before the trouble is over.
+        // Nobody gets in again before the fault is over.
         await stage.control('POST', '/faults', { on: 'stream.connect', do: 'status', status: 503 })
         await stage.control('POST', '/streams', { on: 'market', login: viewer.userId, ...begin })
         const named = await interrupted(client, all)
@@ -80,13 +80,13 @@ describe('the market data stream under trouble', () => {
         const [first, last] = [closed[0], closed.at(-1)]
         assert.ok(first !== undefined && last !== undefined)
         const known = await client.snapshot('SPY', '1m', iso(first.startMs), iso(last.startMs + MINUTE))
-        assert.deepEqual(closed, known.map(candle), 'what was told is the past')
+        assert.deepEqual(closed, known.map(candle), 'what was sent is the past')
         const times = client.messages(trades).map(({ ts }) => BigInt(ts))
         assert.ok(times.every((ts, index) => index === 0 || ts >= (times[index - 1] ?? 0n)))
       })
     }
 
-    test('a reconnection that succeeds at once leaves no hole either, time after time', async () => {
+    test('a reconnection that succeeds at once leaves no gap either, time after time', async () => {
       await using client = await viewer.session()
       const bars = await client.subscribe('bars', 'SPY', { interval: '1m', backfill_nbars: 1 })
       const long = await client.subscribe('bars', 'SPY', { interval: '3m', backfill_nbars: 1 })
@@ -101,7 +101,7 @@ describe('the market data stream under trouble', () => {
       assertJoined(closedOf(client, long).map(candle), 3 * MINUTE, 'three at a time')
     })
 
-    test('another user’s interruption is not told, and somebody who joins meanwhile is served afterwards', async () => {
+    test('another user’s interruption is not reported, and somebody who joins meanwhile is served afterwards', async () => {
       const other = await stage.viewer()
       await using theirs = await other.session()
       const kept = await theirs.subscribe('quotes', 'SPY')
@@ -122,7 +122,7 @@ describe('the market data stream under trouble', () => {
       await theirs.quiet()
     })
 
-    test('what the broker’s history cannot tell now is broker_unavailable, and can be asked again', async () => {
+    test('what the broker’s history cannot give now is broker_unavailable, and can be asked again', async () => {
       await using client = await viewer.session()
       await stage.control('POST', '/faults', { on: 'bars.list', do: 'status', status: 503 })
       const asked = {
@@ -226,7 +226,7 @@ describe('the market data stream under trouble', () => {
       const bars = await other.subscribe('bars', 'SPY', { interval: '1m' })
       const closedBefore = await metric(stage, CLOSED_AS_SLOW)
       client.pause()
-      // In small steps: what is said to a slow reader at its end is worth little when it is read late.
+      // In small steps: what is sent to a slow reader at its end is worth little when it is read late.
       for (let round = 0; round < 2_000 && (await waiting()) === 0; round++) await stage.advance(MINUTE)
       for (let round = 0; round < 2_000 && (await waiting()) > 0; round++) await stage.advance(MINUTE)
       assert.equal(await waiting(), 0, 'what waits is given up')

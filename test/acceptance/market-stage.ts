@@ -1,4 +1,4 @@
-// A running service and people with market data at the sandbox, for the tests of the market data stream.
+// A running service and users with market data at the sandbox, for the tests of the market data stream.
 import assert from 'node:assert/strict'
 import { Api, type Body, type User } from './api.ts'
 import { type Engine, type RunningService, startService } from './harness.ts'
@@ -47,12 +47,12 @@ export class MarketStage implements AsyncDisposable {
     return `10.${number >> 16}.${(number >> 8) & 255}.${number & 255}`
   }
 
-  /** A socket that has said nothing. */
+  /** A socket that has sent nothing. */
   knock(options: Options = {}): Promise<MarketClient> {
     return MarketClient.connect(this.url, options)
   }
 
-  /** Somebody with one connection, and a login of their own at the sandbox, which speaks as every broker. */
+  /** Somebody with one connection, and a login of their own at the sandbox, which emulates every broker. */
   async viewer(name = 'viewer', accounts: readonly Body[] = [{ kind: 'margin', cash: '10000000' }], broker = 'SANDBOX'): Promise<Viewer> {
     const userId = `${name}-${++this.#users}`
     const user = await this.api.user(userId)
@@ -76,7 +76,7 @@ export class MarketStage implements AsyncDisposable {
     await this.control('PUT', '/clock', { advance_ms: ms })
   }
 
-  /** Jumps to a moment of house time, which must not be over. */
+  /** Jumps to a moment of sandbox time, which must not be over. */
   async jump(time: string): Promise<void> {
     await this.control('PUT', '/clock', { set: time })
   }
@@ -96,7 +96,7 @@ export class MarketStage implements AsyncDisposable {
     await this.control('PUT', `/market/${encodeURIComponent(symbol)}`, { bids, asks })
   }
 
-  /** What the sandbox itself says, asked in a viewer's name. */
+  /** An answer of the sandbox itself, in a viewer's name. */
   async sandbox(viewer: Viewer, path: string): Promise<Body> {
     this.#sandboxUrl ??= await this.#findSandboxUrl(viewer)
     const { access_token } = await this.control('POST', `/logins/${viewer.login.username}/token`, {})

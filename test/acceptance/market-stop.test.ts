@@ -1,4 +1,4 @@
-// The service stops: every market data session is told so.
+// The service stops: every market data session is notified.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { MarketStage } from './market-stage.ts'

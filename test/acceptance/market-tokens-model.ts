@@ -36,7 +36,7 @@ export class TokenModel {
     }
     const { socket, token, from } = event
     if (![...this.#newest.values()].includes(token)) return { letsIn: false, ends: [], up: this.#up }
-    // Rules 3 and 4: whoever comes in ends the user's sessions with another token, and those from another address.
+    // Rules 3 and 4: a new session ends the user's sessions with another token, and those from another address.
     const stay = this.#sessions.filter(session => session.token === token && session.from === from)
     const ends = this.#sessions.filter(session => !stay.includes(session)).map(session => session.socket)
     this.#sessions = [...stay, { socket, token, from }]

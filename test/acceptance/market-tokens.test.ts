@@ -223,7 +223,7 @@ function tokenTests(engine: Engine): void {
     assert.deepEqual([lastNotice?.error_code, lastNotice?.request_id], ['connection_broken', null])
     assert.equal((await client.ended()).code, ENDED)
     const { body } = await viewer.call('GET', '/connections')
-    assert.equal(body[0].status, 'BROKEN', 'what a session is told can be read already')
+    assert.equal(body[0].status, 'BROKEN', 'what a session receives can be read already')
     const { client: late, code } = await shown(token, stage.address())
     assert.ok(code === 'connection_broken' || code === 'auth_error', `${code}`)
     await late.close()

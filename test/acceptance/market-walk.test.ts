@@ -1,4 +1,4 @@
-// Long courses of requests by chance, over several sessions at once while the market moves: each answer is what a small model says.
+// Long courses of requests by chance, over several sessions at once while the market moves: each answer is what a small model gives.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { SeededChance } from '@trunkline/testkit/chance'
@@ -15,7 +15,7 @@ class Expected {
   #count = 0
   readonly open = new Map<string, Body>()
 
-  /** The answer's error code, or the fields that tell. */
+  /** The answer's error code, or the fields that matter. */
   subscribe({ channel, symbol, interval, session, n_levels }: Body): Body {
     if (n_levels === 11) return { error_code: 'invalid_request' }
     if (interval === '0m') return { error_code: 'unsupported_interval' }

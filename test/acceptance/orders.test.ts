@@ -187,7 +187,7 @@ for (const engine of ENGINES) {
       assert.match(again.body.message, /cancelled/)
     })
 
-    test('a list gives exactly what its filters say', async () => {
+    test('a list gives exactly what its filters select', async () => {
       await place(resting({ symbol: 'MSFT' }))
       await place(market({ side: 'SELL', order_qty: '1' }))
       const { data: all } = await orders('?limit=500')
@@ -252,7 +252,7 @@ for (const engine of ENGINES) {
       }
     })
 
-    test('transactions tell of the fills', async () => {
+    test('transactions show the fills', async () => {
       const transactions = async (query: string) => (await api.call('GET', `/transactions${query}`, { headers: api.as(ada) })).body
       await until(async () => (await transactions('')).some((row: Body) => row.type === 'SELL'), 'the sale is among the transactions')
       const rows = await transactions(`?account_id=${accountId}`)

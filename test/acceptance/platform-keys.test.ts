@@ -38,7 +38,7 @@ describe('keys of a platform, on a running service', () => {
     return client
   }
 
-  test('a key that may only read reads and follows; one that may not is told which scope it needs', async () => {
+  test('a key that may only read reads and follows; one that may not learns which scope it needs', async () => {
     const [reader, trader] = [await makeKey('read'), await makeKey('trade', 'users')]
     assert.deepEqual([await call(reader, '/orders'), await call(trader, '/orders')], [200, 'scope_missing'])
     await (await session(reader))[Symbol.asyncDispose]()

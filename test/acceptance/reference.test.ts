@@ -272,7 +272,7 @@ describe('the reference of the streams', () => {
   }
 })
 
-/** Updates of the market data stream that are told apart by their `sub_id` only. */
+/** Updates of the market data stream that are distinguished by their `sub_id` only. */
 const UNTYPED: ReadonlySet<string> = new Set(['bars', 'trades', 'quotes', 'options_chain'])
 
 interface Message {

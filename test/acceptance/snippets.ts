@@ -7,7 +7,7 @@ import { delimiter, join } from 'node:path'
 import { PATIENCE_MS } from '@trunkline/testkit/patience'
 
 export interface Block {
-  /** The words behind the fence: the language, then what the block is for. */
+  /** The info string of the fence: the language, then what the block is for. */
   readonly marks: readonly string[]
   readonly text: string
   readonly line: number
@@ -22,7 +22,7 @@ export function blocksIn(markdown: string): readonly Block[] {
   }))
 }
 
-// What differs from run to run, told apart by its form.
+// What differs from run to run, distinguished by its form.
 const CHANGING: readonly (readonly [RegExp, string])[] = [
   [/http:\/\/127\.0\.0\.1:\d+/g, 'ADDRESS'],
   [/\/connect\/[\w-]+/g, '/connect/LINK'],
@@ -40,7 +40,7 @@ export function holdAgainst(shown: string, printed: string, where: string): void
     .split('\n')
     .map(line => (line === '⋮' ? '[^]*' : line.split('…').map(RegExp.escape).join('.*')))
     .join('\n')
-  assert.match(masked(printed.trimEnd()), new RegExp(`^${pattern}$`), `${where} shows other words than are printed:\n${printed}`)
+  assert.match(masked(printed.trimEnd()), new RegExp(`^${pattern}$`), `${where} shows another text than is printed:\n${printed}`)
 }
 
 function masked(text: string): string {

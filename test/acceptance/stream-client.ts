@@ -1,4 +1,4 @@
-// A client of the broker stream that keeps everything it hears, and takes nothing that the service's own description does not promise.
+// A client of the broker stream that keeps everything it receives, and takes nothing that the service's own description does not promise.
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -40,9 +40,9 @@ export class StreamClient implements AsyncDisposable {
   #replyAt = 0
   #markers = 0
   #pings = 0
-  /** What it said that it does not promise. */
+  /** What it sent that it does not promise. */
   #fault: Error | null = null
-  /** What went wrong with the socket, for the story of its end. */
+  /** What went wrong with the socket, for the message of its end. */
   #failure: Error | null = null
   #close: SocketClose | null = null
   #change = Promise.withResolvers<void>()
@@ -59,7 +59,7 @@ export class StreamClient implements AsyncDisposable {
     })
   }
 
-  /** A session that has not said anything yet. Without a contract it takes whatever comes. */
+  /** A session that has not sent anything yet. Without a contract it takes whatever comes. */
   static connect(url: string, contract: StreamContract | null): StreamClient {
     return new StreamClient(new WebSocket(url), contract)
   }
@@ -125,7 +125,7 @@ export class StreamClient implements AsyncDisposable {
     assert.deepEqual(await this.ask({ action: 'unsubscribe_user', user_id: userId }), { type: 'user_unsubscribed', user_id: userId })
   }
 
-  /** Fails unless the service has nothing to say to this session: what it says next is the answer to a ping. */
+  /** Fails unless the service has nothing to send to this session: what it sends next is the answer to a ping. */
   async quiet(): Promise<void> {
     const seq = ++this.#markers
     assert.deepEqual(await this.ask({ action: 'ping', seq }), { type: 'pong', seq })
@@ -142,7 +142,7 @@ export class StreamClient implements AsyncDisposable {
     return this.updates.filter(({ message }) => message.user_id === userId)
   }
 
-  /** Returns when `condition` holds after something was heard; fails when the session ends before. */
+  /** Returns when `condition` holds after something was received; fails when the session ends before. */
   async until(condition: () => boolean, what: string, limitMs = PATIENCE_MS): Promise<void> {
     const deadline = performance.now() + limitMs
     for (;;) {

@@ -1,4 +1,4 @@
-// How well a connection follows its broker, and what a session hears of it: while the broker is mute, away, or done with the login.
+// How well a connection follows its broker, and what a session receives of it: while the broker is mute, away, or done with the login.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { until } from '@trunkline/testkit/until'
@@ -42,10 +42,10 @@ describe('the health of connections', () => {
     assert.equal(row.health_reason === null, row.health === 'live', 'whatever is not live has a reason')
     return row
   }
-  /** Returns when the session has been told the state after the first `from` statuses. */
+  /** Returns when the session has received the state after the first `from` statuses. */
   const untilStatus = async (client: StreamClient, trader: Trader, from: number, ...healths: readonly string[]): Promise<Body> => {
     const fits = (message: Body) => healths.includes(message.health) && message.connection_id === trader.connectionId
-    await client.until(() => client.statuses.slice(from).some(fits), `the session is told ${healths.join(' or ')}`)
+    await client.until(() => client.statuses.slice(from).some(fits), `the session receives ${healths.join(' or ')}`)
     const message = client.statuses.slice(from).find(fits)
     assert.equal(message.user_id, trader.userId)
     return message
@@ -54,12 +54,12 @@ describe('the health of connections', () => {
     const { client_order_id, id } = await trader.buyElsewhere()
     await client.until(
       () => [client_order_id, id].some(name => isReceived(client.updates, name, 'filled')),
-      'a purchase made meanwhile is told',
+      'a purchase made meanwhile is sent',
       30_000
     )
   }
 
-  test('a connection that somebody listens to goes live, and a session is told its present state once', async () => {
+  test('a connection that somebody listens to goes live, and a session receives its present state once', async () => {
     const ada = await stage.trader('ada')
     const before = await ada.connection()
     assert.deepEqual([before.status, before.health], ['ACTIVE', 'polling'])
@@ -105,7 +105,7 @@ describe('the health of connections', () => {
     await filledElsewhere(aware, trader)
     assertLawful(aware.updates, 0)
     await unaware.quiet()
-    assert.deepEqual(unaware.statuses, [], 'who did not ask is not told')
+    assert.deepEqual(unaware.statuses, [], 'who did not subscribe receives none')
   })
 
   test('a broker that falls silent is noticed within its heartbeats, and nothing that happened meanwhile is missed', async () => {
@@ -119,7 +119,7 @@ describe('the health of connections', () => {
     await stage.control('POST', '/streams', { do: 'normal', login: trader.userId })
     await untilStatus(aware, trader, from, 'live')
     await health(trader, 'live')
-    await aware.until(() => [client_order_id, id].some(name => isReceived(aware.updates, name, 'filled')), 'the purchase is told')
+    await aware.until(() => [client_order_id, id].some(name => isReceived(aware.updates, name, 'filled')), 'the purchase is sent')
     await aware.until(() => accumulated(aware.updates).positions.get('AAPL')?.quantity === '3', 'and what it led to')
     assertLawful(aware.updates, 0)
     await unaware.quiet()
@@ -131,7 +131,7 @@ describe('the health of connections', () => {
     await using _ = aware
     await using __ = unaware
     const placed = await trader.buy('2')
-    await aware.until(() => isReceived(aware.updates, placed.cl_order_id, 'filled'), 'the order is told')
+    await aware.until(() => isReceived(aware.updates, placed.cl_order_id, 'filled'), 'the order is sent')
     await aware.until(() => accumulated(aware.updates).positions.get('AAPL')?.quantity === '2', 'and what it led to')
     const from = aware.statuses.length
     await stage.control('POST', '/faults', { on: '*', do: 'status', status: 503 })
@@ -150,7 +150,7 @@ describe('the health of connections', () => {
     assert.deepEqual(unaware.statuses, [])
   })
 
-  test('a login that the broker ends breaks the connection at once, and an unaware session hears nothing new', async () => {
+  test('a login that the broker ends breaks the connection at once, and an unaware session receives nothing new', async () => {
     const { trader, aware, unaware } = await scene('revoked')
     await using _ = aware
     await using __ = unaware
@@ -159,7 +159,7 @@ describe('the health of connections', () => {
     const broken = await untilStatus(aware, trader, from, 'broken')
     assert.equal(broken.status, 'BROKEN')
     const row = await trader.connection()
-    assert.deepEqual([row.status, row.health], ['BROKEN', 'broken'], 'what a session is told can be read already')
+    assert.deepEqual([row.status, row.health], ['BROKEN', 'broken'], 'what a session receives can be read already')
     assert.equal(typeof row.health_reason, 'string')
     const order = { account_id: trader.accountId, cl_order_id: trader.name(), broker: 'SANDBOX', side: 'BUY', symbol: 'AAPL' }
     const refused = await trader.call('POST', '/orders', { ...order, order_type: 'MKT', order_tif: 'DAY', order_qty: '1' })

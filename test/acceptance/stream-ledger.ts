@@ -12,7 +12,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   pending_replace: ['replaced', 'working', 'partially_filled', 'filled', 'cancelled', 'rejected', 'expired']
 }
 
-/** Fails unless `heard`, all topics of one user from `after` on, has no gap and no repeat, and no order goes back. */
+/** Fails unless `received`, all topics of one user from `after` on, has no gap and no repeat, and no order goes back. */
 export function assertLawful(received: readonly ReceivedMessage[], after: number): void {
   const seqs = received.map(({ message }) => message.seq)
   assert.deepEqual(
@@ -51,7 +51,7 @@ export function assertAgrees(received: readonly ReceivedMessage[], answered: Bod
   )
 }
 
-/** Fails unless `client` was told of a user, byte for byte, what `watcher` was told above `after` of `topics`, each thing once. */
+/** Fails unless `client` received of a user, byte for byte, what `watcher` received above `after` of `topics`, each thing once. */
 export async function assertSameUpdates(
   client: StreamClient,
   watcher: StreamClient,
@@ -61,9 +61,9 @@ export async function assertSameUpdates(
   const received = ({ updates }: StreamClient) =>
     updates.filter(({ message }) => message.user_id === userId && message.seq > after && topics.includes(message.type))
   const wanted = received(watcher)
-  assert.ok(wanted.length > 0, 'the watcher heard nothing, which proves nothing')
+  assert.ok(wanted.length > 0, 'the watcher received nothing, which proves nothing')
   await client.quiet()
-  // The client may have been told of something that happened since.
+  // The client may have received something that happened since.
   const clientUpdates = received(client).slice(0, wanted.length)
   assert.deepEqual(clientUpdates.map(nameOf), wanted.map(nameOf))
   for (const [index, { text }] of wanted.entries()) assert.equal(clientUpdates[index]?.text, text)
@@ -100,7 +100,7 @@ export function accumulated(received: readonly ReceivedMessage[]): {
   return { orders, positions, balances }
 }
 
-/** A helper for waiting: whether an order named so by its client has been heard of in one of the statuses. */
+/** A helper for waiting: whether an order named so by its client has been received in one of the statuses. */
 export function isReceived(received: readonly ReceivedMessage[], clOrderId: string, ...statuses: readonly string[]): boolean {
   return received.some(
     ({ message }) =>

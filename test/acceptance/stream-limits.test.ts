@@ -29,7 +29,7 @@ describe('the limits of the broker stream', () => {
     await other.follow(ada.userId)
     await work()
     const { cl_order_id } = await ada.buy()
-    await other.until(() => isReceived(other.updates, cl_order_id, 'filled'), 'the order is told')
+    await other.until(() => isReceived(other.updates, cl_order_id, 'filled'), 'the order is sent')
     await other.quiet()
   }
   const padded = (bytes: number): string => {
@@ -104,7 +104,7 @@ describe('the limits of the broker stream', () => {
       assert.equal((await client.ended()).code, 4029)
     }))
 
-  test('an address may have so many sockets that are not authenticated: the next is told to come again, and those that are there get through [S47]', () =>
+  test('an address may have so many sockets that are not authenticated: the next is asked to retry, and those that are there get through [S47]', () =>
     unnoticed(async () => {
       await using sockets = new AsyncDisposableStack()
       await using known = await stage.session()
@@ -123,7 +123,7 @@ describe('the limits of the broker stream', () => {
         await Promise.race([next.welcomed().catch(() => null), next.ended()])
         return isOver
       }
-      await until(comeAgain, 'the first has had its time and made room', PATIENCE_MS, AGAIN_MS)
+      await until(comeAgain, 'the first has had its time and made way', PATIENCE_MS, AGAIN_MS)
       assert.equal((await first.ended()).code, 4001)
       const last = knocked.at(-1)
       await last?.authenticate(stage.credentials)

@@ -65,7 +65,7 @@ describe('the patience of the broker stream', { concurrency: true }, () => {
     const ada = await stage.trader('ada')
     await using other = await stage.session(['all'])
     await other.follow(ada.userId)
-    // Whoever checks each message in detail is too slow a reader for this.
+    // A client that checks each message in detail is too slow a reader for this.
     const sleeper = StreamClient.connect(stage.service.demo.stream_url, null)
     await using _ = sleeper
     await sleeper.welcomed()
@@ -77,7 +77,7 @@ describe('the patience of the broker stream', { concurrency: true }, () => {
     const counted = await stage.metric(CLOSED_AS_SLOW)
     await until(async () => (await stage.metric(WAITING)) > 0, 'updates wait for the reader')
     const { cl_order_id } = await ada.buy()
-    await other.until(() => isReceived(other.updates, cl_order_id, 'filled'), 'the order is told to the others')
+    await other.until(() => isReceived(other.updates, cl_order_id, 'filled'), 'the order is sent to the others')
     await until(async () => (await stage.metric(WAITING)) === 0, 'what waits is given up')
     sleeper.resume()
     const { code } = await sleeper.ended()
@@ -104,13 +104,13 @@ async function longLog(stage: Stage, trader: Trader): Promise<number> {
       const received = new Set(watcher.updates.slice(-10 * AT_ONCE).flatMap(({ message }) => [message.data.cl_order_id]))
       return orders.every(({ client_order_id, id }) => received.has(client_order_id) || received.has(id))
     }
-    await watcher.until(hasUpdate, 'the orders are told')
+    await watcher.until(hasUpdate, 'the orders are sent')
   }
   const total = async () => (await trader.call('GET', '/positions')).body[0]?.quantity
   const held = await total()
   await watcher.until(
     () => watcher.updates.findLast(({ message }) => message.type === 'positions')?.message.data[0]?.quantity === held,
-    'all is told'
+    'all is sent'
   )
   const newest = async () =>
     (await stage.api.call('GET', `/events?user_id=${trader.userId}&after=${length()}`, { headers: stage.api.platform })).body.last_seq

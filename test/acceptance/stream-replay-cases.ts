@@ -9,19 +9,19 @@ import { accumulated, assertLawful, assertSameUpdates, isReceived } from './stre
 import type { Stage, Trader } from './stream-stage.ts'
 
 export function replayCases(open: () => Stage): void {
-  /** A trader with some history, and a session that has heard all of it. */
+  /** A trader with some history, and a session that has received all of it. */
   const history = async (orders: number): Promise<{ readonly ada: Trader; readonly watcher: StreamClient }> => {
     const ada = await open().trader('ada')
     const watcher = await open().session(['all'])
     await watcher.follow(ada.userId, 0)
     for (let count = 0; count < orders; count++) {
       const order = count % 2 === 0 ? await ada.buy() : await ada.rest()
-      await watcher.until(() => isReceived(watcher.updates, order.cl_order_id, 'filled', 'working'), 'the order is told')
+      await watcher.until(() => isReceived(watcher.updates, order.cl_order_id, 'filled', 'working'), 'the order is sent')
     }
     await rested(ada, watcher)
     return { ada, watcher }
   }
-  /** Returns when the watcher has heard everything there is to be heard, and gives the newest `seq`. */
+  /** Returns when the watcher has received everything, and gives the newest `seq`. */
   const rested = async (trader: Trader, watcher: StreamClient): Promise<number> => {
     const read = async (path: string): Promise<readonly Body[]> => (await trader.call('GET', path)).body.map(undated)
     const isComplete = async () => {
@@ -31,9 +31,9 @@ export function replayCases(open: () => Stage): void {
         isDeepStrictEqual(await read('/positions'), [...streamed.positions.values()].map(undated))
       )
     }
-    await until(isComplete, 'what was told is what REST shows')
+    await until(isComplete, 'what was sent is what REST shows')
     const { page } = await trader.events()
-    await watcher.until(() => lastSeq(watcher, trader) >= page.last_seq, `update ${page.last_seq} is told`)
+    await watcher.until(() => lastSeq(watcher, trader) >= page.last_seq, `update ${page.last_seq} is sent`)
     return page.last_seq
   }
 
@@ -46,7 +46,7 @@ export function replayCases(open: () => Stage): void {
     assert.deepEqual([types[0], types.at(-1)], ['user_subscribed', 'caught_up'])
     assert.equal(client.received.at(-1)?.message.seq, client.of(ada.userId).at(-1)?.message.seq)
     const { cl_order_id } = await ada.buy()
-    await client.until(() => isReceived(client.updates, cl_order_id, 'filled'), 'the order is told')
+    await client.until(() => isReceived(client.updates, cl_order_id, 'filled'), 'the order is sent')
     assertLawful(client.updates, 0)
     await watcher.quiet()
     await assertSameUpdates(client, watcher, ada.userId)
@@ -65,7 +65,7 @@ export function replayCases(open: () => Stage): void {
     }
     assert.match((await ask(last + 1)).message, /snapshot|REST/i)
     const { cl_order_id } = await ada.rest()
-    await watcher.until(() => isReceived(watcher.updates, cl_order_id, 'working'), 'the order is told')
+    await watcher.until(() => isReceived(watcher.updates, cl_order_id, 'working'), 'the order is sent')
     await client.quiet()
     assert.deepEqual(client.updates, [], 'a refusal subscribes to nothing')
     assert.equal(await client.follow(ada.userId, middle), middle)
@@ -85,7 +85,7 @@ export function replayCases(open: () => Stage): void {
       assert.equal((await watcher.ask({ action: 'subscribe_user', user_id: ada.userId, after: wrong })).type, 'subscription_failed')
     }
     const { cl_order_id } = await ada.buy()
-    await watcher.until(() => isReceived(watcher.updates, cl_order_id, 'filled'), 'the order is told')
+    await watcher.until(() => isReceived(watcher.updates, cl_order_id, 'filled'), 'the order is sent')
     assertLawful(watcher.updates, 0)
   })
 
@@ -97,7 +97,7 @@ export function replayCases(open: () => Stage): void {
     assert.equal(await client.follow(idle.userId), 0)
   })
 
-  test('a replay tells only of the session’s topics', async () => {
+  test('a replay sends only the session’s topics', async () => {
     const { ada, watcher } = await history(3)
     await using _ = watcher
     for (const topics of [['orders'], ['positions', 'balances']]) {
@@ -111,7 +111,7 @@ export function replayCases(open: () => Stage): void {
     assert.deepEqual(none.updates, [])
   })
 
-  test('asking again with a place in the log delivers anew from there, and what is new comes once', async () => {
+  test('asking again with a place in the log delivers again from there, and what is new comes once', async () => {
     const { ada, watcher } = await history(3)
     await using _ = watcher
     await using client = await open().session(['all'])
@@ -120,7 +120,7 @@ export function replayCases(open: () => Stage): void {
     await client.follow(ada.userId, 1)
     assert.deepEqual(client.texts(ada.userId), [...once, ...once.slice(1)])
     const { cl_order_id } = await ada.buy()
-    await watcher.until(() => isReceived(watcher.updates, cl_order_id, 'filled'), 'the order is told')
+    await watcher.until(() => isReceived(watcher.updates, cl_order_id, 'filled'), 'the order is sent')
     const wanted = watcher.texts(ada.userId)
     await client.quiet()
     const fresh = client.texts(ada.userId).slice(2 * once.length - 1)
@@ -154,12 +154,12 @@ export function replayCases(open: () => Stage): void {
     }
   })
 
-  test('the log by REST holds the very bytes that were told', async () => {
+  test('the log by REST holds the very bytes that were sent', async () => {
     const { ada, watcher } = await history(4)
     await using _ = watcher
     await rested(ada, watcher)
     const { text, page } = await ada.events()
-    await watcher.until(() => lastSeq(watcher, ada) >= page.last_seq, 'all is told')
+    await watcher.until(() => lastSeq(watcher, ada) >= page.last_seq, 'all is sent')
     const streamed = watcher.texts(ada.userId).slice(0, page.last_seq)
     assert.ok(text.includes(`[${streamed.join(',')}]`), 'the rows are the updates, byte for byte')
     assert.deepEqual([page.oldest_seq, page.last_seq, page.next_after], [1, streamed.length, null])

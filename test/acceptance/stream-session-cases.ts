@@ -40,7 +40,7 @@ export function sessionCases(open: () => Stage): void {
     return replies
   }
 
-  test('a plain request is told to upgrade, and an upgrade elsewhere leads nowhere [S56]', async () => {
+  test('a plain request gets 426, and an upgrade elsewhere leads nowhere [S56]', async () => {
     const { service, api } = open()
     const plain = await fetch(`${service.url}/stream`)
     assert.equal(plain.status, 426)
@@ -76,7 +76,7 @@ export function sessionCases(open: () => Stage): void {
     }
   })
 
-  test('what does not let in is answered with auth_error, tells nothing about what was wrong, and may be tried again', async () => {
+  test('what does not let in is answered with auth_error, reveals nothing about what was wrong, and may be tried again', async () => {
     const { credentials } = open()
     const { client_id, client_secret } = credentials
     const wrong: readonly Body[] = [

@@ -1,4 +1,4 @@
-// A running service with a market that stands still, and people who trade on it, for the tests of the broker stream.
+// A running service with a market that stands still, and users who trade on it, for the tests of the broker stream.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { join, resolve } from 'node:path'
@@ -81,7 +81,7 @@ export class Stage implements AsyncDisposable {
     const connectionId = await link(this.api, user, 'trade', login)
     const { body } = await this.api.call('GET', '/accounts', { headers: this.api.as(user) })
     const trader = new Trader(this, user, { connectionId, accountId: body[0].account_id, sandboxAccount: login.accounts[0].id })
-    // From here on only what the trader does is news.
+    // From here on only what the trader does is new.
     for (const path of ['/balances', '/positions']) assert.equal((await trader.call('GET', path)).status, 200)
     return trader
   }

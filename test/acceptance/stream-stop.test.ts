@@ -1,4 +1,4 @@
-// The orderly end of the service: sessions get all they are owed, then are told to go.
+// The orderly end of the service: sessions get everything pending, then are closed.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { until } from '@trunkline/testkit/until'
@@ -13,7 +13,7 @@ const ANSWERED = 10
 
 describe('the end of the broker stream', () => {
   for (const engine of ENGINES) {
-    test(`a stop in the middle of trading tells what was done, then closes with 1001 (${engine})`, async () => {
+    test(`a stop in the middle of trading sends what was done, then closes with 1001 (${engine})`, async () => {
       await using stage = await Stage.open(engine)
       const ada = await stage.trader('ada')
       await using reading = await stage.session(['all'])

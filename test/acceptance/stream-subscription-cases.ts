@@ -29,7 +29,7 @@ const REFUSED_TOPICS: readonly unknown[] = [
 ]
 
 export function subscriptionCases(open: () => Stage): void {
-  /** Buys, and returns when the watcher has heard of everything that came of it. */
+  /** Buys, and returns when the watcher has received everything that came of it. */
   const traded = async (trader: Trader, watcher: StreamClient): Promise<void> => {
     const seen = { positions: countOf(watcher, trader, 'positions'), balances: countOf(watcher, trader, 'balances') }
     const { cl_order_id } = await trader.buy()
@@ -173,7 +173,7 @@ export function subscriptionCases(open: () => Stage): void {
     await assertSameUpdates(client, watcher, ada.userId, { after: from })
   })
 
-  test('a session that ended left nothing behind: its successor must subscribe anew', async () => {
+  test('a session that ended left nothing behind: its successor must subscribe again', async () => {
     const stage = open()
     const ada = await stage.trader('ada')
     await using watcher = await stage.session(['all'])
@@ -190,7 +190,7 @@ export function subscriptionCases(open: () => Stage): void {
     assert.deepEqual(next.updates, [])
   })
 
-  test('when a user is deleted its sessions are told, and a new one of the same name is somebody else [S37]', async () => {
+  test('when a user is deleted its sessions are sent, and a new one of the same name is somebody else [S37]', async () => {
     const stage = open()
     const ada = await stage.trader('ada')
     await using follower = await stage.session(['all'])

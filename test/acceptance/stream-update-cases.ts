@@ -1,4 +1,4 @@
-// What updates say, from an order's first word to its last: end to end through a brokerage, whoever caused it.
+// What updates hold, from an order's first state to its last: end to end through a brokerage, whatever caused it.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Body } from './api.ts'
@@ -21,7 +21,7 @@ const MICROSECONDS = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{6}Z$/
 const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?$/
 
 export function updateCases(open: () => Stage): void {
-  /** A session that hears everything of the trader, from its first update. */
+  /** A session that receives everything of the trader, from its first update. */
   const watching = async (trader: Trader): Promise<StreamClient> => {
     const client = await open().session(['all'])
     await client.follow(trader.userId, 0)
@@ -32,7 +32,7 @@ export function updateCases(open: () => Stage): void {
   const lastPosition = (client: StreamClient): Body => accumulated(client.updates).positions.get('AAPL')
   const lastCash = (client: StreamClient): string => accumulated(client.updates).balances.get('USD')?.cash
 
-  test('a purchase is told from its placing to its position and its price', async () => {
+  test('a purchase is sent from its placing to its position and its price', async () => {
     const ada = await open().trader('ada')
     await using client = await watching(ada)
     const placed = await ada.buy('10')
@@ -63,18 +63,18 @@ export function updateCases(open: () => Stage): void {
     assert.deepEqual((await ada.orders())[0], order, 'REST shows the very record')
   })
 
-  test('a sale that closes a position says so', async () => {
+  test('a sale that closes a position is marked as such', async () => {
     const ada = await open().trader('ada')
     await using client = await watching(ada)
     await ada.buy('4')
     await client.until(() => lastPosition(client)?.quantity === '4', 'the position is there')
     await ada.buy('4', { side: 'SELL' })
-    await client.until(() => lastPosition(client) === undefined, 'the position is told with the quantity 0')
+    await client.until(() => lastPosition(client) === undefined, 'the position is sent with the quantity 0')
     assert.deepEqual((await ada.call('GET', '/positions')).body, [])
     assertLawful(client.updates, 0)
   })
 
-  test('a fill in parts is told in parts, each once', async () => {
+  test('a fill in parts is sent in parts, each once', async () => {
     const stage = open()
     const ada = await stage.trader('ada')
     await using client = await watching(ada)
@@ -114,7 +114,7 @@ export function updateCases(open: () => Stage): void {
     for (const answered of [old, next, cancelled]) assertAgrees(client.updates, answered)
   })
 
-  test('a refusal is told with its reason', async () => {
+  test('a refusal is sent with its reason', async () => {
     const ada = await open().trader('ada')
     await using client = await watching(ada)
     const order = await ada.buy('10000000')
@@ -126,23 +126,23 @@ export function updateCases(open: () => Stage): void {
     assertLawful(client.updates, 0)
   })
 
-  test('what is done elsewhere at the broker is told alike', async () => {
+  test('what is done elsewhere at the broker is sent alike', async () => {
     const stage = open()
     const ada = await stage.trader('ada')
     await using client = await watching(ada)
     const bought = await ada.buyElsewhere('7')
     const hasUpdate = (id: string, ...statuses: readonly string[]) => isReceived(client.updates, id, ...statuses)
-    await client.until(() => hasUpdate(bought.client_order_id, 'filled') || hasUpdate(bought.id, 'filled'), 'the purchase is told')
-    await client.until(() => lastPosition(client)?.quantity === '7', 'the position is told')
+    await client.until(() => hasUpdate(bought.client_order_id, 'filled') || hasUpdate(bought.id, 'filled'), 'the purchase is sent')
+    await client.until(() => lastPosition(client)?.quantity === '7', 'the position is sent')
     const resting = await ada.buyElsewhere('1', { kind: 'limit', lifetime: 'gtc', limit: '1.00' })
-    await client.until(() => hasUpdate(resting.client_order_id, 'working') || hasUpdate(resting.id, 'working'), 'the open order is told')
+    await client.until(() => hasUpdate(resting.client_order_id, 'working') || hasUpdate(resting.id, 'working'), 'the open order is sent')
     await stage.control('POST', `/orders/${resting.id}/cancel`)
-    await client.until(() => hasUpdate(resting.client_order_id, 'cancelled') || hasUpdate(resting.id, 'cancelled'), 'its end is told')
+    await client.until(() => hasUpdate(resting.client_order_id, 'cancelled') || hasUpdate(resting.id, 'cancelled'), 'its end is sent')
     assertLawful(client.updates, 0)
     assert.equal((await ada.orders()).length, 2)
   })
 
-  test('all sessions are told the same, byte for byte', async () => {
+  test('all sessions are sent the same, byte for byte', async () => {
     const stage = open()
     const ada = await stage.trader('ada')
     await using first = await watching(ada)
@@ -153,7 +153,7 @@ export function updateCases(open: () => Stage): void {
     await assertSameUpdates(second, first, ada.userId, { after })
   })
 
-  test('what a session is told can be read by REST already', async () => {
+  test('what a session receives can be read by REST already', async () => {
     const ada = await open().trader('ada')
     await using client = await watching(ada)
     const reads: Promise<void>[] = []
@@ -171,7 +171,7 @@ export function updateCases(open: () => Stage): void {
     assertLawful(client.updates, 0)
   })
 
-  test('under many requests at once no answer is contradicted, and what was told adds up to what REST shows', async () => {
+  test('under many requests at once no answer is contradicted, and what was sent adds up to what REST shows', async () => {
     const ada = await open().trader('ada')
     await using client = await watching(ada)
     const answers: Body[] = []
@@ -192,11 +192,11 @@ export function updateCases(open: () => Stage): void {
     for (const answer of answers) assertAgrees(client.updates, answer)
     const rows = await ada.orders()
     const streamed = accumulated(client.updates)
-    assert.deepEqual(rows.toSorted(byId), [...streamed.orders.values()].toSorted(byId), 'every order as it was last told, and none besides')
+    assert.deepEqual(rows.toSorted(byId), [...streamed.orders.values()].toSorted(byId), 'every order as it was last sent, and none besides')
     const [position] = (await ada.call('GET', '/positions')).body
     assert.deepEqual({ ...position, system_time: null }, { ...streamed.positions.get('AAPL'), system_time: null })
     const [balance] = (await ada.call('GET', '/balances')).body
-    await client.until(() => lastCash(client) === balance.cash, 'the balance is told')
+    await client.until(() => lastCash(client) === balance.cash, 'the balance is sent')
   })
 }
 
@@ -213,18 +213,18 @@ function assertFields(record: Body, fields: string, times: readonly string[]): v
 async function assertReadable(trader: Trader, { type, data }: Body): Promise<void> {
   if (type === 'orders') {
     const row = (await trader.orders()).find(({ order_id }) => order_id === data.order_id)
-    assert.ok(row !== undefined, `an update told of the order ${data.order_id}, and REST does not know it`)
-    assert.ok(row.revision >= data.revision, `revision ${data.revision} was told, and REST shows ${row.revision}`)
+    assert.ok(row !== undefined, `an update had the order ${data.order_id}, and REST does not know it`)
+    assert.ok(row.revision >= data.revision, `revision ${data.revision} was sent, and REST shows ${row.revision}`)
     return
   }
   const rows: readonly Body[] = (await trader.call('GET', `/${type}?account_id=${trader.accountId}`)).body
   for (const record of [data].flat()) {
     const key = type === 'positions' ? 'symbol' : 'currency_code'
     const row = rows.find(one => one[key] === record[key])
-    assert.ok(row !== undefined, `${record[key]} was told, and REST does not show it`)
+    assert.ok(row !== undefined, `${record[key]} was sent, and REST does not show it`)
     assert.ok(
       row.system_time >= record.system_time,
-      `${type} of ${record.system_time} were told, and REST shows those of ${row.system_time}`
+      `${type} of ${record.system_time} were sent, and REST shows those of ${row.system_time}`
     )
   }
 }

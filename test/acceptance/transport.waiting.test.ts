@@ -56,7 +56,7 @@ describe('transport', () => {
     assert.equal(new Set(made).size, 5)
   })
 
-  test('a user over its limit is told to wait, and others are not disturbed', async () => {
+  test('a user over its limit must wait, and others are not disturbed', async () => {
     const [noisy, calm] = [await api.user('noisy'), await api.user('calm')]
     const first = await api.call('GET', '/accounts', { headers: api.as(noisy) })
     assert.deepEqual([first.headers.get('ratelimit-limit'), first.headers.get('ratelimit-remaining')], ['10', '9'])
@@ -179,12 +179,12 @@ describe('transport', () => {
     assert.equal((await api.call('GET', '/connections', { headers: api.as(ada) })).status, 200)
   })
 
-  test('a stop in the middle of requests leaves no answer half-told', async () => {
+  test('a stop in the middle of requests leaves no answer half-sent', async () => {
     await using stopping = await startService('embedded')
     const client = await Api.of(stopping)
     const eve = await client.user('eve')
     const headers = client.as(eve)
-    await until(() => stopping.output().includes('npm run demo'), 'the service has told where it is')
+    await until(() => stopping.output().includes('npm run demo'), 'the service has printed where it is')
     const asked: Promise<number | string>[] = []
     const ask = () =>
       client.call('GET', '/connections', { headers }).then(

@@ -1,4 +1,4 @@
-// Orders that never reached a broker which knows no id of ours: nothing but a person's word ends them, and that only where it can be true.
+// Orders that never reached a broker which knows no id of ours: only an operator's statement ends them, and that only where it can be true.
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
@@ -15,7 +15,7 @@ const SETTINGS = { TRUNKLINE_ABSENCE_SECONDS: '3' }
 /** Each try is a process. */
 const COMMAND_EVERY_MS = 2_000
 
-for (const engine of ENGINES) describe(`orders nobody knows the fate of (${engine})`, () => unresolved(engine))
+for (const engine of ENGINES) describe(`orders of unknown outcome (${engine})`, () => unresolved(engine))
 
 function unresolved(engine: Engine): void {
   let stage: Stage
@@ -50,7 +50,7 @@ function unresolved(engine: Engine): void {
   const order = async ({ order_id }: Body): Promise<Body> =>
     (await call('GET', '/orders?limit=100')).body.data.find((one: Body) => one.order_id === order_id)
   const ended = (orderId: string, ...more: readonly string[]): Promise<Body> =>
-    stage.operate('orders', 'never-received', orderId, '--because', 'the broker’s desk says so', ...more)
+    stage.operate('orders', 'never-received', orderId, '--because', 'the broker’s operations says so', ...more)
   const refusedWith = async (work: Promise<Body>): Promise<string> =>
     work.then(
       answer => assert.fail(`it was done: ${JSON.stringify(answer)}`),
@@ -91,7 +91,7 @@ function unresolved(engine: Engine): void {
     const [entry] = await stage.operate('audit', 'list', '--limit', '1')
     assert.deepEqual(
       [entry.action, entry.target, entry.detail.because],
-      ['order.never_received', lost.order_id, 'the broker’s desk says so']
+      ['order.never_received', lost.order_id, 'the broker’s operations says so']
     )
     assert.deepEqual(await stage.operate('orders', 'unresolved'), [])
     // It can be placed again, and is another order.

@@ -15,7 +15,7 @@ describe('users', () => {
 
   const users = (query: string): Promise<Answer> => api.call('GET', `/users${query}`, { headers: api.platform })
 
-  test('a new user gets its secret once, and it opens the door', async () => {
+  test('a new user gets its secret once, and it gives access', async () => {
     const { status, body } = await api.call('POST', '/users', { headers: api.platform, body: { user_id: 'ada' } })
     assert.equal(status, 200)
     assert.deepEqual(Object.keys(body).sort(), ['user-secret', 'user_id'])

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 
 const STEPS_MAX = 20
 
-/** Where a walk has come to: a page, or an address that the walker was told not to enter. */
+/** Where a walk has come to: a page, or an address that the walker must not enter. */
 export interface Page {
   readonly url: string
   readonly status: number

@@ -29,7 +29,7 @@ describe('the live page', () => {
     assert.ok(candles.colors > 10, `${candles.colors} colours`)
     await until(async () => (await textOf(page, '#quote-last')) !== price, 'the price moves', PATIENCE_MS)
     await until(async () => (await drawn(page)).hash !== candles.hash, 'the chart moves', PATIENCE_MS)
-    await until(async () => (await textOf(page, '#trades tr:first-child td:nth-child(2)')) !== '', 'a trade is told', PATIENCE_MS)
+    await until(async () => (await textOf(page, '#trades tr:first-child td:nth-child(2)')) !== '', 'a trade is sent', PATIENCE_MS)
   })
 
   test('depth stands beside the chart: ten levels a side, best in the middle', async () => {
@@ -52,7 +52,7 @@ describe('the live page', () => {
     assert.ok(chart && depth && depth.x > chart.x + chart.width && Math.abs(depth.y - chart.y) < 1, 'beside it')
   })
 
-  test('where the broker has no books everything else is shown, and their card says why they are not', async () => {
+  test('where the broker has no depth everything else is shown, and their card says why they are not', async () => {
     await using walk = await visit(stage.browser)
     const { page } = walk
     const { token } = await connected(page, stage, await stage.user(), 'TRADIER')
@@ -75,7 +75,7 @@ describe('the live page', () => {
     await enterDemo(page, stage.service)
     await page.goto(address())
     await until(async () => (await page.locator('#chain tr').count()) > 10, 'the chain is there', PATIENCE_MS)
-    // No row is half behind the head that stays in sight.
+    // No row is half behind the head that stays visible.
     const hidden = () =>
       page.evaluate<number>(`(() => {
         const below = document.querySelector('#chain-head').getBoundingClientRect().bottom
@@ -137,7 +137,7 @@ describe('the live page', () => {
     assert.ok(await page.locator('#notice').isHidden())
   })
 
-  test('in any other browser it asks for a token or the printed link, says when a token is wrong, and keeps it out of sight', async () => {
+  test('in any other browser it asks for a token or the printed link, says when a token is wrong, and hides it', async () => {
     await using walk = await visit(stage.browser)
     const { page } = walk
     const { token } = await connected(page, stage, await stage.user())
@@ -158,7 +158,7 @@ describe('the live page', () => {
     assert.equal(await page.getByLabel('Access token').inputValue(), '')
   })
 
-  test('thrown out by another token it says why, stays out, and connects again when told to', async () => {
+  test('thrown out by another token it says why, stays out, and connects again when asked to', async () => {
     await using walk = await visit(stage.browser)
     const { page } = walk
     const user = await stage.user()
@@ -192,7 +192,7 @@ describe('the live page', () => {
     socket.close()
   })
 
-  test('closed for being slow it says so, and begins anew by itself', async () => {
+  test('closed for being slow it says so, and begins again by itself', async () => {
     await using walk = await visit(stage.browser)
     const { page } = walk
     let cut = (): void => assert.fail('no socket was opened')
@@ -278,7 +278,7 @@ describe('the live page', () => {
   }
 })
 
-/** A connection of the person's, and tokens of it. */
+/** A connection of the user's, and tokens of it. */
 async function connected(
   page: Page,
   stage: Stage,

@@ -235,7 +235,7 @@ describe('every page', () => {
     }
   })
 
-  test('the reference begins with its text on a phone, and has its contents beside it on a desk', async () => {
+  test('the reference begins with its text on a phone, and has its contents beside it on a desktop', async () => {
     await using walk = await visit(stage.browser, { viewport: { width: 390, height: 844 } })
     const { page } = walk
     await page.goto(`${stage.service.url}/docs`)
@@ -340,7 +340,7 @@ describe('every page', () => {
   }
 })
 
-/** A picture of the whole page, as far as a picture can be high. */
+/** A screenshot of the whole page, as far as a screenshot can be high. */
 async function photograph(page: Page, name: string): Promise<void> {
   if (SCREENSHOTS === null) return
   const [width, height] = await page.evaluate<[number, number]>('[innerWidth, document.documentElement.scrollHeight]')

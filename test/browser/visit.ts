@@ -1,4 +1,4 @@
-// One person's browser on the portal, watched: whatever the console complains of, and whatever leaves for elsewhere, fails the test.
+// One user's browser on the portal, watched: whatever the console complains of, and whatever leaves for elsewhere, fails the test.
 import assert from 'node:assert/strict'
 import type { Browser, BrowserContextOptions, Page, Request } from 'playwright-core'
 
@@ -47,6 +47,6 @@ function complaintsAbout(request: Request): readonly string[] {
   const isOwn = request.isNavigationRequest() || url.origin === new URL(request.frame().url()).origin
   if (!isLocal || !isOwn) complaints.push(`asks elsewhere: ${url.href} from ${request.frame().url()}`)
   const { referer } = request.headers()
-  if (referer !== undefined && SECRETS_IN_ADDRESSES.test(referer)) complaints.push(`the referrer tells a secret: ${url.href}`)
+  if (referer !== undefined && SECRETS_IN_ADDRESSES.test(referer)) complaints.push(`the referrer reveals a secret: ${url.href}`)
   return complaints
 }

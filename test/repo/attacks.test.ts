@@ -1,4 +1,4 @@
-// The table of attacks says what the titles of tests say, and every id in a title is one of the list.
+// The table of attacks agrees with the titles of tests, and every id in a title is one of the list.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AREAS, ATTACKS } from '../../scripts/attacks/list.ts'

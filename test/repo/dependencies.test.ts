@@ -108,7 +108,7 @@ test('each way to tamper with a lock is named [S83]', () => {
     assert.match(tampered({}, { dependencies: { other: range } }), /asks for other as/, range)
 })
 
-test('npm is told the same: no git, no addresses, no files, no unreviewed scripts [S83]', () => {
+test('npm is configured the same: no git, no addresses, no files, no unreviewed scripts [S83]', () => {
   const settings = new Map([...textOf('.npmrc').matchAll(/^([\w-]+)=(.*)$/gm)].map(([, name, value]) => [name, value]))
   const wanted = { 'allow-git': 'none', 'allow-remote': 'none', 'allow-file': 'none', 'strict-allow-scripts': 'true', 'save-exact': 'true' }
   for (const [name, value] of Object.entries(wanted)) assert.equal(settings.get(name), value, name)

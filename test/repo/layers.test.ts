@@ -84,7 +84,7 @@ test('the most specific layer wins, and folders under * are apart from each othe
   assert.match(String(trespass('packages/core/src/domain/order.ts', 'packages/core/src/ports/store.ts')), /may not import/)
 })
 
-test('a cycle is found and told from its smallest file on', () => {
+test('a cycle is found and reported from its smallest file on', () => {
   const graph = new Map([
     ['b', ['c']],
     ['a', ['b', 'd']],

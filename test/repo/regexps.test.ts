@@ -31,7 +31,7 @@ const BOUNDED: ReadonlyMap<string, string> = new Map([
   [String.raw`/(?<=:\/\/[^\s:/@]{0,256}:)[^\s/]+(?=@)/g`, 'log lines, cut at 8,000 characters before']
 ])
 
-/** Texts that repeat what the expression itself speaks of, behind a beginning and before an end that it does not expect. */
+/** Texts that repeat what the expression itself contains, behind a beginning and before an end that it does not expect. */
 function* hostileTexts(expression: RegExp, length: number): Generator<string> {
   const parts = [...new Set(expression.source.match(new RegExp(CHARACTER.source.slice(1), 'gu')) ?? [])]
   const takenBy = (part: string) => {
@@ -72,7 +72,7 @@ function worstOf(expression: RegExp): string | null {
   return null
 }
 
-test('the count tells a quadratic and an exponential expression from a linear one', () => {
+test('the count distinguishes a quadratic and an exponential expression from a linear one', () => {
   for (const linear of [/^[a-z]+$/, /^(?:[a-z]+,)*$/, /a{1,8}$/, /\d+/, /^(?<name>\w+)=([^;]*)/])
     assert.equal(worstOf(linear), null, String(linear))
   for (const dear of [/a+$/, /^(a+)+$/, /^(?:a|a)*$/, /\s*,/, /^.*a.*b$/, /(?<=a+)b/]) assert.notEqual(worstOf(dear), null, String(dear))

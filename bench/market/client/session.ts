@@ -55,7 +55,7 @@ export class MarketClient implements Disposable {
     return this.#failure
   }
 
-  /** Gives the `sub_id` of each, in order. @throws Error with the service's words when it refused one */
+  /** Gives the `sub_id` of each, in order. @throws Error with the service's message when it refused one */
   async subscribe(subscriptions: readonly Subscription[]): Promise<readonly number[]> {
     const subIds: number[] = []
     for (let from = 0; from < subscriptions.length; from += SUBSCRIBED_AT_ONCE) {

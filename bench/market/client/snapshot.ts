@@ -3,7 +3,7 @@ import type { SnapshotPlan, SnapshotTimes } from '../driver-requests.ts'
 
 const ANSWER_MS = 60_000
 
-/** Asks for past bars in a session of its own. @param barsBeganAt when the house began to answer for them. @throws Error when they do not come */
+/** Asks for past bars in a session of its own. @param barsBeganAt when the sandbox began to answer for them. @throws Error when they do not come */
 export async function snapshotTimes(plan: SnapshotPlan, barsBeganAt: () => number | null): Promise<SnapshotTimes> {
   const ws = new WebSocket(plan.url, { perMessageDeflate: false, maxPayload: 64 * 1024 * 1024 })
   let firstAt: number | null = null
@@ -37,7 +37,7 @@ export async function snapshotTimes(plan: SnapshotPlan, barsBeganAt: () => numbe
     const sandboxAt = barsBeganAt()
     if (answer.type !== 'snapshot_response' || !Array.isArray(answer.data))
       throw new Error(`no snapshot: ${JSON.stringify(answer).slice(0, 300)}`)
-    if (firstAt === null || sandboxAt === null) throw new Error('the house was not asked for the bars')
+    if (firstAt === null || sandboxAt === null) throw new Error('the sandbox was not asked for the bars')
     return { sandboxMs: sandboxAt - requestedAt, firstMs: firstAt - requestedAt, lastMs: lastAt - requestedAt, bars: answer.data.length }
   } finally {
     ws.terminate()

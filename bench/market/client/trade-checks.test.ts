@@ -32,7 +32,7 @@ function checked(updates: readonly string[]): { readonly checks: TradeChecks; re
 
 const inOrder = Array.from({ length: COUNT }, (_, number) => updateOf(number))
 
-test('trades that come as they were told have no fault', () => {
+test('trades that come as they were sent have no fault', () => {
   const { checks, received } = checked(inOrder)
   assert.deepEqual([checks.faults, checks.first, checks.count], [0, null, COUNT])
   assert.deepEqual(

@@ -9,7 +9,7 @@ const MICROS_DIGITS = 16
 /** One in so many updates is compared whole, as JSON. Prime, so that every symbol has its turn. */
 const COMPARED_EVERY = 997
 
-/** Told of every update that is one of the trades. */
+/** Called for every update that is one of the trades. */
 export type TradeHandler = (number: number) => void
 
 /** Reads the trades of one session as they come: whether one is missing, doubled, out of order, altered, or given to the wrong subscription. */
@@ -31,7 +31,7 @@ export class TradeChecks {
     this.#onTrade = onTrade
   }
 
-  /** Whether a message is a trade and not a word about the session. */
+  /** Whether a message is a trade and not a message about the session. */
   static isTrade(bytes: Uint8Array, start: number): boolean {
     return bytes[start + 2] === 0x70 && bytes[start + 3] === QUOTE
   }
@@ -61,7 +61,7 @@ export class TradeChecks {
     return this.#faults
   }
 
-  /** The first fault in words; null without one. */
+  /** The first fault as a message; null without one. */
   get first(): string | null {
     return this.#first
   }

@@ -8,7 +8,7 @@ export interface Messages {
   readonly coinbase: KindTexts
   /** As the sandbox's market stream has them. */
   readonly sandbox: KindTexts
-  /** Where they are from, in words. */
+  /** Where they are from. */
   readonly origin: string
 }
 

@@ -1,4 +1,4 @@
-// As much as is used of packages that are installed beside this file only, and only by whoever compares.
+// As much as is used of packages that are installed beside this file only, and only for a comparison.
 
 declare module 'tardis-dev' {
   interface Mapper {

@@ -8,8 +8,8 @@ const STREAM = 'GET /market/v1 '
 const BARS = 'GET /api/v1/bars?'
 
 /**
- * What the service takes for the house: the market stream is answered here, everything else is passed to a real house as it is, byte by
- * byte. Notes when the house began to answer for bars.
+ * What the service takes for the sandbox: the market stream is answered here, everything else is passed to a real sandbox as it is, byte by
+ * byte. Notes when the sandbox began to answer for bars.
  */
 export class Front {
   readonly #server: Server
@@ -46,7 +46,7 @@ export class Front {
     return `http://${HOST}:${address.port}`
   }
 
-  /** Where the real house is. To be called before anybody connects. */
+  /** Where the real sandbox is. To be called before anybody connects. */
   leadTo(port: number): void {
     this.#sandboxPort = port
   }

@@ -6,7 +6,7 @@ import { sandboxNow } from '../../stream/sandbox/clock.ts'
 
 const HEARTBEAT_MS = 5_000
 
-/** Who reads a market stream: whoever logs in with a name of its own, and otherwise the service, whose tokens only the real house knows. */
+/** Who reads a market stream: the client that logs in with one of these names, otherwise the service, whose tokens only the real sandbox knows. */
 export const READERS = ['floor', 'direct'] as const
 export type Reader = (typeof READERS)[number] | 'service'
 
@@ -66,7 +66,7 @@ export class MarketStreams {
   }
 }
 
-/** One stream, written past `ws`: what is said in a turn leaves in one write. */
+/** One stream, written past `ws`: what is sent in a turn of the event loop leaves in one write. */
 export class MarketStream {
   readonly #stream: Stream
   #pending: Buffer[] = []

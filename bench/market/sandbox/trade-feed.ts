@@ -5,7 +5,7 @@ import type { FeedPlan, FeedResult } from '../driver-requests.ts'
 import { type MarketStreams, READERS, type Reader } from './streams.ts'
 import type { Trades } from './trades.ts'
 
-/** So many trades are told in one turn at most. */
+/** Trades sent per turn of the event loop at most. */
 const TRADES_AT_ONCE_MAX = 1_000
 /** So long may trades be under way. */
 const ARRIVAL_MS = 30_000
@@ -13,7 +13,7 @@ const AT = Buffer.from('"at":"')
 const MICROS_DIGITS = 16
 const NOTHING = new Float64Array(0)
 
-/** Tells trades to one reader of the market stream, at a rate or as fast as they are heard at the other end, and notes when each was heard. */
+/** Sends trades to one reader of the market stream, at a rate or as fast as they are received at the other end, and records when each arrived. */
 export class TradeFeed {
   readonly #streams: MarketStreams
   readonly #reader: Reader
@@ -50,7 +50,7 @@ export class TradeFeed {
     return socket
   }
 
-  /** @param trouble what has become of the client; null while all is well. @throws Error when a trade does not arrive, or not in order */
+  /** @param failure what has become of the client; null while all is well. @throws Error when a trade does not arrive, or not in order */
   async run({ seconds, batch, perSecond, windowMax }: FeedPlan, failure: () => string | null): Promise<FeedResult> {
     const reader = this.#streams.of(this.#reader)
     const direct = perSecond !== null && this.#streams.has('direct') ? this.#streams.of('direct') : null
@@ -103,7 +103,7 @@ export class TradeFeed {
     if (this.#wake !== null && this.#received >= this.#wake.at) this.#wake.up()
   }
 
-  /** A message of the house has as many trades as were told at once. */
+  /** A message of the sandbox has as many trades as were sent at once. */
   #onDirectMessage(bytes: Buffer, start: number, end: number): void {
     const found = bytes.indexOf(AT, start)
     if (this.#run === null || found === -1 || found > end) return

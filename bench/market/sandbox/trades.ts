@@ -12,7 +12,7 @@ export class Trades {
     this.#firstAt = firstAt
   }
 
-  /** As the house writes it. */
+  /** As the sandbox writes it. */
   item(number: number): string {
     const symbol = this.#symbols[number % this.#symbols.length] ?? ''
     return `{"t":"trade","s":"${symbol}","p":"${price(number)}","z":"${size(number)}","x":"${venue(number)}","at":"${this.#firstAt + number}000","k":"all"}`

@@ -1,6 +1,6 @@
 import { readFields, type UpdateFields, userNumber } from './update.ts'
 
-/** Whether a session's updates come in order and without a hole, for each of its users. */
+/** Whether a session's updates come in order and without a gap, for each of its users. */
 export class Checks {
   readonly #next = new Map<number, number>()
   readonly #fields: UpdateFields = { seq: 0, userAt: 0, userEnd: 0 }
@@ -8,7 +8,7 @@ export class Checks {
   #first: string | null = null
 
   /**
-   * Says after which `seq` each user's updates begin. A user of whom this was not said, or too late, begins with whatever comes first.
+   * Sets after which `seq` each user's updates begin. A user without it, or too late, begins with whatever comes first.
    */
   begin(startsAfter: ReadonlyMap<number, number>): void {
     for (const [user, seq] of startsAfter) if (!this.#next.has(user)) this.#next.set(user, seq + 1)
@@ -35,7 +35,7 @@ export class Checks {
     return this.#faults
   }
 
-  /** The first fault in words; null without one. */
+  /** The first fault as a message; null without one. */
   get first(): string | null {
     return this.#first
   }

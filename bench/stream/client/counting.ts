@@ -7,7 +7,7 @@ import { Checks } from './checks.ts'
 import { Session, type SessionPlan } from './session.ts'
 import { sharedNow } from './stamps.ts'
 
-/** One in so many sessions reads every update, whoever sends it; the rest only walk over them. */
+/** One in so many sessions reads every update, whatever server sends it; the rest only walk over them. */
 const CHECKED_EVERY = 10
 const OPENED_AT_ONCE = 20
 const SETTLE_MS = 5_000

@@ -28,9 +28,9 @@ export interface Latencies {
 
 export type ListenerRequests = {
   readonly open: { readonly input: SessionPlan; readonly output: null }
-  /** Listens to the streams of the first logins of the house. */
+  /** Listens to the streams of the first logins of the sandbox. */
   readonly direct: { readonly input: { readonly sandboxUrl: string; readonly logins: number }; readonly output: null }
-  /** Tells the house from now on how many updates have come. */
+  /** Reports to the sandbox from now on how many updates have come. */
   readonly pace: { readonly input: { readonly sandboxUrl: string }; readonly output: null }
   /** So many stamped updates are to come. */
   readonly expect: { readonly input: number; readonly output: null }
@@ -40,7 +40,7 @@ export type ListenerRequests = {
   readonly latencies: { readonly input: null; readonly output: Latencies }
 }
 
-/** A login that nothing is told of. */
+/** A login without any updates. */
 const UNUSED_LOGIN = 1_000_000
 
 const checks = new Checks()

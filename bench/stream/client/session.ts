@@ -33,7 +33,7 @@ export class Session implements Disposable {
     this.#socket = socket
   }
 
-  /** Resolves once everything asked for was answered. @throws Error with the service's words when it refused something. */
+  /** Resolves once everything asked for was answered. @throws Error with the service's message when it refused something. */
   static async open({ url, localAddress, subscription }: SessionPlan, onUpdate: UpdateHandler): Promise<Session> {
     let session: Session | null = null
     const early: string[] = []

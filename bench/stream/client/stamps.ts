@@ -8,7 +8,7 @@ const SPACE = 0x20
 const QUOTE = 0x22
 
 /**
- * Reads when an update was due from the text that its house put into it (`"due <number> <microseconds>"`), and remembers when it came.
+ * Reads when an update was due from the text that its sandbox put into it (`"due <number> <microseconds>"`), and remembers when it came.
  */
 export class Stamps {
   #dueAt: Float64Array

@@ -7,7 +7,7 @@ const AFTER_TYPE = '","seq":'.length
 const AFTER_SEQ = ',"event_id":"00000000-0000-0000-0000-000000000000","user_id":"'.length
 const [O, B, P, S] = [0x6f, 0x62, 0x70, 0x73]
 
-/** Whether a message is an update (`orders`, `balances`, `positions`) and not a word about the session itself (`pong`, `subscribed` …). */
+/** Whether a message is an update (`orders`, `balances`, `positions`) and not a message about the session itself (`pong`, `subscribed` …). */
 export function isUpdate(bytes: Uint8Array, start: number): boolean {
   const first = bytes[start + TYPE_AT]
   return first === O || first === B || (first === P && bytes[start + TYPE_AT + 2] === S)

@@ -1,7 +1,7 @@
 import type { UserKey } from '@trunkline/core/domain/ids'
 import type { EventStore, LoggedEvent } from '@trunkline/core/ports/store'
 
-/** The log as it would be if the events that are only told were stored: it knows how many there were of each user, and keeps none. */
+/** The log as it would be if the events that are only published were stored: it knows how many there were of each user, and keeps none. */
 export class CountingLog implements EventStore {
   readonly #counts: Uint32Array
   readonly #numberOf: ReadonlyMap<UserKey, number>
@@ -12,7 +12,7 @@ export class CountingLog implements EventStore {
     this.#numberOf = new Map(users.map((userKey, number) => [userKey, number]))
   }
 
-  /** The number of the user's next event, which counts as told. */
+  /** The number of the user's next event, which counts as published. */
   next(user: number): number {
     const seq = (this.#counts[user] ?? 0) + 1
     this.#counts[user] = seq

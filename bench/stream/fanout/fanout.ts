@@ -86,7 +86,7 @@ async function measure({ server, client, shape, how }: Side, seconds: number): P
   const expected = expectedUpdates(sessionsOf(shape), events)
   const { updates, checked, faults, firstFault } = await client.ask('settle', expected)
   const short = updates.findIndex((count, index) => count !== expected[index])
-  if (short !== -1) throw new Error(`${how}: session ${short} received ${updates[short]} of the ${expected[short]} updates it was owed`)
+  if (short !== -1) throw new Error(`${how}: session ${short} received ${updates[short]} of the ${expected[short]} updates it was due`)
   // The floors repeat themselves, so there is nothing in their numbers to be checked.
   if (how !== 'gathered' && how !== 'plain' && (faults > 0 || checked === 0)) {
     throw new Error(`${how}: ${faults} faults in the order of updates of ${checked} sessions, the first: ${firstFault}`)

@@ -68,7 +68,7 @@ answering<ServerRequests>({
   }
 })
 
-/** A session says by `?session=` which one it is. */
+/** A session gives its number by `?session=`. */
 async function serve(readers: Map<number, Reader>): Promise<string> {
   const server = createServer()
   const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false, clientTracking: false })

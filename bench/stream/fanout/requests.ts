@@ -45,6 +45,6 @@ export interface Settled {
 export type ClientRequests = {
   readonly open: { readonly input: readonly SessionPlan[]; readonly output: null }
   readonly count: { readonly input: null; readonly output: Counted }
-  /** Waits until every session has what it is owed, or for five seconds. */
+  /** Waits until every session has all its updates, or for five seconds. */
   readonly settle: { readonly input: readonly number[]; readonly output: Settled }
 }

@@ -68,7 +68,7 @@ answering<ServerRequests>({
       users: users.length,
       eventsPerTick: eventsPerTick(shape),
       sockets: () => sockets,
-      // As the desk publishes: an event at a time.
+      // As the order writer publishes: an event at a time.
       produce(number) {
         const user = users[number]
         if (user === undefined) throw new Error(`no user ${number}`)

@@ -39,7 +39,7 @@ export function shapeNamed(name: string): Shape {
 }
 
 /**
- * What a session is owed in a turn of the event loop. It stands for what happens while the turn before is being written, and decides how much
+ * What a session must receive in a turn of the event loop. It stands for what happens while the turn before is being written, and decides how much
  * there is to gather: 20 updates of 200 bytes are a write of 4 KB. The floors and the service are given the very same turns.
  */
 const UPDATES_PER_TICK = 20
@@ -71,7 +71,7 @@ export function watchersOfUser(shape: Shape): number {
   return sessionsOf(shape).reduce((sum, { users }) => sum + users.length, 0) / usersOf(shape)
 }
 
-/** What a session is owed when each user had so many events. */
+/** What a session must receive when each user had so many events. */
 export function expectedUpdates(sessions: readonly PlannedSession[], eventsOfUser: Uint32Array): readonly number[] {
   return sessions.map(({ users }) => users.reduce((sum, user) => sum + (eventsOfUser[user] ?? 0), 0))
 }

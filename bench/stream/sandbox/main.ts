@@ -1,5 +1,5 @@
 /**
- * The talking house: speaks as much of the sandbox's API as the adapter needs to follow accounts, and then talks as much as it is told to. It
+ * The test sandbox: implements as much of the sandbox's API as the adapter needs to follow accounts, and then publishes as many updates as requested. It
  * matches no orders and knows no prices, so that what it costs is small beside what is measured.
  */
 
@@ -38,7 +38,7 @@ answering<SandboxRequests>({
   },
   streams: () => sandbox?.streams.open ?? 0,
   async feed(plan) {
-    if (sandbox === null) throw new Error('the house is not open yet')
+    if (sandbox === null) throw new Error('the sandbox is not open yet')
     return sandbox.feed.run(plan)
   }
 })

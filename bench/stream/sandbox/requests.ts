@@ -1,4 +1,4 @@
-/** What the talking house is asked by whoever measures. */
+/** What the test sandbox is asked by a measurement. */
 
 /** How many logins, and what each has. Logins are handed out in the order in which somebody asks to log in. */
 export interface SandboxShape {
@@ -14,7 +14,7 @@ export interface FeedPlan {
   readonly logins: number
   /** Updates a second, each when it is due, however late those before were. Null: as many as `windowMax` allows. */
   readonly perSecond: number | null
-  /** Updates that may be under way before the listener has said that it saw earlier ones. */
+  /** Updates that may be under way before the listener has confirmed earlier ones. */
   readonly windowMax: number | null
 }
 

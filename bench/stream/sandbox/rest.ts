@@ -11,7 +11,7 @@ export interface Answer {
   readonly body: string
 }
 
-/** The parts of the sandbox's OAuth and REST API that the adapter asks. Whoever asks to log in is the next login, without a page. */
+/** The parts of the sandbox's OAuth and REST API that the adapter asks. Each login request gets the next login, without a page. */
 export class Rest {
   readonly #state: SandboxState
   readonly #issuer: () => string
@@ -23,7 +23,7 @@ export class Rest {
   }
 
   async answer(request: IncomingMessage): Promise<Answer> {
-    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://house')
+    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://sandbox')
     if (pathname === '/oauth/auth') return this.#authorize(searchParams)
     if (pathname === '/oauth/token') return this.#token(new URLSearchParams(await bodyOf(request)))
     if (pathname === '/oauth/token/revocation') return json(200, '{}')
@@ -66,7 +66,7 @@ export class Rest {
   }
 }
 
-/** Access tokens say whose they are, so that none need be kept. */
+/** Access tokens name their login, so that none need be stored. */
 export function tokenOf(login: number): string {
   return `access-${login}`
 }
@@ -82,7 +82,7 @@ function list(items: readonly string[]): Answer {
 }
 
 function fault(status: number, code: string): Answer {
-  return asOf(status, `"error":{"code":"${code}","message":"The talking house has no other answer.","field":null}`)
+  return asOf(status, `"error":{"code":"${code}","message":"The test sandbox has no other answer.","field":null}`)
 }
 
 function asOf(status: number, fields: string): Answer {

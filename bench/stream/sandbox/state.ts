@@ -1,6 +1,6 @@
 import type { SandboxShape } from './requests.ts'
 
-/** The first updates of an order are executions of one share each; afterwards its price moves, as if amended at the desk. */
+/** The first updates of an order are executions of one share each; afterwards its price moves, as if amended by the operator. */
 const FILLS_MAX = 4
 
 interface Fill {
@@ -21,13 +21,13 @@ interface WorkingOrder {
 
 const SYMBOLS = ['AAPL', 'MSFT', 'SPY', 'QQQ', 'NVDA', 'TSLA', 'AMZN', 'META']
 
-/** Accounts and working orders of the talking house, in the words of the sandbox's API. */
+/** Accounts and working orders of the test sandbox, in the form of the sandbox's API. */
 export class SandboxState {
   readonly #shape: SandboxShape
   readonly #now: () => string
   readonly #orders = new Map<string, WorkingOrder[]>()
 
-  /** @param now as the house writes times */
+  /** @param now as the sandbox writes times */
   constructor(shape: SandboxShape, now: () => string) {
     this.#shape = shape
     this.#now = now
@@ -124,11 +124,11 @@ function fillText({ id, at }: Fill): string {
   return `{"id":"${id}","quantity":"1","price":"100.00","fee":"0","at":"${at}","venue":"STREET"}`
 }
 
-/** The note is what the service tells as `broker_message`: the one text of an order that comes out as it went in. */
+/** The note is what the service sends as `broker_message`: the one text of an order that comes out as it went in. */
 function orderText({ id, account, symbol, received, fills, changed, moves, note }: WorkingOrder): string {
   const filled = fills.length
   const price = (100 + (moves % 1_000) / 100).toFixed(2)
-  const reason = note === null ? 'null' : `{"code":"desk","message":"${note}"}`
+  const reason = note === null ? 'null' : `{"code":"operator","message":"${note}"}`
   return (
     `{"id":"${id}","client_order_id":"${id}c","account":"${account}","symbol":"${symbol}","class":"share","direction":"buy","kind":"limit",` +
     `"lifetime":"gtc","quantity":"100000","notional":null,"limit":"${price}","stop":null,"state":"${filled === 0 ? 'open' : 'partial'}",` +

@@ -10,7 +10,7 @@ interface Login {
   readonly streams: Set<WebSocket>
 }
 
-/** The account streams of the talking house: logging in, gap-free numbers, heartbeats. */
+/** The account streams of the test sandbox: logging in, gap-free numbers, heartbeats. */
 export class Streams {
   readonly server = new WebSocketServer({ noServer: true, perMessageDeflate: false, clientTracking: false })
   readonly #state: SandboxState
@@ -18,7 +18,7 @@ export class Streams {
   readonly #logins = new Map<number, Login>()
   #open = 0
 
-  /** @param saw told how many updates a listener says to have seen */
+  /** @param saw called with the number of updates that a listener has seen */
   constructor(state: SandboxState, saw: (count: number) => void) {
     this.#state = state
     this.#saw = saw
@@ -54,7 +54,7 @@ export class Streams {
   #login(ws: WebSocket, token: string): void {
     const number = loginOf(token)
     if (number === null) {
-      ws.send(JSON.stringify({ ev: 'denied', code: 'token_invalid', message: 'not a token of the talking house' }))
+      ws.send(JSON.stringify({ ev: 'denied', code: 'token_invalid', message: 'not a token of the test sandbox' }))
       ws.close(4001)
       return
     }

@@ -7,7 +7,7 @@ import type { Streams } from './streams.ts'
 /** So many updates are made before others have their turn. */
 const AT_ONCE = 64
 
-/** Makes the house's orders move: at a rate, whatever becomes of it, or as fast as they are seen at the other end. */
+/** Makes the sandbox's orders move: at a rate, whatever becomes of it, or as fast as they are seen at the other end. */
 export class UpdateFeed {
   readonly #state: SandboxState
   readonly #streams: Streams

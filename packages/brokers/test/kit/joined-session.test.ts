@@ -14,7 +14,7 @@ function protocol(host: LineStreamHost): ProtocolFactory<string> {
   return {
     begin: async () => ({
       url: host.url,
-      pair: { mediaType: /tradestation/ },
+      lines: { mediaType: /tradestation/ },
       hello: [],
       onFrame: frame => {
         if (frame === 'live') return [{ type: 'live', heartbeatMs: 10_000 }]

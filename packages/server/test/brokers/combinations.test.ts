@@ -20,7 +20,7 @@ const SYMBOLS: { readonly [instrument in Instrument]: string | null } = {
 const FIELDS = { instrument: 'instrument', type: 'order_type', tif: 'order_tif', side: 'side', size: 'order_qty' } as const
 const PRICE = parseDecimal('10', 'price')
 
-/** Every form the words allow, but sides that no instrument of the kind has, and amounts that nobody takes: these are not the broker's matter. */
+/** Every form the capabilities allow, but sides that no instrument of the kind has, and amounts that no broker takes: these are not the broker's matter. */
 function* forms(): Generator<OrderForm> {
   for (const instrument of INSTRUMENTS)
     for (const type of ORDER_TYPES)
@@ -108,7 +108,7 @@ test('ALPACA takes parts of a share for the day in each type, limits also in the
   assert.deepEqual(offering('notional'), ['MKT DAY'])
 })
 
-test('how far back bars go is told by broker and interval, from what the market side goes by', () => {
+test('how far back bars go depends on broker and interval, from what the market side goes by', () => {
   const backfills = ADAPTERS.map(({ capabilities }) => {
     const presented = presentBroker(Object({ capabilities, environment: 'sandbox', login: { kind: 'oauth' } }))
     return [capabilities.id, presented.market_data.backfill] as const

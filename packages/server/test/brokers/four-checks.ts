@@ -1,4 +1,4 @@
-// What must hold once everything is healed: every record of every connection says what the house's own books say.
+// What must hold once everything is healed: every record of every connection agrees with the sandbox's own state.
 import { listBalances } from '@trunkline/core/app/accounts/read-balances'
 import { listPositions } from '@trunkline/core/app/accounts/read-positions'
 import { compare, dividedBy, isPositive, minus, negated, parseDecimal, plus, sum, times, ZERO } from '@trunkline/core/domain/decimal'
@@ -7,7 +7,7 @@ import { averageFillPrice, filledQuantity } from '@trunkline/core/domain/order-m
 import { digitsOf, uuidOf } from '@trunkline/sandbox/brokerage/order-ids'
 import type { FourWorld, Json, Through } from './four-world.ts'
 
-/** An order of the house's and those that amended it, in their order. */
+/** An order of the sandbox's and those that amended it, in their order. */
 export type Chain = readonly Json[]
 
 /** The broker keeps an order's id through its changes. */
@@ -22,12 +22,12 @@ const STATUS: Readonly<Record<string, string>> = {
   refused: 'rejected',
   superseded: 'replaced'
 }
-/** An order seen after it was said that it never arrived, and more filled than was asked for. */
+/** An order seen after it was reported as never received, and more filled than was asked for. */
 const NEVER = ['late_sighting', 'overfill'] as const
 const CENT_PARTS = parseDecimal('0.0001', 'tolerance')
 const PAGE = 500
 
-/** Everything that is not as the house says; empty when all is well. */
+/** Everything that differs from the sandbox; empty when all is well. */
 export async function complaints(world: FourWorld): Promise<readonly string[]> {
   const sandboxState = await readSandbox(world)
   const orders = await world.orders()
@@ -56,7 +56,7 @@ async function readSandbox(world: FourWorld): Promise<SandboxState> {
   const { access_token: token } = await world.control('POST', `/logins/${world.username}/token`, {})
   const get = async (path: string): Promise<Json> => {
     const answer = await fetch(`${world.sandbox.url}/api/v1${path}`, { headers: { authorization: `Bearer ${token}` } })
-    if (!answer.ok) throw new Error(`the house answers ${answer.status} to ${path}: ${await answer.text()}`)
+    if (!answer.ok) throw new Error(`the sandbox answers ${answer.status} to ${path}: ${await answer.text()}`)
     return await answer.json()
   }
   const orders: Json[] = []
@@ -80,7 +80,7 @@ async function readSandbox(world: FourWorld): Promise<SandboxState> {
   }
 }
 
-/** Every order of the house has an id of its own at the broker, and exactly one record. */
+/** Every order of the sandbox has an id of its own at the broker, and exactly one record. */
 function plainComplaints({ broker }: Through, chains: readonly Chain[], own: readonly Order[]): readonly string[] {
   const idOf = (id: string) => (broker === 'ALPACA' ? uuidOf(id) : id)
   const known = new Map(chains.flat().map(order => [idOf(order.id), order]))
@@ -89,7 +89,7 @@ function plainComplaints({ broker }: Through, chains: readonly Chain[], own: rea
     // A replacement that took its time has another id at Alpaca: the one that was promised.
     const records = own.filter(({ brokerOrderId, brokerClOrdId }) => brokerOrderId === id || brokerClOrdId === order.client_order_id)
     const [record] = records
-    // An order that the house refused may be told by its refusal alone.
+    // An order that the sandbox refused may be reported by its refusal alone.
     if (order.state === 'refused' && records.length === 0) continue
     if (record === undefined || records.length > 1) found.push(`${broker}: ${records.length} records of ${described(order)}`)
     else
@@ -112,7 +112,7 @@ function plainComplaints({ broker }: Through, chains: readonly Chain[], own: rea
   ]
 }
 
-/** At Alpaca a replacement begins anew: what was filled before it is part of its quantity only as far as the orders before it are ours to show. */
+/** At Alpaca a replacement begins again: what was filled before it is part of its quantity only as far as the orders before it are ours to show. */
 function quantityAt(broker: string, { quantity, carried }: Json, record: Order, own: readonly Order[]): string | null {
   if (broker !== 'ALPACA' || quantity === null) return quantity
   let total = minus(parseDecimal(quantity, 'quantity'), parseDecimal(carried, 'carried'))
@@ -152,7 +152,7 @@ function inPlaceComplaints({ broker }: Through, chains: readonly Chain[], own: r
 function unknownIds(broker: string, own: readonly Order[], known: ReadonlySet<string>): readonly string[] {
   return own
     .filter(({ brokerOrderId }) => brokerOrderId !== null && !known.has(brokerOrderId))
-    .map(order => `${broker}: ${shown(order)} is no order of the house's`)
+    .map(order => `${broker}: ${shown(order)} is no order of the sandbox's`)
 }
 
 interface Truth {
@@ -169,7 +169,7 @@ function differences(broker: string, record: Order, { status, fills, quantity }:
   if (compare(filledQuantity(record), filled) !== 0) found.push(`${broker}: ${shown(record)} should have filled ${filled}`)
   const average = isPositive(filled) ? dividedBy(sum(done.map(fill => times(fill.quantity, fill.price))), filled, 9) : null
   const reported = averageFillPrice(record)
-  // A package that is sold in one tongue is bought for less than nothing in another.
+  // A multi-leg order that is sold in one broker's protocol is bought at a negative price in another's.
   const isRight =
     average === null || reported === null || isNear(average, reported) || (record.legs !== null && isNear(average, negated(reported)))
   if (!isRight) found.push(`${broker}: ${shown(record)} filled at ${reported}, not ${average}`)
@@ -183,7 +183,7 @@ function isNear(a: Order['quantity'] & string, b: Order['quantity'] & string): b
   return compare(apart, CENT_PARTS) <= 0 && compare(minus(ZERO, apart), CENT_PARTS) <= 0
 }
 
-/** What no record may say, whatever the house says. */
+/** What no record may have, whatever the sandbox has. */
 function recordComplaints({ broker }: Through, own: readonly Order[]): readonly string[] {
   const found: string[] = []
   for (const order of own) {
@@ -194,8 +194,7 @@ function recordComplaints({ broker }: Through, own: readonly Order[]): readonly 
     if (order.pendingRequest !== null && !isLostForGood)
       found.push(`${broker}: ${shown(order)} still waits for its ${order.pendingRequest.kind}`)
     if (order.status === 'replaced' && order.submission.state !== 'external' && order.replacedByOrderId !== null)
-      if (!own.some(({ orderId }) => orderId === order.replacedByOrderId))
-        found.push(`${broker}: ${shown(order)} has a successor nobody knows`)
+      if (!own.some(({ orderId }) => orderId === order.replacedByOrderId)) found.push(`${broker}: ${shown(order)} has an unknown successor`)
   }
   return found
 }
@@ -207,9 +206,9 @@ async function arrivals(world: FourWorld, { broker }: Through, own: readonly Ord
     const { submission, brokerClOrdId, brokerOrderId, status } = order
     if (submission.state === 'external') continue
     const { received, orders } = await world.control('GET', `/orders?client_order_id=${encodeURIComponent(brokerClOrdId)}`)
-    if (received > 1) found.push(`${broker}: ${shown(order)} reached the house ${received} times`)
+    if (received > 1) found.push(`${broker}: ${shown(order)} reached the sandbox ${received} times`)
     if (brokerOrderId !== null) continue
-    // One without a name that somebody else has changed before it was known again cannot be told from another's any more.
+    // One without a name that somebody else has changed before it was known again cannot be distinguished from another's any more.
     const isIndistinguishable = (state: string) => broker === 'TRADESTATION' && submission.state === 'unknown' && state === 'superseded'
     const living = orders.filter(({ state }: Json) => state !== 'refused' && !isIndistinguishable(state))
     if (living.length > 0) found.push(`${broker}: ${shown(order)} is ${described(living[0])}`)
@@ -250,5 +249,5 @@ export function shown(order: Order): string {
 }
 
 function described({ id, client_order_id, direction, quantity, symbol, kind, limit, state, filled }: Json): string {
-  return `house order ${id} ${client_order_id} ${direction} ${quantity} ${symbol} ${kind} ${limit ?? ''} ${state} filled ${filled}`
+  return `sandbox order ${id} ${client_order_id} ${direction} ${quantity} ${symbol} ${kind} ${limit ?? ''} ${state} filled ${filled}`
 }

@@ -62,7 +62,7 @@ export class FourDay {
     await Promise.all(this.#running)
   }
 
-  /** Fills are never taken back: what a record said is filled it says for ever. */
+  /** Fills are never taken back: what was filled stays filled. */
   async #watchFills(): Promise<void> {
     for (const order of await this.#world.orders()) {
       const filled = filledQuantity(order)
@@ -102,7 +102,7 @@ export class FourDay {
   async #place(): Promise<void> {
     const through = this.#through()
     const newOrder = this.#randomTicket(through)
-    const text = `place ${through.broker} ${newOrder.side} ${newOrder.quantity} ${newOrder.symbol ?? 'package'} ${newOrder.type} ${newOrder.tif} ${newOrder.limitPrice ?? newOrder.stopPrice ?? ''}`
+    const text = `place ${through.broker} ${newOrder.side} ${newOrder.quantity} ${newOrder.symbol ?? 'multi-leg'} ${newOrder.type} ${newOrder.tif} ${newOrder.limitPrice ?? newOrder.stopPrice ?? ''}`
     const place = () => placeOrder(this.#world.app, this.#world.caller, newOrder)
     this.#run(text, place)
     // Two that are alike, at once: nobody may take the one for the other.
@@ -217,7 +217,9 @@ export class FourDay {
 
   async #byOperator(ticket: Json): Promise<void> {
     const { username: login, sandboxAccount: account } = this.#world
-    await this.#tried(`at the desk ${JSON.stringify(ticket)}`, () => this.#world.control('POST', '/orders', { login, account, ...ticket }))
+    await this.#tried(`by the operator ${JSON.stringify(ticket)}`, () =>
+      this.#world.control('POST', '/orders', { login, account, ...ticket })
+    )
   }
 
   async #fault(): Promise<void> {
@@ -233,15 +235,15 @@ export class FourDay {
     ]
     const more: Json[] = [
       { do: 'status', status: chance.oneOf([500, 502, 503, 504, 408, 425]), after },
-      // In one tongue it becomes a refusal, which is never said of what was done.
+      // In one protocol it becomes a refusal, which is never sent for what was done.
       { do: 'status', status: 409 },
       { do: 'status', status: 429, retry_after: 1 },
       { do: 'html', after },
       { do: 'garbage', after: true },
-      { do: 'refuse', message: 'the desk does not want it' }
+      { do: 'refuse', message: 'the operator does not want it' }
     ]
     const most: Json[] = [{ do: 'hang', after }]
-    // Two reads in a row that are refused a new token are the house's word that the login has ended.
+    // Two reads in a row that are refused a new token prove that the login has ended.
     if (!isRead) most.push({ do: 'status', status: 401 })
     if (on === 'orders.submit') {
       simple.push({ do: 'hide', ms: chance.whole(200, 1_500), answer: chance.happens(0.3) })
@@ -307,7 +309,7 @@ export class FourDay {
     void done.finally(() => this.#running.delete(done))
   }
 
-  /** Of the house's side, which may say that it is too late for that. */
+  /** Of the sandbox's side, which may say that it is too late for that. */
   async #tried(text: string, work: () => Promise<unknown>): Promise<void> {
     const number = this.#note(text)
     await work().catch((cause: unknown) => this.steps.push(`  → ${number} ${String(cause)}`))
@@ -352,7 +354,7 @@ export class FourDay {
   }
 }
 
-/** Of packages and options a price nobody gives, in whole ticks; what is sold in one of its tongues is bought for less than nothing. */
+/** For multi-leg orders and options a price that never trades, in whole ticks; what is sold in one protocol is bought at a negative price. */
 function changedPrice({ instrument }: Order, price: number, cent: number): number {
   if (instrument === 'STK') return price + cent / 100
   if (instrument === 'OPT') return 0.2

@@ -1,4 +1,4 @@
-// Four brokers over one house, days of orders and trouble: once it is healed, every record says what the house's books say.
+// Four brokers over one sandbox, days of orders and faults: once it is healed, every record agrees with the sandbox's state.
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -34,7 +34,7 @@ after(async () => {
 })
 
 for (const seed of SEEDS)
-  test(`the day of seed ${seed} ends with the house and every broker of one mind`, async () => {
+  test(`the day of seed ${seed} ends with the sandbox and every broker of one mind`, async () => {
     const level = levelOf(seed)
     await using world = await FourWorld.open(store, seed)
     const day = new FourDay(world, new SeededChance(seed), level)
@@ -44,7 +44,7 @@ for (const seed of SEEDS)
       found = await complaints(world)
       return found.length === 0
     }
-    await until(isWell, 'all is as the house says', PATIENCE_MS).catch(() => undefined)
+    await until(isWell, 'all is as the sandbox says', PATIENCE_MS).catch(() => undefined)
     const problems = [...day.wrong, ...found]
     assert.equal(problems.length, 0, failureText(seed, level, problems, day, world))
   })

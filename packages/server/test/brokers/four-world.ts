@@ -47,7 +47,7 @@ const HEARTBEAT_MS = 500
 const VAULT = new EnvelopeVault(new FixedKeyRing(parseKeySet(`k1:${randomBytes(32).toString('base64')}`)))
 const FROM_SANDBOX_SETTINGS = ''
 
-/** What a control or house call answers; the tests read it as it comes. */
+/** What a control or API call answers; the tests read it as it comes. */
 // biome-ignore lint/suspicious/noExplicitAny: answers are judged field by field
 export type Json = any
 

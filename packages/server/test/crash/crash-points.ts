@@ -9,7 +9,7 @@ import { isWhole } from '@trunkline/testkit/search'
 import { until } from '@trunkline/testkit/until'
 import { type Engine, Scene } from './scene.ts'
 
-/** How the death is brought about: from inside at a named point, by a cut between service and house, or from outside. */
+/** How the death is brought about: from inside at a named point, by a cut between service and sandbox, or from outside. */
 type Death =
   | { readonly by: 'program'; readonly point: CrashPoint }
   | { readonly by: 'proxy'; readonly share: number; readonly answerBytes: number | null }
@@ -20,7 +20,7 @@ interface Case {
   readonly title: string
   /** One run for each. */
   readonly deaths: readonly Death[]
-  /** How many orders the house has afterwards, where that is certain. */
+  /** How many orders the sandbox has afterwards, where that is certain. */
   readonly atSandbox: 0 | 1 | null
 }
 
@@ -85,13 +85,13 @@ const REPLACES: readonly Case[] = [
 const REPORTS: readonly Case[] = [
   {
     id: 'C11',
-    title: 'the broker’s news read, not committed',
+    title: 'the broker’s report read, not committed',
     deaths: [inside({ at: 'before_record', what: 'report' })],
     atSandbox: 1
   },
   {
     id: 'C12',
-    title: 'the broker’s news committed, not published',
+    title: 'the broker’s report committed, not published',
     deaths: [inside({ at: 'after_record', what: 'report' })],
     atSandbox: 1
   }
@@ -99,15 +99,20 @@ const REPORTS: readonly Case[] = [
 
 type Failure = Extract<CrashPoint, { readonly at: 'doubtful_record' | 'refused_record' }>
 
-/** F29, F30: the store fails around an order's writes, and nobody dies. */
+/** F29, F30: the store fails around an order's writes, and the process lives on. */
 const FAILURES: readonly { readonly title: string; readonly failure: Failure; readonly status: number; readonly atSandbox: 0 | 1 }[] = [
-  { title: 'the intent’s commit is doubtful, and happened', failure: unknownCommit('place', true), status: 201, atSandbox: 1 },
-  { title: 'the intent’s commit is doubtful, and did not happen', failure: unknownCommit('place', false), status: 500, atSandbox: 0 },
+  { title: 'the intent’s commit is unknown, and happened', failure: unknownCommit('place', true), status: 201, atSandbox: 1 },
+  { title: 'the intent’s commit is unknown, and did not happen', failure: unknownCommit('place', false), status: 500, atSandbox: 0 },
   { title: 'the intent’s commit happened, which cannot be read', failure: unknownCommit('place', true, false), status: 500, atSandbox: 0 },
-  { title: 'the word’s commit is doubtful, and happened', failure: unknownCommit('reply', true), status: 201, atSandbox: 1 },
-  { title: 'the word’s commit is doubtful, and did not happen', failure: unknownCommit('reply', false), status: 201, atSandbox: 1 },
+  { title: 'the reply’s commit is unknown, and happened', failure: unknownCommit('reply', true), status: 201, atSandbox: 1 },
+  { title: 'the reply’s commit is unknown, and did not happen', failure: unknownCommit('reply', false), status: 201, atSandbox: 1 },
   { title: 'the intent cannot be written', failure: { at: 'refused_record', what: 'place', times: 1 }, status: 503, atSandbox: 0 },
-  { title: 'the word cannot be written for a while', failure: { at: 'refused_record', what: 'reply', times: 4 }, status: 201, atSandbox: 1 }
+  {
+    title: 'the reply cannot be written for a while',
+    failure: { at: 'refused_record', what: 'reply', times: 4 },
+    status: 201,
+    atSandbox: 1
+  }
 ]
 
 function unknownCommit(what: 'place' | 'reply', written: boolean, readable = true): Failure {
@@ -149,7 +154,7 @@ export function crashPoints(engine: Engine): void {
       if (death.afterMs > 0) await delay(death.afterMs)
       scene.service.kill()
     }
-    // The stream told everything before the answer did, so there was no word left to write: then it dies here.
+    // The stream reported everything before the answer did, so there was no reply left to write: then it dies here.
     if (answer !== null && death.by === 'program' && 'what' in death.point && death.point.what === 'reply') scene.service.kill()
     await scene.afterDeath()
   }

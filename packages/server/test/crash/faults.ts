@@ -19,7 +19,7 @@ export function orderFaults(engine: Engine): void {
   // What brokers do to orders is the same over either database.
   const test = everyNthTest(engine === 'embedded' ? 1 : 3)
 
-  /** A user with a login of its own that misbehaves as told. */
+  /** A user with a login of its own that has the given faults. */
   async function userWith(...faults: readonly Fields[]): Promise<CrashUser> {
     const user = await scene.user()
     for (const fault of faults) await scene.sandbox.fault({ login: user.login.username, ...fault })
@@ -30,7 +30,7 @@ export function orderFaults(engine: Engine): void {
     return { symbol, order_type: 'LMT', order_tif: 'GTC', order_limit_price: await scene.sandbox.restingPrice(user.login, symbol) }
   }
 
-  /** An order that rests at the house, known here as working. */
+  /** An order that rests at the sandbox, known here as working. */
   async function working(user: CrashUser, name: string, symbol = 'SPY'): Promise<OrderRecord> {
     await user.place(name, await resting(user, symbol))
     const order = await scene.settled(user, name)
@@ -38,7 +38,7 @@ export function orderFaults(engine: Engine): void {
     return order
   }
 
-  /** Ends the hiding of an order at the house. */
+  /** Ends the hiding of an order at the sandbox. */
   async function reveal(user: CrashUser, clOrdId: string): Promise<void> {
     const stored = await scene.service.order((await user.named(clOrdId))?.order_id)
     const { orders } = await scene.sandbox.control('GET', `/orders?client_order_id=${stored?.brokerClOrdId}`)
@@ -49,7 +49,7 @@ export function orderFaults(engine: Engine): void {
     await scene.sandbox.control('POST', '/streams', { login: user.login.username, ...how })
   }
 
-  /** Places an order under a fault; gives what became of it. The house made `accepted` orders of it. */
+  /** Places an order under a fault; gives what became of it. The sandbox made `accepted` orders of it. */
   async function outcome(fault: Fields, accepted: 0 | 1, answered: readonly number[] = [201]): Promise<OrderRecord> {
     const user = await userWith({ on: 'orders.submit', times: 1, ...fault })
     const answer = await user.place('o')
@@ -98,7 +98,7 @@ export function orderFaults(engine: Engine): void {
       assert.equal(order.normalized_status, 'filled')
     })
 
-    test('F5 an order that shows after it was given up is told, with an alarm', async () => {
+    test('F5 an order that shows after it was given up is reported, with an alarm', async () => {
       const user = await userWith({ on: 'orders.submit', skip: 1, times: 1, do: 'hide', ms: NEVER_MS })
       await working(user, 'before')
       await user.place('o')
@@ -122,7 +122,7 @@ export function orderFaults(engine: Engine): void {
       assert.match(await metricsPage(user.url), /order_alarms_total\{[^}]*late_sighting[^}]*\} [1-9]/)
     })
 
-    test('F6 a refusal in the broker’s words', async () => {
+    test('F6 a refusal with the broker’s message', async () => {
       const order = await outcome({ do: 'refuse', message: 'Not today.' }, 0)
       assert.deepEqual([order.submission.state, order.broker_message], ['refused', 'Not today.'])
     })
@@ -138,7 +138,7 @@ export function orderFaults(engine: Engine): void {
     for (const [name, fault] of Object.entries({
       'an HTML page with 200': { do: 'html' },
       'a truncated answer': { do: 'truncate' },
-      'a 201 that says nothing': { do: 'garbage' },
+      'an empty 201': { do: 'garbage' },
       'a 201 with another order': { do: 'garbage', body: { order: { id: 'x', client_order_id: 'y' } } },
       'a 500': { do: 'status', status: 500 },
       'a 502 page': { do: 'html', status: 502 },
@@ -355,7 +355,7 @@ export function orderFaults(engine: Engine): void {
       'speaking nonsense': { do: 'garble' },
       late: { do: 'delay', ms: 400 }
     })) {
-      test(`F11, F18 a stream ${name}: every fill once, and the house’s state`, async () => {
+      test(`F11, F18 a stream ${name}: every fill once, and the sandbox’s state`, async () => {
         const user = await userWith()
         const before = await working(user, 'resting')
         await stream(user, how)
@@ -369,7 +369,7 @@ export function orderFaults(engine: Engine): void {
       })
     }
 
-    test('orders placed at the house itself appear, once each', async () => {
+    test('orders placed at the sandbox itself appear, once each', async () => {
       const user = await userWith()
       await working(user, 'ours')
       const [account] = user.login.accounts
@@ -384,9 +384,9 @@ export function orderFaults(engine: Engine): void {
     })
   }
 
-  /** Lets the market come to the order's limit, once the request that crosses it is at the house. */
+  /** Lets the market come to the order's limit, once the request that crosses it is at the sandbox. */
   async function fill(symbol: string, order: OrderRecord): Promise<void> {
-    await until(async () => !['working'].includes((await stateOf(order)) ?? 'working'), 'the request is at the house').catch(
+    await until(async () => !['working'].includes((await stateOf(order)) ?? 'working'), 'the request is at the sandbox').catch(
       () => undefined
     )
     const price = String(BigInt(order.order_limit_price.split('.')[0]) / 2n)

@@ -82,13 +82,13 @@ function orderStore(orders: OrderStore): OrderStore {
           throw new CommitUnknown('the connection was lost at the commit')
         case 'refused_record':
           armed = point.times > 1 ? { ...point, times: point.times - 1 } : null
-          throw new StoreUnavailable('the store was told to refuse')
+          throw new StoreUnavailable('the store refuses, as planned')
       }
     },
     async find(orderId) {
       if (!unreadable) return await orders.find(orderId)
       unreadable = false
-      throw new StoreUnavailable('the store was told not to read')
+      throw new StoreUnavailable('the store does not read, as planned')
     }
   })
 }
@@ -119,7 +119,7 @@ function definitions(real: ReadonlyMap<BrokerId, BrokerDefinition>): ReadonlyMap
   )
 }
 
-/** The broker's HTTP client tells on this channel, before it writes a request's head. */
+/** The broker's HTTP client publishes on this channel, before it writes a request's head. */
 function dieBeforeFirstByte(): void {
   subscribe('undici:client:sendHeaders', message => {
     if (armed?.at !== 'before_first_byte' || typeof message !== 'object' || message === null || !('request' in message)) return

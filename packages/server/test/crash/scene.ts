@@ -1,4 +1,4 @@
-// A house, a proxy, a database and a service that comes back after every death: what the crash and fault tests play on.
+// A sandbox, a proxy, a database and a service that comes back after every death: what the crash and fault tests play on.
 
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -91,7 +91,7 @@ export class Scene implements AsyncDisposable {
     }
   }
 
-  /** Plays on a scene of its own. What fails in the play is told, and not what then fails in the clearing up. */
+  /** Plays on a scene of its own. A failure of the play is reported, not what then fails in the cleanup. */
   static async play(engine: Engine, more: Readonly<Record<string, string>>, run: (scene: Scene) => Promise<void>): Promise<void> {
     const scene = await Scene.open(engine, more)
     try {
@@ -107,7 +107,7 @@ export class Scene implements AsyncDisposable {
     return this.#service
   }
 
-  /** A user of its own, with a login of its own at the house. */
+  /** A user of its own, with a login of its own at the sandbox. */
   async user(): Promise<CrashUser> {
     this.#users += 1
     return await this.platform.user(`user-${this.#users}`, await this.sandbox.login())
@@ -125,7 +125,7 @@ export class Scene implements AsyncDisposable {
     await this.restart()
   }
 
-  /** Waits until the order has come to rest, and checks that both sides say the same of it and that its log is whole. Gives the order. */
+  /** Waits until the order has come to rest, and checks that both sides agree on it and that its log is whole. Gives the order. */
   async settled(user: CrashUser, clOrdId: string): Promise<OrderRecord> {
     let last = 'there is no such order'
     let settled: OrderRecord = null
@@ -149,7 +149,7 @@ export class Scene implements AsyncDisposable {
     return settled
   }
 
-  /** Orders at the house under the order's id there, and how often it was asked for them. */
+  /** Orders at the sandbox under the order's id there, and how often it was asked for them. */
   async ordersOf(order: OrderRecord): Promise<{ readonly received: number; readonly accepted: number }> {
     const stored = await this.#service.order(order.order_id)
     assert.ok(stored !== null)

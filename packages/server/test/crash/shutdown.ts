@@ -9,7 +9,7 @@ const ORDERS = 50
 /** Beyond what a stop waits for. */
 const LATE_MS = 40_000
 
-/** How long commands and answers may take, and how late the house answers: sooner than the stop's patience, later than it, never. */
+/** How long commands and answers may take, and how late the sandbox answers: sooner than the stop's patience, later than it, never. */
 const CASES = [
   { title: 'answers that come while it waits', env: {}, fault: { do: 'delay', ms: 1_500, after: true } },
   { title: 'orders taken only after it has gone', env: {}, fault: { do: 'delay', ms: 4_000 } },
@@ -33,7 +33,7 @@ export function shutdown(engine: Engine): void {
           const before = await scene.sandbox.requests('orders.submit')
           const names = Array.from({ length: ORDERS }, (_, index) => `o${index}`)
           const answers = names.map(name => user.place(name).catch(() => null))
-          await until(async () => (await scene.sandbox.requests('orders.submit')) === before + ORDERS, 'all submits are at the house')
+          await until(async () => (await scene.sandbox.requests('orders.submit')) === before + ORDERS, 'all submits are at the sandbox')
 
           scene.service.kill('SIGTERM')
           const late = refusedSoon(() => user.place('late'))
@@ -49,17 +49,17 @@ export function shutdown(engine: Engine): void {
           }
           const others = (await user.orders()).filter(order => !names.includes(order.cl_order_id))
           for (const order of others) await scene.settled(user, order.cl_order_id)
-          assert.ok(others.length <= 2, 'the one before, and one that came through the closing door')
+          assert.ok(others.length <= 2, 'the one before, and one that came while the listener closed')
         })
       )
     }
   })
 
-  /** The door closes at once: a request that comes after the signal is refused before long. */
+  /** The listener closes at once: a request that comes after the signal is refused before long. */
   async function refusedSoon(place: () => Promise<{ readonly status: number }>): Promise<void> {
     await until(async () => {
       const answer = await place().catch(() => null)
       return answer === null || answer.status === 503
-    }, 'the door is closed')
+    }, 'the listener is closed')
   }
 }

@@ -1,4 +1,4 @@
-// What the network and the streams can do, between the service and the house and between the service and its platforms.
+// What the network and the streams can do, between the service and the sandbox and between the service and its platforms.
 import assert from 'node:assert/strict'
 import { setTimeout as delay } from 'node:timers/promises'
 import { CutBetween, Disorder, type Tampered } from '@trunkline/testkit/fault-proxy/index'
@@ -33,11 +33,11 @@ export const STREAMS: readonly Fault[] = [
       const reconnect = async () => {
         const lists = await sandbox.requests('positions.list')
         await stage.streams({ do: 'drop' })
-        // Two accounts of each login are read anew, after which it is live again.
+        // Two accounts of each login are read again, after which it is live again.
         await until(async () => (await sandbox.requests('positions.list')) >= lists + 2 * users.length, 'every account was read')
         await allLive(stage)
       }
-      // Prices that moved before they stood still are news the first time.
+      // Prices that moved before they stood still are a change the first time.
       await reconnect()
       const seqs = () => Promise.all(users.map(user => lastSeq(stage, user.userId)))
       const before = await seqs()
@@ -68,14 +68,14 @@ export const STREAMS: readonly Fault[] = [
   },
   {
     id: 'F11',
-    title: 'the house itself loses, doubles and reorders events',
+    title: 'the sandbox itself loses, doubles and reorders events',
     async play(stage) {
       await stage.counts(GAPS, 'cause="missing"', 1, async () => {
         await stage.streams({ do: 'lose', times: 8 })
         await stage.streams({ do: 'duplicate' })
         await stage.streams({ do: 'reorder', window: 3 })
         await stage.trade()
-        await until(async () => (await stage.metric(GAPS, 'cause="missing"')) > 0, 'the hole was noticed')
+        await until(async () => (await stage.metric(GAPS, 'cause="missing"')) > 0, 'the gap was noticed')
       })
     }
   },
@@ -107,7 +107,7 @@ export const STREAMS: readonly Fault[] = [
   },
   {
     id: 'F21, S53',
-    title: 'a platform reads slowly: it is told everything in the end',
+    title: 'a platform reads slowly: it receives everything in the end',
     async play(stage) {
       stage.world.platformProxy.set('stream', 'toClient', { bytesPerSecond: 60_000, sliceBytes: 1_000 })
       await stage.trade(6, 60)
@@ -154,7 +154,7 @@ export const STREAMS: readonly Fault[] = [
   },
   {
     id: 'F18',
-    title: 'the line of every stream is dead, and neither side is told',
+    title: 'the connection of every stream is dead, and neither side notices',
     async play(stage) {
       await allLive(stage)
       stage.world.sandboxProxy.set('stream', 'both', { held: true })
@@ -176,7 +176,7 @@ export const STREAMS: readonly Fault[] = [
   },
   {
     id: 'F19',
-    title: 'the house refuses streams: 503, a hang, a reset, nonsense on the line',
+    title: 'the sandbox refuses streams: 503, a hang, a reset, nonsense on the connection',
     async play(stage) {
       await stage.injectFaults(
         { on: 'stream.connect', do: 'status', status: 503, times: 3 },

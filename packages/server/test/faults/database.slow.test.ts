@@ -25,7 +25,7 @@ function behindProxy(): string {
   return url.href
 }
 
-/** A server process that dies takes all others with it: the server throws every connection out, recovers from its log and begins anew. */
+/** A server process that dies takes all others with it: the server throws every connection out, recovers from its log and begins again. */
 async function crashDatabase(): Promise<void> {
   const client = await connected()
   const gone = new Promise<void>(resolve => client.once('end', () => resolve()))
@@ -52,7 +52,7 @@ async function connected(): Promise<Client> {
 
 async function ready(stage: Stage, isReady: boolean): Promise<void> {
   const status = isReady ? 200 : 503
-  const what = isReady ? 'the service is ready again' : 'the service says that it is not ready'
+  const what = isReady ? 'the service is ready again' : 'the service reports that it is not ready'
   await until(async () => (await fetch(`${stage.world.demo.base_url}/readyz`)).status === status, what)
 }
 

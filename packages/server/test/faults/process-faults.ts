@@ -1,4 +1,4 @@
-// What becomes of the service itself, of its logins, and of the broker as a whole: killed, stopped, told to end, locked out, alone.
+// What becomes of the service itself, of its logins, and of the broker as a whole: killed, stopped, terminated, locked out, alone.
 import assert from 'node:assert/strict'
 import { setTimeout as delay } from 'node:timers/promises'
 import { until } from '@trunkline/testkit/until'
@@ -7,7 +7,7 @@ import type { Fault, Stage } from './stage.ts'
 const LOGINS_TURNED_AWAY = 3
 const MINUTE_MS = 60_000
 
-/** Ends the service in the middle of a load, in the way it is told, and starts it again. The load goes on meanwhile. */
+/** Ends the service in the middle of a load, in the given way, and starts it again. The load goes on meanwhile. */
 export async function restartUnderLoad(stage: Stage, signal: 'SIGKILL' | 'SIGTERM', expected: number | string): Promise<void> {
   const { world } = stage
   const before = [...world.followers.values()].map(({ connections }) => connections)
@@ -69,7 +69,7 @@ export const PROCESSES: readonly Fault[] = [
   },
   {
     id: 'F27',
-    title: 'the service is told to end under load, twice',
+    title: 'the service is asked to terminate under load, twice',
     async play(stage) {
       await restartUnderLoad(stage, 'SIGTERM', 0)
       await restartUnderLoad(stage, 'SIGTERM', 0)
@@ -95,7 +95,7 @@ export const PROCESSES: readonly Fault[] = [
   },
   {
     id: 'F23',
-    title: 'the answer of a token refresh is lost, at a broker that does not forgive: told, never silent',
+    title: 'the answer of a token refresh is lost, at a broker that does not forgive: reported, never silent',
     async play(stage) {
       const { world } = stage
       const victim = await world.platform.user('victim', await world.sandbox.login())

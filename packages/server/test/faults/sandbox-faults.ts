@@ -4,10 +4,10 @@ import { until } from '@trunkline/testkit/until'
 import type { Fault, RestingOrder, Stage } from './stage.ts'
 
 const SUBMIT = 'orders.submit'
-/** Of the house's lists. */
+/** Of the sandbox's lists. */
 const PAGE = 500
 
-/** Answers to a submit that say nothing readable; the order was taken, or, with `after` false, was not. */
+/** Unreadable answers to a submit; the order was taken, or, with `after` false, was not. */
 function answered(id: string, title: string, ...specs: readonly object[]): Fault {
   return {
     id,
@@ -53,7 +53,7 @@ export const ANSWERS: readonly Fault[] = [
   ),
   answered(
     'F7',
-    'HTML, a truncated answer and one that says nothing, after the order was taken',
+    'HTML, a truncated answer and an empty one, after the order was taken',
     { do: 'html', after: true },
     { do: 'truncate' },
     { do: 'garbage', after: true }
@@ -93,7 +93,7 @@ export const ANSWERS: readonly Fault[] = [
   },
   {
     id: 'F12',
-    title: 'fills are told before the submit is answered',
+    title: 'fills are reported before the submit is answered',
     async play(stage) {
       await stage.injectFaults({ on: SUBMIT, do: 'delay', after: true, ms: 500, times: 25 })
       await stage.trade()
@@ -135,7 +135,7 @@ export const ANSWERS: readonly Fault[] = [
         )
         return olds.map(({ filled }, index) => Number(filled) + Number(replacements[index]?.filled ?? 0))
       }
-      await until(async () => (await total()).reduce((sum, filled) => sum + filled, 0) >= 12, 'what crossed is told')
+      await until(async () => (await total()).reduce((sum, filled) => sum + filled, 0) >= 12, 'what crossed is reported')
       assert.ok(
         (await total()).every(filled => filled <= 15),
         'never more than was wanted'
@@ -168,7 +168,7 @@ export const ANSWERS: readonly Fault[] = [
       await stage.trade()
       await stage.struck()
       await stage.world.sandbox.control('DELETE', '/faults')
-      // What was placed elsewhere meanwhile is in no list that came: the next true one tells of it, which a new stream begins with.
+      // What was placed elsewhere meanwhile is in no list that came: the next true one has it, which a new stream begins with.
       await stage.streams({ do: 'drop' })
     }
   },
@@ -215,7 +215,7 @@ export const ANSWERS: readonly Fault[] = [
   }
 ]
 
-/** More resting orders in one account than a page holds: placed at the house, so that they must be found there. */
+/** More resting orders in one account than a page holds: placed at the sandbox, so that they must be found there. */
 async function wideAccount({ world }: Stage): Promise<void> {
   const [user] = world.users
   assert.ok(user !== undefined)

@@ -17,14 +17,14 @@ export interface Fault {
   readonly title: string
   /** How long everybody may take to agree afterwards, where that is longer than usual. */
   readonly settleMs?: number
-  /** Makes it happen under load. What it set at the house and on the lines is ended afterwards by the stage. */
+  /** Makes it happen under load. What it set at the sandbox and on the proxies is cleared afterwards by the stage. */
   play(stage: Stage): Promise<void>
 }
 
 export interface StageOptions {
   /** Of the test file, for running it again. */
   readonly name: string
-  /** Connects whoever trades and follows; by default four users of one platform with two accounts each, ten in a search. */
+  /** Connects the users who trade and follow; by default four users of one platform with two accounts each, ten in a search. */
   readonly populate?: (world: World) => Promise<void>
   readonly env?: Readonly<Record<string, string>>
 }
@@ -78,7 +78,7 @@ export class Stage implements AsyncDisposable {
     }
   }
 
-  /** Plays a fault, ends it, and waits until everybody agrees. What goes wrong is told with the seed. */
+  /** Plays a fault, ends it, and waits until everybody agrees. A failure is reported with the seed. */
   async play(fault: Fault): Promise<void> {
     try {
       try {
@@ -109,7 +109,7 @@ export class Stage implements AsyncDisposable {
     await load
   }
 
-  /** Sets faults of the house's requests. Each must strike at least once before the fault is over. */
+  /** Sets faults of the sandbox's requests. Each must strike at least once before the fault is over. */
   async injectFaults(...specs: readonly Fields[]): Promise<void> {
     for (const spec of specs) {
       const { fault } = await this.world.sandbox.control('POST', '/faults', spec)
@@ -117,7 +117,7 @@ export class Stage implements AsyncDisposable {
     }
   }
 
-  /** Does something to the house's streams, of a login or of all. */
+  /** Does something to the sandbox's streams, of a login or of all. */
   async streams(order: Fields): Promise<void> {
     await this.world.sandbox.control('POST', '/streams', order)
   }
@@ -168,7 +168,7 @@ export class Stage implements AsyncDisposable {
     assert.ok(more >= atLeast, `${name} ${label} rose by ${more}, not by ${atLeast}: the fault did not strike`)
   }
 
-  /** What GET /connections says of everybody's health, by user. */
+  /** Everybody's health by GET /connections, by user. */
   async health(): Promise<readonly string[]> {
     const answers = await Promise.all(this.world.users.map(user => user.call('GET', '/connections')))
     return answers.flatMap(({ body }) => body.map((connection: OrderRecord) => connection.health))

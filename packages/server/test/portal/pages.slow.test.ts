@@ -251,7 +251,7 @@ describe('the pages of the portal', () => {
     await browser.get(undecided)
     await browser.post(undecided, { decision: 'approve', broker: 'ALPACA' })
     assert.equal((await other.get(undecided)).status, 200)
-    for (const [name, status] of Object.entries({ nobody: 303, 'no%20name': 400, keyed: 303 }))
+    for (const [name, status] of Object.entries({ unknown: 303, 'no%20name': 400, keyed: 303 }))
       assert.equal((await other.get(`${undecided}/allow/${name}`)).status, status, name)
     assert.equal((await other.post(`${undecided}/allow/alpaca`, { decision: 'decline' })).location, `${scene.url}/connect/result/declined`)
   })

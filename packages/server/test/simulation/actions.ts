@@ -1,4 +1,4 @@
-// What may happen next in a simulated day. Each act is one entry: how often it comes, and what it does.
+// What may happen next in a simulated day. Each action is one entry: how often it comes, and what it does.
 import { deleteConnection } from '@trunkline/core/app/connections/delete-connection'
 import { deleteUser } from '@trunkline/core/app/users/delete-user'
 import { GAP_CAUSES } from '@trunkline/core/ports/broker'
@@ -11,7 +11,7 @@ import type { Login, Scene } from './scene.ts'
 import type { Service } from './service.ts'
 import type { StreamClient } from './stream-client.ts'
 
-/** Who and what an act is about: one login and one client, by chance, and everything around them. */
+/** What an action is about: one login and one client, by chance, and everything around them. */
 export interface Stage {
   readonly scene: Scene
   readonly chance: Chance
@@ -27,7 +27,7 @@ export interface Stage {
 
 interface Action {
   readonly weight: number
-  /** A day knows about half of these only, so that each kind of trouble is met alone and in company. */
+  /** A day knows about half of these only, so that each kind of fault is met alone and in company. */
   readonly isFault?: true
   readonly run: (stage: Stage) => Promise<void> | void
 }

@@ -1,13 +1,13 @@
-// How a broker misbehaves: what becomes of commands and reads, and how its stream tells, loses, repeats and delays what happens.
+// The faults of a broker: what becomes of commands and reads, and how its stream delivers, loses, repeats and delays what happens.
 import type { OrderReport } from '@trunkline/core/ports/broker'
 import type { CommandKind, CommandPlan, Delivery, ReadPlan } from '@trunkline/testkit/scripted-broker/index'
 import type { Chance } from './chance.ts'
 import type { Login, Scene } from './scene.ts'
 
-/** Longer than a command takes to arrive, shorter than an absence takes to prove: what is later cannot be told from what never comes. */
+/** Longer than a command takes to arrive, shorter than an absence takes to prove: what is later cannot be distinguished from what never comes. */
 export const TRAVEL_MS_MAX = 15_000
 
-/** Which kinds of trouble a broker makes at all, and how much. Each between 0 and 1. */
+/** Which kinds of faults a broker has at all, and how much. Each between 0 and 1. */
 export interface Temper {
   readonly commands: number
   readonly reads: number
@@ -51,7 +51,7 @@ export class BrokerFaults {
     this.#login.broker.heal()
   }
 
-  /** The broker tells what an account holds and has, as some do after every fill: now, or as it was a while ago. */
+  /** The broker pushes the positions of an account, as some do after every fill: now, or as it was a while ago. */
   pushPositions(brokerAccountId: string): void {
     const { broker } = this.#login
     const asOf = this.#scene.clock.now()

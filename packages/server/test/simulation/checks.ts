@@ -25,13 +25,13 @@ export async function check(day: Day): Promise<void> {
     if ((await scene.store.inner.users.findByKey(owner.user.userKey)) === null) checkRemoved(day, owner)
     else snapshots.set(owner, await day.given(readSnapshot(service.app, owner, scene.doomed), 'the last reads'))
   }
-  // What those reads brought to light is told as well.
+  // What those reads brought to light is published as well.
   await scene.clock.advance(1_000)
   day.assertWell()
   for (const [owner, snapshot] of snapshots) await checkOwner(day, owner, snapshot)
   await checkAnswers(day)
   checkAlarms(day)
-  assert.equal(scene.store.slots.held, service.stream.authenticated, 'a place is held for every session and for nobody else')
+  assert.equal(scene.store.slots.held, service.stream.authenticated, 'a slot is held for every session and for no other')
 }
 
 async function checkOwner(day: Day, owner: Owner, snapshot: Snapshot): Promise<void> {
@@ -52,16 +52,19 @@ async function checkOwner(day: Day, owner: Owner, snapshot: Snapshot): Promise<v
   for (const client of clients) checkClient(day, client, { owner, log, shown, still })
 }
 
-/** Nothing of a user who was deleted is left, and whoever followed it was told. */
+/** Nothing of a user who was deleted is left, and its followers were notified. */
 function checkRemoved({ scene, clients }: Day, { user }: Owner): void {
   assert.ok(scene.doomed.has(user.userKey), `${user.userId} is gone and nobody wanted it`)
   for (const client of clients) {
     const followed = client.followed.get(user.userId)
-    assert.ok(followed === undefined || followed.isGone || !followed.isWanted, `${client.name} was not told that ${user.userId} is gone`)
+    assert.ok(
+      followed === undefined || followed.isGone || !followed.isWanted,
+      `${client.name} was not notified that ${user.userId} is gone`
+    )
   }
 }
 
-/** What is left of a picture when connections were deleted: the log still tells what they once had. */
+/** What is left of a snapshot when connections were deleted: the log still holds what they once had. */
 function without({ orders, positions, balances }: Snapshot, gone: ReadonlySet<unknown>): Snapshot {
   const left = (records: readonly WireRecord[]) => records.filter(({ connection_id }) => !gone.has(connection_id))
   return { orders: left(orders), positions: left(positions), balances: left(balances) }
@@ -82,7 +85,7 @@ async function ordersOf({ scene: { store } }: Day, { logins }: Owner): Promise<r
   return (await store.inner.orders.list({ accountIds }, 'entryTime', page)).rows
 }
 
-/** The log has no gaps, tells the last state of each order, and moves along the arrows. */
+/** The log has no gaps, has the last state of each order, and moves along the arrows. */
 function checkLog(log: readonly LoggedEvent[], stored: readonly Order[]): void {
   const last = new Map<string, Order>()
   log.forEach((event, index) => {
@@ -93,7 +96,7 @@ function checkLog(log: readonly LoggedEvent[], stored: readonly Order[]): void {
     assert.ok(isStep, `${event.data.clOrdId} went from ${before?.status} to ${event.data.status}`)
     last.set(event.data.orderId, event.data)
   })
-  for (const order of stored) assert.deepEqual(last.get(order.orderId), order, `the log tells the last of ${order.clOrdId}`)
+  for (const order of stored) assert.deepEqual(last.get(order.orderId), order, `the log has the last state of ${order.clOrdId}`)
 }
 
 async function checkLogin(day: Day, login: Login, present: Connection, stored: readonly Order[]): Promise<void> {
@@ -101,7 +104,7 @@ async function checkLogin(day: Day, login: Login, present: Connection, stored: r
   const isRevoked = broker.rejects !== null
   assert.equal(present.status, isRevoked ? 'BROKEN' : 'ACTIVE', `${connection.broker} is ${isRevoked ? '' : 'not '}revoked`)
   checkHealth(day, login, present)
-  // What a broker has that does not talk to us any more is nothing to be known.
+  // What a broker has that refuses our login cannot be known.
   if (isRevoked) return
   const orders = stored.filter(({ connectionId }) => connectionId === connection.connectionId)
   const lost = hopeless(login, orders)
@@ -122,7 +125,7 @@ async function checkLogin(day: Day, login: Login, present: Connection, stored: r
   }
 }
 
-/** All is well again, and whoever asked to be told was. */
+/** All is well again, and every subscriber of the health was notified. */
 function checkHealth({ service, clients }: Day, { broker, owner }: Login, present: Connection): void {
   const health = service.app.mirrors.health(present)
   const followers = clients.filter(client => client.followed.get(owner.user.userId)?.isWanted === true)
@@ -136,13 +139,13 @@ function checkHealth({ service, clients }: Day, { broker, owner }: Login, presen
     assert.deepEqual(
       reported && { state: reported.health, since: reported.since, reason: reported.reason, status: reported.status },
       { state, since, reason, status: present.status },
-      `${name} was told how ${present.broker} is`
+      `${name} was notified how ${present.broker} is`
     )
   }
 }
 
 /**
- * Orders whose fate nobody can find out: their broker does not tell whose an order is, and they never arrived, or cannot be told from others
+ * Orders whose outcome cannot be found: their broker does not tag orders, and they never arrived, or cannot be distinguished from others
  * like them.
  */
 export function hopeless({ broker }: Login, orders: readonly Order[]): ReadonlySet<Order> {
@@ -260,7 +263,7 @@ async function checkAnswers(day: Day): Promise<void> {
 
 function checkAlarms({ services, scene }: Day): void {
   const alarms = services.flatMap(({ counted }) => [...counted.keys()].filter(name => name.startsWith('order_alarms_total')))
-  // Whether an execution came late is told by two clocks, and one of them was set.
+  // Whether an execution came late is judged by two clocks, and one of them was set.
   const isExcused = scene.trace.counts.has('clockJump')
   // A broker that does not answer in time does not hold a removal up for ever.
   const isRemoved = scene.doomed.size > 0

@@ -5,7 +5,7 @@ import type { ServerMessage } from '../../src/wire/stream.ts'
 import type { Update } from '../../src/wire/update.ts'
 import type { SceneConnection, WireEnd } from './scene-connection.ts'
 
-/** Whose connection it is, and what becomes of what is heard on it. */
+/** Whose connection it is, and what becomes of its messages. */
 export interface SessionOwner {
   readonly name: string
   readonly credentials: { readonly client_id: string; readonly client_secret: string }
@@ -112,7 +112,7 @@ export class ClientSession implements WireEnd {
     this.#connection?.leave()
   }
 
-  /** The client goes away and the service hears nothing of it: nothing is read any more. */
+  /** The client goes away and the service does not notice: nothing is read any more. */
   vanish(): void {
     this.#isOver = true
     this.#connection?.read(false)
@@ -132,7 +132,7 @@ export class ClientSession implements WireEnd {
     if (this.#isOver) return
     this.#isOver = true
     this.#owner.note(`${this.#owner.name} is closed with ${code}`)
-    // Never for what it said or left unsaid: it says nothing wrong and authenticates at once.
+    // Never for what it sent or did not send: it sends nothing wrong and authenticates at once.
     if (code !== 1001 && code !== 1006 && code !== 4008) this.#owner.failed(new Error(`${this.#owner.name} was closed with ${code}`))
     this.#owner.closed(this, code)
   }

@@ -78,9 +78,9 @@ export class Day {
     // All that travels arrives, and what the brokers began they end.
     await clock.advance(2 * TRAVEL_MS_MAX)
     for (const login of logins) decide(login)
-    await this.#until(() => this.#isResolved(), 'every order’s fate is known')
+    await this.#until(() => this.#isResolved(), 'every order’s outcome is known')
     await this.#until(() => this.clients.every(client => client.isSettled), 'every client has all it wants')
-    // What a stream left out shows at the next whole picture.
+    // What a stream left out shows at the next whole snapshot.
     await clock.advance(70_000)
     this.assertWell()
   }
@@ -129,7 +129,7 @@ export class Day {
     const login = this.#chance.oneOf(scene.logins.filter(({ isConnected }) => isConnected))
     const client = this.#chance.oneOf(this.clients)
     const brokerFaults = login === undefined ? undefined : this.#brokerFaults.get(login)
-    if (login === undefined || client === undefined || brokerFaults === undefined) throw new Error('nobody is there to act')
+    if (login === undefined || client === undefined || brokerFaults === undefined) throw new Error('there is no login or no client')
     const stage: Stage = {
       ...{
         scene,
@@ -151,7 +151,7 @@ export class Day {
   async #begin(): Promise<void> {
     const service = new Service(this.scene, this.#conditions)
     this.services.push(service)
-    // A process whose start fails is started again by whoever looks after it.
+    // A process whose start fails is started again by its supervisor.
     const started = service.start().then(
       () => true,
       (cause: unknown) => {

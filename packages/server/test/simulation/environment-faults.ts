@@ -28,7 +28,7 @@ export class EnvironmentFaults implements Conditions {
     const chance = this.#chance
     const isHint = message.type === 'events' || message.type === 'connection_health'
     if (!isHint || this.#now > this.#busDisturbedUntil || chance.happens(0.4)) return [0]
-    // Health is told again only when it changes again, so it may be late and not lost.
+    // Health is published again only when it changes again, so it may be late and not lost.
     if (message.type === 'connection_health') return [0]
     const kind = chance.weighted({ late: 5, twice: 1, lost: 2 })
     this.#scene.trace.met(`bus: ${kind}`)

@@ -39,7 +39,7 @@ export class Life {
     }
   }
 
-  /** The broker as this process reaches it. A command that has left it arrives even when nobody is left to hear the answer. */
+  /** The broker as this process reaches it. A command that has left it arrives even when nothing is left to receive the answer. */
   broker(definition: BrokerDefinition): BrokerDefinition {
     return { ...definition, open: credentials => this.#session(definition.open(credentials)) }
   }

@@ -11,7 +11,7 @@ import type { Habits } from './stream-client.ts'
 import { Trace } from './trace.ts'
 
 export interface RunOptions {
-  /** Hears every line of the trace as it is written. */
+  /** Gets every line of the trace as it is written. */
   readonly listener?: (line: string) => void
   readonly sabotage?: () => Sabotage
 }

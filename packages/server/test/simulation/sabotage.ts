@@ -7,7 +7,7 @@ import type { BusMessage } from '@trunkline/core/ports/bus'
 import type { OrderChange } from '@trunkline/core/ports/store'
 import type { ClientConnection } from '../../src/stream/client-connection.ts'
 
-/** What stands between the parts of the service. Made anew for each of its lives. */
+/** What stands between the parts of the service. Made again for each of its lives. */
 export interface Sabotage {
   readonly deps?: (deps: Deps) => Deps
   readonly connection?: (connection: ClientConnection) => ClientConnection
@@ -38,7 +38,7 @@ export const SABOTAGES: Readonly<Record<string, () => Sabotage>> = {
       })
     }
   },
-  'updates that are told before they are stored': () => ({
+  'updates that are published before they are stored': () => ({
     deps: deps => {
       const orders = withMethod(deps.store.orders, 'record', record => async (changes: readonly OrderChange[]) => {
         const last = await deps.store.events.last(changes[0]?.order.userKey ?? never())
@@ -74,7 +74,7 @@ export const SABOTAGES: Readonly<Record<string, () => Sabotage>> = {
       }
     }
   },
-  'balances whose order is told by the wall clock': () => {
+  'balances that are ordered by the wall clock': () => {
     const newest = new Map<string, string>()
     const isOlder = (account: Account, at: string) => {
       const isBefore = at < (newest.get(account.accountId) ?? '')
@@ -96,7 +96,7 @@ export const SABOTAGES: Readonly<Record<string, () => Sabotage>> = {
   'an execution that is counted twice': () => ({
     deps: overBrokers(broker => ({ ...passedBroker(broker), events: signal => doubled(broker.events(signal)) }))
   }),
-  'an order that is sent again when its fate is unknown': () => ({
+  'an order that is sent again when its outcome is unknown': () => ({
     deps: overBrokers(broker => ({
       ...passedBroker(broker),
       submit: async (order, signal) => {

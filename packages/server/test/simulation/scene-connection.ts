@@ -29,7 +29,7 @@ export class SceneConnection implements ClientConnection, Sink {
   readonly #messages: string[] = []
   #closedWith: number | null = null
 
-  /** `left` is told when the service is rid of the line. */
+  /** `left` is called when the service has let go of the connection. */
   constructor(scheduler: FlushScheduler, limits: SendBufferLimits, end: WireEnd, left: () => void) {
     this.#sendBuffer = new SendBuffer(this, scheduler, limits)
     this.#end = end

@@ -1,4 +1,4 @@
-// Places of stream sessions by the simulation's time: the database's own clock knows nothing of it.
+// Slots of stream sessions by the simulation's time: the database's own clock knows nothing of it.
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { StreamSlot, StreamSlotStore } from '@trunkline/core/ports/store'
 
@@ -16,7 +16,7 @@ export class SceneSlots implements StreamSlotStore {
     this.#clock = clock
   }
 
-  /** Places that are held now. */
+  /** Slots that are held now. */
   get held(): number {
     return [...this.#slots.values()].filter(({ until }) => until > this.#clock.monotonicMs()).length
   }

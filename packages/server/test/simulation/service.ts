@@ -15,7 +15,7 @@ import { type BusRoute, UnreliableBus } from './unreliable-bus.ts'
 
 /** Small, so that a reader who stops for a while is too slow. */
 const SEND_BUFFER: SendBufferLimits = { messagesMax: 48, bytesMax: 48 * 1024, stalledMs: 10_000, allBytesMax: 256 * 1024 }
-/** Whole pictures come often enough for a day that is short. */
+/** Whole snapshots come often enough for a day that is short. */
 const TIMING = { ...DEFAULT_TIMING, auditMs: 60_000 }
 const SWEEP_MS = 1_000
 const DRAIN_MS = 10_000
@@ -99,7 +99,7 @@ export class Service {
     return connection
   }
 
-  /** Ends as the program does: sessions get what they are owed, commands on the wire a while to end. */
+  /** Ends as the program does: sessions get what is pending, commands on the wire a while to end. */
   async stop(): Promise<void> {
     this.#stopping.abort()
     await this.app.orderGateway.drain(DRAIN_MS)

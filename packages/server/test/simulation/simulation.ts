@@ -13,7 +13,7 @@ export function simulation(engine: keyof typeof ENGINES, { from, count }: { read
   })
   after(() => opened[Symbol.asyncDispose]())
 
-  test(`${count} random days of the service end with the brokers’ books everywhere, on ${engine}`, async () => {
+  test(`${count} random days of the service end with the brokers’ state everywhere, on ${engine}`, async () => {
     const { results, failures } = await runSeeds(opened.store, { from, count, failuresMax: 1 })
     if (failures[0] !== undefined) throw failures[0]
     assert.equal(results.length, count)
@@ -29,6 +29,6 @@ export function simulation(engine: keyof typeof ENGINES, { from, count }: { read
       'bus: lost',
       'store: written'
     ].filter(name => !met.has(name))
-    assert.deepEqual(missing, [], 'every kind of trouble was met')
+    assert.deepEqual(missing, [], 'every kind of fault was met')
   })
 }

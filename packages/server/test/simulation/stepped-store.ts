@@ -1,5 +1,5 @@
 // A real store whose calls are carried out one at a time, in an order that chance decides: what is at once in the service happens here in
-// every order it may, and in the same one again. Calls fail, are late, or are never answered, as they are told to.
+// every order it may, and in the same one again. Calls fail, are late, or are never answered, as planned.
 import type { UserKey } from '@trunkline/core/domain/ids'
 import type { Clock } from '@trunkline/core/ports/clock'
 import {
@@ -48,7 +48,7 @@ export class SteppedStore {
   plan: (name: string, isRead: boolean) => StorePlan = () => ({})
   /** A life takes up these users' connections only: other scenes have theirs in the same database. */
   readonly users = new Set<UserKey>()
-  /** Newest event of each user that the store holds, whoever knows of it. */
+  /** Newest event of each user that the store holds, published or not. */
   readonly committed = new Map<UserKey, number>()
   readonly slots: SceneSlots
   /** What was committed at earlier times, the oldest first. */
@@ -125,7 +125,7 @@ export class SteppedStore {
     return calls
   }
 
-  /** Gives how to tell the caller. */
+  /** Gives how to answer the caller. */
   async #carryOut({ name, life, plan, go, resolve, reject }: Call): Promise<() => void> {
     this.#surroundings.trace.mix(name)
     if (plan.fault === 'refused') return () => reject(new StoreUnavailable(`the simulated store refuses ${name}`))

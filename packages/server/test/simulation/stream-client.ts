@@ -1,4 +1,4 @@
-// A platform that follows users on the broker stream, come what may: it connects again, resumes or takes a snapshot, and keeps what it was told.
+// A platform that follows users on the broker stream, come what may: it connects again, resumes or takes a snapshot, and keeps what it received.
 import assert from 'node:assert/strict'
 import { ServiceError } from '@trunkline/core/domain/errors'
 import type { UserId } from '@trunkline/core/domain/ids'
@@ -42,7 +42,7 @@ export class StreamClient implements SessionOwner {
   readonly topics: readonly (readonly string[])[]
   readonly wantsStatus: boolean
   readonly followed: ReadonlyMap<UserId, Followed>
-  /** The newest status told of each connection. */
+  /** The newest status received of each connection. */
   readonly statuses = new Map<string, Status>()
   readonly #habits: Habits
   readonly #scene: Scene
@@ -122,7 +122,7 @@ export class StreamClient implements SessionOwner {
     return () => session?.read(true)
   }
 
-  /** Reads from here on, and wants whoever there is. */
+  /** Reads from here on, and follows every user there is. */
   goOn(): void {
     const session = this.#session
     session?.read(true)
@@ -133,7 +133,7 @@ export class StreamClient implements SessionOwner {
     }
   }
 
-  /** Asks once more for a user it has: what it knows already, or anew from some number on. */
+  /** Asks once more for a user it has: from what it knows already, or again from some number on. */
   repeat(userId: UserId): void {
     const [session, followed] = [this.#session, this.followed.get(userId)]
     if (session?.isKnown !== true || followed === undefined || !followed.isWanted || session.isAsking(userId)) return
@@ -177,14 +177,14 @@ export class StreamClient implements SessionOwner {
     const followed = this.#followed(userId)
     const { record } = followed
     if (after !== null) {
-      // From the beginning of the log there is nothing that it does not tell.
+      // From the beginning of the log there is nothing that it does not hold.
       if (record.position === null) record.begin(after)
       followed.isWhole = true
       record.position = after
       return
     }
     if (isRepeat) {
-      if (this.#hasAllTopics) assert.equal(seq, record.position, `${this.name} was told where ${userId} stands`)
+      if (this.#hasAllTopics) assert.equal(seq, record.position, `${this.name} received where ${userId} stands`)
       return
     }
     record.begin(seq)
@@ -204,7 +204,7 @@ export class StreamClient implements SessionOwner {
     const stored = this.#scene.store.committed.get(owner.user.userKey) ?? 0
     assert.ok(seq <= stored, `${this.name} got ${seq} of ${owner.user.userId}, and the store has ${stored}`)
     const before = record.received.get(seq)
-    if (before !== undefined) assert.equal(text, before, `${seq} of ${owner.user.userId} was told in two ways`)
+    if (before !== undefined) assert.equal(text, before, `${seq} of ${owner.user.userId} was delivered in two versions`)
     record.received.set(seq, text)
     record.position = seq
     if (update.type === 'orders') this.#witness.saw(owner.user.userId, update.data)
@@ -214,7 +214,7 @@ export class StreamClient implements SessionOwner {
 
   caughtUp(userId: UserId, seq: number): void {
     const { record } = this.#followed(userId)
-    if (this.#hasAllTopics) assert.equal(seq, record.position, `${this.name} was told that it caught up with ${userId}`)
+    if (this.#hasAllTopics) assert.equal(seq, record.position, `${this.name} was notified that it caught up with ${userId}`)
     else assert.ok(seq >= (record.position ?? 0), `${this.name} caught up with ${userId} at ${seq}, and was at ${record.position}`)
     record.position = seq
     this.#scene.trace.met('replayed')
@@ -317,8 +317,8 @@ export class StreamClient implements SessionOwner {
 
   #gone(followed: Followed): void {
     const { user } = followed.owner
-    assert.ok(this.#scene.doomed.has(user.userKey), `${this.name} was told that ${user.userId} is gone`)
-    this.note(`${this.name} hears that ${user.userId} is gone`)
+    assert.ok(this.#scene.doomed.has(user.userKey), `${this.name} was notified that ${user.userId} is gone`)
+    this.note(`${this.name} sees that ${user.userId} is gone`)
     followed.isGone = true
     followed.isWanted = false
   }
@@ -330,7 +330,7 @@ export class StreamClient implements SessionOwner {
   }
 }
 
-/** What a platform is told when something fails that may go well the next time. */
+/** The error of a platform when something fails that may go well the next time. */
 export function isPassing(cause: unknown): boolean {
   return cause instanceof ServiceError || cause instanceof StoreUnavailable || cause instanceof CommitUnknown
 }

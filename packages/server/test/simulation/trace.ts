@@ -1,4 +1,4 @@
-// What happened in a simulated day, line by line, in words that are the same whenever the day is the same.
+// What happened in a simulated day, line by line, in a text that is the same whenever the day is the same.
 import { createHash } from 'node:crypto'
 
 /** Ids that a run makes are its own; in the trace each is the number of its first appearance. The second kind is the end of an account's. */
@@ -13,7 +13,7 @@ export class Trace {
   readonly #listener: ((line: string) => void) | null
   readonly #hash = createHash('sha256')
 
-  /** `listener` hears every line at once: a run that hangs has told it where. */
+  /** `listener` gets every line at once: a run that hangs has shown where. */
   constructor(nowMs: () => number, listener: ((line: string) => void) | null = null) {
     this.#nowMs = nowMs
     this.#listener = listener

@@ -66,7 +66,7 @@ export class UserRecord {
     const known = this.#orders.get(id)
     if (known === undefined || revisionOf(order) > revisionOf(known)) this.#orders.set(id, order)
     else if (revisionOf(order) === revisionOf(known))
-      assert.deepEqual(order, known, `order ${id} is told in two ways with the same revision`)
+      assert.deepEqual(order, known, `order ${id} is delivered in two versions with the same revision`)
   }
 
   #takePosition(position: WireRecord): void {
@@ -80,14 +80,14 @@ export class UserRecord {
   }
 }
 
-/** The same records in a form in which two pictures can be compared. */
+/** The same records in a form in which two snapshots can be compared. */
 export function comparable({ orders, positions, balances }: Snapshot): Snapshot {
   const record = new UserRecord()
   record.adopt({ orders, positions, balances })
   return record.snapshot()
 }
 
-/** That a broker confirmed a record once more is no change, so nobody is told. */
+/** That a broker confirmed a record once more is no change, so nothing is published. */
 function confirmed({ system_time: _, ...record }: WireRecord): WireRecord {
   return record
 }

@@ -138,10 +138,10 @@ test('a bar is sent when its minute is over, and the day with it', async () => {
   await stream.until(() => kinds(stream, 'subscription').length === 1)
   await control(brokerage, 'PUT', '/clock', { set: '2027-01-05T15:12:01Z' })
   await stream.until(() => kinds(stream, 'b').length === 2 && kinds(stream, 'd').length >= 1)
-  const told = kinds(stream, 'b')
+  const received = kinds(stream, 'b')
   const { bars } = await client.okData('/v2/stocks/SPY/bars?timeframe=1Min&start=2027-01-05T15:10:00Z&end=2027-01-05T15:11:00Z')
   assert.deepEqual(
-    told.map(({ T: _T, S: _S, ...bar }: Wire) => bar),
+    received.map(({ T: _T, S: _S, ...bar }: Wire) => bar),
     bars
   )
   assert.equal(kinds(stream, 'd').at(-1).t, '2027-01-05T05:00:00Z')

@@ -36,8 +36,8 @@ test('a client order id is taken once, whatever became of the order and wherever
   const client = await Client.of(brokerage)
   await client.buy('1', { client_order_id: 'once' })
   refuses(await client.place({ client_order_id: 'once' }), 422, 40010001, /client_order_id must be unique/)
-  const coins = { symbol: 'BTC/USD', qty: '0.01', limit_price: '1000', time_in_force: 'gtc', client_order_id: 'once' }
-  refuses(await client.place(coins), 422, 40010001, /client_order_id must be unique/)
+  const crypto = { symbol: 'BTC/USD', qty: '0.01', limit_price: '1000', time_in_force: 'gtc', client_order_id: 'once' }
+  refuses(await client.place(crypto), 422, 40010001, /client_order_id must be unique/)
   const { received, accepted } = await control(brokerage, 'GET', '/orders?client_order_id=once')
   assert.deepEqual({ received, accepted }, { received: 3, accepted: 1 })
 })
@@ -73,9 +73,9 @@ test('the replacement of a partly filled order is for the given quantity, and fo
   await control(brokerage, 'PUT', '/market/SPY', { bids: [['499.99', '5']], asks: [['500.01', '4']] })
   const old = await client.placed({ limit_price: '500.01' })
   assert.equal((await client.ok('GET', `/v2/orders/${old.id}`)).filled_qty, '4')
-  const told = await client.ok('PATCH', `/v2/orders/${old.id}`, { qty: '6', limit_price: '495' })
-  assert.deepEqual([told.qty, told.filled_qty], ['6', '0'])
-  const untold = await client.ok('PATCH', `/v2/orders/${told.id}`, { limit_price: '494' })
+  const received = await client.ok('PATCH', `/v2/orders/${old.id}`, { qty: '6', limit_price: '495' })
+  assert.deepEqual([received.qty, received.filled_qty], ['6', '0'])
+  const untold = await client.ok('PATCH', `/v2/orders/${received.id}`, { limit_price: '494' })
   assert.deepEqual([untold.qty, untold.filled_qty], ['6', '0'])
   await control(brokerage, 'PUT', '/market/SPY', { bids: [['493.00', '5']], asks: [['493.50', '100']] })
   const done = await client.ok('GET', `/v2/orders/${untold.id}`)

@@ -82,10 +82,10 @@ test('histories of several connections share the turns: so many slices, so many 
   }
   void Promise.all(stages.map(read))
   await clock.settled()
-  let turns = 1
-  for (; found.length < 6 && turns < 10_000; turns += 1) await clock.turn()
+  let count = 1
+  for (; found.length < 6 && count < 10_000; count += 1) await clock.turn()
   assert.deepEqual(found, Array(6).fill(MINUTES / 4))
-  assert.ok(turns >= (6 * MINUTES) / SLICE_BARS, `${turns} turns`)
+  assert.ok(count >= (6 * MINUTES) / SLICE_BARS, `${count} turns`)
 })
 
 test('long reads of a connection wait for one another, and a small one for none of them [S43]', async () => {
