@@ -4,7 +4,7 @@ import { type Brokerage, type BrokerageDeps, startBrokerage } from './brokerage/
 import type { SandboxConfig } from './config.ts'
 import { DIALECTS } from './dialects/index.ts'
 
-/** @throws Error as {@link startHouse} */
+/** @throws Error as {@link startBrokerage} */
 export function startSandbox(parts: Partial<SandboxConfig> = {}, deps: Partial<BrokerageDeps> = {}): Promise<Brokerage> {
   return startBrokerage(parts, deps, DIALECTS)
 }

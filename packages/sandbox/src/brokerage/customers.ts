@@ -94,7 +94,7 @@ export class Customers {
     return this.#byUsername.get(username)
   }
 
-  /** The user, when the password is right. */
+  /** The customer, when the password is right. */
   check(username: string, password: string): Customer | undefined {
     const customer = this.#byUsername.get(username)
     const right = this.#digest(customer?.password ?? '')

@@ -17,7 +17,7 @@ export function listInstruments({ state, market, clock }: Ledger & { readonly ma
   }
 }
 
-/** Opens every account that the state do not know yet. */
+/** Opens every account that the state does not have yet. */
 export function openNewAccounts({ state, customers, clock }: Ledger & { readonly customers: Customers }): void {
   for (const { id, number, kind, cash } of customers.accounts()) {
     if (state.engine.account(id) !== undefined) continue

@@ -70,7 +70,7 @@ const REQUEST_MS_MAX = 30_000
 
 /**
  * Starts a sandbox on free ports unless specified otherwise; what is left out of `parts` has its default. It serves its own API, and `openDialects`.
- * @throws Error when the data folder is in use or its state do not suit the market, or a port is taken.
+ * @throws Error when the data folder is in use or its state does not suit the market, or a port is taken.
  */
 export async function startBrokerage(
   parts: Partial<SandboxConfig> = {},

@@ -37,7 +37,7 @@ export interface BrokerageStateDeps {
   readonly newSeed: () => string
   /** Receives the events of every command, after the command is on its way to the disk. */
   readonly onEvents: (events: readonly EngineEvent[]) => void
-  /** Receives failed snapshots after which the state go on: nothing that was acknowledged is missing. */
+  /** Receives failed snapshots after which the state continues: nothing that was acknowledged is missing. */
   readonly onError: (error: unknown) => void
   /** Writes a whole file as `writeDurably` does. A seam for tests. */
   readonly write?: (path: string, text: string) => void

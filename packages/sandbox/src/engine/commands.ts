@@ -51,7 +51,7 @@ export interface SubmitCommand {
 }
 
 /**
- * Several option legs that fill together or not at all. `limitPrice` is the net price of one multi-leg order per unit of the underlying, signed: for
+ * Several option legs that fill together or not at all. `limitPrice` is the net price of one spread per unit of the underlying, signed: for
  * BUY the most that is paid, for SELL the least that is received. Legs are taken as listed, whatever `side` says.
  */
 export interface SubmitMultiLegCommand {
@@ -64,7 +64,7 @@ export interface SubmitMultiLegCommand {
   readonly side: 'BUY' | 'SELL'
   readonly orderType: 'MKT' | 'LMT'
   readonly timeInForce: TimeInForce
-  /** Multi-leg orders. */
+  /** In spreads. */
   readonly quantity: string
   readonly limitPrice: string | null
 }

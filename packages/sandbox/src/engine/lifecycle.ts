@@ -211,7 +211,7 @@ function replacement(old: Order, command: ReplaceCommand, now: Micros): Figures 
 
 function replacedMultiLeg(old: Order, legs: readonly Leg[], command: ReplaceCommand, now: Micros): Figures | Refusal {
   if (command.notional !== null)
-    return { code: 'bad_notional', message: 'A multi-leg order is ordered by multi-leg orders, not by a notional amount.' }
+    return { code: 'bad_notional', message: 'A multi-leg order takes a quantity of spreads, not a notional amount.' }
   if (command.stopPrice !== null) return { code: 'bad_price', message: 'A multi-leg order takes no stop price.' }
   const ticket = {
     orderType: old.limit === null ? ('MKT' as const) : ('LMT' as const),

@@ -1,7 +1,7 @@
 /**
- * Multi-leg orders: option legs that fill together. A multi-leg order trades with the displayed market of its legs only, in whole multi-leg orders, each leg at the price
- * of a displayed level; a level that shows less than a multi-leg order needs of it is passed over. Multi-leg orders that rest are served when the quote of any
- * leg changes, after that book's single orders, first come first served.
+ * Multi-leg orders: option legs that fill together. A multi-leg order trades with the displayed market of its legs only, in whole spreads, each leg at
+ * the price of a displayed level; a level that shows less than one spread needs of it is passed over. Resting multi-leg orders are served
+ * when the quote of any leg changes, after that book's single orders, first come first served.
  */
 import type { CommandContext } from './command-context.ts'
 import { close, end } from './execution.ts'
@@ -13,9 +13,9 @@ import type { FillView } from './types.ts'
 import { feeOf, floorTo, formatMoney, formatScaled, min, ONE, type Price, type Quantity, roundToCents } from './units.ts'
 
 interface Step {
-  /** Multi-leg orders. */
+  /** In spreads. */
   readonly quantity: Quantity
-  /** Of one multi-leg order: paid for a purchase, received for a sale. */
+  /** Of one spread: paid for a purchase, received for a sale. */
   readonly net: Price
   /** The level each leg takes from, in the legs' order. */
   readonly levels: readonly ExternalLevel[]
@@ -26,7 +26,7 @@ export function workMultiLeg(context: CommandContext, order: Order): void {
   const { timeInForce, legs } = order
   const steps = mayTradeMultiLeg(order) ? plan(order) : []
   if (timeInForce === 'FOK' && steps.reduce((sum, step) => sum + step.quantity, 0n) < leaves(order)) {
-    end(context, order, 'canceled', 'not_fillable', 'All multi-leg orders could not be filled at once, so none was.')
+    end(context, order, 'canceled', 'not_fillable', 'The whole quantity could not be filled at once, so none of it was.')
     return
   }
   for (const step of steps) fillMultiLeg(context, order, step)

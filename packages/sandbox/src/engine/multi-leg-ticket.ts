@@ -75,10 +75,10 @@ function checkFigures(
     return refusal('unsupported_time_in_force', `A multi-leg order is ${TIME_IN_FORCE.join(', ')}; ${timeInForce} does not apply.`)
   const { quantity, limit } = figures
   if (quantity === null || quantity <= 0n || quantity > QUANTITY_MAX || quantity % ONE !== 0n)
-    return refusal('bad_quantity', `A quantity of multi-leg orders is a whole number from 1 to ${formatScaled(QUANTITY_MAX)}.`)
-  if (orderType === 'MKT') return limitPrice === null ? null : refusal('bad_price', 'A MKT multi-leg order takes no limit price.')
+    return refusal('bad_quantity', `The quantity of a multi-leg order is a whole number from 1 to ${formatScaled(QUANTITY_MAX)}.`)
+  if (orderType === 'MKT') return limitPrice === null ? null : refusal('bad_price', 'A multi-leg MKT order takes no limit price.')
   if (limit === null)
-    return refusal('bad_price', 'A LMT multi-leg order needs a net price: a plain decimal of either sign with at most nine places.')
+    return refusal('bad_price', 'A multi-leg LMT order needs a net price: a plain decimal of either sign with at most nine places.')
   const tick = legs.map(({ book }) => finestTick(book)).reduce(min)
   return limit % tick === 0n
     ? null
@@ -96,12 +96,9 @@ function checkMarkets(account: Account, legs: readonly Leg[], { orderType, timeI
         return refusal('market_closed', `${timeInForce} orders are taken while the market is open; it is in phase ${book.market.phase}.`)
       if (book.halted) return refusal('halted', `${book.symbol} is halted; ${timeInForce} orders cannot wait for its trading to resume.`)
     }
-    // Without margin the legs that are bought are held at their quotes; see setPackageNeeds.
+    // Without margin the legs that are bought are held at their quotes; see setMultiLegNeeds.
     if ((orderType === 'MKT' || (buy && account.accountType !== 'margin')) && collarOf(book, buy) === null)
-      return refusal(
-        'no_price',
-        `${book.symbol} has no price yet; wait for one${orderType === 'MKT' ? ', or send a limit multi-leg order' : ''}.`
-      )
+      return refusal('no_price', `${book.symbol} has no price yet; wait for one${orderType === 'MKT' ? ', or send a limit order' : ''}.`)
   }
   return null
 }

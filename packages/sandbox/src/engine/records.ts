@@ -52,7 +52,7 @@ export interface OrderView {
   /** Of `fills`, rounded half up to nine places; null while there are none. */
   readonly averagePrice: string | null
   readonly fees: string
-  /** Of a multi-leg order: whole multi-leg orders at their net price. */
+  /** Of a multi-leg order: whole spreads at their net price. */
   readonly fills: readonly FillView[]
   /** The legs of a multi-leg order; null for every other order. */
   readonly legs: readonly LegView[] | null

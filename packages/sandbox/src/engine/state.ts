@@ -203,7 +203,7 @@ export interface Leg {
   readonly book: OrderBook
   readonly side: Side
   readonly buy: boolean
-  /** Contracts per unit. */
+  /** Contracts per spread. */
   readonly ratio: bigint
   traded: Money
   fees: Money
@@ -220,7 +220,7 @@ export interface Order {
   readonly book: OrderBook
   readonly side: Side
   readonly buy: boolean
-  /** Of a multi-leg order, which then counts multi-leg orders and has a net price as its limit; else null. */
+  /** Of a multi-leg order, which then counts spreads and has a net price as its limit; else null. */
   readonly legs: readonly Leg[] | null
   readonly orderType: OrderType
   readonly timeInForce: TimeInForce

@@ -5,7 +5,7 @@ import type { FillView } from '../../engine/types.ts'
 
 const PLACES = 9
 
-/** @throws Malformed for a text that is no plain decimal, which the state do not have */
+/** @throws Malformed for a text that is no plain decimal, which the state does not have */
 export function decimal(text: string): Decimal {
   return parseDecimal(text, 'a figure of the state')
 }
