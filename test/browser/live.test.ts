@@ -208,7 +208,7 @@ describe('the live page', () => {
     const bars = await barsOn(page)
     cut()
     await shows(page, '#notice-title', 'The connection is lost (4008: slow consumer)')
-    assert.match(await textOf(page, '#notice-text'), /too much waited to be read/)
+    assert.match(await textOf(page, '#notice-text'), /too many unread messages/)
     await shows(page, '#state', 'Live · SANDBOX')
     const price = await textOf(page, '#quote-last')
     await until(async () => (await textOf(page, '#quote-last')) !== price, 'the price moves again', PATIENCE_MS)

@@ -4,12 +4,12 @@ import { RateLimiter } from '../auth/rate-limit.ts'
 import type { HttpOptions } from './options.ts'
 
 const SLOW_MS = 1_000
-/** Log lines of requests that were refused before authentication: a flood of those must not flood the log. */
+/** Rate of log lines for refused requests, so that a flood of such requests does not flood the log. */
 const REFUSED = { perSecond: 20, burst: 500 }
-/** Statuses of such refusals; a caller that has not proved credentials is counted as refused whatever the status, except for our own faults. */
+/** Statuses that count as refused. Without valid credentials every status from 400 counts, except 500. */
 const REFUSED_STATUS: ReadonlySet<number> = new Set([401, 404, 405, 429, 431])
 
-/** Makes the recorder of answered requests: a line in the log and a call to the metrics. Patterns only, never addresses or headers. */
+/** Returns the hook that records each response in the log and the metrics. It records route patterns, never URLs or headers. */
 export function accessRecorder(
   log: Log,
   { accessLog, observe }: Pick<HttpOptions, 'accessLog' | 'observe'>,

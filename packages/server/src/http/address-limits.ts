@@ -3,18 +3,17 @@ import type { Clock } from '@trunkline/core/ports/clock'
 import { OriginLimiter } from '../auth/origin-limiter.ts'
 import type { HttpLimits } from './options.ts'
 
-const TOO_MANY = 'Too many requests from this address. Wait as long as the retry-after header says, then go slower.'
+const TOO_MANY = 'Too many requests from this address. Wait for the time in the retry-after header, then send fewer.'
 
-/** What is asked of a request here. */
 interface Requester {
   readonly ip: string
   readonly routeOptions: { readonly config?: { readonly limit?: 'probe' | 'page' | 'credentials' } }
 }
 
 /**
- * Bounds what one address, and one network, may ask for without credentials, before anything is looked up or made. Health checks are counted
- * apart, so that a flood of pages by the same way in does not make the service look dead. Endpoints with credentials count their own failures;
- * only what is refused before it gets there is counted here.
+ * Limits requests without credentials, per address and per network, before any work is done for them. Health checks have a separate limit, so
+ * that a flood of page requests through the same proxy does not make the service look dead. Endpoints with credentials count their own failures;
+ * of their requests, only those refused before they reach the endpoint count here.
  */
 export class AddressLimits {
   readonly #clock: Clock
@@ -25,7 +24,7 @@ export class AddressLimits {
     this.#limiters = { page: new OriginLimiter(page), probe: new OriginLimiter(probe) }
   }
 
-  /** What to answer instead, when the address has sent too many requests. `isRefused`: the request leads nowhere, wherever it was meant to go. */
+  /** The error to return if the address has sent too many requests, else null. `isRefused`: the request will be refused at any endpoint. */
   refusal({ ip, routeOptions }: Requester, isRefused = false): ServiceError | null {
     const limit = routeOptions.config?.limit ?? 'page'
     if (limit === 'credentials' && !isRefused) return null

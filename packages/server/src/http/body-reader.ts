@@ -6,13 +6,13 @@ import { Compile } from 'typebox/compile'
 
 const DETAILS_MAX = 20
 
-/** A schema made ready: checks a body, and when it does not fit says which fields and why. */
+/** Validates a body against a compiled schema. */
 export interface BodyReader<T> {
-  /** @throws ServiceError field_invalid naming every field that does not fit, or body_malformed when there is no body. */
+  /** @throws ServiceError field_invalid naming each invalid field (20 at most), or body_malformed if there is no body. */
   read(body: unknown): T
 }
 
-/** Compiles the schema once. Nothing is coerced, defaulted or removed: what fits is returned as it came. */
+/** Compiles the schema once. A valid body is returned unchanged: no coercion, no defaults, no removed fields. */
 export function bodyReader<T>(schema: TSchema): BodyReader<T> {
   const validator = Compile(schema)
   const fits = (body: unknown): body is T => validator.Check(body)
@@ -36,7 +36,7 @@ interface SchemaError {
 
 function refusal(schema: TSchema, errors: readonly SchemaError[], body: unknown): ServiceError {
   const details = errors.flatMap(error => detailsOf(schema, error, body)).slice(0, DETAILS_MAX)
-  const first = details[0] ?? { path: '', message: 'does not have the form of this request' }
+  const first = details[0] ?? { path: '', message: 'is not valid for this request' }
   const more = details.length > 1 ? ` ${details.length - 1} more in details.` : ''
   return new ServiceError('field_invalid', `${first.path === '' ? 'The body' : first.path} ${first.message}.${more}`, { details })
 }
@@ -45,7 +45,7 @@ function detailsOf(schema: TSchema, error: SchemaError, body: unknown): readonly
   const path = pathOf(error.instancePath)
   switch (error.keyword) {
     case 'boolean':
-      // The `false` of additionalProperties; reported by the error of that keyword, which has all the names.
+      // This is the `false` of additionalProperties. The error of that keyword reports it, with all the names.
       return []
     case 'required':
       return names(error.params, 'requiredProperties').map(name => ({ path: joined(path, name), message: 'is required' }))
@@ -63,7 +63,7 @@ function detailsOf(schema: TSchema, error: SchemaError, body: unknown): readonly
   }
 }
 
-/** What a schema expects, in words: `x-expected` where the schema has it, else its list of values. */
+/** What a schema expects, as text: `x-expected` if the schema has it, else its list of values. */
 function expected(schema: unknown): string | undefined {
   if (typeof schema !== 'object' || schema === null) return undefined
   if ('x-expected' in schema && typeof schema['x-expected'] === 'string') return schema['x-expected']
@@ -74,12 +74,12 @@ function expected(schema: unknown): string | undefined {
 
 function found(body: unknown, pointer: string): string {
   const value = at(body, pointer)
-  // A whole list or object is noise; its kind is what matters.
+  // The contents of a list or object would be noise in a message.
   if (Array.isArray(value)) return `a list of ${value.length}`
   return typeof value === 'object' && value !== null ? 'an object' : shown(value)
 }
 
-/** The value at a JSON pointer, with or without a leading `#`; undefined when there is none. */
+/** The value at a JSON pointer, with or without a leading `#`; undefined if absent. */
 function at(value: unknown, pointer: string): unknown {
   let current = value
   for (const step of stepsOf(pointer)) {

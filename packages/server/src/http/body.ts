@@ -9,7 +9,7 @@ export const BODY_BYTES_MAX = 256 * 1024
 export const DEPTH_MAX = JSON_DEPTH_MAX
 
 /**
- * Reads a JSON body strictly: UTF-8, no key twice in one object, no `__proto__`, no NUL or lone surrogate in any text, at most
+ * Parses a JSON body strictly: valid UTF-8, no duplicate key in an object, no `__proto__`, no NUL or lone surrogate in any string, at most
  * {@link DEPTH_MAX} levels. An empty body is `undefined`.
  * @throws ServiceError body_malformed or field_invalid.
  */
@@ -19,7 +19,7 @@ export function readJson(bytes: Buffer): unknown {
   const text = bytes.toString('utf8')
   const value = parsed(text)
   checkStructure(text)
-  // Only an escape can bring in what JSON text itself cannot hold.
+  // NUL and lone surrogates cannot stand in valid UTF-8 JSON text; only an escape can produce them.
   if (text.includes('\\u')) checkTexts(value, '')
   return value
 }
@@ -35,8 +35,8 @@ function parsed(text: string): unknown {
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 
-// One pass over text that JSON.parse took, so nothing here can meet a syntax error. JSON.parse itself keeps the last of two equal keys
-// silently, which lets two readers of one body see two different orders.
+// One pass over text that JSON.parse has accepted, so there are no syntax errors. JSON.parse silently keeps the last of two duplicate keys.
+// Another parser may keep the first, and read a different order from the same body.
 function checkStructure(text: string): void {
   const keys: (Set<string> | null)[] = []
   for (let at = 0; at < text.length; at++) {
@@ -78,7 +78,7 @@ function isKey(text: string, end: number): boolean {
 
 function checkKey(known: Set<string> | null | undefined, quoted: string): void {
   const key: string = quoted.includes('\\') ? JSON.parse(quoted) : quoted.slice(1, -1)
-  if (key === '__proto__') throw invalid(key, 'is not a field of any request')
+  if (key === '__proto__') throw invalid(key, 'is never a valid field')
   if (known?.has(key)) throw invalid(key.slice(0, 64), `is given twice: ${shown(key)} must appear once`)
   known?.add(key)
 }

@@ -10,15 +10,15 @@ import { StalledReaders } from './stalled-readers.ts'
 export interface ConnectionLimits {
   /** TCP connections of the process, WebSockets included. */
   readonly total: number
-  /** Connections that have not proved credentials with a whole request, of one IPv4 address or IPv6 /64. */
+  /** Connections from one IPv4 address or IPv6 /64 on which no complete request has had valid credentials yet. */
   readonly unprovenPerAddress: number
-  /** The same of one IPv4 /24 or IPv6 /48. */
+  /** The same for one IPv4 /24 or IPv6 /48. */
   readonly unprovenPerNetwork: number
-  /** How long a reader may take nothing of what waits for it. */
+  /** How long a client may read nothing while response bytes wait for it. */
   readonly stalledMs: number
 }
 
-/** A client may open hundreds at once before its first request is read, so these are far above what one needs, and far below the total. */
+/** A client may open hundreds of connections before its first request is read. The limits are far above that and far below the total. */
 export const CONNECTION_LIMITS: ConnectionLimits = {
   total: 15_000,
   unprovenPerAddress: 2_048,
@@ -29,39 +29,43 @@ export const CONNECTION_LIMITS: ConnectionLimits = {
 /** Connections that have been silent for this long are evicted first. */
 const GRACE_MS = 5_000
 const SWEEP_MS = 1_000
-/** Sockets that were closed and are still counted by the server until the end of the turn of the event loop. */
+/** Allowance for closed sockets, which the server still counts until the end of the turn of the event loop. */
 const CLOSING_MAX = 1_000
 
 interface Connection {
   readonly socket: Socket
   readonly origin: Origin | null
-  /** Since when it has been silent. */
+  /** Monotonic milliseconds. */
   silentSince: number
   hasRequested: boolean
-  /** The request whose body has not come whole; null between requests. */
+  /** The request whose body is incomplete; null between requests. */
   incoming: IncomingMessage | null
-  /** Requests that are not answered: several where they are pipelined. */
+  /** Several if requests are pipelined. */
   readonly unanswered: Set<IncomingMessage>
   isProven: boolean
   isWebSocket: boolean
 }
 
 /**
- * The server's TCP connections. One on which a complete request waits for its response is never evicted; every other may be, in this order: those
- * silent for longer than their grace, those kept alive (the longest idle of the most crowded address, unproven ones first), and those silent
- * for a moment only. Silent is a connection without a request, or with one whose body is still to come. Until a whole request has proved
- * credentials, a connection counts for its address and network; at their bounds the same order holds among their own, but none is evicted within
- * the grace: then the new connection is refused with retry-after. What waits for a reader that takes nothing ends with its connection.
+ * Limits the server's TCP connections. At the total, a new connection evicts an old one, in this order:
+ * 1. connections silent for longer than the grace period;
+ * 2. idle keep-alive connections, those without valid credentials first: the longest idle of the address that has most of them;
+ * 3. connections silent for a shorter time.
+ *
+ * A connection is silent if it has sent no request, or one whose body is incomplete. A connection on which a complete request waits for its
+ * response is never evicted. A connection counts for its address and network until a complete request on it has had valid credentials. At
+ * those limits the same order applies among the connections counted there, without step 3. If none can be evicted, the new connection is refused
+ * with retry-after. A client that does not read its responses loses its connection.
  */
 export class ConnectionGate {
   readonly #limits: ConnectionLimits
   readonly #clock: Clock
-  /** Whether connections from there are of many clients, as a proxy's are. */
+  /** Whether an address stands for many clients, as a trusted proxy's does. */
   readonly #isShared: (ip: string) => boolean
   readonly #connections = new Map<Socket, Connection>()
   readonly #unproven = new ByOrigin<Connection>()
   readonly #silent = new ByOrigin<Connection>()
-  /** Kept alive after an answer, longest first, by whether they proved credentials. */
+  /** Idle keep-alive connections, longest idle first, with and without valid credentials. */
   readonly #idle = { unproven: new ByOrigin<Connection>(), proven: new ByOrigin<Connection>() }
   readonly #readers: StalledReaders
   readonly #stopping = new AbortController()
@@ -92,7 +96,7 @@ export class ConnectionGate {
     server.once('listening', () => void this.#sweep())
   }
 
-  /** The request's credentials are good. Its connection counts for its address no more, once the request has come whole. */
+  /** Records that the request's credentials are valid. Once the request is complete, its connection no longer counts for its address. */
   proved(request: IncomingMessage): void {
     const connection = this.#connections.get(request.socket)
     if (connection === undefined || connection.isProven) return
@@ -120,7 +124,7 @@ export class ConnectionGate {
     socket.once('close', () => this.#forget(connection))
   }
 
-  /** False when no connection can be evicted, because all are busy or within their grace. */
+  /** False if no connection can be evicted, because all are busy or within the grace period. */
   #admit(origin: Origin | null): boolean {
     const { total, unprovenPerAddress, unprovenPerNetwork } = this.#limits
     const bounds = [
@@ -151,10 +155,10 @@ export class ConnectionGate {
     )
   }
 
-  /** The first of them, if it has been silent for long. */
+  /** The connection that has been silent longest, if that is longer than the grace period. */
   #pastGrace(silent: Iterable<Connection>): Connection | null {
     for (const connection of silent) {
-      // Its body may have arrived since without having been read yet.
+      // The body may have arrived completely without its `end` having been emitted yet.
       if (connection.incoming?.complete === true) this.#reclassify(connection)
       else return this.#clock.monotonicMs() - connection.silentSince >= GRACE_MS ? connection : null
     }
@@ -210,7 +214,7 @@ export class ConnectionGate {
     pool?.add(connection, connection.isProven && pool === this.#silent ? null : connection.origin)
   }
 
-  /** Null: it is busy. */
+  /** Null if it is busy. */
   #poolOf({ incoming, unanswered, hasRequested, isProven, isWebSocket }: Connection): ByOrigin<Connection> | null {
     const partial = incoming !== null && unanswered.has(incoming) ? 1 : 0
     if (isWebSocket || unanswered.size > partial) return null
@@ -246,10 +250,10 @@ function hasBody({ headers }: IncomingMessage): boolean {
 
 const FULL: Problem = {
   ...{ status: HTTP_STATUS.rate_limited, code: 'rate_limited', details: [], retryAfterSeconds: 1, unexpected: false },
-  message: 'There are too many connections just now, of this address or in all. Wait as long as the retry-after header says.'
+  message: 'There are too many connections, from this address or in total. Wait for the time in the retry-after header, then try again.'
 }
 
-/** Closes in the same turn of the event loop: nothing the client sends is read, so nothing of it is done. */
+/** Closes in the same turn of the event loop, so that nothing the client sent is read or executed. */
 function refuse(socket: Socket): void {
   socket.on('error', () => undefined)
   socket.write(rawAnswer(FULL, randomUUID()), () => socket.destroy())

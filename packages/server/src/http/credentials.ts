@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** The credential headers of a request, as they were sent; absent ones are undefined. Repeated ones have been refused before. */
+/** The credential headers of a request; absent ones are undefined. Repeated headers were refused earlier. */
 export interface Credentials {
   readonly clientId: string | undefined
   readonly clientSecret: string | undefined
@@ -16,7 +16,7 @@ export function credentialsOf(headers: IncomingHttpHeaders): Credentials {
   return { clientId, clientSecret, userId: decoded(userId), userSecret }
 }
 
-/** The names of those headers that a request of this kind needs and has not. */
+/** The names of the credential headers that the request lacks. */
 export function missingCredentials(headers: IncomingHttpHeaders, kind: 'platform' | 'user'): readonly string[] {
   return (kind === 'user' ? USER_HEADERS : PLATFORM_HEADERS).filter(name => (headers[name] ?? '') === '')
 }
@@ -27,7 +27,7 @@ function textOf(value: string | readonly string[] | undefined): string | undefin
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-// Node gives header bytes as Latin-1. A caller that sends `user-id: Zoë` mostly sends UTF-8; what is not valid UTF-8 was meant as Latin-1.
+// Node decodes header bytes as Latin-1. Most clients send `user-id: Zoë` as UTF-8; bytes that are not valid UTF-8 are taken as Latin-1.
 function decoded(value: string | undefined): string | undefined {
   if (value === undefined || /^[\0-\x7f]*$/.test(value)) return value
   try {

@@ -10,7 +10,7 @@ const LENGTH_MAX = 2_048
 
 type Edge = NonNullable<PageRequest['edge']>
 
-/** The page envelope of the contract. */
+/** The envelope of a paged list, as in the API. */
 export interface PageEnvelope<Row> {
   readonly data: Row[]
   readonly next_cursor: string | null
@@ -24,16 +24,13 @@ export interface PageParameters {
   readonly prev_cursor: string | undefined
 }
 
-/**
- * What a cursor is good for: one route, one owner, one set of filters and one sort. Anything that makes a different list makes a different
- * scope, and a cursor opens in its own scope only.
- */
+/** Route, owner, filters and sort: everything that makes a different list. A cursor is valid only in the scope that it was made for. */
 export type CursorScope = readonly unknown[]
 
 const HEAD = Buffer.from('{"data":[')
 const COMMA = Buffer.from(',')
 
-/** Makes and opens opaque cursors. They hold the edge row's keys and a MAC over these and the scope; the service keeps nothing. */
+/** Seals and opens opaque cursors. A cursor holds the sort keys of the edge row, and a MAC over these keys and the scope. Nothing is stored. */
 export class Cursors {
   readonly #hasher: Pick<Hasher, 'derive'>
   readonly #rendered = new WeakMap<object, Rendered>()
@@ -42,18 +39,18 @@ export class Cursors {
     this.#hasher = hasher
   }
 
-  /** @throws ServiceError query_invalid when both cursors are given, or one that was altered or belongs elsewhere. */
+  /** @throws ServiceError query_invalid if both cursors are given, or if a cursor was altered or belongs to another scope. */
   request(requested: PageParameters, scope: CursorScope, limitDefault: number, descending: boolean): PageRequest {
     const { limit = limitDefault, next_cursor: next, prev_cursor: prev } = requested
     if (next !== undefined && prev !== undefined) {
-      throw invalid('next_cursor', 'and prev_cursor exclude each other; send the one of the direction you want')
+      throw invalid('next_cursor', 'and prev_cursor exclude each other; send only one of them')
     }
     if (next !== undefined) return { limit, descending, edge: this.#open('next_cursor', 'after', next, scope) }
     if (prev !== undefined) return { limit, descending, edge: this.#open('prev_cursor', 'before', prev, scope) }
     return { limit, descending, edge: null }
   }
 
-  /** Of a list that is read from its beginning on: the page after `cursor`. @throws ServiceError query_invalid */
+  /** For a list that is read in one direction: the page after `cursor`. @throws ServiceError query_invalid */
   forward(
     requested: { readonly limit: number | undefined; readonly cursor: string | undefined },
     scope: CursorScope,
@@ -75,7 +72,7 @@ export class Cursors {
     }
   }
 
-  /** The same as JSON, of rows that are JSON already. A page that is given again (as the same object, in the same scope) is not joined again. */
+  /** The envelope as JSON bytes, for rows that are JSON bytes already. Cached by the identity of `page`, which belongs to one scope. */
   rendered<T>(page: Page<T>, scope: CursorScope, bytesOf: (row: T) => Uint8Array): Rendered {
     const known = this.#rendered.get(page)
     if (known !== undefined) return known
@@ -87,7 +84,7 @@ export class Cursors {
     return rendered
   }
 
-  // One buffer, one flat text: a text glued together makes the JSON writer leave its fast path for the whole page, four times slower.
+  // One buffer, so that the cursor is a flat string: a concatenated one takes JSON.stringify off its fast path, which is four times slower.
   #seal(side: Edge['side'], key: readonly string[], scope: CursorScope): string {
     const payload = JSON.stringify(key)
     return Buffer.concat([this.#mac(side, payload, scope), Buffer.from(payload)]).toString('base64url')
@@ -95,12 +92,12 @@ export class Cursors {
 
   #open(name: string, side: Edge['side'], cursor: string, scope: CursorScope): Edge {
     const bytes = Buffer.from(cursor, 'base64url')
-    // Written back and compared, because the decoder forgives characters that are not part of the text.
+    // Encoded again and compared, because the base64url decoder ignores invalid characters.
     if (bytes.length > MAC_BYTES && cursor.length <= LENGTH_MAX && bytes.toString('base64url') === cursor) {
       const payload = bytes.subarray(MAC_BYTES).toString('utf8')
       if (timingSafeEqual(bytes.subarray(0, MAC_BYTES), this.#mac(side, payload, scope))) return { side, key: JSON.parse(payload) }
     }
-    throw invalid(name, 'is not a cursor of this list with these filters and this sort; start again without it')
+    throw invalid(name, 'is not a cursor of this list with these filters and this sort; start again without a cursor')
   }
 
   #mac(side: Edge['side'], payload: string, scope: CursorScope): Buffer {

@@ -11,7 +11,7 @@ import type { StatusOverrides } from './problems.ts'
 import type { QueryTexts } from './query-text.ts'
 import type { Rendered } from './rendered.ts'
 
-/** What handlers have at hand besides the request. */
+/** What every handler receives besides the request. */
 export interface Service {
   readonly deps: AppDeps
   readonly cursors: Cursors
@@ -24,7 +24,7 @@ export interface EndpointDoc {
   readonly tag: 'Users' | 'Connections' | 'Accounts' | 'Orders' | 'Events' | 'Brokers' | 'Market data'
   readonly summary: string
   readonly description?: string
-  /** Failures of its own, beyond those every endpoint of its shape has. */
+  /** Error codes specific to this endpoint, beyond those that follow from its method, parameters and body. */
   readonly failures?: readonly ErrorCode[]
 }
 
@@ -32,25 +32,25 @@ interface Shape extends EndpointDoc {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   /** With `:name` for parameters. Served at the root and under `/v1`. */
   readonly path: string
-  /** What a key must be allowed for it. */
+  /** The scope that a key needs. */
   readonly scope: Scope
   readonly statusOverrides?: StatusOverrides
-  /** A GET that makes something: there is no HEAD of it. */
+  /** A GET that creates something, and so has no HEAD. */
   readonly makes?: true
 }
 
 interface Success {
   readonly status: 200 | 201
   readonly description: string
-  /** Headers of its own, beyond those that every answer has. */
+  /** Additional headers, beyond those that every response has. */
   readonly headers?: Readonly<Record<string, { readonly description: string; readonly schema: TSchema }>>
 }
 
-/** An endpoint as written. */
+/** An endpoint as its module defines it. */
 interface Definition<Caller, P extends Params, Q extends Params, B extends TSchema, R extends TSchema> extends Shape {
   readonly params?: P
   readonly query?: Q
-  /** Left out: the endpoint takes no body, or an empty object. */
+  /** If absent, the endpoint takes no body or an empty object. */
   readonly body?: B
   /** An example of the body, for the reference. */
   readonly bodyExample?: Static<B>
@@ -58,7 +58,7 @@ interface Definition<Caller, P extends Params, Q extends Params, B extends TSche
   handle(call: Call<Caller, P, Q, B>, service: Service): Promise<Static<R> | Rendered | WithHeaders<Static<R> | Rendered>>
 }
 
-/** One request, read and proved. */
+/** One authenticated request with parsed parameters. */
 export interface Call<Caller, P extends Params, Q extends Params, B extends TSchema> {
   readonly caller: Caller
   readonly path: PathValues<P>
@@ -66,10 +66,10 @@ export interface Call<Caller, P extends Params, Q extends Params, B extends TSch
   readonly body: Static<B>
 }
 
-/** What is left to do once path and query are read: read the body and act. */
+/** The remaining work once path and query are parsed: reads the body and runs the handler. */
 export type Prepared<Caller> = (caller: Caller, body: unknown, service: Service) => Promise<unknown>
 
-/** An endpoint as served: the types of its parts are closed over, the parts themselves are there for the reference. */
+/** An endpoint as it is served. `prepare` hides the types of parameters and body; the schemas stay visible for the reference. */
 interface Served<Caller> extends Shape {
   readonly params: Params
   readonly query: Params
@@ -84,14 +84,14 @@ export type PlatformEndpoint = Served<PlatformCaller> & { readonly auth: 'platfo
 export type UserEndpoint = Served<UserCaller> & { readonly auth: 'user' }
 export type Endpoint = PlatformEndpoint | UserEndpoint
 
-/** An endpoint that a platform calls for itself. */
+/** An endpoint that needs platform credentials only. */
 export function platformEndpoint<P extends Params, Q extends Params, B extends TSchema, R extends TSchema>(
   definition: Definition<PlatformCaller, P, Q, B, R>
 ): PlatformEndpoint {
   return { ...served(definition), auth: 'platform' }
 }
 
-/** An endpoint that a platform calls for one of its users. */
+/** An endpoint that needs platform and user credentials. */
 export function userEndpoint<P extends Params, Q extends Params, B extends TSchema, R extends TSchema>(
   definition: Definition<UserCaller, P, Q, B, R>
 ): UserEndpoint {
@@ -120,5 +120,5 @@ function served<Caller, P extends Params, Q extends Params, B extends TSchema, R
   }
 }
 
-// Clients like to send `{}` with a POST that needs nothing; fields would be a mistake worth reporting.
+// Many clients send `{}` with a POST that takes no body. Fields in it are reported as an error.
 const NOTHING: TSchema = { type: 'object', properties: {}, additionalProperties: false }

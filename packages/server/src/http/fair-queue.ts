@@ -1,24 +1,24 @@
 import { ServiceError } from '@trunkline/core/domain/errors'
 import type { Clock } from '@trunkline/core/ports/clock'
 
-/** How many requests may run at once, and how many may wait. */
+/** How many requests may run at the same time, and how many may wait. */
 export interface Capacity {
   readonly working: number
   readonly waiting: number
 }
 
 export interface FairLimits {
-  /** Of all platforms together. */
+  /** Over all platforms. */
   readonly working: number
   readonly platform: Capacity
   readonly user: Capacity
-  /** Requests of a platform for itself, not for a user. */
+  /** Requests with platform credentials only. */
   readonly own: Capacity
-  /** How long a request waits at most. */
+  /** The longest that a request waits. */
   readonly waitMs: number
 }
 
-/** Who made the request; `userKey` null: the platform itself. */
+/** The caller. `userKey` is null for a request with platform credentials only. */
 export interface Requester {
   readonly platformId: string
   readonly userKey: string | null
@@ -29,7 +29,7 @@ interface RequestQueue {
   readonly key: string
   readonly capacity: Capacity
   working: number
-  /** In order of arrival; each is called to start its request. */
+  /** In order of arrival. Calling one starts its request. */
   readonly waiting: Set<() => void>
 }
 
@@ -43,12 +43,12 @@ interface PlatformQueues {
 }
 
 const OWN = 'platform'
-const TOO_MUCH = 'Too many requests of this user, or platform, are under way. Wait as long as the retry-after header says.'
+const TOO_MUCH = 'Too many requests of this user or platform are in progress. Wait for the time in the retry-after header, then try again.'
 
 /**
- * Runs requests concurrently, up to limits per user, per platform and in total; more wait in short queues, which are served round-robin: first
- * among platforms, then among a platform's users. So a flood fills its own user's queue and is refused from then on, and other callers
- * are next. Everything is bounded: what finds its queue full, or waits too long, is refused, and nothing of it has been done.
+ * Runs requests concurrently, up to limits per user, per platform and in total. Further requests wait in short queues, which are served
+ * round-robin, first among platforms, then among a platform's users. A user's flood fills that user's queue only, and other callers keep
+ * their share. A request that finds its queue full, or waits too long, is refused before any work is done for it.
  */
 export class FairQueue {
   readonly #clock: Clock
@@ -63,7 +63,7 @@ export class FairQueue {
     this.#limits = limits
   }
 
-  /** To be called before the body is read. @throws ServiceError rate_limited when there is no capacity. */
+  /** Call before the body is read. @throws ServiceError rate_limited if there is no capacity. */
   requireCapacity({ platformId, userKey }: Requester): void {
     const platform = this.#platforms.get(platformId)
     const queue = platform?.queues.get(userKey ?? OWN)
@@ -73,7 +73,7 @@ export class FairQueue {
     if (queue !== undefined && queue.waiting.size >= queue.capacity.waiting) throw refusal()
   }
 
-  /** Runs `work` when there is capacity, and returns its result. @throws ServiceError rate_limited when the wait would be too long; what `work` throws. */
+  /** Runs `work` once there is capacity, and returns its result. @throws ServiceError rate_limited if the wait is too long; what `work` throws. */
   async run<T>(requester: Requester, work: () => Promise<T>): Promise<T> {
     const queue = this.#queueOf(requester)
     if (this.#mayWork(queue)) this.#begin(queue)
@@ -152,7 +152,7 @@ export class FairQueue {
     }
   }
 
-  /** Adds the queue and its platform to those that could start a request, or removes them; those already there keep their position. */
+  /** Adds the queue and its platform to those that could start a request, or removes them. Entries already present keep their position. */
   #updateReady(queue: RequestQueue): void {
     const { platform } = queue
     if (queue.waiting.size > 0 && queue.working < queue.capacity.working) platform.ready.add(queue)

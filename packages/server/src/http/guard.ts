@@ -11,7 +11,7 @@ import { SharedRate } from '../auth/shared-rate.ts'
 import { credentialsOf, missingCredentials } from './credentials.ts'
 import type { HttpLimits } from './options.ts'
 
-/** Refusals of callers with valid credentials: another's resource, or a missing scope. */
+/** Codes that refuse a caller with valid credentials: the resource is another's, or a permission is missing. */
 const DENIED: ReadonlySet<ErrorCode> = new Set([
   'scope_missing',
   'entitlement_missing',
@@ -23,7 +23,7 @@ const DENIED: ReadonlySet<ErrorCode> = new Set([
 
 type GuardDeps = Pick<AppDeps, 'hasher' | 'lookup' | 'clock' | 'accessAudit'>
 
-/** Who may come in, and how often. Stands before everything else a request does. */
+/** Authenticates requests and limits their rate, before anything else is done for them. */
 export class Guard {
   readonly #deps: GuardDeps
   readonly #platforms: SharedRate
@@ -37,7 +37,7 @@ export class Guard {
     this.#attempts = new FailedAttempts(limits.failedAuthentication, () => deps.clock.monotonicMs())
   }
 
-  /** Secrets that are issued while the service runs are known from then on. */
+  /** Subscribes to secrets that are issued while the service runs. */
   listenTo(bus: Pick<AppDeps['bus'], 'subscribe'>): void {
     this.#attempts.listenTo(bus)
   }
@@ -67,7 +67,7 @@ export class Guard {
     }
   }
 
-  /** Whose key it is. What it may ask for is counted from here on, so that it pays for look-ups of users that fail, too. */
+  /** Authenticates the platform. The request counts against its rate limit from here on, so failed look-ups of users count too. */
   async #platform(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -87,7 +87,7 @@ export class Guard {
     return { caller, left }
   }
 
-  /** The emptier bucket is the one that a client needs to know. */
+  /** Returns the allowance that is closer to its limit, for the rate limit headers. */
   #takeOfUser(userKey: string, { platformId, keyId }: PlatformKey, ofPlatform: Allowance): Allowance {
     const now = this.#deps.clock.monotonicMs()
     const ofUser = this.#users.take(userKey, now)
@@ -96,7 +96,7 @@ export class Guard {
     return ofUser.retryAfterSeconds !== null || ofUser.remaining <= ofPlatform.remaining ? ofUser : ofPlatform
   }
 
-  /** Records that an authenticated caller asked for what it may not have. */
+  /** Writes an audit entry when an authenticated caller is refused something that it has no access to. */
   denied(error: unknown, caller: PlatformCaller | UserCaller): void {
     if (!(error instanceof ServiceError) || !DENIED.has(error.code)) return
     const actor = 'user' in caller ? `user:${caller.user.userKey}` : `platform:${caller.platform.platformId}`
@@ -129,21 +129,21 @@ export class Guard {
     return error
   }
 
-  /** Which header is missing is no secret; which value is wrong is one. @throws ServiceError credentials_invalid, rate_limited. */
+  /** The error may say which header is missing, but never which value is wrong. @throws ServiceError credentials_invalid, rate_limited. */
   #requireHeaders({ headers, ip }: FastifyRequest, kind: 'platform' | 'user'): void {
     const missing = missingCredentials(headers, kind)
     if (missing.length === 0) return
     this.#attempts.failed({ of: 'key', address: ip, name: null, secretHash: '' })
-    const message = `The credentials are incomplete: the request has no header ${missing.join(', ')}.`
+    const message = `The credentials are incomplete. Missing headers: ${missing.join(', ')}.`
     throw new ServiceError('credentials_invalid', message, { details: missing.map(path => ({ path, message: 'is missing' })) })
   }
 }
 
 const FAILED = { action: 'access.failed', actor: 'anonymous', reason: 'credentials_invalid' } as const
 
-const TOO_MANY = 'Too many requests. Wait as long as the retry-after header says, then go slower.'
+const TOO_MANY = 'Too many requests. Wait for the time in the retry-after header, then send fewer.'
 
-/** Sets the rate limit headers. @throws ServiceError rate_limited when nothing is. */
+/** Sets the rate limit headers. @throws ServiceError rate_limited if nothing is left. */
 function setRateLimitHeaders(reply: FastifyReply, allowance: Allowance): void {
   show(reply, allowance)
   const { retryAfterSeconds } = allowance

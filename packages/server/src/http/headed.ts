@@ -1,4 +1,4 @@
-/** An answer with headers of its own. */
+/** A response body with additional headers. */
 export class WithHeaders<Body> {
   readonly body: Body
   readonly headers: Readonly<Record<string, string>>

@@ -1,25 +1,25 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyReply } from 'fastify'
 
-/** More header lines than any client needs; Node would drop the rest silently. */
+/** More header lines than any client needs. Node would silently drop the rest. */
 export const HEADER_LINES_MAX = 100
 
 const SANE_ID = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$/
 
-/** Makes ids for requests that bring none: chance once, then a count, because an id per request is too dear to be random each time. */
+/** Makes ids for requests without one: a random prefix and a counter, because a random id for each request costs too much. */
 export function requestIds(seed: string): () => string {
   const prefix = seed.slice(-12)
   let count = 0
   return () => `${prefix}-${(++count).toString(36)}`
 }
 
-/** The client's own request id where it is fit for headers and logs, else a new one. */
+/** The client's own request id if it is safe for headers and logs, else a new one. */
 export function requestIdOf(request: Pick<IncomingMessage, 'headers'>, makeId: () => string): string {
   const own = request.headers['x-request-id']
   return typeof own === 'string' && SANE_ID.test(own) ? own : makeId()
 }
 
-/** What every answer carries. A part with pages of its own overrides the policy with its own. */
+/** Sets the headers of every response. Modules that serve pages override the content security policy. */
 export function setBaseHeaders(reply: FastifyReply, requestId: string, isHttps: boolean): void {
   reply
     .header('x-request-id', requestId)

@@ -1,6 +1,6 @@
 import type { Server } from 'node:http'
 
-/** Requests that have come and are not answered yet. */
+/** Counts the requests that have no response yet. */
 export class InFlight {
   #count = 0
   #idle = Promise.withResolvers<void>()
@@ -17,7 +17,7 @@ export class InFlight {
     })
   }
 
-  /** Resolves when every request is answered, or abandoned by its client. */
+  /** Resolves when every request is answered or was aborted by its client. */
   idle(): Promise<void> {
     return this.#count === 0 ? Promise.resolve() : this.#idle.promise
   }

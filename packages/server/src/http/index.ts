@@ -1,4 +1,4 @@
-// The REST API over HTTP: everything a platform calls, and the reference that describes it.
+// The REST API over HTTP, and its documentation.
 
 import type { IncomingMessage } from 'node:http'
 import proxyAddress from '@fastify/proxy-addr'
@@ -23,12 +23,12 @@ import { serverOptions } from './server.ts'
 
 export { DEFAULT_LIMITS, DEFAULT_OPTIONS, type HttpLimits, type HttpOptions, type ObservedRequest } from './options.ts'
 
-/** While closing: how soon a socket that has become idle is closed. */
+/** During shutdown, idle sockets are closed this often. */
 const SWEEP_MS = 50
 
 /**
- * Builds the HTTP side of the service, not yet listening. Other parts (portal, health) may register their own routes before it listens;
- * they share its limits, request ids, base headers, error form and access log, and bring their own parsers for bodies that are not JSON.
+ * Builds the HTTP server, which does not listen yet. Other modules (portal, health) may register routes before it listens. These share the
+ * limits, request ids, base headers, error format and access log, and need their own parsers for bodies that are not JSON.
  */
 export function buildHttp(deps: AppDeps, options: HttpOptions): FastifyInstance {
   const app = Fastify(serverOptions(options, deps.log, requestIds(deps.ids.uuid())))
@@ -51,24 +51,24 @@ export function buildHttp(deps: AppDeps, options: HttpOptions): FastifyInstance 
   for (const prefix of ['', '/v1']) serveEndpoints(app, ENDPOINTS, { guard, gate, queue, service }, prefix)
   if (options.docs) serveDocs(app, options.publicUrl)
   gate.guard(app.server)
-  // Node would answer an Expect that it does not know by itself, without a body.
+  // Node answers an unknown Expect header itself, without a body.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   return app
 }
 
-/** Whether connections from an address are those of a trusted proxy, and so of many clients. */
+/** Whether an address is that of a trusted proxy, whose connections carry many clients. */
 function sharedAddresses(trustedProxies: readonly string[]): (ip: string) => boolean {
   if (trustedProxies.length === 0) return () => false
   const trusts = proxyAddress.compile([...trustedProxies])
   return ip => trusts(ip, 0)
 }
 
-/** What happens to every request first: its headers are set, and those that lead nowhere are turned away before their body is read. */
+/** The first step of every request: sets the base headers, and refuses requests that no route serves before their body is read. */
 function receive(app: FastifyInstance, routes: KnownRoutes, addresses: AddressLimits, { publicUrl }: HttpOptions): void {
   let isClosing = false
   app.addHook('preClose', done => {
     isClosing = true
-    // Fastify closes the sockets that are idle now; one that answers its last request later would be kept alive and hold up the end.
+    // Fastify closes only the sockets that are idle now. One that becomes idle later would stay open and delay the shutdown.
     const sweep = setInterval(() => app.server.closeIdleConnections(), SWEEP_MS)
     app.server.once('close', () => clearInterval(sweep))
     done()
@@ -93,7 +93,7 @@ function headersInvalid({ rawHeaders, headers, httpVersion }: IncomingMessage): 
   if (headers.host === undefined && httpVersion !== '1.0')
     return new ServiceError('header_invalid', 'The request has no Host header; HTTP/1.1 needs one.')
   if (headers.expect !== undefined && headers.expect.toLowerCase() !== '100-continue')
-    return new ServiceError('header_invalid', 'The header Expect may only be 100-continue; leave it out.')
+    return new ServiceError('header_invalid', 'The header Expect takes only 100-continue; leave it out.')
   const repeated = repeatedHeader(rawHeaders)
-  return repeated === null ? null : new ServiceError('header_invalid', `The header ${repeated} is there more than once; send it once.`)
+  return repeated === null ? null : new ServiceError('header_invalid', `The header ${repeated} occurs more than once; send it once.`)
 }

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 
-/** Needs nothing but itself: no style and no script, and nothing of what was asked for is in it. */
+/** A self-contained page without styles and scripts. It contains nothing from the request. */
 export const NOT_FOUND_PAGE = `<!doctype html>
 <html lang="en">
 <head>
@@ -12,13 +12,13 @@ export const NOT_FOUND_PAGE = `<!doctype html>
 <body>
 <main>
 <h1>There is nothing at this address</h1>
-<p>Check its spelling, or begin at the <a href="/">first page</a>.</p>
+<p>Check the spelling, or go to the <a href="/">start page</a>.</p>
 </main>
 </body>
 </html>
 `
 
-/** Whether a browser shows the response to a user: programs accept JSON, or anything. */
+/** Whether a browser will show the response to a user. Programs accept JSON or anything. */
 export function wantsPage({ method, headers }: FastifyRequest): boolean {
   return (method === 'GET' || method === 'HEAD') && /(?:^|,)\s*text\/html\s*(?:[;,]|$)/i.test(headers.accept ?? '')
 }

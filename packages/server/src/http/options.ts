@@ -3,7 +3,7 @@ import { CONNECTION_LIMITS, type ConnectionLimits } from './connection-gate.ts'
 import type { FairLimits } from './fair-queue.ts'
 import type { RefusalLimits } from './refusal-pace.ts'
 
-/** One answered request, as measured. `route` is the pattern, never the address. */
+/** One answered request, for metrics. `route` is the pattern, never the URL. */
 export interface ObservedRequest {
   readonly method: string
   readonly route: string
@@ -14,32 +14,32 @@ export interface ObservedRequest {
 export interface HttpLimits {
   readonly platform: Rate
   readonly user: Rate
-  /** Failed authentications of one address; beyond it, 429 until it has calmed down. */
+  /** Failed authentications from one address. Above the rate the response is a 429. */
   readonly failedAuthentication: Rate
-  /** Requests without credentials of one address: pages, scripts, descriptions, whatever is not there. */
+  /** Requests without credentials from one address: pages, scripts, documentation, unknown paths. */
   readonly page: Rate
-  /** How much is worked on at once, and how much waits. */
+  /** How many requests run at the same time, and how many wait. */
   readonly underWay: FairLimits
-  /** Health checks of one address. */
+  /** Health checks from one address. */
   readonly probe: Rate
   /** How fast refusals are sent. */
   readonly refusals: RefusalLimits
   readonly connections: ConnectionLimits
   readonly headersTimeoutMs: number
   readonly requestTimeoutMs: number
-  /** A socket on which nothing moves for so long is closed. */
+  /** A socket without any traffic for this time is closed. */
   readonly idleTimeoutMs: number
   readonly keepAliveTimeoutMs: number
 }
 
-/** Generous to a real client, fatal to a loop gone wild. */
+/** High enough for any well-behaved client, low enough to stop a runaway loop. */
 export const DEFAULT_LIMITS: HttpLimits = {
   platform: { perSecond: 2_000, burst: 4_000 },
   user: { perSecond: 200, burst: 400 },
   failedAuthentication: { perSecond: 1, burst: 300 },
   page: { perSecond: 100, burst: 1_000 },
   probe: { perSecond: 20, burst: 200 },
-  // An order may take seconds at a slow broker: a platform's users must not wait for each other's brokers.
+  // An order may take seconds at a slow broker. Other users of the platform must not wait for that broker.
   underWay: {
     working: 4_000,
     platform: { working: 1_000, waiting: 1_000 },
@@ -56,12 +56,12 @@ export const DEFAULT_LIMITS: HttpLimits = {
 }
 
 export interface HttpOptions {
-  /** Where the service is reached from outside, without a slash at the end. Known only once the port is. */
+  /** The service's URL from outside, without a trailing slash. A function, because it may depend on the port that is bound. */
   readonly publicUrl: () => string
-  /** Addresses and networks of proxies whose `x-forwarded-for` is believed. */
+  /** Addresses and networks of proxies whose `x-forwarded-for` is trusted. */
   readonly trustedProxies: readonly string[]
   readonly limits: HttpLimits
-  /** Which requests get a line in the log. */
+  /** Which requests are logged. */
   readonly accessLog: 'all' | 'problems' | 'none'
   /** Serves `/docs`, `/docs/live`, `/openapi.json` and `/asyncapi.json`. */
   readonly docs: boolean

@@ -1,4 +1,4 @@
-// What paths and queries may carry: each parameter documents itself and reads itself, from one definition.
+// Path and query parameters. One definition holds the documentation and the parser of each.
 import type { Brand } from '@trunkline/core/domain/brand'
 import { type ErrorCode, type ErrorDetail, ServiceError } from '@trunkline/core/domain/errors'
 import {
@@ -20,13 +20,13 @@ import { parseClientTime } from '../wire/client-time.ts'
 import { day, UUID_PATTERN } from '../wire/common.ts'
 import { type QueryTexts, REPEATED } from './query-text.ts'
 
-/** One parameter: its documentation, and how its text becomes a value. */
+/** One parameter: its documentation and its parser. */
 export interface Param<T> {
   readonly description: string
   readonly schema: TSchema
   /** An example for the reference. */
   readonly example: string
-  /** In a query: it must be given. One in a path always is. */
+  /** For query parameters. A path parameter is always required. */
   readonly required?: true
   /** @throws Malformed naming `name`. */
   read(text: string, name: string): T
@@ -34,11 +34,11 @@ export interface Param<T> {
 
 export type Params = Readonly<Record<string, Param<unknown>>>
 type ValueOf<P> = P extends Param<infer T> ? T : never
-/** What a query gave: absent parameters are undefined. */
+/** The values of a query. Absent parameters are undefined. */
 export type QueryValues<P extends Params> = {
   readonly [K in keyof P]: ValueOf<P[K]> | (P[K] extends { readonly required: true } ? never : undefined)
 }
-/** What a path gave. */
+/** The values of a path. */
 export type PathValues<P extends Params> = { readonly [K in keyof P]: ValueOf<P[K]> }
 
 /** @throws ServiceError query_invalid for an unknown, repeated or ill-formed parameter. */
@@ -92,12 +92,12 @@ function knownOnes(params: Params): string {
   return names.length === 0 ? '; it takes none' : `; it takes ${names.join(', ')}`
 }
 
-/** The same parameter, which a query must then give. */
+/** Makes a query parameter required. */
 export function required<T>(param: Param<T>): Param<T> & { readonly required: true } {
   return { ...param, required: true }
 }
 
-/** A service-made identifier. */
+/** An identifier that the service assigned. */
 function uuid<Id extends Brand<string, string>>(description: string): Param<Id> {
   return {
     description,
@@ -109,21 +109,21 @@ function uuid<Id extends Brand<string, string>>(description: string): Param<Id> 
 
 export const accountIdParam = uuid<AccountId>('Only this account.')
 export const connectionIdParam = uuid<ConnectionId>('Only this connection.')
-export const accountIdInPath = uuid<AccountId>('The account the order is in.')
+export const accountIdInPath = uuid<AccountId>('The account of the order.')
 export const connectionIdInPath = uuid<ConnectionId>('The connection.')
-export const orderIdInPath = uuid<OrderId>('The order, by the `order_id` the service gave it.')
+export const orderIdInPath = uuid<OrderId>('The order, by the `order_id` that the service assigned.')
 
 export const orderIdParam = uuid<OrderId>('Only this order.')
 
 export const clOrderIdParam: Param<ClOrdId> = {
-  description: 'Only orders with this `cl_order_id`: one a trading day.',
+  description: 'Only orders with this `cl_order_id`. There is at most one for each trading day.',
   schema: Type.String({ minLength: 1, maxLength: 64 }),
   example: 'rebalance-2026-11-21-1',
   read: parseClOrdId
 }
 
 export const userIdParam = {
-  description: 'The platform’s own name of the user: 1 to 64 characters, no control characters, no space at its ends.',
+  description: 'The platform’s own id of the user: 1 to 64 characters, no control characters, no leading or trailing space.',
   schema: Type.String({ minLength: 1, maxLength: 64 }),
   example: 'ada',
   read: parseUserId
@@ -150,7 +150,7 @@ export function oneOf<const Value extends string>(values: readonly Value[], desc
   }
 }
 
-/** A whole number written in plain digits. */
+/** An integer in plain digits, without a sign and without leading zeros. */
 export function integer(
   { minimum, maximum, fallback }: { minimum: number; maximum: number; fallback: number },
   description: string
@@ -180,7 +180,7 @@ export function date(description: string): Param<Day> {
   return { description, schema: day, example: '2026-11-20', read: parseDay }
 }
 
-/** Text compared as it is: printable, and short. */
+/** Printable text that is compared exactly. */
 export function plainText(lengthMax: number, description: string, example: string): Param<string> {
   return {
     description,
@@ -200,7 +200,7 @@ export function cursorParam(description: string): Param<string> {
 
 const SYMBOLS_MAX = 100
 
-/** Comma-separated symbols, each brought into the contract's form. */
+/** Comma-separated symbols, each normalised to the API's format. */
 export const symbolsParam: Param<readonly string[]> = {
   description: `Only these symbols, separated by commas, at most ${SYMBOLS_MAX}. Write the \`/\` of a crypto pair as \`%2F\`.`,
   schema: Type.String(),
@@ -229,7 +229,7 @@ export interface Sort<Field extends string> {
 export function sort<const Field extends string>(fields: readonly Field[], fallback: Field): Param<Sort<Field>> {
   const values = fields.flatMap(field => [`${field}:asc`, `${field}:desc`])
   return {
-    description: 'The order of the list, as `field:direction`.',
+    description: 'The sort order, as `field:direction`.',
     schema: Type.Unsafe<string>({ type: 'string', enum: values, default: `${fallback}:desc` }),
     example: `${fallback}:desc`,
     read(text, name) {

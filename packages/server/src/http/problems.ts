@@ -4,7 +4,7 @@ import type { Malformed } from '@trunkline/core/domain/malformed'
 import { BrokerFault } from '@trunkline/core/ports/broker'
 import { CommitUnknown, StoreUnavailable } from '@trunkline/core/ports/store'
 
-/** Maps each failure to HTTP. The only place that knows both vocabularies. */
+/** The HTTP status of each error code. No other module maps one to the other. */
 export const HTTP_STATUS = {
   credentials_invalid: 401,
   entitlement_missing: 401,
@@ -41,28 +41,28 @@ export const HTTP_STATUS = {
   internal: 500
 } as const satisfies Record<ErrorCode, number>
 
-/** Where an endpoint answers a code with another status than the table's. */
+/** Codes for which an endpoint returns another status than the table's. */
 export type StatusOverrides = { readonly [code in ErrorCode]?: number }
 
-/** A failure as HTTP reports it. */
+/** An error as HTTP reports it. */
 export interface Problem {
   readonly status: number
   readonly code: ErrorCode
   readonly message: string
   readonly details: readonly ErrorDetail[]
   readonly retryAfterSeconds: number | undefined
-  /** The caller's own order that stands in the way. */
+  /** The caller's order that conflicts with the request. */
   readonly orderId?: OrderId | undefined
   /** Set for an unexpected error: it is logged with its cause, and the client receives only the request id. */
   readonly unexpected: boolean
 }
 
-const UNEXPECTED_ERROR = 'Something went wrong on our side. Try again; if it stays, tell the operator the request_id.'
+const UNEXPECTED_ERROR = 'An internal error occurred. Try again; if it persists, report the request_id to the operator.'
 const COMMIT_UNKNOWN =
-  'It is not known whether this was stored. Read the resource before sending it again: a cl_order_id or user_id is never used twice.'
+  'It is unknown whether this was stored. Read the resource before you send it again: a cl_order_id or user_id is never used twice.'
 const RETRY_SECONDS = 1
 
-/** Maps any thrown value to the error that the client receives. Never throws, never reveals the text of an unexpected error. */
+/** Maps any thrown value to the error that the client receives. Never throws, and never reveals the message of an unexpected error. */
 export function problemOf(error: unknown, overrides: StatusOverrides = {}): Problem {
   const { code, message, details, retryAfterSeconds, orderId } = known(error) ?? { code: 'internal' as const, message: UNEXPECTED_ERROR }
   return {
@@ -76,7 +76,7 @@ export function problemOf(error: unknown, overrides: StatusOverrides = {}): Prob
   }
 }
 
-/** The body of every error answer. */
+/** The body of every error response. */
 export function problemBody({ message, code, details, orderId }: Problem, requestId: string): string {
   return JSON.stringify({
     message,
@@ -99,7 +99,7 @@ function known(error: unknown): Known | null {
   if (error instanceof ServiceError) return error
   if (error instanceof BrokerFault) return ofBroker(error)
   if (error instanceof StoreUnavailable) {
-    const message = 'The service cannot reach its database just now; nothing was changed. Try again shortly.'
+    const message = 'The service cannot reach its database; nothing was changed. Try again shortly.'
     return { code: 'store_unavailable', message, retryAfterSeconds: RETRY_SECONDS }
   }
   if (error instanceof CommitUnknown) return { code: 'internal', message: COMMIT_UNKNOWN }
@@ -112,23 +112,29 @@ function ofBroker({ kind, retryAfterMs }: BrokerFault): Known {
     return { code: 'connection_broken', message }
   }
   const retryAfterSeconds = retryAfterMs === undefined ? 5 : Math.max(1, Math.ceil(retryAfterMs / 1_000))
-  const message = 'The broker does not answer and nothing of it is known yet; try again later.'
+  const message = 'The broker does not respond, and no earlier data is stored; try again later.'
   return { code: 'broker_unavailable', message, retryAfterSeconds }
 }
 
-/** A value of the request that its own parser refused. */
+/** The error for a field whose parser refused the value. */
 export function fieldInvalid({ what, message }: Malformed): ServiceError {
   return new ServiceError('field_invalid', `${message}.`, { details: [{ path: what, message: message.slice(what.length + 1) }] })
 }
 
 const FRAMEWORK: ReadonlyMap<unknown, Known> = new Map<string, Known>([
-  ['FST_ERR_CTP_BODY_TOO_LARGE', { code: 'body_too_large', message: 'The body is larger than 256 KiB, the most a request may have.' }],
+  ['FST_ERR_CTP_BODY_TOO_LARGE', { code: 'body_too_large', message: 'The body is larger than 256 KiB, the maximum.' }],
   [
     'FST_ERR_CTP_INVALID_MEDIA_TYPE',
     { code: 'body_malformed', message: 'The body must be JSON, sent with the header content-type: application/json.' }
   ],
-  ['FST_ERR_CTP_INVALID_CONTENT_LENGTH', { code: 'body_malformed', message: 'The body is not as long as the content-length header says.' }],
-  ['FST_ERR_BAD_URL', { code: 'path_invalid', message: 'The address has a percent sign that is not followed by valid UTF-8 in hex.' }],
+  [
+    'FST_ERR_CTP_INVALID_CONTENT_LENGTH',
+    { code: 'body_malformed', message: 'The length of the body differs from the content-length header.' }
+  ],
+  [
+    'FST_ERR_BAD_URL',
+    { code: 'path_invalid', message: 'The address contains a percent sign that does not begin valid percent-encoded UTF-8.' }
+  ],
   ['FST_ERR_MAX_PARAM_LENGTH', { code: 'path_invalid', message: 'A part of the path is too long.' }]
 ])
 

@@ -1,4 +1,4 @@
-/** A parsed query: each parameter's text, or what is wrong with it. */
+/** A parsed query: the text of each parameter, or its error. */
 export type QueryTexts = Readonly<Record<string, string | QueryFlaw>>
 
 export const REPEATED = Symbol('given more than once')
@@ -6,8 +6,8 @@ export const UNDECODABLE = Symbol('not decodable')
 export type QueryFlaw = typeof REPEATED | typeof UNDECODABLE
 
 /**
- * Splits a query strictly: what is not percent-encoded UTF-8, and what is given twice, is marked, never guessed. The result has no
- * prototype, so no name means more than itself.
+ * Splits a query strictly. Values that are not percent-encoded UTF-8, and repeated parameters, are marked as errors. The result has no
+ * prototype, so that names such as `__proto__` are ordinary keys.
  */
 export function parseQuery(text: string): QueryTexts {
   const texts: Record<string, string | QueryFlaw> = Object.create(null)

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import { type Problem, problemBody } from './problems.ts'
 
-/** An error answer as it goes over the wire, for a connection that is closed with it and that no request of the framework stands for. */
+/** An error response as raw HTTP, for a connection that has no Fastify request and is closed after it. */
 export function rawAnswer(problem: Problem, requestId: string): string {
   const body = problemBody(problem, requestId)
   return [

@@ -2,20 +2,20 @@ import type { Clock } from '@trunkline/core/ports/clock'
 import { type Rate, RateLimiter } from '../auth/rate-limit.ts'
 
 export interface RefusalLimits {
-  /** Refusals that are sent at once, over all clients. */
+  /** Refusals sent without delay, over all clients. */
   readonly prompt: Rate
-  /** What others wait, in milliseconds. */
+  /** The delay of all others, in milliseconds. */
   readonly waitMs: number
-  /** Refusals that wait at a time; beyond it, they are sent at once. */
+  /** The most refusals that are delayed at a time; above it they are sent without delay. */
   readonly waitingMax: number
 }
 
 const EVERYBODY = 'everybody'
 
 /**
- * Delays refusals (401, 429) while there are many of them. A client that asks again as soon as it is refused otherwise takes every turn of the
- * event loop: each refusal is cheap, and thousands a second are not. Only refusals wait, so that the limit needs no key that an attacker could
- * choose: callers that are served are not slowed, and an honest mistake during a flood is refused half a second later.
+ * Delays refusals (401, 429) while there are many of them. Each is cheap, but clients that retry at once would otherwise fill the event loop
+ * with thousands a second. Because only refusals are delayed, one global limit is enough, without a key that an attacker could choose: accepted
+ * requests are not slowed down, and an honest mistake during a flood is refused half a second later.
  */
 export class RefusalPace {
   readonly #clock: Clock
@@ -30,7 +30,7 @@ export class RefusalPace {
     this.#prompt = new RateLimiter(limits.prompt)
   }
 
-  /** Calls `send` at once or later, and exactly once. `send` must not throw. */
+  /** Calls `send` exactly once, now or after the delay. `send` must not throw. */
   pace(send: () => void): void {
     if (this.#isEnded || this.#waiting.size >= this.#limits.waitingMax || this.#isPrompt()) {
       send()
@@ -43,7 +43,7 @@ export class RefusalPace {
     this.#waiting.set(send, alarm)
   }
 
-  /** Sends what waits; later refusals are sent at once. */
+  /** Sends all delayed refusals. Later ones are sent without delay. */
   end(): void {
     this.#isEnded = true
     const waiting = [...this.#waiting]

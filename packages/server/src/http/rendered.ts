@@ -1,4 +1,4 @@
-/** An answer that is JSON already, as bytes. For records that are read far more often than they change. */
+/** A response body that is already JSON bytes, for records that are read far more often than they change. */
 export class Rendered {
   readonly bytes: Uint8Array
 

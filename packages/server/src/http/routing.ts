@@ -1,16 +1,16 @@
 import { ServiceError } from '@trunkline/core/domain/errors'
 import type { FastifyInstance } from 'fastify'
 
-/** What is said of an address that nothing serves, or that must not be seen. */
+/** The error for an address that no route serves, or whose route is hidden. */
 export function nothingHere(): ServiceError {
-  return new ServiceError('route_not_found', 'There is nothing at this address; see /docs for what there is.')
+  return new ServiceError('route_not_found', 'There is nothing at this address; the reference at /docs lists every address.')
 }
 
-/** Which methods an address takes, for telling "no such address" from "not with this method". */
+/** The methods of every address, to tell 404 (unknown address) from 405 (method not allowed). */
 export class KnownRoutes {
   readonly #methods = new Map<string, { readonly pattern: RegExp; readonly methods: Set<string> }>()
 
-  /** Notes every route that is registered on `app` from now on, by whatever part of the service. */
+  /** Records every route that any module registers on `app` from now on. */
   watch(app: FastifyInstance): void {
     app.addHook('onRoute', ({ url, method, config }) => {
       if (config?.isHidden === true) return
@@ -24,7 +24,7 @@ export class KnownRoutes {
     this.#methods.set(url, known)
   }
 
-  /** The response to a request for an address and method that nothing serves, and the methods that are served. */
+  /** The error for a request that no route serves, and the methods that the address accepts. */
   miss(method: string, address: string): { readonly error: ServiceError; readonly allow: string | null } {
     const path = address.split('?', 1)[0] ?? ''
     const methods = new Set([...this.#methods.values()].filter(({ pattern }) => pattern.test(path)).flatMap(({ methods }) => [...methods]))
@@ -32,7 +32,7 @@ export class KnownRoutes {
       return { error: nothingHere(), allow: null }
     }
     const allow = [...methods].sort().join(', ')
-    return { error: new ServiceError('method_not_allowed', `${method} is not taken here; use ${allow}.`), allow }
+    return { error: new ServiceError('method_not_allowed', `This address does not accept ${method}; use ${allow}.`), allow }
   }
 }
 

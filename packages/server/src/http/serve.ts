@@ -18,31 +18,31 @@ import { Rendered } from './rendered.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Its credentials are good. */
+    /** Whether its credentials were verified. */
     isProven: boolean
     /** Runs the request once the body has been read; set by the endpoint's guard. */
     execute: ((body: unknown) => Promise<unknown>) | null
   }
   interface FastifyContextConfig {
     readonly statusOverrides?: StatusOverrides
-    /** The route is not disclosed. */
+    /** The route is not disclosed by 405 responses. */
     readonly isHidden?: boolean
-    /** What limits requests by address; left out, `page`. Endpoints with credentials have limits of their own. */
+    /** Which limit per address applies; `page` if absent. Endpoints with credentials have their own limits. */
     readonly limit?: 'probe' | 'page' | 'credentials'
   }
 }
 
-/** Puts the endpoints into `app` under `prefix`. */
+/** Registers the endpoints under `prefix`. */
 export function serveEndpoints(app: FastifyInstance, endpoints: readonly Endpoint[], deps: EndpointDeps, prefix: string): void {
   for (const endpoint of endpoints) {
     const { method, path, success, statusOverrides } = endpoint
     app.route<ApiRoute>({
       method,
       url: `${prefix}${path}`,
-      // A HEAD that makes a token would do what GET does and hide it.
+      // A HEAD on such a GET would create a token and not return it.
       exposeHeadRoute: method === 'GET' && endpoint.makes !== true,
       config: { limit: 'credentials', ...(statusOverrides !== undefined && { statusOverrides }) },
-      // Before the body is read, so that credentials, path and query are judged first, in this order.
+      // Checks credentials, path and query, in this order, before the body is read.
       onRequest: guarded(endpoint, deps),
       async handler(request, reply) {
         reply.statusCode = success.status
@@ -58,8 +58,8 @@ export function serveEndpoints(app: FastifyInstance, endpoints: readonly Endpoin
 }
 
 /**
- * Yields to other work of this turn of the event loop. A write is published on the streams at the end of the turn; so its
- * updates are sent before its response, and the response is not contradicted by an older update that comes after it.
+ * Waits for the end of this turn of the event loop, when the streams publish the updates of a write. So the updates are sent before the
+ * response, and no older update follows a newer response.
  */
 function otherWork(): Promise<void> {
   return new Promise(resolve => setImmediate(resolve))
@@ -70,7 +70,7 @@ interface ApiRoute {
   readonly Querystring: QueryTexts
 }
 
-/** What a request passes before its endpoint. */
+/** What a request passes before its handler. */
 export interface EndpointDeps {
   readonly guard: Guard
   readonly gate: Pick<ConnectionGate, 'proved'>
@@ -116,7 +116,7 @@ async function executeAs(guard: Guard, caller: PlatformCaller | UserCaller, exec
   }
 }
 
-/** Takes strict JSON and nothing else. */
+/** Accepts strict JSON bodies and nothing else. */
 export function takeJson(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, bytes, done) => {
@@ -132,13 +132,13 @@ export function takeJson(app: FastifyInstance): void {
 function requirePlainUtf8({ headers }: FastifyRequest): void {
   const encoding = headers['content-encoding']
   if (encoding !== undefined && encoding !== 'identity') {
-    throw new ServiceError('body_malformed', 'A compressed body is not taken; send it as it is.')
+    throw new ServiceError('body_malformed', 'Compressed bodies are not supported; send the body uncompressed.')
   }
   const charset = /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(headers['content-type'] ?? '')?.[1]
   if (charset !== undefined && !/^utf-?8$/i.test(charset)) throw new ServiceError('body_malformed', 'The body must be UTF-8.')
 }
 
-/** Answers every failure in the one error format, paces refusals, and logs unexpected ones. */
+/** Answers every error in the common format, delays refusals during a flood, and logs unexpected errors. */
 export function answerFailures(app: FastifyInstance, { log }: Pick<AppDeps, 'log'>, pace?: RefusalPace): void {
   app.setErrorHandler((error, request, reply) => answer(error, request, reply, log, pace))
   app.addHook('preClose', done => {
@@ -147,16 +147,16 @@ export function answerFailures(app: FastifyInstance, { log }: Pick<AppDeps, 'log
   })
 }
 
-const BROKEN_OFF = 'The body broke off, or one of its chunks is malformed. Send the request again, whole.'
+const BROKEN_OFF = 'The body is incomplete, or one of its chunks is malformed. Send the whole request again.'
 
-/** Whether the request itself could not be read to its end: the client went away, or what it sent is no HTTP. */
+/** Whether the request could not be read to its end: the client disconnected, or its data is not valid HTTP. */
 function isBrokenOff(failure: unknown, { raw }: FastifyRequest): boolean {
   return failure instanceof Error && raw.errored === failure
 }
 
 const REFUSED: ReadonlySet<number> = new Set([401, 429])
 
-/** Answers a failure; also where no hook has run, because the address itself could not be read. */
+/** Answers an error. Must also work where no hook has run, because the URL could not be decoded. */
 export function answer(failure: unknown, request: FastifyRequest, reply: FastifyReply, log: Log, pace?: RefusalPace): void {
   const error = isBrokenOff(failure, request) ? new ServiceError('body_malformed', BROKEN_OFF) : failure
   const problem = problemOf(error, request.routeOptions.config?.statusOverrides)

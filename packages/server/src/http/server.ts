@@ -12,10 +12,10 @@ import { answer } from './serve.ts'
 
 const WEBSOCKET = /(?:^|,)\s*websocket\s*(?:,|$)/i
 const HEADER_BYTES_MAX = 16 * 1024
-/** How often overdue sockets are looked for: the most by which a time limit is exceeded. */
+/** How often Node checks its timeouts, so a timeout is exceeded by at most this. */
 const CHECK_MS = 1_000
 
-/** Fastify's and Node's own limits: everything a client can hold of ours is bounded in bytes and in time. */
+/** The limits that Fastify and Node enforce themselves. They bound what a client can occupy, in bytes and in time. */
 export function serverOptions(
   { limits, trustedProxies, publicUrl }: Pick<HttpOptions, 'limits' | 'trustedProxies' | 'publicUrl'>,
   log: Log,
@@ -32,7 +32,7 @@ export function serverOptions(
     connectionTimeout: limits.idleTimeoutMs,
     keepAliveTimeout: limits.keepAliveTimeoutMs,
     routerOptions: { maxParamLength: 2_048, querystringParser: parseQuery },
-    // An address that cannot be decoded meets no route, and so no hook.
+    // A URL that cannot be decoded matches no route, so no hook runs.
     frameworkErrors(error, request, reply) {
       setBaseHeaders(reply, request.id, publicUrl().startsWith('https:'))
       answer(error, request, reply, log)
@@ -41,16 +41,16 @@ export function serverOptions(
       maxHeaderSize: HEADER_BYTES_MAX,
       headersTimeout: limits.headersTimeoutMs,
       connectionsCheckingInterval: CHECK_MS,
-      // Refused below like everything else, with a body that gives the reason.
+      // A hook of ours refuses it instead, with a body that gives the reason.
       requireHostHeader: false,
-      // Another protocol that is offered (h2c, TLS) is not taken up, and the request is served as it is.
+      // Other upgrades (h2c, TLS) are ignored, and the request is served over HTTP/1.1.
       shouldUpgradeCallback: ({ headers }) => WEBSOCKET.test(headers.upgrade ?? '')
     },
     clientErrorHandler: (error, socket) => refuse(error, socket, makeId())
   }
 }
 
-/** Answers what is not even HTTP, and closes. */
+/** Answers data that is not valid HTTP, and closes the connection. */
 function refuse(error: Error & { readonly code?: string }, socket: Socket, requestId: string): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy(error)
@@ -67,10 +67,10 @@ function problemOfParser(code: string | undefined): Problem {
         ...common,
         status: 431,
         code: 'headers_too_large',
-        message: 'The headers are larger than 16 KiB, the most a request may have.'
+        message: 'The headers are larger than 16 KiB, the maximum.'
       }
     case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return { ...common, status: 408, code: 'request_too_slow', message: 'The request did not arrive in time. Send it in one go.' }
+      return { ...common, status: 408, code: 'request_too_slow', message: 'The request did not arrive in time. Send it without pauses.' }
     default:
       return { ...common, status: 400, code: 'body_malformed', message: 'This is not a valid HTTP request.' }
   }

@@ -5,17 +5,17 @@ interface Waiting {
   readonly left: number
 }
 
-/** Responses that wait to be read. A reader that reads nothing for so long loses its connection. */
+/** Closes the connection of a client that reads nothing for `stalledMs` while response bytes wait for it. */
 export class StalledReaders {
   readonly #stalledMs: number
-  /** Since when nothing was taken, and how much was left then. */
+  /** Since when no bytes were read, and how many were left then. */
   readonly #waiting = new Map<Socket, Waiting>()
 
   constructor(stalledMs: number) {
     this.#stalledMs = stalledMs
   }
 
-  /** To be called for each socket every second or so. `nowMs` is monotonic. */
+  /** Call about every second for each socket. `nowMs` is monotonic. */
   judge(socket: Socket, nowMs: number): void {
     const left = bytesLeft(socket)
     const before = this.#waiting.get(socket)

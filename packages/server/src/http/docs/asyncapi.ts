@@ -1,4 +1,4 @@
-// The AsyncAPI document, made from the messages themselves: nothing about the streams is written twice.
+// The AsyncAPI document, generated from the message definitions.
 import { BROKER_STREAM } from './broker-stream.ts'
 import { Components, type Description, type Json, json } from './components.ts'
 import { type Announcement, type Message, messagesOf, type Request, type Stream } from './described.ts'
@@ -6,8 +6,8 @@ import { MARKET_STREAM } from './market-stream.ts'
 
 export const STREAMS: readonly Stream[] = [BROKER_STREAM, MARKET_STREAM]
 
-const INTRODUCTION = `Two WebSockets. Messages are JSON text: yours carry \`action\`, and most of the service’s \`type\`. Ignore a \`type\`, and a field, that
-you do not know: more may come. This document describes the service: it *receives* what you send, and *sends* what you receive.`
+const INTRODUCTION = `Two WebSockets. Messages are JSON text: yours carry \`action\`, and most of the service’s carry \`type\`. Ignore unknown types
+and fields, because more may be added. This document describes the service: it *receives* what you send, and *sends* what you receive.`
 
 /** The whole document, for the service at `publicUrl`. */
 export function asyncApi(publicUrl: string): Description {
@@ -20,7 +20,7 @@ export function asyncApi(publicUrl: string): Description {
       version: '1.0.0',
       description: [INTRODUCTION, ...STREAMS.map(({ title, summary }) => `**${title}**: ${summary}`)].join('\n\n'),
       license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
-      externalDocs: { description: 'The same as a page, with the REST API', url: `${publicUrl}/docs#stream` }
+      externalDocs: { description: 'The same content as a web page, with the REST API', url: `${publicUrl}/docs#stream` }
     },
     defaultContentType: 'application/json',
     servers: Object.fromEntries(STREAMS.map(stream => [stream.id, server(stream, publicUrl)])),
@@ -34,7 +34,7 @@ export function asyncApi(publicUrl: string): Description {
   }
 }
 
-/** Where a stream is reached. */
+/** The stream's WebSocket URL. */
 export function streamUrl(publicUrl: string, { path }: Pick<Stream, 'path'>): string {
   return `${publicUrl.replace(/^http/, 'ws')}${path}`
 }
@@ -110,16 +110,16 @@ function tables({ closeCodes, limits, errorCodes }: Stream): string {
       ? []
       : [
           table(
-            ['Error code', 'When it comes', 'What to do'],
+            ['Error code', 'Meaning', 'What to do'],
             errorCodes.map(({ code, meaning, remedy }) => [`\`${code}\``, meaning, remedy])
           )
         ]),
     table(
-      ['Close code', 'What it means', 'What to do'],
+      ['Close code', 'Meaning', 'What to do'],
       closeCodes.map(({ code, meaning, remedy }) => [String(code), meaning, remedy])
     ),
     table(
-      ['Limit', 'Value', 'Beyond it'],
+      ['Limit', 'Value', 'When exceeded'],
       limits.map(({ what, value, beyond }) => [what, value, beyond])
     )
   ].join('\n\n')

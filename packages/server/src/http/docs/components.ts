@@ -4,7 +4,7 @@ export type Json = null | boolean | number | string | readonly Json[] | { readon
 /** An API description, as it is written out. */
 export type Description = { readonly [key: string]: Json | undefined }
 
-/** Collects the titled schemas, so that each is written once and referred to by its title. */
+/** Collects the schemas that have a title, and replaces each use by a `$ref`. */
 export class Components {
   readonly schemas: Record<string, Json> = {}
 
@@ -23,7 +23,7 @@ export class Components {
   }
 }
 
-/** A plain copy, without what is meant for our own complaints only. */
+/** A plain JSON copy without `x-expected`, which only our validation messages use. */
 export function json(value: unknown): Json {
   return JSON.parse(JSON.stringify(value, (key, inner) => (key === 'x-expected' ? undefined : inner)))
 }

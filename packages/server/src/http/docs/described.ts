@@ -1,24 +1,24 @@
-// The documentation of a stream.
+// The types that the documentation of a stream is made of.
 import type { Static, TObject, TSchema } from 'typebox'
 
-/** One message. The schema says what it is for; `example` fits the schema. */
+/** One message. The schema's description is its `summary`; `example` is valid for the schema. */
 export interface Message {
   readonly title: string
-  /** The value of `action` or `type`; the channel of an update that has neither. */
+  /** The value of `action` or `type`; the channel, for an update that has neither. */
   readonly name: string
   readonly summary: string
   readonly schema: TObject
   readonly example: unknown
 }
 
-/** A message of the client, with the messages that answer it. */
+/** A message from the client, with the possible replies. */
 export interface Request extends Message {
-  /** How it behaves beyond its fields. */
+  /** Behaviour that the fields do not show. */
   readonly rules: string
   readonly replies: readonly Message[]
 }
 
-/** A message that the service sends of its own accord, or messages of one kind. */
+/** One kind of message that the service sends without a request. */
 export interface Announcement {
   readonly id: string
   readonly summary: string
@@ -26,47 +26,46 @@ export interface Announcement {
   readonly messages: readonly Message[]
 }
 
-/** What a close code means, and what a client does about it. */
+/** What a close code means, and what a client should do. */
 export interface CloseCode {
   readonly code: number
   readonly meaning: string
   readonly remedy: string
 }
 
-/** What is bounded, by how much, and what happens at the bound. */
+/** A limit, its value, and what happens when it is exceeded. */
 export interface Limit {
   readonly what: string
   readonly value: string
   readonly beyond: string
 }
 
-/** An error code, when it occurs, and what a client does about it. */
+/** An error code, when it occurs, and what a client should do. */
 export interface ErrorCode {
   readonly code: string
   readonly meaning: string
   readonly remedy: string
 }
 
-/** A stream as a whole. */
 export interface Stream {
-  /** Names its channel and its server in the description for programs. */
+  /** The name of its channel and server in the AsyncAPI document. */
   readonly id: string
-  /** Where it is described on the page. */
+  /** Its anchor on the reference page. */
   readonly anchor: string
   readonly title: string
   readonly path: string
   readonly summary: string
-  /** Prefix of its operations' names, so that two streams can have the same actions. */
+  /** Prefix of its operations' names: two streams may have actions of the same name. */
   readonly prefix: string
-  /** For the description for programs, in Markdown. */
+  /** For the AsyncAPI document, in Markdown. */
   readonly introduction: string
-  /** For the page, before and after the dialogue; `code` in backquotes. */
+  /** For the reference page, before and after the dialogue. Backquotes mark `code`. */
   readonly opening: string
   readonly closing: string
   readonly security: { readonly name: string; readonly scheme: SecurityScheme }
   readonly requests: readonly Request[]
   readonly announcements: readonly Announcement[]
-  /** The session of the examples. */
+  /** The example session. */
   readonly dialogue: readonly Message[]
   readonly closeCodes: readonly CloseCode[]
   readonly limits: readonly Limit[]
@@ -80,7 +79,7 @@ export interface SecurityScheme {
   readonly description: string
 }
 
-/** Every message of a stream once, in the order in which a session meets them. */
+/** Every message of a stream once, in the order in which a session sends and receives them. */
 export function messagesOf({
   requests,
   announcements,
@@ -95,7 +94,7 @@ export function messagesOf({
   return [...new Map(all.map(one => [one.title, one] as const)).values()]
 }
 
-/** A message of that schema. An update that has neither `action` nor `type` is called by its channel. */
+/** A message with this schema. An update that has neither `action` nor `type` is named by its channel. */
 export function message<S extends TObject>(schema: S, example: Static<S>, channel?: string): Message {
   const { title, description }: { readonly title?: unknown; readonly description?: unknown } & TObject = schema
   const name = nameOf(schema) ?? channel

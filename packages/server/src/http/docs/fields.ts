@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox'
 import { type Html, joined, markup, richText } from './html.ts'
 
-/** Where on the page a record is described that several answers and messages hold; elsewhere it is only named. */
+/** Records that several responses and messages contain, and the one operation that describes each. Elsewhere a link names the record. */
 const HOMES: Readonly<Record<string, string>> = {
   Order: 'listOrders',
   Connection: 'listConnections',
@@ -9,7 +9,7 @@ const HOMES: Readonly<Record<string, string>> = {
   Balance: 'listBalances'
 }
 
-/** The fields of an object, folded away; nothing where there are none. `at` names the place on the page. */
+/** A collapsed table of the fields of an object; nothing where there are none. `at` is the page's anchor of this description. */
 export function fieldTable(caption: string, schema: TSchema, at: string): Html {
   const record = recordElsewhere(schema, at)
   if (record !== null) return markup`<p>${caption}: those of ${record}.</p>\n`
@@ -32,7 +32,7 @@ function fieldRows(schema: unknown, prefix: string, at: string): readonly Html[]
   })
 }
 
-/** The name of a record, or of those in a list, with a link to its home; null for anything else, and at home. */
+/** A link to the record that this schema is (or is a list of); null for anything else, and where the record itself is described. */
 function recordElsewhere(schema: unknown, at: string): Html | null {
   const { title, items } = partsOf(schema)
   if (items !== undefined) {
@@ -43,7 +43,7 @@ function recordElsewhere(schema: unknown, at: string): Html | null {
   return home === undefined || home === at ? null : markup`<a href="#${home}">${title}</a>`
 }
 
-/** A table of three columns, of which the first names its row. */
+/** A table of three columns. The first column is the row's heading. */
 export function table(caption: string, heads: readonly [string, string, string], rows: readonly Html[]): Html {
   return markup`<table><caption>${caption}</caption>
 <thead><tr>${heads.map(head => markup`<th scope="col">${head}</th>`)}</tr></thead>
@@ -54,7 +54,7 @@ ${rows}</tbody></table>
 
 export const FIELD_HEADS = ['Name', 'Type', 'Meaning'] as const
 
-/** A name that may break after its underscores, on a narrow page. */
+/** A name that can wrap after an underscore or a dot on a narrow page. */
 export function fieldName(name: string): Html {
   const parts = name.split(/(?<=[_.])/).map((part, at) => (at === 0 ? markup`${part}` : markup`<wbr>${part}`))
   return markup`<code>${parts}</code>`
@@ -80,9 +80,9 @@ interface Parts {
   readonly type: string
   readonly format: string | undefined
   readonly values: readonly string[]
-  /** The one value there is. */
+  /** The only value allowed. */
   readonly only: string | undefined
-  /** Titles of what the items of a list can be; each is described under its title. */
+  /** Titles of the schemas that an item of a list can have. */
   readonly alternatives: readonly string[]
   readonly minimum: number | undefined
   readonly maximum: number | undefined

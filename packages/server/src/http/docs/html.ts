@@ -1,11 +1,11 @@
-// HTML written by hand, so that what is put into it cannot break out.
+// HTML templates that escape every value.
 
-/** Text that is safe inside HTML, as content and as a quoted attribute. */
+/** HTML that is safe as content and as a quoted attribute. */
 export interface Html {
   readonly html: string
 }
 
-/** Plain text with `code` in it. */
+/** Plain text in which backquotes mark `code`. */
 export function richText(text: string): Html {
   return {
     html: text
@@ -21,7 +21,7 @@ export function joined(parts: readonly Html[]): Html {
 
 type Piece = string | Html | readonly Html[]
 
-/** A template whose values are escaped, unless they are HTML already. */
+/** A template tag. Values are escaped unless they are already `Html`. */
 export function markup(strings: TemplateStringsArray, ...values: readonly Piece[]): Html {
   return { html: strings.reduce((text, string, at) => `${text}${rendered(values[at - 1] ?? '')}${string}`) }
 }

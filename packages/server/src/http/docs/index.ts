@@ -1,4 +1,4 @@
-// Serves the API's description: `/openapi.json` and `/asyncapi.json` for programs, `/docs`, `/docs/guides` and `/docs/live` for readers.
+// Serves the API documentation: `/openapi.json` and `/asyncapi.json` for programs; `/docs`, `/docs/guides` and `/docs/live` for people.
 import { readFileSync } from 'node:fs'
 import type { FastifyInstance } from 'fastify'
 import { serveText } from '../../ops/static-text.ts'
@@ -13,7 +13,7 @@ import { referencePage } from './page.ts'
 
 const POLICY = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-/** The public address is known only once the service listens, so all is made when first asked for. */
+/** Each document is generated on its first request, because the public URL is known only once the service listens. */
 export function serveDocs(app: FastifyInstance, publicUrl: () => string): void {
   const typed = (type: string) => ({ 'content-type': `${type}; charset=utf-8` })
   serveText(

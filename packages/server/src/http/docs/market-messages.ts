@@ -1,4 +1,4 @@
-// The market data stream's messages as its descriptions show them: what answers what, and an example of each.
+// The market data stream's messages for the documentation: each with its replies and an example.
 import * as wire from '../../wire/market.ts'
 import { type Announcement, type Message, message, type Request } from './described.ts'
 import * as example from './market-examples.ts'
@@ -17,32 +17,33 @@ const contract = message(wire.chainUpdate, example.contract, 'options_chain')
 
 const authenticate: Request = {
   ...message(wire.marketAuthenticate, example.authenticate),
-  rules: `Until it has succeeded, every other message is answered with \`not_authenticated\`. A failure leaves the session open for another try
-within its time. A second \`authenticate\` after a success is answered with \`auth_error\` and changes nothing. The first use of a token ends the
-user’s sessions that use another one, or that come from another address.`,
+  rules: `Until it has succeeded, every other message is answered with \`not_authenticated\`. After a failure you may try again within the time
+to authenticate. A second \`authenticate\` after a success is answered with \`auth_error\` and changes nothing. The first use of a token ends
+the user’s sessions that use another token or come from another address.`,
   replies: [authSuccess, error]
 }
 const subscribe: Request = {
   ...message(wire.marketSubscribe, example.subscribe),
-  rules: `Each makes a subscription of its own with the next \`sub_id\`, also when it is for the same as another. A parameter that the channel does not
-take is ignored, and so is \`session\` for anything but shares. \`backfill_nbars\` asks for that many closed bars, which come first, ascending, and join
-the live ones without a gap or a repeat; how many a broker gives at most is in \`GET /brokers\`. What a broker can stream is there, too.`,
+  rules: `Each \`subscribe\` creates a separate subscription with the next \`sub_id\`, even if it is for the same data as another. Parameters
+that the channel does not use are ignored, and so is \`session\` for anything but shares. \`backfill_nbars\` requests that many closed bars.
+They come first, ascending, and join the live ones without a gap or a repeat. \`GET /brokers\` shows how many bars each broker gives at most,
+and what it can stream.`,
   replies: [subscribed, error]
 }
 const list: Request = {
   ...message(wire.marketList, example.list),
-  rules: 'Lists what there is at that moment, in the order of the `sub_id`s.',
+  rules: 'Lists the subscriptions of the session at that moment, in the order of their `sub_id`.',
   replies: [subscriptions, error]
 }
 const unsubscribe: Request = {
   ...message(wire.marketUnsubscribe, example.unsubscribe),
-  rules: 'After the answer nothing more comes with that `sub_id`, and no other subscription of the session ever gets it.',
+  rules: 'After the reply, no more updates with that `sub_id` follow. The session never reuses a `sub_id`.',
   replies: [unsubscribed, error]
 }
 const snapshot: Request = {
   ...message(wire.marketSnapshot, example.snapshot),
-  rules: `Gives the bars of the session \`BrokerDefault\` whose start is at \`start_time\` or later and before \`end_time\`, ascending; the last may be open.
-Stretches without a trade have no bar. A window that could hold more bars than the limit is refused: ask for several.`,
+  rules: `Returns the bars of the session \`BrokerDefault\` that start at or after \`start_time\` and before \`end_time\`, ascending. The last one
+may be open. Intervals without a trade have no bar. A window that could hold more bars than the limit is refused: split it.`,
   replies: [snapshotResponse, error]
 }
 
@@ -52,45 +53,46 @@ export const MARKET_ANNOUNCEMENTS: readonly Announcement[] = [
   {
     id: 'bars',
     summary: 'Carries a bar.',
-    rules: `An open bar comes when it changes, at most four times a second; a reader who takes less gets the newest only. A closed bar comes exactly once, to
-every reader. Intraday bars begin at the session’s open and are cut at its end, so \`4h\` of a day from 09:30 to 16:00 is two bars.`,
+    rules: `An open bar is sent when it changes, at most four times a second; a slow reader receives only the newest. A closed bar is sent exactly
+once to every reader. Intraday bars begin at the session’s open and are cut at its end, so \`4h\` gives two bars for a day from 09:30 to
+16:00.`,
     messages: [bar]
   },
   {
     id: 'trades',
     summary: 'Carries a trade.',
-    rules: 'Every trade since the subscription, in the broker’s order; none is ever left out.',
+    rules: 'Every trade since the subscription, in the broker’s order. None is left out.',
     messages: [trade]
   },
   {
     id: 'quotes',
     summary: 'Carries the best bid and ask.',
-    rules: 'The present quote comes at once, then every new one. A reader who takes less gets the newest only.',
+    rules: 'The current quote is sent at once, then every new one. A slow reader receives only the newest.',
     messages: [quote]
   },
   {
     id: 'depth',
     summary: 'Carries the order book.',
-    rules: `Always the whole book down to \`n_levels\`, never a difference; fewer levels where the book has no more. A reader who takes less gets the newest
-only.`,
+    rules: `Always the whole book down to \`n_levels\`, never a difference. There are fewer levels where the book has no more. A slow reader
+receives only the newest.`,
     messages: [depth]
   },
   {
     id: 'options_chain',
     summary: 'Carries one contract of an options chain.',
-    rules: `Every contract of the expiration comes once at first, then each when it changes. A reader who takes less gets the newest of each contract. Which
-contract it is, is in its one leg.`,
+    rules: `Every contract of the expiration is sent once at first, then again whenever it changes. A slow reader receives only the newest of each
+contract. The update’s single leg identifies the contract.`,
     messages: [contract]
   },
   {
     id: 'error',
-    summary: 'Reports what happened to the session.',
-    rules: `An error whose \`request_id\` is null answers nothing you asked. With \`broker_unavailable\` it names subscriptions for which the broker gives
-nothing at present: they go on by themselves, and bars that were missed are made up for. With \`auth_error\` or \`connection_broken\` the session is
-closed afterwards.`,
+    summary: 'Reports a failed request, or a problem of the session.',
+    rules: `An error whose \`request_id\` is null is not the reply to a request. With \`broker_unavailable\` it names the subscriptions for which the
+broker sends nothing at present. They resume on their own, and missed bars are backfilled. After \`auth_error\` or \`connection_broken\` the
+session is closed.`,
     messages: [error]
   }
 ]
 
-/** The session of the examples. */
+/** The example session. */
 export const MARKET_DIALOGUE: readonly Message[] = [authenticate, authSuccess, subscribe, subscribed, bar, trade, quote]

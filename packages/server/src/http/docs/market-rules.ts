@@ -1,4 +1,4 @@
-// The market data stream's codes and limits as its descriptions show them; the numbers are those of the code that enforces them.
+// The market data stream's codes and limits for the documentation. The numbers are imported from the code that enforces them.
 import { BROKER_BARS_MAX, SNAPSHOT_BARS_MAX } from '@trunkline/core/app/market/history-limits'
 import { CLOSE } from '../../stream/client-connection.ts'
 import { GATEWAY_LIMITS } from '../../stream/gateway.ts'
@@ -18,106 +18,112 @@ const NEW_TOKEN = 'Get a token with `GET /connections/{connection_id}/token` and
 const ERRORS: Readonly<Record<MarketErrorCode, Omit<ErrorCode, 'code'>>> = {
   auth_error: {
     meaning:
-      'The token is unknown, older than 24 hours, or followed by a newer one; or there are too many sessions; or the session is authenticated already.',
+      'The token is unknown, older than 24 hours, or superseded by a newer one; or there are too many sessions; or the session is already authenticated.',
     remedy: NEW_TOKEN
   },
-  not_authenticated: { meaning: 'Something was asked before `authenticate` had succeeded.', remedy: 'Send `authenticate` first.' },
+  not_authenticated: { meaning: 'A request came before `authenticate` had succeeded.', remedy: 'Send `authenticate` first.' },
   invalid_request: {
-    meaning: 'The message is no JSON object, a field is missing, of a wrong type or out of bounds, or too many messages came.',
+    meaning: 'The message is not a JSON object; or a field is missing, of the wrong type or out of bounds; or you send too many messages.',
     remedy: 'Correct the field that the message names.'
   },
-  unknown_action: { meaning: 'There is no such `action`.', remedy: 'Use one of the actions described here.' },
+  unknown_action: { meaning: 'The `action` does not exist.', remedy: 'Use one of the actions described here.' },
   unsupported_channel: {
-    meaning: 'There is no such channel, or this broker does not have it.',
+    meaning: 'The channel does not exist, or this broker does not offer it.',
     remedy: 'See `market_data` in `GET /brokers`.'
   },
   unsupported_symbol: {
-    meaning: 'The symbol is malformed or unknown to the broker, or the chain has no such expiration.',
-    remedy: 'Check its spelling, and the form for its kind.'
+    meaning: 'The symbol is malformed or unknown to the broker, or the options chain does not have this expiration.',
+    remedy: 'Check the spelling and the format for this kind of instrument.'
   },
   unsupported_interval: {
-    meaning: 'The interval is malformed, zero or too long, or the broker cannot make it.',
+    meaning: 'The interval is malformed, zero or too long, or cannot be made from what this broker offers.',
     remedy: 'Use a number and a unit, as in `5m`.'
   },
   unsupported_session: {
     meaning: 'The session is unknown, or this broker does not offer it.',
     remedy: 'Use `BrokerDefault`, or leave it out.'
   },
-  subscription_not_found: { meaning: 'This session has no subscription with that `sub_id`.', remedy: 'Ask for `list_subscriptions`.' },
-  subscription_limit: { meaning: 'The session has as many subscriptions as it may.', remedy: 'End one first, or open another session.' },
+  subscription_not_found: { meaning: 'This session has no subscription with that `sub_id`.', remedy: 'Send `list_subscriptions`.' },
+  subscription_limit: {
+    meaning: 'The session has the maximum number of subscriptions.',
+    remedy: 'End one first, or open another session.'
+  },
   connection_broken: {
-    meaning: 'The broker rejects the connection, or it was deleted, or its user was.',
-    remedy: 'Have the user connect again, and get a token of the new connection.'
+    meaning: 'The broker rejects the connection, or the connection or its user was deleted.',
+    remedy: 'Have the user connect again, and get a token for the new connection.'
   },
   broker_unavailable: {
-    meaning: 'The broker does not answer, or gives nothing for the subscriptions in `sub_ids`.',
-    remedy: 'Wait: subscriptions go on by themselves. Ask again for anything else.'
+    meaning: 'The broker does not respond, or sends nothing for the subscriptions in `sub_ids`.',
+    remedy: 'Wait: subscriptions resume on their own. Send any other request again.'
   },
-  internal_error: { meaning: 'Something went wrong here.', remedy: 'Try again in a second; tell the operator the `session_id`.' }
+  internal_error: {
+    meaning: 'An internal error.',
+    remedy: 'Try again in a second. If it persists, report the `session_id` to the operator.'
+  }
 }
 
 export const MARKET_ERRORS: readonly ErrorCode[] = Object.entries(ERRORS).map(([code, error]) => ({ code, ...error }))
 
 export const MARKET_CLOSE_CODES: readonly CloseCode[] = [
-  { code: CLOSE.goingAway, meaning: 'The service is shutting down. What was due was sent before.', remedy: AGAIN },
+  { code: CLOSE.goingAway, meaning: 'The service is shutting down. Pending messages were sent first.', remedy: AGAIN },
   { code: MESSAGE_TOO_BIG, meaning: `A message you sent was larger than ${kibibytes(messageBytesMax)}.`, remedy: 'Send smaller messages.' },
-  { code: CLOSE.internal, meaning: 'Something went wrong here, in this session only.', remedy: AGAIN },
+  { code: CLOSE.internal, meaning: 'An internal error ended this session. Other sessions are not affected.', remedy: AGAIN },
   { code: CLOSE.unauthenticated, meaning: `No successful \`authenticate\` within ${seconds(authenticateMs)}.`, remedy: NEW_TOKEN },
   {
     code: CLOSE.ended,
     meaning:
-      'Another token of the user was used, or this one from another address; or the user’s secret was replaced; or the connection was deleted or broke. The `error` before says which.',
-    remedy: 'Do not simply connect again: find out who uses the other token, get one with the new secret, or have the user connect again.'
+      'Another token of the user was used, or this token was used from another address; or the user’s secret was replaced; or the connection was deleted or broke. The preceding `error` says which.',
+    remedy: 'Do not just connect again: find out who uses the other token, get a token with the new secret, or have the user connect again.'
   },
   {
     code: CLOSE.slowConsumer,
-    meaning: 'Slow consumer: too much waited to be read.',
-    remedy: `${AGAIN} Read first and work afterwards, or subscribe to less.`
+    meaning: 'Slow consumer: too many unread messages.',
+    remedy: `${AGAIN} Keep reading while you process, or subscribe to less.`
   },
   {
     code: CLOSE.tooManyFailures,
-    meaning: `Too many failures: ${failuresMax} failed authentications, or more messages than may come.`,
-    remedy: 'Do not go on as before: get a new token, or send less.'
+    meaning: `Too many failures: ${failuresMax} failed authentications, or messages above the rate limit.`,
+    remedy: 'Get a new token, or send fewer messages, before you reconnect.'
   }
 ]
 
 export const MARKET_LIMITS: readonly Limit[] = [
   { what: 'Time to authenticate', value: seconds(authenticateMs), beyond: `closed with ${CLOSE.unauthenticated}` },
-  { what: 'Life of a token', value: '24 hours', beyond: '`auth_error`; a session that is up stays up' },
+  { what: 'Lifetime of a token', value: '24 hours', beyond: '`auth_error`; an open session stays open' },
   {
-    what: 'Sockets of one address that have not authenticated',
+    what: 'Unauthenticated sockets of one address',
     value: count(GATEWAY_LIMITS.unauthenticated.perAddress),
-    beyond: `the next is refused with 429 until the oldest has had ${seconds(GATEWAY_LIMITS.unauthenticated.graceMs)}; that one is then closed with ${CLOSE.unauthenticated}`
+    beyond: `the next is refused with 429 until the oldest has been open for ${seconds(GATEWAY_LIMITS.unauthenticated.graceMs)}; the oldest is then closed with ${CLOSE.unauthenticated}`
   },
   {
-    what: 'Handshakes of one address',
+    what: 'Handshakes from one address',
     value: `${count(GATEWAY_LIMITS.handshakes.burst)} at once, ${count(GATEWAY_LIMITS.handshakes.perSecond)} a second`,
     beyond: 'refused with 429'
   },
   { what: 'Sessions of a user', value: count(SLOT_LIMITS.perUser), beyond: '`auth_error`' },
-  { what: 'Sessions of an address', value: count(SLOT_LIMITS.perAddress), beyond: '`auth_error`' },
+  { what: 'Sessions from one address', value: count(SLOT_LIMITS.perAddress), beyond: '`auth_error`' },
   {
     what: 'Sessions of a platform',
     value: `${count((SLOT_LIMITS.total * SLOT_LIMITS.platformPercent) / 100)}, fewer while many platforms share them`,
     beyond: '`auth_error`'
   },
-  { what: 'Failed authentications of a session', value: count(failuresMax), beyond: `closed with ${CLOSE.tooManyFailures}` },
-  { what: 'Subscriptions of a session', value: count(subscriptionsMax), beyond: '`subscription_limit`' },
-  { what: 'Levels of a book', value: `1 to ${DEPTH_LEVELS.most}`, beyond: '`invalid_request`' },
-  { what: 'Bars of a snapshot', value: count(SNAPSHOT_BARS_MAX), beyond: '`invalid_request`' },
-  { what: 'Bars of the broker’s that one request is made of', value: count(BROKER_BARS_MAX), beyond: '`invalid_request`' },
+  { what: 'Failed authentications in a session', value: count(failuresMax), beyond: `closed with ${CLOSE.tooManyFailures}` },
+  { what: 'Subscriptions in a session', value: count(subscriptionsMax), beyond: '`subscription_limit`' },
+  { what: 'Levels of an order book', value: `1 to ${DEPTH_LEVELS.most}`, beyond: '`invalid_request`' },
+  { what: 'Bars in a snapshot', value: count(SNAPSHOT_BARS_MAX), beyond: '`invalid_request`' },
+  { what: 'Broker bars needed for one request', value: count(BROKER_BARS_MAX), beyond: '`invalid_request`' },
   { what: 'Length of a `request_id`', value: `1 to ${REQUEST_ID_MAX} characters`, beyond: '`invalid_request`' },
-  { what: 'Size of a message you send', value: kibibytes(messageBytesMax), beyond: `closed with ${MESSAGE_TOO_BIG}` },
+  { what: 'Size of a message that you send', value: kibibytes(messageBytesMax), beyond: `closed with ${MESSAGE_TOO_BIG}` },
   {
-    what: 'Messages you send',
+    what: 'Messages that you send',
     value: `${count(inbox.burst)} at once, ${count(inbox.perSecond)} a second`,
-    beyond: `dropped with \`invalid_request\`; after ${count(inbox.warnings)} of them closed with ${CLOSE.tooManyFailures}`
+    beyond: `dropped with \`invalid_request\`; closed with ${CLOSE.tooManyFailures} after ${count(inbox.warnings)} such errors`
   },
-  { what: 'Updates of an open bar', value: '4 a second', beyond: 'the newest comes when its time does' },
+  { what: 'Updates of an open bar', value: '4 a second', beyond: 'only the newest is sent, when the next one is due' },
   {
-    what: 'What waits for you to read it',
+    what: 'Messages that you have not read yet',
     value: `${count(sendBuffer.messagesMax)} messages, ${kibibytes(sendBuffer.bytesMax)}`,
     beyond: `closed with ${CLOSE.slowConsumer}`
   },
-  { what: 'Reading nothing while something waits', value: seconds(sendBuffer.stalledMs), beyond: `closed with ${CLOSE.slowConsumer}` }
+  { what: 'Time without reading while messages wait', value: seconds(sendBuffer.stalledMs), beyond: `closed with ${CLOSE.slowConsumer}` }
 ]

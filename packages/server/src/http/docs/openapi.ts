@@ -1,4 +1,4 @@
-// The OpenAPI document, made from the endpoints themselves: nothing about the API is written twice.
+// The OpenAPI document, generated from the endpoint definitions.
 import { ERROR_CODES, type ErrorCode } from '@trunkline/core/domain/errors'
 import { problem } from '../../wire/common.ts'
 import type { Endpoint } from '../endpoint.ts'
@@ -12,18 +12,19 @@ const TAGS = {
   Users: 'The platform’s end users.',
   Connections: 'Broker logins of a user.',
   Accounts: 'A user’s accounts as the broker reports them.',
-  Orders: 'Placing, following, changing and cancelling orders.',
-  Events: 'Every update again, as the broker stream sent it.',
-  Brokers: 'Which brokers there are, and what they can do.',
-  'Market data': 'Market data of the user’s broker, read once. What changes is followed on the market data stream.'
+  Orders: 'Placing, reading, modifying and cancelling orders.',
+  Events: 'The log of every update that the broker stream sent.',
+  Brokers: 'The available brokers and their capabilities.',
+  'Market data': 'Single reads of market data from the user’s broker. To receive changes, use the market data stream.'
 } as const satisfies Record<Endpoint['tag'], string>
 
 const INTRODUCTION = `One API over many brokers.
 
-Numbers that are money or quantities are strings in plain decimal notation. Times are UTC with microseconds. What a broker does not report is
-\`null\`. Every operation says which scope its key needs: \`read\`, \`trade\` or \`users\`. Every path is served under \`/v1\` too. Where there is GET there is HEAD, but for the token, which each GET creates. Every error has the form of \`Problem\`; its \`code\` is stable. Every answer carries
-\`x-request-id\`: yours, if you sent one. Lists refuse parameters they do not know. Cursors are opaque, and good for the list, filters and
-sort they came from.`
+Money and quantities are strings in plain decimal notation. Times are UTC with microseconds. A value that the broker does not report is
+\`null\`. Every operation names the scope that its key needs: \`read\`, \`trade\` or \`users\`. Every path is also served under \`/v1\`. Every
+GET also answers HEAD, except the one that issues a token. Every error is a \`Problem\` with a stable \`code\`. Every response carries
+\`x-request-id\`: yours, if you sent one. Lists refuse unknown parameters. Cursors are opaque, and valid only for the list, filters and sort
+that they came from.`
 
 /** The whole document, for the service at `publicUrl`. */
 export function openApi(endpoints: readonly Endpoint[], publicUrl: string): Description {
@@ -62,11 +63,11 @@ const SECURITY_SCHEMES = {
 }
 
 const HEADERS = {
-  RequestId: { description: 'Names this request in logs; the client’s own if it sent one.', schema: { type: 'string' } },
-  RateLimitLimit: { description: 'Requests that may be made at once.', schema: { type: 'integer' } },
-  RateLimitRemaining: { description: 'Requests left now.', schema: { type: 'integer' } },
-  RateLimitReset: { description: 'Seconds until all may be made again.', schema: { type: 'integer' } },
-  Allow: { description: 'Methods that the address takes.', schema: { type: 'string' } },
+  RequestId: { description: 'Identifies this request in logs. It is the client’s own id if it sent one.', schema: { type: 'string' } },
+  RateLimitLimit: { description: 'Requests allowed in one burst.', schema: { type: 'integer' } },
+  RateLimitRemaining: { description: 'Requests allowed at this moment.', schema: { type: 'integer' } },
+  RateLimitReset: { description: 'Seconds until a full burst is allowed again.', schema: { type: 'integer' } },
+  Allow: { description: 'Methods that this address accepts.', schema: { type: 'string' } },
   RetryAfter: { description: 'Seconds to wait before trying again.', schema: { type: 'integer' } }
 }
 
@@ -131,7 +132,7 @@ function parameters(params: Params, place: 'path' | 'query'): readonly Json[] {
   }))
 }
 
-/** The codes an endpoint can answer with, beside success. */
+/** The error codes that an endpoint can return. */
 export function failureCodes({ method, params, body, failures = [] }: Endpoint): readonly ErrorCode[] {
   return [
     'credentials_invalid',
@@ -159,7 +160,7 @@ function statusOf({ statusOverrides }: Endpoint, code: ErrorCode): number {
   return statusOverrides?.[code] ?? HTTP_STATUS[code]
 }
 
-/** The codes that are answered with a status, by any of the endpoints. */
+/** The error codes that any of the endpoints returns with this status. */
 function codesOf(endpoints: readonly Endpoint[], status: number): readonly ErrorCode[] {
   return ERROR_CODES.filter(code =>
     endpoints.some(endpoint => failureCodes(endpoint).includes(code) && statusOf(endpoint, code) === status)
@@ -169,14 +170,14 @@ function codesOf(endpoints: readonly Endpoint[], status: number): readonly Error
 const MEANINGS: Readonly<Record<number, string>> = {
   400: 'The path or body is malformed, or a value is not valid.',
   401: 'The credentials are missing or invalid, or do not allow this.',
-  404: 'It does not exist.',
-  405: 'The address does not take this method; `Allow` lists the methods it takes.',
-  409: 'It exists already, or the connection is BROKEN.',
+  404: 'The resource does not exist.',
+  405: 'The address does not accept this method; `Allow` lists the ones it accepts.',
+  409: 'The resource exists already, or the connection is BROKEN.',
   413: 'The body is larger than 256 KiB.',
   422: 'A query parameter is unknown or not valid.',
   429: 'Too many requests.',
   500: 'Something unexpected went wrong.',
-  503: 'The broker or the database does not answer.'
+  503: 'The broker or the database does not respond.'
 }
 
 function errorResponses(schema: Json, endpoints: readonly Endpoint[]): Json {

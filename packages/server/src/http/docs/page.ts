@@ -1,4 +1,4 @@
-// The reference as one page of plain HTML: works offline, without scripts, and loads nothing from elsewhere.
+// The API reference as one HTML page. It has no scripts and loads nothing from elsewhere, so it works offline.
 import type { Endpoint } from '../endpoint.ts'
 import type { Params } from '../params.ts'
 import { HTTP_STATUS } from '../problems.ts'
@@ -25,7 +25,7 @@ export function referencePage(endpoints: readonly Endpoint[], publicUrl: string)
 <header>
 <h1>Trunkline API</h1>
 <p>One API over many brokers: requests at <code>${publicUrl}</code>, updates of accounts <a href="#stream">as they
-happen</a>, and <a href="#market-data">market data</a>, which can be <a href="/docs/live">watched live</a>. The <a href="/docs/guides">guides</a> show how it is used. The same as a machine reads it: <a href="/openapi.json">openapi.json</a>, <a href="/asyncapi.json">asyncapi.json</a>.</p>
+happen</a>, and <a href="#market-data">market data</a>, which you can <a href="/docs/live">watch live</a>. The <a href="/docs/guides">guides</a> show how to use it. Machine-readable: <a href="/openapi.json">openapi.json</a>, <a href="/asyncapi.json">asyncapi.json</a>.</p>
 </header>
 <div class="columns">
 <nav aria-label="Contents">
@@ -48,12 +48,12 @@ function introduction(): Html {
   return markup`<section>
 <h2 id="basics">Basics</h2>
 <p>Send <code>client-id</code> and <code>client-secret</code> with every request, and for a user’s data <code>user-id</code> and
-<code>user-secret</code> as well. Money and quantities are strings in plain decimal notation; times are UTC with microseconds; what a broker
-does not report is <code>null</code>. Every path works under <code>/v1</code> too.</p>
-<p>Every error is JSON with <code>message</code> (what to do), <code>code</code> (for programs), <code>request_id</code> and, where it is
-about fields, <code>details</code>. A list that has more holds a <code>next_cursor</code>: send it back with the same filters and sort.</p>
-<p>A <code>cl_order_id</code> is used once per user and trading day. When an answer to an order is lost, send the same one again: either it
-was never placed and is now, or a 409 names the order that has it.</p>
+<code>user-secret</code> as well. Money and quantities are strings in plain decimal notation. Times are UTC with microseconds. A value that
+the broker does not report is <code>null</code>. Every path also works under <code>/v1</code>.</p>
+<p>Every error is JSON with <code>message</code> (what to do), <code>code</code> (for programs), <code>request_id</code> and, for errors
+about fields, <code>details</code>. A list with more pages holds a <code>next_cursor</code>: send it back with the same filters and sort.</p>
+<p>A <code>cl_order_id</code> can be used once per user and trading day. If the response to an order is lost, send the same order again:
+either it is placed now, or a 409 names the order that already has this <code>cl_order_id</code>.</p>
 </section>`
 }
 
@@ -71,9 +71,9 @@ function article(endpoint: Endpoint, publicUrl: string): Html {
 ${description === undefined ? '' : richText(description)}
 ${parameterTable('In the path', params)}${parameterTable('In the query', query)}${body === null ? '' : fieldTable('Body', body, operationId)}
 <pre tabindex="0"><code>${curl(endpoint, publicUrl)}</code></pre>
-<p>Answers <strong>${String(success.status)}</strong>: ${success.description}</p>
-${fieldTable('Fields of the answer', success.schema, operationId)}<details><summary>Example of the answer</summary><pre class="answer" tabindex="0"><code>${JSON.stringify(ANSWERS[operationId] ?? null, null, 2)}</code></pre></details>
-<p>Failures: ${failureList(endpoint)}</p>
+<p>Returns <strong>${String(success.status)}</strong>: ${success.description}</p>
+${fieldTable('Response fields', success.schema, operationId)}<details><summary>Example response</summary><pre class="answer" tabindex="0"><code>${JSON.stringify(ANSWERS[operationId] ?? null, null, 2)}</code></pre></details>
+<p>Errors: ${failureList(endpoint)}</p>
 </article>
 `
 }

@@ -1,4 +1,4 @@
-// One example of every error that the reference documents, by its code: operations that answer it share it.
+// One example for each error code. All operations that return the code share it.
 import type { ErrorCode, ErrorDetail } from '@trunkline/core/domain/errors'
 
 interface Example {
@@ -22,7 +22,7 @@ const EXAMPLES: { readonly [code in ErrorCode]: Example } = {
   connection_not_found: { message: 'The user has no connection with this connection_id.' },
   account_not_found: { message: 'The user has no account with this account_id.' },
   order_not_found: { message: 'The user has no order with this order_id.' },
-  route_not_found: { message: 'There is nothing at this address; the reference at /docs has every one.' },
+  route_not_found: { message: 'There is nothing at this address; the reference at /docs lists every address.' },
   method_not_allowed: { message: 'This address takes GET and HEAD.' },
   upgrade_required: { message: 'This address is for WebSockets.' },
   platform_not_found: { message: 'There is no such platform.' },
@@ -41,17 +41,17 @@ const EXAMPLES: { readonly [code in ErrorCode]: Example } = {
   ),
   market_data_unsupported: { message: 'The broker has no market data of this symbol.' },
   preview_unsupported: { message: 'Alpaca has no order preview; `order_preview` in GET /brokers says which brokers have one.' },
-  body_too_large: { message: 'The body is larger than 256 KiB, the most a request may have.' },
-  headers_too_large: { message: 'The headers are larger than a request may have.' },
+  body_too_large: { message: 'The body is larger than 256 KiB, the maximum.' },
+  headers_too_large: { message: 'The headers are larger than 16 KiB, the maximum.' },
   request_too_slow: { message: 'The request did not arrive in time.' },
-  rate_limited: { message: 'Too many requests; wait as long as Retry-After says.' },
-  broker_unavailable: { message: 'The broker does not answer and nothing of it is known yet; try again later.' },
-  store_unavailable: { message: 'The service cannot reach its database just now; nothing was changed. Try again shortly.' },
-  shutting_down: { message: 'The service is stopping; send the request again.' },
-  internal: { message: 'Something went wrong on our side. Try again; if it stays, tell the operator the request_id.' }
+  rate_limited: { message: 'Too many requests. Wait for the time in the retry-after header, then send fewer.' },
+  broker_unavailable: { message: 'The broker does not respond, and no earlier data is stored; try again later.' },
+  store_unavailable: { message: 'The service cannot reach its database; nothing was changed. Try again shortly.' },
+  shutting_down: { message: 'The service is shutting down; try again.' },
+  internal: { message: 'An internal error occurred. Try again; if it persists, report the request_id to the operator.' }
 }
 
-/** The whole body. */
+/** The whole response body. */
 export function problemExample(code: ErrorCode): object {
   const { message, ...more } = EXAMPLES[code]
   return { message, code, request_id: '01a1fc40-c1e3-7000-a4b5-2d3e4f5a6b70', ...more }

@@ -1,24 +1,24 @@
-// A stream's part of the reference page.
+// The section of the reference page that describes a stream.
 import { streamUrl } from './asyncapi.ts'
 import { type Announcement, type Message, messagesOf, type Request, type Stream } from './described.ts'
 import { fieldName, fieldTable, table } from './fields.ts'
 import { type Html, joined, markup, richText } from './html.ts'
 
-/** Longer examples are folded away. */
+/** Characters. Longer examples are collapsed. */
 const SHOWN_MAX = 250
 
-/** Its part of the table of contents. */
+/** The stream's entries in the table of contents. */
 export function streamNavigation(stream: Stream): Html {
   const lines = [...stream.requests, ...received(stream)].map(({ title, name }) => markup`<li><a href="#${title}">${name}</a></li>\n`)
   return markup`<h2>${stream.title}</h2>
 <ul>
-<li><a href="#${stream.anchor}">How it goes</a></li>
+<li><a href="#${stream.anchor}">Overview</a></li>
 <li><a href="#${stream.anchor}-limits">Codes and limits</a></li>
 ${lines}</ul>
 `
 }
 
-/** What there is to know of a stream, for the service at `publicUrl`. */
+/** Describes a stream of the service at `publicUrl`. */
 export function streamPart(stream: Stream, publicUrl: string): Html {
   const { anchor, title, opening, closing, dialogue, requests } = stream
   return markup`<section>
@@ -36,7 +36,7 @@ ${received(stream).map(message => receivedArticle(stream, message))}</section>
 `
 }
 
-/** What the service sends, as an answer or of its own accord. */
+/** The messages that the service sends, as replies or without a request. */
 function received(stream: Stream): readonly Message[] {
   return messagesOf(stream).filter(message => !stream.requests.some(({ title }) => title === message.title))
 }
@@ -49,17 +49,17 @@ ${
     ? markup``
     : table(
         'Error codes',
-        ['Code', 'When it comes', 'What to do'],
+        ['Code', 'Meaning', 'What to do'],
         errorCodes.map(({ code, meaning, remedy }) => row(fieldName(code), meaning, remedy))
       )
 }${table(
   'Close codes',
-  ['Code', 'What it means', 'What to do'],
+  ['Code', 'Meaning', 'What to do'],
   closeCodes.map(({ code, meaning, remedy }) => row(richText(String(code)), meaning, remedy))
 )}
 ${table(
   'Limits',
-  ['Limit', 'Value', 'Beyond it'],
+  ['Limit', 'Value', 'When exceeded'],
   limits.map(({ what, value, beyond }) => row(richText(what), value, beyond))
 )}</section>
 `
@@ -108,7 +108,7 @@ function links(messages: readonly Message[]): Html {
   return joined(messages.map(({ title, name }) => markup`<a href="#${title}"><code>${name}</code></a>`))
 }
 
-/** One message of the dialogue per line; records are left out. */
+/** One message of the dialogue per line. The contents of `data` are left out. */
 function dialogueLine({ requests }: Stream, { title, example }: Message): Html {
   const isSent = requests.some(request => request.title === title)
   const text = JSON.stringify(example).replace(/"data":(?:(\{).*(\})|(\[).*(\]))\}$/, '"data":$1$3…$2$4}')

@@ -1,4 +1,4 @@
-// The broker stream's close codes and limits as its descriptions show them; the numbers are those of the code that enforces them.
+// The broker stream's close codes and limits for the documentation. The numbers are imported from the code that enforces them.
 
 import { SESSION_LIMITS } from '../../stream/account/limits.ts'
 import { REPLAY_MAX } from '../../stream/account/replay.ts'
@@ -16,53 +16,53 @@ const MESSAGE_TOO_BIG = 1009
 const AGAIN = 'Connect again, and resume with `after`.'
 
 export const CLOSE_CODES: readonly CloseCode[] = [
-  { code: CLOSE.goingAway, meaning: 'The service is shutting down. What was due was sent before.', remedy: AGAIN },
+  { code: CLOSE.goingAway, meaning: 'The service is shutting down. Pending messages were sent first.', remedy: AGAIN },
   { code: MESSAGE_TOO_BIG, meaning: `A message you sent was larger than ${kibibytes(messageBytesMax)}.`, remedy: 'Send smaller messages.' },
-  { code: CLOSE.internal, meaning: 'Something went wrong here, in this session only.', remedy: AGAIN },
+  { code: CLOSE.internal, meaning: 'An internal error ended this session. Other sessions are not affected.', remedy: AGAIN },
   {
     code: CLOSE.unauthenticated,
-    meaning: `No successful \`authenticate\` within ${seconds(authenticateMs)}, or the client secret was replaced or has ended.`,
-    remedy: 'Connect again with the present secret.'
+    meaning: `No successful \`authenticate\` within ${seconds(authenticateMs)}, or the client secret was replaced or expired.`,
+    remedy: 'Connect again with the current secret.'
   },
   {
     code: CLOSE.ended,
     meaning: 'The platform, or the key this session authenticated with, was disabled.',
-    remedy: 'Do not come back before the operator says so.'
+    remedy: 'Do not reconnect until the operator says so.'
   },
-  { code: CLOSE.slowConsumer, meaning: 'Slow consumer: too much waited to be read.', remedy: `${AGAIN} Read first and work afterwards.` },
+  { code: CLOSE.slowConsumer, meaning: 'Slow consumer: too many unread messages.', remedy: `${AGAIN} Keep reading while you process.` },
   {
     code: CLOSE.tooManyFailures,
-    meaning: `Too many failures: ${failuresMax} failed authentications, or more messages than may come.`,
-    remedy: 'Do not go on as before: check the credentials, or send less.'
+    meaning: `Too many failures: ${failuresMax} failed authentications, or messages above the rate limit.`,
+    remedy: 'Check the credentials, or send fewer messages, before you reconnect.'
   }
 ]
 
 export const LIMITS: readonly Limit[] = [
   { what: 'Time to authenticate', value: seconds(authenticateMs), beyond: `closed with ${CLOSE.unauthenticated}` },
   {
-    what: 'Sockets of one address that have not authenticated',
+    what: 'Unauthenticated sockets of one address',
     value: count(unauthenticated.perAddress),
-    beyond: `the next is refused with 429 until the oldest has had ${seconds(unauthenticated.graceMs)}; that one is then closed with ${CLOSE.unauthenticated}`
+    beyond: `the next is refused with 429 until the oldest has been open for ${seconds(unauthenticated.graceMs)}; the oldest is then closed with ${CLOSE.unauthenticated}`
   },
   {
-    what: 'Handshakes of one address',
+    what: 'Handshakes from one address',
     value: `${count(handshakes.burst)} at once, ${count(handshakes.perSecond)} a second`,
     beyond: 'refused with 429'
   },
-  { what: 'Failed authentications of a session', value: count(failuresMax), beyond: `closed with ${CLOSE.tooManyFailures}` },
+  { what: 'Failed authentications in a session', value: count(failuresMax), beyond: `closed with ${CLOSE.tooManyFailures}` },
   { what: 'Authenticated sessions of a `client_id`', value: count(SESSIONS_MAX), beyond: '`auth_error`' },
-  { what: 'Users of a session', value: count(usersMax), beyond: '`subscription_failed`' },
-  { what: 'Size of a message you send', value: kibibytes(messageBytesMax), beyond: `closed with ${MESSAGE_TOO_BIG}` },
+  { what: 'Users in a session', value: count(usersMax), beyond: '`subscription_failed`' },
+  { what: 'Size of a message that you send', value: kibibytes(messageBytesMax), beyond: `closed with ${MESSAGE_TOO_BIG}` },
   {
-    what: 'Messages you send',
+    what: 'Messages that you send',
     value: `${count(burst)} at once, ${count(perSecond)} a second`,
-    beyond: `dropped with \`error\`; after ${count(warnings)} of them closed with ${CLOSE.tooManyFailures}`
+    beyond: `dropped with \`error\`; closed with ${CLOSE.tooManyFailures} after ${count(warnings)} such errors`
   },
   {
-    what: 'What waits for you to read it',
+    what: 'Messages that you have not read yet',
     value: `${count(sendBuffer.messagesMax)} messages, ${kibibytes(sendBuffer.bytesMax)}`,
     beyond: `closed with ${CLOSE.slowConsumer}`
   },
-  { what: 'Reading nothing while something waits', value: seconds(sendBuffer.stalledMs), beyond: `closed with ${CLOSE.slowConsumer}` },
+  { what: 'Time without reading while messages wait', value: seconds(sendBuffer.stalledMs), beyond: `closed with ${CLOSE.slowConsumer}` },
   { what: 'Updates that `after` replays', value: count(REPLAY_MAX), beyond: '`subscription_failed`' }
 ]

@@ -1,4 +1,4 @@
-// Every endpoint of the REST API. The server, the reference and the tests read this one list.
+// Every endpoint of the REST API. The server, the API reference and the tests read this list.
 import type { Endpoint } from '../endpoint.ts'
 import { getAccounts } from './accounts/list-accounts.ts'
 import { getBalances } from './accounts/list-balances.ts'

@@ -1,4 +1,4 @@
-// Serves the guides of `docs/guides` as pages, so that a reader of the first page needs no checkout.
+// Serves the guides in `docs/guides` as web pages, so that users can read them without a checkout.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import type { FastifyInstance } from 'fastify'
 import { serveText } from '../../../ops/static-text.ts'
@@ -6,10 +6,10 @@ import { type Html, markup } from '../html.ts'
 import { rendered } from './markdown.ts'
 
 const FOLDER = new URL('../../../../../../docs/guides/', import.meta.url)
-/** In the order in which they are read; others follow. */
+/** The reading order. Guides not listed here follow, sorted by name. */
 const ORDER = ['connect', 'orders', 'stream', 'market-data', 'sandbox', 'brokers', 'operating']
 
-/** Mounts `/docs/guides` and a page for each guide. Nothing where the installation has no guides. */
+/** Mounts `/docs/guides` and a page for each guide. Does nothing if the installation has no guides. */
 export function serveGuides(app: FastifyInstance, headers: Readonly<Record<string, string>>): void {
   if (!existsSync(FOLDER)) return
   const names = guideNames()
@@ -28,7 +28,7 @@ export function serveGuides(app: FastifyInstance, headers: Readonly<Record<strin
     )
 }
 
-/** The guides there are, by their file's name. */
+/** The file names of the guides, without `.md`. */
 export function guideNames(): readonly string[] {
   const found = readdirSync(FOLDER)
     .filter(file => file.endsWith('.md'))
@@ -36,7 +36,7 @@ export function guideNames(): readonly string[] {
   return [...ORDER.filter(name => found.includes(name)), ...found.filter(name => !ORDER.includes(name)).sort()]
 }
 
-/** The page of one guide. `names`: of all, for the links between them. */
+/** The page of one guide. `names` are those of all guides, for the links between them. */
 export function guidePage(name: string, names: readonly string[]): string {
   const { title, body } = guideOf(name, names)
   return frame(
@@ -72,7 +72,7 @@ function guideOf(name: string, names: readonly string[]) {
   return rendered(readFileSync(new URL(`${name}.md`, FOLDER), 'utf8'), target => addressOf(target, names))
 }
 
-/** Guides link to each other, to their own headings and to the web; what else the repository has is not served. */
+/** Guides may link to each other, to their own headings and to the web. Other files of the repository are not served. */
 function addressOf(target: string, names: readonly string[]): string | null {
   if (target.startsWith('https://') || target.startsWith('#')) return target
   const [, name = '', anchor = ''] = /^([\w-]+)\.md(#.*)?$/.exec(target) ?? []

@@ -1,7 +1,7 @@
-// The part of Markdown that our guides are written in, as HTML: headings, paragraphs, lists, tables, code and links. A test holds the guides to it.
+// Renders the subset of Markdown that the guides use: headings, paragraphs, lists, tables, code and links. A test checks that the guides
+// use nothing else.
 import { type Html, markup } from '../html.ts'
 
-/** A guide as a page shows it. */
 export interface Rendered {
   readonly title: string
   /** The first paragraph. */
@@ -10,7 +10,7 @@ export interface Rendered {
   readonly body: Html
 }
 
-/** Gives the address for a link of the text; null: it leads to nothing that is served. */
+/** Returns the address for a link; null if its target is not served. */
 export type Resolve = (target: string) => string | null
 
 const FENCE = /^ {0,4}```/
@@ -26,7 +26,7 @@ export function rendered(text: string, resolve: Resolve): Rendered {
   return { title, lead, body: markup`${blocks.filter(({ kind }) => kind !== 'h1').map(({ html }) => html)}` }
 }
 
-/** As GitHub names a heading. */
+/** The anchor that GitHub gives a heading. */
 export function anchorOf(heading: string): string {
   return heading
     .toLowerCase()
@@ -50,7 +50,7 @@ function blocksOf(lines: readonly string[], resolve: Resolve): readonly Block[] 
   return blocks
 }
 
-/** How many lines the block has that begins with the first. */
+/** The number of lines in the block that begins at the first line. */
 function lengthOf(lines: readonly string[]): number {
   const [first = ''] = lines
   if (FENCE.test(first)) return 2 + lines.slice(1).findIndex(line => FENCE.test(line))
@@ -81,7 +81,7 @@ interface Item {
   readonly below: Item[]
 }
 
-/** One level of items below items is all that the guides have. */
+/** The guides nest lists one level deep at most. */
 function itemsOf(lines: readonly string[]): readonly Item[] {
   const items: Item[] = []
   for (const line of lines) {

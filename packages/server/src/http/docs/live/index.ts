@@ -1,4 +1,4 @@
-// Serves `/docs/live`: the page, its style, its modules, and the chart library, all from here.
+// Serves `/docs/live`: the page, its styles, its modules and the chart library.
 import { readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
@@ -6,18 +6,18 @@ import type { FastifyInstance } from 'fastify'
 import { serveText } from '../../../ops/static-text.ts'
 import { livePage, type ReferenceEntry } from './page.ts'
 
-/** Folders whose files are served as they are, by their kind. */
+/** Folders whose files are served unchanged. */
 const ASSETS = [
   { folder: new URL('./style/', import.meta.url), suffix: '.css', type: 'text/css' },
   { folder: new URL('./client/', import.meta.url), suffix: '.js', type: 'text/javascript' }
 ] as const
-/** The build that needs no other package, as a module. */
+/** The ES module build without dependencies. */
 const LIBRARY = join(
   dirname(createRequire(import.meta.url).resolve('lightweight-charts/package.json')),
   'dist/lightweight-charts.standalone.production.mjs'
 )
 
-/** Mounts the page, which connects to the service it came from. Its explanations of codes are `reference`. */
+/** Mounts the page. It connects to the service that served it. `reference` explains the codes of the stream. */
 export function serveLive(app: FastifyInstance, publicUrl: () => string, reference: readonly ReferenceEntry[]): void {
   const page = livePage(reference)
   serveText(
@@ -42,7 +42,7 @@ export function serveLive(app: FastifyInstance, publicUrl: () => string, referen
 }
 
 function policy(publicUrl: string): string {
-  // Some browsers do not count a WebSocket of the page's own origin as 'self'.
+  // In some browsers 'self' does not include a WebSocket of the same origin.
   const socket = publicUrl.replace(/^http/, 'ws')
   return `default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self' ${socket}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
 }

@@ -1,9 +1,9 @@
-// The page on which a developer watches a market by the stream. Everything that moves is in ./client.
+// The live market data page, a browser client of the market data stream. Its scripts are in ./client.
 import { SESSIONS } from '@trunkline/core/domain/vocabulary'
 import { DEPTH_LEVELS } from '../../../wire/market.ts'
 import { type Html, markup } from '../html.ts'
 
-/** A code of the stream, and how the page explains it. */
+/** A close code or error code of the stream, and its explanation. */
 export interface ReferenceEntry {
   readonly code: string
   readonly meaning: string
@@ -13,10 +13,10 @@ export interface ReferenceEntry {
 const INTERVALS = ['1m', '5m', '15m', '30m', '1h', '4h', '1d', '1w', '1M'] as const
 const SUGGESTED = ['SPY', 'AAPL', 'MSFT', 'BTC/USD', 'ETH/USD', 'ESZ26'] as const
 const FIRST_SYMBOL = 'SPY'
-/** As many as fit beside a whole order book; a phone shows the first few. */
+/** As many as fit beside a full order book. A phone shows the first few. */
 const TRADES = 2 * DEPTH_LEVELS.most + 1
 
-/** Renders the page. Its explanations of codes are `reference`, so that they agree with the reference. */
+/** Renders the page. `reference` explains the codes with the same texts as the API reference. */
 export function livePage(reference: readonly ReferenceEntry[]): string {
   const page = markup`<!doctype html>
 <html lang="en">
@@ -47,10 +47,10 @@ ${chain()}
 ${log()}
 </main>
 <footer>
-<p>TradingView Lightweight Charts™, copyright © 2026 <a href="https://www.tradingview.com/">TradingView, Inc.</a>, Apache License 2.0. Nothing on this page is asked of
-anybody but this service.</p>
+<p>TradingView Lightweight Charts™, copyright © 2026 <a href="https://www.tradingview.com/">TradingView, Inc.</a>, Apache License 2.0. This page loads everything from
+this service.</p>
 </footer>
-<noscript><p class="noscript">This page draws data from a WebSocket and needs JavaScript. The <a href="/docs">reference</a> does not.</p></noscript>
+<noscript><p class="noscript">This page shows data from a WebSocket and needs JavaScript. The <a href="/docs">reference</a> does not.</p></noscript>
 <template id="reference">
 ${reference.map(entryOf)}</template>
 </body>
@@ -60,7 +60,7 @@ ${reference.map(entryOf)}</template>
 }
 
 function choice(): Html {
-  return markup`<form id="view-form" class="controls" aria-label="What is shown">
+  return markup`<form id="view-form" class="controls" aria-label="Symbol and interval">
 <p class="field"><label for="symbol">Symbol</label>
 <input id="symbol" name="symbol" value="${FIRST_SYMBOL}" list="symbols" maxlength="40" required autocomplete="off" autocapitalize="characters" spellcheck="false" enterkeyhint="go">
 <datalist id="symbols">${options(SUGGESTED)}</datalist></p>
@@ -93,13 +93,13 @@ function chart(): Html {
 <label for="token">Access token</label>
 <input id="token" type="password" required autocomplete="off" spellcheck="false" placeholder="mdt_…">
 <button class="main-button">Connect</button>
-<p class="quiet hint">Or, with the demo platform: open the link that npm start printed (home_url in demo-platform.json), then this page again.</p>
+<p class="quiet hint">With the demo platform: open the link that npm start printed (home_url in demo-platform.json), then open this page again.</p>
 </form>
 <button id="notice-button" class="main-button" type="button" hidden></button>
 </div>
 </div>
 </div>
-<p class="under"><span id="older">Scroll left for older bars</span> <span id="zone">Times are those of New York</span>
+<p class="under"><span id="older">Scroll left for older bars</span> <span id="zone">Times are in New York time</span>
 <span id="chart-keys" class="unseen">Arrow keys scroll, plus and minus zoom, End returns to the newest bar.</span></p>
 </section>`
 }
@@ -120,7 +120,7 @@ function depth(): Html {
 </section>`
 }
 
-/** Rows that are there from the start, so that nothing moves when the figures come. */
+/** Empty rows from the start, so that the layout does not shift when data arrives. */
 function rows(count: number, row: Html): Html {
   return markup`${Array.from({ length: count }, () => row)}`
 }
@@ -136,7 +136,7 @@ function trades(): Html {
 <h2 id="trades-title">Trades</h2>
 <p id="trades-status" class="quiet over" role="status">No trade yet</p>
 <table class="figures fixed">
-<caption class="unseen">The last trades, the newest first</caption>
+<caption class="unseen">The latest trades, newest first</caption>
 <thead><tr><th scope="col" class="first wide-clock">Time</th><th scope="col" class="wide-32">Price</th><th scope="col">Size</th><th scope="col" class="wide-20">Venue</th></tr></thead>
 <tbody id="trades" class="trades">${rows(TRADES, TRADE_ROW)}</tbody>
 </table>
@@ -149,7 +149,7 @@ function chain(): Html {
   return markup`<section class="card" aria-labelledby="chain-title">
 <div class="head">
 <h2 id="chain-title" class="line">Options chain</h2>
-<form id="chain-form" class="controls" aria-label="Which chain">
+<form id="chain-form" class="controls" aria-label="Expiration of the chain">
 <p class="field"><label for="expiration">Expiration</label>
 <input id="expiration" name="expiration" list="expirations" pattern="\\d{4}-\\d{2}-\\d{2}" placeholder="YYYY-MM-DD" maxlength="10" autocomplete="off" inputmode="numeric">
 <datalist id="expirations"></datalist></p>
@@ -175,7 +175,7 @@ function log(): Html {
   return markup`<section class="card" aria-labelledby="log-title">
 <div class="head">
 <h2 id="log-title" class="line">Messages</h2>
-<p class="check"><input id="log-updates" type="checkbox" checked> <label for="log-updates">Updates, too</label></p>
+<p class="check"><input id="log-updates" type="checkbox" checked> <label for="log-updates">Show updates</label></p>
 <p><button id="log-pause" type="button">Pause</button> <button id="log-clear" type="button">Clear</button></p>
 <p id="log-count" class="quiet line fills">0 messages</p>
 </div>

@@ -13,7 +13,7 @@ export const getBalances = userEndpoint({
   operationId: 'listBalances',
   tag: 'Accounts',
   summary: 'List balances',
-  description: 'One record per account and currency. Of a broker that does not answer, the last known ones; `system_time` says of when.',
+  description: 'One record per account and currency. If the broker does not respond, the last known records; `system_time` is their time.',
   failures: ['account_not_found', 'connection_not_found'],
   query: { account_id: accountIdParam, connection_id: connectionIdParam },
   success: { status: 200, headers: FRESHNESS, description: 'The balances.', schema: balanceList },

@@ -13,7 +13,7 @@ export const getPositions = userEndpoint({
   operationId: 'listPositions',
   tag: 'Accounts',
   summary: 'List positions',
-  description: 'Of a broker that does not answer, the last known ones; `system_time` says of when.',
+  description: 'If the broker does not respond, the last known positions; `system_time` is their time.',
   failures: ['account_not_found', 'connection_not_found'],
   query: { account_id: accountIdParam, connection_id: connectionIdParam, symbols: symbolsParam },
   success: { status: 200, headers: FRESHNESS, description: 'The positions.', schema: positionList },

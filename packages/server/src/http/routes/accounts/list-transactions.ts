@@ -11,7 +11,7 @@ import { scopeOf } from './scope.ts'
 
 const LIMIT = { maximum: 1_000, fallback: 1_000 }
 const LINK = {
-  description: 'Where the next page is, as `<address>; rel="next"` (RFC 8288), with the days that were meant; left out on the last one.',
+  description: 'The address of the next page as `<address>; rel="next"` (RFC 8288), with both days filled in. Absent on the last page.',
   schema: Type.String({
     examples: ['<https://trunkline.example/v1/transactions?start_date=2026-08-22&limit=100&cursor=WyIy…>; rel="next"']
   })
@@ -24,16 +24,16 @@ export const getTransactions = userEndpoint({
   operationId: 'listTransactions',
   tag: 'Accounts',
   summary: 'List transactions',
-  description: `Newest first: by \`date\`, and within a day by \`transaction_id\`, both descending. Ids of an account rise in the order in which its broker lists the transactions, those it reports later above; a transaction keeps its id, so pages neither skip nor repeat one. Brokers date most transactions by day only. A request without \`start_date\` begins ${DAYS_BACK} days before \`end_date\`, and without that before today, whatever was asked for before. A broker that has no transactions shows none, and \`trunkline-freshness\` says so.`,
+  description: `Newest first: by \`date\`, and within a day by \`transaction_id\`, both descending. The ids of an account ascend in the order in which its broker lists the transactions; transactions that the broker reports later get higher ids. A transaction keeps its id, so pages neither skip nor repeat one. Brokers date most transactions by day only. Without \`start_date\`, the list begins ${DAYS_BACK} days before \`end_date\`, or before today if that is absent too. Earlier requests do not change this. If the broker offers no transactions, the list is empty and \`trunkline-freshness\` says so.`,
   failures: ['account_not_found', 'connection_not_found'],
   query: {
     account_id: accountIdParam,
     connection_id: connectionIdParam,
-    start_date: date('From this day on, itself included.'),
-    end_date: date('Up to this day, itself included.'),
+    start_date: date('The first day, inclusive.'),
+    end_date: date('The last day, inclusive.'),
     type: oneOf(TRANSACTION_TYPES, 'Only transactions of this type.'),
-    limit: integer({ minimum: 1, ...LIMIT }, 'Rows on a page.'),
-    cursor: cursorParam('From the `link` of the page before: gives the page after it.')
+    limit: integer({ minimum: 1, ...LIMIT }, 'Maximum number of rows on a page.'),
+    cursor: cursorParam('From the `link` of a page: returns the page after it.')
   },
   success: { status: 200, description: 'One page of the transactions.', headers: { ...FRESHNESS, link: LINK }, schema: transactionList },
   async handle({ caller, query }, { deps, cursors, publicUrl }) {

@@ -1,4 +1,4 @@
-// Which accounts a read is about, as its query says.
+// The accounts that the query of a read selects.
 import type { AccountScope } from '@trunkline/core/app/accounts/scope'
 import type { AccountId, BrokerId, ConnectionId } from '@trunkline/core/domain/ids'
 

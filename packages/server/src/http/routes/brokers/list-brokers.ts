@@ -7,8 +7,8 @@ export const getBrokers = platformEndpoint({
   scope: 'read',
   operationId: 'listBrokers',
   tag: 'Brokers',
-  summary: 'List brokers and what they can do',
-  success: { status: 200, description: 'The brokers users can connect.', schema: brokerList },
+  summary: 'List brokers and their capabilities',
+  success: { status: 200, description: 'The brokers that users can connect.', schema: brokerList },
   async handle(_call, { deps }) {
     return [...deps.brokers.values()].map(presentBroker)
   }

@@ -11,7 +11,7 @@ export const postClaim = userEndpoint({
   tag: 'Connections',
   summary: 'Claim a new connection',
   description:
-    'For platforms that claim: send the `claim_code` of the redirect with the credentials of the user whose session received it. Until then the connection is nowhere listed, and cannot be read or traded through; after ten minutes its login is revoked.',
+    'For platforms whose new connections must be claimed: send the `claim_code` from the redirect with the credentials of the user whose browser session received it. Until then the connection is not listed and cannot be used for reads or orders. A connection that is not claimed within ten minutes is removed, and its login is revoked.',
   failures: ['connection_not_found', 'connection_claimed', 'claim_refused'],
   params: { connection_id: connectionIdInPath },
   body: claimTicket,

@@ -12,13 +12,13 @@ export const postConnection = userEndpoint({
   scope: 'users',
   operationId: 'createConnection',
   tag: 'Connections',
-  summary: 'Begin connecting a broker',
+  summary: 'Start connecting a broker',
   description:
-    'Show `authorization_url` to the user. The connection exists once the user has logged in at the broker. With `renew_connection_id` the login of a connection is renewed in its place.',
+    'Send the user to `authorization_url`. The connection exists once the user has logged in at the broker. With `renew_connection_id`, the new login replaces that of an existing connection.',
   failures: ['connection_not_found', 'connection_broken'],
   body: connectionTicket,
   bodyExample: { connection_type: 'trade', broker: 'SANDBOX', redirect_url: 'https://app.example.com/linked' },
-  success: { status: 201, description: 'A link to show the user.', schema: startedConnection },
+  success: { status: 201, description: 'The link for the user.', schema: startedConnection },
   async handle({ caller, body }, { deps, publicUrl }) {
     const { token, expiresAt } = await startAttempt(deps, caller, {
       connectionType: typeOf(body),

@@ -11,10 +11,10 @@ export const getToken = userEndpoint({
   operationId: 'issueMarketDataToken',
   tag: 'Connections',
   summary: 'Get a token for the market data stream',
-  description: 'Valid for 24 hours. Each call makes a new token, which supersedes the connection’s older ones.',
+  description: 'Valid for 24 hours. Each call issues a new token, which supersedes the older tokens of the connection.',
   failures: ['connection_not_found', 'entitlement_missing'],
   params: { connection_id: connectionIdInPath },
-  success: { status: 200, description: 'The token, shown this once.', schema: accessToken },
+  success: { status: 200, description: 'The token. It is shown only this once.', schema: accessToken },
   async handle({ caller, path }, { deps }) {
     const token = await issueToken(deps, caller, path.connection_id)
     return { access_token: token.accessToken, expires_at: token.expiresAt, expires_in: token.expiresInSeconds }

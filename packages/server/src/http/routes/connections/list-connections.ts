@@ -11,7 +11,7 @@ export const getConnections = userEndpoint({
   operationId: 'listConnections',
   tag: 'Connections',
   summary: 'List the user’s connections',
-  query: { status: oneOf(CONNECTION_STATUSES, 'Only connections of this status.') },
+  query: { status: oneOf(CONNECTION_STATUSES, 'Only connections with this status.') },
   success: { status: 200, description: 'The connections, newest first.', schema: connectionList },
   async handle({ caller, query }, { deps }) {
     const rows = await listConnections(deps, caller, query.status ?? null)

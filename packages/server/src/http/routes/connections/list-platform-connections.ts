@@ -14,7 +14,7 @@ export const getPlatformConnections = platformEndpoint({
   operationId: 'listPlatformConnections',
   tag: 'Connections',
   summary: 'List the connections of all users',
-  query: { status: oneOf(CONNECTION_STATUSES, 'Only connections of this status.'), ...paging(LIMIT) },
+  query: { status: oneOf(CONNECTION_STATUSES, 'Only connections with this status.'), ...paging(LIMIT) },
   success: { status: 200, description: 'One page of connections, newest first.', schema: connectionPage },
   async handle({ caller, query }, { deps, cursors }) {
     const status = query.status ?? null

@@ -7,16 +7,16 @@ import { integer, required, userIdParam } from '../../params.ts'
 import { Rendered } from '../../rendered.ts'
 
 const LIMIT = { minimum: 1, maximum: 1_000, fallback: 100 }
-/** An answer ends early with the update that takes it beyond so many bytes. */
+/** A page ends early with the update that brings it to this size or above. */
 const ANSWER_BYTES_MAX = 4 * 1024 * 1024
 
 const query = {
-  user_id: required({ ...userIdParam, description: 'Whose updates.' }),
+  user_id: required({ ...userIdParam, description: 'The user whose updates are read.' }),
   after: integer(
     { minimum: 0, maximum: Number.MAX_SAFE_INTEGER, fallback: 0 },
-    'Only updates with a higher `seq`: the newest one you have, or `next_after` of the page before.'
+    'Only updates with a higher `seq`. Send the newest `seq` that you have, or the `next_after` of the previous page.'
   ),
-  limit: integer(LIMIT, 'Updates on a page.')
+  limit: integer(LIMIT, 'Maximum number of updates on a page.')
 }
 
 export const getEvents = platformEndpoint({
@@ -25,14 +25,14 @@ export const getEvents = platformEndpoint({
   scope: 'read',
   operationId: 'listEvents',
   tag: 'Events',
-  summary: 'Read a user’s updates again',
+  summary: 'List a user’s updates',
   description: `The log behind the broker stream: every change of an order, a position or a balance of the user, exactly as the stream sends it, in
-the order in which it was applied. \`seq\` counts a user’s updates from 1 without a gap, so a platform that remembers the newest \`seq\` it has can prove
-that it missed nothing. A change that an answered request made is in the log already. Updates of connections that were removed stay.
+the order in which it was applied. \`seq\` counts a user’s updates from 1 without a gap, so a platform that stores its newest \`seq\` can verify that it
+missed nothing. When a request is answered, the changes that it made are already in the log. Updates of deleted connections stay.
 
-Read on with \`next_after\` until it is null. A page also ends early, after some 4 MiB. Updates are kept for a number of days (30, unless the operator chose
-otherwise): where \`after\` is less than \`oldest_seq\` minus 1, the updates between are gone, so read orders, positions and balances, and go on from
-\`last_seq\` as it was before.`,
+Continue with \`next_after\` until it is null. A page may end early, after about 4 MiB. Updates are kept for a number of days (30 unless the operator
+configures another). If \`after\` is less than \`oldest_seq\` minus 1, the updates in between are gone: note \`last_seq\`, read orders, positions and
+balances, and continue from that \`last_seq\`.`,
   failures: ['user_not_found'],
   query,
   success: { status: 200, description: 'One page of updates.', schema: eventPage },
@@ -41,7 +41,7 @@ otherwise): where \`after\` is less than \`oldest_seq\` minus 1, the updates bet
   }
 })
 
-/** One page as JSON, in bytes. @throws ServiceError user_not_found */
+/** One page as JSON bytes. @throws ServiceError user_not_found */
 export async function pageBytes(deps: Pick<AppDeps, 'store'>, caller: PlatformCaller, stretch: Stretch): Promise<Uint8Array> {
   const parts: Uint8Array[] = []
   let size = 0

@@ -1,4 +1,4 @@
-// What reads of a market have in common.
+// What the market data endpoints share.
 import type { ErrorCode } from '@trunkline/core/domain/errors'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import { formatSymbol, parseSymbol } from '@trunkline/core/domain/symbol'
@@ -15,7 +15,7 @@ export const FAILURES: readonly ErrorCode[] = [
 ]
 
 export const symbolParam = required({
-  description: 'The symbol, as in orders. Write the `/` of a crypto pair as `%2F`.',
+  description: 'The symbol, written as in orders. Write the `/` of a crypto pair as `%2F`.',
   schema: Type.String({ minLength: 1, maxLength: 32 }),
   example: 'SPY',
   read(text, name) {

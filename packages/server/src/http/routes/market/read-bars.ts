@@ -12,7 +12,7 @@ import { FAILURES, params, symbolParam } from './parameters.ts'
 const LIMIT = { minimum: 1, maximum: 5_000, fallback: 500 }
 
 const intervalParam = required({
-  description: 'A number and a unit: `m` up to `1440m`, `h`, `d`, `w`, `M` and `1y`. The case counts: `1m` is a minute, `1M` a month.',
+  description: 'A number and a unit: `m` up to `1440m`, `h`, `d`, `w`, `M` and `1y`. Case matters: `1m` is a minute, `1M` is a month.',
   schema: Type.String({ minLength: 2, maxLength: 5 }),
   example: '1h',
   read(text, name) {
@@ -28,9 +28,9 @@ const intervalParam = required({
 const query = {
   symbol: symbolParam,
   interval: intervalParam,
-  start: required(time('Bars that start then or later.')),
-  end: required(time('Bars that start before it.')),
-  limit: integer(LIMIT, 'Bars on a page.')
+  start: required(time('Bars that start at or after this time.')),
+  end: required(time('Bars that start before this time.')),
+  limit: integer(LIMIT, 'Maximum number of bars on a page.')
 }
 
 export const getBars = userEndpoint({
@@ -41,7 +41,7 @@ export const getBars = userEndpoint({
   tag: 'Market data',
   summary: 'Read past bars',
   description:
-    'The snapshot of the market data stream, in pages. A window of more than 50,000 bars, or of bars that would be made of more than 50,000 of the broker’s, is refused. Of those that take more than 1,000 of the broker’s bars, two of a connection are read at once, and others wait.',
+    'The snapshot of the market data stream, in pages. A window of more than 50,000 bars, or one that needs more than 50,000 bars from the broker, is refused. For each connection, at most two requests that need more than 1,000 broker bars run at the same time; others wait.',
   failures: FAILURES,
   params,
   query,

@@ -10,12 +10,12 @@ export const getChain = userEndpoint({
   scope: 'read',
   operationId: 'readChain',
   tag: 'Market data',
-  summary: 'Read the options of an underlying that expire on a day',
+  summary: 'Read the options chain of an underlying for one expiration',
   description:
-    'All of them or a failure, asked of the broker each time: within 15 seconds, two chains of a connection at once, and at most 5,000 contracts. To follow a chain, subscribe on the market data stream.',
+    'Returns all contracts or an error. The chain is read from the broker each time, within 15 seconds. Limits: 5,000 contracts, and two chains at a time for each connection. To follow a chain, subscribe on the market data stream.',
   failures: FAILURES,
   params,
-  query: { symbol: symbolParam, expiration: required(date('One of the days that `…/expirations` lists.')) },
+  query: { symbol: symbolParam, expiration: required(date('One of the dates that `…/expirations` lists.')) },
   success: { status: 200, description: 'The chain.', schema: marketChain },
   handle({ caller, path, query: { symbol, expiration } }, { deps }) {
     return readMarket(deps, caller, path.connection_id, async market => {

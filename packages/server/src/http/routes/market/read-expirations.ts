@@ -9,12 +9,12 @@ export const getExpirations = userEndpoint({
   scope: 'read',
   operationId: 'readExpirations',
   tag: 'Market data',
-  summary: 'Read when options of an underlying expire',
-  description: 'Asked of the broker each time. `…/chain` reads one of these days; on the market data stream it can be followed.',
+  summary: 'Read the option expirations of an underlying',
+  description: 'Read from the broker each time. `…/chain` reads the chain of one expiration; the market data stream follows it.',
   failures: FAILURES,
   params,
   query: { symbol: symbolParam },
-  success: { status: 200, description: 'The days.', schema: marketExpirations },
+  success: { status: 200, description: 'The expiration dates.', schema: marketExpirations },
   handle({ caller, path, query: { symbol } }, { deps }) {
     return readMarket(deps, caller, path.connection_id, async market => {
       const expirations = [...(await market.expirations(symbol))]

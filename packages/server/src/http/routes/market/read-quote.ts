@@ -11,7 +11,7 @@ export const getQuote = userEndpoint({
   tag: 'Market data',
   summary: 'Read the last quote of a symbol',
   description:
-    'The present quote, which the market data stream sends to a new subscriber first. To follow quotes, subscribe there: each read of a symbol without a subscriber has the broker begin and end a subscription.',
+    'The current quote, which is also the first that the market data stream sends to a new subscriber. To follow quotes, subscribe there: each read of a symbol that has no subscriber starts and ends a subscription at the broker.',
   failures: FAILURES,
   params,
   query: { symbol: symbolParam },

@@ -15,14 +15,14 @@ export const getSymbols = userEndpoint({
   tag: 'Market data',
   summary: 'Search a broker’s symbols',
   description:
-    'By the beginning of a symbol, or by words of a name, as the broker searches: the symbol itself first, then those that begin so. Options come from `…/chain`. Only where `market_data.symbol_search` of `GET /brokers` is true.',
+    'Searches by the beginning of a symbol or by words of a name, as the broker does. An exact match comes first, then symbols that begin with the text. For options use `…/chain`. Available only where `market_data.symbol_search` in `GET /brokers` is true.',
   failures: FAILURES,
   params,
   query: {
-    search: required(plainText(64, 'What to look for.', 'apple')),
-    limit: integer(LIMIT, 'Symbols in the answer.')
+    search: required(plainText(64, 'The beginning of a symbol, or words of a name.', 'apple')),
+    limit: integer(LIMIT, 'Maximum number of symbols.')
   },
-  success: { status: 200, description: 'What was found.', schema: marketSymbols },
+  success: { status: 200, description: 'The matching symbols.', schema: marketSymbols },
   handle({ caller, path, query: { search, limit = LIMIT.fallback } }, { deps }) {
     return readMarket(deps, caller, path.connection_id, async market => {
       const found = await market.search(search)

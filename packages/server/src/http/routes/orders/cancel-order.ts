@@ -11,7 +11,7 @@ export const deleteOrder = userEndpoint({
   tag: 'Orders',
   summary: 'Cancel an open order',
   description:
-    'The order is `pending_cancel` until the broker has confirmed it, then `cancelled`, or `filled` where the fill was faster. While a modification is pending, the cancel of either order is that of both: the old one stays `pending_replace` and the new one `pending`, and whichever lives is cancelled. Where the broker refuses the cancel, the answer is the order as it goes on, `working` or `partially_filled`, and `broker_message` says why.',
+    'The order is `pending_cancel` until the broker confirms the cancel; then it is `cancelled`, or `filled` if the fill came first. While a modification is pending, cancelling either order cancels both: the old order stays `pending_replace`, the new one stays `pending`, and the one that is open in the end is cancelled. If the broker refuses the cancel, the response is the order, still `working` or `partially_filled`, and `broker_message` gives the reason.',
   failures: ['account_not_found', 'order_not_found', 'connection_broken', 'entitlement_missing', 'order_not_open'],
   params: { account_id: accountIdInPath, order_id: orderIdInPath },
   success: { status: 200, description: 'The order.', schema: orderRecord },

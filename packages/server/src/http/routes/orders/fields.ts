@@ -1,21 +1,21 @@
-// Reading the fields that order bodies have in common.
+// Parses the fields that the bodies of orders, modifications and previews share.
 import type { TicketRequest } from '@trunkline/core/app/orders/ticket-check'
 import { type Decimal, parseDecimal, placesOf, trimmed } from '@trunkline/core/domain/decimal'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import type { Static } from 'typebox'
 import type { previewTicket } from '../../../wire/order.ts'
 
-/** A record shows no more: the broker is not sent what its owner could not read back. */
+/** Records show nine decimal places, so the broker is never sent more. */
 const PLACES_MAX = 9
-/** Zeros that money and prices keep, as they are written everywhere; others at an end say nothing, and some brokers judge by them. */
+/** Money and prices keep two decimal places ("187.50"). Other trailing zeros are removed: some brokers count them as decimal places. */
 const MONEY_ZEROS = 2
 
-/** A number of shares, contracts or units. Null is the same as absent. @throws Malformed naming the field. */
+/** A number of shares, contracts or units. Null means absent. @throws Malformed naming the field. */
 export function quantityOrNull(text: string | null | undefined, name: string): Decimal | null {
   return numberOrNull(text, name, 0)
 }
 
-/** A price or an amount of money. Null is the same as absent. @throws Malformed naming the field. */
+/** A price or an amount of money. Null means absent. @throws Malformed naming the field. */
 export function moneyOrNull(text: string | null | undefined, name: string): Decimal | null {
   return numberOrNull(text, name, MONEY_ZEROS)
 }
@@ -27,7 +27,7 @@ function numberOrNull(text: string | null | undefined, name: string, zeros: numb
   return number
 }
 
-/** What the body of a new order and of a preview have in common. @throws Malformed naming the field. */
+/** The fields that a new order and a preview share. @throws Malformed naming the field. */
 export function termsOf(body: Omit<Static<typeof previewTicket>, 'account_id' | 'broker'>): TicketRequest {
   return {
     side: body.side,

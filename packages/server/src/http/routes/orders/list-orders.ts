@@ -41,10 +41,10 @@ const query = {
   connection_id: connectionIdParam,
   account_id: accountIdParam,
   broker: brokerParam,
-  status: oneOf(STATUS_FILTERS, 'Only orders of this status; `open` and `closed` are groups.', 'all'),
+  status: oneOf(STATUS_FILTERS, 'Only orders with this status. `open` and `closed` each stand for several.', 'all'),
   symbols: {
     ...symbolsParam,
-    description: `${symbolsParam.description} An order is also found by its legs, and by the root of its options: \`SPY\` finds options on SPY.`
+    description: `${symbolsParam.description} An order also matches by its legs, and by the root of its options: \`SPY\` finds options on SPY.`
   },
   order_id: orderIdParam,
   cl_order_id: clOrderIdParam,
@@ -68,7 +68,7 @@ export const getOrders = userEndpoint({
   operationId: 'listOrders',
   tag: 'Orders',
   summary: 'List orders',
-  description: 'Orders placed at the broker outside this service appear too.',
+  description: 'Includes orders that were placed at the broker outside this service.',
   failures: ['account_not_found', 'connection_not_found'],
   query,
   success: { status: 200, headers: FRESHNESS, description: 'One page of orders.', schema: orderPage },

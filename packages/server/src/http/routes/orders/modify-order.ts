@@ -13,9 +13,9 @@ export const patchOrder = userEndpoint({
   tag: 'Orders',
   summary: 'Modify an open order',
   description:
-    'Makes a new order record with `new_cl_order_id`, which names the old one in `replaces_order_id`; the old one becomes `replaced`. Fields ' +
-    'left out stay as they are. A repeated `new_cl_order_id` is refused with 409, whose `order_id` is the order that has it, also when the old ' +
-    'order is already replaced by it.',
+    'Creates a new order record with `new_cl_order_id`. Its `replaces_order_id` is the old order, which becomes `replaced`. Absent fields ' +
+    'stay as they are. A repeated `new_cl_order_id` is refused with 409, and `order_id` of the error is the order that has it. This is also ' +
+    'the response when the old order was already replaced by it.',
   failures: [
     'account_not_found',
     'order_not_found',

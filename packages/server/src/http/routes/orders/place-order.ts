@@ -13,9 +13,10 @@ export const postOrder = userEndpoint({
   tag: 'Orders',
   summary: 'Place an order',
   description:
-    'Answers with the full order record; read `normalized_status`. A broker’s refusal is a 201 with status `rejected` and its message in ' +
-    '`broker_message`. When the broker does not answer within five seconds the order is `pending`, and its outcome is looked up: never send it ' +
-    'again under another `cl_order_id`. A repeated `cl_order_id` is refused with 409, whose `order_id` is the order that has it.',
+    'Returns the full order record; check `normalized_status`. If the broker refuses the order, the response is still a 201: the status is ' +
+    '`rejected`, and `broker_message` has the broker’s reason. If the broker does not answer within five seconds, the order is `pending` and ' +
+    'the service looks up its outcome: do not send it again under another `cl_order_id`. A repeated `cl_order_id` is refused with 409, and ' +
+    '`order_id` of the error is the order that has it.',
   failures: ['account_not_found', 'cl_order_id_duplicate', 'connection_broken', 'entitlement_missing', 'order_not_supported'],
   body: orderTicket,
   bodyExample: {

@@ -13,10 +13,10 @@ export const postPreview = userEndpoint({
   tag: 'Orders',
   summary: 'Preview an order',
   description:
-    'Asks the broker what an order would come to, and places nothing. The path is that of `POST /orders`, and so is the body, but for `cl_order_id`: a preview ' +
-    'takes none, so that neither body can be sent in the other’s place. It passes the same checks as an order. What the broker would refuse is a 200 whose ' +
-    '`outcome` is `refused`. The broker is asked once, for at most five seconds; a 503 means that it gave no preview, and that nothing was placed. A broker whose ' +
-    '`order_preview` is false in `GET /brokers` is not asked: `preview_unsupported`.',
+    'Asks the broker what an order would cost. Nothing is placed. The body is that of `POST /orders` without `cl_order_id`: a preview refuses that field, so ' +
+    'neither body can be sent to the other endpoint by mistake. A preview passes the same checks as an order. If the broker would refuse the order, the ' +
+    'response is a 200 with the `outcome` `refused`. The broker is asked once and has five seconds; a 503 means that it gave no preview, and that nothing was ' +
+    'placed. Where `order_preview` in `GET /brokers` is false, the broker is not asked and the error is `preview_unsupported`.',
   failures: [
     'account_not_found',
     'connection_broken',

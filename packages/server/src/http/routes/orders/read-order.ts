@@ -18,7 +18,7 @@ export const getOrder = userEndpoint({
   path: '/orders/:order_id',
   operationId: 'readOrder',
   summary: 'Read an order',
-  description: 'Of a broker that does not answer, the last known record. An order of another user is as unknown as one that never was.',
+  description: 'If the broker does not respond, the last known record. An order of another user is reported as not found.',
   failures: ['order_not_found'],
   params: { order_id: orderIdInPath },
   async handle({ caller, path }, { deps }) {
@@ -32,7 +32,7 @@ export const getOrderOfAccount = userEndpoint({
   path: '/accounts/:account_id/orders/:order_id',
   operationId: 'readOrderOfAccount',
   summary: 'Read an order of an account',
-  description: 'The same record as `GET /orders/{order_id}`, if the order is in this account.',
+  description: 'Returns the same record as `GET /orders/{order_id}`, if the order is in this account.',
   failures: ['account_not_found', 'order_not_found'],
   params: { account_id: accountIdInPath, order_id: orderIdInPath },
   async handle({ caller, path }, { deps }) {

@@ -10,7 +10,7 @@ export const postUser = platformEndpoint({
   operationId: 'createUser',
   tag: 'Users',
   summary: 'Create a user',
-  description: 'The answer holds the user’s secret. It is shown this once: store it.',
+  description: 'The response contains the user’s secret. It is shown only this once: store it.',
   failures: ['user_exists'],
   body: userTicket,
   bodyExample: { user_id: 'ada' },

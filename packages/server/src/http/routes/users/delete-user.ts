@@ -11,12 +11,12 @@ export const deleteUserById = platformEndpoint({
   tag: 'Users',
   summary: 'Delete a user',
   description:
-    'For good, with all its connections and their records, each as `DELETE /connections/{connection_id}` removes one. An unknown user is ' +
-    'answered with 400.',
+    'Permanently deletes the user with all connections and their records, each as `DELETE /connections/{connection_id}` does. For an unknown ' +
+    'user the response is a 400.',
   failures: ['user_not_found'],
   statusOverrides: { user_not_found: 400 },
   params: { user_id: userIdParam },
-  success: { status: 200, description: 'The user is gone.', schema: deletedUser },
+  success: { status: 200, description: 'The user was deleted.', schema: deletedUser },
   async handle({ caller, path }, { deps }) {
     await deleteUser(deps, caller, path.user_id)
     return { user_id: path.user_id }

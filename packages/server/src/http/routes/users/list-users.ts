@@ -9,7 +9,7 @@ import { paging } from '../paging.ts'
 const LIMIT = { maximum: 1_000, fallback: 100 }
 const query = {
   user_id: { ...userIdParam, description: 'Only this user.' },
-  account_number: plainText(128, 'Users connected to this broker account number.', 'SB-1001'),
+  account_number: plainText(128, 'Users who connected the account with this number at the broker.', 'SB-1001'),
   account_id: { ...accountIdParam, description: 'The user this account belongs to.' },
   connection_id: { ...connectionIdParam, description: 'The user this connection belongs to.' },
   start_time: time('Users created at or after this time.'),

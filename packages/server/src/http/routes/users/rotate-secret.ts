@@ -9,11 +9,11 @@ export const rotateSecret = platformEndpoint({
   scope: 'users',
   operationId: 'rotateUserSecret',
   tag: 'Users',
-  summary: 'Give a user a new secret',
-  description: 'The old secret ends at once, and with it the user’s market data tokens and their sessions. Connections stay.',
+  summary: 'Rotate a user’s secret',
+  description: 'The old secret stops working at once. The user’s market data tokens and their sessions end too. Connections stay.',
   failures: ['user_not_found'],
   params: { user_id: userIdParam },
-  success: { status: 200, description: 'The user and its new secret, shown this once.', schema: userWithSecret },
+  success: { status: 200, description: 'The user and its new secret, which is shown only this once.', schema: userWithSecret },
   async handle({ caller, path }, { deps }) {
     const { user, userSecret } = await rotateUserSecret(deps, caller, path.user_id)
     return { user_id: user.userId, 'user-secret': userSecret }

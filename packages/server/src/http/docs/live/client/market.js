@@ -94,7 +94,7 @@ export class Market {
   /** @param {Choice} choice */
   #begin({ symbol, interval, session }) {
     const { name, zone } = zoneOf(symbol)
-    this.#zone.textContent = `Times are ${name === 'UTC' ? 'UTC' : 'those of New York'}`
+    this.#zone.textContent = `Times are ${name === 'UTC' ? 'UTC' : 'in New York time'}`
     this.#quote.begin(symbol)
     this.#trades.begin(zone)
     this.#depth.begin()

@@ -3,7 +3,7 @@ import { figure, placesOf, timesOf } from './format.js'
 
 /** @import { Trade } from './wire.js' */
 
-/** The last trades, the newest first. */
+/** The latest trades, newest first. */
 export class TradeTable {
   #rows = rowsOf('trades')
   #status = byId('trades-status', HTMLElement)
