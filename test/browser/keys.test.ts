@@ -77,12 +77,12 @@ describe('keys in a browser', () => {
       if (request.method() === 'POST') posts.push(request.url())
     })
     await enter(page, 'not-this-one')
-    await page.getByText('4 more tries with this link.').waitFor()
+    await page.getByText('You have 4 more attempts with this link.').waitFor()
     assert.equal(posts.length, 1)
     assert.equal(await page.locator('input:focus').getAttribute('name'), 'key_id')
     for (const go of [() => page.reload(), () => page.goBack(), () => page.goForward()]) {
       await go()
-      await page.getByText('4 more tries with this link.').waitFor()
+      await page.getByText('You have 4 more attempts with this link.').waitFor()
     }
     assert.equal(posts.length, 1)
     assert.equal(await page.getByRole('alert').count(), 1)

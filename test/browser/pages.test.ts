@@ -164,7 +164,7 @@ describe('every page', () => {
       await page.getByLabel('API key').fill(GOOD_KEYS.key_id)
       await page.getByLabel('Secret key').fill(GOOD_KEYS.secret_key)
       await page.getByRole('button', { name: 'Connect' }).click()
-      await page.getByRole('link', { name: 'Go on, if nothing happens' }).waitFor()
+      await page.getByRole('link', { name: 'Continue, if nothing happens' }).waitFor()
     })
   })
 
@@ -218,7 +218,7 @@ describe('every page', () => {
     await using walk = await visit(stage.browser, { javaScriptEnabled: false })
     const { page } = walk
     await page.goto(await homeLink(stage.service))
-    await page.getByRole('button', { name: 'Show them' }).click()
+    await page.getByRole('button', { name: 'Show credentials' }).click()
     await page.getByText(stage.service.demo.client_id, { exact: true }).waitFor()
     assert.equal(page.url(), `${stage.service.url}/`)
   })

@@ -184,7 +184,7 @@ describe('the portal in a browser', () => {
     await page.waitForURL(own('declined'))
     await page.goto(quiet)
     assert.equal(page.url(), own('used'))
-    assert.equal(await headingOf(page), 'This link was used already')
+    assert.equal(await headingOf(page), 'This link was already used')
     assert.deepEqual(await stage.connections(user), [connectionId])
   })
 

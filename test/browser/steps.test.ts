@@ -20,7 +20,7 @@ describe('the steps of the portal', () => {
       assert.equal(await headingOf(page), 'Choose your broker')
       assert.ok(await page.getByText(user.userId, { exact: true }).isVisible(), 'the page names the user')
       await page.getByRole('button', { name: 'Continue' }).click()
-      await page.getByText('Choose your broker to go on.').waitFor()
+      await page.getByText('Choose your broker to continue.').waitFor()
       await page.getByLabel('Search by name').fill('trad')
       await page.keyboard.press('Enter')
       await page.getByText('2 of 4 brokers match').waitFor()

@@ -37,7 +37,7 @@ describe('the ways back from the portal', () => {
     const { page } = walk
     await page.goto(`${stage.service.url}/connect`)
     assert.equal(await headingOf(page), 'Open your connection link')
-    await page.getByText('Ask for a link in the application you came from, and open it in this browser.').waitFor()
+    await page.getByText('Request a link in the application you came from, and open it in this browser.').waitFor()
     await page.getByRole('link', { name: 'Go to the start page' }).click()
     assert.equal(await headingOf(page), 'Trunkline is running')
   })

@@ -1,4 +1,4 @@
-// Shows the buttons that copy a command, where the browser lets a page do so. Without scripts the user selects the text.
+// Shows the buttons that copy a command, if the browser allows pages to copy. Without scripts the user selects the text.
 const SHOWN_MS = 2_000
 
 for (const button of document.querySelectorAll('button[data-copies]')) {

@@ -1,4 +1,4 @@
-/** The page at `/`: what `npm start` printed, kindly. Secrets only for a browser with the code that it printed. */
+/** The start page at `/`, with the information that `npm start` printed. Secrets appear only in a browser that opened the printed link. */
 
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -20,22 +20,22 @@ export interface HomeOptions {
   /** In the order in which users see them. */
   readonly brokers: readonly Pick<BrokerDefinition, 'capabilities' | 'environment'>[]
   readonly publicUrl: () => string
-  /** Null where there is none, or where the service is not for practice. */
+  /** Null if there is none, or if the service is not in sandbox or demo mode. */
   readonly demo: () => DemoPlatform | null
-  /** Where it lies. */
+  /** Path of `demo-platform.json`. */
   readonly demoFile: string
   readonly access: FirstPageAccess
   readonly monotonicMs: () => number
 }
 
-/** Why the page shows no secrets, when a browser tried to see them. */
+/** Why a code was refused. */
 type Refusal = 'spent' | 'too_many'
 
 const eta = new Eta({ views: fileURLToPath(new URL('.', import.meta.url)), cache: true, autoEscape: true })
 const read = (name: string) => readFileSync(new URL(name, import.meta.url))
 const CODE = /^[\w-]{20,64}$/
 
-/** Mounts the page, its assets, the exchange of a code, the button that makes a portal link, and the token for `/docs/live`. */
+/** Mounts the page, its assets, the exchange of a code for a cookie, the button that opens the portal, and the token for `/docs/live`. */
 export function home(app: FastifyInstance, options: HomeOptions): void {
   serveText(
     app,
@@ -76,7 +76,7 @@ class Home {
     this.#brokers = options.brokers.map(({ capabilities: { name }, environment }) => `${name} (${environment})`).join(', ')
   }
 
-  /** A link with a code leads to a button, and not at once inside: what only looks at links must not spend it. */
+  /** A link with a code shows a button first, so that link previews and scanners do not use up the code. */
   show(request: FastifyRequest, reply: FastifyReply): FastifyReply {
     const code = codeIn(request.query)
     if (code !== null && this.#present(request) !== null) return secured(reply, { forms: "'self'" }).send(this.#opening(code))
@@ -110,7 +110,7 @@ class Home {
   #page(request: FastifyRequest, reply: FastifyReply, refusal: Refusal | null): FastifyReply {
     const present = this.#present(request)
     const demo = this.#shownTo(request)
-    // The portal may be served under another of our host names than this page.
+    // The portal may be served under another host name than this page.
     const forms = demo === null ? "'none'" : `'self' ${new URL(demo.base_url).origin}`
     const page = {
       ...{ url: this.#options.publicUrl(), brokers: this.#brokers, demo, refusal },
@@ -129,7 +129,7 @@ class Home {
     return eta.render('./open', { code })
   }
 
-  /** The demo platform, for those who may know that there is one. */
+  /** The demo platform; null for requests that must not learn that it exists. */
   #present(request: FastifyRequest): DemoPlatform | null {
     return isLocal(request) ? this.#options.demo() : null
   }
@@ -143,7 +143,7 @@ class Home {
     return isSameOriginForm(request, this.#options.publicUrl()) ? this.#shownTo(request) : null
   }
 
-  /** Browsers send cookies to every port of a host: each service has a name of its own for its own. */
+  /** Browsers send cookies to every port of a host, so the name contains the port. */
   #cookie(): string {
     const { port, protocol } = new URL(this.#options.publicUrl())
     return `trunkline-first-page-${port === '' ? protocol.slice(0, -1) : port}`
@@ -173,7 +173,7 @@ function secured(reply: FastifyReply, { forms }: { readonly forms: string }): Fa
   })
 }
 
-/** A page of another site could reach us under its own name (DNS rebinding) or through a proxy: such a request is not even asked for a code. */
+/** A page of another site could reach the service under its own host name (DNS rebinding) or through a proxy. Such requests cannot use a code. */
 function isLocal(request: FastifyRequest): boolean {
   const { host, forwarded, 'x-forwarded-for': forwardedFor, 'x-forwarded-host': forwardedHost } = request.headers
   return isLoopbackHost(host) && forwarded === undefined && forwardedFor === undefined && forwardedHost === undefined

@@ -1,3 +1,3 @@
-// Presses the page's one button, and takes the code out of the address and the history first. Without scripts the user presses it.
+// Removes the code from the address and the history, then submits the page's form. Without scripts the user presses the button.
 history.replaceState(null, '', '/')
 document.forms[0]?.submit()

@@ -32,7 +32,7 @@ export class StalledReaders {
   }
 }
 
-/** Bytes the reader's side has not taken yet. A write under way counts whole until it is done, so what the handle has left of it is asked for. */
+/** Bytes not sent yet. `writableLength` counts a pending write in full until it ends, so `writeQueueSize` shows its progress. */
 function bytesLeft(socket: Socket): number {
   if (socket.writableLength === 0) return 0
   const handle: unknown = Reflect.get(socket, '_handle')

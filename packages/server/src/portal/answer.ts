@@ -1,11 +1,11 @@
 import type { FastifyReply } from 'fastify'
 
-/** Sends a page that must not be stored, framed or scripted, and whose address does not leak. */
+/** Sends a page with headers that forbid caching, framing and scripts, and keep its URL out of referrers. */
 export function page(reply: FastifyReply, status: number, html: string, formTargets: readonly string[] = []): FastifyReply {
   return secured(reply, formTargets).code(status).type('text/html; charset=utf-8').send(html)
 }
 
-/** Redirects to `target`, by GET. */
+/** Redirects to `target` with a 303, so the browser uses GET. */
 export function seeOther(reply: FastifyReply, target: string): FastifyReply {
   return secured(reply, []).redirect(target, 303)
 }
@@ -24,15 +24,16 @@ function secured(reply: FastifyReply, formTargets: readonly string[]): FastifyRe
 const LOOPBACK = ['http://localhost:*', 'http://127.0.0.1:*']
 
 /**
- * Browsers hold every redirect behind a form to this list, and the chain goes on where we cannot see it: a broker's login on another host, a
- * platform's `www`. A link left out is a button that does nothing. So a form with targets may lead to any https address, and to plain http
- * only at the origins named, or on the user's own machine when one of them is there. What our forms send is a decision and a broker's name,
- * never a secret.
+ * The `form-action` directive of the content security policy. Some browsers apply it to every redirect that follows a form, and not all of
+ * these are known here: a broker may redirect its login to another host, a platform to its `www` host. A redirect that the list does not allow
+ * is blocked, and the button appears to do nothing. A form with targets may therefore lead to any https address. Plain http is allowed only for
+ * the origins of the targets, and for any loopback port if one of the targets is on loopback. The forms of these pages send a decision and a
+ * broker's name, never a secret.
  */
 function formAction(targets: readonly string[]): string {
   if (targets.length === 0) return "'self'"
   const plain = targets.filter(target => target.startsWith('http:')).map(target => new URL(target))
-  // The list has no way to write an IPv6 address.
+  // CSP source lists cannot express an IPv6 address.
   if (plain.some(({ hostname }) => hostname.startsWith('['))) return "'self' https: http:"
   const loopback = plain.some(({ hostname }) => hostname === 'localhost' || hostname.startsWith('127.')) ? LOOPBACK : []
   return ["'self'", 'https:', ...new Set([...plain.map(({ origin }) => origin), ...loopback])].join(' ')

@@ -2,21 +2,21 @@ import type { Platform, PlatformBrand } from '@trunkline/core/domain/account'
 import { letterOn, standingOut } from '../ops/color.ts'
 import { initialsOf, type Mark, markOf } from './logo.ts'
 
-/** The platform as its users see it on our pages. */
+/** A platform's application as the portal's pages show it. */
 export interface AppView {
   readonly name: string
   readonly mark: Mark
-  /** Of the stylesheet with its colour; null: the portal's own. */
+  /** Path of the stylesheet with its colour; null for the portal's default. */
   readonly stylesheet: string | null
-  /** A way back when a link leads nowhere else; null: none is known. */
+  /** Where the user can return to when there is no redirect; null if unknown. */
   readonly url: string | null
 }
 
-/** The portal's own. */
+/** The portal's default colour. */
 const COLOR = '#0b5cad'
-/** Grounds of the page's two schemes: `--card` of `portal.css`. */
+/** Background colours of the two colour schemes: `--card` in `portal.css`. */
 const GROUNDS = { light: '#ffffff', dark: '#1a212a' } as const
-/** What WCAG asks of the parts of a page that one presses. */
+/** Contrast that WCAG 2 requires of controls (success criterion 1.4.11). */
 const RATIO_MIN = 3
 const STYLESHEET = /^[0-9a-f]{6}$/
 
@@ -29,14 +29,14 @@ export function appView({ platformId, name, redirectAllowList }: Platform, { col
   }
 }
 
-/** Where a platform has registered its users' way back, it is at home. */
+/** The origin of the first registered redirect is taken as the application's. */
 function originOf(redirect: string | undefined): string | null {
   return redirect === undefined ? null : new URL(redirect).origin
 }
 
 /**
- * The stylesheet for a colour: that of the main button, which is moved towards black or white until it stands out from the page, and of what is
- * written on it, which can be read on every colour. Null: the name names no colour.
+ * The stylesheet for a platform's colour, from its file name. It sets the main button's colour, which is shifted towards black or white until it
+ * contrasts with the page, and a readable text colour on it. Null if the name is not a colour.
  */
 export function colorStylesheet(name: string): string | null {
   if (!STYLESHEET.test(name)) return null

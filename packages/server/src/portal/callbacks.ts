@@ -14,7 +14,7 @@ export interface CallbackAddress {
   readonly environment?: string
 }
 
-/** The browser's return from a broker's login. */
+/** Handles the browser's return from a broker's login. */
 export class Callbacks {
   readonly #context: PortalContext
   readonly #arrived: DoubleSubmitGuard<PortalOutcome>
@@ -34,8 +34,8 @@ export class Callbacks {
   }
 
   /**
-   * A browser whose user clicked twice at the broker arrives twice, and shows the second response. The state is valid once all the same:
-   * nothing is done for the second arrival, which only leads where the first one did.
+   * If the user clicks twice at the broker, the callback arrives twice, and the browser shows the second response. The state is still valid only
+   * once: the second callback does no work and redirects to where the first one did.
    */
   async #completeOnce(
     broker: BrokerId | null,
@@ -69,7 +69,7 @@ export class Callbacks {
   }
 }
 
-/** The answer belonged to nothing that this browser has begun. */
+/** Whether the callback belongs to no attempt of this browser. */
 function isRefused({ reason }: PortalOutcome): boolean {
   return reason === 'bad_callback' || reason === 'other_browser'
 }

@@ -8,9 +8,9 @@ import type { Failure } from './failures.ts'
 import type { OutcomeResponder } from './outcomes.ts'
 
 export interface PortalOptions {
-  /** Origin under which browsers reach us. */
+  /** Origin under which browsers reach the service. */
   readonly publicUrl: () => string
-  /** `client_id` of the demo platform, whose application is our own first page; null where there is none. */
+  /** `client_id` of the demo platform, whose application is the service's start page; null if there is none. */
   readonly demo: () => string | null
   /** Maps a thrown value to its HTTP response. */
   readonly problemOf: (error: unknown) => Failure
@@ -18,7 +18,7 @@ export interface PortalOptions {
 
 export type PagesDeps = PortalDeps & Pick<AppDeps, 'accessAudit'>
 
-/** What the steps of a visit share. */
+/** What all steps of the portal share. */
 export interface PortalContext {
   readonly deps: PagesDeps
   readonly options: PortalOptions
@@ -30,14 +30,14 @@ export function browserSessionOf({ cookies }: Pick<PortalContext, 'cookies'>, re
   return { browser: cookies.browser.read(request), ip: request.ip, requestId: request.id }
 }
 
-/** It belongs to no attempt, and anyone can send one. */
+/** Writes an audit entry for a callback or form that belongs to no attempt. Anyone can send one. */
 export function noteRefusal({ deps }: PortalContext, { ip, id }: FastifyRequest, broker: BrokerId | null, reason: string): void {
   const target = broker ?? 'unknown'
   const group = addressGroup(ip)
   deps.accessAudit.note({ action: 'connection.callback', actor: 'anonymous', target, reason, ip, group, requestId: id })
 }
 
-/** Identifies a form submission, hashed because a form may hold keys. */
+/** Identifies a form submission. It is a hash, because a form may contain broker keys. */
 export function formId({ deps }: Pick<PortalContext, 'deps'>, ...parts: readonly unknown[]): string {
   return deps.hasher.hash(JSON.stringify(parts))
 }

@@ -9,14 +9,14 @@ import { isReason } from './messages.ts'
 import { type Notice, parseNotice } from './notice.ts'
 import { SealedCookie } from './sealed-cookie.ts'
 
-/** An hour: longer than any link lives. */
+/** In seconds. Longer than the lifetime of any link. */
 const HOUR = 3_600
 const NOTICE_SECONDS = 600
 const OUTCOME_SECONDS = 120
-/** Browsers keep 4,096 bytes of a cookie, its name and attributes among them. */
+/** Browsers store at most 4,096 bytes of a cookie, including its name and attributes. */
 const OUTCOME_LENGTH_MAX = 3_500
 
-/** The portal's cookies: each bounded, sealed, and out of reach of scripts. */
+/** The portal's cookies. Each is bounded in size, authenticated by a MAC, and `HttpOnly`. */
 export class PortalCookies {
   /** The secret that identifies a browser while its user connects. */
   readonly browser: SealedCookie
@@ -36,7 +36,7 @@ export class PortalCookies {
     this.#vault = vault
   }
 
-  /** Whose application this browser came from, for pages that know of no link. */
+  /** Stores which platform's application the browser came from, for pages that have no link in their URL. */
   setApp(reply: FastifyReply, platformId: PlatformId): void {
     this.#app.set(reply, platformId)
   }
@@ -50,7 +50,7 @@ export class PortalCookies {
     }
   }
 
-  /** What was wrong with the form that was sent from `path`, for the page that stands there. */
+  /** Stores what was wrong with the form submitted from `path`. The page at `path` shows it. */
   setNotice(reply: FastifyReply, path: string, notice: Notice): void {
     this.#notice.set(reply, encoded({ at: this.#hasher.hash(path), notice }))
   }
@@ -66,7 +66,7 @@ export class PortalCookies {
     if (this.#notice.read(request) !== null) this.#notice.clear(reply)
   }
 
-  /** False when the address is too long for a cookie. Encrypted, because a claim code may be in it, and other ports are sent our cookies too. */
+  /** False if the redirect is too long for a cookie. Encrypted, because it may contain a claim code, and browsers send cookies to every port of a host. */
   setOutcome(reply: FastifyReply, browser: string | null, { reason, redirect }: PortalOutcome): boolean {
     const sealed = this.#vault.seal(JSON.stringify({ reason, redirect }), this.#contextOf(browser))
     const text = Buffer.from(sealed).toString('base64url')
@@ -89,7 +89,7 @@ export class PortalCookies {
     }
   }
 
-  /** Opens only in the browser that it was made for. */
+  /** Binds the ciphertext to the browser that it was made for. */
   #contextOf(browser: string | null): SealContext {
     return { table: 'portal', column: 'outcome', rowId: this.#hasher.hash(browser ?? ''), ownerId: 'browser', revision: 1 }
   }

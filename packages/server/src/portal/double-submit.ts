@@ -1,8 +1,8 @@
 import type { Clock } from '@trunkline/core/ports/clock'
 
-/** A form that is submitted again within this time counts as the same submission. */
+/** A form submitted again within this time counts as the same submission. */
 const REPEAT_MS = 10_000
-/** Results that are remembered at a time; beyond it each submission is carried out. */
+/** The most results that are remembered. Above it every submission is executed. */
 const REMEMBERED_MAX = 1_000
 
 interface Remembered<Answer> {
@@ -11,8 +11,8 @@ interface Remembered<Answer> {
 }
 
 /**
- * One result for a form that a browser submits twice: it drops the first response and shows the second, which would say that
- * the link has been used, although the user is connected.
+ * Gives a form that is submitted twice the same result both times. A browser drops the first response and shows the second; without this, that
+ * one would say that the link was already used, although the account is connected.
  */
 export class DoubleSubmitGuard<Answer> {
   readonly #clock: Pick<Clock, 'monotonicMs'>
@@ -23,7 +23,8 @@ export class DoubleSubmitGuard<Answer> {
   }
 
   /**
-   * What `work` gives; or, for ten seconds, what it gave the first time. Later only what `isFinal` is remembered: the rest may be tried again.
+   * Returns the result of `work`, or of the first call with the same `form` if that still runs or ended with an `isFinal` result, up to ten seconds
+   * after it began. Results that are not final are forgotten when they arrive, so that the user can try again.
    * @param form identifies the form submission, hashed
    */
   answer(form: string, work: () => Promise<Answer>, isFinal: (answer: Answer) => boolean): Promise<Answer> {

@@ -12,10 +12,10 @@ export interface Failure {
   readonly unexpected: boolean
 }
 
-/** Every failure is shown as a page: the API's error format is not for users. Its status and headers are the API's. */
+/** Answers every error with a page, because the API's error format is not for users. Status and headers are those of the API. */
 export function answerFailures(scope: FastifyInstance, log: Log, problemOf: (error: unknown) => Failure): void {
   scope.setErrorHandler((error, request, reply) => {
-    // A form that broke off: the client went away, or what it sent is no HTTP.
+    // An incomplete form: the client disconnected, or its data is not valid HTTP.
     const isBrokenOff = request.raw.errored !== null && request.raw.errored === error
     const { status, retryAfterSeconds, unexpected } = isBrokenOff ? BROKEN_OFF : failureOf(error, problemOf)
     if (unexpected) log.error('a page failed unexpectedly', { requestId: request.id, route: request.routeOptions.url ?? 'none', error })
@@ -28,7 +28,7 @@ const BROKEN_OFF: Failure = { status: 400, retryAfterSeconds: undefined, unexpec
 
 function failureOf(error: unknown, problemOf: (error: unknown) => Failure): Failure {
   const failure = problemOf(error)
-  // What the server itself refuses: a form that is too long, or is none.
+  // Refused by Fastify itself: the body is too large or not a form.
   const status = error instanceof Error && 'statusCode' in error ? error.statusCode : null
   const isRefused = typeof status === 'number' && status >= 400 && status < 500
   return isRefused ? { status, retryAfterSeconds: undefined, unexpected: false } : failure

@@ -3,12 +3,12 @@ import { Malformed } from '@trunkline/core/domain/malformed'
 
 const TOKEN = /^[\w-]{20,64}$/
 
-/** Whether a part of an address may be a link's secret. */
+/** Whether a path segment has the format of a link's secret. */
 export function isToken(text: string): boolean {
   return TOKEN.test(text)
 }
 
-/** The pages of a link. */
+/** The path of a link's first page. */
 export function linkPath(token: string): string {
   return `/connect/${token}`
 }
@@ -21,12 +21,12 @@ export function keysPath(token: string, broker: BrokerId): string {
   return `${linkPath(token)}/keys/${broker.toLowerCase()}`
 }
 
-/** The fields of a form; one that is there twice is a list. */
+/** The fields of a form. A repeated field is a list. */
 export function recordOf(body: unknown): Readonly<Record<string, unknown>> {
   return typeof body === 'object' && body !== null ? Object.fromEntries(Object.entries(body)) : {}
 }
 
-/** Null: no broker can have that name. */
+/** Null if the name is not a valid broker id. */
 export function brokerOf(name: unknown): BrokerId | null {
   try {
     return parseBrokerId(name)

@@ -15,7 +15,7 @@ export interface BrokerAddress {
   readonly broker: string
 }
 
-/** The step with keys of the user's own. Its page lets no form lead to any other origin. */
+/** The step on which a user enters API keys. The page's content security policy lets its form submit to this origin only. */
 export class KeySteps {
   readonly #context: PortalContext
   readonly #entered: DoubleSubmitGuard<EnteredKeys>
@@ -42,7 +42,7 @@ export class KeySteps {
     return page(reply, 200, keysPage(shown, state, { action, back }))
   }
 
-  /** Whatever comes of it is shown by GET: Back and a page that is loaded again send no keys again. */
+  /** Always redirects to a GET, so that Back and Reload never submit the keys again. */
   async enter(request: FastifyRequest, address: BrokerAddress, reply: FastifyReply): Promise<FastifyReply> {
     const { deps, cookies, outcomes } = this.#context
     const at = parseAddress(address)
@@ -63,7 +63,7 @@ export class KeySteps {
     return seeOther(reply, action)
   }
 
-  /** No key is read, tried or kept. */
+  /** Does not read, try or store any key. */
   async #decline(request: FastifyRequest, token: string): Promise<PortalOutcome> {
     const session = browserSessionOf(this.#context, request)
     const { browser } = session

@@ -1,6 +1,6 @@
 import { letterOn } from '../ops/color.ts'
 
-/** Shapes behind the letters, drawn on 40 by 40, so that marks differ for those who do not see their colours apart. */
+/** Shapes behind the letters, on a 40 × 40 canvas, so that logos also differ for users who cannot tell their colours apart. */
 const MOTIFS = [
   '<path d="M0 40V30C14 30 24 20 40 6v34z"/>',
   '<circle cx="34" cy="5" r="17"/>',
@@ -10,7 +10,7 @@ const MOTIFS = [
   '<path d="M0 0h13v40H0z"/>'
 ] as const
 
-/** A mark of our own drawing: letters on a colour, with a shape between the two. */
+/** A generated logo: letters on a coloured ground, with a shape between the two. */
 export interface Mark {
   readonly letters: string
   readonly color: string
@@ -19,13 +19,13 @@ export interface Mark {
   readonly motif: string
 }
 
-/** @param seed what the shape follows from; the same one has the same shape for ever */
+/** @param seed determines the shape; the same seed always gives the same shape */
 export function markOf(seed: string, letters: string, color: string): Mark {
   const sum = [...seed].reduce((total, character) => total + (character.codePointAt(0) ?? 0), 0)
   return { letters, color, letterColor: letterOn(color), motif: MOTIFS[sum % MOTIFS.length] ?? '' }
 }
 
-/** The first letters of the first two words, as a reader sees them. */
+/** The first letters (grapheme clusters) of the first two words. */
 export function initialsOf(name: string): string {
   const words = name.split(/[^\p{L}\p{N}\p{Emoji_Presentation}\p{M}\u200d]+/u).filter(word => word !== '')
   const letters = words.slice(0, 2).map(word => {

@@ -3,7 +3,7 @@ import type { PortalOutcomeReason } from '@trunkline/core/app/connect/portal-out
 import type { ConnectionType } from '@trunkline/core/domain/vocabulary'
 import type { BrokerDefinition, BrokerLogin } from '@trunkline/core/ports/broker'
 
-/** The page at the end of a visit: what happened, what it means, what to do. `{app}` is the application they came from. */
+/** The last page of a visit: what happened, what it means, and what to do next. `{app}` stands for the application that the user came from. */
 export interface OutcomeMessage {
   /** HTTP status of the page. */
   readonly status: number
@@ -18,103 +18,103 @@ export const OUTCOME_MESSAGES: { readonly [reason in PortalOutcomeReason]: Outco
     status: 200,
     tone: 'good',
     heading: 'Your account is connected',
-    text: 'Your broker confirmed it, and the connection is ready.',
+    text: 'Your broker confirmed the login, and the connection is ready.',
     next: 'You can close this page and go back to {app}.'
   },
   declined: {
     status: 200,
     tone: 'calm',
     heading: 'Nothing was connected',
-    text: 'You declined the request, so no one was given access to your account.',
+    text: 'You declined the request, so nobody received access to your account.',
     next: 'If you change your mind, start again from {app}.'
   },
   keys_refused: {
     status: 400,
     tone: 'bad',
     heading: 'Your broker did not accept the keys',
-    text: 'The keys were tried several times, and the broker does not know them. Nothing was connected, and nothing of what you entered was kept.',
-    next: 'Make new keys at your broker, then ask for a new link in {app}.'
+    text: 'You tried several times, and the broker did not accept the keys. Nothing was connected, and nothing that you entered was stored.',
+    next: 'Create new keys at your broker, then request a new link in {app}.'
   },
   expired: {
     status: 400,
     tone: 'calm',
     heading: 'This link has expired',
-    text: 'For your safety, a connection link works for half an hour. Nothing was connected.',
-    next: 'Ask for a new link in {app}.'
+    text: 'For your safety, a connection link is valid for half an hour. Nothing was connected.',
+    next: 'Request a new link in {app}.'
   },
   used: {
     status: 400,
     tone: 'calm',
-    heading: 'This link was used already',
+    heading: 'This link was already used',
     text: 'A connection link works only once.',
-    next: 'If you wanted to connect another account, ask for a new link in {app}.'
+    next: 'To connect another account, request a new link in {app}.'
   },
   other_browser: {
     status: 400,
     tone: 'bad',
     heading: 'This link belongs to another browser',
-    text: 'The connection was begun in another browser, or this one does not keep cookies. Nothing was connected here.',
-    next: 'Go on in the browser where you began, or ask for a new link in {app}.'
+    text: 'You started in another browser, or this browser does not accept cookies. Nothing was connected here.',
+    next: 'Continue in the browser where you started, or request a new link in {app}.'
   },
   unknown_link: {
     status: 400,
     tone: 'bad',
     heading: 'This link is not valid',
-    text: 'Perhaps it was cut off when it was copied, or it is very old. Nothing was connected.',
-    next: 'Ask for a new link in {app}.'
+    text: 'It may have been copied incompletely, or it may be very old. Nothing was connected.',
+    next: 'Request a new link in {app}.'
   },
   bad_callback: {
     status: 400,
     tone: 'bad',
     heading: 'This login is not the current one',
-    text: 'Perhaps you began it again in another tab, it was completed already, or it took too long. For your safety nothing was connected from this page.',
-    next: 'Go on in the other tab if you have one open. Otherwise start again from {app}.'
+    text: 'You may have started again in another tab, this login may already be complete, or it took too long. For your safety, nothing was connected from this page.',
+    next: 'Continue in the other tab if you have one open. Otherwise start again from {app}.'
   },
   foreign_form: {
     status: 403,
     tone: 'bad',
-    heading: 'That did not come from this page',
-    text: 'Another site tried to answer the request for you. For your safety nothing was done with it.',
+    heading: 'This request did not come from our page',
+    text: 'Another site tried to answer for you. For your safety, the answer was ignored.',
     next: 'Open the link again from {app}, and decide there.'
   },
   broker_down: {
     status: 502,
     tone: 'bad',
     heading: 'Your broker did not answer',
-    text: 'The broker could not complete the login just now. Nothing was connected.',
+    text: 'The broker could not complete the login at the moment. Nothing was connected.',
     next: 'Please try again in a few minutes, with a new link from {app}.'
   },
   other_login: {
     status: 400,
     tone: 'bad',
-    heading: 'That was another login',
-    text: 'You logged in at your broker with a login that does not reach all accounts of this connection. Nothing was changed.',
-    next: 'Ask for a new link in {app}, and use the login with which you connected.'
+    heading: 'You used a different login',
+    text: 'The login that you used at your broker does not have access to all accounts of this connection. Nothing was changed.',
+    next: 'Request a new link in {app}, and use the login with which you connected.'
   },
   not_renewable: {
     status: 400,
     tone: 'bad',
     heading: 'This connection cannot be renewed',
-    text: 'It was removed meanwhile, or your broker is used in another way now. Nothing was changed.',
+    text: 'It was removed in the meantime, or the way to connect to your broker has changed. Nothing was changed.',
     next: 'Connect again from {app}.'
   }
 }
 
-/** At the portal's address without a link. */
+/** Shown at `/connect` without a link. */
 export const NO_LINK: OutcomeMessage = {
   status: 404,
   tone: 'calm',
   heading: 'Open your connection link',
-  text: 'This is where you connect a brokerage account to an application. Every connection begins with a link of its own, and this address has none.',
-  next: 'Ask for a link in {app}, and open it in this browser.'
+  text: 'Here you connect a brokerage account to an application. Every connection starts with its own link, and this address does not contain one.',
+  next: 'Request a link in {app}, and open it in this browser.'
 }
 
 export const INTERNAL_ERROR: OutcomeMessage = {
   status: 500,
   tone: 'bad',
   heading: 'Something went wrong here',
-  text: 'The fault is ours. It is not certain how far the connection came.',
-  next: 'Please wait a minute, then open your link again, or ask for a new one in {app}.'
+  text: 'This is an error on our side. We cannot say how far the connection got.',
+  next: 'Please wait a minute, then open your link again, or request a new one in {app}.'
 }
 
 /** Whether a path segment names an outcome. */
@@ -122,14 +122,14 @@ export function isReason(reason: string): reason is PortalOutcomeReason {
   return Object.hasOwn(OUTCOME_MESSAGES, reason)
 }
 
-/** What a connection lets a platform do, and what it does not. */
+/** What a connection allows a platform to do, and what it does not allow. */
 interface Permissions {
   readonly may: readonly string[]
   readonly mayNot: readonly string[]
 }
 
 const SEE = 'See your accounts, balances, positions, orders and past transactions'
-const TRADE = 'Place, change and cancel orders for you'
+const TRADE = 'Place, modify and cancel orders for you'
 const MARKET = 'Receive your broker’s market data'
 const MOVE_MONEY = 'Withdraw or transfer money'
 
@@ -146,24 +146,24 @@ export const MARKS: { readonly [environment in BrokerDefinition['environment']]:
   live: null
 }
 
-/** The step after the user's approval, at a `{broker}` with that login. A broker knows the application that is registered with it, which is ours. */
+/** What follows the user's approval, by the kind of login. The broker's page names the application registered there, which is Trunkline. */
 export const NEXT: { readonly [login in BrokerLogin['kind']]: string } = {
-  oauth: 'Next, you log in on {broker}’s own page, which may name Trunkline: the service that makes the connection.',
-  api_key: 'Next, you enter a key that you have made at {broker}.'
+  oauth: 'Next, you log in on {broker}’s own page. It may name Trunkline, the service that makes the connection.',
+  api_key: 'Next, you enter keys that you created at {broker}.'
 }
 
 /** The page's footer about secrets. */
 export const ASSURANCES: { readonly [login in BrokerLogin['kind']]: string } = {
-  oauth: 'Your broker password is only ever typed on your broker’s own page.',
-  api_key: 'Never type your broker password here: only keys, which are encrypted at once and shown to no one.'
+  oauth: 'Enter your broker password only on your broker’s own page.',
+  api_key: 'Never enter your broker password here. Enter only keys; they are encrypted at once and never shown again.'
 }
 
-/** Where no broker is chosen yet, neither login is. */
-export const ASSURANCE = 'You decide what is connected, and can end it at any time.'
+/** The footer while no broker is chosen, and so the kind of login is not known. */
+export const ASSURANCE = 'You decide what is connected, and you can end the connection at any time.'
 
-export const CHOOSE = 'Choose your broker to go on.'
+export const CHOOSE = 'Choose your broker to continue.'
 
-/** Why keys have to be entered again, where no field shows it. */
+/** Why the keys must be entered again. Null if messages beside the fields say it. */
 export function complaint(why: Why, broker: string): string | null {
   switch (why.kind) {
     case 'entry': {
@@ -171,9 +171,9 @@ export function complaint(why: Why, broker: string): string | null {
       return general.length === 0 ? null : general.map(({ message }) => withPeriod(message)).join(' ')
     }
     case 'refused':
-      return `${broker} does not know these keys. Copy each again, whole, and see that both belong to the same account.`
+      return `${broker} did not accept these keys. Copy each one again completely, and check that both belong to the same account.`
     case 'unreachable':
-      return `${broker} did not answer just now. Nothing was connected; please try again in a moment.`
+      return `${broker} did not respond. Nothing was connected; please try again in a moment.`
   }
 }
 
@@ -181,8 +181,8 @@ export function withPeriod(text: string): string {
   return text.endsWith('.') ? text : `${text}.`
 }
 
-/** How often keys may still be entered; null before the first time. */
+/** How many attempts are left; null before the first one. */
 export function triesLeftText(left: number, max: number): string | null {
   if (left >= max) return null
-  return left === 1 ? 'One more try with this link.' : `${left} more tries with this link.`
+  return left === 1 ? 'You have one more attempt with this link.' : `You have ${left} more attempts with this link.`
 }

@@ -1,13 +1,13 @@
 import type { Complaint, Why } from '@trunkline/core/app/connect/enter-keys'
 
-/** What was wrong with a form, for the page that is shown instead of an answer to it. `choose`: no broker was chosen. */
+/** What was wrong with a submitted form. The form's page shows it. `choose`: no broker was chosen. */
 export type Notice = Why | { readonly kind: 'choose' }
 
-/** Complaints in a notice, and the characters of each, at most: a cookie holds them all. */
+/** The most complaints in a notice, and the most characters of each: all must fit into a cookie. */
 export const COMPLAINTS_MAX = 4
 export const MESSAGE_LENGTH_MAX = 150
 
-/** As it was stored in a cookie; null: not one of ours. */
+/** Parses a notice from a cookie; null if it is not valid. */
 export function parseNotice(value: unknown): Notice | null {
   if (typeof value !== 'object' || value === null || !('kind' in value)) return null
   const { kind } = value
@@ -17,7 +17,7 @@ export function parseNotice(value: unknown): Notice | null {
   return complaints.length === 0 ? null : { kind, complaints }
 }
 
-/** Cut to what a cookie holds. */
+/** The notice, cut to fit into a cookie. */
 export function bounded(notice: Notice): Notice {
   if (notice.kind !== 'entry') return notice
   const cut = ({ field, message }: Complaint) => ({ field, message: message.slice(0, MESSAGE_LENGTH_MAX) })

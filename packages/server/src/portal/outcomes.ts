@@ -9,13 +9,13 @@ import type { PortalCookies } from './cookies.ts'
 import { isReason, NO_LINK, OUTCOME_MESSAGES } from './messages.ts'
 import { noLinkPage, outcomePage, redirectPage, type WayBack } from './render.ts'
 
-/** Outcomes that are shown directly, because they redirect nowhere. */
+/** Outcomes whose page is shown at once, without a redirect to `/connect/result`. */
 const SHOWN_DIRECTLY = ['unknown_link', 'other_browser', 'bad_callback', 'foreign_form'] as const
 const REDIRECT_PATH = '/connect/onward'
-/** The service's first page, which is the demo platform's application. */
+/** The service's start page, which acts as the demo platform's application. */
 const HOME = '/'
 
-/** Sends the outcome of a visit: to the platform, or to our own page, which links back to the application where one is known. */
+/** Ends a visit: redirects to the platform, or shows the portal's own page with a link back to the application, if that is known. */
 export class OutcomeResponder {
   readonly #deps: Pick<PortalDeps, 'store'>
   readonly #cookies: PortalCookies
@@ -27,7 +27,7 @@ export class OutcomeResponder {
     this.#demo = demo
   }
 
-  /** To the platform, or to our own page for the outcome, whose address holds no secret. `retryPath`: a page of this link that is still valid. */
+  /** Redirects to the platform, or to the portal's page for the outcome, whose URL contains no secret. `retryPath`: a page of this link that is still valid. */
   async end(outcome: PortalOutcome, request: FastifyRequest, reply: FastifyReply, retryPath: string | null = null): Promise<FastifyReply> {
     const { reason, redirect, platformId } = outcome
     const here = redirect === null ? SHOWN_DIRECTLY.find(candidate => candidate === reason) : undefined
@@ -39,8 +39,8 @@ export class OutcomeResponder {
   }
 
   /**
-   * The same after a form whose page lets it lead to us only: a page of ours leads on to the platform. It is had by GET, so that nothing is sent
-   * again when it is loaded again.
+   * The same for a form whose page allows submissions to this origin only. A page of the portal then redirects to the platform. The browser loads
+   * that page by GET, so that a reload submits nothing again.
    */
   async endByPage(outcome: PortalOutcome, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const { reason, redirect, platformId } = outcome
@@ -51,7 +51,7 @@ export class OutcomeResponder {
     return page(reply, 200, redirectPage(reason, redirect, await this.#appOf(platformId)))
   }
 
-  /** The broker's answer came a second time: the page for a spent one, which leads by itself where the first went. */
+  /** For a callback that arrives a second time: a page with status 400 that redirects to where the first callback led. */
   async repeat({ reason, redirect, platformId }: PortalOutcome, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     if (platformId !== null) this.#cookies.setApp(reply, platformId)
     return page(
@@ -75,7 +75,7 @@ export class OutcomeResponder {
     return page(reply, 404, outcomePage('unknown_link', await this.#backFrom(request)))
   }
 
-  /** The portal's address itself. */
+  /** The page at `/connect`. */
   async noLink(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     return page(reply, NO_LINK.status, noLinkPage(await this.#backFrom(request)))
   }
@@ -103,7 +103,7 @@ export class OutcomeResponder {
   }
 }
 
-/** Our own page for an outcome. */
+/** The path of the portal's page for an outcome. */
 function resultPath(reason: PortalOutcomeReason): string {
   return `/connect/result/${reason}`
 }

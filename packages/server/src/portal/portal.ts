@@ -19,7 +19,7 @@ import { Steps } from './steps.ts'
 
 const STYLESHEETS = ['./portal.css', './controls.css'].map(name => new URL(name, import.meta.url))
 const CSS = 'text/css; charset=utf-8'
-/** What such a stylesheet holds follows from its address. */
+/** Immutable, because the URL alone determines the content of a colour's stylesheet. */
 const COLOR_CACHE = 'public, max-age=86400, immutable'
 
 /** Mounts the portal at `/connect`. */
@@ -73,7 +73,7 @@ function mountSteps(scope: FastifyInstance, context: PortalContext): void {
 function mountOutcomes(scope: FastifyInstance, context: PortalContext): void {
   const { outcomes } = context
   const callbacks = new Callbacks(context)
-  // A HEAD that completes a login would use up the state, and show nothing of it.
+  // A HEAD would complete the login and use up the state without showing the result.
   for (const address of ['/connect/callback/:broker', '/connect/callback/:broker/:environment'])
     scope.get<{ Params: CallbackAddress }>(address, { exposeHeadRoute: false }, (request, reply) =>
       callbacks.arrive(request, request.params, reply)
@@ -86,7 +86,7 @@ function mountOutcomes(scope: FastifyInstance, context: PortalContext): void {
   scope.get('/connect/*', (request, reply) => outcomes.notFound(request, reply))
 }
 
-/** Carries out a form, unless it was sent from another site's page. */
+/** Executes a form submission, unless it came from another site (CSRF). */
 async function handleForm(
   context: PortalContext,
   request: FastifyRequest<{ Params: { token: string } }>,

@@ -27,24 +27,24 @@ import { isSearched } from './search.ts'
 
 const eta = new Eta({ views: fileURLToPath(new URL('./pages', import.meta.url)), cache: true, autoEscape: true })
 
-/** What every page of a visit goes by. */
+/** What every step's page needs. */
 export interface StepState {
   readonly now: Timestamp
-  /** Address of the link's first page. */
+  /** Path of the link's first page. */
   readonly link: string
-  /** What was wrong with the form that was sent from here. */
+  /** What was wrong with the form that was submitted from this page. */
   readonly notice: Notice | null
 }
 
-/** Where a user whose visit has ended can go. */
+/** Where a user can go when the visit has ended. */
 export interface WayBack {
-  /** The application the browser came from; null: unknown. */
+  /** The application that the browser came from; null if unknown. */
   readonly app: AppView | null
-  /** The service's own first page, which is shown instead of an unknown application where the service is for practice. */
+  /** The service's start page, offered if the application is unknown and there is a demo platform. */
   readonly home: string | null
 }
 
-/** The first step where there is a choice: the broker. */
+/** The first step, if there are several brokers to choose from. */
 export function brokersPage(
   { attempt, platform, brand, user, brokers }: Invitation,
   search: string,
@@ -64,7 +64,7 @@ export function brokersPage(
   })
 }
 
-/** The step on which the user approves or declines. `action` is where its form goes. */
+/** The step on which the user approves or declines. Its form is submitted to `action`. */
 export function permissionsPage(
   { attempt, platform, brand, user, brokers }: Invitation,
   broker: BrokerDefinition | null,
@@ -88,7 +88,7 @@ export function permissionsPage(
   })
 }
 
-/** The page on which keys are entered at `action`; what was entered before is never on it. `back` is the step before. */
+/** The page on which the user enters keys. It never contains what was entered before. Its form is submitted to `action`; `back` is the previous step. */
 export function keysPage(
   { invitation, definition, login, triesLeft }: KeyForm,
   { now, notice }: StepState,
@@ -112,7 +112,7 @@ export function keysPage(
   })
 }
 
-/** The message beside a field, and whether it is marked: a complaint about no field in particular marks them all. */
+/** The message beside a field, and whether the field is marked as faulty. A complaint that names no field marks all of them. */
 function faultOf(why: Why | null, name: string): { readonly isFaulty: boolean; readonly message: string | null } {
   if (why === null || why.kind === 'unreachable') return { isFaulty: false, message: null }
   if (why.kind === 'refused') return { isFaulty: true, message: null }
@@ -121,7 +121,7 @@ function faultOf(why: Why | null, name: string): { readonly isFaulty: boolean; r
   return { isFaulty, message: own === undefined ? null : withPeriod(own.message) }
 }
 
-/** Leads on to `target` by itself. Unlike a redirect it is no part of the form before it, whose page may then forbid every other address. */
+/** A page that redirects to `target` by itself. Unlike an HTTP redirect, it is not subject to the `form-action` of the page before it. */
 export function redirectPage(reason: PortalOutcomeReason, target: string, app: AppView | null): string {
   const { heading, tone } = OUTCOME_MESSAGES[reason]
   return eta.render('./redirect', { title: heading, heading, tone, target, app, promise: null })
@@ -132,7 +132,7 @@ export function outcomePage(reason: PortalOutcomeReason, { app, home }: WayBack,
   return outcomeHtml(OUTCOME_MESSAGES[reason], { app, home }, retryPath)
 }
 
-/** The page at the portal's own address, which is for those with a link. */
+/** The page at `/connect`, which needs a link. */
 export function noLinkPage(back: WayBack): string {
   return outcomeHtml(NO_LINK, back, null)
 }
@@ -153,7 +153,7 @@ function outcomeHtml(message: OutcomeMessage, back: WayBack, retryPath: string |
   })
 }
 
-/** Screen readers read the title first. */
+/** Screen readers read the title first, so it also says that the form was not accepted. */
 function titled(title: string, notice: Notice | null): string {
   return notice === null ? title : `Not yet: ${title}`
 }
@@ -162,7 +162,7 @@ function shownBroker({ capabilities: { id, name, logoColor, logoInitials }, envi
   return { id, name, environment: MARKS[environment], mark: markOf(id, logoInitials, logoColor) }
 }
 
-/** Readers are in every time zone, so they see how long, never until when. */
+/** The time left, not a time of day: users are in every time zone. */
 function minutesUntil(end: Timestamp, now: Timestamp): string {
   const minutes = Math.max(1, Math.floor((epochMs(end) - epochMs(now)) / 60_000))
   return minutes === 1 ? 'another minute' : `another ${minutes} minutes`

@@ -5,15 +5,16 @@ const ISSUED = /^([\w-]{1,3500})\.([\w-]{43})$/
 
 export interface SealedCookieOptions {
   readonly hasher: Hasher
-  /** Behind `trunkline-portal`; a seal is good for its own cookie only. */
+  /** Appended to the cookie's name, `trunkline-portal`. */
   readonly suffix: string
+  /** Part of the MAC, so that one cookie's value is not valid in another. */
   readonly purpose: string
   readonly seconds: number
-  /** Whether browsers reach us over TLS. */
+  /** Whether browsers reach the service over TLS. */
   readonly isSecure: () => boolean
 }
 
-/** A text of letters, digits, `_` and `-` that a browser keeps for us, and that only we can have made. */
+/** A cookie with a MAC, so that only the service can have made its value. The value consists of letters, digits, `_` and `-`. */
 export class SealedCookie {
   readonly #options: SealedCookieOptions
 
@@ -21,7 +22,7 @@ export class SealedCookie {
     this.#options = options
   }
 
-  /** Null: none was sent, or one that was not made here. Over plain http a page of another port can plant one, so its content must be ours. */
+  /** Null if the cookie is absent or its MAC is wrong. Over plain http, a page on another port of this host could set one, hence the MAC. */
   read(request: FastifyRequest): string | null {
     const [, text, seal] = ISSUED.exec(request.cookies[this.#name()] ?? '') ?? []
     if (text === undefined || seal === undefined) return null
@@ -46,7 +47,7 @@ export class SealedCookie {
     return Buffer.from(hasher.derive(`${purpose} ${text}`)).toString('base64url')
   }
 
-  /** The prefix ties the cookie to this very host; browsers take it over TLS only. */
+  /** The prefix `__Host-` binds the cookie to this host. Browsers accept it over TLS only. */
   #name(): string {
     const { isSecure, suffix } = this.#options
     return `${isSecure() ? '__Host-' : ''}trunkline-portal${suffix}`

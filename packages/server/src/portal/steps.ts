@@ -13,7 +13,7 @@ import { allowPath, brokerOf, isToken, keysPath, linkPath, recordOf } from './fo
 import { brokersPage, permissionsPage } from './render.ts'
 import { searchIn } from './search.ts'
 
-/** The steps up to the login: the choice of a broker, where there is one, and the user's decision. */
+/** The steps before the login: the choice of a broker, if there are several, and the user's decision. */
 export class Steps {
   readonly #context: PortalContext
   readonly #declined: DoubleSubmitGuard<PortalOutcome>
@@ -25,7 +25,7 @@ export class Steps {
     this.#approved = new DoubleSubmitGuard(context.deps.clock)
   }
 
-  /** The first step: which broker; or, where that is settled, what the platform may do there. */
+  /** The first step: the choice of a broker or, if there is only one, the permissions. */
   async first(request: FastifyRequest, token: string, reply: FastifyReply): Promise<FastifyReply> {
     const shown = await this.#shown(request, token)
     if (shown.kind === 'outcome') return this.#context.outcomes.end(shown, request, reply)
@@ -37,7 +37,7 @@ export class Steps {
     return page(reply, 200, brokersPage(shown, searchIn(request.query), state), backTargets(shown))
   }
 
-  /** The step in which a user who chose this broker sees what the platform may do there. */
+  /** The permissions page for a broker that the user chose. */
   async allow(request: FastifyRequest, token: string, name: string, reply: FastifyReply): Promise<FastifyReply> {
     const requested = brokerOf(name.toUpperCase())
     if (requested === null) return this.#context.outcomes.unknownLink(request, reply)
@@ -48,12 +48,12 @@ export class Steps {
     return this.#permissions(shown, broker, { request, reply }, allowPath(token, requested))
   }
 
-  /** The answer to a page of this link. `name`: of the broker, where the page is about one. */
+  /** Handles a submitted form of this link. `name` is the broker in the URL, if any. */
   async decide(request: FastifyRequest, token: string, name: string | null, reply: FastifyReply): Promise<FastifyReply> {
     const { outcomes, deps } = this.#context
     const session = browserSessionOf(this.#context, request)
     const { browser } = session
-    // Without the cookie of this form's page, the user has not seen who asks for what.
+    // Without the cookie that the form's page set, this browser has not shown the user which platform asks for what.
     if (browser === null) return outcomes.end(ended(null, 'other_browser'), request, reply)
     if (!isToken(token)) return outcomes.unknownLink(request, reply)
     const { decision, broker } = recordOf(request.body)
@@ -69,7 +69,7 @@ export class Steps {
       : this.#approve(token, chosen, { ...session, browser }, { request, reply })
   }
 
-  /** A broker of several leads to the page about it; the only one was on the page already. */
+  /** With several brokers, redirects to the chosen one's permissions page. With one, its permissions were on this page, so this approves. */
   async #choose(token: string, chosen: BrokerId | null, session: KnownBrowserSession, exchange: Exchange): Promise<FastifyReply> {
     const { deps, outcomes, cookies } = this.#context
     const shown = await visitAttempt(deps, token, session)
@@ -87,7 +87,7 @@ export class Steps {
     const { deps, options, outcomes, cookies } = this.#context
     const address = (environment: Environment) => callbackUrl(options.publicUrl(), broker, environment)
     const approve = () => approveAttempt(deps, token, session, { broker, callbackUrl: address })
-    // Two at once would each have a state of their own, and the browser might go on with the one that no longer counts.
+    // Two concurrent approvals would each create a state, and the browser might continue with the one that is no longer valid.
     const next = await this.#approved.answer(formId(this.#context, token, session.browser, broker), approve, () => false)
     cookies.clearNotice(request, reply)
     switch (next.kind) {
@@ -114,7 +114,7 @@ export class Steps {
     return page(exchange.reply, 200, html, [...backTargets(shown), ...logins])
   }
 
-  /** The browser's cookies are given with every page, so that they never end between a page and the answer to it. */
+  /** Sets the browser's cookies with every page, so that they do not expire between a page and its form's submission. */
   #keep({ platform }: Invitation, { request, reply }: Exchange): void {
     const { cookies, deps } = this.#context
     cookies.browser.set(reply, cookies.browser.read(request) ?? deps.ids.secret(''))
@@ -129,7 +129,7 @@ interface Exchange {
   readonly reply: FastifyReply
 }
 
-/** Where a refusal redirects. */
+/** Where the browser is redirected if the user declines. */
 function backTargets({ attempt: { redirectUrl, redirectOnErrorUrl } }: Invitation): readonly string[] {
   return [redirectUrl, redirectOnErrorUrl].filter(target => target !== null)
 }

@@ -23,8 +23,8 @@ describe('Alpaca with keys', () => {
   test('keys that are good connect, and those of nobody are asked for again', async () => {
     const { browser, address } = await form('alex')
     const cases: readonly (readonly [Readonly<Record<string, string>>, RegExp])[] = [
-      [{ ...keys, secret_key: 'x'.repeat(40) }, /Alpaca does not know these keys/],
-      [{ key_id: 'PKNOBODYNOBODYNOBODY', secret_key: 'x'.repeat(40) }, /Alpaca does not know these keys/],
+      [{ ...keys, secret_key: 'x'.repeat(40) }, /Alpaca did not accept these keys/],
+      [{ key_id: 'PKNOBODYNOBODYNOBODY', secret_key: 'x'.repeat(40) }, /Alpaca did not accept these keys/],
       [{ ...keys, key_id: 'no key' }, /API key ID must be 8 to 64 letters and digits[^<]*\.</]
     ]
     for (const [entered, pattern] of cases) {

@@ -123,7 +123,7 @@ describe('the broker’s answer', () => {
     const requested = await scene.requested('token')
     const overtaken = await browser.get(first)
     refused(overtaken)
-    assert.match(overtaken.html, /Perhaps you began it again in another tab/)
+    assert.match(overtaken.html, /You may have started again in another tab/)
     assert.equal(await scene.requested('token'), requested)
     assert.equal((await browser.get(second)).location, `${scene.url}/connect/result/connected`)
     assert.equal(await scene.connections('two-tabs'), 1)

@@ -27,7 +27,7 @@ describe('a form of the portal', () => {
     for (const headers of foreign) {
       const answer = await browser.post(link, form, headers)
       assert.deepEqual([answer.status, answer.location], [403, ''], JSON.stringify(headers))
-      assert.match(answer.html, /<h1>That did not come from this page<\/h1>/)
+      assert.match(answer.html, /<h1>This request did not come from our page<\/h1>/)
     }
     const refusals = async () => (await scene.store.audit.list(50)).filter(({ action }) => action === 'connection.callback')
     await until(async () => (await refusals()).length > 0, 'the refusal is on the audit log')

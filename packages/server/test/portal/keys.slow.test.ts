@@ -81,7 +81,7 @@ describe('keys in the portal', () => {
     other.plant(scene.url, 'trunkline-portal-outcome', /trunkline-portal-outcome=([^;]*)/.exec(browser.cookies(scene.url))?.[1] ?? '')
     const elsewhere = await other.get(answer.location)
     assert.ok(!elsewhere.html.includes('app.example.com'), 'in another browser it leads nowhere')
-    assert.match(elsewhere.html, /<h1>This link was used already<\/h1>/)
+    assert.match(elsewhere.html, /<h1>This link was already used<\/h1>/)
   })
 
   test('an address too long for a cookie is led on to all the same', async () => {
@@ -103,18 +103,18 @@ describe('keys in the portal', () => {
     const { browser, form, link } = await approved('wrong')
     const lines = scene.log().length
     for (const [entered, pattern, faulty, left] of [
-      [WRONG, /role="alert"[^>]*>Keyed Trading does not know these keys\./, ['key_id', 'secret_key'], '4 more tries'],
-      [{ ...GOOD_KEYS, key_id: 'canary' }, /role="alert"[^>]*>An API key of Keyed Trading begins with PK\./, ['key_id'], '4 more tries'],
-      [{ key_id: GOOD_KEYS.key_id }, /role="alert"[^>]*>Secret key is missing\./, ['secret_key'], '4 more tries'],
+      [WRONG, /role="alert"[^>]*>Keyed Trading did not accept these keys\./, ['key_id', 'secret_key'], '4 more attempts'],
+      [{ ...GOOD_KEYS, key_id: 'canary' }, /role="alert"[^>]*>An API key of Keyed Trading begins with PK\./, ['key_id'], '4 more attempts'],
+      [{ key_id: GOOD_KEYS.key_id }, /role="alert"[^>]*>Secret key is missing\./, ['secret_key'], '4 more attempts'],
       [
         {},
         /role="alert"[^>]*>API key is missing\.[\s\S]*role="alert"[^>]*>Secret key is missing\./,
         ['key_id', 'secret_key'],
-        '4 more tries'
+        '4 more attempts'
       ],
       [
         { ...GOOD_KEYS, decision: 'approve', broker: 'SANDBOX', secret_key: '<script>canary' },
-        /Keyed Trading does not know these keys\./,
+        /Keyed Trading did not accept these keys\./,
         ['key_id', 'secret_key'],
         '3 more tries'
       ]
@@ -132,8 +132,8 @@ describe('keys in the portal', () => {
     }
     keyed.fault = 'unreachable'
     const silent = await browser.send(form, GOOD_KEYS)
-    assert.match(silent.html, /Keyed Trading did not answer just now\./)
-    assert.match(silent.html, /2 more tries with this link\./)
+    assert.match(silent.html, /Keyed Trading did not respond\./)
+    assert.match(silent.html, /2 more attempts with this link\./)
     assert.ok(!silent.html.includes('aria-invalid'), 'the keys may be right')
     keyed.fault = null
     assert.match((await browser.get(link)).html, /would like to connect/)
@@ -154,7 +154,7 @@ describe('keys in the portal', () => {
   test('five wrong pairs end it, here and at the platform', async () => {
     const { browser, form } = await approved('five')
     for (let tries = 1; tries < 5; tries++) assert.equal((await browser.post(form, WRONG)).location, form)
-    assert.match((await browser.get(form)).html, /One more try with this link\./)
+    assert.match((await browser.get(form)).html, /one more attempt with this link\./)
     const last = await browser.post(form, WRONG)
     assert.equal(last.location, `${scene.url}/connect/result/keys_refused`)
     assert.ok((await browser.get(last.location)).html.includes('<h1>Your broker did not accept the keys</h1>'))

@@ -259,7 +259,7 @@ describe('the pages of the portal', () => {
   test('without a choice the page says so, by GET, until a broker is chosen', async () => {
     const browser = new Browser()
     const link = await scene.link('unchosen', { broker: undefined })
-    const alert = /<p role="alert"[^>]*>Choose your broker to go on\.<\/p>/
+    const alert = /<p role="alert"[^>]*>Choose your broker to continue\.<\/p>/
     assert.doesNotMatch((await browser.get(link)).html, alert)
     const repeated = await browser.send(link, { decision: 'approve' })
     assert.match(repeated.html, alert)
