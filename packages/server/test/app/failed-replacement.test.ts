@@ -70,7 +70,7 @@ for (const kind of CAPABILITIES) {
     world.ledger.fill(both.old.brokerOrderId ?? '', '4')
     world.ledger.move(both.old.brokerOrderId ?? '', 'cancelled')
     const order = await ended(world, both)
-    assert.match(order.brokerMessage ?? '', /ended first \(cancelled, filled 4 of 10\)\. Of the 12 asked for, 8 were not placed\./)
+    assert.match(order.brokerMessage ?? '', /ended first \(cancelled, filled 4 of 10\)\. Of the 12 requested, 8 were not placed\./)
     assert.deepEqual([order.rejectCode, order.previouslyFilledQuantity], ['order_ended', '4'])
   })
 
@@ -79,7 +79,7 @@ for (const kind of CAPABILITIES) {
     await world.live()
     const both = await changed(world, LOST)
     const order = await ended(world, both)
-    assert.match(order.brokerMessage ?? '', /did not take effect\..* works on as it was: .* ask for the change again/)
+    assert.match(order.brokerMessage ?? '', /did not take effect\..* still works unchanged: .* request the change again/)
     assert.deepEqual([order.rejectCode, order.previouslyFilledQuantity], [null, '0'])
     const old = await world.stored(both.old)
     assert.deepEqual([old.status, old.brokerMessage], ['working', null])
@@ -113,7 +113,7 @@ test('a change that was not sent says so of the change alone', async () => {
   await world.live()
   const both = await changed(world, { reply: 'not_sent' })
   const order = await ended(world, both)
-  assert.match(order.brokerMessage ?? '', /^The modification was not sent: .* works on as it was/)
+  assert.match(order.brokerMessage ?? '', /^The modification was not sent: .* still works unchanged/)
   assert.equal((await world.stored(both.old)).brokerMessage, null)
 })
 

@@ -306,7 +306,7 @@ test('what the broker cannot change is refused before anything is recorded; anot
     (cause: unknown) =>
       cause instanceof ServiceError &&
       cause.code === 'order_not_supported' &&
-      /order_qty cannot be changed at .* for STK, was 10 and is asked to be 11: it changes order_limit_price/.test(cause.message)
+      /order_qty cannot be changed from 10 to 11: for STK, .* can change order_limit_price/.test(cause.message)
   )
   assert.deepEqual([(await world.orders()).length, (await world.stored(old)).status, world.broker.sent('replace')], [1, 'working', 0])
   const successor = await world.given(world.modify(old, { clOrdId: 'm-2', quantity: '10.00000000', limitPrice: '10.25' }))

@@ -230,7 +230,7 @@ test('an order that is being sent by the time its turn comes is not ended', asyn
   const verdict = { isUnseen: true, audit: Object({}) }
   await isRefused(
     world.given(settleAsNotReceived({ ...world.app, orderGateway }, placed.orderId, verdict, new AbortController().signal)),
-    /found out about meanwhile/
+    /became known meanwhile/
   )
   assert.equal((await world.stored(placed)).status, 'pending')
 })

@@ -1,4 +1,4 @@
-// When a broker's "I have no such order" proves that it has none. What was seen is never held against an order that may only be late.
+// When a broker's "no such order" proves that it does not have an order. A look-up that may have come too early does not count.
 import type { OrderId } from '../../domain/ids.ts'
 import type { Order } from '../../domain/order.ts'
 import { type Timestamp, tradingDay } from '../../domain/timestamp.ts'
@@ -8,17 +8,17 @@ import { NOT_APPLIED, notReceived, type SubmissionFailure } from './order-steps.
 import type { OrderWriter } from './order-writer.ts'
 
 export const NEGATIVES_MIN = 4
-/** So long may a broker be slow with a cancel or replace that it took: until then only its own refusal ends the request. */
+/** How long a broker may take to carry out a cancel or replace that it accepted. Until then, only its own refusal ends the request. */
 export const TAKEN_MS = 300_000
 
-/** Clean negative answers about one order, spread over time. */
+/** Look-ups in a row that did not find an order, and when the first was. */
 export interface Negatives {
   readonly of: OrderId
   readonly count: number
   readonly since: number
 }
 
-/** When an answer was requested, on the monotonic clock, and the day it is of. */
+/** When a look-up was sent (monotonic clock), and the time that its answer describes. */
 export interface Lookup {
   readonly requestedMs: number
   readonly asOf: Timestamp
@@ -39,8 +39,8 @@ export class Absence {
   }
 
   /**
-   * A negative answer counts when it was asked for long enough after the sending that the order would be there. Both are on the monotonic clock:
-   * the sending had ended when the watch began.
+   * Counts a negative look-up if it was sent at least `settleMs` after the submission ended, so that the order would be visible. Both times
+   * are on the monotonic clock; the watch starts after the submission has ended.
    */
   counted(order: Order, { asOf, requestedMs }: Lookup, negatives: Negatives): Negatives {
     const now = this.#deps.clock.monotonicMs()
@@ -51,33 +51,36 @@ export class Absence {
     return { of: order.orderId, count: before.count + 1, since: before.count === 0 ? now : before.since }
   }
 
-  /** An id that is only a label is looked for in a list, which may be of the present day alone. A change of an order shows in that very order. */
+  /**
+   * With deduplication `label`, an order is searched in a list that may cover the current day only. In-place replacements show in the order
+   * itself.
+   */
   #showsAbsence({ broker, entryTime, replacesOrderId }: Order, asOf: Timestamp): boolean {
     const { deduplication, replacedOrderId } = this.#deps.brokers.get(broker)?.capabilities ?? {}
     const isListed = deduplication === 'label' && (replacesOrderId === null || replacedOrderId === 'new')
     return !isListed || tradingDay(asOf) === tradingDay(entryTime)
   }
 
-  /** The order's outcome where enough look-ups have shown that the broker does not have it; null while it may. */
+  /** The failure to record if enough look-ups have proved the order absent; null otherwise. */
   async failureOf(order: Order, negatives: Negatives): Promise<SubmissionFailure | null> {
     const absenceMs = this.provedMs(order)
-    // Without an id at the broker, absence cannot be distinguished from an order that looks different: an operator decides.
+    // Without a client order id at the broker, an absent order looks like one whose record differs: only an operator decides.
     if (absenceMs === null) return null
     const spread = this.#deps.clock.monotonicMs() - negatives.since
     if (negatives.count < NEGATIVES_MIN || spread < absenceMs) return null
     const before = order.replacesOrderId === null ? null : await this.#orderWriter.find(order.replacesOrderId)
     const takenMs = before?.pendingRequest?.successorId === order.orderId ? this.#gateway.takenMs(before) : null
     if (takenMs === null) return notReceived(order.replacesOrderId === null ? 'order' : 'modification')
-    // The broker has the request, and has not made the change yet: that it does not show it proves nothing before the bound.
+    // The broker accepted the replace but has not carried it out: absence proves nothing until TAKEN_MS is over.
     return takenMs > TAKEN_MS ? NOT_APPLIED : null
   }
 
-  /** How long look-ups have to say no until an order counts as absent; null: for ever. */
+  /** How long look-ups must not find an order before it counts as absent, in milliseconds; null: it never does. */
   provedMs({ broker, replacesOrderId }: Order): number | null {
     const capabilities = this.#deps.brokers.get(broker)?.capabilities
     const { absenceMs } = this.#deps.timing
     const kind = capabilities?.deduplication ?? 'none'
-    // A change of an order that is there shows in that very order.
+    // An in-place replacement shows in the order that it replaces.
     if (replacesOrderId !== null && (kind === 'none' || capabilities?.replacedOrderId === 'same')) return absenceMs.enforced
     return kind === 'none' ? null : absenceMs[kind]
   }

@@ -6,22 +6,22 @@ import type { Timestamp } from '../../domain/timestamp.ts'
 import type { RejectCode } from '../../domain/vocabulary.ts'
 import type { OrderReport } from '../../ports/broker.ts'
 
-/** How a report reached us. */
+/** How a report was received. */
 export type ReportMethod = NonNullable<Submission['method']>
 
-/** An order after a broker's report, and what of it was not applied. */
+/** An order after a report was applied, and which parts of the report were not. */
 export interface Reported {
   readonly order: Order
   readonly changed: boolean
-  /** The report leads farther than one arrow: the same report, applied to this order, takes the next step. */
+  /** The report's status is more than one transition away. Applying the same report to this order makes the next transition. */
   readonly isPartial: boolean
   readonly alarms: readonly NonNullable<Step['alarm']>[]
   readonly ignored: readonly NonNullable<Step['ignored']>[]
 }
 
 /**
- * Merges what a broker says of an order into what is known, as far as one arrow leads. Pure, and idempotent: a report that was applied to its
- * end changes nothing.
+ * Merges a broker's report into an order, at most one status transition at a time. Pure and idempotent: a report that was applied in full
+ * changes nothing when it is applied again.
  */
 export function applyReport(order: Order, received: OrderReport, method: ReportMethod, now: Timestamp): Reported {
   const report = withRequestedSide(order, received)
@@ -32,7 +32,7 @@ export function applyReport(order: Order, received: OrderReport, method: ReportM
   let isPartial = false
   for (const event of eventsOf(order, report)) {
     const step = apply(next, event)
-    // Of a report with executions that cannot be nothing is to be relied on: the order stays what it was.
+    // Executions that cannot be true make the whole report unreliable: the order stays as it was.
     if (isRefused(step)) return { order, changed: false, isPartial: false, alarms: [step.ignored], ignored: [step.ignored] }
     isPartial = step.order.status !== order.status && !TRANSITIONS[order.status].includes(step.order.status)
     if (isPartial) break
@@ -52,7 +52,10 @@ export function applyReport(order: Order, received: OrderReport, method: ReportM
   return { order: changed ? { ...submitted, systemTime: now } : order, changed, isPartial, alarms, ignored }
 }
 
-/** A cancel that went out before the broker had shown the order working may have come too early for it: now it is requested again, for an order that works. */
+/**
+ * A cancel that was sent while the order was still pending new at the broker may have been lost there (its `sentAt` is null). When the
+ * broker reports the order live, the cancel becomes due: it is stored as a new request, which the resolver sends.
+ */
 function dueAgain(order: Order, { status }: OrderReport, now: Timestamp): Order {
   const { pendingRequest } = order
   const isEarly = order.status === 'pending_cancel' && pendingRequest?.kind === 'cancel' && pendingRequest.sentAt === null
@@ -64,12 +67,15 @@ function isRefused(step: Step): step is Step & { readonly ignored: ExecutionFaul
   return step.ignored === 'impossible_fill' || step.ignored === 'too_many_fills'
 }
 
-/** What was filled counts against the quantity requested now: an order that was made larger elsewhere is not filled by its former quantity. */
+/** Fills count against the present quantity: an order that was increased elsewhere is not filled when it reaches its old quantity. */
 function raised(order: Order, { quantity }: OrderReport): Order {
   return order.quantity !== null && quantity !== null && compare(quantity, order.quantity) > 0 ? { ...order, quantity } : order
 }
 
-/** Some brokers report only the net price of a multi-leg order: a sale at 2 is reported as a purchase at -2. The requested side stays. */
+/**
+ * Some brokers report a multi-leg order only by its net price: a sale at 2 is reported as a purchase at -2. The requested side stays,
+ * prices change sign.
+ */
 function withRequestedSide({ legs, side }: Order, report: OrderReport): OrderReport {
   if (legs === null || side === report.side) return report
   const { limitPrice, fills, filledTotal } = report
@@ -83,7 +89,7 @@ function withRequestedSide({ legs, side }: Order, report: OrderReport): OrderRep
   }
 }
 
-/** Fills first: a status that ends the order must not come before the executions that led to it. */
+/** Fills come first: a status that ends the order must not precede the executions that led to it. */
 function eventsOf(order: Order, report: OrderReport): readonly OrderEvent[] {
   const { updatedAt: at, releases } = report
   const to = statusOf(order, report)
@@ -99,9 +105,9 @@ function eventsOf(order: Order, report: OrderReport): readonly OrderEvent[] {
     leg.fills.length === 0 ? [] : [{ type: 'leg_fills', leg, fills: leg.fills } as const]
   )
   const totals: readonly OrderEvent[] = report.fills === null && total !== null ? [{ type: 'filled_total', ...total, at }] : []
-  // An order that is first reported now has been working in between: it cannot be cancelled or replaced before it works.
+  // A first report that shows a pending cancel or replace implies that the order was working before.
   const isBehind = order.status === 'pending' && !TRANSITIONS.pending.includes(to) && TRANSITIONS.working.includes(to)
-  // The broker turned the order down although its cancel was on the way, which came to nothing first.
+  // The broker rejected the order while its cancel was pending: the cancel ends first.
   const isUncancelled = order.status === 'pending_cancel' && to === 'rejected'
   const between: readonly OrderEvent[] = isBehind || isUncancelled ? [{ type: 'status', to: 'working', at, releases: true }] : []
   return [
@@ -113,13 +119,13 @@ function eventsOf(order: Order, report: OrderReport): readonly OrderEvent[] {
   ]
 }
 
-/** What was filled in part can no longer be rejected: the remainder is taken off the book. */
+/** A partially filled order cannot become rejected. The broker removed the remainder, so the order is cancelled. */
 function statusOf(order: Order, { status, fills, filledTotal }: OrderReport): OrderReport['status'] {
   const isFilled = order.fills.length > 0 || (fills ?? []).length > 0 || (filledTotal !== null && isPositive(filledTotal.quantity))
   return status === 'rejected' && isFilled ? 'cancelled' : status
 }
 
-/** The broker's descriptive fields; those of an outdated snapshot of the order are left alone. */
+/** Copies the broker's descriptive fields. Those of an outdated snapshot, whose status was not taken, are ignored. */
 function describe(order: Order, report: OrderReport, statusTaken: boolean): Order {
   const identified = order.brokerOrderId === null ? { ...order, brokerOrderId: report.brokerOrderId } : order
   if (!statusTaken) return identified
@@ -136,19 +142,19 @@ function describe(order: Order, report: OrderReport, statusTaken: boolean): Orde
   }
 }
 
-/** A broker may give its reason in one place and not, or not as exactly, in another: what was known of it stays. */
+/** A broker may give a reason in one message and none, or a vaguer one, in another. The more exact code stays. */
 function rejectCodeOf({ status, rejectCode: known }: Order, { rejectCode: reported }: OrderReport): RejectCode | null {
   if (status !== 'rejected') return null
   return reported === null || (reported === 'other' && known !== null) ? known : reported
 }
 
-/** The broker's value where it is another one; our own text where it is only written differently, or not reported. */
+/** The broker's value if it differs; ours if it is the same number in another notation, or not reported. */
 function newer(ours: Decimal | null, theirs: Decimal | null): Decimal | null {
   if (theirs === null) return ours
   return ours !== null && compare(ours, theirs) === 0 ? ours : theirs
 }
 
-/** A broker that keeps listing a refused order reports nothing new with it. */
+/** A broker that keeps listing a refused order reports nothing new. */
 function isSameRefusal({ submission, status }: Order, report: OrderReport): boolean {
   return submission.state === 'refused' && status === 'rejected' && report.status === 'rejected'
 }

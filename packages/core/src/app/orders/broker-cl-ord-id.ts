@@ -5,8 +5,8 @@ import type { Hasher } from '../../ports/vault.ts'
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
 /**
- * The client order id a broker sees: 128 bits that follow from the order's id and the instance's key. The same order always gives the same
- * text, so that it can be found again; no other party can make it.
+ * The client order id sent to the broker: 128 bits derived from the order's id and the instance's key. It is the same each time, so that
+ * the order can be found by it, and cannot be predicted by others.
  */
 export function brokerClOrdIdOf(hasher: Hasher, orderId: OrderId, { lengthMax, alphabet }: BrokerCapabilities['brokerClOrdId']): string {
   const hex = Buffer.from(hasher.derive(`order ${orderId}`).subarray(0, 16)).toString('hex')

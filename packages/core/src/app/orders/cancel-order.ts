@@ -11,9 +11,9 @@ import { canTakeCancel, takeUpCancel } from './pending-answers.ts'
 import { tradableAccount } from './tradable.ts'
 
 /**
- * Asks for the cancel of an open order; asked again while it is pending, it gives the same result. An order the broker may not have yet
- * keeps the request: the cancel goes out as soon as the broker is known to have it. While one order is to take another's place, the cancel of either
- * is that of both: it is sent for the one that the broker has, and goes out again for whichever lives on.
+ * Requests the cancel of an open order. Repeated while the cancel is pending, it has the same result. If the broker may not have the order
+ * yet, the cancel is stored and sent as soon as the broker is known to have it. If a replacement is pending, the cancel of either order
+ * cancels both: it is sent for the order that the broker has, and again for the one that remains.
  * @throws ServiceError account_not_found, order_not_found, order_not_open, connection_broken, entitlement_missing.
  */
 export async function cancelOrder(deps: AppDeps, caller: UserCaller, accountId: AccountId, orderId: OrderId): Promise<Order> {
@@ -37,8 +37,8 @@ interface RequestedCancel {
 }
 
 /**
- * Requests the cancel along a chain of pending replacements, the oldest first: where a replacement comes to its end in between, the cancel is with the order that
- * lives on. The order that was named decides: where it is not open any more, no other is asked for either.
+ * Requests the cancel along a chain of pending replacements, oldest first. If a replacement is decided in between, the order that remains
+ * has the cancel. If the order that the caller named is not open any more, none is cancelled.
  */
 async function requestAlongChain(
   { orderWriter, clock }: AppDeps,
@@ -61,7 +61,7 @@ async function requestAlongChain(
     let isNew = false
     const order = await orderWriter.change(id, present => {
       const next = mayBeCancelled(present) ? cancelRequested(present, at) : null
-      // A decision may run again over a newer state: the last one is what was written.
+      // A decision may run again over a newer state; the last run is the one that was written.
       isNew = next !== null
       return next === null ? null : { ...next, ...more }
     })
@@ -105,7 +105,7 @@ async function sendCancel({ mirrors, orderGateway, resolver }: AppDeps, placed: 
   if (!isOpen(order.status)) return
   mirrors.expect(connection, account, order)
   if (order.status === 'pending_replace' && isNew) await orderGateway.stop(placed, true)
-  // One that was asked for before and has no answer is the resolver's to look after, and to send again if need be.
+  // An earlier request without an answer belongs to the resolver, which sends the cancel again if needed.
   else if (order.status === 'pending_cancel' && (isNew || orderGateway.isCancelling(order))) await orderGateway.cancel(placed, isNew)
   else resolver.watch(placed)
 }

@@ -1,4 +1,4 @@
-// Cancelling many orders at once: each by itself, as if it had been requested by itself, and each result reported.
+// Cancels many orders: each one like a single cancel, each with its own result.
 import { type ErrorCode, ServiceError } from '../../domain/errors.ts'
 import type { Freshness } from '../../domain/freshness.ts'
 import { isOpen, type Order } from '../../domain/order.ts'
@@ -10,24 +10,25 @@ import type { AppDeps } from '../deps.ts'
 import { cancelOrder } from './cancel-order.ts'
 import { isCancelRequested } from './order-steps.ts'
 
-/** Orders of one request. More are left for the next. */
+/** Most orders cancelled by one request. The rest is left for the next. */
 export const CANCELS_MAX = 500
 const AT_ONCE = 16
-/** No cancel is begun later: the client waits for the answer. */
+/** No cancel is started later than this, because the client is waiting for the response. */
 const BEGIN_MS_MAX = 15_000
 
 /**
- * What became of one: `cancelled` only when the broker has confirmed it; `requested` while it has not; `ended` when the order came to another end;
- * `refused` when the broker refused and it goes on; `failed` when it could not be asked, with the reason; `not_attempted` when time ran out.
+ * `cancelled`: the broker confirmed it; `requested`: not yet confirmed; `ended`: the order ended in another way; `refused`: the broker
+ * refused the cancel and the order works on; `failed`: the cancel could not be requested, for the reason given; `not_attempted`: time ran
+ * out.
  */
 export const CANCEL_RESULTS = ['cancelled', 'requested', 'ended', 'refused', 'failed', 'not_attempted'] as const
 
-/** No failure of the request: the broker was asked, and said no. */
+/** Not a failure of the request: the broker refused the cancel. */
 export const BROKER_REFUSED = 'broker_refused'
 
 export interface CancelResult {
   readonly result: (typeof CANCEL_RESULTS)[number]
-  /** As it is known now. */
+  /** The last known state. */
   readonly order: Order
   /** Why it is `refused` or `failed`; null for every other result. */
   readonly failure: { readonly code: ErrorCode | typeof BROKER_REFUSED; readonly message: string } | null
@@ -35,14 +36,14 @@ export interface CancelResult {
 
 export interface Cancelled {
   readonly results: readonly CancelResult[]
-  /** Open orders of the scope beyond these. */
+  /** How many more open orders of the scope there are. */
   readonly remaining: number
   readonly freshness: readonly Freshness[]
 }
 
 /**
- * Asks for the cancel of every open order of the scope, those placed elsewhere included, as far as brokers list them now. Repeated, it
- * sends nothing twice. Orders that were not asked for yet come first.
+ * Requests the cancel of every open order of the scope, including orders placed elsewhere that the brokers list now. Repeating it sends
+ * nothing twice. Orders without a requested cancel come first.
  * @throws ServiceError account_not_found, connection_not_found
  */
 export async function cancelOrders(deps: AppDeps, caller: UserCaller, scope: AccountScope, max = CANCELS_MAX): Promise<Cancelled> {
@@ -92,11 +93,11 @@ function refusalOf({ brokerMessage }: Order): NonNullable<CancelResult['failure'
   return { code: BROKER_REFUSED, message: brokerMessage ?? 'The broker refused the cancel and gave no reason.' }
 }
 
-/** An unexpected error is a result too: the other results must not be lost with it. */
+/** Turns an unexpected error into a result, so that the other results are not lost. */
 function failureOf({ log }: AppDeps, { orderId }: Order, cause: unknown): NonNullable<CancelResult['failure']> {
   if (cause instanceof ServiceError) return { code: cause.code, message: cause.message }
   if (cause instanceof StoreUnavailable || cause instanceof CommitUnknown)
-    return { code: 'store_unavailable', message: 'It is not known whether the cancel was noted; ask again.' }
-  log.error('a cancel of many failed unexpectedly', { orderId, cause })
-  return { code: 'internal', message: 'The service failed at this order; ask again for it.' }
+    return { code: 'store_unavailable', message: 'It is unknown whether the cancel was stored; request it again.' }
+  log.error('one of several cancels failed unexpectedly', { orderId, cause })
+  return { code: 'internal', message: 'The service failed to cancel this order; request the cancel again.' }
 }

@@ -5,16 +5,18 @@ import { limitOf } from '../../domain/order-matching.ts'
 import { restPrice } from '../../domain/rest-price.ts'
 import type { OrderReport } from '../../ports/broker.ts'
 
-// At some brokers an order is replaced in place: it goes on under its own id, with other terms and all its fills. Here it is two orders, each with its own part.
+// Some brokers replace an order in place: it keeps its broker order id and all its fills and gets new terms. The core stores two orders,
+// the replaced one and its successor. The functions here split such a broker order between them.
 
-/** Whether a report shows the terms of `wanted` and not those of `present`; terms they share say nothing. */
+/** Whether a report shows the terms of `wanted` and not those of `present`. If both have the same terms, the answer is no. */
 export function showsTerms(report: OrderTicket, wanted: OrderTicket, present: OrderTicket): boolean {
   return isAt(report, wanted) && !isAt(report, present)
 }
 
 /**
- * What of a report is the order's own: without what was filled under the same id before the order took its predecessors' place, and without
- * their terms, which an older snapshot shows.
+ * Reduces a report of a broker order that was replaced in place to what belongs to `order`. Fills of its predecessors under the same broker
+ * order id are removed, from the executions, the legs and the cum qty. If an older snapshot still shows a predecessor's terms, the order's
+ * own terms are used instead.
  */
 export function ownPart(report: OrderReport, order: OrderTicket, predecessors: readonly Order[]): OrderReport {
   const earlier = predecessors.flatMap(({ fills }) => fills)
@@ -23,7 +25,7 @@ export function ownPart(report: OrderReport, order: OrderTicket, predecessors: r
   const isOlder = predecessors.some(before => showsTerms(report, before, order))
   const ownFills = fills === null ? null : notAmong(fills, earlier)
   const ownTotal = filledTotal === null ? null : remainderOf(filledTotal, earlier, order)
-  // What the broker calls filled in part may all have been filled before.
+  // The broker's `partially_filled` covers all predecessors: their fills may be all there are.
   const isUntouched = report.status === 'partially_filled' && earlier.length > 0 && (ownFills ?? []).length === 0 && ownTotal === null
   return {
     ...report,
@@ -36,14 +38,15 @@ export function ownPart(report: OrderReport, order: OrderTicket, predecessors: r
 }
 
 /**
- * A report whose quantity is what was left when the broker stated it, with the total that was asked for instead. How much the predecessors had filled
- * at that time is not known: executions are reported before, between and after. A change of the total would be another order.
+ * For brokers that report the leaves qty as the quantity of a replaced order: the report with the order's requested total instead. The
+ * total cannot be computed from the leaves qty, because executions are reported before, during and after the replacement. A changed total
+ * would be another order.
  */
 export function withTotalQuantity(report: OrderReport, { quantity }: OrderTicket): OrderReport {
   return { ...report, quantity }
 }
 
-/** An order whose quantity is a total, with what its predecessors left of it instead. */
+/** The order with its quantity, a total, reduced by what its predecessors filled. */
 export function withRemainingQuantity(order: Order, predecessors: readonly Order[]): Order {
   const { quantity } = order
   return quantity === null ? order : { ...order, quantity: minus(quantity, filledBy(predecessors)) }

@@ -6,7 +6,7 @@ import type { AccountScope } from '../accounts/scope.ts'
 import type { UserCaller } from '../caller.ts'
 import type { AppDeps } from '../deps.ts'
 
-/** The user's orders, paged. Orders of an account without a mirror are read from its broker first. @throws ServiceError as the scope does. */
+/** The user's orders, in pages. Accounts without a mirror are first read from their broker. @throws ServiceError like the scope. */
 export async function listOrders(
   deps: AppDeps,
   caller: UserCaller,
@@ -22,7 +22,7 @@ export async function listOrders(
   return { page: await deps.orderPages.list(caller.user.userKey, { ...filter, accountIds }, sort, page), freshness }
 }
 
-/** An order placed here is something to show, whether or not its broker has ever answered a read. */
+/** Whether there is an order to show: one placed here counts even if its broker never answered a read. */
 async function hasOrders({ store }: AppDeps, accountIds: OrderFilter['accountIds'], freshness: readonly Freshness[]): Promise<boolean> {
   if (!freshness.every(({ state }) => state === 'unavailable')) return true
   const { rows } = await store.orders.list({ accountIds }, 'entryTime', { limit: 1, edge: null, descending: true })

@@ -14,7 +14,7 @@ import { clOrdIdTaken } from './order-writer.ts'
 import { checkTicket, type TicketRequest } from './ticket-check.ts'
 import { type Tradable, tradableAccount } from './tradable.ts'
 
-/** The requested changes; null leaves a field as it is. `quantity` is the order's total, never its remainder. */
+/** The requested changes; null leaves a field unchanged. `quantity` is the total, filled quantity included. */
 export interface ModifyRequest {
   readonly newClOrdId: ClOrdId
   readonly broker: BrokerId
@@ -25,8 +25,8 @@ export interface ModifyRequest {
 }
 
 /**
- * Replaces an open order by a new one with the changes. Gives the new order: working, rejected where the broker refused (the old one then
- * works on), or pending where it did not answer in time.
+ * Replaces an open order by a new one with the changes. Returns the new order: working; rejected if the broker refused, in which case the
+ * old order works on; or pending if the broker did not answer in time.
  * @throws ServiceError account_not_found, order_not_found, order_not_open, order_not_supported, field_invalid, cl_order_id_duplicate,
  * connection_broken, entitlement_missing.
  */
@@ -44,7 +44,8 @@ export async function modifyOrder(
   try {
     return await modify(deps, caller, tradable, known, request)
   } catch (cause) {
-    // A request whose answer was lost is repeated when the order is already replaced by what it requested, or about to be.
+    // Probably a retry of a request whose response was lost: the order is already replaced, or being replaced, by the successor with this
+    // id.
     if (cause instanceof ServiceError && cause.code === 'order_not_open') await demandUnused(deps, known, request.newClOrdId)
     throw cause
   }
@@ -76,18 +77,18 @@ async function modify(deps: AppDeps, caller: UserCaller, tradable: Tradable, kno
   return deps.orderGateway.replace({ connection, account, order }, successor)
 }
 
-/** Of an order that cannot be modified. @throws ServiceError cl_order_id_duplicate naming the order that has the id. */
+/** Called for an order that cannot be modified. @throws ServiceError cl_order_id_duplicate, naming the order that has the id. */
 async function demandUnused({ store, orderWriter, clock }: AppDeps, { orderId, userKey }: Order, clOrdId: ClOrdId): Promise<void> {
   const taken = await store.orders.findByClOrdId(userKey, tradingDay(clock.now()), clOrdId)
   if (taken !== null) throw clOrdIdTaken(taken.orderId, 'new_cl_order_id')
-  // The first request may have come on an earlier trading day.
+  // The first request may have been made on an earlier trading day.
   const present = await orderWriter.find(orderId)
   const successorId = present?.replacedByOrderId ?? present?.pendingRequest?.successorId ?? null
   const successor = successorId === null ? null : await orderWriter.find(successorId)
   if (successor?.clOrdId === clOrdId) throw clOrdIdTaken(successor.orderId, 'new_cl_order_id')
 }
 
-/** @throws ServiceError order_not_supported where something changes that the broker does not replace. */
+/** @throws ServiceError order_not_supported if a field changes that the broker cannot replace. */
 function demandReplaceable(order: Order, ticket: OrderTicket, { name, replaceFields }: BrokerCapabilities): void {
   const offered = replaceFields[order.instrument] ?? []
   const changes = [
@@ -100,7 +101,7 @@ function demandReplaceable(order: Order, ticket: OrderTicket, { name, replaceFie
     .filter(([field, before, after]) => after !== null && !areEqual(before, after) && !offered.includes(field))
     .map(([path, before, after]) => ({
       path,
-      message: `cannot be changed at ${name} for ${order.instrument}, was ${before ?? 'null'} and is asked to be ${after}: it changes ${offered.join(', ') || 'nothing'}`
+      message: `cannot be changed from ${before ?? 'null'} to ${after}: for ${order.instrument}, ${name} can change ${offered.join(', ') || 'nothing'}`
     }))
   const [first] = details
   if (first === undefined) return
@@ -111,7 +112,7 @@ function areEqual(a: Decimal | null, b: Decimal | null): boolean {
   return a === null || b === null ? a === b : compare(a, b) === 0
 }
 
-/** A number that is only written in another way is no change. */
+/** The same number in another notation is no change. */
 function changed(before: Decimal | null, after: Decimal | null): Decimal | null {
   return after === null || areEqual(before, after) ? before : after
 }

@@ -8,8 +8,8 @@ import { brokerClOrdIdOf } from './broker-cl-ord-id.ts'
 import type { Tradable } from './tradable.ts'
 
 /**
- * An order's first state, to be stored before it is sent to the broker. It is marked as being sent from the start: a crash after the write
- * then counts as “may have been sent”, which is looked up and never sent again.
+ * The first state of an order, stored before it is sent to the broker. Its submission state is `submitting` from the start, so that after a
+ * crash the order counts as possibly sent: it is looked up and never sent again.
  */
 export function newOrder(
   { ids, clock, hasher }: Pick<AppDeps, 'ids' | 'clock' | 'hasher'>,

@@ -15,34 +15,36 @@ import { acknowledged, awaitsAnswer, notSent, refusal, refused, type SubmissionF
 import type { OrderWriter } from './order-writer.ts'
 import { requestName } from './pending-answers.ts'
 
-/** An order and where it lives. */
+/** An order with its account and connection. */
 export interface Placed {
   readonly connection: Connection
   readonly account: Account
   readonly order: Order
 }
 
-/** Beyond so many, the one taken longest ago counts as one that was taken just now: it is waited for longer. */
+/** Most orders with a noted acceptance. Beyond it the oldest is dropped; its time then starts again, and the order is waited for longer. */
 const TAKEN_MAX = 50_000
 
 type GatewayDeps = Pick<Deps, 'store' | 'clock' | 'log' | 'meter' | 'timing' | 'brokers'>
 
 /**
- * Sends orders to brokers and applies their answers. Each command goes out once. An outcome is the broker's acceptance, its refusal with
- * evidence, a proof that nothing left, or unknown; the last is handed to `unresolved`, and the order stays what it was.
+ * Sends orders to brokers and applies their answers. Each command is sent once. Its outcome is accepted, refused by the broker, not sent,
+ * or unknown. An unknown outcome goes to the listener of {@link onUnresolved}; the order keeps its status.
  */
 export class OrderGateway {
   readonly #deps: GatewayDeps
   readonly #orderWriter: OrderWriter
   readonly #sessions: BrokerSessions
   readonly #reports: OrderReports
-  /** The newest command of each kind and order, or, of a replacement, of each successor. */
+  /** The newest command by kind and order. A replace is keyed by its successor. */
   readonly #inFlight = new Map<string, Promise<Order | null>>()
-  /** Those, and older ones that still have no answer. */
+  /** Every command without an answer yet, including those that a newer one has superseded in `#inFlight`. */
   readonly #running = new Set<Promise<Order | null>>()
-  /** Requests that brokers took without showing yet what came of them: which cancel or replace, and since when on the monotonic clock. */
+  /**
+   * Cancels and replaces that the broker accepted and that are still pending: which request, and when it was accepted (monotonic clock).
+   */
   readonly #taken = new Map<OrderId, { readonly request: string; readonly atMs: number }>()
-  /** Of cancels of orders whose replacement is pending: those that brokers accepted, by when they were requested. */
+  /** Accepted cancels of orders in `pending_replace`: the `cancelRequestedAt` of each. */
   readonly #stopped = new Map<OrderId, string>()
   readonly #startMs: number
   #unresolved: (placed: Placed) => void = () => undefined
@@ -55,12 +57,12 @@ export class OrderGateway {
     this.#reports = new OrderReports(deps, orderWriter)
   }
 
-  /** The listener that takes over orders of unknown outcome. Set once, before the first command. */
+  /** Sets the listener for orders of unknown outcome. Call it once, before the first command. */
   onUnresolved(listener: (placed: Placed) => void): void {
     this.#unresolved = listener
   }
 
-  /** Sends a stored order. Returns its newest state once the broker answered, or when the answer time is over. */
+  /** Sends a stored order. Returns its newest state after the broker's answer, or after `answerWithinMs` without one. */
   submit(placed: Placed): Promise<Order> {
     return this.#command(placed, { kind: 'submit', of: placed.order, isNew: false }, (session, signal) => {
       const { order, account } = placed
@@ -69,27 +71,27 @@ export class OrderGateway {
   }
 
   /**
-   * Sends the cancel of an order that is `pending_cancel`. Requested twice at once, it is sent once and both get its result; a new request goes out by
-   * itself, though an earlier one, which has ended, may still have no answer.
+   * Sends the cancel of an order in `pending_cancel`. Concurrent calls for the same request share one send and its result. With `isNew` the
+   * cancel is sent even if an earlier, already decided one is still unanswered.
    */
   cancel(placed: Placed, isNew: boolean): Promise<Order> {
     return this.#command(placed, { kind: 'cancel', of: placed.order, isNew }, (session, signal) => cancelled(session, placed, signal))
   }
 
   /**
-   * Sends the cancel of an order that is `pending_replace`: what lives at the broker under the order's own id is ended, and the replacement with it.
-   * Where the broker refuses it, the cancel waits for whichever order comes out of the replacement.
+   * Sends the cancel of an order in `pending_replace`. The broker cancels the order it holds under this order's id, which ends the
+   * replacement too. If the broker refuses, the cancel stays pending for the order that remains after the replacement is decided.
    */
   stop(placed: Placed, isNew: boolean): Promise<Order> {
     return this.#command(placed, { kind: 'stop', of: placed.order, isNew }, (session, signal) => cancelled(session, placed, signal))
   }
 
-  /** Whether the broker took that cancel. Another process does not know, and sends it again. */
+  /** Whether the broker accepted this cancel. Known to this process only: another process sends the cancel again. */
   isStopTaken({ orderId, pendingRequest }: Order): boolean {
     return pendingRequest?.cancelRequestedAt !== undefined && this.#stopped.get(orderId) === pendingRequest.cancelRequestedAt
   }
 
-  /** Sends the replacement of `placed` (which is `pending_replace`) by `successor`. Gives the successor's newest state. */
+  /** Sends the replacement of `placed` (in `pending_replace`) by `successor`. Returns the successor's newest state. */
   async replace(placed: Placed, successor: Order): Promise<Order> {
     const send: Send = async (session, signal) => {
       const { order, account } = placed
@@ -112,7 +114,7 @@ export class OrderGateway {
     return (await this.#orderWriter.find(successor.orderId).catch(() => null)) ?? successor
   }
 
-  /** Applies a broker's report of an order, from any source. Returns the order that it was about. */
+  /** Applies a broker's report of an order, whatever its source. Returns the order that the report was about. */
   applyReport(orderId: OrderId, report: OrderReport, method: ReportMethod): Promise<Order | null> {
     return this.#reports.applyReport(orderId, report, method)
   }
@@ -125,19 +127,22 @@ export class OrderGateway {
     return this.#reports.abandonReplacement(oldId, successorId, failure)
   }
 
-  /** Hands over an order with a pending answer that no command waits for: to its submission, or to a cancel or replace. */
+  /** Hands an order to the resolver if a submission, cancel or replace of it is unanswered and no command is waiting for that answer. */
   scheduleReconciliation(placed: Placed): void {
     const { order } = placed
     const isAwaited = acknowledged(order) ? this.isCancelling(order) || this.#isReplacing(order) : this.isSending(order)
     if (awaitsAnswer(order) && !isAwaited) this.#unresolved(placed)
   }
 
-  /** Whether the order itself, as a submission or as a replacement, is on the wire now: then its absence at the broker proves nothing. */
+  /**
+   * Whether a submission of the order, new or as a replacement, is in flight. While it is, the order's absence at the broker proves
+   * nothing.
+   */
   isSending({ orderId }: Order): boolean {
     return this.#inFlight.has(keyOf('submit', orderId)) || this.#inFlight.has(keyOf('replace', orderId))
   }
 
-  /** Resolves once no command that sends the order is on the wire, whatever came of it. Never rejects. */
+  /** Resolves once no submission of the order is in flight, whatever its outcome. Never rejects. */
   async sent({ orderId }: Order): Promise<void> {
     await Promise.allSettled([keyOf('submit', orderId), keyOf('replace', orderId)].map(key => this.#inFlight.get(key)))
   }
@@ -147,7 +152,7 @@ export class OrderGateway {
     return successorId !== null && this.#inFlight.has(keyOf('replace', successorId))
   }
 
-  /** Whether any command of the order is on the wire now. */
+  /** Whether any command of the order is in flight. */
   isUnderWay(order: Order): boolean {
     const isStopping = this.#inFlight.has(keyOf('stop', order.orderId))
     return this.isSending(order) || this.isCancelling(order) || isStopping || this.#isReplacing(order)
@@ -158,8 +163,9 @@ export class OrderGateway {
   }
 
   /**
-   * How long ago the broker took the order's pending cancel or replace; null where it did not, or where that is unknown. What another process saw it take
-   * counts from this one's start at the earliest: the wall clock, which alone goes on over a restart, may have been set.
+   * Milliseconds since the broker accepted the order's pending cancel or replace; null if it did not, or if that is not known. An
+   * acceptance that was stored by another process counts from this process's start at the earliest: only the wall clock spans a restart,
+   * and it may have been set.
    */
   takenMs({ orderId, pendingRequest }: Order): number | null {
     if (pendingRequest === null) return null
@@ -174,7 +180,7 @@ export class OrderGateway {
     return agoMs
   }
 
-  /** Waits until no command is on the wire, at most `ms`. Gives how many still are. */
+  /** Waits until no command is in flight, at most `ms`. Returns how many still are. */
   async drain(ms: number): Promise<number> {
     await within(this.#deps.clock, Promise.allSettled(this.#running), ms)
     return this.#running.size
@@ -182,7 +188,7 @@ export class OrderGateway {
 
   async #command(placed: Placed, { kind, of, isNew }: Command, send: Send): Promise<Order> {
     const settled = (isNew ? undefined : this.#inFlight.get(keyOf(kind, of.orderId))) ?? this.#begin(placed, { kind, of, isNew }, send)
-    // The intent is durable, so a store that fails now is no failure of the request: what is known is its answer.
+    // The intent is already stored, so a failing store does not fail the request: return what is known.
     const order = await within(
       this.#deps.clock,
       settled.catch(() => null),
@@ -193,7 +199,7 @@ export class OrderGateway {
 
   #begin(placed: Placed, { kind, of }: Command, send: Send): Promise<Order | null> {
     const key = keyOf(kind, of.orderId)
-    // What was taken was an earlier request, though the clock may show the same time for both.
+    // An acceptance noted so far belongs to an earlier request, even if both have the same timestamp.
     if (kind === 'cancel' || kind === 'replace') this.#taken.delete(placed.order.orderId)
     const isNewest = () => this.#inFlight.get(key) === settled
     const settled: Promise<Order | null> = this.#carryOut(placed, kind, send, isNewest).finally(() => {
@@ -202,11 +208,11 @@ export class OrderGateway {
     })
     this.#inFlight.set(key, settled)
     this.#running.add(settled)
-    // The answer may leave before the command ends; if the store fails then, the resolver recovers.
+    // The caller may have been answered before the command ends. If the store fails then, the resolver recovers.
     settled.catch(cause => {
       this.#deps.log.error('the outcome of a command could not be stored', { orderId: placed.order.orderId, kind, cause })
       this.#unresolved(placed)
-      // The old order may end by itself, and its successor would then not be looked up.
+      // The old order may end meanwhile, and then nothing else would look up its successor.
       if (kind === 'replace') this.#unresolved({ ...placed, order: of })
     })
     return settled
@@ -222,10 +228,9 @@ export class OrderGateway {
     const isClear = outcome.kind === 'refused' || (outcome.kind === 'accepted' && outcome.fault === undefined)
     if (!isClear) {
       const cause = outcome.kind === 'accepted' ? outcome.fault : outcome.cause
-      const message =
-        outcome.kind === 'accepted' ? 'what came of a command that the broker took could not be asked' : 'a command has no clear outcome'
+      const message = outcome.kind === 'accepted' ? 'the result of an accepted command could not be read' : 'a command has no clear outcome'
       this.#deps.log.warn(message, { orderId: placed.order.orderId, kind, outcome: outcome.kind, cause })
-      // A store that cannot note a break now is asked again when the broker refuses the next time; what became of the order is worth more.
+      // A store that cannot record the broken connection now gets another chance at the next refusal. Settling the order matters more.
       await this.#sessions.reportFault(placed.connection, cause).catch(() => false)
     }
     const settled = await this.#settle[kind](placed, outcome, isNewest)
@@ -233,12 +238,12 @@ export class OrderGateway {
     return settled
   }
 
-  /** The order's connection was removed before this: what its broker reported of it would be lost with it. */
+  /** The order's row is gone because its connection was removed. The audit log keeps what the broker answered. */
   async #answeredLate({ order }: Placed, kind: CommandKind, outcome: Outcome<OrderReport | null>): Promise<void> {
     const { orderId, connectionId, broker } = order
     const brokerOrderId = (outcome.kind === 'accepted' ? outcome.value?.brokerOrderId : null) ?? order.brokerOrderId
     const facts = { connectionId, broker, brokerOrderId, command: kind, outcome: outcome.kind }
-    this.#deps.log.warn('a command came to its outcome after its connection was removed', { orderId, ...facts })
+    this.#deps.log.warn('a command was answered after its connection was removed', { orderId, ...facts })
     const detail = { connection_id: connectionId, broker, broker_order_id: brokerOrderId, command: kind, outcome: outcome.kind }
     const at = this.#deps.clock.now()
     const entry = { at, actor: 'service', target: orderId, result: 'ok', ip: null, requestId: null, detail } as const
@@ -255,7 +260,7 @@ export class OrderGateway {
     try {
       return await limited(this.#deps.clock, this.#deps.timing.commandMs, signal => send(session, signal))
     } catch (cause) {
-      // An adapter that throws or hangs here breaks its port. Whether bytes were sent is unknown here, so the outcome is unknown.
+      // An adapter that throws or hangs here breaks the port's contract. Bytes may have been sent, so the outcome is unknown.
       return { kind: 'unknown', cause }
     }
   }
@@ -268,7 +273,7 @@ export class OrderGateway {
       const now = this.#deps.clock.now()
       if (outcome.kind === 'accepted' && outcome.value !== null) {
         const order = await this.applyReport(orderId, outcome.value, 'reply')
-        // A cancel may have been waiting for this answer.
+        // A cancel may have been waiting for the order's acknowledgement.
         if (order !== null) this.scheduleReconciliation({ ...placed, order })
         return order
       }
@@ -310,7 +315,7 @@ export class OrderGateway {
       }
       if (outcome.kind === 'refused') await this.abandonReplacement(orderId, successorId, refusal(outcome))
       if (outcome.kind === 'not_sent') await this.abandonReplacement(orderId, successorId, notSent('modification', outcome.cause))
-      // The successor's outcome is looked up separately: the old order may fill meanwhile and need no look-up any more.
+      // The successor is looked up separately: the old order may fill meanwhile, and then it is not looked up any more.
       const successor = await this.#orderWriter.change(successorId, present => submissionUnknown(present, 'reply', this.#deps.clock.now()))
       if (successor !== null && awaitsAnswer(successor)) this.#unresolved({ ...placed, order: successor })
       const order = await this.#orderWriter.find(orderId)
@@ -330,7 +335,7 @@ export class OrderGateway {
     )
   }
 
-  /** So that another process knows it after this one. A request that has come to its end needs no note. */
+  /** Stores the time of acceptance for other processes. A request that was decided meanwhile needs none. */
   async #storeTaken(requested: Order): Promise<void> {
     const at = this.#deps.clock.now()
     await this.#orderWriter.change(requested.orderId, present => {
@@ -342,8 +347,8 @@ export class OrderGateway {
   }
 
   /**
-   * A cancel is refused because the order moved meanwhile: the broker's present record of it decides, and ends the pending request. It says nothing
-   * of a later request.
+   * The broker refused a cancel, usually because the order changed meanwhile. Its present record of the order decides the status and ends
+   * the pending cancel, unless a later request is pending by then.
    */
   async #afterRefusal({ connection, account, order }: Placed, message: string, isNewest: () => boolean): Promise<void> {
     const { orderId, brokerOrderId } = order
@@ -375,9 +380,9 @@ type CommandKind = 'submit' | 'cancel' | 'stop' | 'replace'
 
 interface Command {
   readonly kind: CommandKind
-  /** Whom it sends or cancels; of a replacement, the successor. */
+  /** The order that is sent or cancelled; for a replace, the successor. */
   readonly of: Order
-  /** Whether it is of a request that was made just now: none before was its sending. */
+  /** Whether the request was made just now: no command in flight can belong to it. */
   readonly isNew: boolean
 }
 

@@ -11,8 +11,8 @@ interface Known {
 }
 
 /**
- * Pages of orders, read again only when something happened to the user's records since: every visible change of an order moves the number of
- * the user's newest event in the same commit. Platforms ask for the same first page over and over.
+ * Caches pages of orders until the user's newest event changes: every visible change of an order logs an event in the same commit.
+ * Platforms request the same first page again and again.
  */
 export class OrderPages {
   readonly #store: Pick<Store, 'orders' | 'events'>
@@ -22,10 +22,10 @@ export class OrderPages {
     this.#store = store
   }
 
-  /** The very same page object for as long as nothing happened. */
+  /** Returns the same page object until something changes. */
   async list(userKey: UserKey, filter: OrderFilter, sort: OrderSort, request: PageRequest): Promise<Page<Order>> {
     const key = JSON.stringify([userKey, filter, sort, request])
-    // Asked before the page is read: a change in between makes the page newer than its number, and it is read once more for nothing.
+    // Read before the page: after a change in between, the page is newer than its number and is only read once too often.
     const seq = await this.#store.events.last(userKey)
     const known = this.#known.get(key)
     if (known?.seq === seq) return known.page

@@ -10,14 +10,16 @@ import { ownPart, showsTerms, withRemainingQuantity, withTotalQuantity } from '.
 import { continuing, isThoughtAbsent, refused, released, type SubmissionFailure } from './order-steps.ts'
 import type { OrderWriter } from './order-writer.ts'
 
-/** Beyond so many, what the order of the one that ended longest ago is reported to have filled is not carried on any more. */
+/**
+ * Most failed replacements remembered. For older ones, late fills of the old order no longer update the cum qty of the failed successor.
+ */
 const FAILED_REPLACEMENTS_MAX = 50_000
 
-/** Gives brokers' reports to the orders that they are about, along chains of replacements: which order, which part of it, and what follows for others. */
+/** Applies brokers' reports to orders along chains of replacements: finds the order, extracts its own part, and updates its successors. */
 export class OrderReports {
   readonly #deps: Pick<Deps, 'clock' | 'log' | 'meter' | 'brokers'>
   readonly #orderWriter: OrderWriter
-  /** The last failed replacement of an order. The order's own record does not name it. */
+  /** The last failed successor of an order, which the order's own record does not name. */
   readonly #failedReplacements = new Map<OrderId, OrderId>()
 
   constructor(deps: Pick<Deps, 'clock' | 'log' | 'meter' | 'brokers'>, orderWriter: OrderWriter) {
@@ -26,8 +28,8 @@ export class OrderReports {
   }
 
   /**
-   * Applies a broker's report of an order, from any source. Returns the order that it was about. Where `isReleased` says that the request it was a
-   * refusal of is no longer the pending one, it ends none.
+   * Applies a broker's report of an order, whatever its source. Returns the order that the report was about. A report with `releases` ends
+   * the pending request only if `isReleased` confirms that this is the request it refuses.
    */
   async applyReport(
     orderId: OrderId,
@@ -46,7 +48,7 @@ export class OrderReports {
     return this.#orderWriter.find(successor.orderId)
   }
 
-  /** The order that has the broker's order id now: a report about it is about the last order of its chain. */
+  /** The order that has the broker order id now: the last of a chain of in-place replacements. */
   async #presentOf(order: Order, { brokerOrderId }: OrderReport): Promise<Order> {
     let present = order
     while (present.replacedByOrderId !== null) {
@@ -57,14 +59,17 @@ export class OrderReports {
     return present
   }
 
-  /** The order that waits to take this one's place, where the report shows that it has. */
+  /** The pending successor of this order, if the report shows that the replacement happened. */
   async #asReplaced({ status, pendingRequest, ...order }: Order, report: OrderReport): Promise<Order | null> {
     if (status !== 'pending_replace' || pendingRequest?.successorId === undefined || pendingRequest.successorId === null) return null
     const successor = await this.#orderWriter.find(pendingRequest.successorId)
     return successor !== null && showsTerms(report, successor, order) ? successor : null
   }
 
-  /** A report as it is about this order alone: without what others did under the same id before it, and with its quantity as the total asked for. */
+  /**
+   * The part of a report that belongs to this order: without the fills of predecessors under the same id, and with the requested total as
+   * its quantity.
+   */
   async #ownOf(order: Order, report: OrderReport): Promise<OrderReport> {
     const { replacedOrderId, replacedQuantity } = this.#capabilities(order) ?? {}
     if (replacedOrderId === 'same') {
@@ -74,13 +79,15 @@ export class OrderReports {
     return replacedQuantity === 'rest' && order.replacesOrderId !== null ? withTotalQuantity(report, order) : report
   }
 
-  /** The ticket in the broker's terms: where it counts by what is left, without what was filled before the order that is to be replaced. */
+  /**
+   * The ticket of a replace as the broker expects it: if its quantities are leaves quantities, reduced by what the chain has filled so far.
+   */
   async inBrokerTerms(successor: Order, order: Order): Promise<Order> {
     if (this.#capabilities(order)?.replacedQuantity !== 'rest') return successor
     return withRemainingQuantity(successor, await this.#predecessors(order, () => true))
   }
 
-  /** The orders whose place this one took, the latest first, as far back as they belong to it. */
+  /** The orders that this one replaced, directly or not, latest first, up to the first that does not `belong`. */
   async #predecessors({ replacesOrderId }: Order, belongs: (before: Order) => boolean): Promise<Order[]> {
     const predecessors: Order[] = []
     for (let id = replacesOrderId; id !== null; ) {
@@ -126,8 +133,8 @@ export class OrderReports {
   }
 
   /**
-   * Executions of an order count against the total of those that take its place, however late they are reported. One that ends names its pending
-   * successor no longer.
+   * Adds fills of an order to the cum qty of its successors, however late they are reported. An order that ended no longer names its
+   * pending successor, so the caller passes it.
    */
   async #carryOn(order: Order, successorId: OrderId | null): Promise<void> {
     const pendingId = order.pendingRequest?.successorId ?? successorId
@@ -143,8 +150,9 @@ export class OrderReports {
   }
 
   /**
-   * Ends a replacement the broker carried out: the successor lives, the old order is `replaced`. One that it rejected has taken no place, where it
-   * is an order of its own; where the id stays the same, the broker's one order has ended under its new terms, and nothing works on.
+   * Records a replacement that the broker carried out: the report is the successor's, the old order is `replaced`. If the broker rejected
+   * the successor and uses a new id for it, the replacement failed. If the id stays the same, the broker's only order ended under its new
+   * terms, and nothing works on.
    */
   async completeReplacement(oldId: OrderId, successorId: OrderId, report: OrderReport, method: ReportMethod): Promise<void> {
     const at = this.#deps.clock.now()
@@ -158,7 +166,9 @@ export class OrderReports {
     })
   }
 
-  /** Ends a replacement that did not happen: the successor never lived, the old order works on unless it waits for another one. */
+  /**
+   * Records a replacement that failed: the successor is rejected, and the old order works on, unless another replacement of it is pending.
+   */
   async abandonReplacement(oldId: OrderId, successorId: OrderId, failure: SubmissionFailure): Promise<void> {
     const at = this.#deps.clock.now()
     const before = await this.#orderWriter.find(oldId)
@@ -168,7 +178,7 @@ export class OrderReports {
       return refused(order, failedReplacement(failure, order, before), at) ?? (order === present ? null : { order })
     })
     await this.#orderWriter.change(oldId, order => {
-      // What the service says is about the successor alone.
+      // Our own messages are about the successor only.
       const message = failure.state === 'refused' ? failure.message : order.brokerMessage
       return order.pendingRequest?.successorId === successorId ? released(order, message, at) : null
     })
@@ -176,17 +186,17 @@ export class OrderReports {
 
   #alarm(order: Order, alarm: string): void {
     this.#deps.meter.count('order_alarms_total', { broker: order.broker, alarm })
-    this.#deps.log.error('an order did what it should not', { orderId: order.orderId, alarm, status: order.status })
+    this.#deps.log.error('a broker reported an unexpected change of an order', { orderId: order.orderId, alarm, status: order.status })
   }
 }
 
-/** Whether the report of the executions was only overtaken by the reply to the replacement: they happened before it. */
+/** Whether these executions happened before the replacement, and only their report came after the reply to it. */
 function isOutrun({ status, fills, lastModifiedTime }: Order, report: OrderReport): boolean {
   const known = new Set(fills.map(({ fillId }) => fillId))
   return status === 'replaced' && (report.fills ?? []).every(({ fillId, at }) => known.has(fillId) || at <= lastModifiedTime)
 }
 
-/** What it says of the order, without the end of a request that came to its end before. */
+/** The report without its refusal, which was of an earlier request. */
 function unreleased({ releases: _, ...report }: OrderReport): OrderReport {
   return { ...report, brokerMessage: null }
 }

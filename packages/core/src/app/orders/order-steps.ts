@@ -7,13 +7,13 @@ import type { RejectCode } from '../../domain/vocabulary.ts'
 import { BrokerFault, type Outcome } from '../../ports/broker.ts'
 import type { Next } from './order-writer.ts'
 
-/** Why a submission failed: the order never lived at the broker. */
+/** Why a submission failed: the broker never had the order. */
 export interface SubmissionFailure {
-  /** Set where an operator decided so. */
+  /** Set if an operator decided it. */
   readonly method?: 'operator'
   readonly state: Extract<Submission['state'], 'refused' | 'refused_by_gateway' | 'not_sent' | 'not_received'>
   readonly message: string
-  /** What the owner of a new order can do. Of a replacement, the order that it was to replace decides that. */
+  /** What the user can do with a failed new order. For a failed replacement this depends on the order to be replaced. */
   readonly advice?: string
   readonly rejectCode: RejectCode | null
   readonly brokerStatus: string | null
@@ -21,33 +21,36 @@ export interface SubmissionFailure {
 
 const UNSETTLED: ReadonlySet<Submission['state']> = new Set(['submitting', 'unknown'])
 
-/** Whether the broker is known to have the order, or known not to. */
+/** Whether it is known if the broker has the order, either way. */
 export function acknowledged(order: Order): boolean {
   return !UNSETTLED.has(order.submission.state)
 }
 
-/** Whether an answer of the broker is pending: to the submission of an order that may live, or to a cancel or replace of one that does, whoever requested it. */
+/**
+ * Whether the broker has yet to answer: the submission of an open order, or a cancel or replace of one, including those requested
+ * elsewhere.
+ */
 export function awaitsAnswer(order: Order): boolean {
   return isOpen(order.status) && (!acknowledged(order) || order.pendingRequest !== null || isChanging(order))
 }
 
-/** Whether the broker is at a cancel or replace of the order. */
+/** Whether a cancel or replace of the order is pending. */
 export function isChanging({ status }: Order): boolean {
   return status === 'pending_cancel' || status === 'pending_replace'
 }
 
-/** Whether the order was reported as absent at the broker. */
+/** Whether the order is recorded as one that the broker never had. */
 export function isThoughtAbsent({ submission }: Order): boolean {
   const { state } = submission
   return state === 'not_received' || isNeverSent(state) || state === 'refused'
 }
 
-/** Whether the order never left this process. */
+/** Whether the order was never sent. */
 function isNeverSent(state: Submission['state']): boolean {
   return state === 'not_sent' || state === 'refused_by_gateway'
 }
 
-/** Why an order never lived, as it was recorded; null while it lives, has lived, or where that is unknown. */
+/** The recorded reason why a submission failed; null if it did not, or if that is unknown. */
 export function failureOf({ submission, status, brokerMessage, rejectCode, brokerStatus }: Order): SubmissionFailure | null {
   if (status !== 'rejected') return null
   switch (submission.state) {
@@ -61,7 +64,7 @@ export function failureOf({ submission, status, brokerMessage, rejectCode, broke
   }
 }
 
-/** The outcome of what was refused: by the broker, or by the adapter before anything was sent. */
+/** The failure of a refused submission: refused by the broker, or by the adapter before it was sent. */
 export function refusal({ message, rejectCode, brokerStatus, isUnsent }: Extract<Outcome<never>, { kind: 'refused' }>): SubmissionFailure {
   if (isUnsent !== true) return { state: 'refused', message, rejectCode, brokerStatus }
   return { state: 'refused_by_gateway', message: `${message} It was not sent to the broker.`, rejectCode, brokerStatus: null }
@@ -69,18 +72,18 @@ export function refusal({ message, rejectCode, brokerStatus, isUnsent }: Extract
 
 type RequestKind = 'order' | 'modification'
 
-/** Proof that nothing was sent to the broker, with a message for its owner. No broker rejected it. */
+/** The failure of a submission that was proved not to be sent, with a message for the user. It is no rejection by the broker. */
 export function notSent(what: RequestKind, cause: unknown): SubmissionFailure {
   const failure = { state: 'not_sent', rejectCode: null, brokerStatus: null } as const
   if (cause instanceof BrokerFault && cause.kind === 'credentials_rejected') {
-    const message = `The ${what} was not sent: the broker does not accept the login any more. Have the user connect again.`
+    const message = `The ${what} was not sent: the broker no longer accepts the login. Have the user connect again.`
     return { ...failure, message, advice: 'Then place it under a new cl_order_id.' }
   }
   const why = cause instanceof Error ? ` (${cause.message.slice(0, 200)})` : ''
   return { ...failure, message: `The ${what} was not sent: the broker could not be reached${why}.`, advice: SAFE }
 }
 
-/** Proof that the broker does not have it, with a message for its owner. No broker rejected it. */
+/** The failure of a submission that the broker was proved not to have, with a message for the user. It is no rejection by the broker. */
 export function notReceived(what: RequestKind): SubmissionFailure {
   const messages = {
     order: 'The broker never received the order: it was looked up repeatedly and is not there.',
@@ -91,15 +94,15 @@ export function notReceived(what: RequestKind): SubmissionFailure {
 
 const SAFE = 'It is safe to place it again under a new cl_order_id.'
 
-/** Of a change that a broker took, and did not make for as long as it is waited for. */
+/** A replacement that the broker accepted and did not carry out within the time allowed. */
 export const NOT_APPLIED: SubmissionFailure = {
   state: 'not_received',
-  message: 'The broker took the change and did not make it.',
+  message: 'The broker accepted the change but did not carry it out.',
   rejectCode: null,
   brokerStatus: null
 }
 
-/** Ends an order that never lived. Does nothing once the broker is known to have it: a refusal then is about something else. */
+/** Ends an order that the broker never had. Does nothing if the broker is known to have it. */
 export function refused(order: Order, failure: SubmissionFailure, at: Timestamp): Next | null {
   if (acknowledged(order)) return null
   const step = apply(order, { type: 'status', to: 'rejected', at })
@@ -124,28 +127,28 @@ export function refused(order: Order, failure: SubmissionFailure, at: Timestamp)
   }
 }
 
-/** It is unknown whether the broker has the order. Its status stays pending. */
+/** Marks a submission as of unknown outcome. The status stays pending. */
 export function submissionUnknown(order: Order, method: 'reply' | 'recovery', at: Timestamp): Next | null {
   if (order.submission.state !== 'submitting') return null
   return { order: { ...order, submission: { ...order.submission, state: 'unknown', since: at, method } } }
 }
 
-/** An order with what was filled before it took the place of `before`, which may become more and never less. */
+/** Sets the cum qty of all orders that `order` replaced, from its predecessor `before`. It can only grow. */
 export function continuing(order: Order, before: Order, at: Timestamp): Order {
   const previouslyFilledQuantity = filledAlong(before)
   if (order.previouslyFilledQuantity !== null && compare(order.previouslyFilledQuantity, previouslyFilledQuantity) >= 0) return order
   return { ...order, previouslyFilledQuantity, systemTime: at }
 }
 
-/** A pending cancel or replace came to nothing: the order is live again, as far as its fills say. */
+/** Ends a pending cancel or replace that failed: the order is working or partially filled again, depending on its fills. */
 export function released(order: Order, message: string | null, at: Timestamp): Next | null {
   const step = apply(order, { type: 'status', to: order.fills.length > 0 ? 'partially_filled' : 'working', at, releases: true })
   return step.changed ? { order: { ...step.order, brokerMessage: message, systemTime: at } } : null
 }
 
 /**
- * Requests the cancel of an order. While its replacement is pending, the cancel is stored with the replacement, in case the order lives on.
- * Null when it is requested already. @throws ServiceError order_not_open.
+ * Requests the cancel of an order. If a replacement is pending, the cancel is stored with it and applies to the order that remains.
+ * Returns null if a cancel is requested already. @throws ServiceError order_not_open.
  */
 export function cancelRequested(order: Order, at: Timestamp): Next | null {
   const { status, pendingRequest, revision: ofRevision } = order
@@ -155,7 +158,7 @@ export function cancelRequested(order: Order, at: Timestamp): Next | null {
       order: { ...order, pendingRequest: { ...pendingRequest, cancelRequestedAt: at }, lastModifiedTime: later(order.lastModifiedTime, at) }
     }
   if (order.status === 'pending') {
-    // The broker may not have it yet, so there is nothing to send: the intent waits for the order.
+    // The broker may not have the order yet, so nothing can be sent: the request waits for the acknowledgement.
     const pendingRequest = { kind: 'cancel', requestedAt: at, sentAt: null, successorId: null, takenAt: null, ofRevision } as const
     return { order: { ...order, pendingRequest, lastModifiedTime: later(order.lastModifiedTime, at) } }
   }
@@ -166,21 +169,21 @@ export function cancelRequested(order: Order, at: Timestamp): Next | null {
 }
 
 /**
- * The order as one that the broker holds: it has acknowledged it, and has only not confirmed yet that the order works. A request about it is the
- * broker's to take or to refuse.
+ * The order as working, if the broker acknowledged it without confirming that it is live. A cancel or replace can then be requested, and
+ * the broker decides on it.
  */
 export function held(order: Order, at: Timestamp): Order {
   return order.status === 'pending' && acknowledged(order) ? apply(order, { type: 'status', to: 'working', at }).order : order
 }
 
-/** Whether a cancel was asked for, whatever else is pending. */
+/** Whether a cancel is requested, alone or together with a pending replace. */
 export function isCancelRequested({ pendingRequest }: Order): boolean {
   return pendingRequest?.kind === 'cancel' || pendingRequest?.cancelRequestedAt !== undefined
 }
 
 /** Requests the order's replacement. @throws ServiceError order_not_open. */
 export function replaceRequested(order: Order, successorId: Order['orderId'], at: Timestamp): Next {
-  // A cancel that waits for its turn would be forgotten.
+  // A waiting cancel would be lost.
   if (order.pendingRequest !== null) throw notOpen(order, 'modified')
   const step = apply(order, { type: 'status', to: 'pending_replace', at })
   if (!step.changed) throw notOpen(order, 'modified')

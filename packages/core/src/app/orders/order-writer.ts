@@ -6,7 +6,7 @@ import { setBounded } from '../bounded-map.ts'
 import type { Deps } from '../deps.ts'
 import { KeyedQueue } from '../keyed-queue.ts'
 
-/** Decides an order's next state from its present one; null leaves it as it is. Pure: it may run again over a newer state. */
+/** Decides an order's next state from its present one; null leaves it unchanged. Must be pure: it may run again over a newer state. */
 export type Decision = (order: Order) => Next | null
 
 export interface Next {
@@ -16,18 +16,18 @@ export interface Next {
   readonly audit?: AuditEntry
 }
 
-/** Of an order and the one whose place it shall take, in this order. */
+/** A value for an order to be replaced and one for its successor. */
 export type Pair<T> = readonly [before: T, order: T]
 
 const REMEMBERED_MAX = 20_000
 const ACCOUNTS_MAX = 20_000
 const TRIES_MAX = 5
-/** How far back the event of a commit is looked for whose answer was lost. */
+/** How many of a user's newest events are searched for the event of a commit whose confirmation was lost. */
 const EVENTS_BACK = 64
 
 /**
- * The one writer of orders on this node. Each order has a queue; its newest state is cached, so that a decision needs no read, and a
- * write over a state that someone else moved meanwhile is decided again.
+ * The single writer of orders on this node. Each order has a queue, and its newest state is cached, so that a decision needs no read. A
+ * write is conditional on the revision it was made from; if another node wrote first, the decision runs again over the newer state.
  */
 export class OrderWriter {
   readonly #deps: Pick<Deps, 'store' | 'bus' | 'log' | 'clock'>
@@ -39,18 +39,18 @@ export class OrderWriter {
     this.#deps = deps
   }
 
-  /** Stores a new order. @throws ServiceError cl_order_id_duplicate naming the order that has the id. */
+  /** Stores a new order. @throws ServiceError cl_order_id_duplicate, naming the order that has the id. */
   async open(order: Order, audit: AuditEntry): Promise<Order> {
     await this.#queue.run(order.orderId, () => this.#insert([{ order, overRevision: null, publish: true, audit }]))
     return order
   }
 
-  /** Moves an order by `decide`, after everything requested before. Gives the newest state; null when there is no such order. */
+  /** Changes an order by `decide`, after all changes requested before. Returns the newest state; null if there is no such order. */
   change(orderId: OrderId, decide: Decision): Promise<Order | null> {
     return this.#queue.run(orderId, () => this.#change(orderId, decide))
   }
 
-  /** Opens `successor` and moves the order it shall replace, both or neither. Gives both, or null when `decide` declined. */
+  /** Stores `successor` and changes the order it is to replace, both or neither. Returns the changed order; null if `decide` declined. */
   changeWith(orderId: OrderId, decide: Decision, successor: Order, audit: AuditEntry): Promise<Order | null> {
     return this.#queue.run(orderId, () =>
       this.#queue.run(successor.orderId, async () => {
@@ -67,21 +67,21 @@ export class OrderWriter {
   }
 
   /**
-   * Moves an order and the one whose place it shall take by one decision, both or neither: null leaves either as it is. Gives both as they are
-   * then; null when one of them is not there.
+   * Changes an order and its successor by one decision, both or neither; null leaves one unchanged. Returns the newest states of both; null
+   * if one of them does not exist.
    */
   changeBoth(beforeId: OrderId, orderId: OrderId, decide: (before: Order, order: Order) => Pair<Next | null>): Promise<Pair<Order> | null> {
     return this.#queue.run(beforeId, () => this.#queue.run(orderId, () => this.#changeBoth(beforeId, orderId, decide)))
   }
 
-  /** The newest state known here, else the stored one. */
+  /** The cached state of the order, else the stored one. */
   async find(orderId: OrderId): Promise<Order | null> {
     return this.#remembered.get(orderId) ?? this.#deps.store.orders.find(orderId)
   }
 
   /**
-   * The newest state of a user's order; null for another user's as for one that never was, at the price of the same look-up: what is
-   * remembered serves only whose it is, or response times would reveal that there is such an order.
+   * The newest state of a user's order; null for another user's order and for an unknown one. Both cost the same look-up: the cache answers
+   * for the order's own user only, otherwise response times would reveal that an order exists.
    */
   async findOf(userKey: UserKey, orderId: OrderId): Promise<Order | null> {
     const remembered = this.#remembered.get(orderId)
@@ -90,12 +90,12 @@ export class OrderWriter {
     return stored?.userKey === userKey ? stored : null
   }
 
-  /** When an order of the account last changed here, on the monotonic clock; null: not since the start, or long ago. */
+  /** When an order of the account last changed on this node (monotonic clock); null: not since the start, or too long ago. */
   changedAt(accountId: AccountId): number | null {
     return this.#changedAt.get(accountId) ?? null
   }
 
-  /** Drops what is remembered of an order, for when another node may have moved it. */
+  /** Drops an order from the cache, because another node may have changed it. */
   forget(orderId: OrderId): void {
     this.#remembered.delete(orderId)
   }
@@ -158,13 +158,15 @@ export class OrderWriter {
       })
       return results
     } catch (cause) {
-      // What the store holds is not known until it is read again.
+      // The stored state is unknown until it is read again.
       if (cause instanceof CommitUnknown) for (const { order } of changes) this.#remembered.delete(order.orderId)
       throw cause
     }
   }
 
-  /** An unconfirmed commit may have happened: what is stored decides. @throws CommitUnknown where that cannot be determined either. */
+  /**
+   * A commit that was not confirmed may have happened, so the stored rows decide. @throws CommitUnknown if they do not answer it either.
+   */
   async #write(changes: readonly OrderChange[]): Promise<readonly ChangeResult[]> {
     try {
       return await this.#deps.store.orders.record(changes)
@@ -172,13 +174,15 @@ export class OrderWriter {
       if (!(cause instanceof CommitUnknown)) throw cause
       const stored = await Promise.all(changes.map(({ order }) => this.#deps.store.orders.find(order.orderId).catch(() => null)))
       if (!changes.every(({ order }, index) => isWritten(order, stored[index] ?? null))) throw cause
-      this.#deps.log.warn('a commit was not confirmed and had happened', { orderId: changes[0]?.order.orderId ?? null })
+      this.#deps.log.warn('a commit that was not confirmed had succeeded', { orderId: changes[0]?.order.orderId ?? null })
       const events = await this.#newestEvents(changes)
       return changes.map(({ order }) => ({ kind: 'recorded', event: events.find(event => isAbout(event, order)) ?? null }))
     }
   }
 
-  /** The events of a commit whose answer was lost, to be published like any other. Clients that follow the log by its numbers find them anyway. */
+  /**
+   * The events of a commit whose confirmation was lost, to be published now. Clients that follow the log by `seq` find them in any case.
+   */
   async #newestEvents(changes: readonly OrderChange[]): Promise<readonly LoggedEvent[]> {
     const userKey = changes.find(({ publish }) => publish)?.order.userKey
     if (userKey === undefined) return []
@@ -211,9 +215,9 @@ function changeOf(order: Order, { order: moved, publish, audit }: Next): OrderCh
   return { order: { ...moved, revision: order.revision + 1 }, overRevision: order.revision, publish: publish ?? true, audit: audit ?? null }
 }
 
-/** `orderId` has the client order id that the request's `field` names. */
+/** The error for a client order id, in the request's `field`, that `orderId` already has. */
 export function clOrdIdTaken(orderId: OrderId, field: 'cl_order_id' | 'new_cl_order_id'): ServiceError {
-  // A modification may be repeated on another trading day.
+  // The id of a modification may be taken by an order of another trading day.
   const when = field === 'cl_order_id' ? ' today' : ''
   return new ServiceError(
     'cl_order_id_duplicate',
@@ -232,7 +236,7 @@ function isAbout(event: LoggedEvent, { orderId, revision }: Order): boolean {
   return event.topic === 'orders' && event.data.orderId === orderId && event.data.revision === revision
 }
 
-/** Only this node's change can have made this revision with this time and state: any other writer would have come to others. */
+/** Whether the stored row is this write: any other writer of the same revision would have another time or state. */
 function isWritten(order: Order, stored: Order | null): boolean {
   return (
     stored !== null &&

@@ -1,33 +1,33 @@
-// Which answers of its broker an order waits for, and what can be requested of it meanwhile. Pure.
+// Which answers an order is waiting for, and what can be requested of it meanwhile. Pure, except for takeUpCancel.
 import { isOpen, type Order, type PendingRequest } from '../../domain/order.ts'
 import type { Timestamp } from '../../domain/timestamp.ts'
 import type { OrderReport } from '../../ports/broker.ts'
 import { acknowledged, cancelRequested, held, isChanging } from './order-steps.ts'
 import type { Next, OrderWriter } from './order-writer.ts'
 
-/** Identifies the pending answer of an order: to its submission, or to one cancel or replace. Two of them may be of the same moment. */
+/** Names the answer that an order is waiting for: to its submission, or to one particular cancel or replace. */
 export function pendingAnswerOf(order: Order): string {
   const { pendingRequest } = order
   if (!acknowledged(order)) return 'submission'
-  if (pendingRequest === null) return isChanging(order) ? `${order.status} asked for elsewhere` : 'nothing'
+  if (pendingRequest === null) return isChanging(order) ? `${order.status} requested elsewhere` : 'nothing'
   return `${canTakeCancel(order) ? 'waiting ' : ''}${requestName(pendingRequest)}`
 }
 
 /**
- * Identifies the requests of one order, by what was requested and at which revision, since the clock may show the same time for two. A cancel
- * that is due again for the order that works is another one.
+ * Identifies a request of an order by its kind and the revision it was made from, because two requests may have the same timestamp. A
+ * cancel that became due again for a live order has another name.
  */
 export function requestName({ kind, requestedAt, sentAt, successorId, ofRevision }: PendingRequest): string {
   return `${kind} ${successorId} ${ofRevision ?? `${requestedAt} ${sentAt}`}`
 }
 
-/** Whether the broker has yet to confirm the order, or the cancel or replace that was requested here. */
+/** Whether the broker has yet to confirm the order, or to accept a cancel or replace that was requested here. */
 export function awaitsBroker(order: Order): boolean {
   if (!isOpen(order.status)) return false
   return !acknowledged(order) || (order.pendingRequest !== null && order.pendingRequest.takenAt === null)
 }
 
-/** Whether a cancel was asked for before the broker was known to have the order, and can go out now that it is. */
+/** Whether a cancel was requested before the broker was known to have the order, and can be sent now that it is. */
 export function hasWaitingCancel(order: Order): boolean {
   return order.pendingRequest?.kind === 'cancel' && order.pendingRequest.sentAt === null && acknowledged(order)
 }
@@ -37,8 +37,8 @@ export function canTakeCancel(order: Order): boolean {
 }
 
 /**
- * Makes a waiting cancel one that is asked for. Where the broker has not shown the order working, its cancel may come too early: `sentAt` stays
- * null, and it is due again when the order is seen to work.
+ * Makes a waiting cancel the order's pending cancel, ready to be sent. If the broker has acknowledged the order but not shown it live, it
+ * may drop the cancel as too early. `sentAt` then stays null, so that the cancel becomes due again when the order is reported live.
  */
 export async function takeUpCancel(orderWriter: OrderWriter, { orderId, status }: Order, at: Timestamp): Promise<Order | null> {
   const isEarly = status === 'pending'
@@ -57,7 +57,13 @@ function takenUp(order: Order, at: Timestamp, isEarly: boolean): Next | null {
     : next
 }
 
-/** Where the broker shows the order live long after every cancel we may send has ended, the cancel came to nothing. */
+/**
+ * A report of an order that is still live long after the last cancel: the cancel failed, and the order is released from `pending_cancel`.
+ */
 export function uncancelled(found: OrderReport): OrderReport {
-  return { ...found, releases: true, brokerMessage: found.brokerMessage ?? 'The broker did not cancel the order; ask for it again.' }
+  return {
+    ...found,
+    releases: true,
+    brokerMessage: found.brokerMessage ?? 'The broker did not cancel the order; request the cancel again.'
+  }
 }

@@ -11,7 +11,7 @@ import { limited } from '../limited.ts'
 import { checkTicket, type TicketRequest } from './ticket-check.ts'
 import { type Tradable, tradableAccount } from './tradable.ts'
 
-/** An order that is asked about. It has no client order id: nothing is placed by it and nothing is used up. */
+/** An order to preview. It has no client order id: it places nothing and uses none up. */
 export interface PreviewRequest extends TicketRequest {
   readonly accountId: AccountId
   readonly broker: BrokerId
@@ -25,9 +25,9 @@ export interface Previewed {
 }
 
 /**
- * Asks the broker what an order would come to, after the same checks as of an order. Nothing is stored and nothing is placed. The broker is asked once.
+ * Asks the broker to estimate an order, after the same checks as for placing it. Nothing is stored or placed, and the broker is asked once.
  * @throws ServiceError preview_unsupported, account_not_found, entitlement_missing, connection_broken, field_invalid, order_not_supported,
- * broker_unavailable; internal where the broker answered with an order.
+ * broker_unavailable; internal if the broker answered with a placed order.
  */
 export async function previewOrder(deps: AppDeps, caller: UserCaller, request: PreviewRequest): Promise<Previewed> {
   const { capabilities } = offeredBroker(deps, request.broker)

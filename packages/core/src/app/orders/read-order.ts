@@ -9,8 +9,8 @@ import type { AppDeps } from '../deps.ts'
 import { orderNotFound } from './cancel-order.ts'
 
 /**
- * One order of the user, made as fresh as its broker allows; a broker that does not answer leaves the last known record. Another user's order
- * is as unknown as one that never was. `accountId` null: whichever of the user's accounts it is in.
+ * One order of the user, as fresh as its broker allows; if the broker does not answer, the last known record. Another user's order is
+ * reported as unknown. `accountId` null: any of the user's accounts.
  * @throws ServiceError account_not_found, order_not_found.
  */
 export async function readOrder(
@@ -32,7 +32,7 @@ async function ownOrder({ orderWriter }: AppDeps, { user }: UserCaller, accountI
   return order
 }
 
-/** The order outlives its removed account until it is erased. */
+/** An order is still readable after its account was removed, until it is erased. */
 function unknownOrder(accountId: AccountId | null): (cause: unknown) => never {
   return cause => {
     throw accountId === null && cause instanceof ServiceError && cause.code === 'account_not_found' ? notFound(null) : cause

@@ -19,24 +19,24 @@ import {
 import type { OrderWriter } from './order-writer.ts'
 import { canTakeCancel, pendingAnswerOf, takeUpCancel, uncancelled } from './pending-answers.ts'
 
-/** Rounds in which an order may be missing from the store: an unconfirmed commit can show later than it was looked for. */
+/** Rounds in which an order may be missing from the store: an unconfirmed commit may become visible late. */
 const UNSEEN_ROUNDS = 5
 const CANCELS_MAX = 3
-/** How long after the last cancel a live order counts as one that the broker does not cancel. */
+/** How long after the last cancel an order that is still live counts as not cancelled. */
 const UNCANCELLED_MS = 30_000
 const WATCHED_MAX = 50_000
-/** After the quick look-ups: every half minute for ten minutes, then every five. */
+/** Pauses after the quick look-ups: half a minute for ten minutes, then five minutes. */
 const PATIENT_MS = 30_000
 const PATIENT_FOR_MS = 600_000
 const RARE_MS = 300_000
 
-/** Cancels sent again, and when the last one's command had ended, on the monotonic clock. */
+/** How many cancels were sent again, and when the last one ended (monotonic clock). */
 interface Cancels {
   readonly count: number
   readonly lastAt: number
 }
 
-/** What the rounds so far came to. */
+/** The results of the rounds so far. */
 interface Progress {
   readonly negatives: Negatives
   readonly cancels: Cancels
@@ -44,23 +44,23 @@ interface Progress {
 
 /** The look-up rounds of one order. */
 interface Watch {
-  /** Since when, on the monotonic clock. */
+  /** Start of the watch, on the monotonic clock. */
   readonly since: number
-  /** The pending answer, as far as is known. */
+  /** The last known {@link pendingAnswerOf} the order. */
   pendingAnswer: string
-  /** The pending answer became another one: the rounds begin again. */
+  /** The order now waits for another answer: the rounds start again. */
   isRenewed: boolean
-  /** A cancel can go out that has waited for the broker to have the order: the next round comes at once. */
+  /** A waiting cancel can be sent now: the next round starts at once. */
   isUrgent: boolean
-  /** It was requested since the order was last read. */
+  /** `watch` was called since the order was last read. */
   isWanted: boolean
   wake: () => void
   ended: Promise<void>
 }
 
 /**
- * Finds out what became of orders of unknown outcome: submissions without an answer, cancels and replaces without an end. It looks,
- * and never sends an order again; only a cancel, which adds no risk, may be sent again.
+ * Finds the outcome of orders with a pending answer: submissions of unknown outcome, and cancels and replaces that are not decided. It
+ * looks orders up and never sends one again. Only cancels are sent again, because a repeated cancel adds no risk.
  */
 export class Resolver {
   readonly #deps: Pick<Deps, 'clock' | 'log' | 'meter' | 'timing' | 'brokers'>
@@ -84,16 +84,16 @@ export class Resolver {
   }
 
   /**
-   * How an order is looked up at brokers that cannot find by our ids: a full snapshot of its account is taken, which gives the order what is
-   * its. Set once, before the first order. @throws BrokerFault
+   * Sets how an order is looked up at brokers that cannot find one by our ids: a full snapshot of its account is read and matched. Call it
+   * once, before the first order. @throws BrokerFault
    */
   onUntagged(look: (placed: Placed, signal: AbortSignal) => Promise<void>): void {
     this.#lookForUntagged = look
   }
 
   /**
-   * Watches the order until its outcome is known. Repeating it is a no-op, unless it is about something new: then the rounds begin again. Beyond
-   * the bound the mirror's snapshots ask again.
+   * Watches an order until its outcome is known. Watching it again does nothing, unless it now waits for another answer: then the rounds
+   * start again. Beyond `WATCHED_MAX` the order is left to the mirror's next snapshot.
    */
   watch(placed: Placed): void {
     const { orderId } = placed.order
@@ -131,7 +131,7 @@ export class Resolver {
       })
   }
 
-  /** For how long the order has been looked for, on the monotonic clock; null: it is not. */
+  /** How long the order has been watched, on the monotonic clock; null: it is not. */
   watchedMs(orderId: OrderId): number | null {
     const watch = this.#watched.get(orderId)
     return watch === undefined ? null : this.#deps.clock.monotonicMs() - watch.since
@@ -160,7 +160,7 @@ export class Resolver {
       }
       watch.isUrgent = false
       try {
-        // Later rounds are rare enough to see what happened to the row elsewhere, its removal too.
+        // In later rounds, which are rare, read the row again: another node may have changed or removed it.
         if (round >= this.#deps.timing.lookupPausesMs.length) this.#orderWriter.forget(orderId)
         if (await this.#isOver(orderId, watch, { round, start })) return
         progress = await this.#round(placed, progress)
@@ -173,7 +173,7 @@ export class Resolver {
     }
   }
 
-  /** Whether no answer is pending any more. The watch ends in the moment in which that is seen, so that no request comes in between. */
+  /** Whether no answer is pending any more. If so, the watch is removed in the same step, so that no call of `watch` is lost in between. */
   async #isOver(orderId: OrderId, watch: Watch, { round, start }: { readonly round: number; readonly start: number }): Promise<boolean> {
     let order: Order | null
     do {
@@ -192,12 +192,12 @@ export class Resolver {
     const present = { ...placed, order }
     const seen = await this.#look(this.#sessions.get(placed.connection), present, negatives, cancels)
     await this.#markUnknown(order.orderId)
-    // A broker that is at it needs no second request.
+    // A broker that reports the cancel as pending needs no second one.
     const isUnderWay = seen.status === 'pending_cancel'
     return { negatives: seen.negatives, cancels: isUnderWay ? cancels : await this.#cancelAgain(present, cancels) }
   }
 
-  /** An order that is on no wire and that a look-up has not settled is not `submitting` any more, whatever that look-up came to. */
+  /** A submission that is not in flight and that a look-up has not settled is of unknown outcome, even if that look-up failed. */
   async #markUnknown(orderId: OrderId): Promise<void> {
     const order = await this.#orderWriter.find(orderId)
     if (order?.submission.state !== 'submitting' || this.#gateway.isSending(order)) return
@@ -205,7 +205,7 @@ export class Resolver {
     await this.#orderWriter.change(orderId, present => submissionUnknown(present, 'recovery', at))
   }
 
-  /** A look-up that failed is no evidence of anything, and a store that fails now answers later: either way the watch goes on. */
+  /** A failed look-up proves nothing, and a failing store may recover: the watch goes on, unless the connection is broken. */
   async #failed({ connection, order }: Placed, cause: unknown): Promise<boolean> {
     if (cause instanceof BrokerFault) {
       this.#deps.meter.count('broker_faults_total', { broker: order.broker, kind: cause.kind })
@@ -215,7 +215,7 @@ export class Resolver {
     return await this.#sessions.reportFault(connection, cause).catch(() => false)
   }
 
-  /** Until the next round is due, or there is something new to look for. @throws the reason of the stop. */
+  /** Sleeps until the next round is due or the watch is woken. @throws the abort reason of `stop`. */
   async #sleep(watch: Watch, ms: number): Promise<void> {
     if (watch.isUrgent || watch.isRenewed) return
     const woken = new AbortController()
@@ -248,7 +248,7 @@ export class Resolver {
     return { status, negatives: next }
   }
 
-  /** Ends an order that the broker does not have. What becomes of the one that it was to replace is asked first: it may have filled. */
+  /** Ends an order that the broker does not have. The order that it was to replace is looked up first, because it may have filled. */
   async #end(session: Broker, placed: Placed, failure: SubmissionFailure): Promise<void> {
     const { orderId, replacesOrderId } = placed.order
     const at = this.#deps.clock.now()
@@ -278,7 +278,7 @@ export class Resolver {
     }
     const { replacedOrderId, deduplication } = session.capabilities
     if (replacedOrderId === 'new' && deduplication === 'none') await this.#lookForUntagged(placed, this.#stopping.signal)
-    // The order itself has just been shown as it was, or it would be replaced by now.
+    // The look-up before this found the order unreplaced; otherwise it would be replaced by now.
     if (replacedOrderId === 'same' || deduplication === 'none') return this.#unchanged(placed, successor, before, negatives)
     const key = { by: 'brokerClOrdId', brokerAccountId: account.brokerAccountId, brokerClOrdId: successor.brokerClOrdId } as const
     const { found, ...seen } = await this.#find(session, key)
@@ -293,7 +293,7 @@ export class Resolver {
     return next
   }
 
-  /** The outcome of a replacement that cannot be looked up: the order before it shows it. */
+  /** The outcome of a replacement that cannot be looked up itself: the order that it replaces shows it. */
   async #lookThroughPredecessor(session: Broker, placed: Placed, negatives: Negatives): Promise<Negatives> {
     const { connection, account, order } = placed
     const before = order.replacesOrderId === null ? null : await this.#orderWriter.find(order.replacesOrderId)
@@ -302,12 +302,15 @@ export class Resolver {
       const seen = await this.#look(session, { connection, account, order: before }, negatives, { count: 0, lastAt: 0 })
       return seen.negatives
     }
-    // It ended, or works on under its old terms as the broker reports: the requested change did not happen.
+    // The old order ended, or works on under its old terms: the replacement did not happen.
     if (before.replacedByOrderId !== order.orderId) await this.#abandon(placed, before.orderId, order.orderId, notReceived('modification'))
     return negatives
   }
 
-  /** The broker has shown the order under its old terms. After enough of that, long enough after the request, the change is not coming. */
+  /**
+   * The broker shows the order under its old terms. Enough such answers, long enough after the request, prove that the replacement did not
+   * happen.
+   */
   async #unchanged(placed: Placed, successor: Order, seen: Lookup, negatives: Negatives): Promise<Negatives> {
     const { order } = placed
     const present = await this.#orderWriter.find(order.orderId)
@@ -318,7 +321,7 @@ export class Resolver {
     return next
   }
 
-  /** Whether an order that a look-up asked for now shows live was not cancelled. What was requested before says nothing of it. */
+  /** Whether an order that a look-up now reports live was not cancelled. An earlier request proves nothing about the present one. */
   #isUncancelled(order: Order, cancels: Cancels): boolean {
     if (order.pendingRequest?.kind === 'replace') return false
     const takenMs = this.#gateway.takenMs(order)
@@ -326,31 +329,31 @@ export class Resolver {
     return cancels.count >= CANCELS_MAX && this.#deps.clock.monotonicMs() - cancels.lastAt > UNCANCELLED_MS
   }
 
-  /** Sends a cancel that has not gone out, or whose answer never came. */
+  /** Sends a cancel that was not sent yet, or that was not answered. */
   async #cancelAgain(placed: Placed, cancels: Cancels): Promise<Cancels> {
     const order = await this.#orderWriter.find(placed.order.orderId)
     if (order?.status === 'pending_replace' && isCancelRequested(order)) return this.#stopAgain({ ...placed, order }, cancels)
     if (order === null || order.brokerOrderId === null || order.pendingRequest?.kind !== 'cancel' || !isOpen(order.status)) return cancels
     const at = this.#deps.clock.now()
     const isDue = canTakeCancel(order)
-    // One that the broker accepted before the order was live has come to nothing when the order is live: only then is it sent again.
+    // A cancel that the broker accepted is sent again only if the order turns out to be live.
     if (!isDue && this.#gateway.takenMs(order) !== null) return cancels
     const due = isDue ? await takeUpCancel(this.#orderWriter, order, at) : order
-    // The order's first cancel since it lives starts a new count: what went out before may have come too early for the broker.
+    // The first cancel of an order known to be live starts a new count: the broker may have dropped those before it as too early.
     const count = isDue ? 0 : cancels.count
     if (due?.status !== 'pending_cancel' || count >= CANCELS_MAX) return cancels
     await this.#gateway.cancel({ ...placed, order: due }, isDue)
     return { count: count + 1, lastAt: this.#deps.clock.monotonicMs() }
   }
 
-  /** Sends the cancel of an order whose replacement is pending, unless the broker took it. */
+  /** Sends the cancel of an order in `pending_replace` again, unless the broker accepted it. */
   async #stopAgain(placed: Placed, cancels: Cancels): Promise<Cancels> {
     if (cancels.count >= CANCELS_MAX || this.#gateway.isStopTaken(placed.order)) return cancels
     await this.#gateway.stop(placed, false)
     return { count: cancels.count + 1, lastAt: this.#deps.clock.monotonicMs() }
   }
 
-  /** A cancel that was asked for while the replacement was pending is due, for whichever of the two lives. */
+  /** Sends a cancel that was requested during the replacement, now for the order that remains. */
   async #takeUpCancels(placed: Placed, orderIds: readonly OrderId[]): Promise<void> {
     for (const orderId of orderIds) {
       const order = await this.#orderWriter.find(orderId)
@@ -363,7 +366,7 @@ export class Resolver {
     await this.#takeUpCancels(placed, [oldId, successorId])
   }
 
-  /** While an absence can be proved, no longer than its proof can do with: it must not wait for a rare look-up. */
+  /** The pause before the next round. While an absence can still be proved, it is short enough to prove it in time. */
   #pause(round: number, start: number, order: Order, negatives: Negatives): number {
     const { lookupPausesMs: quick, settleMs } = this.#deps.timing
     const elapsed = this.#deps.clock.monotonicMs() - start
@@ -387,7 +390,7 @@ export class Resolver {
   }
 }
 
-/** What one round of looking came to: the broker's status of the order itself, null where it has none. */
+/** The result of one round: the status that the broker reports of the order itself, null if none. */
 interface Seen {
   readonly status: OrderReport['status'] | null
   readonly negatives: Negatives

@@ -10,34 +10,34 @@ import { failedReplacement } from './failed-replacement.ts'
 import type { Placed } from './order-gateway.ts'
 import { acknowledged, refused, type SubmissionFailure } from './order-steps.ts'
 
-/** Clocks may disagree; more of the broker's list than this is not needed to find an order in it. */
+/** How far before the order's entry time the broker's list is read, because clocks may disagree. */
 const BEFORE_MS = 3_600_000
-/** An account's list that was requested longer ago ends no order: it is read again. */
+/** Oldest list of an account that may end an order; an older one is read again. */
 const EVIDENCE_MS = 10_000
 
 type SettlingDeps = Pick<AppDeps, 'store' | 'clock' | 'timing' | 'orderWriter' | 'orderGateway' | 'mirrors' | 'resolver'>
 
-/** An operator's finding about an order of unknown outcome: the broker never received it. */
+/** An operator's decision on an order of unknown outcome: the broker never received it. */
 export interface Verdict {
-  /** The broker need not be asked first: it cannot be, and the operator has seen its records by other means. */
+  /** Skips the look-up at the broker, which cannot be reached: the operator has checked its records by other means. */
   readonly isUnseen: boolean
   readonly audit: AuditEntry
 }
 
-/** An order was not settled; the message says why, and what to do. */
+/** The order was not settled. The message says why and what to do. */
 export class NotSettled extends Error {
   override readonly name = 'NotSettled'
 }
 
-/** A set was not settled to its end; the message says why, and which of its orders were ended before. */
+/** Some orders of a set were not settled. The message says why, and which of them were ended before. */
 export class SettlingInterrupted extends Error {
   override readonly name = 'SettlingInterrupted'
 }
 
 /**
- * Ends an order of unknown outcome as never received, on an operator's decision. Nothing else ends one at a broker that knows no id of ours, because
- * absence cannot be distinguished there from an order that looks different. Refused while the order is young enough to arrive, and while the broker shows
- * one that may be it.
+ * Ends an order of unknown outcome as never received, on an operator's decision. At a broker that echoes no client order id this is the
+ * only way: an absent order cannot be distinguished there from one whose record differs. Refused while the order is recent enough to arrive
+ * late, and while the broker lists an order that may be this one.
  * @throws NotSettled
  */
 export async function settleAsNotReceived(deps: SettlingDeps, orderId: OrderId, verdict: Verdict, signal: AbortSignal): Promise<Order> {
@@ -45,7 +45,7 @@ export async function settleAsNotReceived(deps: SettlingDeps, orderId: OrderId, 
   return end(deps, orderId, verdict.audit)
 }
 
-/** What became of a set: the orders that were ended, or, on trial, would be; and those that were skipped, with the reason of each. */
+/** The orders of a set that were ended, or in a trial run would be, and those that were skipped, with reasons. */
 export interface SettledSet {
   readonly orders: readonly Order[]
   readonly skipped: readonly { readonly orderId: OrderId; readonly why: string }[]
@@ -54,18 +54,19 @@ export interface SettledSet {
 export interface SetVerdict {
   readonly isUnseen: boolean
   /**
-   * The one audit entry of the orders that are ended, which may be none, written before the first is; null: on trial, nothing is ended. What it
-   * throws ends nothing either.
+   * Builds the audit entry of the orders about to be ended (possibly none). It is written before the first is ended; if this throws, none
+   * is. Null: a trial run that ends nothing.
    */
   readonly entry: ((orders: readonly Order[]) => AuditEntry) | null
-  /** The entry that follows where orders of the first were not ended after all. */
+  /** Builds the audit entry of orders that the first entry names and that were not ended after all. */
   readonly skippedEntry: (orderIds: readonly OrderId[]) => AuditEntry
 }
 
 /**
- * Ends orders of unknown outcome by one decision, each under the rule of {@link settleAsNotReceived}. Each account's list is read once for all of its
- * orders, and once more where it is old by the time that an order's turn comes. The entry names what is about to end, so that nothing ends without
- * one; those that were then skipped are in a second entry. @throws SettlingInterrupted when something failed after the first entry was written.
+ * Ends a set of orders of unknown outcome by one decision, each under the rule of {@link settleAsNotReceived}. Each account's list is read
+ * once for all of its orders, and again for an order that it has become too old for. The audit entry is written first and names all orders
+ * about to end, so that none ends without an entry. Orders skipped after that are named by a second entry.
+ * @throws SettlingInterrupted if something fails after the first entry is written.
  */
 export async function settleAllAsNotReceived(
   deps: SettlingDeps,
@@ -84,7 +85,7 @@ export async function settleAllAsNotReceived(
     }
   }
   const snapshots = new Map<string, { readonly requestedMs: number; readonly taken: Promise<Snapshot<OrderReport>> }>()
-  // The oldest come first, so that an account's first list reaches far enough back for its others.
+  // Orders come oldest first, so an account's first list reaches back far enough for the others.
   const shared = (placed: Placed) => {
     const { accountId } = placed.account
     const now = deps.clock.monotonicMs()
@@ -118,12 +119,12 @@ export async function settleAllAsNotReceived(
 
 function interrupted(ended: readonly Order[], left: readonly OrderId[], failures: readonly unknown[]): SettlingInterrupted {
   const why = failures.map(cause => (cause instanceof Error ? cause.message : String(cause))).join(' Then: ')
-  const done = ended.length === 0 ? 'None was ended' : `Ended were ${ended.map(({ orderId }) => orderId).join(', ')}`
+  const done = ended.length === 0 ? 'None was ended' : `These were ended: ${ended.map(({ orderId }) => orderId).join(', ')}`
   const rest = left.length === 0 ? '' : `; look again at ${left.join(', ')}`
   return new SettlingInterrupted(`The orders were not all settled: ${why} ${done}${rest}.`, { cause: new AggregateError(failures) })
 }
 
-/** The order, where an operator may end it. @throws NotSettled */
+/** The order, if an operator may end it. @throws NotSettled */
 async function settleable(deps: SettlingDeps, orderId: OrderId, read: Read | null): Promise<Order> {
   const placed = await find(deps, orderId)
   demandUnresolved(deps, placed.order)
@@ -141,8 +142,9 @@ async function end(deps: SettlingDeps, orderId: OrderId, audit: AuditEntry | nul
     const next = deps.orderGateway.isSending(present) ? null : refused(present, failedReplacement(NEVER_RECEIVED, present, before), at)
     return next === null ? null : { ...next, ...(audit === null ? {} : { audit }) }
   })
-  if (settled?.submission.method !== 'operator') throw new NotSettled(`${orderId} was found out about meanwhile; look at it again.`)
-  // The order it should have replaced waits for that no longer.
+  if (settled?.submission.method !== 'operator')
+    throw new NotSettled(`The outcome of ${orderId} became known meanwhile; read the order again.`)
+  // The order that it was to replace no longer has a pending replacement.
   if (settled.replacesOrderId !== null) {
     await deps.orderGateway.abandonReplacement(settled.replacesOrderId, orderId, NEVER_RECEIVED)
     deps.orderGateway.scheduleReconciliation(await find(deps, settled.replacesOrderId))
@@ -150,7 +152,7 @@ async function end(deps: SettlingDeps, orderId: OrderId, audit: AuditEntry | nul
   return settled
 }
 
-/** Both, for callers that may use them. */
+/** Both functions bound to `deps`. */
 export function settlingOver(deps: SettlingDeps) {
   return {
     settle: (orderId: OrderId, verdict: Verdict, signal: AbortSignal) => settleAsNotReceived(deps, orderId, verdict, signal),
@@ -162,14 +164,14 @@ export function settlingOver(deps: SettlingDeps) {
 const NEVER_RECEIVED: SubmissionFailure = {
   state: 'not_received',
   method: 'operator',
-  message: 'The broker never received the order, as the operator of this service has found out.',
+  message: 'The broker never received the order: the operator of this service has verified that.',
   advice: 'It can be placed again under a new cl_order_id.',
   rejectCode: null,
   brokerStatus: null
 }
 
 async function find({ store, orderWriter }: SettlingDeps, orderId: OrderId): Promise<Placed> {
-  // Another node may have moved it since it was last seen here.
+  // Another node may have changed it since it was cached here.
   orderWriter.forget(orderId)
   const order = await orderWriter.find(orderId)
   const connection = order === null ? null : await store.connections.find(order.connectionId)
@@ -185,14 +187,18 @@ function demandUnresolved({ clock, timing, orderGateway, resolver }: SettlingDep
     const known = brokerOrderId === null ? '' : `, as ${brokerOrderId} at the broker`
     throw new NotSettled(`The outcome of ${orderId} is known: it is ${status} (${submission.state}${known}). There is nothing to settle.`)
   }
-  // The wall clock may have been set forward since the order came: it has been looked for as long, too, where it is looked for.
+  // The wall clock may have been set forward since the order was entered. Where the resolver watches it, the time it has done so bounds the
+  // age.
   const ageMs = Math.min(epochMs(clock.now()) - epochMs(order.entryTime), resolver.watchedMs(orderId) ?? Number.POSITIVE_INFINITY)
   const youngMs = timing.absenceMs.label - ageMs
   if (youngMs > 0 || orderGateway.isSending(order))
-    throw new NotSettled(`${orderId} may still be on its way. Ask again in ${Math.max(1, Math.ceil(youngMs / 1_000))} seconds.`)
+    throw new NotSettled(`${orderId} may still be on its way. Try again in ${Math.max(1, Math.ceil(youngMs / 1_000))} seconds.`)
 }
 
-/** The broker must answer, and show no order that may be this one, or cannot be read, and is not known to be another of ours. */
+/**
+ * Demands that the broker's list has no order that may be this one. Unreadable orders may be, and orders known to be other orders of ours
+ * are not.
+ */
 async function demandUnlikeAll(
   deps: SettlingDeps,
   placed: Placed,
@@ -216,7 +222,7 @@ async function demandUnlikeAll(
   const unread = leftOut.filter(id => id === null || !others.has(id)).length
   if (unread > 0)
     throw new NotSettled(
-      `${order.orderId} may be at the broker: its list has ${unread} ${unread === 1 ? 'order' : 'orders'} that cannot be read and may be this one. Ask again later, or, when you have seen in the broker’s own records that it never had the order, add --unseen.`
+      `${order.orderId} may be at the broker: its list has ${unread} ${unread === 1 ? 'order' : 'orders'} that cannot be read and may be this one. Try again later, or, when you have seen in the broker’s own records that it never had the order, add --unseen.`
     )
 }
 
@@ -229,7 +235,7 @@ async function readOrders(deps: SettlingDeps, { connection, account, order }: Pl
     signal.throwIfAborted()
     if (!(cause instanceof BrokerFault)) throw cause
     throw new NotSettled(
-      `The broker could not be asked (${cause.message}). Ask again later, or, when you have seen in its own records that it never had the order, add --unseen.`,
+      `The broker could not be read (${cause.message}). Try again later, or, when you have seen in its own records that it never had the order, add --unseen.`,
       { cause }
     )
   }

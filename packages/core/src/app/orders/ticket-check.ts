@@ -7,7 +7,7 @@ import { formatSymbol, parseSymbol } from '../../domain/symbol.ts'
 import type { Instrument, OrderType, Side, TimeInForce } from '../../domain/vocabulary.ts'
 import type { BrokerCapabilities } from '../../ports/broker.ts'
 
-/** A ticket as a request states it: well-formed field by field, not yet as a whole. */
+/** An order ticket as requested: each field is well-formed, their combination is not checked yet. */
 export interface TicketRequest {
   readonly side: Side
   readonly type: OrderType
@@ -21,7 +21,7 @@ export interface TicketRequest {
   readonly legs: readonly { readonly symbol: string; readonly side: Side; readonly ratio: Decimal }[] | null
 }
 
-/** The wire's names of the fields, for complaints that their reader can act on. */
+/** The fields' names on the wire, for error messages. */
 const FIELD = {
   side: 'side',
   type: 'order_type',
@@ -36,8 +36,8 @@ const FIELD = {
 } as const
 
 /**
- * Checks a ticket as a whole, by itself and against what the broker takes, before anything is stored or sent.
- * @throws ServiceError field_invalid with every complaint, or order_not_supported saying what the broker takes.
+ * Checks a ticket as a whole, and against what the broker supports, before anything is stored or sent.
+ * @throws ServiceError field_invalid with all complaints, or order_not_supported saying what the broker supports.
  */
 export function checkTicket(request: TicketRequest, capabilities: BrokerCapabilities): OrderTicket {
   const complaints = new Complaints()
@@ -113,7 +113,7 @@ function checkLeg(leg: NonNullable<TicketRequest['legs']>[number], path: string,
   }
 }
 
-/** Options open or close; nothing else does. */
+/** Options use the opening and closing sides; nothing else does. */
 function checkSide(side: Side, instrument: Instrument, path: string, complaints: Complaints): void {
   const opensOrCloses = side.includes('_TO_')
   if (opensOrCloses && instrument !== 'OPT') complaints.add(path, `must be BUY or SELL for ${instrument}, was ${side}`)
@@ -162,7 +162,7 @@ const PART = {
   size: { field: FIELD.quantity, what: ({ instrument, type, tif }) => `the size of ${type} ${tif} orders of ${instrument}` }
 } as const satisfies { readonly [part in keyof OrderForm]: { readonly field: string; readonly what: (form: OrderForm) => string } }
 
-/** Every combination that the broker does not take is refused here, so that none is rejected there for its form. */
+/** Refuses every combination that the broker does not support, so that it rejects no order for its form. */
 function checkSupport(ticket: OrderTicket, capabilities: BrokerCapabilities): void {
   const form: OrderForm = { ...ticket, size: sizeOf(ticket) }
   const unsupported = unsupportedPart(capabilities, form)

@@ -13,8 +13,8 @@ export interface Tradable {
 }
 
 /**
- * The caller's account, for an order request. @throws ServiceError account_not_found, entitlement_missing, connection_broken, or
- * field_invalid where `broker` is not the account's.
+ * The caller's account, for an order request.
+ * @throws ServiceError account_not_found, entitlement_missing, connection_broken, or field_invalid if `broker` is not the account's broker.
  */
 export async function tradableAccount(deps: AppDeps, caller: UserCaller, accountId: AccountId, broker: BrokerId | null): Promise<Tradable> {
   const account = await ownedAccount(deps, caller, accountId)

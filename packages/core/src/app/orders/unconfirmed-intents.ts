@@ -6,26 +6,30 @@ import type { OrderGateway, Placed } from './order-gateway.ts'
 import { awaitsAnswer, refused, type SubmissionFailure } from './order-steps.ts'
 import type { OrderWriter } from './order-writer.ts'
 
-/** What was to be written before anything is sent. */
+/** A request that is stored before anything is sent to the broker. */
 export type Intent =
   | { readonly kind: 'place'; readonly placed: Placed }
   /** `placed` is to be replaced by `successor`. */
   | { readonly kind: 'replace'; readonly placed: Placed; readonly successor: Order }
   | { readonly kind: 'cancel'; readonly placed: Placed }
 
-/** What is looked after at once; beyond it the resolver takes the order, and looks for it at the broker. */
+/** Most intents followed at a time. Beyond it, an order is left to the resolver, which looks it up at the broker. */
 const FOLLOWED_MAX = 50_000
 const PAUSES_MS = [250, 250, 500] as const
 const PAUSE_MS = 1_000
-/** The server ends a statement after a minute; what has not shown some time after that is looked for rarely. */
+/** The server aborts a statement after a minute. An intent that is not visible some time after that is looked for rarely. */
 const QUICK_FOR_MS = 120_000
 const RARE_MS = 30_000
-/** A commit that shows only later than this after the database answered again is taken up by the account's next snapshot. */
+/**
+ * How long after the database answers again an intent is looked for. A commit that becomes visible later is found by the account's next
+ * snapshot.
+ */
 const SHOWS_MS_MAX = 3_600_000
 
 /**
- * Intents whose commit was not confirmed. They are not sent, by this process or by any other, since no process sends what another stored. So one that turns out to be
- * stored is ended as not sent as soon as the database shows it; a cancel, which may go out at any time, is handed to the resolver, and goes out.
+ * Follows intents whose commit was not confirmed. Their orders are sent by no process, since no process sends what another one stored. If
+ * the intent turns out to be stored, the order is ended as not sent as soon as the database shows it. A cancel may still be sent at any
+ * time, so it goes to the resolver, which sends it.
  */
 export class UnconfirmedIntents {
   readonly #deps: Pick<Deps, 'clock' | 'log'>
@@ -45,7 +49,7 @@ export class UnconfirmedIntents {
     this.#resolve = parts.resolve
   }
 
-  /** Writes an intent, and looks after it when it is unknown whether it was written. @throws what `write` throws; then nothing may be sent. */
+  /** Writes an intent, and follows it if its commit was not confirmed. @throws what `write` throws; nothing may be sent then. */
   async write<T>(intent: Intent, write: () => Promise<T>): Promise<T> {
     try {
       return await write()
@@ -59,7 +63,7 @@ export class UnconfirmedIntents {
     return this.#followed.size
   }
 
-  /** What is not settled by now is of unknown outcome for the next process. */
+  /** Stops following. Intents not settled by then are orders of unknown outcome for the next process. */
   async stop(): Promise<void> {
     this.#stopping.abort()
     await Promise.all(this.#followed)
@@ -69,13 +73,13 @@ export class UnconfirmedIntents {
     if (this.#stopping.signal.aborted) return
     const { orderId } = intent.placed.order
     if (this.#followed.size >= FOLLOWED_MAX) {
-      this.#deps.log.error('too many intents of unknown commit: this one is looked for at the broker', { orderId })
+      this.#deps.log.error('too many unconfirmed intents: this order is looked up at the broker', { orderId })
       this.#resolve(intent.placed)
       return
     }
     const followed: Promise<void> = this.#follow(intent)
       .catch(cause => {
-        if (!this.#stopping.signal.aborted) this.#deps.log.error('looking after an intent of unknown commit failed', { orderId, cause })
+        if (!this.#stopping.signal.aborted) this.#deps.log.error('following an unconfirmed intent failed', { orderId, cause })
       })
       .finally(() => this.#followed.delete(followed))
     this.#followed.add(followed)
@@ -92,16 +96,16 @@ export class UnconfirmedIntents {
         if (await this.#isSettled(intent)) return
         answeredAt ??= clock.monotonicMs()
       } catch (cause) {
-        // A store that does not answer yet is the reason for all this.
-        if (round === 0) log.warn('whether an intent was stored is not known yet', { orderId: intent.placed.order.orderId, cause })
+        // Expected: the store may not answer yet.
+        if (round === 0) log.warn('it is not known yet whether an intent was stored', { orderId: intent.placed.order.orderId, cause })
       }
     }
   }
 
-  /** @returns false where the intent does not show (yet). */
+  /** Returns false while the intent is not visible in the store. */
   async #isSettled(intent: Intent): Promise<boolean> {
     const { order } = intent.placed
-    // What is remembered was read before the commit could show.
+    // The cached state was read before the commit could be visible.
     this.#orderWriter.forget(order.orderId)
     switch (intent.kind) {
       case 'place':
@@ -122,7 +126,7 @@ export class UnconfirmedIntents {
     this.#orderWriter.forget(successor.orderId)
     if ((await this.#orderWriter.find(successor.orderId)) === null) return false
     await this.#gateway.abandonReplacement(placed.order.orderId, successor.orderId, notStored('The change'))
-    // A cancel that was asked for meanwhile is due now.
+    // A cancel that was requested meanwhile is due now.
     const order = await this.#orderWriter.find(placed.order.orderId)
     if (order !== null) this.#gateway.scheduleReconciliation({ ...placed, order })
     return true
@@ -139,6 +143,6 @@ export class UnconfirmedIntents {
 
 function notStored(what: 'The order' | 'The change'): SubmissionFailure {
   const message = `${what} was not sent: the database did not confirm in time that it was stored.`
-  const advice = 'It is safe to ask for it again under a new cl_order_id.'
+  const advice = 'It is safe to request it again under a new cl_order_id.'
   return { state: 'not_sent', message, advice, rejectCode: null, brokerStatus: null }
 }
