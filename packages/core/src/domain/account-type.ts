@@ -1,4 +1,4 @@
-/** What an account is for, whatever its broker calls it. */
+/** Account types, common to all brokers. */
 export const ACCOUNT_TYPES = ['cash', 'margin', 'retirement', 'futures', 'crypto', 'other'] as const
 export type AccountType = (typeof ACCOUNT_TYPES)[number]
 
@@ -10,7 +10,7 @@ const PATTERNS: readonly (readonly [RegExp, AccountType])[] = [
   [/\bcash\b/, 'cash']
 ]
 
-/** By the broker's own account type; null when it has none. */
+/** Maps the broker's own account type; null if it has none. */
 export function accountTypeOf(brokerType: string | null): AccountType | null {
   if (brokerType === null) return null
   const plain = brokerType.toLowerCase().replaceAll(/[_-]/g, ' ')

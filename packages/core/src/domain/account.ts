@@ -3,23 +3,23 @@ import type { AccountId, AttemptId, BrokerId, ConnectionId, KeyId, OrderId, Plat
 import type { Day, Timestamp } from './timestamp.ts'
 import type { BrokenCode, ConnectionStatus, ConnectionType, Environment, Instrument, TransactionType } from './vocabulary.ts'
 
-/** A client application. Its secret is known only by hash. */
+/** A client application. Only the hash of its secret is stored. */
 export interface Platform {
   readonly platformId: PlatformId
   readonly clientId: string
   readonly name: string
-  /** Redirect targets allowed for its connections, compared as raw text; empty allows any valid one. */
+  /** Redirect targets allowed for its connections, compared as raw text; empty: any valid one is allowed. */
   readonly redirectAllowList: readonly string[]
-  /** Whether it confirms each new connection with its user's own credentials before the connection is one. */
+  /** Whether each new connection must be claimed with the user's credentials before it exists for the platform. */
   readonly claims: boolean
   readonly createdAt: Timestamp
 }
 
 /** How a platform shows itself to its users in the portal. */
 export interface PlatformBrand {
-  /** `#rrggbb`; null: the portal's own. */
+  /** `#rrggbb`; null: the portal's default. */
   readonly color: string | null
-  /** Where its users find it again when a link leads nowhere else; null: not given. */
+  /** The platform's own page, for users that no link leads back to; null: not given. */
   readonly appUrl: string | null
 }
 
@@ -30,35 +30,35 @@ export interface User {
   readonly createdAt: Timestamp
 }
 
-/** Why and since when an attempt at connecting came to its end. */
+/** The state of an attempt to connect. */
 export type AttemptStatus = 'open' | 'authorizing' | 'completed' | 'declined' | 'failed'
 
-/** One use of a portal link: from `POST /connections` to a connection, a refusal, or the link's end. */
+/** One use of a portal link, from `POST /connections` to a connection, a refusal or the expiry of the link. */
 export interface ConnectionAttempt {
   readonly attemptId: AttemptId
   readonly platformId: PlatformId
   readonly userKey: UserKey
-  /** The platform's key it was asked for with, which it ends with; null: it is not known. */
+  /** The platform key that created it; the attempt ends when the key does. Null: unknown. */
   readonly keyId: KeyId | null
   readonly connectionType: ConnectionType
-  /** The broker the platform named; null leaves the choice to the user. */
+  /** The broker that the platform named; null: the user chooses. */
   readonly broker: BrokerId | null
-  /** The connection whose login is renewed; null: a new one is made. */
+  /** The connection whose login is renewed; null: a new connection is made. */
   readonly renewConnectionId: ConnectionId | null
-  /** Whose login page the user was last sent to; null before that. */
+  /** The broker whose login page the user was last sent to; null before that. */
   readonly chosenBroker: BrokerId | null
   readonly redirectUrl: string | null
   readonly redirectOnErrorUrl: string | null
   readonly createdAt: Timestamp
   readonly expiresAt: Timestamp
   readonly status: AttemptStatus
-  /** SHA-256 (hex) of the cookie of the browser the attempt belongs to; null before a browser opened it. */
+  /** SHA-256 (hex) of the cookie of the browser that the attempt is bound to; null before a browser opened it. */
   readonly browserHash: string | null
-  /** SHA-256 (hex) of the OAuth `state` in flight; null outside the broker step. */
+  /** SHA-256 (hex) of the OAuth `state` in use; null outside the broker step. */
   readonly stateHash: string | null
 }
 
-/** Where a broker is reached: which of its environments, and the host that orders go to. Credentials of one are never sent to another. */
+/** Where a broker is reached: the environment, and the host that orders go to. Credentials of one endpoint are never sent to another. */
 export interface BrokerEndpoint {
   readonly environment: Environment
   readonly host: string
@@ -73,25 +73,25 @@ export interface Connection {
   readonly broker: BrokerId
   readonly connectionType: ConnectionType
   readonly status: ConnectionStatus
-  /** Where its login was made. Null: before that was recorded, at a broker that has not been offered since. */
+  /** Where the login was made. Null: made before this was recorded, at a broker that has not been offered since. */
   readonly endpoint: BrokerEndpoint | null
   /** Why it cannot be used; null while ACTIVE. */
   readonly brokenCode: BrokenCode | null
-  /** The same in a sentence. */
+  /** The same as a sentence. */
   readonly brokenReason: string | null
   readonly createdAt: Timestamp
   readonly updatedAt: Timestamp
 }
 
 /**
- * How well what is stored of a connection follows its broker. `live`: by its account stream, without a gap. `polling`: by asking, because the
- * broker has no stream, its stream is down, or no mirror follows it and reads ask. `stale`: the broker gives no answer, so what is stored is the last
- * known. `broken`: the broker rejected the credentials.
+ * How closely the stored records of a connection follow its broker. `live`: by the account stream, without a gap. `polling`: by reads,
+ * because the broker has no stream, the stream is down, or the connection has no mirror. `stale`: the broker does not answer, so the
+ * records are the last known. `broken`: the broker rejected the credentials.
  */
 export interface ConnectionHealth {
   readonly state: (typeof HEALTH_STATES)[number]
   readonly since: Timestamp
-  /** Why it is not live, in a sentence; null while it is. */
+  /** Why it is not live, as a sentence; null while it is. */
   readonly reason: string | null
 }
 
@@ -102,7 +102,7 @@ export interface Account {
   readonly connectionId: ConnectionId
   readonly userKey: UserKey
   readonly accountNumber: string
-  /** The broker's own key of the account, for its API. */
+  /** The broker's key of the account in its API. */
   readonly brokerAccountId: string
   readonly institutionName: string
   readonly broker: BrokerId
@@ -111,7 +111,7 @@ export interface Account {
   readonly currency: string | null
 }
 
-/** Amounts in `currency`. One record per account and currency. Null: the broker does not report it. */
+/** Amounts in `currency`. One record per account and currency. Null: not reported by the broker. */
 export interface Balance {
   readonly accountId: AccountId
   readonly currency: string
@@ -126,7 +126,7 @@ export interface Balance {
   readonly systemTime: Timestamp
 }
 
-/** A holding; negative `quantity` is short. Null: the broker does not report it. */
+/** A holding; a negative `quantity` is short. Null: not reported by the broker. */
 export interface Position {
   readonly accountId: AccountId
   readonly symbol: string
@@ -152,7 +152,7 @@ export interface Transaction {
   readonly instrument: Instrument | null
   readonly quantity: Decimal | null
   readonly price: Decimal | null
-  /** Signed: what the account's cash gained. */
+  /** Signed: positive adds to the account's cash. */
   readonly amount: Decimal | null
   readonly fees: Decimal | null
   readonly currency: string | null

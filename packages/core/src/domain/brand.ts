@@ -3,7 +3,7 @@ declare const brand: unique symbol
 /** A nominal type: two brands over the same base are not interchangeable. */
 export type Brand<Base, Name extends string> = Base & { readonly [brand]: Name }
 
-/** Compile-time proof that a union has been handled in full; at run time it names the value that slipped through. */
+/** Proves at compile time that a union is handled completely; throws at run time for a value that is not in it. */
 export function unreachable(value: never): never {
   throw new TypeError(`unreachable value: ${JSON.stringify(value)}`)
 }

@@ -1,4 +1,4 @@
-// Which orders a broker takes: the table that validation goes by, the API shows and the contract suite places order by order.
+// Which orders a broker accepts. Validation, the API and the contract suite all use this table.
 import type { Decimal } from './decimal.ts'
 import {
   INSTRUMENTS,
@@ -14,26 +14,29 @@ import {
   type TradingHours
 } from './vocabulary.ts'
 
-/** What a broker takes: lists by instrument, and what of them does not go together. */
+/** What a broker accepts: lists by instrument, and the combinations excluded from them. */
 export interface OrderOffer {
   readonly name: string
   readonly instruments: readonly Instrument[]
   readonly orderTypes: { readonly [instrument in Instrument]?: readonly OrderType[] }
   readonly timesInForce: { readonly [instrument in Instrument]?: readonly TimeInForce[] }
   readonly sides: { readonly [instrument in Instrument]?: readonly Side[] }
-  /** What a modification changes of an open order; a change of anything else is refused before the broker is asked. Nothing of an instrument that is absent. */
+  /**
+   * The fields of an open order that can be replaced, by instrument; other changes are refused before the broker is called. An absent
+   * instrument has none.
+   */
   readonly replaceFields: { readonly [instrument in Instrument]?: readonly ReplaceField[] }
   readonly notional: boolean
   readonly fractional: boolean
-  /** What the lists would allow together and the broker does not take. */
+  /** Combinations that the lists allow and the broker does not accept. */
   readonly exclusions: readonly Exclusion[]
-  /** Times in force that are taken only while what they are for is on: an order sent at another time is rejected. */
+  /** Times in force accepted only during their session: an order sent at another time is rejected. */
   readonly onlyInSession: readonly TimeInForce[]
-  /** Whether an order for the extended hours also trades in the regular ones, or only in the session in which it is sent. */
+  /** Whether an extended-hours order also trades in the regular session, or only in the extended session in which it is sent. */
   readonly extendedHours: 'with_regular' | 'alone'
 }
 
-/** Orders to which all of this applies; what is left out applies to all. */
+/** Matches orders that meet all the conditions given; an absent one matches all. */
 export interface Exclusion {
   readonly instruments?: readonly Instrument[]
   readonly types?: readonly OrderType[]
@@ -51,7 +54,7 @@ export interface Combination {
   readonly sizes: readonly Size[]
 }
 
-/** What decides whether an order is one of the combinations. */
+/** The parts of an order that decide whether it is one of the combinations. */
 export interface OrderForm {
   readonly instrument: Instrument
   readonly type: OrderType
@@ -60,14 +63,14 @@ export interface OrderForm {
   readonly size: Size
 }
 
-/** The part that is not supported, what was requested, and what would be supported with the parts before it. */
+/** The unsupported part, the requested value, and the values supported together with the parts before it. */
 export interface Unsupported {
   readonly part: keyof OrderForm
   readonly requested: string
   readonly offered: readonly string[]
 }
 
-/** Made once for each broker: every order is compared with them. */
+// Computed once per broker, because every order is checked against it.
 const made = new WeakMap<OrderOffer, readonly Combination[]>()
 
 /** Every combination, in the order of the enums. */
@@ -89,7 +92,10 @@ function combine(offer: OrderOffer): readonly Combination[] {
   return all
 }
 
-/** Why an order is none of the combinations, or null when it is one. Parts are compared in the order instrument, type, time in force, side, size. */
+/**
+ * The part of an order that makes it unsupported; null if it is supported. Parts are checked in the order instrument, type, time in force,
+ * side, size.
+ */
 export function unsupportedPart(offer: OrderOffer, form: OrderForm): Unsupported | null {
   let left = combinationsOf(offer)
   for (const part of ['instrument', 'type', 'tif'] as const) {
@@ -109,7 +115,7 @@ export function sizeOf({ quantity, notional }: { readonly quantity: Decimal | nu
 
 function sizesOf(offer: OrderOffer, instrument: Instrument, type: OrderType, tif: TimeInForce): readonly Size[] {
   return SIZES.filter(size => {
-    // Contracts are whole, pairs are not; an amount is for market orders that do not outlive the day.
+    // Contracts have no fractions. An amount of money is for market orders that do not outlive the day.
     if (size !== 'whole' && instrument !== 'STK' && instrument !== 'CRYPTO') return false
     if (size === 'fraction' && instrument === 'STK' && !offer.fractional) return false
     if (size === 'notional' && (!offer.notional || type !== 'MKT' || tif === 'GTC' || tif === 'GTC+')) return false

@@ -3,17 +3,17 @@ import type { Brand } from './brand.ts'
 import { Malformed } from './malformed.ts'
 
 /**
- * An exact number in plain decimal notation, kept as it was written: `1.50` stays `1.50`. No exponent, no leading plus, no
- * leading or trailing noise. At most {@link DIGITS_MAX} digits. `-0` is not a value.
+ * An exact number in plain decimal notation, kept as it was written: `1.50` stays `1.50`. No exponent, no leading plus, no surrounding
+ * space, and at most {@link DIGITS_MAX} digits. `-0` is not valid.
  */
 export type Decimal = Brand<string, 'Decimal'>
 
-/** Digits a decimal may have in all. Wider than any price, quantity or amount a broker reports. */
+/** Most digits of a decimal. More than any price, quantity or amount of a broker needs. */
 export const DIGITS_MAX = 38
 
 const PLAIN = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/
 
-// Strict arithmetic refuses binary floats at run time too: a number that reached this file is a bug, not an input.
+// Strict mode throws for binary floats: a number that reaches this file is a bug, not an input.
 const Exact = Big()
 Exact.strict = true
 Exact.NE = -1_000
@@ -33,7 +33,7 @@ export function isDecimal(text: unknown): text is Decimal {
   return text.replace(/[-.]/g, '').length <= DIGITS_MAX && !/^-0(?:\.0+)?$/.test(text)
 }
 
-/** A decimal for an integer that is obviously no amount of money: a ratio, a count. */
+/** A decimal for an integer that is not an amount of money: a ratio, a count. */
 export function decimalOf(value: bigint): Decimal {
   return value.toString() as Decimal
 }
@@ -50,7 +50,7 @@ export function times(a: Decimal, b: Decimal): Decimal {
   return plain(Exact(a).times(b))
 }
 
-/** The quotient rounded half to even at `places`; the only operation here that can be inexact, so the caller says how far. */
+/** The quotient, rounded half to even at `places`. The only inexact operation here, so the caller states the places. */
 export function dividedBy(a: Decimal, b: Decimal, places: number): Decimal {
   const Rounded = Big()
   Rounded.DP = places
@@ -85,23 +85,23 @@ export function sum(values: Iterable<Decimal>): Decimal {
   return plain(total)
 }
 
-/** The shortest text of the same value: `1.50` → `1.5`. For keys and comparisons, never for what a broker wrote. */
+/** The shortest text of the same value: `1.50` → `1.5`. For keys and comparisons, never for displaying a broker's number. */
 export function canonical(a: Decimal): Decimal {
   return plain(Exact(a))
 }
 
-/** How many places the text has behind its point. */
+/** The number of decimal places in the text. */
 export function placesOf(a: Decimal): number {
   const point = a.indexOf('.')
   return point === -1 ? 0 : a.length - point - 1
 }
 
-/** One in the last of so many places: `0.01` for two. */
+/** One unit in the last of so many places: `0.01` for two. */
 export function lastPlace(places: number): Decimal {
   return (places === 0 ? '1' : `0.${'1'.padStart(places, '0')}`) as Decimal
 }
 
-/** The same value without zeros at its end, but for those among its first `places`: `1.500` → `1.50` for two. */
+/** The same value without trailing zeros beyond its first `places`: `1.500` → `1.50` for two. */
 export function trimmed(a: Decimal, places: number): Decimal {
   if (placesOf(a) <= places) return a
   const end = a.indexOf('.') + 1 + places

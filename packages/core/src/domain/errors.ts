@@ -1,6 +1,6 @@
 import type { OrderId } from './ids.ts'
 
-/** Every way a request can fail, by its stable code. What a protocol makes of a code is that protocol's table. */
+/** Every way a request can fail, by its stable code. Each protocol maps codes to its own status. */
 export const ERROR_CODES = [
   'credentials_invalid',
   'entitlement_missing',
@@ -38,20 +38,20 @@ export const ERROR_CODES = [
 ] as const
 export type ErrorCode = (typeof ERROR_CODES)[number]
 
-/** One field's complaint: `path` in the request's own notation (`legs.0.symbol`), `message` what was expected and found. */
+/** An error in one field: `path` in the request's notation (`legs.0.symbol`), `message` with what was expected and found. */
 export interface ErrorDetail {
   readonly path: string
   readonly message: string
 }
 
-/** An expected failure. `message` says what was expected, what was found and what to do; it never carries a secret. */
+/** An expected failure. `message` states what was expected, what was found and what to do; it never contains a secret. */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError'
   readonly code: ErrorCode
   readonly details: readonly ErrorDetail[]
-  /** Seconds after which trying again makes sense, where that is known. */
+  /** Seconds after which a retry makes sense, if known. */
   readonly retryAfterSeconds: number | undefined
-  /** The caller's own order that stands in the way. */
+  /** The caller's own order that conflicts with the request. */
   readonly orderId: OrderId | undefined
 
   constructor(

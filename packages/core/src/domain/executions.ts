@@ -1,21 +1,21 @@
-// Which executions an order can have at all, and how many.
+// Which executions an order can have, and how many.
 import { type Decimal, isPositive, plus, sum, times } from './decimal.ts'
 import type { Fill } from './order.ts'
 import type { Instrument } from './vocabulary.ts'
 
 /**
- * Executions of one order, or of one of its legs, that are kept. The order is stored and published whole, so without a bound its broker decides what
- * that costs. Beyond it nothing more of the order is taken in: it stays as it was, with an alarm.
+ * Most executions stored of one order, or of one of its legs. An order is stored and published whole, so without a bound the broker would
+ * decide what that costs. Reports beyond it are not applied: the order stays as it was, with an alarm.
  */
 export const FILLS_MAX = 5_000
 
 /** Futures have traded below zero, and the price of a multi-leg order is a difference. */
 const BELOW_ZERO: ReadonlySet<Instrument> = new Set(['FUT', 'MLEG_OPT'])
 
-/** Why executions cannot be true, or are more than are kept. What comes with them is not to be relied on either. */
+/** Why executions cannot be true or cannot be stored. The report that has them is unreliable as a whole. */
 export type ExecutionFault = 'impossible_fill' | 'too_many_fills'
 
-/** What is wrong with a list of executions, null when nothing is. */
+/** What is wrong with a list of executions; null if nothing is. */
 export function faultOf(fills: readonly Pick<Fill, 'quantity' | 'price'>[], instrument: Instrument): ExecutionFault | null {
   if (fills.length > FILLS_MAX) return 'too_many_fills'
   const isPossible = fills.every(({ quantity, price }) => isPositive(quantity) && mayCost(price, instrument))
@@ -27,16 +27,16 @@ export function mayCost(price: Decimal, instrument: Instrument): boolean {
   return !price.startsWith('-') || mayBeNegative(instrument)
 }
 
-/** Whether there are prices below zero of the instrument. */
+/** Whether the instrument can have prices below zero. */
 export function mayBeNegative(instrument: Instrument): boolean {
   return BELOW_ZERO.has(instrument)
 }
 
-// Fills are immutable and mostly grow at their end, so that a total is carried on rather than counted from the start each time.
+// Fills are immutable and mostly grow at the end, so totals are carried over instead of summed again.
 const totals = new WeakMap<readonly Fill[], Decimal>()
 const values = new WeakMap<readonly Fill[], Decimal>()
 
-/** Σ of the quantities. */
+/** The sum of the quantities. */
 export function quantityOf(fills: readonly Fill[]): Decimal {
   const known = totals.get(fills)
   if (known !== undefined) return known
@@ -45,7 +45,7 @@ export function quantityOf(fills: readonly Fill[]): Decimal {
   return total
 }
 
-/** Σ of what was paid. */
+/** The sum of price × quantity. */
 export function amountOf(fills: readonly Fill[]): Decimal {
   const known = values.get(fills)
   if (known !== undefined) return known
@@ -58,7 +58,7 @@ function paid({ quantity, price }: Fill): Decimal {
   return times(quantity, price)
 }
 
-/** `fills` with `newFills` at their end. */
+/** `fills` followed by `newFills`. */
 export function appended(fills: readonly Fill[], newFills: readonly Fill[]): readonly Fill[] {
   const all = [...fills, ...newFills]
   totals.set(all, plus(quantityOf(fills), sum(newFills.map(fill => fill.quantity))))
@@ -66,10 +66,10 @@ export function appended(fills: readonly Fill[], newFills: readonly Fill[]): rea
   return all
 }
 
-/** Those of `reported` that are not in `known`, each id once. */
+/** The fills of `reported` that are not in `known`, each id once. */
 export function fillsNotIn(reported: readonly Fill[], known: readonly Fill[]): readonly Fill[] {
   const [first] = reported
-  // Most messages have one, for which an index is not worth making.
+  // Most messages have one fill, which is not worth an index.
   if (first === undefined || reported.length === 1) return known.some(({ fillId }) => fillId === first?.fillId) ? [] : reported
   const ids = new Set(known.map(({ fillId }) => fillId))
   const newFills: Fill[] = []

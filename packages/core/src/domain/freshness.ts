@@ -2,29 +2,28 @@ import type { AccountId } from './ids.ts'
 import type { Timestamp } from './timestamp.ts'
 
 /**
- * What records of an account are worth: `live` follows the broker without a gap, `fresh` was confirmed for this read or just before, `stale` is
- * the last that is known, `unsupported` are records that the broker does not have, and of `unavailable` ones nothing was ever read.
+ * How current an account's records are. `live`: follow the broker without a gap; `fresh`: confirmed for this read or just before; `stale`:
+ * the last known; `unsupported`: the broker has no such records; `unavailable`: never read.
  */
 export const FRESHNESS_STATES = ['live', 'fresh', 'stale', 'unsupported', 'unavailable'] as const
 export type FreshnessState = (typeof FRESHNESS_STATES)[number]
 
 /**
- * Why records are not fresh: the broker was asked and did not answer, its login has ended and it cannot be asked, or what it answered could not be
- * stored.
+ * Why records are not fresh: the broker did not answer, its login has ended so that it was not called, or its answer could not be stored.
  */
 export type FreshnessReason = 'broker_unavailable' | 'connection_broken' | 'not_stored'
 
-/** How fresh one account's records of one kind are. */
+/** The freshness of one account's records of one kind. */
 export interface Freshness {
   readonly accountId: AccountId
   /** When the broker last confirmed them; null: never. */
   readonly confirmed: Timestamp | null
   readonly state: FreshnessState
-  /** Set where the state is `stale` or `unavailable`. */
+  /** Set if the state is `stale` or `unavailable`. */
   readonly reason: FreshnessReason | null
 }
 
-/** What a read gives: records, and for every account in scope how fresh they are, also where it has none. */
+/** The result of a read: records, and the freshness of every account in scope, including those without records. */
 export interface Read<Row> {
   readonly rows: readonly Row[]
   readonly freshness: readonly Freshness[]

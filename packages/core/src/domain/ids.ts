@@ -1,11 +1,11 @@
 import type { Brand } from './brand.ts'
 import { Malformed } from './malformed.ts'
 
-/** Identifiers of different kinds are not interchangeable. All but `UserId` are lower-case UUIDs made by the service. */
+/** Identifiers of different kinds are not interchangeable. All except `UserId` are lower-case UUIDs made by the service. */
 export type PlatformId = Brand<string, 'PlatformId'>
-/** Of a platform's key. The first key of a platform has the platform's own id. */
+/** A platform's key. The first key of a platform has the platform's id. */
 export type KeyId = Brand<string, 'KeyId'>
-/** The service's own key of a user; stays unique when a platform deletes a user and creates one of the same name. */
+/** The service's key of a user; it stays unique when a platform deletes a user and creates another with the same name. */
 export type UserKey = Brand<string, 'UserKey'>
 /** The platform's name for a user: 1 to 64 characters, no control characters, unique within the platform. */
 export type UserId = Brand<string, 'UserId'>
@@ -22,16 +22,16 @@ export type ClOrdId = Brand<string, 'ClOrdId'>
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
-/** Reads an identifier the service made. The kind is the caller's to name. @throws Malformed naming `what`. */
+/** Parses an identifier made by the service; the caller names its kind. @throws Malformed naming `what`. */
 export function parseUuid<Id extends Brand<string, string>>(text: unknown, what: string): Id {
   if (typeof text === 'string' && UUID.test(text)) return text.toLowerCase() as Id
   throw new Malformed(what, 'a UUID', text)
 }
 
-// Control, format, surrogate, private and unassigned code points: invisible or able to reorder what a reader sees.
+// Control, format, surrogate, private-use and unassigned code points: invisible, or able to reorder displayed text.
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]/u
 
-/** @throws Malformed unless 1 to 64 characters without control characters, and no space at either end: a header could not carry it. */
+/** @throws Malformed unless 1 to 64 characters, without control characters or outer spaces, which a header cannot carry. */
 export function parseUserId(text: unknown, what = 'user_id'): UserId {
   if (typeof text === 'string' && text.length >= 1 && [...text].length <= 64 && !UNPRINTABLE.test(text) && text.trim() === text)
     return text as UserId
@@ -39,7 +39,8 @@ export function parseUserId(text: unknown, what = 'user_id'): UserId {
 }
 
 /**
- * The name of a user who is to be made. `.` and `..` would vanish from the path of every request about the user: clients take them for steps.
+ * Parses the name of a new user. `.` and `..` are refused: clients resolve them as path segments, so that they would vanish from request
+ * paths.
  * @throws Malformed
  */
 export function parseNewUserId(text: unknown, what = 'user_id'): UserId {
@@ -49,7 +50,7 @@ export function parseNewUserId(text: unknown, what = 'user_id'): UserId {
 
 /** @throws Malformed unless 1 to 64 printable ASCII characters. */
 export function parseClOrdId(text: unknown, what = 'cl_order_id'): ClOrdId {
-  // ASCII only: brokers echo this text through systems that mangle anything else, and look-alike ids defeat de-duplication.
+  // ASCII only: brokers echo this text through systems that corrupt other characters, and look-alike ids would defeat deduplication.
   if (typeof text === 'string' && /^[\x21-\x7e](?:[\x20-\x7e]{0,62}[\x21-\x7e])?$/.test(text)) return text as ClOrdId
   throw new Malformed(what, '1 to 64 printable ASCII characters without outer spaces', text)
 }

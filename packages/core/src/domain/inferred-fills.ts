@@ -1,4 +1,5 @@
-// Fills of orders of which a broker reports totals only. No price is made up: each is one that the totals prove, or an average that the broker stated.
+// Infers the fills of orders for which a broker reports totals only. No price is invented: it follows from the totals, or it is an average
+// that the broker stated.
 import { absolute, canonical, compare, type Decimal, dividedBy, lastPlace, minus, parseDecimal, placesOf, sum, times } from './decimal.ts'
 import { FILLS_MAX } from './executions.ts'
 import type { Fill } from './order.ts'
@@ -8,9 +9,9 @@ import type { Timestamp } from './timestamp.ts'
 const ONE = parseDecimal('1', 'one')
 
 /**
- * The order's fills with the quantity that they lack of a total. It is one fill more where its price is known: that of all others, or the one that
- * the difference of two totals proves. Elsewhere, and where there are as many as are kept, all that was inferred becomes one fill at the average, under the
- * id it had first.
+ * The order's fills, extended to the cum qty of `total`. One fill is added if its price is known: the price of all fills before it, or the
+ * only one that explains the difference between two totals. Otherwise, and at {@link FILLS_MAX} fills, all inferred fills are merged into
+ * one at their average price, under the id of the first.
  */
 export function filledUpTo(order: Terms & { readonly fills: readonly Fill[] }, total: Stated, at: Timestamp): readonly Fill[] {
   const { fills, instrument } = order
@@ -29,20 +30,24 @@ export function filledUpTo(order: Terms & { readonly fills: readonly Fill[] }, t
   return fills.flatMap(fill => (fill === first ? [one] : fill.inferred === true ? [] : [fill]))
 }
 
-/** The one price at which the missing quantity makes the one total of the other; null where places are too few to be sure, or it had several. */
+/**
+ * The price of the missing quantity that explains the difference between the totals. Null if the average has too few places to be sure, or
+ * no single price does.
+ */
 function provenPrice(fills: readonly Fill[], { quantity, averagePrice }: Stated, missing: Decimal): Decimal | null {
   const values = fills.map(fill => (fill.inferred === true ? paidFor(fill) : paid(fill)))
   const total = paidFor({ quantity, price: averagePrice })
   if (total === null || values.includes(null)) return null
   const value = minus(total, sum(values.filter(each => each !== null)))
   const price = dividedBy(value, missing, PRICE_PLACES)
-  // The places say how exact the broker is, which the next total needs to know.
+  // The number of places shows the broker's precision, which the next total needs.
   return compare(times(price, missing), value) === 0 ? padded(price, placesOf(averagePrice)) : null
 }
 
 /**
- * What was paid for a quantity in all, to the last digit. A stated average is rounded or cut off at its last place, so that it stands for a range; what
- * was paid is a multiple of the least price times the least quantity. Null where several are in the range.
+ * The exact amount (price × quantity) behind an average price. The average is rounded or truncated at its last place, so it stands for a
+ * range of amounts; the amount is a multiple of the smallest price step (`PRICE_PLACES`) times the smallest quantity step. Null if the
+ * range holds more than one such multiple.
  */
 function paidFor({ quantity, price: average }: Traded): Decimal | null {
   const places = PRICE_PLACES + placesOf(canonical(quantity))
@@ -54,7 +59,7 @@ function paidFor({ quantity, price: average }: Traded): Decimal | null {
   return isOnly ? nearest : null
 }
 
-/** The same number, written with so many places at least. */
+/** The same number with at least so many decimal places. */
 function padded(number: Decimal, places: number): Decimal {
   const lacking = places - placesOf(number)
   if (lacking <= 0) return number

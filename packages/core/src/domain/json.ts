@@ -1,17 +1,17 @@
-/** Reading foreign JSON: bounded in length and depth, and free of `__proto__`. The only place that parses text from outside. */
+/** Parses untrusted JSON: bounded in length and depth, and without `__proto__`. The only place that parses text from outside. */
 
 import { Malformed } from './malformed.ts'
 
 export interface JsonLimits {
-  /** Nesting of objects and lists. */
+  /** Most levels of nested objects and lists. */
   readonly depthMax?: number
-  /** Length of the text, in UTF-16 units. */
+  /** Most UTF-16 units of the text. */
   readonly charsMax?: number
-  /** What the text is called in errors. */
+  /** What errors call the text. */
   readonly what?: string
 }
 
-/** Whatever walks through a value (validation, the log, JSON.stringify) does so recursively; deeper values would exhaust the stack there. */
+/** Validation, logging and JSON.stringify recurse into values; deeper ones would overflow the stack there. */
 export const JSON_DEPTH_MAX = 32
 export const JSON_CHARS_MAX = 8 * 1024 * 1024
 
@@ -20,13 +20,13 @@ export function parseJson(text: string, limits: JsonLimits = {}): unknown {
   const { depthMax = JSON_DEPTH_MAX, charsMax = JSON_CHARS_MAX, what = 'text' } = limits
   if (text.length > charsMax) throw new Malformed(what, `at most ${charsMax} characters`, text.length)
   const value = parsed(text, what)
-  // A name may be written with escapes.
+  // The name may be written with escapes.
   const mayNameProto = text.includes('__proto__') || text.includes('\\u')
   if ((mayNameProto || mayBeDeep(text, depthMax)) && isStructure(value)) inspect(value, depthMax, { what, mayNameProto })
   return value
 }
 
-// JSON.parse itself keeps no stack of its own for nesting, so it copes with any depth.
+// JSON.parse does not recurse, so it handles any depth.
 function parsed(text: string, what: string): unknown {
   try {
     return JSON.parse(text)
@@ -35,7 +35,7 @@ function parsed(text: string, what: string): unknown {
   }
 }
 
-/** False when the text has too few brackets to be too deep, as most have: counting them costs less than walking through the value. */
+/** False if the text has too few brackets to be too deep, as most have: counting them is cheaper than walking through the value. */
 function mayBeDeep(text: string, depthMax: number): boolean {
   let left = depthMax
   for (const opener of ['{', '[']) {
@@ -64,9 +64,9 @@ function inspect(value: Structure, depthLeft: number, inspection: Inspection): v
     for (const item of value) if (isStructure(item)) inspect(item, depthLeft - 1, inspection)
     return
   }
-  // JSON.parse makes it an own key; the first careless copy of the object would turn it into a prototype.
+  // JSON.parse makes it an own property; a careless copy of the object would turn it into a prototype.
   if (inspection.mayNameProto && Object.hasOwn(value, '__proto__')) throw new Malformed(inspection.what, 'free of __proto__', '__proto__')
-  // Objects as JSON.parse makes them inherit nothing that is enumerable; a list of all values of each would cost as much as the rest.
+  // Objects made by JSON.parse inherit nothing enumerable. Object.values of each would cost as much as the rest of the check.
   for (const name in value) {
     const item = value[name]
     if (isStructure(item)) inspect(item, depthLeft - 1, inspection)

@@ -1,6 +1,6 @@
 const SHOWN_MAX = 60
 
-/** A value that is not what it must be. The message says what was expected and what was found, cut to length. */
+/** A value that is not what it must be. The message states what was expected and what was found, cut to length. */
 export class Malformed extends Error {
   override readonly name = 'Malformed'
   readonly what: string
@@ -13,7 +13,7 @@ export class Malformed extends Error {
   }
 }
 
-/** A found value, fit for a message: quoted, one line, at most a few dozen characters. */
+/** A value for use in a message: quoted, on one line, at most a few dozen characters. */
 export function shown(found: unknown): string {
   const text = found === undefined ? 'absent' : (safeJson(found) ?? typeof found)
   return text.length <= SHOWN_MAX ? text : `${text.slice(0, SHOWN_MAX)}… (${text.length} characters)`

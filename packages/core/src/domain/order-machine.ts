@@ -19,49 +19,52 @@ export const TRANSITIONS: { readonly [from in OrderStatus]: readonly OrderStatus
   replaced: []
 }
 
-/** Something that happened to an order, reported by the broker or done by us. */
+/** A change of an order: reported by the broker or made by the service. */
 export type OrderEvent =
   | {
       readonly type: 'status'
       readonly to: OrderStatus
       readonly at: Timestamp
       /**
-       * The broker refused the pending cancel or replace, so a live status ends it. Without this a `working` seen while a request is
-       * pending is only an older snapshot of the order, and is ignored.
+       * Set if the broker refused the pending cancel or replace: a live status then ends it. Without it, a `working` seen while a request
+       * is pending is an older snapshot of the order and is ignored.
        */
       readonly releases?: true
     }
-  /** Executions, all at once: an order with many is not gone through again for each. */
+  /** Executions, applied together, so that an order with many is not processed once for each. */
   | { readonly type: 'fills'; readonly fills: readonly Fill[] }
   /**
-   * An execution together with what is filled in all once it is counted. What such brokers reported only as a total before stays as it was
-   * inferred: no execution vanishes and returns under another id.
+   * An execution, and the cum qty and average price including it, from brokers that otherwise report totals only. Fills inferred from
+   * earlier totals stay: no execution disappears and returns under another id.
    */
   | { readonly type: 'execution'; readonly fill: Fill; readonly total: FilledTotal }
-  /** Executions of one leg. The order's own fills say what it has filled; these say what they consist of. */
+  /** Executions of one leg. The order's own fills state how many units it filled; these state their composition. */
   | { readonly type: 'leg_fills'; readonly leg: Pick<Leg, 'symbol' | 'side'>; readonly fills: readonly Fill[] }
-  /** The broker reported only how much is filled in all. The part no execution accounts for is inferred, at prices that the totals prove or the broker stated. */
+  /**
+   * The broker reported only cum qty and average price. The part without executions is inferred, at prices that follow from the totals or
+   * were stated.
+   */
   | ({ readonly type: 'filled_total'; readonly at: Timestamp } & FilledTotal)
 
-/** How much of an order is filled in all, and at what average; null where the broker does not report the price. */
+/** Cum qty and average price; the price is null if the broker does not report it. */
 export interface FilledTotal {
   readonly quantity: Decimal
   readonly averagePrice: Decimal | null
 }
 
-/** What an event did. `ignored` names why nothing, or not all of it, was applied: to be recorded, never acted on. */
+/** The result of an event. `ignored` states why it was not applied, or not in full: for metrics, never for decisions. */
 export interface Step {
   readonly order: Order
   readonly changed: boolean
   readonly ignored: 'illegal_transition' | 'duplicate_fill' | 'older_snapshot' | 'unknown_leg' | ExecutionFault | null
   /**
-   * A fill came after a final status, or beyond the ordered quantity: it is counted, with an alarm. One that cannot be, or is one too many,
-   * is not counted.
+   * A fill after a final status, or beyond the ordered quantity, is counted and raises an alarm. An impossible fill, or one too many to
+   * store, raises an alarm and is not counted.
    */
   readonly alarm: 'late_fill' | 'overfill' | ExecutionFault | null
 }
 
-/** Moves an order by one event. Pure: the same order and event give the same step. */
+/** Applies one event to an order. Pure: the same order and event give the same step. */
 export function apply(order: Order, event: OrderEvent): Step {
   switch (event.type) {
     case 'status':
@@ -77,17 +80,17 @@ export function apply(order: Order, event: OrderEvent): Step {
   }
 }
 
-/** Σ of the fills, inferred ones included. */
+/** Cum qty: the sum of the fills, including inferred ones. */
 export function filledQuantity(order: Pick<Order, 'fills'>): Decimal {
   return quantityOf(order.fills)
 }
 
-/** What was filled along a chain of replacements, up to and with this order. What was not recorded of it counts as nothing. */
+/** The quantity filled along a chain of replacements, up to and including this order. Unrecorded fills count as zero. */
 export function filledAlong(order: Pick<Order, 'fills' | 'previouslyFilledQuantity'>): Decimal {
   return plus(filledQuantity(order), order.previouslyFilledQuantity ?? ZERO)
 }
 
-/** Volume-weighted price of the fills, at most nine places; null before the first. */
+/** Volume-weighted average price of the fills, at most nine places; null before the first. */
 export function averageFillPrice(order: Pick<Order, 'fills'>): Decimal | null {
   const quantity = filledQuantity(order)
   if (!isPositive(quantity)) return null
@@ -99,9 +102,9 @@ function applyStatus(order: Order, event: Extract<OrderEvent, { type: 'status' }
   if (to === order.status) return nothing(order)
   if (!TRANSITIONS[order.status].includes(to)) return { ...nothing(order), ignored: 'illegal_transition' }
   const released = (to === 'working' || to === 'partially_filled') && isRequestPending(order.status)
-  // A request made elsewhere is not ours to hold: what the broker shows of it is all there is to know.
+  // A pending cancel or replace that was requested elsewhere is not tracked here: the broker's status decides.
   if (released && event.releases !== true && order.pendingRequest !== null) return { ...nothing(order), ignored: 'older_snapshot' }
-  // A broker of whole seconds dates a change before the request that it answers.
+  // A broker with timestamps in whole seconds may date a change before the request that it answers.
   return changed(settled({ ...order, status: to, lastModifiedTime: later(order.lastModifiedTime, event.at) }))
 }
 
@@ -115,7 +118,7 @@ function applyFills(order: Order, reported: readonly Fill[]): Step {
   const inferred = order.fills.filter(known => known.inferred)
   if (inferred.length === 0) return withFills(order, appended(order.fills, newFills), at)
   const real = [...order.fills.filter(known => !known.inferred), ...newFills]
-  // The real executions take their quantity out of what was only inferred, so the total grows by what is new and no more.
+  // Real executions replace inferred quantity, so the total grows only by what is new.
   return withFills(order, [...real, ...shrunk(inferred, quantityOf(newFills))], at)
 }
 
@@ -126,7 +129,7 @@ function applyExecution(order: Order, { fill, total }: Extract<OrderEvent, { typ
   const fault = faultOf([fill], order.instrument)
   if (fault !== null) return refusing(order, fault)
   const totalEvent = { type: 'filled_total', ...total, at: fill.at } as const
-  // A part of it is counted already, which no broker's totals should lead to: the total is what counts.
+  // Part of it is counted already, which a broker's totals should not lead to: the total decides.
   if (compare(plus(known, fill.quantity), total.quantity) > 0) return applyTotal(order, totalEvent)
   const counted = withFills(order, appended(order.fills, [fill]), fill.at)
   if (!counted.changed) return counted
@@ -135,7 +138,7 @@ function applyExecution(order: Order, { fill, total }: Extract<OrderEvent, { typ
   return rest.changed ? { ...rest, alarm: counted.alarm ?? rest.alarm } : counted
 }
 
-/** The leg it names decides, not its index: a broker may list them in its own order. */
+/** Legs are matched by symbol and side, not by index: a broker may list them in its own order. */
 function applyLegFills(order: Order, { leg, fills }: Extract<OrderEvent, { type: 'leg_fills' }>): Step {
   const legs = order.legs ?? []
   const index = legs.findIndex(({ symbol, side }) => symbol === leg.symbol && side === leg.side)
@@ -144,7 +147,7 @@ function applyLegFills(order: Order, { leg, fills }: Extract<OrderEvent, { type:
   const newFills = fillsNotIn(fills, found.fills)
   if (newFills.length === 0) return { ...nothing(order), ignored: 'duplicate_fill' }
   const all = [...found.fills, ...newFills]
-  // A leg is an option or the share beneath it, never a multi-leg order.
+  // A leg is an option or its underlying share, never a multi-leg order.
   const fault = faultOf(newFills, 'OPT') ?? (all.length > FILLS_MAX ? 'too_many_fills' : null)
   if (fault !== null) return refusing(order, fault)
   const lastExecTime = newFills.reduce((latest, { at }) => later(latest, at), order.lastExecTime)
@@ -172,7 +175,7 @@ function withFills(order: Order, fills: readonly Fill[], at: Timestamp): Step {
   }
 }
 
-/** The later of both: neither clocks that disagree nor a broker's whole seconds lead back. */
+/** The later time: it never goes back, though clocks disagree and some brokers report whole seconds. */
 export function later(known: Timestamp | null, at: Timestamp): Timestamp {
   return known === null || at > known ? at : known
 }
@@ -195,8 +198,8 @@ function shrunk(inferred: readonly Fill[], by: Decimal): readonly Fill[] {
 }
 
 /**
- * A request ends with the order, and, once it was sent, with a return to a live status. An intent not sent yet waits on, and so does a cancel that was
- * asked for while a replacement was pending.
+ * Ends the pending request if the order has ended, or if a request that was sent returned it to a live status. A request that was not sent
+ * stays, and so does a cancel requested during a replacement.
  */
 function settled(order: Order): Order {
   const { pendingRequest, status } = order
@@ -225,7 +228,7 @@ function changed(order: Order): Step {
   return { order, changed: true, ignored: null, alarm: null }
 }
 
-/** What is left to fill; null for an order by notional, and never below zero. */
+/** Leaves qty; null for an order by notional, and never below zero. */
 export function remainingQuantity(order: Order): Decimal | null {
   if (order.quantity === null) return null
   const rest = minus(order.quantity, filledAlong(order))

@@ -1,22 +1,22 @@
-/** Matches orders that carry no common id: by their terms and their time. */
+/** Matches orders that have no common id, by their terms and time. */
 
 import { compare, type Decimal, negated } from './decimal.ts'
 import type { OrderTicket } from './order.ts'
 import { epochMs, type Timestamp } from './timestamp.ts'
 
-/** An order, and when it came about: at our side when it was sent, at the broker's when it was taken in. */
+/** An order, and when it was created: here, when it was sent; at the broker, when it was accepted. */
 export interface TimedTicket extends OrderTicket {
   readonly entryTime: Timestamp
 }
 
-/** What is known of the broker's clock may be wrong by this much … */
+/** The error allowed in what is known of the broker's clock. */
 const BEFORE_MS = 5_000
-/** … and an order may be on its way for this long. */
+/** How long an order may take to reach the broker. */
 const AFTER_MS = 300_000
 
 /**
- * Whether both have the same terms. A multi-leg order's side and price are one thing, the net price: some brokers report a sale at 2 as a purchase
- * at -2.
+ * Whether both have the same terms. For a multi-leg order, side and price together form the net price: some brokers report a sale at 2 as a
+ * purchase at -2.
  */
 export function isSameTicket(a: OrderTicket, b: OrderTicket): boolean {
   const isSameSubject =
@@ -35,23 +35,23 @@ export function isSameTicket(a: OrderTicket, b: OrderTicket): boolean {
   )
 }
 
-/** Whether the order that the broker has may be the one that was sent. `aheadMs`: of the broker's clock before ours. */
+/** Whether the order seen at the broker may be the one that was sent. `aheadMs`: how far the broker's clock is ahead of ours. */
 export function mayMatch(sent: TimedTicket, seen: TimedTicket, aheadMs: number): boolean {
   const lateMs = epochMs(seen.entryTime) - epochMs(sent.entryTime) - aheadMs
   return lateMs >= -BEFORE_MS && lateMs <= AFTER_MS && isSameTicket(sent, seen)
 }
 
-/** What belongs together, and what is ambiguous. */
+/** The pairs found, and the orders that could not be paired. */
 export interface Matching<Sent, Seen> {
   readonly pairs: readonly (readonly [Sent, Seen])[]
-  /** More orders were seen that may be these than there are of these: another order has the same terms. */
+  /** More orders with these terms were seen than were sent, so another client has placed one of them. */
   readonly ambiguous: readonly Sent[]
 }
 
 /**
- * Pairs orders of unknown outcome with orders of the broker that no other order claims, both of one account. Of several with the same terms, the
- * earlier goes with the earlier: which of them is which makes no difference. Where more were seen than sent, none is paired, for one of them
- * is another client's. `aheadMs`: of the broker's clock before ours.
+ * Pairs orders of unknown outcome with unclaimed orders of the broker, both of one account. Orders with the same terms are paired in order
+ * of time: which is which makes no difference. If more were seen than sent, none is paired, because one of them is another client's.
+ * `aheadMs`: how far the broker's clock is ahead of ours.
  */
 export function matched<Sent extends TimedTicket, Seen extends TimedTicket>(
   sent: readonly Sent[],
@@ -87,7 +87,7 @@ function groups<T extends OrderTicket>(orders: readonly T[]): readonly (readonly
   return found
 }
 
-/** The net price of one unit of a multi-leg order, or the limit as it is. */
+/** The net price of one unit of a multi-leg order; for other orders, the limit price. */
 export function limitOf({ legs, side, limitPrice }: OrderTicket): Decimal | null {
   return legs === null || side !== 'SELL' || limitPrice === null ? limitPrice : negated(limitPrice)
 }

@@ -3,7 +3,7 @@ import type { AccountId, BrokerId, ClOrdId, ConnectionId, OrderId, PlatformId, U
 import type { Day, Timestamp } from './timestamp.ts'
 import type { Instrument, OrderStatus, OrderType, RejectCode, Side, TimeInForce } from './vocabulary.ts'
 
-/** One execution. `fillId` is the broker's execution id; it is counted once per order, however often it is seen. */
+/** One execution. `fillId` is the broker's execution id: it counts once per order, however often it is reported. */
 export interface Fill {
   readonly fillId: string
   readonly at: Timestamp
@@ -11,8 +11,8 @@ export interface Fill {
   readonly price: Decimal
   readonly execDest: string | null
   /**
-   * Set when the broker only reported a total: replaced by the real executions as they arrive, and by one fill at the average where a later total does
-   * not prove a price of its own.
+   * Set on a fill inferred from a total. Real executions replace it as they arrive; if a later total does not prove a price, inferred fills
+   * are merged into one at the average.
    */
   readonly inferred?: true
 }
@@ -25,7 +25,7 @@ export interface Leg {
   readonly fills: readonly Fill[]
 }
 
-/** What a platform requests: an order before it is submitted. */
+/** An order as a platform requests it, before it is submitted. */
 export interface OrderTicket {
   readonly side: Side
   readonly type: OrderType
@@ -42,8 +42,8 @@ export interface OrderTicket {
 }
 
 /**
- * How far the intent got on its way to the broker. Finer than the status: `unknown` means the broker may hold the order and it must not be
- * sent again; `not_sent` and `not_received` are proofs of absence; `external` was never sent by us.
+ * How far an order got on its way to the broker; finer than the status. `unknown`: the broker may have it, so it must not be sent again.
+ * `not_sent` and `not_received`: proved absent. `external`: not sent by us.
  */
 export const SUBMISSION_STATES = [
   'submitting',
@@ -60,29 +60,29 @@ export type SubmissionState = (typeof SUBMISSION_STATES)[number]
 export interface Submission {
   readonly state: SubmissionState
   readonly since: Timestamp
-  /** Times the order was put on the wire: 0 or 1, by construction. */
+  /** How often the order was sent: 0 or 1, by construction. */
   readonly attempts: number
-  /** How the present state became known; `operator`: by the operator's decision. */
+  /** How the present state became known; `operator`: by an operator's decision. */
   readonly method: 'reply' | 'stream' | 'lookup' | 'snapshot' | 'recovery' | 'absence' | 'operator' | null
 }
 
-/** A cancel or replace that was requested and has not ended yet. */
+/** A pending cancel or replace that was requested here. */
 export interface PendingRequest {
   readonly kind: 'cancel' | 'replace'
   readonly requestedAt: Timestamp
-  /** Null until the request was put on the wire, and of a cancel that was sent before the broker had shown the order working. */
+  /** When the request was sent. Null before that, and for a cancel sent while the broker had not yet reported the order live. */
   readonly sentAt: Timestamp | null
-  /** The order that will take this one's place. */
+  /** The order that is to replace this one. */
   readonly successorId: OrderId | null
-  /** When the broker took it, without showing yet what came of it; null: it did not, or that is unknown. */
+  /** When the broker accepted the request without a result yet; null if it did not, or if that is unknown. */
   readonly takenAt: Timestamp | null
-  /** Of a replace: when a cancel was asked for meanwhile. It becomes the pending request where the replacement comes to nothing. */
+  /** For a replace: when a cancel was requested meanwhile. It becomes the pending request if the replacement fails. */
   readonly cancelRequestedAt?: Timestamp
-  /** The revision of the order that it was asked of: two requests of one order are never of the same. Left out: it was asked before that was recorded. */
+  /** The revision of the order that the request was made from; unique per request. Absent in older records. */
   readonly ofRevision?: number
 }
 
-/** An order and everything known of it. Immutable: the machine in `order-machine.ts` makes the next one. */
+/** An order and everything known about it. Immutable: `order-machine.ts` makes the next state. */
 export interface Order extends OrderTicket {
   readonly orderId: OrderId
   readonly clOrdId: ClOrdId
@@ -97,12 +97,12 @@ export interface Order extends OrderTicket {
   readonly status: OrderStatus
   readonly submission: Submission
   readonly pendingRequest: PendingRequest | null
-  /** The client order id the broker sees; derived from `orderId` once, never per attempt. */
+  /** The client order id sent to the broker; derived from `orderId` once, never per attempt. */
   readonly brokerClOrdId: string
   readonly brokerOrderId: string | null
   readonly brokerStatus: string | null
   readonly brokerMessage: string | null
-  /** Of a rejected order; null for every other, and where the broker gave no reason. */
+  /** Why the order is rejected; null for every other order, and if the broker gave no reason. */
   readonly rejectCode: RejectCode | null
   readonly brokerOrderType: string | null
   readonly execDest: string | null
@@ -115,17 +115,17 @@ export interface Order extends OrderTicket {
   readonly replacesOrderId: OrderId | null
   readonly replacedByOrderId: OrderId | null
   /**
-   * What the orders whose place this one took had filled: `quantity` is the total, so this counts against it. Null for an order that takes no
-   * other's place, and where it was not recorded.
+   * What the orders that this one replaced, directly or not, had filled. `quantity` is the total, so this counts against it. Null for an
+   * order that replaces none, and if it was not recorded.
    */
   readonly previouslyFilledQuantity: Decimal | null
-  /** Counts up with every stored change; a change is written only over the revision it was made from. */
+  /** Grows by one with every stored change; a change is written only over the revision it was made from. */
   readonly revision: number
 }
 
 const OPEN: ReadonlySet<OrderStatus> = new Set(['pending', 'working', 'partially_filled', 'pending_cancel', 'pending_replace'])
 
-/** Whether the order can still move. */
+/** Whether the status is not final. */
 export function isOpen(status: OrderStatus): boolean {
   return OPEN.has(status)
 }

@@ -1,7 +1,8 @@
-// The form of a broker's texts that are shown, stored and searched by: anything else is no currency and no symbol.
+// The form required of currencies and symbols from brokers, which are shown, stored and searched.
 
 const CURRENCY = /^[A-Z0-9]{3,10}$/
-// Wider than our own spelling, for holdings that have none: an index option, an adjusted share. No control characters, no markup, no name that JavaScript gives a meaning.
+// Wider than our own notation, for holdings outside it, such as index options and adjusted shares. No control characters, no markup, and no
+// name with a meaning in JavaScript.
 const SYMBOL = /^[A-Za-z0-9$@.^][A-Za-z0-9 $@.^/:=+*#_-]{0,63}$/
 
 export function isCurrency(text: string): boolean {

@@ -1,4 +1,5 @@
-// The price of what a broker's total has beyond known executions. An average is rounded, so it stands for a range, and so does this price.
+// Derives the price of the quantity that a broker's total has beyond known executions. The broker's average is rounded, so it stands for a
+// range of prices.
 import {
   absolute,
   canonical,
@@ -17,7 +18,7 @@ import {
 import { mayBeNegative } from './executions.ts'
 import type { Fill, Order } from './order.ts'
 
-/** Shares and options trade at prices of so many places at most; the finest price of crypto and futures is not known. */
+/** Most decimal places of the prices of shares and options. The tick size of crypto and futures is not known here. */
 export const PRICE_PLACES = 4
 /** Instruments whose prices have at most `PRICE_PLACES`. */
 export const PRICED: ReadonlySet<Order['instrument']> = new Set(['STK', 'OPT', 'MLEG_OPT'])
@@ -25,7 +26,7 @@ const PLACES_LEAST = 2
 const PLACES_MAX = 9
 const TWO = parseDecimal('2', 'two')
 
-/** What is filled in all, and at what average. */
+/** Cum qty and average price, as the broker states them. */
 export interface Stated {
   readonly quantity: Decimal
   readonly averagePrice: Decimal
@@ -33,28 +34,29 @@ export interface Stated {
 
 export type Traded = Pick<Fill, 'quantity' | 'price'>
 
-/** What an order says of the prices at which it can be executed. */
+/** The order's terms that limit its execution prices. */
 export type Terms = Pick<Order, 'instrument' | 'side' | 'limitPrice'>
 
-/** Whether an execution of the order can have had the price, given the average that the broker states. */
+/** Whether an execution of the order can have had this price, given the average price that the broker states. */
 export function isPossible(price: Decimal, { instrument, side, limitPrice }: Terms, averagePrice: Decimal): boolean {
   if (!mayBeNegative(instrument) && !isPositive(price)) return false
-  // Brokers do not agree on the sign of a multi-leg order's limit. An average beyond the limit shows that it was another one at the time.
+  // Brokers disagree on the sign of a multi-leg order's limit. An average beyond the limit shows that the limit was different at the time.
   if (limitPrice === null || instrument === 'MLEG_OPT') return true
   const worse = side.startsWith('BUY') ? 1 : -1
   return compare(price, limitPrice) !== worse || compare(averagePrice, limitPrice) === worse
 }
 
 /**
- * What is left of an average once the price of a part is known. Considered are the prices that are possible and make the average come out as stated.
- * Where the finest price of the instrument leaves one of them, it is that one; otherwise the average itself where it is among them, and then the one with
- * the fewest places, for whole cents are likelier than what rounding leaves. Where there is none it is the average: the broker stated that, at least.
+ * The price of the `rest` of a total whose other `part` has known prices. Candidates are possible prices for which the average comes out as
+ * stated. If the tick size leaves only one candidate, it is that one. Otherwise it is the average itself, if it is a candidate, and then
+ * the candidate with the fewest decimal places, because whole cents are likelier than a remainder of rounding. Without a candidate it is
+ * the average, which the broker did state.
  */
 export function restPrice(part: readonly Traded[], total: Stated, rest: Decimal, terms: Terms): Decimal {
   const { averagePrice } = total
   if (part.length === 0) return averagePrice
   const places = placesOf(averagePrice)
-  // One place or none: zeros that were left out are likelier than an average without cents.
+  // An average with no place or one place probably lost its trailing zeros, so two places are tried first.
   return (
     consistentPrice({ part, total, rest, terms, places: Math.min(PLACES_MAX, Math.max(PLACES_LEAST, places)) }) ??
     (places < PLACES_LEAST ? consistentPrice({ part, total, rest, terms, places }) : null) ??
@@ -67,7 +69,7 @@ interface Question {
   readonly total: Stated
   readonly rest: Decimal
   readonly terms: Terms
-  /** To how many places the average is stated. */
+  /** Decimal places that the average is taken to be rounded to. */
   readonly places: number
 }
 
@@ -97,7 +99,7 @@ function consistentPrice({ part, total, rest, terms, places: statedPlaces }: Que
   }
   if (couldBe(averagePrice)) return averagePrice
   for (let places = PLACES_LEAST; places <= PLACES_MAX; places += 1) {
-    // The ends of what is possible, where what the average says lies mostly beyond them.
+    // The limit price and the smallest price come last: the range given by the average may lie mostly beyond them.
     const [price] = [...around(places), ...[...ends, lastPlace(places)].filter(couldBe)]
     if (price !== undefined) return price
   }

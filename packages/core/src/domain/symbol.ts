@@ -1,7 +1,7 @@
 import { Malformed } from './malformed.ts'
 import type { Instrument } from './vocabulary.ts'
 
-/** What a symbol text names, by its form alone. */
+/** The parts of a symbol, by its form alone. */
 export type SymbolParts =
   | { readonly instrument: 'STK'; readonly ticker: string }
   | {
@@ -10,7 +10,7 @@ export type SymbolParts =
       /** `YYYY-MM-DD`. */
       readonly expiration: string
       readonly right: 'C' | 'P'
-      /** Thousandths of the currency, as in the OCC symbol. */
+      /** In thousandths of the currency, as in the OCC symbol. */
       readonly strikeThousandths: number
     }
   | { readonly instrument: 'FUT'; readonly root: string; readonly month: FutureMonth /** Two digits. */; readonly year: string }
@@ -20,16 +20,16 @@ export type SymbolParts =
 export const FUTURE_MONTHS = ['F', 'G', 'H', 'J', 'K', 'M', 'N', 'Q', 'U', 'V', 'X', 'Z'] as const
 export type FutureMonth = (typeof FUTURE_MONTHS)[number]
 
-// The OCC's 21 characters: root padded to six, YYMMDD, C or P, strike × 1000 in eight digits. Adjusted roots end in a digit (AAPL1).
+// OCC: 21 characters, root padded to six, YYMMDD, C or P, strike × 1000 in eight digits. Adjusted roots end in a digit (AAPL1).
 const OPTION = /^([A-Z]{1,5}[0-9]?)( *)(\d{2})(\d{2})(\d{2})([CP])(\d{8})$/
 const FUTURE = /^([A-Z0-9]{1,4})([FGHJKMNQUVXZ])(\d{2})$/
 const CRYPTO = /^([A-Z0-9]{1,12})\/([A-Z0-9]{1,12})$/
-// Share classes and units are written after a dot or a dash (BRK.B, BF-B); digits alone never name a share.
+// Share classes and units follow a dot or a dash (BRK.B, BF-B). No share symbol consists of digits only.
 const STOCK = /^[A-Z][A-Z0-9]{0,7}(?:[.-][A-Z0-9]{1,4})?$/
 
 /**
- * Reads a symbol by its form. `instrument` settles what the form alone cannot: a ticker that looks like a future (`ESZ26` as `STK`).
- * @throws Malformed when the text is no symbol, or none of the instrument named.
+ * Parses a symbol by its form. `instrument` decides where the form is ambiguous: a ticker that looks like a future (`ESZ26` as `STK`).
+ * @throws Malformed if the text is not a symbol, or not one of that instrument.
  */
 export function parseSymbol(text: string, instrument?: Instrument): SymbolParts {
   const parts = instrument === undefined ? byForm(text) : as(text, instrument)
@@ -37,7 +37,7 @@ export function parseSymbol(text: string, instrument?: Instrument): SymbolParts 
   throw new Malformed('symbol', expected(instrument), text)
 }
 
-/** The contract's text for a symbol: OCC without padding, `BASE/QUOTE`, `[ROOT][M][YY]`. */
+/** The API's text of a symbol: OCC without padding, `BASE/QUOTE`, `[ROOT][M][YY]`. */
 export function formatSymbol(parts: SymbolParts): string {
   switch (parts.instrument) {
     case 'STK':

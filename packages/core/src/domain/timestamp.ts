@@ -1,33 +1,33 @@
 import type { Brand } from './brand.ts'
 import { Malformed } from './malformed.ts'
 
-/** An instant in UTC with microseconds: `2026-11-21T14:30:00.123456Z`. Texts of equal length, so they sort as time does. */
+/** An instant in UTC with microseconds: `2026-11-21T14:30:00.123456Z`. All texts have the same length, so they sort by time. */
 export type Timestamp = Brand<string, 'Timestamp'>
 
-/** A calendar day, `YYYY-MM-DD`, of the zone its context names. */
+/** A calendar day, `YYYY-MM-DD`, in the time zone given by its context. */
 export type Day = Brand<string, 'Day'>
 
 const OFFSET_DATE_TIME = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?(?:[Zz]|[+-]\d{2}(?::?\d{2})?)$/
 const MARKET_ZONE = 'America/New_York'
 
-/** Reads an ISO 8601 date-time with an offset. @throws Malformed naming `what`. */
+/** Parses an ISO 8601 date-time with an offset. @throws Malformed naming `what`. */
 export function parseTimestamp(text: unknown, what: string): Timestamp {
   if (typeof text === 'string' && text.length <= 40 && OFFSET_DATE_TIME.test(text)) {
     try {
       return timestampOf(Temporal.Instant.from(text.toUpperCase()))
     } catch {
-      // A date that does not exist (February 30) is malformed as well.
+      // A date that does not exist (February 30) is malformed, too.
     }
   }
   throw new Malformed(what, 'an ISO 8601 date-time with an offset, such as 2026-11-21T14:30:00Z', text)
 }
 
-/** Microseconds are kept; nanoseconds beyond them are cut, never rounded into the future. */
+/** Keeps microseconds. Nanoseconds are cut off, never rounded up into the future. */
 export function timestampOf(instant: Temporal.Instant): Timestamp {
   return instant.toString({ fractionalSecondDigits: 6, roundingMode: 'floor' }) as Timestamp
 }
 
-/** Milliseconds since the epoch as a timestamp; fractions of a millisecond are kept down to the microsecond. */
+/** Converts milliseconds since the epoch, keeping fractions down to the microsecond. */
 export function timestampOfMs(ms: number): Timestamp {
   const whole = Math.floor(ms)
   const micros = Math.floor((ms - whole) * 1_000)
@@ -38,23 +38,23 @@ export function epochMs(timestamp: Timestamp): number {
   return Date.parse(timestamp)
 }
 
-/** The earlier of two times; null: there is none. */
+/** The earlier of two times; null means none. */
 export function earlier(one: Timestamp | null, other: Timestamp | null): Timestamp | null {
   if (one === null || other === null) return one ?? other
   return one < other ? one : other
 }
 
 /**
- * Whether `at` lies within `ms` of `now`, on either side of it: a time further ahead was written before the clock was set back, and says
- * nothing of how long ago that was.
+ * Whether `at` is within `ms` of `now`, in either direction. A time further ahead was written before the clock was set back, and its age is
+ * unknown.
  */
 export function isWithin(at: Timestamp, now: Timestamp, ms: number): boolean {
   return Math.abs(epochMs(now) - epochMs(at)) <= ms
 }
 
 /**
- * Whether something made for a time is still good at `now`. One that was made by a clock that has been set back since lives longer by as much,
- * but never longer than twice its time.
+ * Whether something with a limited lifetime is still valid at `now`. If the clock has been set back since it was made, it lives longer by
+ * that much, but never longer than twice its lifetime.
  */
 export function isAlive(
   { createdAt, expiresAt }: { readonly createdAt: Timestamp; readonly expiresAt: Timestamp },
@@ -64,13 +64,13 @@ export function isAlive(
   return leftMs > 0 && leftMs <= 2 * (epochMs(expiresAt) - epochMs(createdAt))
 }
 
-/** @throws Malformed naming `what` unless `text` is a day that exists. There is no year 0, and SQL refuses it. */
+/** @throws Malformed naming `what` unless `text` is an existing day. Year 0 does not exist, and SQL refuses it. */
 export function parseDay(text: unknown, what: string): Day {
   if (typeof text === 'string' && /^(?!0000)\d{4}-\d{2}-\d{2}$/.test(text)) {
     try {
       return Temporal.PlainDate.from(text, { overflow: 'reject' }).toString() as Day
     } catch {
-      // Falls through to the one complaint.
+      // Falls through to the error below.
     }
   }
   throw new Malformed(what, 'a date, YYYY-MM-DD', text)
@@ -80,9 +80,9 @@ const dayFormat = new Intl.DateTimeFormat('en-CA', { timeZone: MARKET_ZONE, year
 let lastHour = Number.NaN
 let lastDay = ''
 
-/** The trading day an instant belongs to: its America/New_York date. */
+/** The trading day of an instant: its date in America/New_York. */
 export function tradingDay(at: Timestamp): Day {
-  // New York midnight falls on a whole UTC hour, so one formatted answer holds for its hour.
+  // Midnight in New York falls on a full hour of UTC, so the day is formatted once per hour.
   const hour = Math.floor(epochMs(at) / 3_600_000)
   if (hour !== lastHour) {
     lastDay = dayFormat.format(hour * 3_600_000)

@@ -1,4 +1,4 @@
-/** The enums of the contract. Their spelling is the wire's, so no layer translates them. */
+/** The enums of the API, spelled as on the wire, so that no layer translates them. */
 
 export const SIDES = ['BUY', 'SELL', 'BUY_TO_OPEN', 'SELL_TO_OPEN', 'BUY_TO_CLOSE', 'SELL_TO_CLOSE'] as const
 export type Side = (typeof SIDES)[number]
@@ -13,11 +13,11 @@ export type TimeInForce = (typeof TIMES_IN_FORCE)[number]
 export const INSTRUMENTS = ['STK', 'OPT', 'MLEG_OPT', 'FUT', 'CRYPTO'] as const
 export type Instrument = (typeof INSTRUMENTS)[number]
 
-/** How much an order is for: whole units, also parts of them, or an amount of money. */
+/** How the size of an order is given: whole units, fractions of them, or an amount of money. */
 export const SIZES = ['whole', 'fraction', 'notional'] as const
 export type Size = (typeof SIZES)[number]
 
-/** What a modification can change of an order. */
+/** The fields of an order that a modification can change. */
 export const REPLACE_FIELDS = ['order_qty', 'order_notional', 'order_limit_price', 'stop_price'] as const
 export type ReplaceField = (typeof REPLACE_FIELDS)[number]
 
@@ -48,9 +48,9 @@ export const ORDER_STATUSES = [
 export type OrderStatus = (typeof ORDER_STATUSES)[number]
 
 /**
- * Why a broker rejected an order, whatever it calls it. `insufficient_position` also where one order would go through zero; `not_tradable`: the
- * instrument, for now or for everybody; `not_permitted`: the account, or what the broker takes of it; `order_ended`: of a replacement, the order that it was
- * to replace had ended; `other`: a reason that none of these is.
+ * Why a broker rejected an order, in common terms. `insufficient_position`: also for one order that would cross through zero;
+ * `not_tradable`: the instrument, for now or for everyone; `not_permitted`: the account, or the form of order; `order_ended`: a replacement
+ * whose predecessor had ended; `other`: none of these.
  */
 export const REJECT_CODES = [
   'unknown_symbol',
@@ -76,13 +76,13 @@ export const CONNECTION_STATUSES = ['ACTIVE', 'BROKEN'] as const
 export type ConnectionStatus = (typeof CONNECTION_STATUSES)[number]
 
 /**
- * Why a connection is BROKEN: the broker refused its credentials, the service goes to another environment than they were made in, or what is
- * stored of them was altered.
+ * Why a connection is BROKEN: the broker rejected its credentials, the service is configured for another environment than they were made
+ * in, or the stored credentials were altered.
  */
 export const BROKEN_CODES = ['credentials_rejected', 'environment_changed', 'credentials_altered'] as const
 export type BrokenCode = (typeof BROKEN_CODES)[number]
 
-/** What a broker's orders do: practise in our own sandbox brokerage or in the broker's paper accounts, or trade. */
+/** Where a broker's orders go: the sandbox brokerage, the broker's paper accounts, or live trading. */
 export const ENVIRONMENTS = ['sandbox', 'paper', 'live'] as const
 export type Environment = (typeof ENVIRONMENTS)[number]
 

@@ -1,6 +1,9 @@
 import type { Timestamp } from '../domain/timestamp.ts'
 
-/** Who did what to what. Written with what it describes and chained by hash soon after, so that altering or removing a row shows. */
+/**
+ * Who did what to what. Written in the transaction it describes and chained by hash soon after, so that altering or removing a row is
+ * detectable.
+ */
 export interface AuditEntry {
   readonly at: Timestamp
   /** `platform:<id>`, `user:<key>`, `operator`, `service`. */
@@ -11,15 +14,15 @@ export interface AuditEntry {
   readonly result: 'ok' | 'refused' | 'failed'
   readonly ip: string | null
   readonly requestId: string | null
-  /** Facts worth keeping; never a secret. */
+  /** Facts about the action; never a secret. */
   readonly detail: Readonly<Record<string, string | number | boolean | null>>
 }
 
 export interface AuditStore {
   append(entry: AuditEntry): Promise<void>
-  /** Chains what is not chained yet. Gives how many entries that were. */
+  /** Adds entries without a hash to the chain. Returns how many. */
   seal(limit: number): Promise<number>
-  /** Walks the whole chain; names the first row that does not fit, if any. */
+  /** Verifies the whole chain; names the first row that does not match, if any. */
   verify(): Promise<{ readonly entries: number; readonly broken: { readonly position: number; readonly why: string } | null }>
   list(limit: number): Promise<readonly (AuditEntry & { readonly position: number | null })[]>
 }

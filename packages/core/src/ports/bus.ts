@@ -2,13 +2,13 @@ import type { ConnectionHealth } from '../domain/account.ts'
 import type { ConnectionId, KeyId, PlatformId, UserKey } from '../domain/ids.ts'
 import type { LoggedEvent } from './store.ts'
 
-/** What travels between the parts of a node, and between nodes. Always a hint: the truth is in the store. */
+/** Messages between the parts of a node, and between nodes. They are hints: the store is authoritative. */
 export type BusMessage =
   | { readonly type: 'events'; readonly userKey: UserKey; readonly events: readonly LoggedEvent[] }
   | { readonly type: 'user_removed'; readonly userKey: UserKey }
   | { readonly type: 'user_secret_changed'; readonly userKey: UserKey }
   | { readonly type: 'connection_changed'; readonly userKey: UserKey; readonly connectionId: ConnectionId }
-  /** Other credentials took the place of the connection's own. A `connection_changed` follows. */
+  /** The connection's credentials were replaced. A `connection_changed` follows. */
   | {
       readonly type: 'connection_renewed'
       readonly userKey: UserKey
@@ -22,15 +22,15 @@ export type BusMessage =
       readonly connectionId: ConnectionId
       readonly health: ConnectionHealth
     }
-  /** A secret was made for an owner whose earlier ones may be known. `name` is the owner's in attempts to authenticate. */
+  /** A secret was issued to an owner whose earlier secrets may be cached. `name` identifies the owner in authentication attempts. */
   | { readonly type: 'secret_issued'; readonly of: 'key' | 'user'; readonly name: string; readonly secretHash: string }
-  /** A secret of the platform was replaced: what is remembered of it is forgotten, and what was proved with it is proved again. */
+  /** A secret of the platform was replaced: cached proofs are dropped and must be proved again. */
   | { readonly type: 'platform_secret_changed'; readonly platformId: PlatformId }
-  /** The platform (no key named) or one of its keys was disabled or revoked: its tokens are gone, its sessions end. */
+  /** The platform (no key named) or one of its keys was disabled or revoked: its tokens are erased, its sessions end. */
   | { readonly type: 'platform_access_ended'; readonly platformId: PlatformId; readonly keyId: KeyId | null }
-  /** The user's tokens are gone, the sessions end. */
+  /** The user was disabled: its tokens are erased, its sessions end. */
   | { readonly type: 'user_disabled'; readonly userKey: UserKey }
-  /** A market data session was opened: the user's sessions with other tokens, or from other addresses, end. */
+  /** A market data session was opened: the user's sessions with other tokens or from other addresses end. */
   | { readonly type: 'market_token_used'; readonly userKey: UserKey; readonly tokenHash: string; readonly address: string }
 
 export const BUS_MESSAGE_TYPES = [
@@ -50,11 +50,11 @@ export const BUS_MESSAGE_TYPES = [
 export type BusMessageType = BusMessage['type']
 
 export interface Bus {
-  /** Delivered to every subscriber of every node, this one included, in the order published here. Never throws. */
+  /** Delivers to every subscriber on every node, including this one, in the order published here. Never throws. */
   publish(message: BusMessage): void
   /**
-   * Listens to messages of these types, or of all. A listener must not throw; what it throws is logged and dropped. Returns how to stop
-   * listening.
+   * Subscribes to messages of these types, or of all. A listener must not throw; what it throws is logged and dropped. Returns the function
+   * that unsubscribes.
    */
   subscribe(listener: (message: BusMessage) => void, types?: readonly BusMessageType[]): () => void
 }

@@ -1,4 +1,4 @@
-/** Structured logging. Fields are an allow-list by habit: ids, codes, counts; never a secret, a token or a body. */
+/** Structured logging. Fields are ids, codes and counts; never a secret, a token or a body. */
 export interface Log {
   debug(message: string, fields?: LogFields): void
   info(message: string, fields?: LogFields): void

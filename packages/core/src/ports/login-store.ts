@@ -1,10 +1,10 @@
-// What is stored of a connection's login, and how it changes.
+// How the login of a connection is stored and replaced.
 import type { Account, BrokerEndpoint } from '../domain/account.ts'
 import type { AttemptId, ConnectionId, UserKey } from '../domain/ids.ts'
 import type { Timestamp } from '../domain/timestamp.ts'
 import type { AuditEntry } from './audit-store.ts'
 
-/** Sealed bytes and the revision that is part of their seal. */
+/** Sealed bytes, and the revision that is part of their seal. */
 export interface SealedValue {
   readonly sealed: Uint8Array
   readonly revision: number
@@ -12,31 +12,31 @@ export interface SealedValue {
 
 export interface RefreshClaim {
   readonly revision: number
-  /** The caller, unique on this and every other node. */
+  /** The claimant, unique across all nodes. */
   readonly holder: string
   readonly at: Timestamp
   /**
-   * When it ends by itself, by the nodes' clocks: they must agree to within the time that a claim is longer than the work. One that ends later
-   * than now and twice its length was made before a clock was set back, and counts for nothing.
+   * When the claim expires, by the nodes' clocks: these must agree to within the time by which a claim outlasts the work. An expiry further
+   * ahead than twice the length of a claim was written before a clock was set back, and is ignored.
    */
   readonly until: Timestamp
 }
 
 export type RefreshClaimed =
-  /** `mayBeSpent`: an earlier refresh of these credentials was begun, and never ended with an answer. */
+  /** `mayBeSpent`: an earlier refresh of these credentials was started and ended without an answer. */
   | { readonly kind: 'taken'; readonly mayBeSpent: boolean }
   | { readonly kind: 'held'; readonly until: Timestamp }
-  /** The credentials are of another revision, or gone. */
+  /** The credentials have another revision, or are gone. */
   | { readonly kind: 'moved' }
 
 export interface Renewal {
   readonly connectionId: ConnectionId
   readonly userKey: UserKey
   readonly endpoint: BrokerEndpoint
-  /** Of the credentials that are replaced. */
+  /** The revision of the credentials that are replaced. */
   readonly revision: number
   readonly credentials: SealedValue
-  /** Accounts that the connection did not have. */
+  /** Accounts that are new to the connection. */
   readonly added: readonly Account[]
   readonly attemptId: AttemptId
   readonly at: Timestamp

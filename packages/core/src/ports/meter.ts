@@ -1,7 +1,7 @@
-/** Counts what operators watch. Names are those of the metrics page; labels have few, bounded values (codes, brokers), never ids. */
+/** Metrics for operators. Names are those of the metrics page; labels have few, bounded values (codes, brokers), never ids. */
 export interface Meter {
   count(name: CounterName, labels?: Readonly<Record<string, string>>): void
-  /** Seconds something took. */
+  /** Records a duration. */
   observe(name: TimerName, seconds: number, labels?: Readonly<Record<string, string>>): void
 }
 

@@ -2,34 +2,34 @@ import type { Decimal } from '../domain/decimal.ts'
 import type { OrderTicket } from '../domain/order.ts'
 import type { RejectCode } from '../domain/vocabulary.ts'
 
-/** An order that is asked about and not placed. It has no client order id, so that it cannot be sent as a `NewOrder`. */
+/** An order to preview. It has no client order id, so it cannot be sent as a `NewOrder`. */
 export interface PreviewOrder extends OrderTicket {
   readonly brokerAccountId: string
 }
 
-/** What the broker says an order would come to. Every number is the broker's own; null: it does not say. */
+/** The broker's estimate of an order. Every number is the broker's own; null if it does not report it. */
 export interface OrderEstimate {
   readonly currency: string | null
   /** Per unit, as an order's limit price is. */
   readonly price: Decimal | null
   /** Without commission and fees: positive is paid, negative is received. */
   readonly cost: Decimal | null
-  /** With commission and fees, signed as `cost`. */
+  /** With commission and fees, same sign as `cost`. */
   readonly total: Decimal | null
   readonly commission: Decimal | null
-  /** Beside the commission. */
+  /** Without the commission. */
   readonly fees: Decimal | null
-  /** Initial margin that the order needs. */
+  /** Initial margin that the order requires. */
   readonly initialMargin: Decimal | null
-  /** By how much the account's margin requirement grows; negative: shrinks. */
+  /** Change of the account's margin requirement; negative: it shrinks. */
   readonly marginChange: Decimal | null
-  /** By how much the buying power grows; negative: shrinks. */
+  /** Change of the buying power; negative: it shrinks. */
   readonly buyingPowerChange: Decimal | null
-  /** The broker's warnings about an order that it would take. */
+  /** The broker's warnings about an order that it would accept. */
   readonly warnings: readonly string[]
 }
 
-/** The broker would take the order and estimates it, or would refuse it and says why, as it does of orders. */
+/** Either the broker would accept the order and estimates it, or it would refuse it and says why. */
 export type OrderPreview =
   | { readonly kind: 'estimated'; readonly estimate: OrderEstimate }
   | {
@@ -39,7 +39,7 @@ export type OrderPreview =
       readonly brokerStatus: string | null
     }
 
-/** Of which nothing is known. */
+/** An estimate without any figure. */
 export const NOTHING_ESTIMATED: OrderEstimate = {
   currency: null,
   price: null,

@@ -14,7 +14,7 @@ export type { RefreshClaim, RefreshClaimed, Renewal, Renewed, SealedValue } from
 export type { KnownKey, PlatformKeyStore, PlatformStore } from './platform-store.ts'
 export type { StreamSlot, StreamSlotStore } from './stream-slot-store.ts'
 
-/** The service's memory. A resolved write is durable; a read is never older than a write that resolved before it began. */
+/** The service's storage. A resolved write is durable; a read never returns a state older than a write that resolved before it began. */
 export interface Store extends AsyncDisposable {
   readonly platforms: PlatformStore
   readonly platformKeys: PlatformKeyStore
@@ -27,32 +27,32 @@ export interface Store extends AsyncDisposable {
   readonly streamSlots: StreamSlotStore
   readonly tokens: TokenStore
   readonly audit: AuditStore
-  /** Resolves when a write could be made durable just now. @throws StoreUnavailable */
+  /** Resolves if a write could be made durable now. @throws StoreUnavailable */
   probe(): Promise<void>
 }
 
-/** The store cannot answer now: overloaded, closing, or its database is gone. Nothing was changed, or a read failed. */
+/** The store cannot answer now: it is overloaded or closing, or the database is unreachable. Nothing was changed, or a read failed. */
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable'
 }
 
-/** A write whose commit was not confirmed. It may have happened: look before acting. */
+/** A write whose commit was not confirmed. It may have happened: read before acting. */
 export class CommitUnknown extends Error {
   override readonly name = 'CommitUnknown'
 }
 
-/** A page asked for by the values of its edge row, never by number: rows inserted meanwhile neither shift nor repeat it. */
+/** A page addressed by the values of its edge row, never by number, so that rows inserted meanwhile neither shift nor repeat it. */
 export interface PageRequest {
   readonly limit: number
-  /** Values of the sort columns at the edge (the sort column, then the unique one), and which side of it is wanted; null: from the start. */
+  /** The edge row's values (sort column, then unique column) and the side of it to return; null: from the start. */
   readonly edge: { readonly side: 'after' | 'before'; readonly key: readonly string[] } | null
   readonly descending: boolean
 }
 
 export interface Page<T> {
-  /** In the asked order, whichever side of the edge they come from. */
+  /** In the requested order, on either side of the edge. */
   readonly rows: readonly T[]
-  /** Key of the last row if more follow it, and of the first if more precede it. */
+  /** Key of the last row if more follow, and of the first row if more precede. */
   readonly next: readonly string[] | null
   readonly prev: readonly string[] | null
 }
@@ -62,7 +62,7 @@ export interface UserFilter {
   readonly accountNumber?: string
   readonly accountId?: AccountId
   readonly connectionId?: ConnectionId
-  /** Created at or after, and at or before. */
+  /** Bounds of the creation time, both inclusive. */
   readonly createdFrom?: Timestamp
   readonly createdTo?: Timestamp
 }
@@ -74,23 +74,28 @@ export interface KnownUser {
 }
 
 export interface UserStore {
-  /** False when the platform has a user of that name. */
+  /** False if the platform has a user of that name. */
   create(user: User, secretHash: string, audit: AuditEntry): Promise<boolean>
   find(platformId: PlatformId, userId: UserId): Promise<KnownUser | null>
   findByKey(userKey: UserKey): Promise<User | null>
-  /** Page keys: [the sort column's value, `userKey`]. */
+  /** Page keys: [value of the sort column, `userKey`]. */
   list(platformId: PlatformId, filter: UserFilter, sort: 'createdAt' | 'userId', page: PageRequest): Promise<Page<User>>
-  /** Also erases the user's market data tokens: they were had with the old secret. False when there is no such user. */
+  /** Also erases the user's market data tokens, which were created with the old secret. False if there is no such user. */
   replaceSecret(userKey: UserKey, secretHash: string, audit: AuditEntry): Promise<boolean>
-  /** Disables the user as of `at`, or enables it (null). Disabling erases its market data tokens and ends its open links. False when unknown. */
+  /**
+   * Disables the user as of `at`, or enables it (null). Disabling also erases its market data tokens and ends its open links. False if
+   * unknown.
+   */
   setDisabled(userKey: UserKey, at: Timestamp | null, audit: AuditEntry): Promise<boolean>
-  /** Removes the user with everything that hangs on it, keeping what revoking the brokers' tokens needs. Gives the connections that went. */
+  /**
+   * Removes the user and everything that belongs to it, except what revoking the brokers' tokens needs. Returns the removed connections.
+   */
   remove(userKey: UserKey, at: Timestamp, audit: AuditEntry | RemovalAudit): Promise<readonly ConnectionId[]>
 }
 
 /**
- * The audit entries of a removal, given the open orders that go with it. Called in the transaction of the removal, while no order there can
- * change; a transaction that is tried again calls it again. What it throws keeps everything.
+ * Builds the audit entries of a removal from the open orders that are removed with it. Called in the removal's transaction, while none of
+ * these orders can change; a retried transaction calls it again. If it throws, nothing is removed.
  */
 export type RemovalAudit = (open: readonly Order[]) => readonly AuditEntry[]
 
@@ -98,29 +103,29 @@ export type RemovalAudit = (open: readonly Order[]) => readonly AuditEntry[]
 export interface PendingLogin {
   readonly attempt: ConnectionAttempt
   readonly verifier: SealedValue
-  /** Null: before that was recorded. */
+  /** Null: started before this was recorded. */
   readonly stateMadeAt: Timestamp | null
 }
 
 export interface AttemptStore {
-  /** False when its user is gone, or disabled, or its platform or its key is. */
+  /** False if its user is gone or disabled, or its platform or key is disabled. */
   create(attempt: ConnectionAttempt, tokenHash: string, audit: AuditEntry): Promise<boolean>
   findByTokenHash(tokenHash: string): Promise<ConnectionAttempt | null>
   findByStateHash(stateHash: string): Promise<PendingLogin | null>
-  /** Binds the first browser; false when another one holds it. The same browser again is true. */
+  /** Binds the attempt to the first browser; false if it is bound to another one. True for the same browser. */
   bindBrowser(attemptId: AttemptId, browserHash: string): Promise<boolean>
-  /** Records the broker step (broker, state, sealed verifier) of an attempt that is open or already authorizing; false when it ended. */
+  /** Records the broker step (broker, state, sealed verifier) of an attempt that is open or authorizing; false if it ended. */
   begin(
     attemptId: AttemptId,
     step: { readonly broker: BrokerId; readonly stateHash: string; readonly verifier: SealedValue; readonly at: Timestamp }
   ): Promise<boolean>
-  /** Takes the state out of use, once: false for everyone but the first. The attempt stays `authorizing`. */
+  /** Consumes the state, once: true for the first caller only. The attempt stays `authorizing`. */
   consumeState(attemptId: AttemptId, stateHash: string): Promise<boolean>
-  /** Counts a login with keys of the user's own: how many were tried with this one; null when `max` were before, or the attempt ended. */
+  /** Counts a login with the user's own keys and returns the count; null if `max` were counted before, or the attempt ended. */
   countTry(attemptId: AttemptId, max: number): Promise<number | null>
-  /** How many logins with keys were counted; 0 when unknown. */
+  /** How many logins with keys were counted; 0 if unknown. */
   tries(attemptId: AttemptId): Promise<number>
-  /** Ends an attempt that has not ended; false otherwise. */
+  /** Ends an attempt; false if it has already ended. */
   end(attemptId: AttemptId, status: 'declined' | 'failed', audit: AuditEntry): Promise<boolean>
   /** Erases attempts that expired before `at`. */
   prune(at: Timestamp): Promise<number>
@@ -128,8 +133,9 @@ export interface AttemptStore {
 
 export interface ConnectionStore {
   /**
-   * One transaction: the connection, its accounts, its sealed credentials, and the attempt's end. False when the attempt had already ended, its
-   * user is gone or disabled, or its platform is disabled. With `pending` it is put aside until it is claimed: nothing else of the store knows it.
+   * One transaction: the connection, its accounts, its sealed credentials, and the end of the attempt. False if the attempt has already
+   * ended, its user is gone or disabled, or its platform is disabled. With `pending`, the connection is stored as unclaimed and is
+   * invisible to all other methods until it is claimed.
    */
   create(
     connection: Connection,
@@ -139,71 +145,81 @@ export interface ConnectionStore {
     audit: AuditEntry,
     pending?: PendingClaim
   ): Promise<boolean>
-  /** Makes a connection of one that was put aside, once. `claimed`: it is one now; `refused`: the code is not its own, or came too late. */
+  /** Makes an unclaimed connection a connection, once. `claimed`: it is one now; `refused`: wrong code, or too late. */
   claim(
     connectionId: ConnectionId,
     userKey: UserKey,
     claim: { readonly codeHash: string; readonly at: Timestamp; readonly audit: AuditEntry }
   ): Promise<'claimed' | 'refused' | 'unknown'>
-  /** Moves those that were not claimed in time to the revocation list, at most `limit`. Gives how many went. */
+  /** Moves connections that were not claimed in time to the revocation list, at most `limit`. Returns how many. */
   expireClaims(at: Timestamp, limit: number): Promise<number>
   find(connectionId: ConnectionId): Promise<Connection | null>
-  /** One that is put aside until it is claimed. */
+  /** A connection that is not claimed yet. */
   findUnclaimed(connectionId: ConnectionId): Promise<Connection | null>
-  /** Whether any connection reaches one of these accounts of the broker, whoever its user is; one that waits to be claimed counts too. */
+  /** Whether any connection, of any user and claimed or not, includes one of these accounts of the broker. */
   reaches(broker: BrokerId, brokerAccountIds: readonly string[]): Promise<boolean>
   listByUser(userKey: UserKey, status: ConnectionStatus | null): Promise<readonly Connection[]>
   /** Newest first; page keys: [`createdAt`, `connectionId`]. */
   listByPlatform(platformId: PlatformId, status: ConnectionStatus | null, page: PageRequest): Promise<Page<Connection>>
-  /** Every connection of the node's concern after a start: those with open orders or unresolved intents. */
+  /** The connections that a node must attend to after a start: those with open orders, including orders of unknown outcome. */
   withUnfinishedOrders(): Promise<readonly Connection[]>
   credentials(connectionId: ConnectionId): Promise<SealedValue | null>
   /**
-   * Takes the right to refresh the credentials of a revision, for one node at a time: a refresh token may be good for one use only. It ends by
-   * itself, so that a node that dies does not hold anyone up for long. Taken again by the same holder, it starts over.
+   * Claims the right to refresh the credentials of a revision, for one node at a time, because a refresh token may be valid for one use
+   * only. The claim expires, so that a crashed node does not block others for long. The same holder can renew it.
    */
   claimRefresh(connectionId: ConnectionId, claim: RefreshClaim): Promise<RefreshClaimed>
-  /** Gives the right back. `mayBeSpent`: the broker was asked, and nobody knows its answer; the next holder that claims the same revision is informed. */
+  /**
+   * Releases the claim. `mayBeSpent`: the broker was called and its answer is unknown; the next holder of the same revision is informed.
+   */
   releaseRefresh(connectionId: ConnectionId, claim: Pick<RefreshClaim, 'revision' | 'holder'>, mayBeSpent: boolean): Promise<void>
-  /** Writes over `revision` only; false when someone was faster or the connection is gone. A claim of the old revision means nothing then. */
+  /**
+   * Replaces the credentials if `revision` is still current; false if it is not, or the connection is gone. Claims of the old revision
+   * become void.
+   */
   replaceCredentials(connectionId: ConnectionId, revision: number, next: SealedValue): Promise<boolean>
   /**
-   * One transaction: the login's credentials replaced over `revision` only, the connection ACTIVE, the new accounts added, the attempt ended.
-   * `moved`: the credentials are of another revision; `ended`: the attempt is over; `gone`: no such connection of the user at that
-   * endpoint. Then nothing is written.
+   * One transaction: replaces the credentials if their revision is still current, makes the connection ACTIVE, adds the new accounts and
+   * ends the attempt. Writes nothing if the credentials have another revision (`moved`), the attempt has ended (`ended`), or the user has
+   * no such connection at that endpoint (`gone`).
    */
   renew(renewal: Renewal): Promise<Renewed>
-  /** ACTIVE → BROKEN because the broker refused its credentials; false when it already was. */
+  /** ACTIVE → BROKEN because the broker rejected its credentials; false if it already was. */
   markBroken(connectionId: ConnectionId, reason: string, at: Timestamp, audit: AuditEntry, code?: BrokenCode): Promise<boolean>
-  /** Where the broker's connections were made, each endpoint once; those made before that was recorded are left out. */
+  /** The endpoints at which the broker's connections were made, each once; connections made before this was recorded are left out. */
   endpoints(broker: BrokerId): Promise<readonly BrokerEndpoint[]>
-  /** All ACTIVE connections of the broker that were made there → BROKEN, for their environment. Gives how many; the entry is written when there are any. */
+  /**
+   * Makes all ACTIVE connections of the broker at that endpoint BROKEN with `environment_changed`. Returns how many; the audit entry is
+   * written if there are any.
+   */
   suspend(broker: BrokerId, was: BrokerEndpoint, reason: string, at: Timestamp, audit: AuditEntry): Promise<number>
-  /** The other way: all that are BROKEN for their environment alone, and were made there → ACTIVE. */
+  /** The reverse: connections at that endpoint that are BROKEN only because of `environment_changed` become ACTIVE. */
   resume(broker: BrokerId, endpoint: BrokerEndpoint, at: Timestamp, audit: AuditEntry): Promise<number>
-  /** Logins of the broker that were made before endpoints were recorded: by their ids, behind `after`. */
+  /** Logins of the broker that were made before endpoints were recorded, by id, after `after`. */
   withoutEndpoint(
     place: EndpointItem['item']['place'],
     broker: BrokerId,
     after: ConnectionId | null,
     limit: number
   ): Promise<readonly EndpointItem['item'][]>
-  /** Records where they were made, and swaps their bytes if they are still the ones read. One transaction. */
+  /** Records their endpoint, and replaces the sealed bytes if they are still the ones that were read. One transaction. */
   recordEndpoint(items: readonly EndpointItem[], endpoint: BrokerEndpoint, audit: AuditEntry): Promise<void>
-  /** Removes the connection and everything under it; its sealed credentials move to the revocation list. False when unknown. */
+  /** Removes the connection and everything under it; its sealed credentials move to the revocation list. False if unknown. */
   remove(connectionId: ConnectionId, at: Timestamp, audit: AuditEntry | RemovalAudit): Promise<boolean>
-  /** Logins still to be revoked at their broker and due at `at`, oldest first; not those whose user is logging in at the same broker just now. */
+  /**
+   * Logins due at `at` to be revoked at their broker, oldest first, except those whose user is logging in at the same broker at the moment.
+   */
   dueRevocations(at: Timestamp, limit: number): Promise<readonly Revocation[]>
   postponeRevocation(connectionId: ConnectionId, until: Timestamp): Promise<void>
   /** Erases the credentials. */
   finishRevocation(connectionId: ConnectionId): Promise<void>
-  /** Sealed values whose master key is not `keyId`, for re-wrapping; credentials and pending revocations alike. */
+  /** Sealed values whose master key is not `keyId`, for re-wrapping: credentials and pending revocations. */
   sealedUnderOtherKeys(keyId: string, limit: number): Promise<readonly RewrapItem[]>
-  /** Swaps the bytes in place if they are still the ones read. */
+  /** Replaces the bytes if they are still the ones that were read. */
   rewrapped(item: RewrapItem, sealed: Uint8Array, keyId: string): Promise<boolean>
 }
 
-/** The seal's context is that of the connection it came from. */
+/** The seal context is that of the former connection. */
 export interface Revocation {
   readonly connectionId: ConnectionId
   readonly userKey: UserKey
@@ -211,7 +227,7 @@ export interface Revocation {
   readonly credentials: SealedValue
   readonly attempts: number
   readonly removedAt: Timestamp
-  /** The accounts it reached; null: not known, of a login that was removed before they were kept. */
+  /** The accounts that it included; null for a login removed before this was recorded. */
   readonly brokerAccountIds: readonly string[] | null
 }
 
@@ -222,13 +238,13 @@ export interface RewrapItem {
   readonly credentials: SealedValue
 }
 
-/** What it takes to claim a connection. */
+/** The code and deadline for claiming a connection. */
 export interface PendingClaim {
   readonly codeHash: string
   readonly expiresAt: Timestamp
 }
 
-/** A login and its credentials resealed, at the revision they have; null: they stay as they are. */
+/** A login with its credentials resealed at their present revision; null: they are not changed. */
 export interface EndpointItem {
   readonly item: RewrapItem & { readonly place: 'connection' | 'revocation' }
   readonly sealed: Uint8Array | null
@@ -240,13 +256,13 @@ export interface AccountStore {
   listByConnections(connectionIds: readonly ConnectionId[]): Promise<readonly Account[]>
   balances(accountIds: readonly AccountId[]): Promise<readonly Balance[]>
   positions(accountIds: readonly AccountId[]): Promise<readonly Position[]>
-  /** Of inclusive days; page keys: [`day`, `transactionId`]. */
+  /** Days are inclusive; page keys: [`day`, `transactionId`]. */
   transactions(accountIds: readonly AccountId[], filter: TransactionFilter, page: PageRequest): Promise<Page<Transaction>>
-  /** Replaces the account's balances, logs one event per record that differs in more than its time. Gives those events. */
+  /** Replaces the account's balances and logs one event for each record that changed in more than its time. Returns those events. */
   putBalances(account: Account, balances: readonly Balance[]): Promise<readonly LoggedEvent[]>
-  /** Replaces the account's positions; one event holding the records that differ, a position that is gone is reported with quantity 0. */
+  /** Replaces the account's positions and logs one event with the records that changed; a closed position is reported with quantity 0. */
   putPositions(account: Account, positions: readonly Position[], systemTime: Timestamp): Promise<readonly LoggedEvent[]>
-  /** Adds those not known yet by broker id, and refreshes the rest. */
+  /** Adds transactions that are new by broker id, and updates the rest. */
   putTransactions(
     account: Account,
     transactions: readonly Transaction[],
@@ -254,36 +270,36 @@ export interface AccountStore {
   ): Promise<void>
   /** When each kind of the account's records was last confirmed; null: never. */
   freshness(accountId: AccountId): Promise<AccountFreshness>
-  /** When one kind of records was last confirmed, by account; those where it never was are left out. */
+  /** When records of one kind were last confirmed, by account; accounts without a confirmation are left out. */
   confirmed(accountIds: readonly AccountId[], kind: ConfirmedKind): Promise<ReadonlyMap<AccountId, Timestamp>>
 }
 
-/** Records that a broker confirms as a whole. */
+/** Kinds of records that a broker confirms as a whole. */
 export type ConfirmedKind = keyof AccountFreshness
 
 export interface AccountFreshness {
   readonly balances: Timestamp | null
   readonly positions: Timestamp | null
   readonly orders: Timestamp | null
-  /** The day span transactions were read for, and when. */
+  /** The days that transactions were read for, and when. */
   readonly transactions: { readonly from: Day; readonly to: Day; readonly at: Timestamp } | null
 }
 
-/** One order's next state. Written with its fills, its event and its audit entry, all or nothing. */
+/** An order's next state, written atomically with its fills, its event and its audit entry. */
 export interface OrderChange {
   readonly order: Order
-  /** Null creates the row; otherwise the revision this change was made from. `order.revision` is the next one. */
+  /** Null inserts the row; otherwise the revision that this change was made from. `order.revision` is the next one. */
   readonly overRevision: number | null
-  /** False for bookkeeping that is not visible outside. */
+  /** False for bookkeeping that is not visible to clients. */
   readonly publish: boolean
   readonly audit: AuditEntry | null
 }
 
 export type ChangeResult =
   | { readonly kind: 'recorded'; readonly event: LoggedEvent | null }
-  /** The user's `cl_order_id` of that trading day is taken. */
+  /** The user's `cl_order_id` is taken on that trading day. */
   | { readonly kind: 'duplicate'; readonly orderId: OrderId }
-  /** Someone wrote first: read again and decide again. Also when the user or connection is gone. */
+  /** Another writer was first: read and decide again. Also if the user or connection is gone. */
   | { readonly kind: 'stale' }
 
 export interface OrderFilter {
@@ -293,7 +309,7 @@ export interface OrderFilter {
   readonly orderId?: OrderId
   readonly clOrdId?: string
   readonly side?: Side
-  /** By entry time, both inclusive. */
+  /** Bounds of the entry time, both inclusive. */
   readonly from?: Timestamp
   readonly to?: Timestamp
 }
@@ -308,9 +324,9 @@ export interface UnresolvedFilter {
 
 export interface OrderStore {
   /**
-   * Writes the changes in one transaction each group: `changes` that must stand or fall together are given together (a replace and its
-   * successor); callers at the same time share a commit. If any of a group is a duplicate or stale, none of it is written.
-   * @throws CommitUnknown when the commit was not confirmed.
+   * Writes a group of changes atomically, such as a replaced order and its successor. Concurrent calls share a commit. If one of the group
+   * is a duplicate or stale, none is written.
+   * @throws CommitUnknown if the commit was not confirmed.
    */
   record(changes: readonly OrderChange[]): Promise<readonly ChangeResult[]>
   find(orderId: OrderId): Promise<Order | null>
@@ -319,21 +335,23 @@ export interface OrderStore {
     accountId: AccountId,
     ids: { readonly brokerOrderId: string | null; readonly brokerClOrdId: string | null }
   ): Promise<Order | null>
-  /** Page keys: [the sort column's value, `orderId`]; a null time sorts as the oldest. */
+  /** Page keys: [value of the sort column, `orderId`]; a null time sorts as the oldest. */
   list(filter: OrderFilter, sort: OrderSort, page: PageRequest): Promise<Page<Order>>
-  /** Which orders of the account the broker's ids mean; unknown ones are left out. */
+  /** The account's orders with these broker order ids; unknown ids are left out. */
   idsByBrokerOrderIds(
     accountId: AccountId,
     brokerOrderIds: readonly string[]
   ): Promise<readonly { readonly brokerOrderId: string; readonly orderId: OrderId }[]>
-  /** Orders that can still move, of one account or of one connection. */
+  /** Open orders of one account or one connection. */
   unfinished(scope: { readonly connectionId: ConnectionId } | { readonly accountId: AccountId }): Promise<readonly Order[]>
-  /** Open orders of all users that have no id of the broker's yet: it is unknown whether the broker has them. The oldest first, at most `limit`. */
+  /**
+   * Open orders of all users without a broker order id, so that it is unknown whether the broker has them. Oldest first, at most `limit`.
+   */
   unresolved(limit: number, filter?: UnresolvedFilter): Promise<readonly Order[]>
   confirmed(accountId: AccountId, at: Timestamp): Promise<void>
 }
 
-/** What happened to a user's records, in the order in which it was applied. `seq` is gap-free per user, from 1. */
+/** A change of a user's records, in the order applied. `seq` is gap-free per user, from 1. */
 export type LoggedEvent = {
   readonly eventId: EventId
   readonly userKey: UserKey
@@ -346,22 +364,22 @@ export type LoggedEvent = {
   | ({ readonly topic: 'balances'; readonly data: Balance } & EventAccount)
 )
 
-/** What a balance or position does not say of its account, as it was then: the account may be gone when the event is read. */
+/** The account's data at the time of the event, for balances and positions: the account may be gone when the event is read. */
 export interface EventAccount {
   readonly connectionId: ConnectionId
   readonly accountNumber: string
 }
 
 export interface EventStore {
-  /** Events with `seq` above `after`, ascending: at most `limit`, fewer where they are large, and never none while there are any. */
+  /** Events with `seq` above `after`, ascending: at most `limit`, fewer if they are large, but at least one if there is any. */
   read(userKey: UserKey, after: number, limit: number): Promise<readonly LoggedEvent[]>
-  /** `seq` of the user's newest event; 0 before the first, and for a user that is gone. */
+  /** `seq` of the user's newest event; 0 if there is none, or the user is gone. */
   last(userKey: UserKey): Promise<number>
-  /** The same of many users; those without an event are left out. */
+  /** The same for many users; users without an event are left out. */
   lasts(userKeys: readonly UserKey[]): Promise<ReadonlyMap<UserKey, number>>
-  /** Which events are kept: from `oldest` to `last`. `oldest` is `last + 1` when none is. */
+  /** The range of stored events, from `oldest` to `last`. `oldest` is `last + 1` if there is none. */
   span(userKey: UserKey): Promise<{ readonly oldest: number; readonly last: number }>
-  /** Erases events logged before `at`, at most `limit` of them, of each user the oldest first. Gives how many. */
+  /** Erases events logged before `at`, at most `limit`, oldest first for each user. Returns how many. */
   prune(at: Timestamp, limit: number): Promise<number>
 }
 
@@ -369,27 +387,27 @@ export interface MarketDataToken {
   readonly tokenHash: string
   readonly userKey: UserKey
   readonly connectionId: ConnectionId
-  /** The platform's key it was had with, and the hash of the secret that proved it; null: it is not known. */
+  /** The platform key that the token was created with, and the hash of its secret; null: unknown. */
   readonly keyId: KeyId | null
   readonly keySecretHash: string | null
   readonly createdAt: Timestamp
   readonly expiresAt: Timestamp
-  /** Set when a newer token of the same user and connection was made. */
+  /** Set if a newer token of the same user and connection was created. */
   readonly supersededAt: Timestamp | null
 }
 
 export interface KnownToken extends MarketDataToken {
-  /** When the key it was had with, or that key's replaced secret, ends by itself. */
+  /** When the key that the token was created with, or that key's replaced secret, expires. */
   readonly keyEndsAt: Timestamp | null
 }
 
 export interface TokenStore {
   /**
-   * Makes the token the newest of its user and connection. False when the user is gone, or has another secret than the one with the hash
-   * `provedBy` by now (null: not asked); and when the user, the platform or the key is disabled, or the key's secret is another by now.
+   * Creates the token as the newest of its user and connection. False if the user is gone, or disabled, or its secret no longer has the
+   * hash `provedBy` (null: not checked); or if the platform or key is disabled, or the key's secret has been replaced.
    */
   create(token: MarketDataToken, audit: AuditEntry, provedBy?: string | null): Promise<boolean>
-  /** Null also while its user, its platform or its key is disabled, and once the key's secret that it was had with is none of the key's two. */
+  /** Null also while its user, platform or key is disabled, and when the secret it was created with is no longer one of the key's two. */
   find(tokenHash: string): Promise<KnownToken | null>
   prune(expiredBefore: Timestamp): Promise<number>
 }

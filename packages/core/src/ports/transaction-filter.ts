@@ -1,10 +1,10 @@
 import type { Day } from '../domain/timestamp.ts'
 import type { TransactionType } from '../domain/vocabulary.ts'
 
-/** Which transactions a list is of: those of inclusive days. */
+/** Filters transactions by day, both ends inclusive, and by type. */
 export interface TransactionFilter {
   readonly from: Day
   readonly to: Day
-  /** Null: of all types. */
+  /** Null: all types. */
   readonly types: readonly TransactionType[] | null
 }

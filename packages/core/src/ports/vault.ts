@@ -1,38 +1,38 @@
-/** What a sealed value belongs to. A seal opens only in the very place it was made for. */
+/** What a sealed value belongs to. It opens only with the same context. */
 export interface SealContext {
   readonly table: string
   readonly column: string
   readonly rowId: string
   readonly ownerId: string
-  /** Counts up with every write, so that an older seal cannot be put back. */
+  /** Grows with every write, so that an older sealed value cannot be put back. */
   readonly revision: number
 }
 
-/** Keeps secrets at rest. Envelope encryption: a fresh data key per write, wrapped by a master key. */
+/** Encrypts secrets at rest. Envelope encryption: a new data key for each write, wrapped by a master key. */
 export interface Vault {
-  /** Bytes to store; they carry the master key's id. */
+  /** Returns the bytes to store; they carry the master key's id. */
   seal(plaintext: string, context: SealContext): Uint8Array
-  /** @throws SealBroken when the bytes, or their place, are not what was sealed. */
+  /** @throws SealBroken if the bytes or the context are not what was sealed. */
   open(sealed: Uint8Array, context: SealContext): string
-  /** The same data key wrapped by the current master key; null when it already is. */
+  /** The same data key wrapped by the current master key; null if it already is. */
   rewrap(sealed: Uint8Array, context: SealContext): Uint8Array | null
   /** Id of the master key that new seals use. */
   readonly currentKeyId: string
 }
 
-/** A seal that does not open: altered, moved, or made with a key that is not here. Never says what was inside. */
+/** A sealed value that does not open: altered, moved, or sealed with a missing master key. The message never contains the value. */
 export class SealBroken extends Error {
   override readonly name = 'SealBroken'
 }
 
-/** Sealed with a master key that is not here: a fault of the installation, which ends when the key is put back. */
+/** Sealed with a master key that is not configured: a configuration error, which ends when the key is put back. */
 export class SealKeyMissing extends SealBroken {}
 
-/** One-way: SHA-256 of a high-entropy secret, as lower-case hex. */
+/** One-way SHA-256 of a high-entropy secret, as lower-case hex. */
 export interface Hasher {
   hash(secret: string): string
-  /** Constant-time comparison of two hex hashes of any lengths. */
+  /** Compares two hex hashes of any lengths in constant time. */
   equal(a: string, b: string): boolean
-  /** HMAC under the instance's own key: ids that outsiders cannot predict and that never change. */
+  /** HMAC with the instance's own key: ids that are stable and that outsiders cannot predict. */
   derive(text: string): Uint8Array
 }

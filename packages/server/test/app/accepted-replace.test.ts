@@ -71,7 +71,7 @@ for (const kind of CAPABILITIES) {
     await world.clock.advance(60_000)
     assert.deepEqual(await statuses(world, both), ['working', 'rejected'])
     const { brokerMessage, rejectCode, submission } = await world.stored(both.successor)
-    assert.match(brokerMessage ?? '', /took the change and did not make it/)
+    assert.match(brokerMessage ?? '', /accepted the change but did not carry it out/)
     assert.deepEqual([rejectCode, submission.state, (await world.stored(both.old)).pendingRequest], [null, 'not_received', null])
   })
 
@@ -85,7 +85,7 @@ for (const kind of CAPABILITIES) {
     assert.deepEqual(await statuses(world, both), ['pending_replace', 'pending'])
     await world.clock.advance(60_000)
     assert.deepEqual(await statuses(world, both), ['working', 'rejected'])
-    assert.match((await world.stored(both.successor)).brokerMessage ?? '', /took the change and did not make it/)
+    assert.match((await world.stored(both.successor)).brokerMessage ?? '', /accepted the change but did not carry it out/)
     assert.equal(world.broker.sent('replace'), 1)
   })
 

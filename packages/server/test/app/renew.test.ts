@@ -175,7 +175,7 @@ test('a refusal of the new login breaks the connection at once, and orders say s
   world.broker.rejects = REFUSED
   const order = await world.given(world.place())
   assert.deepEqual([order.status, order.submission.state, order.submission.attempts], ['rejected', 'not_sent', 0])
-  assert.match(order.brokerMessage ?? '', /does not accept the login any more/)
+  assert.match(order.brokerMessage ?? '', /no longer accepts the login/)
   assert.equal((await stored(world)).connection?.status, 'BROKEN')
   await assert.rejects(
     world.given(world.place({ clOrdId: 'next' })),

@@ -45,7 +45,7 @@ test('an order that never arrived is ended by the operator, once it cannot arriv
   world.broker.plans.submit.push(LOST)
   const placed = await world.given(world.place())
   await world.clock.advance(YOUNG_MS - 10_000)
-  await isRefused(settle(world, placed), /still be on its way. Ask again in \d+ seconds/)
+  await isRefused(settle(world, placed), /still be on its way. Try again in \d+ seconds/)
   assert.equal((await world.stored(placed)).status, 'pending')
   await world.clock.advance(10_000)
   const settled = await settle(world, placed)
@@ -103,7 +103,7 @@ test('a broker that does not answer proves nothing; an operator who has seen its
   const placed = await world.given(world.place())
   world.broker.readPlan = () => ({ fault: 'unreachable' })
   await world.clock.advance(YOUNG_MS)
-  await isRefused(settle(world, placed), /could not be asked .*--unseen/)
+  await isRefused(settle(world, placed), /could not be read .*--unseen/)
   assert.equal((await settle(world, placed, true)).status, 'rejected')
 })
 
@@ -258,7 +258,7 @@ test('a set that fails on the way says why, what its log could not take, and whi
   await assert.rejects(settling, cause => {
     assert.ok(cause instanceof SettlingInterrupted)
     assert.match(cause.message, /The second order cannot be written. Then: The log is full./)
-    assert.match(cause.message, new RegExp(`Ended were ${first.orderId}; look again at ${second.orderId}`))
+    assert.match(cause.message, new RegExp(`These were ended: ${first.orderId}; look again at ${second.orderId}`))
     return true
   })
   world.watched.intercept = null

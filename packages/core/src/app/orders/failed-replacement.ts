@@ -32,7 +32,7 @@ function orderEnded(known: RejectCode | null): RejectCode {
 
 function whatIsLeft(successor: Order, before: Order): string {
   if (isOpen(before.status))
-    'The order that it was to replace still works unchanged: to change it, request the change again under a new cl_order_id.'
+    return 'The order that it was to replace still works unchanged: to change it, request the change again under a new cl_order_id.'
   const filled = filledAlong(before)
   const of = before.quantity === null ? '' : ` of ${before.quantity}`
   const end = before.status === 'filled' ? `filled ${filled}${of}` : `${before.status}, filled ${filled}${of}`
