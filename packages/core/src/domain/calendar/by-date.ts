@@ -1,4 +1,4 @@
-/** Makes a calendar of a rule that gives a date's hours. */
+/** Makes a calendar from a rule that gives the hours of a date. */
 import { type Day, parseDay } from '../timestamp.ts'
 import { LAST_YEAR, OutsideCalendar, type Phase, type Span, type TradingCalendar } from './calendar.ts'
 import { FIRST_YEAR } from './us-holidays.ts'
@@ -8,7 +8,10 @@ export interface DateRule {
   readonly id: string
   readonly zone: string
   readonly daysAWeek: 5 | 7
-  /** The open stretches of a trading date; they may begin on calendar days before it, but not before those of the trading date before end. */
+  /**
+   * The open stretches of a trading date. They may begin on earlier calendar days, but not before the previous trading date's stretches
+   * end.
+   */
   spansOf(date: ZoneDate): readonly Span[]
 }
 
@@ -18,21 +21,24 @@ interface Dated {
   readonly start: number
   readonly end: number
   readonly spans: readonly Span[]
-  /** The date after it, and the trading days on either side, once they were asked for. */
+  /** The next date, and the trading days before and after, once they were computed. */
   next: Day | null
   nextTrading: Day | null
   previousTrading: Day | null
 }
 
-/** Every day of thirty years fits in, because a history asks for them again and again; the bound is for a hostile caller. About six megabytes. */
+/**
+ * Most dates cached: enough for every day of thirty years, which a history reads repeatedly; about six megabytes. Bounded because clients
+ * choose the dates.
+ */
 const REMEMBERED_MAX = 12_000
 
-/** A calendar by `rule`, from {@link FIRST_YEAR} on: other dates throw OutsideCalendar, texts that are no date Malformed. */
+/** A calendar by `rule`, from {@link FIRST_YEAR} on. Throws OutsideCalendar for other dates and Malformed for texts that are not dates. */
 export function calendarByDate(rule: DateRule): TradingCalendar {
   const { zone } = rule
   const known = new Map<string, Dated>()
   let recent: Dated | null = null
-  // Instants from here up to the end of the day's last stretch belong to `ahead`.
+  // Instants from here to the end of the day's last stretch belong to `ahead`.
   let aheadFrom = 0
   let ahead: Dated | null = null
 
@@ -62,7 +68,7 @@ export function calendarByDate(rule: DateRule): TradingCalendar {
     return dayOf(dateWithin(instant, zone, FIRST_YEAR))
   }
 
-  /** The first date from `day` on whose stretches are not over at an instant. */
+  /** The first date, from `day` on, whose stretches end after an instant. */
   function unfinished(day: Dated, instant: number): Dated {
     let found = day
     while (lastEnd(found) <= instant) {
@@ -72,13 +78,13 @@ export function calendarByDate(rule: DateRule): TradingCalendar {
     return found
   }
 
-  /** The first date whose stretches are not over at an instant. */
+  /** The first date whose stretches end after an instant. */
   function dayAhead(instant: number): Dated {
     if (ahead !== null && instant >= aheadFrom && instant < lastEnd(ahead)) return ahead
     const first = dayAt(instant)
     const day = unfinished(first, instant)
     ahead = day
-    // From the beginning of that date on, or the end of its stretches where they are over, the answer is the same.
+    // The answer is the same from the beginning of that date on, or, if its stretches are over, from their end on.
     aheadFrom = day === first ? first.start : Math.max(first.start, lastEnd(first))
     return day
   }
@@ -115,7 +121,7 @@ export function calendarByDate(rule: DateRule): TradingCalendar {
   }
 }
 
-/** @throws OutsideCalendar before {@link FIRST_YEAR} and after {@link LAST_YEAR}, Malformed for a text that is no date */
+/** @throws OutsideCalendar before {@link FIRST_YEAR} and after {@link LAST_YEAR}, Malformed for a text that is not a date */
 function knownDate(date: string, zone: string): ZoneDate {
   const found = zoneDate(date, zone) ?? zoneDate(Temporal.PlainDate.from(parseDay(date, 'date')).toString(), zone)
   if (found === null || found.year < FIRST_YEAR || found.year > LAST_YEAR) throw new OutsideCalendar(date, FIRST_YEAR)

@@ -1,4 +1,4 @@
-/** What a trading calendar answers: which part of the day an instant falls in, and when that changes. */
+/** Trading calendars: the phase of the trading day at an instant, and its next change. */
 import type { Day } from '../timestamp.ts'
 
 /** `open` is the regular session; `pre` and `post` are the extended hours around it. */
@@ -12,36 +12,36 @@ export interface Span {
   readonly end: number
 }
 
-/** The last year that dates are given for: later ones do not fit `YYYY-MM-DD`. */
+/** The last supported year: later dates do not fit `YYYY-MM-DD`. */
 export const LAST_YEAR = 9_998
 
-/** A date or instant outside the years that a calendar knows the rules of. */
+/** A date or instant outside the years that a calendar has rules for. */
 export class OutsideCalendar extends RangeError {
   override readonly name = 'OutsideCalendar'
 
   constructor(requested: string | number, firstYear: number) {
-    super(`the calendar knows the years ${firstYear} to ${LAST_YEAR}, asked for ${requested}; ask for dates within them`)
+    super(`the calendar knows the years ${firstYear} to ${LAST_YEAR}, got ${requested}; use dates within them`)
   }
 }
 
 /** Dates are `YYYY-MM-DD` in the calendar's own zone; instants are milliseconds since the epoch. */
 export interface TradingCalendar {
   readonly id: string
-  /** The IANA zone that its dates and hours are written in. */
+  /** The IANA zone of its dates and hours. */
   readonly zone: string
-  /** On how many days of a week trading dates can fall: 5 leaves weekends out. */
+  /** Days of a week that can be trading dates: 5 excludes weekends. */
   readonly daysAWeek: 5 | 7
-  /** The first date it knows; asking for earlier ones throws OutsideCalendar. */
+  /** The first supported date; earlier ones throw OutsideCalendar. */
   readonly firstDate: Day
-  /** The date an instant falls on in the calendar's zone, a trading day or not. */
+  /** The date of an instant in the calendar's zone, whether or not it is a trading day. */
   dateAt(instant: number): Day
   /**
-   * The open stretches of a trading date, ascending, none overlapping; empty when the market is closed all day. Where trading begins the evening
-   * before, the stretches do too.
+   * The open stretches of a trading date, ascending and not overlapping; empty if the market is closed all day. If trading begins on the
+   * previous evening, so do the stretches.
    */
   spansOn(date: string): readonly Span[]
   phaseAt(instant: number): Phase
-  /** The first instant after `instant` at which {@link phaseAt} answers something else; null when it never does. */
+  /** The first instant after `instant` at which {@link phaseAt} changes; null if it never does. */
   nextChange(instant: number): { readonly at: number; readonly phase: Phase } | null
   /** Whether there is a regular session on that date. */
   isTradingDay(date: string): boolean
@@ -51,7 +51,7 @@ export interface TradingCalendar {
   previousTradingDay(date: string): Day
 }
 
-/** The regular session of a date, or null when there is none. */
+/** The regular session of a date; null if there is none. */
 export function regularSession(calendar: TradingCalendar, date: string): Span | null {
   return calendar.spansOn(date).find(span => span.phase === 'open') ?? null
 }

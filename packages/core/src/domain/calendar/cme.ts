@@ -1,4 +1,4 @@
-/** Equity index futures at the CME: Sunday 18:00 to Friday 17:00 New York time with a pause from 17:00 to 18:00 each day. */
+/** Equity index futures at the CME: Sunday 18:00 to Friday 17:00 New York time, with a daily pause from 17:00 to 18:00. */
 import type { Day } from '../timestamp.ts'
 import { calendarByDate } from './by-date.ts'
 import type { Span, TradingCalendar } from './calendar.ts'
@@ -9,7 +9,7 @@ import { daysAfter, dayText, type ZoneDate, zoneDate } from './zone.ts'
 const ZONE = 'America/New_York'
 const HOUR = 3_600_000
 
-// Hours after midnight in New York; the evening before a day's trading is on the calendar day before.
+// Hours after midnight in New York. A day's trading begins on the evening of the previous calendar day.
 const EVENING = 18
 const OPEN = 9.5
 const CLOSE = 17
@@ -19,7 +19,7 @@ const HOLIDAY_HALT_BEFORE_2014 = 11.5
 const PAYROLLS_HALT = 9.25
 const MOURNING_HALT = 9.5
 
-/** Closed as the stock exchanges were, with no trading the evening before. */
+/** Days on which the stock exchanges were closed, with no trading on the evening before either. */
 const CLOSED_ONCE: ReadonlySet<string> = new Set([
   '2001-09-11',
   '2001-09-12',
@@ -31,10 +31,10 @@ const CLOSED_ONCE: ReadonlySet<string> = new Set([
   '2012-10-30',
   '2018-12-05'
 ])
-/** Open to the hour at which the stock exchanges would have opened. */
+/** Closed for mourning; traded until the hour at which the stock exchanges would have opened. */
 const MOURNING = '2025-01-09'
 
-/** The hours of one calendar day, from the evening before; null when it is closed altogether. */
+/** The hours of one calendar day, from the evening before; null if it is closed altogether. */
 interface Hours {
   readonly close: number
   /** Whether it has a regular session; holidays with shortened hours have none. */
@@ -44,13 +44,14 @@ interface Hours {
 /**
  * The calendar of equity index futures (ES, NQ, RTY, YM and their micros), by rule from 1998 on.
  *
- * A trading date is the exchange's trade date: it begins at 18:00 the evening before and ends at 17:00, at 13:15 on the early days of the stock
- * exchanges. The regular session begins at 09:30; all before it is `pre`. On a holiday of the stock exchanges trading halts at 13:00 (before
- * May 2014 at 11:30) and what was traded belongs to the next trading date, which so has a stretch more. Christmas, New Year's day and Good
- * Friday are closed from the evening before; a Good Friday on the first Friday of a month is open to 09:15, for that day's payrolls figures.
+ * A trading date is the exchange's trade date: it begins at 18:00 on the previous evening and ends at 17:00, or at 13:15 on early-close
+ * days of the stock exchanges. The regular session begins at 09:30; everything before is `pre`. On a holiday of the stock exchanges trading
+ * halts at 13:00 (before May 2014 at 11:30), and its trades belong to the next trading date, which has an additional stretch for them.
+ * Christmas, New Year's Day and Good Friday are closed from the evening before; a Good Friday on the first Friday of a month is open until
+ * 09:15, for the payrolls report of that day.
  *
- * Not kept: the pause from 16:15 to 16:30 that there was before 2021, the close at 17:15 before September 2015, and halts of single days. Dates before 1998 throw OutsideCalendar,
- * texts that are no date Malformed.
+ * Not covered: the pause from 16:15 to 16:30 before 2021, the close at 17:15 before September 2015, and halts on single days. Dates before
+ * 1998 throw OutsideCalendar, texts that are not dates Malformed.
  */
 export function cmeCalendar(): TradingCalendar {
   const dayOf = usDays()
@@ -82,7 +83,7 @@ export function cmeCalendar(): TradingCalendar {
     }
   })
 
-  /** What was traded on holidays since the trading date before. */
+  /** Hours traded on holidays since the previous trading date. */
   function shortenedBefore(date: ZoneDate): readonly Span[] {
     const spans: Span[] = []
     for (let before = eve(date); before !== null && before.year >= FIRST_YEAR; before = eve(before)) {
@@ -108,11 +109,11 @@ function eve({ text }: ZoneDate): ZoneDate | null {
 }
 
 function evening(date: ZoneDate): number {
-  // The evening of a Sunday on which clocks change comes after the change: counted back from the midnight that follows it.
+  // On a Sunday on which clocks change, the evening comes after the change, so it is counted back from the midnight that follows it.
   return date.start - (24 - EVENING) * HOUR
 }
 
-// Every clock change of the zone falls on a Sunday, so hours after midnight are hours on the wall on every weekday.
+// All clock changes of the zone are on Sundays, so on weekdays hours after midnight equal the wall clock.
 function at(date: ZoneDate, hour: number): number {
   return date.start + hour * HOUR
 }

@@ -1,13 +1,16 @@
-/** Markets that never close: crypto, and the sandbox when its calendar is not an exchange's. */
+/** Markets that never close: crypto, and the sandbox unless it follows an exchange's calendar. */
 import { type Day, parseDay } from '../timestamp.ts'
 import { LAST_YEAR, OutsideCalendar, type TradingCalendar } from './calendar.ts'
 import { dateWithin, daysAfter, dayText, midnight, zoneDate } from './zone.ts'
 
 const FIRST_YEAR = 1
-/** Years after it, and their neighbours' dates, are written with four digits. */
+/** Later years, and dates adjacent to them, have four digits. */
 const QUICK_FROM = 1_000
 
-/** Open every day from midnight to midnight in `zone`, all of it the regular session. Instants outside the years 1 to 9998 throw OutsideCalendar. */
+/**
+ * Open every day from midnight to midnight in `zone`, all in the regular session. Throws OutsideCalendar for instants outside the years 1
+ * to 9998.
+ */
 export function continuousCalendar(zone = 'UTC'): TradingCalendar {
   function plain(date: string): Temporal.PlainDate {
     const plainDate = Temporal.PlainDate.from(parseDay(date, 'date'))
@@ -15,7 +18,7 @@ export function continuousCalendar(zone = 'UTC'): TradingCalendar {
     return plainDate
   }
 
-  /** A history asks for thousands of dates, and Temporal takes several times as long. Null: only Temporal knows it. */
+  /** A shortcut, several times as fast as Temporal: a history reads thousands of dates. Null for dates that need Temporal. */
   function quick(date: string) {
     const found = zoneDate(date, zone)
     return found !== null && found.year > QUICK_FROM && found.year <= LAST_YEAR ? found : null

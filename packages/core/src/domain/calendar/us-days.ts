@@ -1,4 +1,4 @@
-/** What kind of day a date is for United States exchanges, remembered by year. */
+/** Classifies dates for United States exchanges, cached by year. */
 import { usEarlyCloses, usHolidays } from './us-holidays.ts'
 import type { ZoneDate } from './zone.ts'
 
@@ -10,10 +10,10 @@ interface Year {
 }
 
 const FRIDAY = 5
-/** One year is a few hundred bytes, and no caller asks for more years than a history has; the bound is for a hostile caller. */
+/** Most years cached, a few hundred bytes each; more than any history needs. Bounded because clients choose the dates. */
 const YEARS_MAX = 64
 
-/** Answers what kind of day a date is. @throws OutsideCalendar */
+/** Returns the function that classifies a date. @throws OutsideCalendar */
 export function usDays(): (date: Pick<ZoneDate, 'text' | 'year' | 'weekday'>) => UsDay {
   const years = new Map<number, Year>()
 

@@ -6,13 +6,13 @@ import { usDays } from './us-days.ts'
 const ZONE = 'America/New_York'
 const HOUR = 3_600_000
 
-// Hours after midnight on the wall clock. On an early day the late session runs to 17:00, as the exchanges that have one publish it.
+// Wall-clock hours after midnight. On early-close days the post-market session ends at 17:00, as published by the exchanges that have one.
 const NORMAL = { pre: 4, open: 9.5, close: 16, end: 20 }
 const EARLY = { ...NORMAL, close: 13, end: 17 }
 
 /**
- * The exchange calendar of United States equities, by rule from 1998 on; the closures that no rule foresees are known up to 2025.
- * Late openings and halts in mid-session are not kept. Dates before 1998 throw OutsideCalendar, texts that are no date Malformed.
+ * The exchange calendar of United States equities, by rule from 1998 on. Unscheduled closures are listed up to 2025. Late openings and
+ * halts during a session are not covered. Dates before 1998 throw OutsideCalendar, texts that are not dates Malformed.
  */
 export function usEquityCalendar(): TradingCalendar {
   const dayOf = usDays()
@@ -28,7 +28,7 @@ export function usEquityCalendar(): TradingCalendar {
   })
 }
 
-// Every clock change of the zone falls on a Sunday, so hours after midnight are hours on the wall on every trading day.
+// All clock changes of the zone are on Sundays, so on trading days hours after midnight equal the wall clock.
 function spans(midnightAt: number, hours: typeof NORMAL): readonly Span[] {
   const at = (hour: number): number => midnightAt + hour * HOUR
   return [

@@ -1,10 +1,10 @@
-/** The days on which United States equity exchanges are shut or close early: rules first, then what no rule foresees. */
+/** The days on which United States equity exchanges are closed or close early: by rule, plus unscheduled ones. */
 import { OutsideCalendar } from './calendar.ts'
 
-/** The first year the rules hold for: Martin Luther King day was first kept in 1998. */
+/** The first year that the rules hold for: the exchanges first observed Martin Luther King Day in 1998. */
 export const FIRST_YEAR = 1998
 
-// Closures that no rule foresees.
+// Unscheduled closures.
 const CLOSED_ONCE: ReadonlySet<string> = new Set([
   '2001-09-11', // attacks of September 11th
   '2001-09-12',
@@ -72,19 +72,19 @@ export function goodFriday(year: number): Date {
   return easterSunday(year).subtract({ days: 2 })
 }
 
-/** A Sunday holiday is kept on Monday, a Saturday one on Friday. */
+/** A holiday on a Sunday is observed on Monday, one on a Saturday on Friday. */
 function observed(date: Date): Date {
   if (date.dayOfWeek === SUNDAY) return date.add({ days: 1 })
   return date.dayOfWeek === SATURDAY ? date.subtract({ days: 1 }) : date
 }
 
-/** A Saturday New Year is not kept at all: the Friday before it is the end of an accounting year. */
+/** A New Year's Day on a Saturday is not observed: the Friday before ends an accounting year. */
 function newYear(year: number): Date | null {
   const first = day(year, 1, 1)
   return first.dayOfWeek === SATURDAY ? null : observed(first)
 }
 
-/** The eve when it leaves a working day before the holiday; a Thursday holiday shortened the Friday after it until 2012, the eve since. */
+/** The eve, if it is a working day. If the holiday was a Thursday, the Friday after it was shortened until 2012, the eve since. */
 function aroundIndependenceDay(year: number): readonly Date[] {
   const eve = day(year, 7, 3)
   if (eve.dayOfWeek !== WEDNESDAY) return eve.dayOfWeek <= THURSDAY ? [eve] : []
@@ -105,7 +105,7 @@ function nthWeekday(year: number, month: number, weekday: number, nth: number): 
   return first.add({ days: ((weekday - first.dayOfWeek + 7) % 7) + 7 * (nth - 1) })
 }
 
-// Gauss's method for the Gregorian calendar, with the letters its literature uses.
+// Gauss's method for the Gregorian calendar, with the variable names of the literature.
 function easterSunday(year: number): Date {
   const a = year % 19
   const b = Math.floor(year / 100)

@@ -1,4 +1,4 @@
-/** United States listed options: the regular session of the exchanges, on the days equities trade. */
+/** United States listed options: the regular session of the exchanges, on trading days of equities. */
 import { calendarByDate } from './by-date.ts'
 import type { TradingCalendar } from './calendar.ts'
 import { usDays } from './us-days.ts'
@@ -11,9 +11,9 @@ const CLOSES = { normal: 16, early: 13 }
 const QUARTER = 0.25
 
 /**
- * Options trade from 09:30 to 16:00 New York time, to 13:00 on early days, all of it the regular session.
- * @param underlying `index` for options on broad indexes, which trade to 16:15 (13:15)
- * Dates before 1998 throw OutsideCalendar, texts that are no date Malformed.
+ * Options trade from 09:30 to 16:00 New York time, until 13:00 on early-close days, all in the regular session. Dates before 1998 throw
+ * OutsideCalendar, texts that are not dates Malformed.
+ * @param underlying `index` for options on broad indexes, which trade until 16:15 (13:15)
  */
 export function usOptionCalendar(underlying: 'equity' | 'index' = 'equity'): TradingCalendar {
   const dayOf = usDays()

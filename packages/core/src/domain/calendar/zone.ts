@@ -1,34 +1,37 @@
-/** Dates of a zone and the instants they begin at. A history asks for thousands, so what a zone's clocks keep to is remembered. */
+/** Dates of a time zone and the instants at which they begin. Clock changes are cached, because a history reads thousands of dates. */
 import type { Day } from '../timestamp.ts'
 import { LAST_YEAR, OutsideCalendar } from './calendar.ts'
 
 const DAY = 86_400_000
-/** The day of the week that the epoch began on. */
+/** The weekday of 1970-01-01. */
 const THURSDAY = 4
-/** The years whose dates ISO 8601 writes with four digits and `Date.UTC` does not take for another century's. */
+/** The years whose dates ISO 8601 writes with four digits, and that `Date.UTC` does not move to another century. */
 const [PLAIN_FROM, PLAIN_UNTIL] = [Date.UTC(1000, 0, 1), Date.UTC(9999, 11, 30)]
 
-/** A stretch of time in which the clocks of a zone are not changed, and how far they are ahead of UTC. */
+/** A period without clock changes in a zone, and its offset from UTC. */
 interface Offset {
   readonly from: number
   readonly until: number
   readonly ms: number
 }
 
-/** Stretches remembered of a zone: the two of each year of a long history. The bound is for a hostile caller. */
+/** Most periods cached per zone: two a year for a long history. Bounded because clients choose the dates. */
 const REMEMBERED_MAX = 256
 const remembered = new Map<string, { recent: Offset; readonly all: Offset[] }>()
 
-/** Texts of dates, by days since the epoch: forty years of them. A long history asks for each a dozen times. The bound is for a hostile caller. */
+/**
+ * Most date texts cached, by days since the epoch: forty years, each date of which a long history reads a dozen times. Bounded because
+ * clients choose the dates.
+ */
 const TEXTS_MAX = 16_000
 const texts = new Map<number, Day>()
 
-/** A plain date as the text it is known by. */
+/** A plain date as text. */
 export function dayText(date: Temporal.PlainDate): Day {
   return date.toString() as Day
 }
 
-/** The date that an instant (milliseconds since the epoch) falls on in an IANA zone. */
+/** The date of an instant (milliseconds since the epoch) in an IANA zone. */
 export function dateAtInstant(instant: number, zone: string): Day {
   if (instant > PLAIN_FROM && instant < PLAIN_UNTIL) return utcDate(instant + offsetAt(instant, zone).ms)
   return dayText(Temporal.Instant.fromEpochMilliseconds(Math.floor(instant)).toZonedDateTimeISO(zone).toPlainDate())
@@ -39,7 +42,7 @@ export function midnight(date: Temporal.PlainDate | string, zone: string): numbe
   return plainMidnight(utcMidnight(date), zone) ?? Temporal.PlainDate.from(date).toZonedDateTime(zone).epochMilliseconds
 }
 
-/** Null near a change of the clocks, where a midnight may come twice, or not at all. @param there the date's midnight in UTC, or NaN */
+/** Null near a clock change, where midnight may occur twice or not at all. @param there the date's midnight in UTC, or NaN */
 function plainMidnight(there: number, zone: string): number | null {
   if (!(there > PLAIN_FROM && there < PLAIN_UNTIL)) return null
   const { from, until, ms } = offsetAt(there, zone)
@@ -47,7 +50,7 @@ function plainMidnight(there: number, zone: string): number | null {
   return at - DAY >= from && at + DAY < until ? at : null
 }
 
-/** As {@link dateAtInstant}. @throws OutsideCalendar for an instant that is not within `firstYear` to {@link LAST_YEAR} */
+/** Like {@link dateAtInstant}. @throws OutsideCalendar for an instant outside `firstYear` to {@link LAST_YEAR} */
 export function dateWithin(instant: number, zone: string, firstYear: number): Day {
   const year = new Date(instant).getUTCFullYear()
   if (year >= firstYear - 1 && year <= LAST_YEAR + 1) {
@@ -57,18 +60,21 @@ export function dateWithin(instant: number, zone: string, firstYear: number): Da
   throw new OutsideCalendar(Number.isNaN(year) ? instant : new Date(instant).toISOString(), firstYear)
 }
 
-/** A date of a zone, with what calendars ask of it. */
+/** A date in a zone, with what calendars need of it. */
 export interface ZoneDate {
   readonly text: Day
   readonly year: number
   /** From 1, Monday, to 7. */
   readonly weekday: number
-  /** The instants it begins and ends at, in milliseconds since the epoch. */
+  /** The instants at which it begins and ends, in milliseconds since the epoch. */
   readonly start: number
   readonly end: number
 }
 
-/** Null for what is no date from 1000 to 9999, or written otherwise than the calendars do. Several times as fast as Temporal, which a history feels. */
+/**
+ * Null unless the text is a date from 1000 to 9999 in the calendars' notation. Several times as fast as Temporal, which matters for a
+ * history.
+ */
 export function zoneDate(date: string, zone: string): ZoneDate | null {
   const there = utcMidnight(date)
   if (Number.isNaN(there)) return null
@@ -82,7 +88,7 @@ export function zoneDate(date: string, zone: string): ZoneDate | null {
   }
 }
 
-/** The date so many days after another, both of four-digit years. `date` must be one. */
+/** The date so many days later, both in four-digit years. `date` must be valid. */
 export function daysAfter(date: string, days: number): Day {
   return utcDate(Date.parse(date) + days * DAY)
 }
@@ -97,11 +103,11 @@ function utcDate(ms: number): Day {
   return text
 }
 
-/** NaN where `date` is no text of a date as the calendars write it. */
+/** NaN unless `date` is a date in the calendars' notation. */
 function utcMidnight(date: Temporal.PlainDate | string): number {
   if (typeof date !== 'string') return Date.UTC(date.year, date.month - 1, date.day)
   const ms = Date.parse(date)
-  // Some dates that do not exist are read as later ones.
+  // Some dates that do not exist parse as later ones.
   return ms > PLAIN_FROM && ms < PLAIN_UNTIL && utcDate(ms) === date ? ms : Number.NaN
 }
 
@@ -126,7 +132,7 @@ function offsetAt(instant: number, zone: string): Offset {
 function offsetOf(instant: number, zone: string): Offset {
   const at = Temporal.Instant.fromEpochMilliseconds(Math.floor(instant)).toZonedDateTimeISO(zone)
   return {
-    // The change before the next millisecond: one that comes with the instant itself counts.
+    // A change at the instant itself counts, so the previous change before the next millisecond is taken.
     from: at.add({ milliseconds: 1 }).getTimeZoneTransition('previous')?.epochMilliseconds ?? Number.NEGATIVE_INFINITY,
     until: at.getTimeZoneTransition('next')?.epochMilliseconds ?? Number.POSITIVE_INFINITY,
     ms: at.offsetNanoseconds / 1_000_000

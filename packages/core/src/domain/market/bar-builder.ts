@@ -1,4 +1,4 @@
-/** Makes bars of trades, or of smaller bars, as they come. */
+/** Builds bars from trades, or from smaller bars, as they arrive. */
 import { compare, type Decimal } from '../decimal.ts'
 import type { BarClock } from './bar-clock.ts'
 import { type Bar, msOfNanos, type Trade, type TradeEffect } from './records.ts'
@@ -6,38 +6,39 @@ import { ExactSum, scaled } from './scaled.ts'
 
 const NONE: readonly Bar[] = []
 
-/** What did not move a bar, and why. */
+/** How many trades and smaller bars did not change a bar, by reason. */
 export interface Passed {
-  /** Trades and smaller bars of a bar that is closed already, or that an older state of a later one has replaced. History has them. */
+  /** They arrived after their bar had closed, or after a later bar had started. The broker's history has them. */
   readonly late: number
-  /** Outside the session. */
+  /** They are outside the session. */
   readonly outside: number
-  /** Trades and smaller bars of a time that a closed smaller bar has already covered. */
+  /** A closed smaller bar already covers their time. */
   readonly repeated: number
 }
 
 /**
- * Bars of one symbol in one interval. Trades count in the order in which they come: the last one to arrive is the close, whatever its time
- * within the bar. A stretch without a trade that moves prices has no bar; volume that came without one is dropped with it.
+ * Builds the bars of one symbol in one interval. Trades count in order of arrival: the last one to arrive is the close, whatever its
+ * timestamp within the bar. A bar exists only if a trade set its price; volume without a price is dropped.
  *
- * A bar closes once, when the first trade or smaller bar at or after its end comes, when the smaller bar that ends with it closes, or when
- * {@link closeUntil} says that its time is over. After that nothing moves it: what comes too late is counted as `late` and found in
- * history only.
+ * A bar closes once: when the first trade or smaller bar at or after its end arrives, when the smaller bar that ends with it closes, or by
+ * {@link closeUntil}. A closed bar never changes. Later trades of its time count as `late`, and only the broker's history has them.
  *
- * Smaller bars may be reported repeatedly while they are open; the newest state counts. A closed one covers its time: trades and bars of
- * that time are `repeated` and change nothing. So history joins the live feed without a gap or a repeat: ask for it once the feed has begun,
- * feed its smaller bars first, then what came meanwhile, then what comes. Trades that follow an open smaller bar replace it when they are
- * complete since its start ({@link completeFrom}); else they are added to it, and some may count twice in the volume. Such a bar is not whole
- * ({@link isWhole}) and is to be taken from history when it closes.
+ * Smaller bars may arrive repeatedly while they are open; the newest state counts. A closed smaller bar covers its time: further trades and
+ * bars of that time count as `repeated` and change nothing. This joins history to the live feed without a gap or a repeat: start the feed,
+ * read the history, pass its smaller bars first, then what the feed delivered meanwhile, then what follows.
+ *
+ * Trades that follow an open smaller bar replace it if all trades since its start were passed ({@link completeFrom}). If not, they are
+ * added to it, and some may count twice in the volume. Such a bar is not whole ({@link isWhole}) and should be read from history when it
+ * closes.
  */
 export class BarBuilder {
   readonly #clock: BarClock
   readonly #base: BarClock | null
 
-  // The bar under way: its bounds (equal when there is none), and its prices (`#traded` when there are any), each beside its scaled value.
+  // The open bar: its bounds (equal if there is none) and its prices (valid if `#traded`), each with its scaled value.
   #start = 0
   #end = 0
-  // A stretch of it without a pause, in which trades last came.
+  // The uninterrupted trading hours, within the bar, of the last trade.
   #openFrom = 0
   #openUntil = 0
   #traded = false
@@ -51,7 +52,7 @@ export class BarBuilder {
   /** The smaller bar that may still change. */
   #pending: Bar | null = null
 
-  /** What has closed and was not handed out yet. */
+  /** Closed bars that were not returned yet. */
   #finished: Bar[] = []
   #closedUntil = Number.NEGATIVE_INFINITY
   #coveredUntil = Number.NEGATIVE_INFINITY
@@ -62,8 +63,8 @@ export class BarBuilder {
   #revision = 0
 
   /**
-   * @param base the clock of the smaller bars, where such are fed: same session, an interval that `fits`. Without it a smaller bar closes
-   * the bar it ends with only when the next one comes
+   * @param base the clock of the smaller bars, if such are passed: same session, an interval that `fits`. Without it, a smaller bar closes
+   * the bar it ends with only when the next one arrives
    */
   constructor(clock: BarClock, base: BarClock | null = null) {
     this.#clock = clock
@@ -79,25 +80,25 @@ export class BarBuilder {
     return { late: this.#late, outside: this.#outside, repeated: this.#repeated }
   }
 
-  /** The end of the open bar, which is when {@link closeUntil} closes it; null when there is none. */
+  /** The end of the open bar, at which {@link closeUntil} closes it; null if no bar is open. */
   get openUntil(): number | null {
     return this.#start === this.#end ? null : this.#end
   }
 
-  /** From here on nothing is missing: set when the feed begins, and after every loss. Earlier bars are not whole. */
+  /** States that from `instant` on nothing is missing. Called when the feed starts and after every loss; earlier bars are not whole. */
   completeFrom(instant: number): void {
     this.#completeFrom = instant
   }
 
-  /** Whether everything that happened in a bar was fed. What is not whole must be taken from history once it is closed. */
+  /** Whether everything that happened in the bar was passed. A bar that is not whole must be read from history once it is closed. */
   isWhole(bar: Bar): boolean {
     return bar.startMs >= this.#completeFrom
   }
 
   /**
-   * Takes a trade in.
+   * Adds a trade.
    * @returns the bars that it closed, ascending
-   * @throws OutsideCalendar for a time the session's calendar does not know
+   * @throws OutsideCalendar for a time outside the session's calendar
    */
   trade(trade: Trade): readonly Bar[] {
     const { effect } = trade
@@ -113,9 +114,9 @@ export class BarBuilder {
   }
 
   /**
-   * Takes a smaller bar in, open or closed.
+   * Adds a smaller bar, open or closed.
    * @returns the bars that it closed, ascending
-   * @throws OutsideCalendar for a time the session's calendar does not know
+   * @throws OutsideCalendar for a time outside the session's calendar
    */
   bar(bar: Bar): readonly Bar[] {
     const at = bar.startMs
@@ -125,8 +126,8 @@ export class BarBuilder {
   }
 
   /**
-   * Says that everything up to `instant` has come.
-   * @returns the open bar, closed, when it was over by then
+   * States that everything up to `instant` has arrived.
+   * @returns the open bar, closed, if it had ended by then
    */
   closeUntil(instant: number): readonly Bar[] {
     if (this.#start !== this.#end && this.#end <= instant) this.#finish()
@@ -134,12 +135,12 @@ export class BarBuilder {
     return this.#taken()
   }
 
-  /** The bar under way as it stands; null when nothing has traded in it. Created at every call. */
+  /** The open bar so far; null if nothing has traded in it. Created on every call. */
   get open(): Bar | null {
     return this.#state(false)
   }
 
-  /** Turns to the bar that begins at `start` because something of the instant `at` came; false when that may not count. */
+  /** Moves on to the bar that begins at `start`, for a trade or bar at `at`. False if that trade or bar does not count. */
   #turnTo(at: number, start: number | null): boolean {
     const isOpen = this.#start !== this.#end
     if (isOpen && at >= this.#end) this.#finish()
@@ -193,10 +194,10 @@ export class BarBuilder {
     if (effect === 'all') this.#move(price)
   }
 
-  /** Trades take over from an open smaller bar. */
+  /** Trades continue an open smaller bar. */
   #goOnFrom(pending: Bar): void {
     this.#pending = null
-    // All of its trades come as such.
+    // All its trades are passed one by one.
     if (pending.startMs >= this.#completeFrom) return
     this.#commit(pending)
     this.#completeFrom = Math.max(this.#completeFrom, this.#endOfBase(pending.startMs))
@@ -208,7 +209,7 @@ export class BarBuilder {
       this.#late++
       return
     }
-    // The closed state of the one before was lost; the last state that came has to do.
+    // The closed state of the previous bar was lost, so its last known state counts.
     if (this.#pending !== null && this.#pending.startMs < at) this.#commit(this.#pending)
     this.#pending = bar
     this.#revision++
@@ -240,7 +241,7 @@ export class BarBuilder {
       this.#lowScaled = this.#highScaled
       return
     }
-    // Most trades repeat the price before them.
+    // Most trades repeat the previous price.
     if (price === this.#close) return
     this.#close = price
     const value = scaled(price)
@@ -282,7 +283,7 @@ export class BarBuilder {
 
   #startOf(at: number, clock: BarClock): number | null {
     const start = clock.startOf(at)
-    // A day's figures often come with its midnight, before the session opens.
+    // Daily figures often carry their date's midnight, before the session opens.
     if (start !== null || this.#base === null || this.#base.interval.unit === 'minute') return start
     return clock.startOfDate(clock.dateAt(at))
   }
@@ -293,15 +294,15 @@ export class BarBuilder {
   }
 }
 
-/** Whether `a` is above `b`, by their scaled values where both have one. */
+/** Whether `a` is above `b`, by their scaled values if both have one. */
 function isAbove(a: Decimal, aScaled: number, b: Decimal, bScaled: number): boolean {
   if (aScaled > bScaled) return true
   return (Number.isNaN(aScaled) || Number.isNaN(bScaled)) && compare(a, b) > 0
 }
 
 /**
- * Past bars made of smaller ones, ascending.
- * @param bars ascending; an open one may come last
+ * Aggregates past bars into larger ones, ascending.
+ * @param bars ascending; the last may be open
  * @param base the clock of `bars`: same session, an interval that `fits`
  * @param until the instant up to which `bars` are complete: bars that end by then are closed
  */

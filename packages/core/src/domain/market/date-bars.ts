@@ -5,7 +5,7 @@ import type { Interval, IntervalUnit } from './interval.ts'
 import type { SessionWindows, Stretch } from './sessions.ts'
 import { coveredDates, EXACT_DAYS_MAX } from './window-days.ts'
 
-/** One bar: its trading dates lie in [first, beyond), and it lasts from its first open to its last close. */
+/** One bar: its trading dates are in [first, beyond), and it lasts from its first open to its last close. */
 interface DateBar {
   readonly first: string
   readonly beyond: string
@@ -20,9 +20,9 @@ const SHORTEST_DAYS = { minute: 1, day: 1, week: 7, month: 28, year: 365 } as co
 export function dateBars(interval: Interval, windows: SessionWindows): BarClock {
   const { calendar } = windows
   const groupOf = dateGroups(interval, calendar)
-  // The bar asked for last: a live feed asks for the same one again and again.
+  // Cache of the last bar: a live feed asks for the same one again and again.
   let recent: DateBar = { first: '', beyond: '', start: 0, end: 0 }
-  // The stretch of the instant asked for last, and the start of its bar.
+  // The stretch of the last instant, and the start of its bar.
   let stretch: Stretch = { start: 0, end: 0 }
   let startInStretch = 0
 
@@ -30,7 +30,7 @@ export function dateBars(interval: Interval, windows: SessionWindows): BarClock 
   function barOf(date: string): DateBar {
     if (date >= recent.first && date < recent.beyond) return recent
     const { first, beyond } = groupOf(date)
-    // The calendar's first week begins before the calendar.
+    // The calendar's first week begins before the calendar does.
     const known = first < calendar.firstDate ? calendar.firstDate : first
     const start = windows.on(atLeast(known))[0]?.start
     const end = windows.on(calendar.previousTradingDay(beyond)).at(-1)?.end
@@ -57,7 +57,7 @@ export function dateBars(interval: Interval, windows: SessionWindows): BarClock 
     if (start === recent.start) return recent
     const bar = barOf(windows.dateAt(start))
     if (bar.start === start) return bar
-    throw new RangeError(`no bar begins at ${start}; ask with a bar's own start`)
+    throw new RangeError(`no bar begins at ${start}; pass the start of a bar`)
   }
 
   function next(start: number): number {
@@ -99,7 +99,7 @@ export function dateBars(interval: Interval, windows: SessionWindows): BarClock 
         }
         const shortest = interval.count * SHORTEST_DAYS[interval.unit]
         const days = interval.unit === 'day' ? between + 2 : calendarDays
-        // Several days and months are cut at a year's end, which makes one bar more.
+        // Bars of several days or months are cut at the year's end, which adds a bar.
         return Math.ceil(days / shortest) + 2 + (interval.count > 1 ? Math.ceil(calendarDays / SHORTEST_DAYS.year) : 0)
       }
       let count = 0

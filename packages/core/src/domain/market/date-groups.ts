@@ -1,8 +1,8 @@
-/** Which dates make one bar of days, weeks, months or years. */
+/** Which dates form one bar of days, weeks, months or years. */
 import { daysAfter, type TradingCalendar } from '../calendar/index.ts'
 import type { Interval } from './interval.ts'
 
-/** The dates of one bar: from `first`, trading date or not, up to `beyond`, which belongs to the next bar. */
+/** The dates of one bar: from `first`, a trading date or not, up to but excluding `beyond`, which is in the next bar. */
 export interface DateGroup {
   readonly first: string
   readonly beyond: string
@@ -12,10 +12,10 @@ const DAYS_OF_WEEK = 7
 /** Several weeks are counted from this Monday. */
 const FIRST_MONDAY_MS = Date.UTC(1970, 0, 5)
 const DAY_MS = 86_400_000
-/** Lists of trading dates that are kept; one is about 250 or 365 dates. */
+/** Most years whose trading dates are cached; a year has about 250 or 365. */
 const YEARS_MAX = 4
 
-/** The group that a trading date belongs to. */
+/** Returns the function from a trading date to its group. */
 export function dateGroups({ unit, count }: Interval, calendar: TradingCalendar): (date: string) => DateGroup {
   if (unit === 'day' && count === 1) return date => ({ first: date, beyond: calendar.nextTradingDay(date) })
   if (unit === 'day') return severalDays(count, calendar)
@@ -63,7 +63,7 @@ function severalDays(count: number, calendar: TradingCalendar): (date: string) =
     const year = Number(date.slice(0, 4))
     const dates = datesOf(year)
     const index = dates.indexOf(date)
-    if (index < 0) throw new RangeError(`${date} is no trading date`)
+    if (index < 0) throw new RangeError(`${date} is not a trading date`)
     const first = index - (index % count)
     return { first: dates[first] ?? date, beyond: dates[first + count] ?? yearStart(year + 1) }
   }

@@ -1,23 +1,23 @@
-/** Bars of minutes: counted from the open of each stretch, cut at its end. */
+/** Bars of minutes: counted from the open of each stretch and cut at its end. */
 import type { BarClock } from './bar-clock.ts'
 import type { Interval } from './interval.ts'
 import type { SessionWindows, Stretch } from './sessions.ts'
 import { coveredDates, EXACT_DAYS_MAX } from './window-days.ts'
 
 const MINUTE = 60_000
-/** A Wednesday without anything special: no trading date has longer hours, but for what holidays before it leave to it. */
+/** An ordinary Wednesday: no trading date has longer hours, apart from hours carried over from holidays before it. */
 const ORDINARY_DATE = '2026-11-18'
 
 /** @param interval of minutes */
 export function minuteBars(interval: Interval, windows: SessionWindows): BarClock {
   const length = interval.count * MINUTE
-  // The bar asked for last: a live feed asks for the same one again and again.
+  // Cache of the last bar: a live feed asks for the same one again and again.
   let from = 0
   let until = 0
-  // A day on which clocks go back is an hour longer where markets never close; exchanges' trading days never are.
+  // Where a market never closes, the day on which clocks go back is an hour longer. Trading days of exchanges never are.
   const { calendar } = windows
   const longerDay = calendar.daysAWeek === 7 && calendar.zone !== 'UTC' ? Math.ceil((60 * MINUTE) / length) : 0
-  // The stretch it lies in.
+  // The stretch that contains it.
   let stretch: Stretch = { start: 0, end: 0 }
 
   function barAt(instant: number): void {
@@ -36,7 +36,7 @@ export function minuteBars(interval: Interval, windows: SessionWindows): BarCloc
     return from
   }
 
-  // An instant outside the session is looked up once for the whole pause it lies in.
+  // For an instant outside the session, the whole pause around it is cached.
   let pause: Stretch = { start: 0, end: 0 }
 
   function openAt(instant: number): Stretch | null {
@@ -47,7 +47,7 @@ export function minuteBars(interval: Interval, windows: SessionWindows): BarCloc
     return null
   }
 
-  /** The first stretch that is not over at an instant. */
+  /** The first stretch that ends after an instant. */
   function stretchEndingAfter(instant: number): Stretch {
     const found = windows.on(windows.dateAt(instant)).find(({ end }) => end > instant)
     if (found === undefined) throw new TypeError(`no stretch after ${instant} on its own trading date`)
@@ -71,7 +71,7 @@ export function minuteBars(interval: Interval, windows: SessionWindows): BarCloc
   }
 
   function before(instant: number): number | null {
-    // The evening before a date can belong to it, so the search begins at the trading date ahead.
+    // Trading on the evening before a date can belong to that date, so the search begins at the next trading date.
     for (let date: string | null = windows.dateAt(instant); date !== null; date = windows.previous(date)) {
       const earlier = windows.on(date).findLast(({ start }) => start < instant)
       if (earlier === undefined) continue
@@ -81,7 +81,7 @@ export function minuteBars(interval: Interval, windows: SessionWindows): BarCloc
     return null
   }
 
-  /** Bars of a trading date that begin in [fromMs, toMs). */
+  /** The number of bars of a trading date that begin in [fromMs, toMs). */
   function countOn(date: string, fromMs: number, toMs: number): number {
     let count = 0
     for (const { start, end } of windows.on(date)) {
@@ -119,5 +119,5 @@ export function minuteBars(interval: Interval, windows: SessionWindows): BarCloc
 }
 
 function outside(start: number): RangeError {
-  return new RangeError(`${start} is not in the session; ask with a bar's own start`)
+  return new RangeError(`${start} is not in the session; pass the start of a bar`)
 }

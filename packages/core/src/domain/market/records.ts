@@ -1,4 +1,4 @@
-/** What a market sends, in the core's types. Prices and sizes are exact texts; what is not known is null. */
+/** Market data in the core's types. Prices and sizes are exact texts; unknown values are null. */
 import type { Brand } from '../brand.ts'
 import type { Decimal } from '../decimal.ts'
 import { Malformed } from '../malformed.ts'
@@ -8,7 +8,7 @@ import type { Day } from '../timestamp.ts'
 export type Nanos = Brand<string, 'Nanos'>
 
 /**
- * Which figures of a bar a trade moves: `all` of them, its `volume` only (odd lots, late and average-price prints where the tape says so), or
+ * Which figures of a bar a trade changes: `all`, only its `volume` (odd lots, late and average-price prints where the tape flags them), or
  * `none`.
  */
 export const TRADE_EFFECTS = ['all', 'volume', 'none'] as const
@@ -17,13 +17,13 @@ export type TradeEffect = (typeof TRADE_EFFECTS)[number]
 export interface Trade {
   readonly price: Decimal
   readonly size: Decimal
-  /** Where it happened, in the broker's code; empty when the broker does not say. Printable ASCII without quotes and backslashes. */
+  /** The trading venue in the broker's code; empty if the broker does not report it. Printable ASCII without quotes and backslashes. */
   readonly venue: string
   readonly at: Nanos
   readonly effect: TradeEffect
 }
 
-/** The best prices of a symbol. A side without a quote is null, price and size. */
+/** The best bid and ask of a symbol. A side without a quote has null price and size. */
 export interface Quote {
   readonly bidPrice: Decimal | null
   readonly bidSize: Decimal | null
@@ -32,7 +32,7 @@ export interface Quote {
   readonly at: Nanos
 }
 
-/** One price level of an order book. `orders` is how many orders stand there, null when the broker does not say. */
+/** One price level of an order book. `orders` is the number of orders at that level, null if the broker does not report it. */
 export interface DepthLevel {
   readonly price: Decimal
   readonly size: Decimal
@@ -41,7 +41,7 @@ export interface DepthLevel {
   readonly at: Nanos
 }
 
-/** A whole order book as far as the broker shows it, best prices first. */
+/** A complete order book, as deep as the broker shows it, best prices first. */
 export interface Depth {
   readonly bids: readonly DepthLevel[]
   readonly asks: readonly DepthLevel[]
@@ -56,11 +56,11 @@ export interface Greeks {
   readonly rho: Decimal | null
   /** Per percentage point of volatility. */
   readonly vega: Decimal | null
-  /** Implied volatility a year: `0.25` is 25 %. */
+  /** Implied volatility per year: `0.25` is 25 %. */
   readonly iv: Decimal | null
 }
 
-/** One contract of an options chain and its present market. */
+/** One contract of an options chain with its present market. */
 export interface ChainEntry {
   /** OCC symbol without padding. */
   readonly symbol: string
@@ -71,24 +71,24 @@ export interface ChainEntry {
   readonly bidSize: Decimal | null
   readonly ask: Decimal | null
   readonly askSize: Decimal | null
-  /** Half way between bid and ask. */
+  /** Midpoint of bid and ask. */
   readonly mid: Decimal | null
   readonly last: Decimal | null
   readonly open: Decimal | null
   readonly high: Decimal | null
   readonly low: Decimal | null
-  /** The day's close; null while the day is under way. */
+  /** The day's close; null before it. */
   readonly close: Decimal | null
   readonly previousClose: Decimal | null
   readonly netChange: Decimal | null
   /** `1.5` is 1.5 %. */
   readonly netChangePct: Decimal | null
   readonly volume: Decimal | null
-  /** Null when the broker has none. */
+  /** Null if the broker has none. */
   readonly greeks: Greeks | null
 }
 
-/** `startMs` is the bar's start in milliseconds since the epoch. Stretches without a trade have no bar. */
+/** `startMs` is the bar's start in milliseconds since the epoch. Times without a trade have no bar. */
 export interface Bar {
   readonly startMs: number
   readonly open: Decimal

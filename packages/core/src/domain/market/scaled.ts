@@ -1,7 +1,7 @@
-/** Decimals as whole numbers of a fixed scale, for comparing and adding millions of them a second. */
+/** Decimals as integers of a fixed scale, to compare and add millions of them per second. */
 import { type Decimal, plus, ZERO } from '../decimal.ts'
 
-/** Decimal places of the whole numbers. */
+/** Decimal places of the integers. */
 const PLACES = 8
 const DIGITS_MAX = 15
 const POWERS = Array.from({ length: PLACES + 1 }, (_, power) => 10 ** power)
@@ -10,8 +10,8 @@ const POINT = 46
 const DIGIT_ZERO = 48
 
 /**
- * A plain decimal times 10⁸, exactly. NaN when that is no safe integer: more than 15 digits, more than 8 places or beyond ±90 million. Then
- * the caller compares and adds the texts themselves.
+ * A plain decimal times 10⁸, exactly. NaN if that is not a safe integer: more than 15 digits, more than 8 places, or beyond ±90 million.
+ * The caller then works with the texts.
  */
 export function scaled(text: Decimal): number {
   const length = text.length
@@ -32,9 +32,9 @@ export function scaled(text: Decimal): number {
   return text.charCodeAt(0) === MINUS ? -value : value
 }
 
-/** A sum of decimals, exact whatever they are, and quick while they are of a usual size. */
+/** A sum of decimals: always exact, and fast for numbers of ordinary size. */
 export class ExactSum {
-  // The sum is the three together. The quick part is moved to the second before it could leave the safe integers.
+  // The sum is the total of the three. `#quick` is moved to `#moved` before it would exceed the safe integers.
   #quick = 0
   #moved = 0n
   #odd: Decimal = ZERO

@@ -1,18 +1,18 @@
-/** The dates that a window of time touches, for counting bars without walking through them all. */
+/** The dates of a time window, for counting bars without visiting each of them. */
 import type { SessionWindows } from './sessions.ts'
 
-/** Windows of up to this many days are counted date by date: some milliseconds at worst. */
+/** Windows of up to this many days are counted date by date, which takes some milliseconds at most. */
 export const EXACT_DAYS_MAX = 60
 
 const DAY = 86_400_000
 
 export interface WindowDays {
-  /** The trading dates that the first and the last instant belong to. */
+  /** The trading dates of the first and the last instant. */
   readonly first: string
   readonly last: string
-  /** Days from first to last, both counted. */
+  /** Days from first to last, both included. */
   readonly calendarDays: number
-  /** How many trading dates can lie between the two at most. */
+  /** Most trading dates that can lie between the two. */
   readonly between: number
 }
 
@@ -25,7 +25,7 @@ export function coveredDates(windows: SessionWindows, fromMs: number, toMs: numb
   return { first, last, calendarDays, between: windows.calendar.daysAWeek === 7 ? inside : weekdays(first, inside) }
 }
 
-/** Weekdays among the `days` days after a date. */
+/** The number of weekdays among the `days` days after a date. */
 function weekdays(date: string, days: number): number {
   const whole = Math.floor(days / 7)
   const firstWeekday = new Date(Date.parse(date) + DAY).getUTCDay()
