@@ -126,5 +126,5 @@ test('a login that ended while a replacement was looked for is noted at once, an
   const successor = await world.given(world.modify(old, { clOrdId: 'other-terms', limitPrice: '11.00' }))
   assert.deepEqual(await statuses(world, { old, successor }), ['pending_replace', 'pending'])
   await world.clock.until(() => world.health.state === 'broken', 'the connection is broken')
-  assert.equal(world.logged.filter(({ message }) => message.startsWith('what came of a command that the broker took')).length, 1)
+  assert.equal(world.logged.filter(({ message }) => message.startsWith('the result of an accepted command')).length, 1)
 })
