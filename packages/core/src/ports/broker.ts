@@ -20,9 +20,7 @@ export interface BrokerCapabilities extends OrderOffer {
   readonly replace: 'native' | 'cancel_then_new' | 'none'
   /** Whether a replaced order gets a new broker order id, or keeps its id and all its fills under new terms. */
   readonly replacedOrderId: 'new' | 'same'
-  /**
-   * The quantity reported for an order that replaced another: `total` includes what the chain filled before, `rest` is the leaves quantity.
-   */
+  /** The quantity reported for an order that replaced another: `total` includes what was filled before, `rest` is the leaves quantity. */
   readonly replacedQuantity: 'total' | 'rest'
   readonly accountStream: boolean
   /** Whether a missing message of the account stream is detected at once. If not, the loss shows in the next snapshot of the account. */
@@ -56,14 +54,10 @@ export interface MarketDataCapabilities {
   readonly channels: readonly MarketDataChannel[]
   /** Intervals of the broker's own past bars, such as `1m` and `1d`; longer ones are aggregated from these. Empty if it has no history. */
   readonly historyIntervals: readonly string[]
-  /**
-   * How many days back the bars of an interval reach, where that is less than decades. Intervals not named here reach back as far as there
-   * are bars.
-   */
+  /** How many days back the bars of an interval reach, where that is not decades. Other intervals reach back to the first bar. */
   readonly historyDays: { readonly [interval: string]: number }
   /**
-   * What the broker's own daily bars of a share cover: the core session of the exchange, or all trading hours. Always all hours if the
-   * share does not follow an exchange's hours.
+   * What its daily bars of a share cover: the exchange's core session, or all hours. All hours if the share follows no exchange's hours.
    */
   readonly dailyBars: 'core' | 'all_hours'
   /** Sessions that daily bars of a share can be requested for by name, whatever the share's hours. */
@@ -196,15 +190,9 @@ export class BrokerFault extends Error {
   }
 }
 
-/**
- * The outcome of a command: accepted, refused, not sent or unknown. An unknown one is never sent again and never shown as a rejection; it
- * is looked up.
- */
+/** The outcome of a command. An unknown one is never sent again and never shown as a rejection; it is looked up. */
 export type Outcome<T> =
-  /**
-   * `fault`: reading the result at the broker failed after it had accepted the command. The outcome stands; the fault counts for the health
-   * of the connection like any other.
-   */
+  /** `fault`: reading the result of the accepted command failed. It counts for the connection's health, not for the command. */
   | { readonly kind: 'accepted'; readonly value: T; readonly fault?: unknown }
   /** The broker refused: its own message, fit to show, and the reject code that it maps to; null if it gave no reason. */
   | {
@@ -316,8 +304,8 @@ export interface Snapshot<T> {
   /** The broker's clock, by which it dates its records, at the time of the answer; absent if unknown. */
   readonly brokerClock?: Timestamp
   /**
-   * Ids of orders that could not be parsed; null if the id is unknown or of another account. While one of them may be the order in
-   * question, no absence is proved.
+   * Ids of orders that could not be parsed; null: unknown, or of another account. While one may be the order in question, no absence is
+   * proved.
    */
   readonly leftOut?: readonly (string | null)[]
 }
@@ -400,8 +388,7 @@ export interface Broker extends AsyncDisposable {
     signal: AbortSignal
   ): Promise<Outcome<OrderReport | null>>
   /**
-   * Events of all accounts of the login. Reconnects by itself and emits `gap`, then `live`. Ends only when `signal` aborts; throws only
-   * `credentials_rejected`.
+   * Events of all accounts. Reconnects by itself, emitting `gap`, then `live`. Ends only on `signal`; throws only `credentials_rejected`.
    */
   events(signal: AbortSignal): AsyncIterable<AccountEvent>
 }

@@ -83,13 +83,10 @@ export interface UserStore {
   /** Also erases the user's market data tokens, which were created with the old secret. False if there is no such user. */
   replaceSecret(userKey: UserKey, secretHash: string, audit: AuditEntry): Promise<boolean>
   /**
-   * Disables the user as of `at`, or enables it (null). Disabling also erases its market data tokens and ends its open links. False if
-   * unknown.
+   * Disables the user as of `at`, or enables it (null). Disabling erases its market data tokens and ends its open links. False if unknown.
    */
   setDisabled(userKey: UserKey, at: Timestamp | null, audit: AuditEntry): Promise<boolean>
-  /**
-   * Removes the user and everything that belongs to it, except what revoking the brokers' tokens needs. Returns the removed connections.
-   */
+  /** Removes the user and all its records, except what revoking the brokers' tokens needs. Returns the removed connections. */
   remove(userKey: UserKey, at: Timestamp, audit: AuditEntry | RemovalAudit): Promise<readonly ConnectionId[]>
 }
 
@@ -169,13 +166,10 @@ export interface ConnectionStore {
    * only. The claim expires, so that a crashed node does not block others for long. The same holder can renew it.
    */
   claimRefresh(connectionId: ConnectionId, claim: RefreshClaim): Promise<RefreshClaimed>
-  /**
-   * Releases the claim. `mayBeSpent`: the broker was called and its answer is unknown; the next holder of the same revision is informed.
-   */
+  /** Releases the claim. `mayBeSpent`: the broker's answer is unknown; the next holder of the same revision is informed. */
   releaseRefresh(connectionId: ConnectionId, claim: Pick<RefreshClaim, 'revision' | 'holder'>, mayBeSpent: boolean): Promise<void>
   /**
-   * Replaces the credentials if `revision` is still current; false if it is not, or the connection is gone. Claims of the old revision
-   * become void.
+   * Replaces the credentials if `revision` is still current; false if not, or if the connection is gone. Claims of the old one become void.
    */
   replaceCredentials(connectionId: ConnectionId, revision: number, next: SealedValue): Promise<boolean>
   /**
@@ -188,10 +182,7 @@ export interface ConnectionStore {
   markBroken(connectionId: ConnectionId, reason: string, at: Timestamp, audit: AuditEntry, code?: BrokenCode): Promise<boolean>
   /** The endpoints at which the broker's connections were made, each once; connections made before this was recorded are left out. */
   endpoints(broker: BrokerId): Promise<readonly BrokerEndpoint[]>
-  /**
-   * Makes all ACTIVE connections of the broker at that endpoint BROKEN with `environment_changed`. Returns how many; the audit entry is
-   * written if there are any.
-   */
+  /** Makes the broker's ACTIVE connections at that endpoint BROKEN (`environment_changed`). Returns how many; audited if there are any. */
   suspend(broker: BrokerId, was: BrokerEndpoint, reason: string, at: Timestamp, audit: AuditEntry): Promise<number>
   /** The reverse: connections at that endpoint that are BROKEN only because of `environment_changed` become ACTIVE. */
   resume(broker: BrokerId, endpoint: BrokerEndpoint, at: Timestamp, audit: AuditEntry): Promise<number>
@@ -206,9 +197,7 @@ export interface ConnectionStore {
   recordEndpoint(items: readonly EndpointItem[], endpoint: BrokerEndpoint, audit: AuditEntry): Promise<void>
   /** Removes the connection and everything under it; its sealed credentials move to the revocation list. False if unknown. */
   remove(connectionId: ConnectionId, at: Timestamp, audit: AuditEntry | RemovalAudit): Promise<boolean>
-  /**
-   * Logins due at `at` to be revoked at their broker, oldest first, except those whose user is logging in at the same broker at the moment.
-   */
+  /** Logins due to be revoked at `at`, oldest first, except those whose user is logging in at the same broker at the moment. */
   dueRevocations(at: Timestamp, limit: number): Promise<readonly Revocation[]>
   postponeRevocation(connectionId: ConnectionId, until: Timestamp): Promise<void>
   /** Erases the credentials. */
@@ -344,9 +333,7 @@ export interface OrderStore {
   ): Promise<readonly { readonly brokerOrderId: string; readonly orderId: OrderId }[]>
   /** Open orders of one account or one connection. */
   unfinished(scope: { readonly connectionId: ConnectionId } | { readonly accountId: AccountId }): Promise<readonly Order[]>
-  /**
-   * Open orders of all users without a broker order id, so that it is unknown whether the broker has them. Oldest first, at most `limit`.
-   */
+  /** Open orders of all users without a broker order id: the broker may not have them. Oldest first, at most `limit`. */
   unresolved(limit: number, filter?: UnresolvedFilter): Promise<readonly Order[]>
   confirmed(accountId: AccountId, at: Timestamp): Promise<void>
 }

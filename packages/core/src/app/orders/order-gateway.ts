@@ -40,9 +40,7 @@ export class OrderGateway {
   readonly #inFlight = new Map<string, Promise<Order | null>>()
   /** Every command without an answer yet, including those that a newer one has superseded in `#inFlight`. */
   readonly #running = new Set<Promise<Order | null>>()
-  /**
-   * Cancels and replaces that the broker accepted and that are still pending: which request, and when it was accepted (monotonic clock).
-   */
+  /** Pending cancels and replaces that the broker has accepted: which request, and when it was accepted (monotonic clock). */
   readonly #taken = new Map<OrderId, { readonly request: string; readonly atMs: number }>()
   /** Accepted cancels of orders in `pending_replace`: the `cancelRequestedAt` of each. */
   readonly #stopped = new Map<OrderId, string>()
@@ -134,10 +132,7 @@ export class OrderGateway {
     if (awaitsAnswer(order) && !isAwaited) this.#unresolved(placed)
   }
 
-  /**
-   * Whether a submission of the order, new or as a replacement, is in flight. While it is, the order's absence at the broker proves
-   * nothing.
-   */
+  /** Whether a submission of the order, new or as a replacement, is in flight. Its absence at the broker then proves nothing. */
   isSending({ orderId }: Order): boolean {
     return this.#inFlight.has(keyOf('submit', orderId)) || this.#inFlight.has(keyOf('replace', orderId))
   }

@@ -307,10 +307,7 @@ export class Resolver {
     return negatives
   }
 
-  /**
-   * The broker shows the order under its old terms. Enough such answers, long enough after the request, prove that the replacement did not
-   * happen.
-   */
+  /** The broker shows the order under its old terms. Enough such answers, long enough after the request, prove that it was not replaced. */
   async #unchanged(placed: Placed, successor: Order, seen: Lookup, negatives: Negatives): Promise<Negatives> {
     const { order } = placed
     const present = await this.#orderWriter.find(order.orderId)
