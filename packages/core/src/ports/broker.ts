@@ -56,9 +56,7 @@ export interface MarketDataCapabilities {
   readonly historyIntervals: readonly string[]
   /** How many days back the bars of an interval reach, where that is not decades. Other intervals reach back to the first bar. */
   readonly historyDays: { readonly [interval: string]: number }
-  /**
-   * What its daily bars of a share cover: the exchange's core session, or all hours. All hours if the share follows no exchange's hours.
-   */
+  /** What its daily bars of a share cover: the core session, or all hours. All hours if the share follows no exchange's hours. */
   readonly dailyBars: 'core' | 'all_hours'
   /** Sessions that daily bars of a share can be requested for by name, whatever the share's hours. */
   readonly dailySessions: readonly Session[]
@@ -304,8 +302,7 @@ export interface Snapshot<T> {
   /** The broker's clock, by which it dates its records, at the time of the answer; absent if unknown. */
   readonly brokerClock?: Timestamp
   /**
-   * Ids of orders that could not be parsed; null: unknown, or of another account. While one may be the order in question, no absence is
-   * proved.
+   * Ids of orders that could not be parsed; null: unknown, or of another account. While one may be the order sought, absence is not proved.
    */
   readonly leftOut?: readonly (string | null)[]
 }
@@ -387,9 +384,7 @@ export interface Broker extends AsyncDisposable {
     request: { readonly brokerAccountId: string; readonly brokerOrderId: string },
     signal: AbortSignal
   ): Promise<Outcome<OrderReport | null>>
-  /**
-   * Events of all accounts. Reconnects by itself, emitting `gap`, then `live`. Ends only on `signal`; throws only `credentials_rejected`.
-   */
+  /** Events of all accounts. Reconnects by itself: `gap`, then `live`. Ends only on `signal`; throws only `credentials_rejected`. */
   events(signal: AbortSignal): AsyncIterable<AccountEvent>
 }
 
