@@ -10,7 +10,7 @@ const ROOT = resolve(import.meta.dirname, '..', '..')
 
 if (process.argv.includes('--help') || process.argv.includes('-h')) {
   process.stdout.write(
-    'npm run attacks    writes docs/attacks.md: which test covers which attack, from the ids at the end of their titles. It takes no options.\n'
+    'npm run attacks    generates docs/attacks.md: which tests cover which attack, by the ids at the end of their titles. It takes no options.\n'
   )
 } else {
   const tests = testsByAttack(filesBelow(ROOT), file => readFileSync(join(ROOT, file), 'utf8'))

@@ -6,17 +6,19 @@ const GENERATED = '<!-- Written by `npm run attacks`; changes made here are lost
 
 const INTRODUCTION = `# Attacks
 
-What the service is held to withstand, and the tests that show it. A test that covers an attack ends its title with the attack's id; this page is
-written from those titles and from [the list](../scripts/attacks/list.ts) with \`npm run attacks\`, and a test of the repository keeps it fresh.
+This page lists the attacks that the service must withstand, and the tests that prove it.
+The title of a test that covers an attack ends with the attack's id.
+\`npm run attacks\` generates the page from those titles and from [the list](../scripts/attacks/list.ts),
+and a test of the repository fails when the page is out of date.
 
 | State | Meaning |
 |---|---|
-| tested | the named tests fail when it does not hold |
-| later | the service does not have the part that it concerns; it comes with it |
-| open | not shown, or not held, and the table says why |
+| tested | the named tests fail if the outcome does not hold |
+| later | the attack concerns a part that the service does not have yet |
+| open | not proved, or does not hold; the table gives the reason |
 `
 
-/** The page of all attacks. Each row stands apart, so that two changes of the table meet only where they mean the same attack. */
+/** The page of all attacks. Each attack is one line, so that changes to different attacks do not conflict. */
 export function attacksPage(areas: readonly Area[], tests: ReadonlyMap<string, readonly NamingTest[]>): string {
   const attacks = areas.flatMap(area => area.attacks)
   const states = attacks.map(attack => stateOf(attack, tests.get(attack.id) ?? []))
@@ -36,12 +38,12 @@ export function stateOf({ later, open, shown }: Attack, tests: readonly NamingTe
 
 function section({ title, attacks }: Area, tests: ReadonlyMap<string, readonly NamingTest[]>): string {
   const rows = attacks.map(attack => row(attack, tests.get(attack.id) ?? []))
-  return `## ${title}\n\n| | Attack | What must happen | State | Shown by |\n|---|---|---|---|---|\n${rows.join('')}`
+  return `## ${title}\n\n| | Attack | Required outcome | State | Tests |\n|---|---|---|---|---|\n${rows.join('')}`
 }
 
 function row(attack: Attack, tests: readonly NamingTest[]): string {
   const state = stateOf(attack, tests)
-  const why = state === 'later' ? `later: with ${attack.later}` : state === 'open' ? `open: ${attack.open ?? 'no test names it'}` : state
+  const why = state === 'later' ? `later: with ${attack.later}` : state === 'open' ? `open: ${attack.open ?? 'no test covers it'}` : state
   const outcome = attack.note === undefined ? attack.outcome : `${attack.outcome}. *${attack.note}*`
   const shown = [
     ...tests.map(({ file, title }) => `[${nameOf(file)}](../${file}): ${plain(title)}`),
@@ -55,7 +57,7 @@ function nameOf(file: string): string {
   return file.slice(file.lastIndexOf('/') + 1).replace(/(\.test)?\.ts$/, '')
 }
 
-/** A title as it is in the source; what it puts in is shown as three dots, and nothing in it is Markdown. */
+/** A title as in the source, with `…` for each substitution and Markdown characters escaped. */
 function plain(title: string): string {
   return title
     .replaceAll(/\$\{[^}]*\}/g, '…')

@@ -1,7 +1,7 @@
 /**
- * Writes docs/contract-matrix.md: which case of the contracts each broker of the registry passes, and which does not apply to it. A case that
- * applies is run by the broker's contract tests, and one that fails fails the build: so what the page calls passed has passed. Run as a program,
- * it writes the page.
+ * Generates docs/contract-matrix.md: which contract cases each broker of the registry passes, and which do not apply to it. The broker's
+ * contract tests run every case that applies, and a failure fails the build, so a case that the page shows as passed has passed.
+ * Run as a program, it writes the page.
  */
 
 import { writeFileSync } from 'node:fs'
@@ -24,8 +24,11 @@ export function contractMatrix(): string {
   return `<!-- Written by \`node packages/brokers/test/contract-matrix.ts\`; changes made here are lost. -->
 # The broker contracts
 
-Every adapter is run against its broker's dialect in the sandbox by two suites of numbered cases, each a requirement of the rest of the service. A broker passes a case (✓) or does not offer what the case is about (–, with the
-reason below); there is no third result, and a case that fails fails the build. Which cases apply to a broker follows from [what it can do](brokers/README.md), so that nothing is left out by hand.
+Two suites of numbered cases test every adapter against its broker's dialect in the sandbox.
+Each case is a requirement of the rest of the service.
+A broker passes a case (✓), or does not offer what the case tests (–, with the reason below).
+There is no third result: a case that fails, fails the build.
+[The broker's capabilities](brokers/README.md) decide which cases apply, so no case can be left out by hand.
 
 ## Accounts and orders
 

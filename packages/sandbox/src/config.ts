@@ -50,7 +50,7 @@ export const DEFAULT_HEARTBEAT_MS = 5_000
 const LOOPBACK_CALLBACKS = ['127.0.0.1', 'localhost', '[::1]'].map(host => `http://${host}/connect/callback/sandbox`)
 
 const SETTINGS: Settings = {
-  host: { env: 'SANDBOX_HOST', fallback: () => '127.0.0.1', parse: text => text, about: 'address the public port listens on' },
+  host: { env: 'SANDBOX_HOST', fallback: () => '127.0.0.1', parse: text => text, about: 'listen address of the public port' },
   port: {
     env: 'SANDBOX_PORT',
     fallback: () => 8090,
@@ -67,13 +67,13 @@ const SETTINGS: Settings = {
     env: 'SANDBOX_PUBLIC_URL',
     fallback: () => null,
     parse: origin,
-    about: 'the address browsers see, when it is not the one listened on'
+    about: 'the address that browsers see, if it is not the listen address'
   },
   market: {
     env: 'SANDBOX_MARKET',
     fallback: () => 'synthetic',
     parse: marketName,
-    about: 'where prices come from: synthetic, or replay:FOLDER?date=…&at=…&speed=… with recorded data'
+    about: 'source of prices: synthetic, or replay:FOLDER?date=…&at=…&speed=… with recorded data'
   },
   calendar: {
     env: 'SANDBOX_CALENDAR',
@@ -81,8 +81,13 @@ const SETTINGS: Settings = {
     parse: calendarName,
     about: 'when the share market is open: always, or exchange for real hours'
   },
-  speed: { env: 'SANDBOX_SPEED', fallback: () => 1, parse: integer(1, 100_000), about: 'how many times faster than real a replay runs' },
-  seed: { env: 'SANDBOX_SEED', fallback: () => 'practice', parse: text => text, about: 'decides prices, customers and their passwords' },
+  speed: {
+    env: 'SANDBOX_SPEED',
+    fallback: () => 1,
+    parse: integer(1, 100_000),
+    about: 'how many times faster than real time a replay runs'
+  },
+  seed: { env: 'SANDBOX_SEED', fallback: () => 'practice', parse: text => text, about: 'determines prices, customers and their passwords' },
   dataDir: {
     env: 'SANDBOX_DATA_DIR',
     fallback: () => null,
@@ -94,13 +99,13 @@ const SETTINGS: Settings = {
     env: 'SANDBOX_CLIENT_SECRET',
     fallback: () => null,
     parse: secret,
-    about: 'its secret; empty: a new one at every start'
+    about: 'secret of the OAuth client; empty: a new one at every start'
   },
   redirectUris: {
     env: 'SANDBOX_REDIRECT_URIS',
     fallback: () => LOOPBACK_CALLBACKS,
     parse: redirects,
-    about: 'its redirect addresses, comma-separated; on loopback hosts any port'
+    about: 'redirect addresses of the OAuth client, comma-separated; on loopback hosts any port'
   },
   accessTtlS: { env: 'SANDBOX_ACCESS_TTL_S', fallback: () => 600, parse: integer(1, 86_400), about: 'life of an access token in seconds' },
   refreshGraceMs: {
@@ -113,15 +118,21 @@ const SETTINGS: Settings = {
     env: 'SANDBOX_HEARTBEAT_MS',
     fallback: () => DEFAULT_HEARTBEAT_MS,
     parse: integer(50, 60_000),
-    about: 'between heartbeats of a stream, in milliseconds; set to another value, dialects use it too instead of their broker’s own'
+    about:
+      'time between heartbeats of a stream, in milliseconds; a value other than the default applies to dialects too, instead of their broker’s own'
   },
   parentPid: {
     env: 'SANDBOX_PARENT_PID',
     fallback: () => null,
     parse: integer(1, 2_147_483_647),
-    about: 'id of a process; end when it does'
+    about: 'id of a process; the sandbox ends when that process has ended'
   },
-  endWithStdin: { env: 'SANDBOX_END_WITH_STDIN', fallback: () => false, parse: flag, about: '1: end when standard input closes' }
+  endWithStdin: {
+    env: 'SANDBOX_END_WITH_STDIN',
+    fallback: () => false,
+    parse: flag,
+    about: '1: the sandbox ends when standard input closes'
+  }
 }
 
 /** Every setting for customers to read: its default as its text would be written, empty where there is none. */

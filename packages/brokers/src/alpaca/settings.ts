@@ -26,7 +26,7 @@ const TABLE = {
   clientId: {
     env: 'TRUNKLINE_ALPACA_CLIENT_ID',
     fallback: '',
-    about: 'OAuth client id at Alpaca. Empty, and `TRUNKLINE_ALPACA_API_KEYS` not `1`: the sandbox brokerage stands in for Alpaca.'
+    about: 'OAuth client id at Alpaca. Empty, with `TRUNKLINE_ALPACA_API_KEYS` not `1`: the sandbox brokerage emulates Alpaca.'
   },
   clientSecret: { env: 'TRUNKLINE_ALPACA_CLIENT_SECRET', fallback: '', about: 'OAuth client secret at Alpaca.', secret: true },
   apiKeys: {
@@ -34,25 +34,25 @@ const TABLE = {
     fallback: '0',
     allowed: ['0', '1', 'sandbox'],
     about:
-      '`1`: users enter their own API key in the portal, of the real Alpaca, and no OAuth client is needed. `sandbox`: the same in the sandbox brokerage, to try it.'
+      '`1`: users enter their own Alpaca API key in the portal, and no OAuth client is needed. `sandbox`: the same with the sandbox brokerage’s keys, to try the form.'
   },
   environment: {
     env: 'TRUNKLINE_ALPACA_ENV',
     fallback: 'live',
     allowed: ['live', 'paper'],
-    about: 'Which of Alpaca’s environments, `live` or `paper`.'
+    about: 'Alpaca’s environment: `live` or `paper`.'
   },
   stockFeed: {
     env: 'TRUNKLINE_ALPACA_STOCK_FEED',
     fallback: 'iex',
     allowed: ['iex', 'sip'],
-    about: 'Source of share prices: `iex` comes with every account, `sip` (all exchanges) with a data plan.'
+    about: 'Source of share prices: `iex`, which every account has, or `sip` (all exchanges), which needs a data plan.'
   },
   optionFeed: {
     env: 'TRUNKLINE_ALPACA_OPTION_FEED',
     fallback: 'indicative',
     allowed: ['indicative', 'opra'],
-    about: 'Source of option prices: `indicative` comes with every account, `opra` with a data plan.'
+    about: 'Source of option prices: `indicative`, which every account has, or `opra`, which needs a data plan.'
   }
 } as const satisfies BrokerTable
 

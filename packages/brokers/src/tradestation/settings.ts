@@ -24,7 +24,7 @@ const TABLE = {
   clientId: {
     env: 'TRUNKLINE_TRADESTATION_CLIENT_ID',
     fallback: '',
-    about: 'OAuth client id (API key) at TradeStation. Empty: the sandbox brokerage stands in for TradeStation.'
+    about: 'OAuth client id (API key) at TradeStation. Empty: the sandbox brokerage emulates TradeStation.'
   },
   clientSecret: {
     env: 'TRUNKLINE_TRADESTATION_CLIENT_SECRET',
@@ -36,7 +36,7 @@ const TABLE = {
     env: 'TRUNKLINE_TRADESTATION_ENV',
     fallback: 'live',
     allowed: ['live', 'sim'],
-    about: 'Which of TradeStation’s environments: `live`, or `sim`, its simulated accounts.'
+    about: 'TradeStation’s environment: `live`, or `sim`, its simulated accounts.'
   }
 } as const satisfies BrokerTable
 

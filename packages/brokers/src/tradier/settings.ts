@@ -29,26 +29,26 @@ const TABLE = {
   clientId: {
     env: 'TRUNKLINE_TRADIER_CLIENT_ID',
     fallback: '',
-    about: 'OAuth client id at Tradier. Empty: the sandbox brokerage stands in for Tradier.'
+    about: 'OAuth client id at Tradier. Empty: the sandbox brokerage emulates Tradier.'
   },
   clientSecret: { env: 'TRUNKLINE_TRADIER_CLIENT_SECRET', fallback: '', about: 'OAuth client secret at Tradier.', secret: true },
   environment: {
     env: 'TRUNKLINE_TRADIER_ENV',
     fallback: 'live',
     allowed: ['live', 'sandbox'],
-    about: 'Which of Tradier’s environments: `live`, or `sandbox`, its own practice accounts.'
+    about: 'Tradier’s environment: `live`, or `sandbox`, its own practice accounts.'
   },
   accountStream: {
     env: 'TRUNKLINE_TRADIER_ACCOUNT_STREAM',
     fallback: 'auto',
     allowed: STREAM_VALUES,
-    about: '`1` follows accounts by Tradier’s stream, `0` by polling. `auto`: by the stream where the environment is `live`.'
+    about: '`1` follows accounts by Tradier’s stream, `0` by polling. `auto`: by the stream if the environment is `live`.'
   },
   marketStream: {
     env: 'TRUNKLINE_TRADIER_MARKET_STREAM',
     fallback: 'auto',
     allowed: STREAM_VALUES,
-    about: '`1` follows prices by Tradier’s stream, `0` by polling. `auto`: by the stream where the environment is `live`.'
+    about: '`1` follows prices by Tradier’s stream, `0` by polling. `auto`: by the stream if the environment is `live`.'
   }
 } as const satisfies BrokerTable
 

@@ -2,7 +2,7 @@
 export interface Timing {
   /** How long an order request waits for the broker's answer before it answers with what is known. */
   readonly answerWithinMs: number
-  /** How long a command may be on the wire before its outcome counts as unknown. A late answer is not lost: the resolver looks. */
+  /** How long a command waits for the broker's answer before its outcome counts as unknown. A late answer is not lost: the resolver looks. */
   readonly commandMs: number
   /** How long a read from a broker may take. */
   readonly readMs: number

@@ -36,7 +36,7 @@ export const SETTINGS = {
     parse: optionalInteger(0, 65_535),
     fallback: '',
     about:
-      'Serves `/metrics` on this port of the loopback interface, to everyone there, and takes it off the public one. Empty: on the public one, to anyone with the token.'
+      'Serves `/metrics` on this port of the loopback interface without a token, and no longer on the public port. Empty: on the public port, with the token.'
   },
   metricsToken: {
     group: 'Serving',
@@ -44,7 +44,7 @@ export const SETTINGS = {
     parse: optionalToken,
     fallback: '',
     about:
-      'Opens `/metrics` on the public port, as `Authorization: Bearer …`; to others there is nothing at that address. Empty: kept in `metrics-token` in the data directory, made at the first start.',
+      'Token for `/metrics` on the public port, sent as `Authorization: Bearer …`; without it the answer is 404. Empty: generated at the first start and stored in `metrics-token` in the data directory.',
     secret: true
   },
   publicUrl: {
@@ -52,14 +52,14 @@ export const SETTINGS = {
     env: 'TRUNKLINE_PUBLIC_URL',
     parse: optionalOrigin,
     fallback: '',
-    about: 'Origin under which platforms and browsers reach the service, for links and redirects. Empty: the address listened on.'
+    about: 'Origin at which platforms and browsers reach the service, used in links and redirects. Empty: the listen address.'
   },
   trustedProxies: {
     group: 'Serving',
     env: 'TRUNKLINE_TRUSTED_PROXIES',
     parse: networks,
     fallback: '',
-    about: 'Comma-separated addresses or networks whose `X-Forwarded-For` is believed.'
+    about: 'Comma-separated addresses or networks whose `X-Forwarded-For` is trusted.'
   },
   dataDir: {
     group: 'Storage',
@@ -82,7 +82,7 @@ export const SETTINGS = {
     parse: optionalDatabaseUrl,
     fallback: '',
     about:
-      'The same PostgreSQL database with the role that owns its schema, for migrations alone. The role of `TRUNKLINE_DATABASE_URL` is then granted what the service needs, which is less: it cannot change the audit log. Best known to `database migrate` only.',
+      'The same PostgreSQL database with the role that owns its schema, used for migrations only. The role of `TRUNKLINE_DATABASE_URL` is then granted only what the service needs: it cannot change the audit log. Preferably set for `database migrate` only.',
     secret: true
   },
   databasePoolMax: {
@@ -90,22 +90,21 @@ export const SETTINGS = {
     env: 'TRUNKLINE_DATABASE_POOL_MAX',
     parse: integer(2, 200),
     fallback: '10',
-    about: 'Connections to PostgreSQL at most.'
+    about: 'Most connections to PostgreSQL.'
   },
   databaseWaitSeconds: {
     group: 'Storage',
     env: 'TRUNKLINE_DATABASE_WAIT_SECONDS',
     parse: integer(0, 3_600),
     fallback: '30',
-    about: 'How long a start waits for a PostgreSQL that is down, or that another process of the service still has.'
+    about: 'How long a start waits for PostgreSQL to come up, or for another process of the service to release it.'
   },
   unsafeDurability: {
     group: 'Storage',
     env: 'TRUNKLINE_ALLOW_UNSAFE_DURABILITY',
     parse: flag,
     fallback: '0',
-    about:
-      '`1` serves on a PostgreSQL that may lose acknowledged orders in a power cut (fsync, full_page_writes or synchronous_commit off).'
+    about: '`1` allows a PostgreSQL that can lose acknowledged orders in a power cut (fsync, full_page_writes or synchronous_commit off).'
   },
   eventsDays: {
     group: 'Storage',
@@ -113,7 +112,7 @@ export const SETTINGS = {
     parse: integer(1, 36_500),
     fallback: '30',
     about:
-      'Days for which updates are kept for reading again: `GET /events`, and `after` on the broker stream. Older ones are erased; orders, positions and balances stay.'
+      'Days for which events are stored, for `GET /events` and for `after` on the broker stream. Older ones are erased; orders, positions and balances stay.'
   },
   masterKeys: {
     group: 'Storage',
@@ -121,7 +120,7 @@ export const SETTINGS = {
     parse: optionalText,
     fallback: '',
     about:
-      'Master keys as `id:base64` (32 bytes each), comma-separated, the current one first. Empty: kept in `master-keys` in the data directory, made at the first start.',
+      'Master keys as `id:base64` (32 bytes each), comma-separated, the current one first. Empty: generated at the first start and stored in `master-keys` in the data directory.',
     secret: true
   },
   masterKeysCommand: {
@@ -130,7 +129,7 @@ export const SETTINGS = {
     parse: optionalText,
     fallback: '',
     about:
-      'A command that prints master keys as `TRUNKLINE_MASTER_KEYS` has them, run once at the start: the way to a key management service. Run without a shell, words separated by spaces; 15 seconds, 64 KiB. What it prints is never logged.'
+      'A command that prints master keys in the format of `TRUNKLINE_MASTER_KEYS`, for use with a key management service. It runs once at the start, without a shell, its arguments separated by spaces; it may take 15 seconds and print 64 KiB. Its output is never logged.'
   },
   keysBesideData: {
     group: 'Storage',
@@ -138,7 +137,7 @@ export const SETTINGS = {
     parse: flag,
     fallback: '0',
     about:
-      '`1` serves others, or live accounts, with master keys in the data directory. It gives up that a stolen copy of that directory is worthless: anyone who has it has every broker login in it.'
+      '`1` allows master keys in the data directory although the service serves other machines or live accounts. A stolen copy of that directory then exposes every broker login in it.'
   },
   brokers: {
     group: 'Brokers',
@@ -152,7 +151,7 @@ export const SETTINGS = {
     env: 'TRUNKLINE_SANDBOX_URL',
     parse: optionalOrigin,
     fallback: '',
-    about: 'A sandbox brokerage that runs already. Empty: one is started beside the service when a broker is offered that needs it.'
+    about: 'A sandbox brokerage that is already running. Empty: the service starts one beside itself if an offered broker needs it.'
   },
   sandboxClientId: {
     group: 'Brokers',
@@ -166,7 +165,7 @@ export const SETTINGS = {
     env: 'TRUNKLINE_SANDBOX_CLIENT_SECRET',
     parse: optionalText,
     fallback: '',
-    about: 'OAuth client secret at the sandbox. Empty: made up for the sandbox that is started beside the service.',
+    about: 'OAuth client secret at the sandbox. Empty: generated for the sandbox that the service starts beside itself.',
     secret: true
   },
   rateLimitPlatform: {
@@ -174,14 +173,15 @@ export const SETTINGS = {
     env: 'TRUNKLINE_RATE_LIMIT_PLATFORM',
     parse: integer(1, 1_000_000),
     fallback: '2000',
-    about: 'Requests a second a platform may make, with all its keys; twice that in a burst. The last quarter is for keys that use little.'
+    about:
+      'Requests per second of one platform, over all its keys; twice that in a burst. The last quarter is reserved for keys that use little.'
   },
   rateLimitUser: {
     group: 'Serving',
     env: 'TRUNKLINE_RATE_LIMIT_USER',
     parse: integer(1, 1_000_000),
     fallback: '200',
-    about: 'Requests a second for one user; twice that in a burst.'
+    about: 'Requests per second of one user; twice that in a burst.'
   },
   connectionsMax: {
     group: 'Serving',
@@ -189,21 +189,22 @@ export const SETTINGS = {
     parse: integer(16, 1_000_000),
     fallback: '15000',
     about:
-      'TCP connections at once, WebSockets included; at most half of the process’s limit of open files. Beyond it one without a request is closed, or one that is kept alive.'
+      'Most TCP connections at once, WebSockets included; at most half of the process’s limit of open files. Beyond it, a connection without a request, or an idle keep-alive connection, is closed.'
   },
   marketSessionsMax: {
     group: 'Serving',
     env: 'TRUNKLINE_MARKET_SESSIONS_MAX',
     parse: integer(1, 1_000_000),
     fallback: '10000',
-    about: 'Authenticated sessions of the market data stream. Its last fifth is for platforms that hold less than an equal share.'
+    about:
+      'Most authenticated sessions of the market data stream. The last fifth is reserved for platforms that hold less than an equal share.'
   },
   marketSessionsPerUser: {
     group: 'Serving',
     env: 'TRUNKLINE_MARKET_SESSIONS_PER_USER',
     parse: integer(1, 1_000_000),
     fallback: '50',
-    about: 'Sessions of the market data stream that one user may have, and so one token.'
+    about: 'Most sessions of the market data stream for one user, and so for one token.'
   },
   marketSessionsPerAddress: {
     group: 'Serving',
@@ -217,7 +218,7 @@ export const SETTINGS = {
     env: 'TRUNKLINE_MARKET_PLATFORM_PERCENT',
     parse: integer(1, 100),
     fallback: '50',
-    about: 'Part of these sessions that one platform may hold, in percent. `100` suits a service with a single platform.'
+    about: 'Largest share of these sessions for one platform, in percent. `100` suits a service with a single platform.'
   },
   streamOrigins: {
     group: 'Serving',
@@ -225,28 +226,28 @@ export const SETTINGS = {
     parse: origins,
     fallback: '',
     about:
-      'Origins whose web pages may open the broker stream, comma-separated; `*` allows all. Servers send no origin and are not asked for one. Empty: only the public URL’s own.'
+      'Comma-separated origins whose web pages may open the broker stream; `*` allows all. Servers send no origin and need none. Empty: only the origin of the public URL.'
   },
   marketOrigins: {
     group: 'Serving',
     env: 'TRUNKLINE_MARKET_ORIGINS',
     parse: origins,
     fallback: '*',
-    about: 'The same for the market data stream, which browsers use with a token of their user.'
+    about: 'The same for the market data stream, which browsers use with their user’s token.'
   },
   answerWithinMs: {
     group: 'Orders and reads',
     env: 'TRUNKLINE_ANSWER_WITHIN_MS',
     parse: integer(10, 60_000),
     fallback: '5000',
-    about: 'How long an order request waits for the broker’s answer before it responds with what is known.'
+    about: 'How long an order request waits for the broker’s answer before it responds with the known state.'
   },
   commandMs: {
     group: 'Orders and reads',
     env: 'TRUNKLINE_COMMAND_MS',
     parse: integer(10, 300_000),
     fallback: '30000',
-    about: 'How long a command may be on the wire before its outcome counts as unknown.'
+    about: 'How long a command waits for the broker’s answer before its outcome counts as unknown.'
   },
   absenceSeconds: {
     group: 'Orders and reads',
@@ -254,42 +255,42 @@ export const SETTINGS = {
     parse: integer(1, 86_400),
     fallback: '60',
     about:
-      'How long clean negative look-ups go on before an order without an answer counts as never received, at a broker that finds orders by our id. Brokers that do not take twice to five times as long.'
+      'How long look-ups must consistently report an order without an answer as absent before it counts as never received, at a broker that finds orders by our id. At other brokers it takes two to five times as long.'
   },
   freshMs: {
     group: 'Orders and reads',
     env: 'TRUNKLINE_FRESH_MS',
     parse: integer(0, 600_000),
     fallback: '2000',
-    about: 'A record the broker confirmed this recently is fresh enough for a read.'
+    about: 'A record that the broker confirmed within this time is fresh enough for a read.'
   },
   shutdownSeconds: {
     group: 'Running',
     env: 'TRUNKLINE_SHUTDOWN_SECONDS',
     parse: integer(1, 300),
     fallback: '25',
-    about: 'How long a stop may take before the process ends anyway.'
+    about: 'How long a shutdown may take before the process is forced to end.'
   },
   logLevel: {
     group: 'Running',
     env: 'TRUNKLINE_LOG_LEVEL',
     parse: oneOf('debug', 'info', 'warn', 'error'),
     fallback: 'info',
-    about: 'Least important log lines written: `debug`, `info`, `warn` or `error`.'
+    about: 'Lowest log level written: `debug`, `info`, `warn` or `error`.'
   },
   logFile: {
     group: 'Running',
     env: 'TRUNKLINE_LOG_FILE',
     parse: optionalText,
     fallback: '',
-    about: 'File the log goes to. Empty: standard output, or `trunkline.log` in the data directory when standard output is a terminal.'
+    about: 'Log file. Empty: standard output, or `trunkline.log` in the data directory when standard output is a terminal.'
   },
   accessLog: {
     group: 'Running',
     env: 'TRUNKLINE_ACCESS_LOG',
     parse: oneOf('all', 'problems', 'none'),
     fallback: 'all',
-    about: 'Which requests get a line in the log: `all`, `none`, or `problems`, which are refused, failed or slow ones (a second or more).'
+    about: 'Which requests are logged: `all`, `none`, or `problems` (refused, failed, or slow: a second or more).'
   },
   docs: {
     group: 'Serving',

@@ -81,7 +81,7 @@ const replaces: ContractCase['notOffered'] = ({ replace }) => (replace === 'nati
 export const CHANGE: readonly ContractCase[] = [
   {
     id: 'C90',
-    title: 'a cancel is taken and the order ends cancelled',
+    title: 'a cancel is accepted and the order ends cancelled',
     run: async harness => {
       const order = await rested(harness)
       const report = accepted(await harness.broker.cancel(order, soon()))
@@ -91,7 +91,7 @@ export const CHANGE: readonly ContractCase[] = [
   },
   {
     id: 'C92',
-    title: 'a cancel that comes after the fill is refused with evidence, and the order stays filled',
+    title: 'a cancel after the fill is refused with evidence, and the order stays filled',
     run: async harness => {
       const order = await filled(harness)
       refused(await harness.broker.cancel(order, soon()))
@@ -100,7 +100,7 @@ export const CHANGE: readonly ContractCase[] = [
   },
   {
     id: 'C94',
-    title: 'a cancel of an order the broker does not know is refused',
+    title: 'a cancel of an order that the broker does not know is refused',
     run: async harness => {
       const order = await rested(harness)
       refused(await harness.broker.cancel({ ...order, brokerOrderId: harness.venue.unknownOrderId }, soon()))
@@ -108,7 +108,7 @@ export const CHANGE: readonly ContractCase[] = [
   },
   {
     id: 'C96',
-    title: 'a cancel whose answer is lost or useless is unknown, and the order shows the result',
+    title: 'a cancel whose answer is lost or unreadable is unknown, and the order shows the result',
     run: async harness => {
       for (const how of [{ kind: 'lose_answer' }, { kind: 'status', status: 503, done: true }, { kind: 'html' }] as const) {
         const order = await rested(harness)
@@ -120,7 +120,7 @@ export const CHANGE: readonly ContractCase[] = [
   },
   {
     id: 'C98',
-    title: 'a cancel that is only acknowledged is pending until it ends, and requesting it again is no second cancel',
+    title: 'a cancel that is only acknowledged is pending until it ends, and a repeated request is no second cancel',
     run: async harness => {
       const order = await rested(harness)
       await harness.venue.injectFault('cancel', { kind: 'slow', ms: 400 }, 1)
@@ -133,7 +133,7 @@ export const CHANGE: readonly ContractCase[] = [
   },
   {
     id: 'C99',
-    title: 'a cancel that was taken and is slow stays with the broker: no look-up, list or stream reports meanwhile that it failed',
+    title: 'an accepted slow cancel stays pending: no look-up, list or stream reports meanwhile that it failed',
     run: async harness => {
       const { broker, venue } = harness
       const order = await rested(harness)
@@ -157,7 +157,7 @@ export const CHANGE: readonly ContractCase[] = [
   },
   {
     id: 'C100',
-    title: 'a replacement has the new terms: a new order that the old one points to, or the order itself under its id',
+    title: 'a replacement has the new terms: in a new order that the old one points to, or in the same order under its id',
     notOffered: replaces,
     run: async harness => {
       const old = await rested(harness)
@@ -171,7 +171,7 @@ export const CHANGE: readonly ContractCase[] = [
   },
   {
     id: 'C101',
-    title: 'a replacement of a partly filled order is about the total: nothing is bought twice',
+    title: 'the quantity of a replacement includes what has filled: nothing is bought twice',
     notOffered: replaces,
     run: async harness => {
       const { broker, venue } = harness
@@ -199,7 +199,7 @@ export const CHANGE: readonly ContractCase[] = [
   },
   {
     id: 'C102',
-    title: 'a replacement that comes too late is refused, and nothing new is made',
+    title: 'a replacement that comes too late is refused, and no new order is made',
     notOffered: replaces,
     run: async harness => {
       const order = await filled(harness)
@@ -211,7 +211,7 @@ export const CHANGE: readonly ContractCase[] = [
   },
   {
     id: 'C104',
-    title: 'a replacement whose answer is lost or useless is unknown, and its client id or its terms find it',
+    title: 'a replacement whose answer is lost or unreadable is unknown, and is found by its client id or its terms',
     notOffered: replaces,
     run: async harness => {
       for (const how of [{ kind: 'lose_answer' }, { kind: 'status', status: 502, done: true }, { kind: 'truncate' }] as const) {
@@ -228,7 +228,7 @@ export const CHANGE: readonly ContractCase[] = [
   },
   {
     id: 'C105',
-    title: 'a replacement that is only noted was taken, and is found once it is done',
+    title: 'a replacement that is only acknowledged counts as accepted, and is found once it is done',
     notOffered: replaces,
     run: async harness => {
       const { broker } = harness
@@ -262,7 +262,7 @@ export const CHANGE: readonly ContractCase[] = [
   },
   {
     id: 'C107',
-    title: 'changes made by the venue are reported: an order it ends, and one it breaks off after a part',
+    title: 'changes made by the venue are reported: it ends one order, and another after a partial fill',
     run: async harness => {
       const { broker, venue } = harness
       const ended = await rested(harness)
@@ -278,7 +278,7 @@ export const CHANGE: readonly ContractCase[] = [
   },
   {
     id: 'C108',
-    title: 'what fills in parts adds up as it goes, on the stream too, whether each part has an id or only the total is reported',
+    title: 'partial fills add up, on the stream too, whether each has an id or only the total is reported',
     run: async harness => {
       const { broker, venue } = harness
       const sample = firstSample(harness)
@@ -344,7 +344,7 @@ export const CHANGE: readonly ContractCase[] = [
   },
   {
     id: 'C114',
-    title: 'a failed report of positions or balances is a fault, never flat and never nothing',
+    title: 'a failed read of positions or balances is a fault, never an empty result',
     run: async harness => {
       const { broker, venue } = harness
       const { brokerAccountId } = await filled(harness)

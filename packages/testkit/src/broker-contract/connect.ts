@@ -69,7 +69,7 @@ export const CONNECT: readonly ContractCase[] = [
   },
   {
     id: 'C20',
-    title: 'a user who approves gives credentials that work',
+    title: 'a user who approves yields working credentials',
     notOffered: oauthOnly,
     run: async harness => {
       const credentials = await walked(harness)
@@ -81,7 +81,7 @@ export const CONNECT: readonly ContractCase[] = [
   },
   {
     id: 'C22',
-    title: 'a user who declines is distinguished from every fault',
+    title: 'a user who declines is distinguished from any fault',
     notOffered: oauthOnly,
     run: async harness => {
       const { venue } = harness
@@ -94,7 +94,7 @@ export const CONNECT: readonly ContractCase[] = [
   },
   {
     id: 'C24',
-    title: 'a callback of another attempt is refused before the code is used',
+    title: 'a callback of another login attempt is refused before the code is used',
     notOffered: oauthOnly,
     run: async harness => {
       const { venue } = harness
@@ -107,7 +107,7 @@ export const CONNECT: readonly ContractCase[] = [
   },
   {
     id: 'C26',
-    title: 'a code is worth one exchange, and a verifier belongs to its attempt',
+    title: 'a code can be exchanged once, and a verifier belongs to its attempt',
     notOffered: oauthOnly,
     run: async harness => {
       const { venue } = harness
@@ -125,7 +125,7 @@ export const CONNECT: readonly ContractCase[] = [
   },
   {
     id: 'C28',
-    title: 'revoking ends the login, and doing it again is no error',
+    title: 'a revocation ends the login, and repeating it is no error',
     notOffered: capabilities =>
       oauthOnly(capabilities) ?? (capabilities.revocation !== 'none' ? null : 'only the user can end a login, at the broker'),
     run: async harness => {
@@ -141,7 +141,7 @@ export const CONNECT: readonly ContractCase[] = [
   },
   {
     id: 'C29',
-    title: 'revoking one of two logins of a user ends what the capabilities state: that one, or both',
+    title: 'revoking one of two logins of a user ends that one or both, as the capabilities state',
     notOffered: capabilities =>
       oauthOnly(capabilities) ?? (capabilities.revocation !== 'none' ? null : 'only the user can end a login, at the broker'),
     run: async harness => {
@@ -155,7 +155,7 @@ export const CONNECT: readonly ContractCase[] = [
   },
   {
     id: 'C30',
-    title: 'the accounts are distinct and can be named to a user',
+    title: 'the accounts are distinct and can be shown to a user',
     run: async ({ broker }) => {
       const accounts = await broker.accounts(soon())
       assert.ok(accounts.length > 0)
@@ -165,7 +165,7 @@ export const CONNECT: readonly ContractCase[] = [
   },
   {
     id: 'C40',
-    title: 'balances: one per account and currency, decimals as the venue wrote them',
+    title: 'balances: one per account and currency, with decimals as the venue wrote them',
     run: async ({ broker, venue }) => {
       for (const { brokerAccountId } of await broker.accounts(soon())) {
         const { items } = await broker.balances(brokerAccountId, soon())
@@ -179,7 +179,7 @@ export const CONNECT: readonly ContractCase[] = [
   },
   {
     id: 'C42',
-    title: 'positions: nothing before the first fill, then what was bought, then flat again',
+    title: 'positions: none before the first fill, then the bought quantity, then flat again',
     run: async harness => {
       const { broker, venue } = harness
       for (const instrument of instrumentsOf(harness)) {
@@ -207,7 +207,7 @@ export const CONNECT: readonly ContractCase[] = [
   },
   {
     id: 'C44',
-    title: 'transactions: what was traded is there, with its order where the broker reports it, on inclusive days',
+    title: 'transactions: every trade is listed, with its order where the broker reports it, and both dates are inclusive',
     notOffered: ({ transactions }) => (transactions ? null : 'the broker has no transactions'),
     run: async harness => {
       const { broker, venue } = harness

@@ -54,7 +54,7 @@ const USELESS: readonly (readonly [string, Distortion])[] = [
 export const HOSTILE: readonly ContractCase[] = [
   {
     id: 'C200',
-    title: 'a read answered with megabytes, a bomb, a page or other types is a fault with a name, and the adapter goes on [S77]',
+    title: 'a read answered with megabytes, a compression bomb, a page or other types is a typed fault, and the adapter goes on [S77]',
     run: async harness => {
       const reads = await readsOf(harness, firstSample(harness))
       await using between = await TamperingProxy.to(harness.address)
@@ -70,7 +70,7 @@ export const HOSTILE: readonly ContractCase[] = [
   },
   {
     id: 'C202',
-    title: 'unknown enum values make a read a fault or leave out their record, and nothing else [S77]',
+    title: 'an unknown enum value fails the read or leaves out its record, and has no other effect [S77]',
     run: async harness => {
       const reads = await readsOf(harness, firstSample(harness))
       await using between = await TamperingProxy.to(harness.address)
@@ -91,7 +91,7 @@ export const HOSTILE: readonly ContractCase[] = [
   },
   {
     id: 'C204',
-    title: 'a list whose pages lead to themselves ends in a fault with a name, and the adapter goes on [S77]',
+    title: 'a list whose pages lead to themselves ends in a typed fault, and the adapter goes on [S77]',
     run: async harness => {
       const reads = await readsOf(harness, firstSample(harness))
       await using between = await TamperingProxy.to(harness.address)
@@ -104,7 +104,7 @@ export const HOSTILE: readonly ContractCase[] = [
   },
   {
     id: 'C206',
-    title: 'an order answered with megabytes, a bomb, a page or other types is unknown, and never sent again [S77]',
+    title: 'an order answered with megabytes, a compression bomb, a page or other types is unknown, and never sent again [S77]',
     run: async harness => {
       await using between = await TamperingProxy.to(harness.address)
       const broker = harness.openAt(between.url)

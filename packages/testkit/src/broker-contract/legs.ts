@@ -7,7 +7,7 @@ import type { OrderReport } from '@trunkline/core/ports/broker'
 import { accepted, byOrderId, type ContractCase, filledOf, Listener, made, newOrder, reaches, restingLimit, soon } from './contract-case.ts'
 
 const units: ContractCase['notOffered'] = ({ instruments }) =>
-  instruments.includes('MLEG_OPT') ? null : 'the broker takes no orders of several legs'
+  instruments.includes('MLEG_OPT') ? null : 'the broker accepts no multi-leg orders'
 
 const sides = ({ legs }: Pick<OrderTicket, 'legs'>) => legs?.map(({ symbol, side, ratio }) => [symbol, side, ratio])
 
@@ -26,7 +26,7 @@ function isWhole(report: OrderReport, ticket: OrderTicket): void {
 export const LEGS: readonly ContractCase[] = [
   {
     id: 'C84',
-    title: 'an order of several legs fills as one, and each leg reports its own executions, on the stream too',
+    title: 'a multi-leg order fills as a unit, and each leg reports its own executions, on the stream too',
     notOffered: units,
     run: async harness => {
       const { broker } = harness
@@ -42,7 +42,7 @@ export const LEGS: readonly ContractCase[] = [
   },
   {
     id: 'C86',
-    title: 'an open order of several legs is found with them, replaced at another net price, and cancelled',
+    title: 'an open multi-leg order is found with its legs, replaced at another net price, and cancelled',
     notOffered: ({ instruments, replace }) =>
       instruments.includes('MLEG_OPT') && replace === 'native' ? null : 'the broker replaces no orders of several legs',
     run: async harness => {

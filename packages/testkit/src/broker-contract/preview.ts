@@ -8,7 +8,7 @@ import type { OrderEstimate, OrderPreview } from '@trunkline/core/ports/preview'
 import { type ContractCase, firstSample, instrumentsOf, newOrder, recently, refusal, restingLimit, soon } from './contract-case.ts'
 import type { BrokerHarness, InjectedFault, Sample } from './harness.ts'
 
-const previews: ContractCase['notOffered'] = ({ orderPreview }) => (orderPreview ? null : 'the broker previews no orders')
+const previews: ContractCase['notOffered'] = ({ orderPreview }) => (orderPreview ? null : 'the broker does not preview orders')
 
 const NO_SYMBOL = 'ZZQZX'
 const USELESS: readonly InjectedFault[] = [
@@ -73,7 +73,7 @@ export const PREVIEW: readonly ContractCase[] = [
   },
   {
     id: 'C88',
-    title: 'what a preview refuses an order refuses, for the same reason',
+    title: 'an order that a preview refuses is refused for the same reason when it is placed',
     notOffered: previews,
     run: async harness => {
       const { broker, venue } = harness
@@ -98,8 +98,7 @@ export const PREVIEW: readonly ContractCase[] = [
   },
   {
     id: 'C89',
-    title:
-      'a preview is requested once: without a readable answer it is a fault, and answered with an order it is one that names the order',
+    title: 'a preview is requested once: an unreadable answer is a fault, and an answer with an order is a fault that names the order',
     notOffered: previews,
     run: async harness => {
       const { venue } = harness

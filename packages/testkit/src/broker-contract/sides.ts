@@ -115,7 +115,7 @@ async function play(harness: BrokerHarness, sample: Sample, instrument: Instrume
 export const SIDES: readonly ContractCase[] = [
   {
     id: 'C51',
-    title: 'what is held is sold, sold short and bought back as asked, in each type that the capabilities list',
+    title: 'positions are sold, sold short and bought back as requested, with each order type that the capabilities list',
     run: async harness => {
       for (const instrument of instrumentsOf(harness)) {
         const sample = harness.sample(instrument)
@@ -133,8 +133,8 @@ export const SIDES: readonly ContractCase[] = [
   },
   {
     id: 'C53',
-    title: 'a multi-leg order that was bought is sold again, leg by leg to the other side',
-    notOffered: ({ instruments }) => (instruments.includes('MLEG_OPT') ? null : 'the broker takes no orders of several legs'),
+    title: 'a spread that was bought is sold again, each leg on the other side',
+    notOffered: ({ instruments }) => (instruments.includes('MLEG_OPT') ? null : 'the broker accepts no multi-leg orders'),
     run: async harness => {
       const sample = harness.sample('MLEG_OPT')
       const symbols = sample.marketable.legs?.map(({ symbol }) => symbol) ?? []

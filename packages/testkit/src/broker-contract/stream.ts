@@ -51,7 +51,7 @@ async function correctOrReported(harness: BrokerHarness, fault: InjectedStreamFa
 export const STREAM: readonly ContractCase[] = [
   {
     id: 'C140',
-    title: 'it begins with live, and publishes nothing of what was there before',
+    title: 'the stream begins with live, and publishes no earlier events',
     notOffered: streams,
     run: async harness => {
       const before = await rested(harness)
@@ -65,7 +65,7 @@ export const STREAM: readonly ContractCase[] = [
   },
   {
     id: 'C142',
-    title: 'orders, positions and balances follow a fill, in the form of the reads',
+    title: 'after a fill, orders, positions and balances are published in the form of the reads',
     notOffered: streams,
     run: async harness => {
       const { broker } = harness
@@ -104,19 +104,19 @@ export const STREAM: readonly ContractCase[] = [
   },
   {
     id: 'C146',
-    title: 'messages sent twice do no harm',
+    title: 'duplicate messages change nothing',
     notOffered: streams,
     run: async harness => await correctOrReported(harness, 'duplicate')
   },
   {
     id: 'C148',
-    title: 'messages out of order do no harm, or are reported as a gap',
+    title: 'messages out of order change nothing, or are reported as a gap',
     notOffered: streams,
     run: async harness => await correctOrReported(harness, 'reorder')
   },
   {
     id: 'C150',
-    title: 'a message that never came is a gap, and then live',
+    title: 'a missing message is a gap, followed by live',
     notOffered: capabilities =>
       streams(capabilities) ?? (capabilities.accountStreamNumbered ? null : 'its account stream does not number its messages'),
     run: async harness => {
@@ -130,7 +130,7 @@ export const STREAM: readonly ContractCase[] = [
   },
   {
     id: 'C151',
-    title: 'what a stream without numbers left out is in the next snapshot',
+    title: 'the next snapshot contains what an unnumbered stream left out',
     notOffered: capabilities =>
       streams(capabilities) ?? (capabilities.accountStreamNumbered ? 'its account stream reports what is missing' : null),
     run: async harness => {
@@ -145,7 +145,7 @@ export const STREAM: readonly ContractCase[] = [
   },
   {
     id: 'C152',
-    title: 'a stream that falls silent is a gap, and live when it sends again',
+    title: 'a silent stream is a gap, and live when it sends again',
     notOffered: streams,
     run: async harness => {
       await using listener = await Listener.live(harness.broker)
@@ -158,7 +158,7 @@ export const STREAM: readonly ContractCase[] = [
   },
   {
     id: 'C154',
-    title: 'a dropped socket is a gap and then live, as often as it happens',
+    title: 'a dropped socket is a gap, followed by live, as often as it happens',
     notOffered: streams,
     run: async harness => {
       await using listener = await Listener.live(harness.broker)
@@ -175,7 +175,7 @@ export const STREAM: readonly ContractCase[] = [
   },
   {
     id: 'C156',
-    title: 'a message that cannot be read is a gap and then live',
+    title: 'an unreadable message is a gap, followed by live',
     notOffered: streams,
     run: async harness => {
       await using listener = await Listener.live(harness.broker)
@@ -186,7 +186,7 @@ export const STREAM: readonly ContractCase[] = [
   },
   {
     id: 'C158',
-    title: 'a login that ends ends the stream with credentials_rejected',
+    title: 'when the login ends, the stream ends with credentials_rejected',
     notOffered: streams,
     run: async harness => {
       await using listener = await Listener.live(harness.broker)
@@ -197,7 +197,7 @@ export const STREAM: readonly ContractCase[] = [
   },
   {
     id: 'C160',
-    title: 'a reader that stops, and closing the login, end it silently',
+    title: 'the stream ends silently when its reader stops or the login is closed',
     notOffered: streams,
     run: async harness => {
       const stopped = await Listener.live(harness.broker)

@@ -114,8 +114,8 @@ export const SUBMIT: readonly ContractCase[] = [
   },
   {
     id: 'C54',
-    title: 'an order by amount is taken as one, and keeps its amount',
-    notOffered: ({ notional }) => (notional ? null : 'the broker takes no orders by amount'),
+    title: 'an order by amount is accepted, and keeps its amount',
+    notOffered: ({ notional }) => (notional ? null : 'the broker accepts no orders by amount'),
     run: async harness => {
       for (const instrument of instrumentsOf(harness)) {
         const sample = harness.sample(instrument)
@@ -128,7 +128,7 @@ export const SUBMIT: readonly ContractCase[] = [
   },
   {
     id: 'C56',
-    title: "what cannot be paid is refused with the broker's own message, and with our code",
+    title: "an order that exceeds the buying power is refused with the broker's own message and our code",
     run: async harness => {
       const sample = firstSample(harness)
       const order = newOrder(sample, sample.tooDear)
@@ -142,7 +142,7 @@ export const SUBMIT: readonly ContractCase[] = [
   },
   {
     id: 'C57',
-    title: 'what the answer refuses is shown as that one order or not at all: in lists and on the stream, rejected, and as requested',
+    title: 'an order that the answer refuses appears once, rejected and as requested, or not at all, in lists and on the stream',
     run: async harness => {
       const { broker } = harness
       const sample = firstSample(harness)
@@ -165,7 +165,7 @@ export const SUBMIT: readonly ContractCase[] = [
   },
   {
     id: 'C58',
-    title: 'what is taken first and refused then ends rejected, with the reason',
+    title: 'an order that is accepted first and refused later ends rejected, with the reason',
     run: async harness => {
       const { outcome } = await submittedWhile(harness, { kind: 'refuse', message: 'On second thoughts, no.', later: true })
       const report = await reaches(harness.broker, accepted(outcome), 'rejected')
@@ -176,7 +176,7 @@ export const SUBMIT: readonly ContractCase[] = [
   },
   {
     id: 'C59',
-    title: 'an order has a code of rejection when it is rejected and never before: an unknown symbol, a price off the step',
+    title: 'an order has a reject code only once it is rejected: an unknown symbol, a price off the step',
     run: async harness => {
       const { broker } = harness
       const sample = firstSample(harness)
@@ -191,7 +191,7 @@ export const SUBMIT: readonly ContractCase[] = [
   },
   {
     id: 'C60',
-    title: 'a lost reply is unknown, and the order is found again by its client id',
+    title: 'a lost reply is unknown, and the order is found by its client id',
     run: async harness => {
       const { order, outcome } = await submittedWhile(harness, { kind: 'lose_answer' })
       isKind(outcome, 'unknown')
@@ -200,7 +200,7 @@ export const SUBMIT: readonly ContractCase[] = [
   },
   {
     id: 'C62',
-    title: 'a request that was never received is unknown, and the look-up shows it as of a later time',
+    title: 'a request that was never received is unknown, and the look-up reports it absent as of a later time',
     run: async harness => {
       const before = Date.now()
       const { order, outcome } = await submittedWhile(harness, { kind: 'reset' })
@@ -212,7 +212,7 @@ export const SUBMIT: readonly ContractCase[] = [
   },
   {
     id: 'C64',
-    title: 'an answer that comes too late is unknown, and the order is at the venue meanwhile',
+    title: 'an answer that comes too late is unknown, and the order is at the venue',
     run: async harness => {
       const sample = firstSample(harness)
       const order = newOrder(sample, restingLimit(sample))
@@ -224,7 +224,7 @@ export const SUBMIT: readonly ContractCase[] = [
   },
   {
     id: 'C65',
-    title: 'an order that appears only later is absent first and found then, and never sent again',
+    title: 'an order that appears late is first absent and then found, and never sent again',
     run: async harness => {
       const { order, outcome } = await submittedWhile(harness, { kind: 'hide', ms: MUCH_LATER_MS })
       isKind(outcome, 'unknown')
@@ -236,7 +236,7 @@ export const SUBMIT: readonly ContractCase[] = [
   },
   {
     id: 'C66',
-    title: 'a server error is unknown, whether the order was taken or not',
+    title: 'a server error is unknown, whether or not the order was accepted',
     run: async harness => {
       for (const status of [500, 502, 503, 504])
         for (const done of [true, false]) {
@@ -249,7 +249,7 @@ export const SUBMIT: readonly ContractCase[] = [
   },
   {
     id: 'C68',
-    title: 'a success that cannot be read is unknown: HTML, half an answer, something else',
+    title: 'an unreadable success is unknown: HTML, half an answer, something else',
     run: async harness => {
       for (const kind of ['html', 'truncate', 'garbage'] as const) {
         const { order, outcome } = await submittedWhile(harness, { kind })
@@ -260,7 +260,7 @@ export const SUBMIT: readonly ContractCase[] = [
   },
   {
     id: 'C70',
-    title: 'a 429 is what this broker makes of it, and the order is not sent again',
+    title: 'a 429 has the outcome that this broker defines, and the order is not sent again',
     run: async harness => {
       const { order, outcome } = await submittedWhile(harness, { kind: 'status', status: 429, done: false, retryAfterS: 1 })
       isKind(outcome, harness.throttledSubmit)
@@ -275,7 +275,7 @@ export const SUBMIT: readonly ContractCase[] = [
   },
   {
     id: 'C72',
-    title: 'a 401 does not make the order go twice, and the next one passes',
+    title: 'after a 401 the order is not sent twice, and the next order is accepted',
     run: async harness => {
       const { order, outcome } = await submittedWhile(harness, { kind: 'status', status: 401, done: false })
       assert.ok(outcome.kind === 'refused' || outcome.kind === 'unknown', outcome.kind)
@@ -286,7 +286,7 @@ export const SUBMIT: readonly ContractCase[] = [
   },
   {
     id: 'C74',
-    title: 'without a connection, or given up before it began, nothing was sent',
+    title: 'without a connection, or when aborted before it began, nothing was sent',
     run: async harness => {
       const sample = firstSample(harness)
       isKind(await harness.openUnreachable().submit(newOrder(sample, restingLimit(sample)), soon()), 'not_sent')
@@ -297,7 +297,7 @@ export const SUBMIT: readonly ContractCase[] = [
   },
   {
     id: 'C76',
-    title: 'an order that the adapter refuses by itself is distinguished from one that the broker refused',
+    title: 'an order that the adapter itself refuses is distinguished from one that the broker refused',
     run: async harness => {
       const { broker, venue } = harness
       const sample = firstSample(harness)
@@ -310,7 +310,7 @@ export const SUBMIT: readonly ContractCase[] = [
   },
   {
     id: 'C80',
-    title: 'a client order id used twice makes one order, and the repetition is never taken for another',
+    title: 'a client order id used twice makes one order, and the second use is never taken for another order',
     notOffered: ({ deduplication }) =>
       deduplication === 'enforced' || deduplication === 'bounded' ? null : 'the broker does not refuse a client order id used twice',
     run: async harness => {
@@ -326,7 +326,7 @@ export const SUBMIT: readonly ContractCase[] = [
   },
   {
     id: 'C82',
-    title: 'many at once each have their own outcome and their own order',
+    title: 'of many orders at once, each has its own outcome and its own order',
     run: async harness => {
       const sample = firstSample(harness)
       const orders = Array.from({ length: 40 }, () => newOrder(sample, restingLimit(sample)))

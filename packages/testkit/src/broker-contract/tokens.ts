@@ -24,7 +24,7 @@ const lasts: ContractCase['notOffered'] = ({ tokens }) => (tokens === 'lasting' 
 export const TOKENS: readonly ContractCase[] = [
   {
     id: 'C170',
-    title: 'twenty calls at once with a token that has ended make one refresh, and all pass',
+    title: 'twenty calls at once with an expired token make one refresh, and all succeed',
     notOffered: refreshes,
     run: async harness => {
       const holder = new CountingHolder(harness.expired(harness.credentials))
@@ -37,7 +37,7 @@ export const TOKENS: readonly ContractCase[] = [
   },
   {
     id: 'C172',
-    title: 'a refused refresh is credentials_rejected for reads, and nothing sent for orders',
+    title: 'after a refused refresh, reads are credentials_rejected and orders are not sent',
     notOffered: refreshes,
     run: async harness => {
       await harness.venue.revokeRefresh()
@@ -51,7 +51,7 @@ export const TOKENS: readonly ContractCase[] = [
   },
   {
     id: 'C174',
-    title: 'one 401 is answered by one refresh at most and breaks nothing',
+    title: 'one 401 causes at most one refresh and does not break the login',
     notOffered: refreshes,
     run: async harness => {
       await harness.venue.injectFault('accounts', { kind: 'status', status: 401, done: false }, 1)
@@ -62,7 +62,7 @@ export const TOKENS: readonly ContractCase[] = [
   },
   {
     id: 'C176',
-    title: 'a 401 to a token just refreshed is credentials_rejected',
+    title: 'a 401 to a token that was just refreshed is credentials_rejected',
     notOffered: refreshes,
     run: async harness => {
       await harness.venue.injectFault('accounts', { kind: 'status', status: 401, done: false }, 100)
@@ -72,7 +72,7 @@ export const TOKENS: readonly ContractCase[] = [
   },
   {
     id: 'C177',
-    title: 'a 401 that a second look does not confirm breaks nothing; one that it does is credentials_rejected',
+    title: 'a 401 that a second read does not confirm does not break the login; a confirmed one is credentials_rejected',
     notOffered: lasts,
     run: async harness => {
       await harness.venue.injectFault('positions', { kind: 'status', status: 401, done: false }, 1)
@@ -84,7 +84,7 @@ export const TOKENS: readonly ContractCase[] = [
   },
   {
     id: 'C178',
-    title: 'a token endpoint that fails, stalls or asks for a pause never breaks the login',
+    title: 'a token endpoint that fails, stalls or demands a pause never breaks the login',
     notOffered: refreshes,
     run: async harness => {
       const broker = harness.open(new CountingHolder(harness.expired(harness.credentials)))
@@ -127,7 +127,7 @@ export const TOKENS: readonly ContractCase[] = [
   },
   {
     id: 'C180',
-    title: 'a 429 to a read is waited out when it is short, and reported with its time when it is long',
+    title: 'a read waits out a short 429, and reports a long one with its time',
     run: async harness => {
       const { broker, venue } = harness
       await broker.accounts(soon())
@@ -151,7 +151,7 @@ export const TOKENS: readonly ContractCase[] = [
   },
   {
     id: 'C182',
-    title: 'a read is repeated over passing failures a bounded number of times, and given up in time',
+    title: 'a read is retried a bounded number of times after transient failures, and fails in time',
     run: async harness => {
       const { broker, venue } = harness
       await venue.injectFault('accounts', { kind: 'status', status: 503, done: false }, 1)
@@ -170,7 +170,7 @@ export const TOKENS: readonly ContractCase[] = [
   },
   {
     id: 'C190',
-    title: 'of two sessions, the one that has to wait does not hold up the other',
+    title: 'a session that has to wait does not delay another',
     run: async harness => {
       const other = harness.open(new CountingHolder(harness.credentials))
       await harness.venue.injectFault('accounts', { kind: 'status', status: 429, done: false, retryAfterS: 60 }, 1)

@@ -31,7 +31,7 @@ function ascends(bars: readonly Bar[], { fromMs, toMs }: { readonly fromMs: numb
 export const READS: readonly ContractCase[] = [
   {
     id: 'M10',
-    title: 'a symbol is known with its calendar, an unknown one is null',
+    title: 'a known symbol has its calendar, an unknown one is null',
     run: async ({ market, symbols }) => {
       for (const symbol of [symbols.busy, symbols.other]) {
         const found = await market.instrument(symbol, soon())
@@ -43,7 +43,7 @@ export const READS: readonly ContractCase[] = [
   },
   {
     id: 'M12',
-    title: 'the present is the broker’s own, and goes on with it',
+    title: 'the market’s time is the broker’s, and advances with it',
     run: async ({ market, symbols, venue }) => {
       await market.instrument(symbols.busy, soon())
       const before = market.presentMs()
@@ -55,7 +55,7 @@ export const READS: readonly ContractCase[] = [
   },
   {
     id: 'M20',
-    title: 'past bars ascend, begin with the window and end before its end, and more than a page of them is whole',
+    title: 'past bars ascend, begin with the window and end before its end, and more than a page of them is complete',
     notOffered: hasHistory,
     run: async harness => {
       const { market, symbols } = harness
@@ -71,7 +71,7 @@ export const READS: readonly ContractCase[] = [
   },
   {
     id: 'M22',
-    title: 'a window of one bar has that bar, an empty one has none, and the present one is there and open',
+    title: 'a window of one bar has that bar, an empty one has none, and the current bar is included and open',
     notOffered: hasHistory,
     run: async harness => {
       const { market, symbols } = harness
@@ -90,7 +90,7 @@ export const READS: readonly ContractCase[] = [
   },
   {
     id: 'M24',
-    title: 'every interval that is offered has bars',
+    title: 'every offered interval has bars',
     run: async harness => {
       const { market, symbols, capabilities } = harness
       const window = await stretch(harness, WEEK_MS)
@@ -113,7 +113,7 @@ export const READS: readonly ContractCase[] = [
   },
   {
     id: 'M30',
-    title: 'the expirations of an underlying ascend; of what has no options there are none',
+    title: 'the expirations of an underlying ascend; a symbol without options has none',
     notOffered: offers('options_chain'),
     run: async ({ market, symbols }) => {
       assert.ok(symbols.underlying !== null)
@@ -125,7 +125,7 @@ export const READS: readonly ContractCase[] = [
   },
   {
     id: 'M32',
-    title: 'a chain that is read at once has every contract of its day that is streamed, each once; where there are no options it is empty',
+    title: 'a chain read in one request has every contract that is streamed for its day, each once; without options it is empty',
     notOffered: offers('options_chain'),
     run: async harness => {
       const { market, symbols } = harness
@@ -151,7 +151,7 @@ export const READS: readonly ContractCase[] = [
   },
   {
     id: 'M34',
-    title: 'a search finds a symbol by itself and by a word of its name, only symbols that are known, and none for what does not exist',
+    title: 'a search finds a symbol by its ticker and by a word of its name, returns only known symbols, and none for unknown text',
     notOffered: ({ symbolSearch }) => (symbolSearch ? null : 'the broker does not search symbols'),
     run: async ({ market, symbols }) => {
       for (const symbol of [symbols.busy, symbols.other]) {

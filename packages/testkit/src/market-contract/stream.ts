@@ -11,7 +11,7 @@ import type { InjectedMarketFault, MarketHarness } from './harness.ts'
 const trades = ({ symbols }: MarketHarness): Topic => ({ channel: 'trades', symbol: symbols.busy })
 const quotes = ({ symbols }: MarketHarness): Topic => ({ channel: 'quotes', symbol: symbols.busy })
 const hasMinutes: ContractCase['notOffered'] = ({ liveIntervals }) =>
-  liveIntervals.includes('1m') ? null : 'the broker streams no bars of a minute'
+  liveIntervals.includes('1m') ? null : 'the broker streams no one-minute bars'
 
 const numbered: ContractCase['notOffered'] = capabilities =>
   offers('quotes')(capabilities) ?? (capabilities.streamNumbered ? null : 'its market stream does not number its messages')
@@ -84,7 +84,7 @@ function disturbed(
 export const STREAM: readonly ContractCase[] = [
   {
     id: 'M50',
-    title: 'live, and then at once the current quote and order book',
+    title: 'live is followed at once by the current quote and order book',
     notOffered: offers('depth'),
     run: async harness => {
       using quote = new Watcher(harness, quotes(harness))
@@ -106,7 +106,7 @@ export const STREAM: readonly ContractCase[] = [
   },
   {
     id: 'M52',
-    title: 'every contract of a chain comes once at first, and those that change again',
+    title: 'every contract of a chain is first sent once, and again when it changes',
     notOffered: offers('options_chain'),
     run: async harness => {
       const { market, symbols, venue } = harness
@@ -148,7 +148,7 @@ export const STREAM: readonly ContractCase[] = [
   },
   {
     id: 'M60',
-    title: 'trades come in order, each once, and where every one comes they make the bars of the history',
+    title: 'trades arrive in order, each once, and where every trade is streamed they make the bars of the history',
     notOffered: offers('trades'),
     run: async harness => {
       using watcher = new Watcher(harness, trades(harness))
@@ -165,7 +165,7 @@ export const STREAM: readonly ContractCase[] = [
   },
   {
     id: 'M62',
-    title: 'bars are streamed as they grow, each is closed once, and is the history’s',
+    title: 'bars are streamed as they grow, each is closed once, and equals the bar of the history',
     notOffered: hasMinutes,
     run: async harness => {
       const { market, symbols } = harness
@@ -191,7 +191,7 @@ export const STREAM: readonly ContractCase[] = [
   },
   {
     id: 'M64',
-    title: 'messages sent twice or out of order make no other trades',
+    title: 'messages sent twice or out of order do not change the trades',
     notOffered: offers('trades'),
     run: async harness => {
       using watcher = new Watcher(harness, trades(harness))
@@ -209,19 +209,21 @@ export const STREAM: readonly ContractCase[] = [
       if (watcher.losses === 0) await agreesWithHistory(harness, watcher)
     }
   },
-  disturbed({ id: 'M70', title: 'a dropped connection is lost, then live with the present state, for every topic' }, 'drop', ['lost lost']),
   disturbed(
-    { id: 'M72', title: 'a message that never came is published as a loss, then live with the current state', notOffered: numbered },
+    { id: 'M70', title: 'a dropped connection is published as a loss, then live with the current state, for every topic' },
+    'drop',
+    ['lost lost']
+  ),
+  disturbed(
+    { id: 'M72', title: 'a missing message is published as a loss, then live with the current state', notOffered: numbered },
     'lose',
     ['lost missing']
   ),
-  disturbed({ id: 'M74', title: 'a stream that falls silent is published as a loss, and is live when it sends again' }, 'mute', [
-    'lost silence'
-  ]),
-  disturbed({ id: 'M76', title: 'a message that cannot be read is published as a loss, then live' }, 'garble', ['lost malformed']),
+  disturbed({ id: 'M74', title: 'a silent stream is published as a loss, and is live when it sends again' }, 'mute', ['lost silence']),
+  disturbed({ id: 'M76', title: 'an unreadable message is published as a loss, then live' }, 'garble', ['lost malformed']),
   {
     id: 'M80',
-    title: 'a renewal is a loss and live again with the present state, for that topic alone',
+    title: 'a renewal is published as a loss, then live with the current state, for that topic alone',
     notOffered: offers('quotes'),
     run: async harness => {
       using renewed = new Watcher(harness, quotes(harness))
@@ -237,7 +239,7 @@ export const STREAM: readonly ContractCase[] = [
   },
   {
     id: 'M82',
-    title: 'after a topic was released nothing of it is published, and it can be requested again',
+    title: 'after a topic is released it publishes nothing, and it can be requested again',
     notOffered: offers('trades'),
     run: async harness => {
       const gone = new Watcher(harness, trades(harness))
@@ -256,7 +258,7 @@ export const STREAM: readonly ContractCase[] = [
   },
   {
     id: 'M84',
-    title: 'one connection serves every topic, or a few by kind do, and none is left when there are no topics any more',
+    title: 'one connection, or a few by kind, serve every topic, and none is left when the last topic is released',
     notOffered: offers('quotes'),
     run: async harness => {
       const watchers = [
@@ -273,7 +275,7 @@ export const STREAM: readonly ContractCase[] = [
   },
   {
     id: 'M90',
-    title: 'a login that ended is published as a loss of the token, and closing the session ends it silently',
+    title: 'the end of a login is published as a loss of the token, and closing the session ends the stream silently',
     notOffered: offers('quotes'),
     run: async harness => {
       const watcher = new Watcher(harness, quotes(harness))

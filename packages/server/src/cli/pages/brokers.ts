@@ -14,18 +14,18 @@ const NAMES: { readonly [instrument in Instrument]: string } = {
 const REPLACE: { readonly [way in BrokerCapabilities['replace']]: string } = {
   native: 'The broker replaces an order in one step.',
   cancel_then_new: 'An order is cancelled, and the new one is placed once the cancel is confirmed.',
-  none: 'Not offered: cancel, and place another.'
+  none: 'Not offered: cancel the order and place another.'
 }
 
 const DEDUPLICATION: { readonly [kind in BrokerCapabilities['deduplication']]: string } = {
   enforced:
-    'The broker refuses an order id it has ever seen, and finds orders by it: what became of an order whose answer was lost is certain.',
+    'The broker refuses every client order id that it has seen before, and finds orders by it. The outcome of an order whose answer was lost is therefore certain.',
   bounded:
-    'The broker refuses an order id it saw lately, and finds orders by it. That an order never arrived is believed after twice the usual time.',
+    'The broker refuses a client order id that it saw recently, and finds orders by it. An order counts as never received after twice the usual time.',
   open_only:
-    'The broker refuses an order id only while its order is open. That an order never arrived is believed after twice the usual time.',
-  label: 'The broker only repeats our order id. That an order never arrived is believed after five times the usual time.',
-  none: 'The broker knows no order ids of ours. An order whose answer was lost stays open until the broker shows it; it never counts as not arrived.'
+    'The broker refuses a client order id only while its order is open. An order counts as never received after twice the usual time.',
+  label: 'The broker only echoes our client order id. An order counts as never received after five times the usual time.',
+  none: 'The broker stores no client order id. An order whose answer was lost stays open until the broker shows it; it never counts as never received.'
 }
 
 /** Rows of a broker's settings: name, default, what it does. */
@@ -61,7 +61,7 @@ function matrix(brokers: readonly BrokerCapabilities[]): string {
   return [
     GENERATED,
     '# Brokers\n',
-    'What each broker can do, as `GET /brokers` has it. Not every order type goes with every instrument: see the page of the broker, which has its settings too.\n',
+    'This table shows what each broker can do, as `GET /brokers` reports it.\nNot every order type is available for every instrument: see the page of the broker, which also lists its settings.\n',
     table([...head, 'Account stream', 'Transactions', 'Preview', 'Market data'], rows)
   ].join('\n')
 }
@@ -81,7 +81,7 @@ function page(broker: BrokerCapabilities, settings: readonly (readonly string[])
     ['Quantity by amount (`order_notional`)', yes(broker.notional)],
     ['Fractions', yes(broker.fractional)],
     ['Modify', REPLACE[broker.replace]],
-    ['Account stream', broker.accountStream ? 'yes' : 'no: changes are found by asking'],
+    ['Account stream', broker.accountStream ? 'yes' : 'no: changes are found by polling'],
     ['Transactions', yes(broker.transactions)],
     ['Order preview', yes(broker.orderPreview)],
     ['When an answer is lost', DEDUPLICATION[broker.deduplication]],
@@ -89,12 +89,12 @@ function page(broker: BrokerCapabilities, settings: readonly (readonly string[])
   ]
   const data = [
     ['Channels', listed(marketData.channels)],
-    ['Bars of its own', listed(marketData.historyIntervals)],
-    ['… reach back', reachOf(marketData)],
-    ['A day of a share', marketData.dailyBars === 'core' ? 'the core session' : 'all hours'],
-    ['… also of its own', listed(marketData.dailySessions)],
-    ['Volume of live bars', marketData.liveVolume === 'all' ? 'all that is traded' : 'what sets a price'],
-    ['Search for symbols', yes(marketData.symbolSearch)],
+    ['The broker’s own bars', listed(marketData.historyIntervals)],
+    ['How far they reach back', reachOf(marketData)],
+    ['A daily bar of a share covers', marketData.dailyBars === 'core' ? 'the core session' : 'all hours'],
+    ['Daily bars also by session', listed(marketData.dailySessions)],
+    ['Volume of live bars', marketData.liveVolume === 'all' ? 'all trades' : 'trades that set a price'],
+    ['Symbol search', yes(marketData.symbolSearch)],
     ['Sessions', listed(broker.sessions)]
   ]
   return [
@@ -102,9 +102,9 @@ function page(broker: BrokerCapabilities, settings: readonly (readonly string[])
     `# ${broker.name}\n`,
     table(['', ''], facts),
     '## Orders\n',
-    table(['Instrument', 'Order types', 'Times in force', 'Sides', 'A modify changes'], orders),
-    '### What goes together\n',
-    'Every form of order that is taken; any other is refused before the broker is asked. With *in session* the broker takes it only while what it is for is on.\n',
+    table(['Instrument', 'Order types', 'Times in force', 'Sides', 'Can be modified'], orders),
+    '### Valid combinations\n',
+    'These are all the combinations that are accepted. The service refuses any other before it contacts the broker.\n*In session* means that the broker accepts the order only during the session it is for.\n',
     table(['Instrument', 'Order type', 'Time in force', 'Trades', 'Placed', 'Sizes'], together(combinationsOf(broker))),
     '## Market data\n',
     marketData.channels.length === 0 ? 'None.\n' : table(['', ''], data),
@@ -113,7 +113,7 @@ function page(broker: BrokerCapabilities, settings: readonly (readonly string[])
 }
 
 const REAL =
-  'Without a client of yours, or keys, the sandbox brokerage stands in for the broker. Live accounts also take master keys outside the data directory, and a platform of your own: [Going live](../guides/brokers.md#going-live).\n'
+  'Without your own client or keys, the sandbox brokerage emulates the broker.\nLive accounts also need master keys outside the data directory, and your own platform:\n[Going live](../guides/brokers.md#going-live).\n'
 
 /** One row for times in force that differ in nothing else. */
 function together(combinations: readonly Combination[]): readonly (readonly string[])[] {
@@ -153,5 +153,5 @@ function yes(is: boolean): string {
 
 function reachOf({ historyDays }: BrokerCapabilities['marketData']): string {
   const some = Object.entries(historyDays).map(([interval, days]) => `${interval}: ${days} days`)
-  return some.length === 0 ? 'as far as there are any' : some.join(', ')
+  return some.length === 0 ? 'no limit stated' : some.join(', ')
 }

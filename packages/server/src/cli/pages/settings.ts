@@ -10,15 +10,18 @@ export interface SandboxRow {
 
 const INTRODUCTION = `# Settings
 
-Everything is set by environment variables, read once at the start. A variable that is empty counts as absent. Check them all, and what they
-rely on, with \`npm run cli -- check-config\`: it names every fault at once, and so does the service when it refuses to start.
+The service is configured by environment variables, which it reads once at the start.
+An empty variable counts as absent.
+\`npm run cli -- check-config\` checks all settings, and what they depend on, and reports every error at once.
+The service does the same before it refuses to start.
 
-A setting marked *secret* is never printed and never logged; a fault in it is described without what was found.
+A setting marked *secret* is never printed or logged; an error in it is reported without its value.
 `
 
 const SANDBOX = `## The sandbox brokerage
 
-Of the sandbox that the service starts beside itself, and of \`npm run sandbox\`. What is marked *by the service* has an effect with the second only.
+These settings apply to the sandbox that the service starts beside itself, and to \`npm run sandbox\`.
+The service itself sets those marked *by the service*: your value has an effect with \`npm run sandbox\` only.
 `
 
 /** The page of all settings, by group, in the order of the table; the sandbox's stand at the end, those of them marked that the service sets itself. */
