@@ -44,7 +44,7 @@ describe('the demo', () => {
         /^7\. Market data of AAPL/m,
         /^ +bars +\{"o":"\d/m,
         /^ +quotes +\{"bp":"\d/m,
-        /Everything above went through the public REST API/
+        /Everything above used the public API/
       ])
         assert.match(stdout, expected, stdout)
     })
@@ -61,7 +61,7 @@ describe('the demo', () => {
 
   test('a broker that is not offered is named with those that are', async () => {
     const { stdout } = await runDemo('NOBROKER').catch(cause => cause)
-    assert.match(stdout, /NOBROKER is not offered by this service; there are SANDBOX, TRADIER, TRADESTATION, ALPACA/)
+    assert.match(stdout, /NOBROKER is not offered by this service; it offers SANDBOX, TRADIER, TRADESTATION, ALPACA/)
   })
 })
 
@@ -104,6 +104,6 @@ test('where real orders would be placed nothing is', async () => {
   const args = [join(ROOT, 'packages/server/src/demo/main.ts'), '--data-dir', service.dataDir, '--broker', 'ALPACA']
   const failed = await run(process.execPath, args, { env: INHERITED }).catch(cause => cause)
   assert.equal(failed.code, 1)
-  assert.match(failed.stdout, /ALPACA is connected to its paper accounts, and the demo buys at the market: it runs in the sandbox only/)
+  assert.match(failed.stdout, /ALPACA is connected to its paper accounts, and the demo sends market orders, so it runs only in the sandbox/)
   assert.ok(!failed.stdout.includes('1. A user is created'))
 })

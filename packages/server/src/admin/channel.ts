@@ -17,8 +17,8 @@ const HEADERS_MS_MAX = 5_000
 const REQUEST_MS_MAX = 10_000
 
 /**
- * Takes operators' requests on a socket in the data directory that only the service's own user can open. `POST /<operation>` with
- * `{by, input}`; answered by lines of JSON: any number of `{progress}`, then `{output}`, `{refused}` or `{failed}`.
+ * Serves operators' requests on a Unix socket in the data directory that only the service's user can open. A request is `POST /<operation>`
+ * with `{by, input}`. The response is lines of JSON: any number of `{progress}`, then one of `{output}`, `{refused}` or `{failed}`.
  */
 export class AdminChannel {
   readonly #admin: Admin
@@ -35,52 +35,54 @@ export class AdminChannel {
     this.#log = log
   }
 
-  /** Without a socket the service still serves: that it cannot have one is logged once. */
+  /** The service also runs without the socket. If it cannot be opened, a warning is logged once. */
   async start(): Promise<void> {
     try {
       await this.#listen()
     } catch (cause) {
-      this.#log.warn('no socket for administrators; stop the service to use the command line', { cause })
+      this.#log.warn('the administration socket cannot be opened; stop the service to use the command line', { cause })
     }
   }
 
-  /** Ends what is running; a rotation that was cut short is finished by the next one. */
+  /** Aborts running operations. The next rotation finishes one that was interrupted. */
   async stop(): Promise<void> {
-    this.#stopping.abort(new AdminRefused('The service is stopping. Run this again when it is back; what was begun is finished then.'))
+    this.#stopping.abort(
+      new AdminRefused('The service is shutting down. Run this again when it has restarted; that finishes the operation.')
+    )
     await Promise.all(this.#running)
     const server = this.#server
     if (server === null) return
     const closed = new Promise(resolve => server.close(resolve))
     server.closeAllConnections()
     await closed
-    // Another service may have taken the name over.
+    // Another service may have replaced the socket file.
     if (statOf(this.#path)?.ino === this.#inode) rmSync(this.#path, { force: true })
   }
 
   async #listen(): Promise<void> {
-    if (process.platform === 'win32') throw new AdminRefused('this system has no private sockets')
+    if (process.platform === 'win32') throw new AdminRefused('this system has no Unix sockets')
     const found = statOf(this.#path)
-    if (found !== null && !found.isSocket()) throw new AdminRefused(`${this.#path} is in the way and is no socket`)
+    if (found !== null && !found.isSocket()) throw new AdminRefused(`${this.#path} exists and is not a socket`)
     if (found !== null && (await isAnswered(this.#path)))
-      throw new AdminRefused('another service of this data directory answers its administrators already')
+      throw new AdminRefused('another service already serves administrators of this data directory')
     const server = createServer({ requestTimeout: REQUEST_MS_MAX, headersTimeout: HEADERS_MS_MAX }, (request, response) => {
       const done = this.#answer(request, response).finally(() => this.#running.delete(done))
       this.#running.add(done)
     })
     server.maxConnections = CONNECTIONS_MAX
     this.#server = server
-    // Bound under a name of its own, private from the first moment, then moved over what a dead service left.
+    // Bound under a temporary name and private from the start, then renamed over the file that a crashed service may have left.
     const draft = `${this.#path}.${randomBytes(4).toString('hex')}`
     await listening(server, bindable(draft))
     chmodSync(draft, 0o600)
     this.#inode = statOf(draft)?.ino ?? null
     renameSync(draft, this.#path)
-    server.on('error', cause => this.#log.warn('the socket for administrators had a fault', { cause }))
+    server.on('error', cause => this.#log.warn('the administration socket failed', { cause }))
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const gone = new AbortController()
-    response.once('close', () => gone.abort(new AdminRefused('the operator went away')))
+    response.once('close', () => gone.abort(new AdminRefused('the operator disconnected')))
     const send = (line: object) => response.writable && response.write(`${JSON.stringify(line)}\n`)
     response.writeHead(200, { 'content-type': 'application/x-ndjson', connection: 'close' })
     try {
@@ -100,12 +102,12 @@ export class AdminChannel {
 
   #failure(cause: unknown): object {
     if (cause instanceof AdminRefused || cause instanceof KeyFileRefused || cause instanceof Malformed) return { refused: cause.message }
-    this.#log.error('an operation of an administrator failed', { cause })
+    this.#log.error('an administration operation failed', { cause })
     return { failed: withoutSecrets(cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause)) }
   }
 }
 
-/** Binding happens before `listen` returns, so the mask covers it and nothing else. */
+/** `listen` binds before it returns, so the umask applies to the socket and to nothing else. */
 function listening(server: Server, path: string): Promise<void> {
   const mask = process.umask(0o177)
   try {
@@ -124,7 +126,9 @@ function listening(server: Server, path: string): Promise<void> {
 async function readRequest(request: IncomingMessage): Promise<{ name: OperationName; by: string; input: unknown }> {
   const name = /^\/([a-z_.]{1,64})$/.exec(request.url ?? '')?.[1] ?? ''
   if (request.method !== 'POST' || !isOperation(name))
-    throw new AdminRefused('The service does not know this operation. It may be of another version than the command: restart it.')
+    throw new AdminRefused(
+      'The service does not know this operation. Its version may differ from that of the command: restart the service.'
+    )
   const body = await readBody(request)
   if (typeof body !== 'object' || body === null || !('by' in body)) throw new Malformed('the request', 'an object with by and input', body)
   return { name, by: printable(body.by, 'by', 100), input: 'input' in body ? body.input : undefined }
@@ -141,6 +145,6 @@ async function readBody(request: IncomingMessage): Promise<unknown> {
   try {
     return parseJson(Buffer.concat(chunks).toString('utf8'), { what: 'the request' })
   } catch (cause) {
-    throw new AdminRefused('The request is not JSON, or nests too deeply.', { cause })
+    throw new AdminRefused('The request is not JSON, or is nested too deeply.', { cause })
   }
 }

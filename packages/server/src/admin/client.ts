@@ -3,12 +3,12 @@ import { createInterface } from 'node:readline'
 import { AdminRefused, type Input, type OperationName, type Output, type Run } from './operations.ts'
 import { bindable, isAnswered, socketPathIn, statOf } from './socket.ts'
 
-/** An operation the service began and could not finish; the message is the service's. */
+/** An operation that failed in the service. */
 export class AdminFailed extends Error {
   override readonly name = 'AdminFailed'
 }
 
-/** Operations done by the service that runs on a data directory. */
+/** Performs operations in the service that runs on a data directory. */
 export class AdminClient {
   readonly #path: string
 
@@ -16,14 +16,14 @@ export class AdminClient {
     this.#path = path
   }
 
-  /** Null when no service answers. @throws AdminRefused when what answers may not be trusted, or may not be reached. */
+  /** Null if no service answers. @throws AdminRefused if the socket cannot be trusted or reached. */
   static async connect(dataDir: string): Promise<AdminClient | null> {
     const path = socketPathIn(dataDir)
     const found = statOf(path)
     if (found === null || !found.isSocket()) return null
     const ours = process.geteuid === undefined || found.uid === process.geteuid() || process.geteuid() === 0
     if (!ours) throw new AdminRefused(`${path} belongs to another user (id ${found.uid}); run this as that user`)
-    // What it sends is shown as a platform's secret: no other process may have put it there.
+    // Its responses are shown as a platform's secrets, so no other user's process may have created the socket.
     if ((found.mode & 0o077) !== 0) throw new AdminRefused(`${path} is open to other users; it is not the service's own socket`)
     return (await isAnswered(path)) ? new AdminClient(path) : null
   }
@@ -36,9 +36,9 @@ export class AdminClient {
       if ('progress' in answer) run.progress(answer.progress)
       else if ('output' in answer) return answer.output
       else if ('refused' in answer) throw new AdminRefused(answer.refused)
-      else throw new AdminFailed(`The service could not do it: ${answer.failed}. Its log says more.`)
+      else throw new AdminFailed(`The service could not perform this: ${answer.failed}. See its log.`)
     }
-    throw new AdminFailed('The service ended before it was done. Run this again: what was begun is finished then.')
+    throw new AdminFailed('The service stopped before this was done. Run this again to finish.')
   }
 
   #post(name: OperationName, body: string, signal: AbortSignal): Promise<IncomingMessage> {

@@ -11,7 +11,7 @@ import type { Hasher } from '@trunkline/core/ports/vault'
 import type { Keys } from '../vault/index.ts'
 import type { AuditVerdict, ChainHead, Run, SealedLine } from './operations.ts'
 
-/** An audit log whose end can be kept elsewhere and be compared later. */
+/** The audit log and its hash chain. */
 export interface AuditChain extends AuditStore {
   verify(kept?: ChainHead): Promise<AuditVerdict>
   sealed(after: number, limit: number): Promise<readonly SealedLine[]>
@@ -22,26 +22,26 @@ export interface AdminStore extends Pick<Store, 'platforms' | 'platformKeys' | '
   readonly audit: AuditChain
 }
 
-/** What administration is given: by the running service, or by the command line when none runs. */
+/** What administration needs. The running service provides it, or the command line if none runs. */
 export interface AdminDeps {
   readonly store: AdminStore
   readonly clock: Clock
   readonly ids: Ids
   readonly hasher: Pick<Hasher, 'hash'>
   readonly log: Log
-  /** Reports changes to the running service; null where none runs. */
+  /** Publishes changes within the running service; null if none runs. */
   readonly bus: Pick<Bus, 'publish'> | null
-  /** Ends an order as never received; null where no service runs, because only a service can ask the broker. @throws NotSettled */
+  /** Ends an order as never received. Null if no service runs, because only a service can ask the broker. @throws NotSettled */
   readonly settle: ((orderId: OrderId, verdict: Verdict, signal: AbortSignal) => Promise<Order>) | null
-  /** The same for a set, by one command. */
+  /** The same for a set of orders. */
   readonly settleAll: ((orderIds: readonly OrderId[], verdict: SetVerdict, signal: AbortSignal) => Promise<SettledSet>) | null
-  /** Asked for when first needed, because most operations need no key. @throws KeyFileRefused */
+  /** Called when first needed, because most operations need no key. @throws KeyFileRefused */
   readonly keys: () => Keys
-  /** Where the demo platform's credentials lie, which follow a new secret; null: nowhere. */
+  /** The file with the demo platform's credentials, which is updated with a new secret; null if there is none. */
   readonly demoFile: string | null
 }
 
-/** The audit entry of an operator's act. */
+/** The audit entry of an operator's action. */
 export function operatorEntry(
   at: Timestamp,
   run: Pick<Run, 'by'>,

@@ -1,4 +1,4 @@
-/** Administration: what an operator may do to a service. Reached through a private socket, or from the command line when no service runs. */
+/** Administration: the operations for operators. Called through a private socket, or by the command line itself if no service runs. */
 import type { AdminDeps } from './deps.ts'
 import { keysStatus, rotateKeys } from './keys.ts'
 import {
@@ -46,7 +46,7 @@ const HANDLERS: { readonly [Name in OperationName]: Handler<Name> } = {
 }
 const CHAIN_BATCH = 1_000
 
-/** Does what operators ask for. Keys are rotated by one at a time. */
+/** Performs operators' operations. Only one key rotation runs at a time. */
 export class Admin {
   readonly #deps: AdminDeps
   #rotating = false
@@ -59,7 +59,7 @@ export class Admin {
   async perform<Name extends OperationName>(name: Name, input: Input<Name>, run: Run): Promise<Output<Name>> {
     const handler: Handler<Name> = HANDLERS[name]
     if (name !== 'keys.rotate') return handler(this.#deps, input, run)
-    if (this.#rotating) throw new AdminRefused('The keys are being rotated already. See how far with: npm run cli -- keys status')
+    if (this.#rotating) throw new AdminRefused('A key rotation is already running. See its progress with: npm run cli -- keys status')
     this.#rotating = true
     try {
       return await handler(this.#deps, input, run)
@@ -69,13 +69,13 @@ export class Admin {
   }
 }
 
-/** Chains what waits before the first part, so that an export has everything written until it began. */
+/** Chains pending entries before the first page, so that an export contains everything written before it began. */
 async function exportAudit({ store }: AdminDeps, { after, limit }: ExportPage): Promise<readonly SealedLine[]> {
   if (after === 0) while ((await store.audit.seal(CHAIN_BATCH)) === CHAIN_BATCH);
   return store.audit.sealed(after, limit)
 }
 
-/** Chains what waits first, so that the verdict is about everything. */
+/** Chains pending entries first, so that the verdict covers all entries. */
 async function verifyAudit({ store }: AdminDeps, { kept }: { readonly kept: ChainHead | null }): Promise<AuditVerdict> {
   while ((await store.audit.seal(CHAIN_BATCH)) === CHAIN_BATCH);
   return kept === null ? store.audit.verify() : store.audit.verify(kept)

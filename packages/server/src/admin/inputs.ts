@@ -1,14 +1,14 @@
-/** Reads the members of an operator's input, which came over a socket. Each throws Malformed naming what is wrong. */
+/** Parsers for the fields of an operator's input, which arrives over a socket. Each throws Malformed naming the field. */
 import { Malformed } from '@trunkline/core/domain/malformed'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
 import { parseClientTime } from '../wire/client-time.ts'
 
-/** Of a platform’s name, which users see. */
+/** The maximum length of a platform’s name, which users see. */
 export const NAME_LENGTH_MAX = 100
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]/u
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** Text that a user typed: 1 to `lengthMax` characters, none invisible. */
+/** Printable text of 1 to `lengthMax` characters. */
 export function printable(value: unknown, what: string, lengthMax: number): string {
   if (typeof value === 'string' && value.trim() !== '' && value.length <= lengthMax && !UNPRINTABLE.test(value)) return value
   throw new Malformed(what, `1 to ${lengthMax} printable characters`, value)
@@ -44,7 +44,7 @@ export function orNull<T>(value: unknown, read: (value: unknown) => T): T | null
 
 export function uuid(value: unknown, what: string): string {
   if (typeof value === 'string' && UUID.test(value)) return value
-  throw new Malformed(what, 'an id as the API gives it', value)
+  throw new Malformed(what, 'an id as in the API', value)
 }
 
 export function yesOrNo(value: unknown, what: string): boolean {

@@ -9,11 +9,11 @@ import { AdminRefused } from './operations.ts'
 const SAMPLE = 20
 
 /**
- * Opens some of the stored credentials, so that a service with the wrong master keys does not start and then takes every connection for
- * broken. One that is damaged among others that open is only logged. @throws AdminRefused
+ * Opens a sample of the stored credentials. A service with the wrong master keys must not start, because it would mark every connection as
+ * broken. A damaged credential among others that open is only logged. @throws AdminRefused
  */
 export async function assertKeysFit(connections: Pick<ConnectionStore, 'sealedUnderOtherKeys'>, ring: KeyRing, log: Log): Promise<void> {
-  // Those under other keys tell most; no key has an empty id, so the second question is about any.
+  // Credentials under other keys than the current one come first. No key has an empty id, so the second query returns any credentials.
   const items = [
     ...(await connections.sealedUnderOtherKeys(ring.current().id, SAMPLE)),
     ...(await connections.sealedUnderOtherKeys('', SAMPLE))
@@ -27,17 +27,17 @@ export async function assertKeysFit(connections: Pick<ConnectionStore, 'sealedUn
   }
   if (items.length > 0 && opened === 0)
     throw new AdminRefused(
-      'None of the stored broker credentials opens with the master keys that are here. They belong to another installation, or were replaced: put the right ones back (the file master-keys in the data directory, or TRUNKLINE_MASTER_KEYS). Nothing was changed.'
+      'The master keys do not open any of the stored broker credentials. They belong to another installation, or were replaced: restore the right keys (the file master-keys in the data directory, or TRUNKLINE_MASTER_KEYS). Nothing was changed.'
     )
 }
 
-/** @throws AdminRefused when its key is not here at all: that is never damage. */
+/** @throws AdminRefused if its key is missing, which cannot be the result of damage. */
 function problemWith(item: RewrapItem, vault: EnvelopeVault, ring: KeyRing): string | null {
   try {
     const keyId = sealedKeyId(item.credentials.sealed)
     if (ring.find(keyId) === undefined)
       throw new AdminRefused(
-        `Stored broker credentials are sealed with master key ${JSON.stringify(keyId)}, which is not here. Put it back (the file master-keys in the data directory, or TRUNKLINE_MASTER_KEYS). Nothing was changed.`
+        `Stored broker credentials are sealed with master key ${JSON.stringify(keyId)}, which is missing. Restore it (the file master-keys in the data directory, or TRUNKLINE_MASTER_KEYS). Nothing was changed.`
       )
     vault.open(item.credentials.sealed, sealContext(item, item.credentials.revision))
     return null

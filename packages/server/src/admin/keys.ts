@@ -8,14 +8,14 @@ import { type AdminDeps, operatorEntry } from './deps.ts'
 import { AdminRefused, type KeysStatus, type RotateKeys, type Rotation, type Run } from './operations.ts'
 import { rewrapAll, rewrapOnce } from './rewrap.ts'
 
-/** A login in flight keeps a sealed verifier for as long as its link lives, and that is not re-wrapped. */
+/** A login in progress has a sealed PKCE verifier until its link expires. That verifier is not re-wrapped. */
 const LOGIN_MINUTES_MAX = ATTEMPT_MINUTES + 5
 const COUNTED_MAX = 10_000
 
 export async function keysStatus({ store, keys }: AdminDeps): Promise<KeysStatus> {
   const { ring, file } = keys()
   const ids = ring.ids()
-  // No key has an empty id, so this is all there is.
+  // No key has an empty id, so this returns all credentials.
   const found = await store.connections.sealedUnderOtherKeys('', COUNTED_MAX + 1)
   const counts = new Map<string, number>()
   let damaged = 0
@@ -38,14 +38,14 @@ export async function keysStatus({ store, keys }: AdminDeps): Promise<KeysStatus
 }
 
 /**
- * Brings everything under one current master key: a fresh one where keys live in a file, the first one of the environment otherwise.
- * Ended half-way, the next call finishes. @throws AdminRefused, KeyFileRefused
+ * Re-wraps all credentials with one current master key: a new one if the keys are in a file, else the first one of the environment.
+ * If a call is interrupted, the next one finishes its work. @throws AdminRefused, KeyFileRefused
  */
 export async function rotateKeys(deps: AdminDeps, { mode, retire }: RotateKeys, run: Run): Promise<Rotation> {
   const keys = deps.keys()
   if (keys.file === null && retire !== 'no')
     throw new AdminRefused(
-      'The master keys come from TRUNKLINE_MASTER_KEYS. Re-wrap first (keys rotate), wait half an hour, then take the old key out of that setting on every node and restart it.'
+      'The master keys come from TRUNKLINE_MASTER_KEYS. Re-wrap first (keys rotate), wait half an hour, then remove the old key from that setting on every node and restart it.'
     )
   const vault = new EnvelopeVault(keys.ring)
   const rewrapDeps = { connections: deps.store.connections, vault, clock: deps.clock }
@@ -70,7 +70,7 @@ export async function rotateKeys(deps: AdminDeps, { mode, retire }: RotateKeys, 
   }
 }
 
-/** Recorded before it happens: the log exists to show a key that was never announced. */
+/** Audited before the key is added, so that the log reveals any key that an operator did not add. */
 async function addKey({ store, clock, log }: AdminDeps, file: FileKeyRing, run: Run): Promise<void> {
   await store.audit.append(operatorEntry(clock.now(), run, 'keys.rotate', file.current().id))
   const { id } = file.addKey()
@@ -92,11 +92,11 @@ async function retireOld(
   if (retire === 'no' || (retire === 'when_safe' && clock.now() < retireAfter)) return { retired: [], retireAfter }
   if (unreadable > 0)
     throw new AdminRefused(
-      `${unreadable} stored credentials cannot be opened, so the old keys stay: one of them may be the key they need. See them with: npm run cli -- keys status`
+      `${unreadable} stored credentials cannot be opened, so the old keys stay: the credentials may need one of them. List the keys with: npm run cli -- keys status`
     )
   await store.audit.append(operatorEntry(clock.now(), run, 'keys.retire', old.join(' '), { current: vault.currentKeyId }))
   const retired = file.dropOthers(vault.currentKeyId)
-  log.info('old master keys are gone', { keyIds: retired })
+  log.info('old master keys were removed', { keyIds: retired })
   return { retired, retireAfter: null }
 }
 

@@ -1,4 +1,4 @@
-/** What an operator can have done by a service, or by the command line itself: names, inputs and outputs. */
+/** The operations for operators: names, inputs and outputs. */
 import { Malformed } from '@trunkline/core/domain/malformed'
 import { SCOPES } from '@trunkline/core/domain/platform-key'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
@@ -39,24 +39,24 @@ export type Nothing = Readonly<Record<string, never>>
 
 export interface NewPlatform {
   readonly name: string
-  /** Redirect targets its connections may use, as raw texts; none: any valid one. */
+  /** Allowed redirect targets of its connections; if empty, any valid one is allowed. */
   readonly redirects: readonly string[]
-  /** Whether it confirms each new connection with its user's own credentials. */
+  /** Whether it must claim each new connection with its user's credentials. */
   readonly claims: boolean
-  /** `#rrggbb`; left out: the portal's own. */
+  /** `#rrggbb`; if absent, the portal's default. */
   readonly color?: string | null
-  /** Where its users find it again; left out: unknown. */
+  /** Where users return to the application; if absent, unknown. */
   readonly appUrl?: string | null
 }
 
-/** What is left out stays as it is; null takes it away. */
+/** Absent fields stay unchanged; null removes the value. */
 export interface EditPlatform extends NamedPlatform {
   readonly name?: string
   readonly color?: string | null
   readonly appUrl?: string | null
 }
 
-/** Changes the redirect targets that a platform's connections may use; neither: only shows them. */
+/** Changes the allowed redirect targets of a platform's connections. With both lists empty, only shows them. */
 export interface EditRedirects {
   readonly platform: string
   readonly add: readonly string[]
@@ -72,7 +72,7 @@ export interface PlatformView {
   readonly color: string | null
   readonly appUrl: string | null
   readonly createdAt: Timestamp
-  /** Null: it is not disabled. */
+  /** Null if it is not disabled. */
   readonly disabledAt: Timestamp | null
 }
 
@@ -99,7 +99,7 @@ export interface UserView {
 export interface NewKey extends NamedPlatform {
   readonly name: string
   readonly scopes: readonly string[]
-  /** Where it may be used from: addresses and networks; none: from anywhere. */
+  /** Addresses and networks that it may be used from; if empty, any. */
   readonly addresses: readonly string[]
   readonly expiresAt: Timestamp | null
 }
@@ -111,16 +111,16 @@ export interface KeyView {
   readonly scopes: readonly string[]
   readonly addresses: readonly string[]
   readonly createdAt: Timestamp
-  /** To the minute. */
+  /** Accurate to the minute. */
   readonly lastUsedAt: Timestamp | null
   readonly expiresAt: Timestamp | null
   readonly disabledAt: Timestamp | null
 }
 
 export interface RotateSecret {
-  /** The client id of any key, or a platform id for its first. */
+  /** The client id of any key, or a platform id for its first key. */
   readonly platform: string
-  /** How long the replaced secret stays good; 0: it ends at once. */
+  /** How long the old secret still works; 0: it ends at once. */
   readonly overlapSeconds: number
 }
 
@@ -129,14 +129,14 @@ export interface RotatedSecret extends KeyView {
   readonly platformName: string
   readonly redirects: readonly string[]
   readonly clientSecret: string
-  /** Null: the replaced secret has ended. */
+  /** Until when the old secret still works; null if it has ended. */
   readonly previousUntil: Timestamp | null
 }
 
 export interface RotateKeys {
-  /** `add`: a fresh key first, unless an earlier rotation has to be finished. `finish`: only re-wrap what is not under the current key. */
+  /** `add`: first adds a new key, unless an earlier rotation must be finished. `finish`: only re-wraps what is under other keys. */
   readonly mode: 'add' | 'finish'
-  /** Drop the old keys in the end; `now` although logins in flight may still need them. */
+  /** Whether to remove the old keys at the end; `now`: even if logins in progress may need them. */
   readonly retire: 'no' | 'when_safe' | 'now'
 }
 
@@ -145,16 +145,16 @@ export interface Rotation {
   /** The current key. */
   readonly keyId: string
   readonly added: boolean
-  /** An earlier rotation was found unfinished, and was finished instead. */
+  /** An earlier rotation was incomplete and was finished instead. */
   readonly resumed: boolean
   readonly rewrapped: number
   readonly unreadable: readonly Unreadable[]
   readonly retired: readonly string[]
-  /** When the old keys can be dropped; null when there are none, or they were. */
+  /** When the old keys can be removed; null if there are none or they were removed. */
   readonly retireAfter: Timestamp | null
 }
 
-/** A stored secret that no key here opens. */
+/** A stored secret that none of the master keys opens. */
 export interface Unreadable {
   readonly place: 'connection' | 'revocation' | 'claim'
   readonly connectionId: string
@@ -163,17 +163,17 @@ export interface Unreadable {
 
 export interface KeysStatus {
   readonly source: 'file' | 'environment'
-  /** Null when the environment gives the keys. */
+  /** Null if the keys come from the environment. */
   readonly changedAt: Timestamp | null
-  /** Keys here, the current one first, and keys that are missing; with how many stored credentials need each. */
+  /** The present keys, the current one first, then missing keys; each with the number of stored credentials that need it. */
   readonly keys: readonly { readonly id: string; readonly state: 'current' | 'old' | 'missing'; readonly sealed: number }[]
-  /** Stored bytes that are no seal at all. */
+  /** Stored values that are not valid ciphertexts. */
   readonly damaged: number
-  /** False when there are more than were counted. */
+  /** False if there are more credentials than were counted. */
   readonly complete: boolean
 }
 
-/** An order as an operator sees it: whose it is, and what is known of its way to the broker. */
+/** An order as operators see it: its owner, and how far it got on its way to the broker. */
 export interface UnresolvedOrder {
   readonly orderId: string
   readonly clOrdId: string
@@ -189,43 +189,43 @@ export interface UnresolvedOrder {
   readonly submission: string
 }
 
-/** An order whose connection was removed before its broker said what became of it, as the audit log has it: nothing else is left of it. */
+/** An order whose connection was removed before the broker reported its outcome. The audit log has the only record of it. */
 export interface AbandonedOrder {
   readonly orderId: string
   readonly removedAt: Timestamp
-  /** The members of the audit entry `order.abandoned`. */
+  /** The detail of the audit entry `order.abandoned`. */
   readonly detail: AuditEntry['detail']
 }
 
-/** The broker never received the order. */
+/** Ends an order that the broker never received. */
 export interface SettleOrder {
   readonly orderId: string
   /** How the operator knows; written to the audit log. */
   readonly because: string
-  /** The broker cannot be asked, and the operator has checked its records by other means. */
+  /** The broker cannot be asked; the operator checked its records by other means. */
   readonly unseen: boolean
 }
 
-/** The broker received none of the orders of unknown outcome that fit. At least one of the three is given. */
+/** Ends all unresolved orders that match, because the broker never received them. At least one of the three filters must be given. */
 export interface SettleOrders extends Omit<SettleOrder, 'orderId'> {
   readonly broker: string | null
   readonly connectionId: string | null
   readonly olderThanHours: number | null
-  /** The set that a dry run has shown; null: a dry run, which ends nothing. */
+  /** The set that a dry run returned; null for a dry run, which ends nothing. */
   readonly expected: string | null
 }
 
 export interface SettledOrders {
-  /** Orders of unknown outcome that fit, at most {@link ORDERS_LIMIT_MAX}. */
+  /** The number of unresolved orders that match, at most {@link ORDERS_LIMIT_MAX}. */
   readonly fitting: number
   /** Identifies the set of `orders`. */
   readonly set: string
-  /** Those that were ended; on trial, those that would be. */
+  /** The orders that were ended or, in a dry run, would be. */
   readonly orders: readonly UnresolvedOrder[]
   readonly kept: readonly { readonly orderId: string; readonly why: string }[]
 }
 
-/** The end of the audit chain. Kept elsewhere, it later proves that nothing up to it was cut off or rewritten. */
+/** The end of the audit chain. Stored elsewhere, it later proves that nothing up to it was removed or rewritten. */
 export interface ChainHead {
   readonly position: number
   /** SHA-256, lower-case hex. */
@@ -238,13 +238,13 @@ export interface AuditVerdict {
   readonly head: ChainHead
 }
 
-/** A part of the chain: entries after a position. */
+/** A page of the chain: the entries after a position. */
 export interface ExportPage {
   readonly after: number
   readonly limit: number
 }
 
-/** A chained entry as it is stored. */
+/** A chained entry as stored. */
 export interface SealedLine {
   readonly position: number
   readonly entry: string
@@ -253,20 +253,20 @@ export interface SealedLine {
 
 export type AuditLine = AuditEntry & { readonly position: number | null }
 
-/** How far a long operation is. */
+/** The progress of a long operation. */
 export interface Progress {
   readonly rewrapped: number
 }
 
-/** Who asked, and how to report progress. */
+/** Who runs the operation, and how to report progress. */
 export interface Run {
-  /** The operator as they call themselves; written to the audit log. */
+  /** The operator's own name; written to the audit log. */
   readonly by: string
   readonly signal: AbortSignal
   progress(progress: Progress): void
 }
 
-/** An operation that was not done, for a reason that the message gives, with what to do. */
+/** An operation that was refused. The message says why, and what to do. */
 export class AdminRefused extends Error {
   override readonly name = 'AdminRefused'
 }
@@ -275,11 +275,11 @@ export const REDIRECTS_MAX = 100
 const ADDRESSES_MAX = 50
 export const OVERLAP_SECONDS_MAX = 30 * 24 * 3_600
 const AUDIT_LIMIT_MAX = 10_000
-/** Also the most that are ended at once. */
+/** Also the most that one command ends. */
 export const ORDERS_LIMIT_MAX = 1_000
 const HOURS_MAX = 9_999
 
-/** Reads inputs that came over the socket. Each throws Malformed naming what is wrong. */
+/** Parses inputs from the socket. Each parser throws Malformed naming the field. */
 export const INPUT_PARSERS: { readonly [Name in OperationName]: (input: unknown) => Input<Name> } = {
   'platform.create': input => ({
     name: printable(field(input, 'name'), 'name', NAME_LENGTH_MAX),
@@ -348,16 +348,16 @@ export function isOperation(name: string): name is OperationName {
   return Object.hasOwn(INPUT_PARSERS, name)
 }
 
-/** The name of a set of orders. */
+/** Parses the id of a set of orders, as a dry run returns it. */
 export function setName(value: unknown): string {
   if (typeof value === 'string' && /^[0-9a-f]{16}$/.test(value)) return value
   throw new Malformed('end', 'the 16 hexadecimal digits that the same command shows without --end', value)
 }
 
-/** `position:hash` as `audit verify` prints it. */
+/** Parses `position:hash` as `audit verify` prints it. */
 export function parseChainHead(text: string): ChainHead {
   const [, position, hash = ''] = /^(\d{1,15}):([0-9a-f]{64})$/.exec(text) ?? []
-  if (position === undefined) throw new Malformed('the kept end', 'position:hash as audit verify prints it', text)
+  if (position === undefined) throw new Malformed('the chain head', 'position:hash as audit verify prints it', text)
   return { position: Number(position), hash }
 }
 
@@ -365,7 +365,7 @@ function namedPlatform(input: unknown): NamedPlatform {
   return { platform: printable(field(input, 'platform'), 'platform', 64) }
 }
 
-/** Where a member is missing, so it is in what is given. */
+/** Fields that are absent in the input are absent in the result. */
 function brand(input: unknown): Pick<EditPlatform, 'color' | 'appUrl'> {
   const [color, appUrl] = [field(input, 'color'), field(input, 'appUrl')]
   return {

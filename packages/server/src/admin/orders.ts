@@ -17,20 +17,20 @@ import {
 } from './operations.ts'
 
 const HOUR_MS = 3_600_000
-const NO_SERVICE = 'No service runs on this data directory, and only a service can ask the broker. Start it, and run this again.'
+const NO_SERVICE = 'No service runs on this data directory, and only a running service can ask the broker. Start it, and run this again.'
 
-/** Open orders that the broker is not known to have, the oldest first. */
+/** Open orders that may never have reached the broker, oldest first. */
 export async function listUnresolved({ store }: AdminDeps, { limit }: { readonly limit: number }): Promise<readonly UnresolvedOrder[]> {
   return (await store.orders.unresolved(limit)).map(view)
 }
 
-/** Entries about abandoned orders that are looked at: an order has two, a replacement more. */
+/** The most audit entries about abandoned orders that are read. An order has two entries, a replacement more. */
 const ENTRIES_MAX = 5_000
 const ABANDONED_HOURS = 30 * 24
 
 /**
- * Orders of connections that were removed in the last thirty days, of which the broker has not said what became of them, the newest first. Nothing here can
- * ask it any more.
+ * Orders on connections that were removed in the last 30 days before the broker reported the orders' outcome, newest first. The service can no
+ * longer look them up.
  */
 export async function listAbandoned(
   { store, clock }: AdminDeps,
@@ -45,7 +45,7 @@ export async function listAbandoned(
     .map(({ at, target, detail }) => ({ orderId: target, removedAt: at, detail }))
 }
 
-/** An answer that came late and shows what became of the order; one of unknown outcome shows nothing. */
+/** Whether the entry is a late answer of the broker that shows the order's outcome. */
 function isAnswer({ action, detail }: AuditEntry): boolean {
   return action === 'order.answered_late' && detail.outcome !== 'unknown'
 }
@@ -62,14 +62,16 @@ export async function settleOrder(deps: AdminDeps, { orderId, because, unseen }:
 }
 
 /**
- * Ends every order of unknown outcome that fits, by one command and with one audit entry; without the name of a set nothing is ended, and what would be
- * is reported. @throws AdminRefused
+ * Ends every unresolved order that matches, with one audit entry. Without `expected` it is a dry run: it ends nothing and returns the orders that
+ * would be ended. @throws AdminRefused
  */
 export async function settleOrders(deps: AdminDeps, wanted: SettleOrders, run: Run): Promise<SettledOrders> {
   const { broker, connectionId, olderThanHours, expected, because, unseen } = wanted
   if (deps.settleAll === null) throw new AdminRefused(NO_SERVICE)
   if (broker === null && connectionId === null && olderThanHours === null)
-    throw new AdminRefused('Say which orders: of one broker, of one connection, or older than so many hours.')
+    throw new AdminRefused(
+      'Select the orders: of one broker (--broker), of one connection (--connection), or older than some hours (--older-than).'
+    )
   const fitting = await deps.store.orders.unresolved(ORDERS_LIMIT_MAX, {
     ...(broker === null ? {} : { broker: parseBrokerId(broker) }),
     ...(connectionId === null ? {} : { connectionId: parseUuid<ConnectionId>(connectionId, 'connection_id') }),
@@ -80,7 +82,7 @@ export async function settleOrders(deps: AdminDeps, wanted: SettleOrders, run: R
     const set = setOf(orders)
     if (set !== expected)
       throw new AdminRefused(
-        `Other orders would be ended now (${orders.length}, set ${set}) than those of set ${expected}. Nothing was; look again.`
+        `The orders have changed since set ${expected} was listed: ${orders.length} would be ended now (set ${set}). Nothing was changed. List them again.`
       )
     const named = { ...detail, count: orders.length, orders: orders.map(({ orderId }) => orderId).join(' ') }
     return operatorEntry(deps.clock.now(), run, 'orders.never_received', connectionId ?? broker ?? 'orders', named)
@@ -98,7 +100,7 @@ export async function settleOrders(deps: AdminDeps, wanted: SettleOrders, run: R
   return { fitting: fitting.length, set: setOf(orders), orders: orders.map(view), kept }
 }
 
-/** Which orders they are, whatever their order: the same number of others is another set. */
+/** Identifies a set of orders by their ids, regardless of sequence. */
 function setOf(orders: readonly Order[]): string {
   const ids = orders.map(({ orderId }) => orderId).toSorted()
   return createHash('sha256').update(ids.join(' ')).digest('hex').slice(0, 16)

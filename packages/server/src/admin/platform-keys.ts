@@ -9,17 +9,17 @@ import { type AdminDeps, operatorEntry } from './deps.ts'
 import { AdminRefused, type KeyView, type NewKey, type RotateSecret, type Run } from './operations.ts'
 import { CLIENT_ID_LENGTH, platformNamed } from './platforms.ts'
 
-/** Keys of one platform: enough for a team, few enough to be looked through. */
+/** The most keys of one platform: enough for a team, few enough to review. */
 const KEYS_MAX = 100
 
-/** The secret is in the answer and nowhere else. @throws AdminRefused, Malformed */
+/** The secret is in the output and nowhere else. @throws AdminRefused, Malformed */
 export async function createKey(deps: AdminDeps, { platform: wanted, name, scopes, addresses, expiresAt }: NewKey, run: Run) {
   const platform = await platformNamed(deps, wanted)
   const now = deps.clock.now()
   new AddressList(addresses)
-  if (expiresAt !== null && expiresAt <= now) throw new Malformed('expires', 'a time that is still to come', expiresAt)
+  if (expiresAt !== null && expiresAt <= now) throw new Malformed('expires', 'a time in the future', expiresAt)
   const present = await deps.store.platformKeys.list(platform.platformId)
-  if (present.length >= KEYS_MAX) throw new AdminRefused(`This platform has ${KEYS_MAX} keys, the most it may. Revoke one first.`)
+  if (present.length >= KEYS_MAX) throw new AdminRefused(`This platform has ${KEYS_MAX} keys, the maximum. Revoke one first.`)
   const clientSecret = deps.ids.secret('sk_')
   const key: PlatformKey = {
     keyId: deps.ids.uuid<KeyId>(),
@@ -44,7 +44,7 @@ export async function listKeys(deps: AdminDeps, { platform }: { readonly platfor
   return (await deps.store.platformKeys.list(platformId)).map(viewOf)
 }
 
-/** Gives a key another secret; the replaced one stays good as long as `overlapSeconds` says. @throws AdminRefused when unknown. */
+/** Gives a key a new secret. The old one still works for `overlapSeconds`. @throws AdminRefused if the key is unknown. */
 export async function rotateSecret(deps: AdminDeps, { platform: wanted, overlapSeconds }: RotateSecret, run: Run) {
   const { key, platform } = await keyNamed(deps, wanted)
   const clientSecret = deps.ids.secret('sk_')
@@ -54,9 +54,9 @@ export async function rotateSecret(deps: AdminDeps, { platform: wanted, overlapS
   const entry = operatorEntry(now, run, 'platform.rotate_secret', target, { client_id: key.clientId, previous_until: previousUntil })
   const secretHash = deps.hasher.hash(clientSecret)
   const demo = deps.demoFile === null ? null : new DemoFile(deps.demoFile)
-  // The one announced before may be in force, its commit being all that anybody knew of it.
+  // An earlier rotation may have announced a secret in the file and committed it without confirming it in the file.
   if (demo !== null) await settledDemo(deps, demo)
-  // The file is the only place that keeps the demo platform's secret: the new one is in it before it is in force.
+  // The file is the only place with the demo platform's secret, so the new secret is written there before it takes effect.
   const isDemo = demo?.announce(key.clientId, clientSecret) ?? false
   await demand(deps.store.platformKeys.replaceSecret(key.keyId, secretHash, previousUntil, entry), wanted)
   deps.bus?.publish({ type: 'platform_secret_changed', platformId: platform.platformId })
@@ -66,16 +66,16 @@ export async function rotateSecret(deps: AdminDeps, { platform: wanted, overlapS
   return { ...viewOf(key), platformId: platform.platformId, platformName: name, redirects, clientSecret, previousUntil }
 }
 
-// A file that differs is corrected at the next start. The secret is given to who asked for it, whatever becomes of the file.
+// The next start corrects a file that could not be written. The operator receives the secret in any case.
 function confirmDemo({ log }: AdminDeps, demo: DemoFile | null): void {
   try {
     demo?.settle(true)
   } catch (cause) {
-    log.warn('the demo platform has a new secret, which its file does not name as the present one before the next start', { cause })
+    log.warn('the demo platform has a new secret, but its file will not show it as current until the next start', { cause })
   }
 }
 
-/** Ends a key at once, with the tokens that were had with it; or lets it in again. @throws AdminRefused when unknown. */
+/** Disables a key at once and deletes the tokens issued with it, or enables it again. @throws AdminRefused if the key is unknown. */
 export async function setKeyDisabled(deps: AdminDeps, wanted: string, isDisabled: boolean, run: Run): Promise<KeyView> {
   const { key, platform } = await keyNamed(deps, wanted)
   const disabledAt = isDisabled ? deps.clock.now() : null
@@ -86,11 +86,13 @@ export async function setKeyDisabled(deps: AdminDeps, wanted: string, isDisabled
   return { ...viewOf(key), disabledAt }
 }
 
-/** Ends a key for good. @throws AdminRefused when unknown, or the platform's first. */
+/** Revokes a key permanently. @throws AdminRefused if the key is unknown, or is the platform's first. */
 export async function revokeKey(deps: AdminDeps, { key: wanted }: { readonly key: string }, run: Run): Promise<KeyView> {
   const { key, platform } = await keyNamed(deps, wanted)
   if (key.clientId === platform.clientId)
-    throw new AdminRefused('This is the platform’s first key, which has its client_id. It can be disabled, not revoked.')
+    throw new AdminRefused(
+      'This is the platform’s first key, whose client_id is also that of the platform. It can be disabled, but not revoked.'
+    )
   const entry = operatorEntry(deps.clock.now(), run, 'key.revoke', key.keyId, { client_id: key.clientId })
   await demand(deps.store.platformKeys.revoke(key.keyId, entry), wanted)
   publishEnded(deps, platform, key.keyId)
@@ -101,7 +103,7 @@ function publishEnded({ bus }: AdminDeps, { platformId }: Platform, keyId: KeyId
   bus?.publish(keyId === null ? { type: 'platform_secret_changed', platformId } : { type: 'platform_access_ended', platformId, keyId })
 }
 
-/** A key by its client id; a platform's id means its first. @throws AdminRefused */
+/** Finds a key by its client id. A platform's id stands for its first key. @throws AdminRefused */
 async function keyNamed(deps: AdminDeps, wanted: string) {
   const platform = (await deps.store.platforms.list()).find(({ platformId }) => platformId === wanted)
   const known = await deps.store.platforms.findByClientId(platform?.clientId ?? wanted)
@@ -114,7 +116,7 @@ async function demand(done: Promise<boolean>, wanted: string): Promise<void> {
 }
 
 function unknownKey(wanted: string): AdminRefused {
-  return new AdminRefused(`There is no key ${JSON.stringify(wanted)}. See platforms and their keys with: npm run cli -- platform list`)
+  return new AdminRefused(`There is no key ${JSON.stringify(wanted)}. List platforms with: npm run cli -- platform list`)
 }
 
 function viewOf({ keyId, clientId, name, scopes, addresses, createdAt, lastUsedAt, expiresAt, disabledAt }: PlatformKey): KeyView {

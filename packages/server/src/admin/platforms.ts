@@ -15,10 +15,10 @@ import {
   type Run
 } from './operations.ts'
 
-/** 128 random bits behind the prefix: public, so shorter than a secret. */
+/** The prefix and 128 random bits. Public, and therefore shorter than a secret. */
 export const CLIENT_ID_LENGTH = 25
 
-/** The secret is in the answer and nowhere else: only its hash is kept. @throws AdminRefused naming an address that cannot be allowed; Malformed for a name that cannot be shown. */
+/** The secret is in the output and nowhere else; only its hash is stored. @throws AdminRefused naming an invalid redirect address; Malformed for an unprintable name. */
 export async function createPlatform(deps: AdminDeps, { name, redirects, claims, color = null, appUrl = null }: NewPlatform, run: Run) {
   printable(name, 'name', NAME_LENGTH_MAX)
   for (const [index, redirect] of redirects.entries()) checkAllowed(redirect, `redirect ${index + 1}`)
@@ -52,7 +52,7 @@ export async function listPlatforms({ store }: AdminDeps): Promise<readonly Plat
   )
 }
 
-/** Changes what users see of it: in force for pages that are shown from now on. @throws AdminRefused, Malformed, with nothing changed. */
+/** Changes how the portal shows a platform, from the next page on. @throws AdminRefused, Malformed; then nothing was changed. */
 export async function editPlatform(deps: AdminDeps, { platform: wanted, ...change }: EditPlatform, run: Run): Promise<PlatformView> {
   const platform = await platformNamed(deps, wanted)
   const { platformId } = platform
@@ -72,7 +72,7 @@ async function brandOf({ store }: Pick<AdminDeps, 'store'>, { platformId }: Plat
   return (await store.platforms.brandOf(platformId)) ?? { color: null, appUrl: null }
 }
 
-/** Keeps a platform out, with every token and open link of its users gone and all sessions ended; or lets it in again. @throws AdminRefused */
+/** Disables a platform, deletes its users' tokens and open links, and ends all sessions; or enables it again. @throws AdminRefused */
 export async function setPlatformDisabled(deps: AdminDeps, wanted: string, isDisabled: boolean, run: Run): Promise<PlatformView> {
   const platform = await platformNamed(deps, wanted)
   const now = deps.clock.now()
@@ -86,7 +86,7 @@ export async function setPlatformDisabled(deps: AdminDeps, wanted: string, isDis
   return view(platform, await brandOf(deps, platform), disabledAt)
 }
 
-/** By its id, or the client id of its first key. @throws AdminRefused when unknown. */
+/** Finds a platform by its id, or by the client id of its first key. @throws AdminRefused if it is unknown. */
 export async function platformNamed({ store }: AdminDeps, wanted: string): Promise<Platform> {
   const platform = (await store.platforms.list()).find(({ clientId, platformId }) => wanted === clientId || wanted === platformId)
   if (platform === undefined) throw unknownPlatform(wanted)
@@ -94,10 +94,10 @@ export async function platformNamed({ store }: AdminDeps, wanted: string): Promi
 }
 
 function unknownPlatform(wanted: string): AdminRefused {
-  return new AdminRefused(`There is no platform ${JSON.stringify(wanted)}. See them with: npm run cli -- platform list`)
+  return new AdminRefused(`There is no platform ${JSON.stringify(wanted)}. List platforms with: npm run cli -- platform list`)
 }
 
-/** In force for links that are asked for from now on. @throws AdminRefused, with nothing changed. */
+/** Applies to links that are created from now on. @throws AdminRefused; then nothing was changed. */
 export async function editRedirects(deps: AdminDeps, { platform: wanted, add, remove }: EditRedirects, run: Run): Promise<PlatformView> {
   const platform = await platformNamed(deps, wanted)
   const { platformId, redirectAllowList: before } = platform
@@ -107,16 +107,14 @@ export async function editRedirects(deps: AdminDeps, { platform: wanted, add, re
   for (const [index, redirect] of add.entries()) checkAllowed(redirect, `redirect ${index + 1}`)
   const stray = remove.find(redirect => !before.includes(redirect))
   if (stray !== undefined)
-    throw new AdminRefused(
-      `${JSON.stringify(stray)} is not on the list. It is compared character for character; see: platform redirects list`
-    )
+    throw new AdminRefused(`${JSON.stringify(stray)} is not on the list. Addresses are compared exactly; see: platform redirects list`)
   const next = [...new Set([...before.filter(redirect => !remove.includes(redirect)), ...add])]
   if (next.length === 0)
-    throw new AdminRefused('That is the last address on the list, and with none any address is taken. Add the one to come first.')
+    throw new AdminRefused('This is the last address on the list, and an empty list allows any address. Add the new address first.')
   if (next.length > REDIRECTS_MAX) throw new AdminRefused(`A platform has at most ${REDIRECTS_MAX} redirect addresses; remove some first.`)
   const entry = operatorEntry(deps.clock.now(), run, 'platform.redirects', platformId, { added: add.join(' '), removed: remove.join(' ') })
   if (!(await deps.store.platforms.replaceRedirects(platformId, before, next, entry)))
-    throw new AdminRefused('The list was changed by another operator just now. Look at it, and try again.')
+    throw new AdminRefused('Another operator changed the list at the same time. Check it, and try again.')
   deps.bus?.publish({ type: 'platform_secret_changed', platformId })
   return view({ ...platform, redirectAllowList: next }, brand, disabledAt)
 }

@@ -18,19 +18,19 @@ export interface Rewrapped {
 }
 
 const BATCH = 500
-/** Writes at a time: enough to share commits, few enough to stay out of the way of orders. */
+/** Concurrent writes: enough to share commits, few enough not to delay orders. */
 const AT_ONCE = 4
-/** So many that cannot be opened mean that a key is missing, not that rows are damaged. */
+/** Above this, a key is missing; damaged rows would be fewer. */
 const UNREADABLE_MAX = 1_000
 const TRIES_MAX = 50
 const RETRY_MS = 200
-/** Longer than another process may go on sealing with the old key. */
+/** Longer than another process may continue to seal with the old key. */
 const SETTLE_MS = NOTICE_MS + 500
 
 /**
- * Wraps everything that is sealed under another master key by the current one, while the service reads and writes. Ends when two passes in
- * a row, far enough apart for every process to have noticed the current key, found nothing. Can be ended and begun again at any moment.
- * @throws AdminRefused when so much cannot be opened that a master key must be missing.
+ * Re-wraps everything that is sealed under another master key with the current one, while the service reads and writes. Ends after two passes
+ * in a row that found nothing, far enough apart for every process to have noticed the current key. Can be interrupted and restarted at any time.
+ * @throws AdminRefused if so many credentials cannot be opened that a master key must be missing.
  */
 export async function rewrapAll(deps: RewrapDeps, run: Pick<Run, 'signal' | 'progress'>): Promise<Rewrapped> {
   const walk = new RewrapWalk(deps, run)
@@ -42,7 +42,7 @@ export async function rewrapAll(deps: RewrapDeps, run: Pick<Run, 'signal' | 'pro
   }
 }
 
-/** One pass: whether an earlier rotation was left unfinished shows by what it gives. */
+/** Makes one pass. If it re-wraps anything, an earlier rotation was incomplete. */
 export async function rewrapOnce(deps: RewrapDeps, run: Pick<Run, 'signal' | 'progress'>): Promise<Rewrapped> {
   const walk = new RewrapWalk(deps, run)
   await walk.pass()
@@ -54,7 +54,7 @@ class RewrapWalk {
   readonly #run: Pick<Run, 'signal' | 'progress'>
   readonly #unreadable = new Map<string, Unreadable>()
   #rewrapped = 0
-  /** Values found under another key, swapped or not: someone may have been faster, and moved the old bytes elsewhere. */
+  /** Values found under another key, swapped or not: a concurrent write may have been first, and may have moved the old bytes elsewhere. */
   #met = 0
 
   constructor(deps: RewrapDeps, run: Pick<Run, 'signal' | 'progress'>) {
@@ -66,7 +66,7 @@ class RewrapWalk {
     return { rewrapped: this.#rewrapped, unreadable: [...this.#unreadable.values()] }
   }
 
-  /** Goes on until all there is was looked at and nothing of it was under another key. Gives how many were. */
+  /** Repeats until a complete listing has nothing under another key. Returns how many values were found under other keys. */
   async pass(): Promise<number> {
     const before = this.#met
     while (true) {
@@ -76,7 +76,7 @@ class RewrapWalk {
         this.#run.signal.throwIfAborted()
         await Promise.all(items.slice(at, at + AT_ONCE).map(item => this.#rewrap(item)))
       }
-      // Values written meanwhile under the current key turn up as well: waiting for an empty list could take for ever.
+      // The list may also contain values that were written under the current key meanwhile, so it may never become empty.
       if (isAll && this.#met === met) return this.#met - before
       this.#run.progress({ rewrapped: this.#rewrapped })
     }
@@ -85,7 +85,7 @@ class RewrapWalk {
   async #next(): Promise<{ readonly items: readonly RewrapItem[]; readonly isAll: boolean }> {
     this.#run.signal.throwIfAborted()
     const { connections, vault } = this.#deps
-    // Those that cannot be opened stay at the head of the list.
+    // Values that cannot be opened stay at the head of the list.
     const limit = BATCH + this.#unreadable.size
     const found = await this.#patiently(() => connections.sealedUnderOtherKeys(vault.currentKeyId, limit))
     return { items: found.filter(item => !this.#unreadable.has(nameOf(item))), isAll: found.length < limit }
@@ -96,7 +96,7 @@ class RewrapWalk {
     try {
       const sealed = vault.rewrap(item.credentials.sealed, sealContext(item, item.credentials.revision))
       const bytes = sealed ?? item.credentials.sealed
-      // Noted under the key the bytes name, which may already be newer than the one that was asked for.
+      // Stored under the key that the bytes name, which may already be newer than the requested one.
       const swapped = await this.#patiently(() => connections.rewrapped(item, bytes, sealedKeyId(bytes)))
       if (sealed !== null) this.#met += 1
       if (sealed !== null && swapped) this.#rewrapped += 1
@@ -105,12 +105,12 @@ class RewrapWalk {
       this.#unreadable.set(nameOf(item), { place: item.place, connectionId: item.connectionId, why: cause.message })
       if (this.#unreadable.size > UNREADABLE_MAX)
         throw new AdminRefused(
-          `More than ${UNREADABLE_MAX} stored credentials cannot be opened (the last: ${cause.message}). A master key is missing: put it back and run this again.`
+          `More than ${UNREADABLE_MAX} stored credentials cannot be opened (the last: ${cause.message}). A master key is missing: restore it and run this again.`
         )
     }
   }
 
-  /** A store that is busy, or whose commit was not confirmed, is asked again: a repeated swap changes nothing. */
+  /** Retries if the store is unavailable or the commit's outcome is unknown. A repeated swap changes nothing. */
   async #patiently<T>(work: () => Promise<T>): Promise<T> {
     for (let tries = 1; ; tries += 1) {
       try {

@@ -4,8 +4,8 @@ import { AdminRefused, type NamedUser, type Run } from './operations.ts'
 import { platformNamed } from './platforms.ts'
 
 /**
- * Keeps a user out, with all market data tokens and open links gone and sessions ended; or lets the user in again. Connections stay, and what
- * the user has at the brokers is still followed. @throws AdminRefused when unknown.
+ * Disables a user, deletes all market data tokens and open links, and ends sessions; or enables the user again. Connections stay, and the
+ * user's accounts are still mirrored. @throws AdminRefused if the user is unknown.
  */
 export async function setUserDisabled(deps: AdminDeps, { platform: wanted, userId }: NamedUser, isDisabled: boolean, run: Run) {
   const platform = await platformNamed(deps, wanted)

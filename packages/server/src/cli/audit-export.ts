@@ -7,7 +7,7 @@ import { ExportBroken, ExportWalk, FIRST_PREVIOUS, LINE_MAX, lineOf } from './au
 import { CommandFailed, type Common, type Console, counted, outJson } from './console.ts'
 import { perform } from './operator.ts'
 
-/** Entries asked for at once: some megabytes. */
+/** Entries read at a time. They take a few megabytes. */
 const PAGE = 5_000
 
 interface Range {
@@ -16,8 +16,8 @@ interface Range {
 }
 
 /**
- * Writes the chain as JSON lines, from the first entry at or after `from` up to the first that is later than `to`, without a gap. Each line
- * carries the hash it follows (`previous`), so that its first line can be checked too. One part is in memory at a time.
+ * Writes the chain as JSON lines, without a gap: from the first entry at or after `from` until the first entry later than `to`, which is left
+ * out. Each line contains the hash of the entry before it (`previous`), so the first line can be verified too. One page is in memory at a time.
  */
 export async function exportAudit(console: Console, { from: first, to: last }: Range): Promise<void> {
   let position = 0
@@ -38,14 +38,15 @@ export async function exportAudit(console: Console, { from: first, to: last }: R
 }
 
 interface VerifyOptions extends Common {
-  /** The export before this one. */
+  /** The file of the previous export. */
   readonly follows?: string
+  /** A chain head that was noted earlier. */
   readonly kept?: ChainHead
-  /** Whether the chain of the service, or of its database, is looked at too. */
+  /** Also compares with the audit log of the service or its database. */
   readonly compare?: boolean
 }
 
-/** Checks an exported file: by itself, and against what it is given to compare it with. @throws CommandFailed */
+/** Verifies an exported file's own chain, and compares it with whatever `options` name. @throws CommandFailed */
 export async function verifyExport(console: Console, file: string, { follows, kept, compare, json }: VerifyOptions): Promise<void> {
   const before = follows === undefined ? null : await walked(follows, null, null)
   if (before !== null && before.end === null) throw new CommandFailed(1, `${follows} has no entries, so nothing can follow it.`)
@@ -55,15 +56,16 @@ export async function verifyExport(console: Console, file: string, { follows, ke
   const isCompared = compared || follows !== undefined || kept !== undefined
   if (json) return outJson(console, { entries, begin, head: end, compared: isCompared })
   const ends = `It begins after ${begin.position}:${begin.hash}\n and ends at     ${end.position}:${end.hash}\n`
-  console.out(`${counted(entries, 'entry', 'entries')}, each following from the one before.\n${ends}${isCompared ? AGREES : ALONE}`)
+  console.out(`${counted(entries, 'entry', 'entries')} in an unbroken chain.\n${ends}${isCompared ? AGREES : ALONE}`)
 }
 
-const AGREES = 'It agrees with what it was compared with.\n'
+const AGREES = 'The comparison found no difference.\n'
 const ALONE =
-  'By itself a file proves that its lines belong together, not that they are those of the service: who can write it can write all of it again.\n' +
-  'Compare it: with the service (--compare), the export before (--follows <file>), or an end that was kept (--kept <position:hash>).\n'
+  'This shows that the lines are consistent with each other. It does not show that the service wrote them: anyone who can write the file can\n' +
+  'rewrite all of it. Compare it with the service (--compare), with the previous export (--follows <file>), or with a chain head that you\n' +
+  'noted earlier (--kept <position:hash>).\n'
 
-/** What the chain goes through at the end of the file, it goes through all of the file. @throws CommandFailed */
+/** Comparing the last entry is enough: its hash depends on all entries before it. @throws CommandFailed */
 async function assertInService(console: Console, end: ChainHead): Promise<true> {
   const { broken } = await perform(console, 'audit.verify', { kept: end })
   if (broken === null) return true
@@ -88,7 +90,7 @@ async function* linesOf(file: string): AsyncGenerator<string> {
   for await (const chunk of createReadStream(file, 'utf8')) {
     const lines = `${rest}${chunk}`.split('\n')
     rest = lines.pop() ?? ''
-    // A line without an end must not fill the memory; cut, it is no entry.
+    // A line without an end must not fill the memory. Once cut, it is not a valid entry.
     if (rest.length > LINE_MAX) rest = rest.slice(0, LINE_MAX + 1)
     for (const line of lines) yield line.slice(0, LINE_MAX + 1)
   }
@@ -98,7 +100,7 @@ async function* linesOf(file: string): AsyncGenerator<string> {
 function unreadable(file: string, cause: Error): string {
   const isMissing = 'code' in cause && cause.code === 'ENOENT'
   const isFolder = 'code' in cause && cause.code === 'EISDIR'
-  const why = isMissing ? 'there is no such file.' : isFolder ? 'it is a folder.' : reasonOf(cause)
+  const why = isMissing ? 'the file does not exist.' : isFolder ? 'it is a directory.' : reasonOf(cause)
   return `${file} cannot be read: ${why} Name a file that audit export wrote.`
 }
 

@@ -2,35 +2,35 @@ import { createHash } from 'node:crypto'
 import { parseJson } from '@trunkline/core/domain/json'
 import type { ChainHead, SealedLine } from '../admin/operations.ts'
 
-/** The hash that the first entry of all follows. */
+/** The `previous` hash of the very first entry. */
 export const FIRST_PREVIOUS = '00'.repeat(32)
 
-/** A file that is not a part of a chain. The message says where and why, without what the line holds. */
+/** The file is not part of a chain. The message says where and why, and never contains the line's content. */
 export class ExportBroken extends Error {
   override readonly name = 'ExportBroken'
 }
 
 interface ExportedLine extends SealedLine {
-  /** Null: the file was written by a version that did not say it. */
+  /** Null if an older version wrote the file, without this key. */
   readonly previous: string | null
 }
 
-/** A line of an exported file. `previous` undefined: as versions wrote it that did not say it. */
+/** A line of an exported file. With `previous` undefined, the format of older versions. */
 export function lineOf({ position, previous, entry, hash }: SealedLine & { readonly previous: string | undefined }): string {
   return JSON.stringify({ position, previous, entry, hash })
 }
 
-/** Follows the lines of an exported file up to the first fault. */
+/** Verifies the lines of an exported file up to the first fault. */
 export class ExportWalk {
   readonly #kept: ChainHead | null
   #lines = 0
   #previous: ChainHead | null
-  /** What the first entry follows; null as long as there is none. */
+  /** The entry before the first one; null before the first line was read. */
   begin: ChainHead | null = null
   /** The last entry. */
   end: ChainHead | null = null
 
-  /** @param before the entry that the first must follow. @param kept what the file must go through. */
+  /** @param before the entry that the first one must follow. @param kept a chain head that the file must contain. */
   constructor(before: ChainHead | null, kept: ChainHead | null) {
     this.#previous = before
     this.#kept = kept
@@ -53,12 +53,12 @@ export class ExportWalk {
     this.#compare(this.end)
   }
 
-  /** @throws ExportBroken unless the file went through what was kept. */
+  /** @throws ExportBroken if the file does not contain the kept chain head. */
   finish(): void {
     const [kept, begin, end] = [this.#kept, this.begin, this.end]
     if (kept === null || (begin !== null && end !== null && kept.position >= begin.position && kept.position <= end.position)) return
     const has = begin === null || end === null ? 'has no entries' : `goes from after entry ${begin.position} to entry ${end.position}`
-    throw new ExportBroken(`The file ${has}, so entry ${kept.position}, which was kept, says nothing of it.`)
+    throw new ExportBroken(`The file ${has}, so it cannot be compared with entry ${kept.position} of --kept.`)
   }
 
   #begin(previous: ChainHead): void {
@@ -68,7 +68,7 @@ export class ExportWalk {
 
   #compare({ position, hash }: ChainHead): void {
     if (this.#kept?.position === position && this.#kept.hash !== hash)
-      throw broken(position, 'the chain up to here is not the one whose end was kept')
+      throw broken(position, 'the hash differs from the one given with --kept')
   }
 
   #beforeFirst({ position, previous }: ExportedLine): ChainHead {
@@ -77,7 +77,7 @@ export class ExportWalk {
     const kept = this.#kept
     if (kept?.position === position - 1) return kept
     throw new ExportBroken(
-      `The file does not say what its first entry follows, so that entry cannot be checked: an older version wrote it. Export it once more, or say what it follows, with --follows <file> or --kept ${position - 1}:<hash>.`
+      `An older version wrote this file, without the hash before its first entry, so that entry cannot be verified. Export again, or name the entry before it with --follows <file> or --kept ${position - 1}:<hash>.`
     )
   }
 }
@@ -86,7 +86,7 @@ function hashOf(previous: string, entry: string): string {
   return createHash('sha256').update(Buffer.from(previous, 'hex')).update(entry, 'utf8').digest('hex')
 }
 
-/** In characters. A line is an entry and two hashes; nothing that we write comes near it. */
+/** In characters. A line is one entry and two hashes, which are far shorter. */
 export const LINE_MAX = 1024 * 1024
 
 function read(text: string, number: number): ExportedLine {
@@ -94,11 +94,11 @@ function read(text: string, number: number): ExportedLine {
     if (text.length > LINE_MAX) throw new Error('too long')
     const { position, previous, entry, hash }: { readonly [Name in keyof ExportedLine]?: unknown } = Object(parseJson(text))
     if (isPosition(position) && typeof entry === 'string' && isHash(hash) && (previous === undefined || isHash(previous))) {
-      // Letter for letter: a key that is there twice, or one more, would show a reader what was never checked.
+      // Must match exactly: a duplicate or additional key would show readers something that was not verified.
       if (text === lineOf({ position, previous, entry, hash })) return { position, previous: previous ?? null, entry, hash }
     }
   } catch {
-    // Said below, without what the line holds.
+    // Reported below, without the line's content.
   }
   throw new ExportBroken(
     `Line ${number} is not an exported entry: it must be {"position","previous","entry","hash"} as audit export writes it.`

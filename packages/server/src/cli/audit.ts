@@ -9,8 +9,8 @@ export async function verifyAudit(console: Console, { kept, json }: Common & { r
   if (json) outJson(console, verdict)
   else if (broken === null)
     console.out(
-      `${counted(entries, 'entry', 'entries')}, all as they were written${kept === undefined ? '' : ', through the end that was kept'}.\n` +
-        `The chain ends at ${head.position}:${head.hash}\nKeep that line elsewhere: given back with --kept, it shows if the end was cut off or everything was rewritten.\n`
+      `${counted(entries, 'entry', 'entries')}, all unaltered${kept === undefined ? '' : ', including the chain head of --kept'}.\n` +
+        `The chain ends at ${head.position}:${head.hash}\nStore that line elsewhere. Passed to --kept later, it reveals whether the log was truncated or rewritten.\n`
     )
   if (broken !== null) throw new CommandFailed(1, `The audit log was tampered with at entry ${broken.position}: ${broken.why}.`)
 }
@@ -30,6 +30,6 @@ export async function listAudit(console: Console, { limit, json }: Common & { re
       .map(([name, value]) => `${name}=${value}`)
       .join(' ')
   ])
-  // Parts of an entry come from outside, and this goes to a terminal.
+  // Parts of an entry come from outside and must be safe for a terminal.
   console.out(aligned([['#', 'at', 'actor', 'action', 'result', 'ip', 'target', 'detail'], ...rows.map(row => row.map(shown))]))
 }

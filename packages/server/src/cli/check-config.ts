@@ -5,7 +5,7 @@ import { checkDemo } from './checks/demo.ts'
 import { checkExposure } from './checks/exposure.ts'
 import { aligned, CommandFailed, type Common, type Console, counted, outJson } from './console.ts'
 
-/** Names everything that is wrong, not only the first. A fault keeps the service from starting, or from working as promised. */
+/** Lists all findings, not only the first. A fault prevents the service from starting or from working correctly. */
 export async function checkConfig(console: Console, { json }: Common): Promise<void> {
   const { known, findings: before } = await preflight(console.env, false)
   const findings = [...before, ...(await checkDatabase(known)), ...checkBrokers(known), ...checkExposure(known), ...checkDemo(known)]

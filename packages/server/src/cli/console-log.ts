@@ -2,7 +2,7 @@ import type { Log, LogFields } from '@trunkline/core/ports/log'
 import { withoutSecrets } from '../ops/redact.ts'
 import type { Console } from './console.ts'
 
-/** Warnings and errors for an operator at a terminal; the rest is of no use there. */
+/** Writes warnings and errors to an operator's terminal, and drops the rest. */
 export class ConsoleLog implements Log {
   readonly #console: Console
 

@@ -1,4 +1,4 @@
-/** What a command is given: its environment, where it writes, and when it is to stop. */
+/** What a command runs with: the environment, the outputs and a signal to stop. */
 export interface Console {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly signal: AbortSignal
@@ -8,12 +8,12 @@ export interface Console {
   err(text: string): void
 }
 
-/** Options every command has. */
+/** Options of every command. */
 export interface Common {
   readonly json?: boolean
 }
 
-/** A command that ends without having done its work, for a reason it has printed or gives in its message. */
+/** A command failed. The reason was printed already, or is the message. */
 export class CommandFailed extends Error {
   override readonly name = 'CommandFailed'
   readonly exitCode: number
@@ -28,7 +28,7 @@ export function outJson(console: Console, value: unknown): void {
   console.out(`${JSON.stringify(value, null, 2)}\n`)
 }
 
-/** Columns as wide as their widest cell, two spaces apart. */
+/** Rows as text, in columns two spaces apart. */
 export function aligned(rows: readonly (readonly string[])[]): string {
   const widths: number[] = []
   for (const row of rows) for (const [index, cell] of row.entries()) widths[index] = Math.max(widths[index] ?? 0, cell.length)
@@ -43,7 +43,7 @@ export function aligned(rows: readonly (readonly string[])[]): string {
     .join('')
 }
 
-/** To the second. */
+/** A timestamp cut to whole seconds. */
 export function shownTime(time: string): string {
   return `${time.slice(0, 19)}Z`
 }

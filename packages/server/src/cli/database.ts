@@ -8,14 +8,11 @@ import { CommandFailed, type Common, type Console, outJson } from './console.ts'
 import { ConsoleLog } from './console-log.ts'
 import { settingsFor, whileFree } from './operator.ts'
 
-/** Brings the schema up to date, and grants the service's role what it needs where another one owns the schema. */
+/** Migrates the schema, and grants the service's role the privileges that it needs if another role owns the schema. */
 export async function migrateDatabase(console: Console, { json }: Common): Promise<void> {
   const { databaseUrl: url, databaseOwnerUrl: ownerUrl, unsafeDurability } = settingsFor(console)
   if (url === null)
-    throw new CommandFailed(
-      2,
-      'TRUNKLINE_DATABASE_URL is not set: the service brings the embedded database up to date itself, at its start.'
-    )
+    throw new CommandFailed(2, 'TRUNKLINE_DATABASE_URL is not set. The service migrates the embedded database itself when it starts.')
   const deps = { clock: new SystemClock(), ids: new RandomIds(), log: new ConsoleLog(console) }
   const settings = { kind: 'postgres', url, poolMax: 2 } as const
   const options = { ...deps, unsafeDurability, migrating: (work: () => Promise<void>) => whileFree(url, deps, work) }
@@ -35,6 +32,6 @@ async function foundIn(db: Kysely<Database>): Promise<{ readonly role: string; r
   return { role: await roleOf(db), can_alter_audit: (await canAlterAudit(db)) !== false }
 }
 
-const CANNOT = 'can add to the audit log and read it, and cannot change it'
+const CANNOT = 'can add to the audit log and read it, but cannot change it'
 const CAN =
-  'could change the audit log: it owns the schema, or may act as who does. Give the service a role of its own, and this command the owner in TRUNKLINE_DATABASE_OWNER_URL'
+  'can change the audit log: it owns the schema, or is a member of the role that does. Give the service a separate role, and name the owner in TRUNKLINE_DATABASE_OWNER_URL for this command'

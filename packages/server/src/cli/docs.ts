@@ -8,7 +8,7 @@ import { brokerPages } from './pages/brokers.ts'
 import { GENERATED } from './pages/markdown.ts'
 import { settingsPage } from './pages/settings.ts'
 
-/** Writes the pages that follow from the code, and removes the page of a broker that is gone. */
+/** Writes the pages that are generated from the code, and removes the pages of brokers that no longer exist. */
 export async function writeDocs(console: Console, { out }: { readonly out: string }): Promise<void> {
   const folder = resolve(out)
   const settings = settingsPage(ALL_SETTINGS, SANDBOX_ROWS, SET_BY_SERVICE)

@@ -13,7 +13,7 @@ export async function rotateKeys(
   console: Console,
   { retire = false, now = false, json }: Common & { readonly retire?: boolean; readonly now?: boolean }
 ): Promise<void> {
-  if (now && !retire) throw new CommandFailed(2, '--now goes with --retire.')
+  if (now && !retire) throw new CommandFailed(2, '--now can only be used with --retire.')
   const done = await perform(console, 'keys.rotate', {
     mode: retire ? 'finish' : 'add',
     retire: now ? 'now' : retire ? 'when_safe' : 'no'
@@ -30,10 +30,13 @@ export async function keysStatus(console: Console, { json }: Common): Promise<vo
   else console.out(statusPage(status))
   const missing = status.keys.filter(({ state }) => state === 'missing')
   if (missing.length > 0)
-    throw new CommandFailed(1, 'Credentials need a key that is not here. Put it back, or their users have to connect again.')
+    throw new CommandFailed(
+      1,
+      'Some credentials are sealed with a master key that is missing. Restore the key; otherwise their users have to connect again.'
+    )
 }
 
-/** A fresh master key, or the instance key that is in force, as an item of TRUNKLINE_MASTER_KEYS. */
+/** Prints a new master key, or the current instance key, as an item for TRUNKLINE_MASTER_KEYS. */
 export function generateKey(console: Console, { instance = false }: { readonly instance?: boolean }): void {
   if (!instance) {
     const { id, key } = freshKey()
@@ -58,26 +61,30 @@ function rotationSummary(done: Rotation, retire: boolean): string {
   const first = done.added
     ? `Master key ${done.keyId} was added and is current.`
     : done.resumed
-      ? `An earlier rotation to master key ${done.keyId} was unfinished; it is finished now, and no further key was added.`
+      ? `An earlier rotation to master key ${done.keyId} was incomplete. It is complete now, and no further key was added.`
       : `Master key ${done.keyId} is current.`
   const lines = [first, `Re-wrapped: ${counted(done.rewrapped, 'stored credential')}.`]
   if (done.retired.length > 0)
-    lines.push(`Old keys are gone: ${done.retired.join(', ')}. Backups made before need them: keep a copy as long as those.`)
+    lines.push(`Old keys removed: ${done.retired.join(', ')}. Older backups need them: keep a copy as long as you keep those backups.`)
   if (done.retireAfter !== null && retire)
-    lines.push(`The old keys stay until ${done.retireAfter.slice(0, 19)}Z, because a login in flight may need them. Run this again then.`)
+    lines.push(
+      `The old keys stay until ${done.retireAfter.slice(0, 19)}Z, because a login in progress may need them. Run this again after that.`
+    )
   if (done.retireAfter !== null && !retire)
     lines.push(
-      `The old keys still open what they sealed. Drop them after ${done.retireAfter.slice(0, 19)}Z with: npm run cli -- keys rotate --retire`
+      `The old keys still open what they sealed. Remove them after ${done.retireAfter.slice(0, 19)}Z with: npm run cli -- keys rotate --retire`
     )
   if (done.source === 'environment' && !retire)
-    lines.push('Keys come from TRUNKLINE_MASTER_KEYS. When every node has the new key first, wait half an hour and take the old one out.')
+    lines.push(
+      'The keys come from TRUNKLINE_MASTER_KEYS. Once every node has the new key in first place, wait half an hour, then remove the old one.'
+    )
   return `${lines.join('\n')}\n`
 }
 
 function complaint({ unreadable }: Rotation): string {
   const shown = unreadable.slice(0, SHOWN_MAX).map(({ place, connectionId, why }) => `  ${place} ${connectionId}: ${why}`)
   const more = unreadable.length > SHOWN_MAX ? [`  and ${unreadable.length - SHOWN_MAX} more`] : []
-  return [`${counted(unreadable.length, 'stored credential')} cannot be opened and was left as it is:`, ...shown, ...more].join('\n')
+  return [`${counted(unreadable.length, 'stored credential')} cannot be opened and was not changed:`, ...shown, ...more].join('\n')
 }
 
 function statusPage({ source, changedAt, keys, damaged, complete }: KeysStatus): string {

@@ -3,12 +3,12 @@ import type { BrokerCapabilities } from '@trunkline/core/ports/broker'
 import type { BrokerRows } from './pages/brokers.ts'
 import { code } from './pages/markdown.ts'
 
-/** What every broker of the registry can do, by name. */
+/** The capabilities of every registered broker, sorted by id. */
 export function knownBrokers(): readonly BrokerCapabilities[] {
   return ADAPTERS.map(({ capabilities }) => capabilities).sort((a, b) => (a.id < b.id ? -1 : 1))
 }
 
-/** The settings of each, as rows of its page: name, default, what it does. */
+/** The settings of each broker as rows of its page: name, default, description. */
 export function brokerRows(): BrokerRows {
   return new Map(
     ADAPTERS.map(({ capabilities, settings }) => [

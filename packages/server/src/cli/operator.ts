@@ -19,7 +19,7 @@ import { ConsoleLog } from './console-log.ts'
 
 const POOL_MAX = 4
 
-/** Has one operation done: by the service that runs on the data directory, or here when none does. */
+/** Performs one operation: in the service that runs on the data directory or, if none runs, in this process. */
 export async function perform<Name extends OperationName>(console: Console, name: Name, input: Input<Name>): Promise<Output<Name>> {
   const settings = settingsFor(console)
   const dataDir = resolve(settings.dataDir)
@@ -33,7 +33,7 @@ export async function perform<Name extends OperationName>(console: Console, name
   const admin = new Admin({
     ...deps,
     store,
-    // Only hashes are asked of it here; nothing is derived.
+    // Used for hashes only. Nothing is derived, so no key is needed.
     hasher: new Sha256Hasher(new Uint8Array()),
     settle: null,
     settleAll: null,
@@ -41,15 +41,15 @@ export async function perform<Name extends OperationName>(console: Console, name
     bus: null,
     demoFile: join(dataDir, 'demo-platform.json')
   })
-  // Read as the service reads it: what is refused there is refused here.
+  // Parsed as the service does, so that the same input is refused.
   const output = await admin.perform(name, INPUT_PARSERS[name](input), run)
-  // What this run wrote to the audit log is chained before it ends: no service may follow.
+  // Chains the audit entries of this run before it ends, because no running service would do it.
   while ((await store.audit.seal(AUDIT_BATCH)) === AUDIT_BATCH);
   return output
 }
 const AUDIT_BATCH = 1_000
 
-/** @throws CommandFailed with every fault. */
+/** @throws CommandFailed that lists every fault. */
 export function settingsFor({ env }: Console): Settings {
   try {
     return settingsOf(env)
@@ -79,20 +79,20 @@ async function openOwnStore(settings: Settings, dataDir: string, name: Operation
     })
   const database = join(dataDir, 'database')
   assertOurs(dataDir)
-  // A mistyped directory must not come to life because a command looked into it.
+  // A command that only reads must not create a database in a mistyped directory.
   if (name !== 'platform.create' && !existsSync(database))
-    throw new AdminRefused(`There is no database in ${dataDir} yet. Is TRUNKLINE_DATA_DIR what the service uses?`)
+    throw new AdminRefused(`There is no database in ${dataDir} yet. Is TRUNKLINE_DATA_DIR the directory that the service uses?`)
   makeFolder(dataDir)
   return openStore({ kind: 'embedded', dataDir: database }, options)
 }
 
-/** A schema that changes under a service of an older version would break it: only while no process has the database. @throws AdminRefused */
+/** Runs a migration only while no other process uses the database: a changed schema would break a running older version. @throws AdminRefused */
 export async function whileFree(url: string, { clock, ids, log }: OwnDeps, work: () => Promise<void>): Promise<void> {
   const name = `trunkline command ${process.pid} ${ids.uuid().slice(-12)}`
   const hold = SoleProcess.take({ url, name, waitMs: 0, onTaken: () => undefined, clock, log }).catch((cause: unknown) => {
     if (!(cause instanceof DatabaseHeld)) throw cause
     throw new AdminRefused(
-      `${cause.message} Or run this with the program of the version that runs: this one is newer, and would change the schema under it. Nothing was changed.`,
+      `${cause.message} Or run this command with the version that is running: this one is newer and would change the schema. Nothing was changed.`,
       { cause }
     )
   })
@@ -100,11 +100,11 @@ export async function whileFree(url: string, { clock, ids, log }: OwnDeps, work:
   await work()
 }
 
-/** Files made by another user, root included, would keep the service from its own database. */
+/** Files created by another user, even root, would lock the service out of its database. */
 function assertOurs(dataDir: string): void {
   const found = statSync(dataDir, { throwIfNoEntry: false })
   if (found === undefined || process.geteuid === undefined || found.uid === process.geteuid()) return
-  throw new AdminRefused(`${dataDir} belongs to another user (id ${found.uid}). Run this as the user the service runs as.`)
+  throw new AdminRefused(`${dataDir} belongs to another user (id ${found.uid}). Run this command as the user that runs the service.`)
 }
 
 function whoAmI({ env }: Console): string {

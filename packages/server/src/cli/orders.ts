@@ -8,17 +8,17 @@ export async function listUnresolved(console: Console, { limit, json }: Common &
   const abandoned = await perform(console, 'orders.abandoned', { limit })
   if (json) return outJson(console, [...orders.map(order => ({ ...wire(order), is_abandoned: false })), ...abandoned.map(wireAbandoned)])
   if (orders.length === 0 && abandoned.length === 0)
-    return console.out('The brokers are known to have, or not to have, every order. None was abandoned in the last 30 days.\n')
+    return console.out('There are no unresolved orders. No order was abandoned in the last 30 days.\n')
   if (orders.length > 0) console.out(table(orders))
   if (abandoned.length > 0) console.out(`${orders.length > 0 ? '\n' : ''}${ABANDONED}\n\n${abandonedTable(abandoned)}`)
 }
 
 const ABANDONED =
-  'Abandoned: the connection was removed before the broker said what became of these, and nothing here can ask it any more. Look for each in the ' +
-  'account at the broker, by its ids, and inform the owner; they are listed for 30 days, and stay in the audit log.'
+  'Abandoned: the connection was removed before the broker reported the outcome of these orders, and the service can no longer look them up. ' +
+  'Look for each one by its ids in the account at the broker, and inform the owner. They are listed for 30 days and stay in the audit log.'
 
 function abandonedTable(orders: readonly AbandonedOrder[]): string {
-  const head = ['order_id', 'removed', 'submission', 'waits for', 'broker', 'account', 'broker_order_id', 'broker_cl_ord_id', 'asks for']
+  const head = ['order_id', 'removed', 'submission', 'pending request', 'broker', 'account', 'broker_order_id', 'broker_cl_ord_id', 'order']
   const rows = orders.map(({ orderId, removedAt, detail }) => [
     ...[orderId, removedAt.slice(0, 19).concat('Z'), orDash(detail.submission), orDash(detail.pending_request), orDash(detail.broker)],
     ...[orDash(detail.account_number), orDash(detail.broker_order_id), orDash(detail.broker_cl_ord_id), orderSummary(detail)]
@@ -60,7 +60,7 @@ interface SetOptions extends Common {
   readonly end?: string
 }
 
-/** Without `--end` a trial, which says what would be ended and how to do it. */
+/** Without `--end` a dry run: it lists the orders that would be ended, and the command that ends them. */
 export async function neverReceivedAll(console: Console, options: SetOptions): Promise<void> {
   const {
     because,
@@ -74,14 +74,14 @@ export async function neverReceivedAll(console: Console, options: SetOptions): P
   const { fitting, set, orders, kept } = await perform(console, 'orders.settle_all', input)
   if (options.json)
     return outJson(console, { fitting, set, is_trial: expected === null, orders: orders.map(wire), kept: kept.map(wireSkipped) })
-  if (fitting === 0) return console.out('No order of unknown outcome fits.\n')
+  if (fitting === 0) return console.out('No unresolved order matches.\n')
   if (orders.length > 0) console.out(table(orders))
   for (const { orderId, why } of kept) console.out(`Kept: ${shown(orderId)}: ${shown(why)}\n`)
-  if (expected !== null) return console.out(`${orders.length} of ${fitting} were ended; their owners have been notified.\n`)
-  const more = fitting < ORDERS_LIMIT_MAX ? '' : ' There may be more: at most so many are looked at, the oldest first.'
-  if (orders.length === 0) return console.out(`None of ${fitting} would be ended.${more}\n`)
+  if (expected !== null) return console.out(`${orders.length} of ${fitting} orders were ended. Their owners have been notified.\n`)
+  const more = fitting < ORDERS_LIMIT_MAX ? '' : ' There may be more: one run checks no more than this, oldest first.'
+  if (orders.length === 0) return console.out(`None of ${fitting} orders would be ended.${more}\n`)
   console.out(
-    `${orders.length} of ${fitting} would be ended. Nothing was.${more} To end these and no others, run this again with --end ${set}\n`
+    `${orders.length} of ${fitting} orders would be ended. Nothing was changed.${more} To end exactly these, run this again with --end ${set}\n`
   )
 }
 
@@ -90,14 +90,14 @@ function wireSkipped({ orderId, why }: { readonly orderId: string; readonly why:
 }
 
 function table(orders: readonly UnresolvedOrder[]): string {
-  const head = ['order_id', 'since', 'submission', 'broker', 'account', 'user_id', 'asks for']
+  const head = ['order_id', 'since', 'submission', 'broker', 'account', 'user_id', 'order']
   const rows = orders.map(({ orderId, entryTime, submission, broker, accountNumber, userId, asks }) => [
     ...[orderId, entryTime.slice(0, 19).concat('Z'), submission, broker, accountNumber, userId, asks]
   ])
   return aligned([head, ...rows.map(row => row.map(shown))])
 }
 
-/** The names of the API, which scripts already know. */
+/** Uses the API's field names. */
 function wire(order: UnresolvedOrder): object {
   const { orderId, clOrdId, platformId, userId, connectionId, broker, accountNumber, asks, entryTime, status, submission } = order
   const whose = { platform_id: platformId, user_id: userId, connection_id: connectionId, broker, account_number: accountNumber }

@@ -21,7 +21,9 @@ export async function createKey(console: Console, platform: string, options: New
     ['  addresses', made.addresses.length === 0 ? 'any' : made.addresses.join(' ')],
     ['  expires', made.expiresAt === null ? 'never' : shownTime(made.expiresAt)]
   ])
-  console.out(`Key ${JSON.stringify(name)} was made.\n\n${facts}\nNote the secret now: it is shown this once, and only its hash is kept.\n`)
+  console.out(
+    `Key ${JSON.stringify(name)} was created.\n\n${facts}\nStore the secret now: it is shown only this once, and the service keeps only its hash.\n`
+  )
 }
 
 export async function listKeys(console: Console, platform: string, { json }: Common): Promise<void> {
@@ -44,7 +46,7 @@ export async function listKeys(console: Console, platform: string, { json }: Com
 export async function disableKey(console: Console, key: string, { json }: Common): Promise<void> {
   const disabled = await perform(console, 'key.disable', { key })
   if (json) return outJson(console, wire(disabled))
-  console.out(`Key ${JSON.stringify(disabled.name)} is disabled. Tokens that were had with it are gone; its sessions end now.\n`)
+  console.out(`Key ${JSON.stringify(disabled.name)} is disabled. Tokens issued with it were deleted, and its sessions end now.\n`)
 }
 
 export async function enableKey(console: Console, key: string, { json }: Common): Promise<void> {
@@ -56,7 +58,7 @@ export async function enableKey(console: Console, key: string, { json }: Common)
 export async function revokeKey(console: Console, key: string, { json }: Common): Promise<void> {
   const revoked = await perform(console, 'key.revoke', { key })
   if (json) return outJson(console, wire(revoked))
-  console.out(`Key ${JSON.stringify(revoked.name)} is gone, with the tokens that were had with it; its sessions end now.\n`)
+  console.out(`Key ${JSON.stringify(revoked.name)} was revoked. Tokens issued with it were deleted, and its sessions end now.\n`)
 }
 
 function wire({ keyId, clientId, ...key }: KeyView & { readonly clientSecret?: string }): object {

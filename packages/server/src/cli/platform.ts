@@ -19,7 +19,7 @@ export async function createPlatform(
 }
 
 interface Look {
-  /** `none` takes it away. */
+  /** `none` removes it. */
   readonly color?: string
   readonly appUrl?: string
 }
@@ -34,10 +34,10 @@ export async function editPlatform(
   const { color, appUrl } = edited
   const facts = aligned([
     ['  name', edited.name],
-    ['  color', color === null ? 'the portal’s own' : `${color}, letters on it ${letterOn(color) === '#ffffff' ? 'white' : 'black'}`],
+    ['  color', color === null ? 'the portal’s default' : `${color}, with ${letterOn(color) === '#ffffff' ? 'white' : 'black'} letters`],
     ['  app', appUrl ?? 'not set']
   ])
-  console.out(`Users see it like this in the portal:\n${facts}`)
+  console.out(`The portal shows this to users:\n${facts}`)
 }
 
 function brandOf({ color, appUrl }: Look): Pick<EditPlatform, 'color' | 'appUrl'> {
@@ -51,7 +51,7 @@ export async function listPlatforms(console: Console, { json }: Common): Promise
   const platforms = await perform(console, 'platform.list', {})
   if (json) return outJson(console, platforms.map(wire))
   if (platforms.length === 0)
-    return console.out('There is no platform yet. Make one with: npm run cli -- platform create --name "My app" --claim on\n')
+    return console.out('There is no platform yet. Create one with: npm run cli -- platform create --name "My app" --claim on\n')
   const head = ['client_id', 'platform_id', 'created', 'redirects', 'claim', 'state', 'name']
   const rows = platforms.map(({ clientId, platformId, createdAt, redirects, claims, name, disabledAt }) => [
     clientId,
@@ -65,7 +65,7 @@ export async function listPlatforms(console: Console, { json }: Common): Promise
   console.out(aligned([head, ...rows]))
 }
 
-/** Adds or removes one address, or only lists them. */
+/** Adds or removes addresses, or only lists them. */
 export async function editRedirects(
   console: Console,
   platform: string,
@@ -73,7 +73,7 @@ export async function editRedirects(
 ): Promise<void> {
   const { name, redirects } = await perform(console, 'platform.redirects', { platform, add, remove })
   if (json) return outJson(console, redirects)
-  const lines = redirects.length === 0 ? '  any address is taken\n' : redirects.map(redirect => `  ${redirect}\n`).join('')
+  const lines = redirects.length === 0 ? '  any address is allowed\n' : redirects.map(redirect => `  ${redirect}\n`).join('')
   console.out(`Redirect addresses of ${JSON.stringify(name)}:\n${lines}`)
 }
 
@@ -89,7 +89,7 @@ export async function rotateSecret(
     return outJson(console, { ...names, created_at: rotated.createdAt, previous_until: previousUntil })
   }
   const old =
-    previousUntil === null ? 'the old one ends within two seconds' : `the old one is good until ${shownTime(previousUntil)} as well`
+    previousUntil === null ? 'the old one stops working within two seconds' : `the old one also works until ${shownTime(previousUntil)}`
   const facts = credentials({ platformId, clientId, clientSecret, redirects })
   console.out(`Platform ${JSON.stringify(platformName)} has a new secret; ${old}.\n\n${facts}`)
 }
@@ -97,13 +97,13 @@ export async function rotateSecret(
 export async function disablePlatform(console: Console, platform: string, { json }: Common): Promise<void> {
   const disabled = await perform(console, 'platform.disable', { platform })
   if (json) return outJson(console, wire(disabled))
-  console.out(`Platform ${JSON.stringify(disabled.name)} is disabled. Its tokens and open links are gone; its sessions end now.\n`)
+  console.out(`Platform ${JSON.stringify(disabled.name)} is disabled. Its tokens and open links were deleted, and its sessions end now.\n`)
 }
 
 export async function enablePlatform(console: Console, platform: string, { json }: Common): Promise<void> {
   const enabled = await perform(console, 'platform.enable', { platform })
   if (json) return outJson(console, wire(enabled))
-  console.out(`Platform ${JSON.stringify(enabled.name)} is enabled again. Tokens and links have to be made again.\n`)
+  console.out(`Platform ${JSON.stringify(enabled.name)} is enabled again. Tokens and links must be created again.\n`)
 }
 
 function credentials({
@@ -118,10 +118,10 @@ function credentials({
     ['  client_secret', clientSecret],
     ...redirects.map((redirect, index) => [index === 0 ? '  redirects' : '', redirect])
   ])
-  return `${facts}\nNote the secret now: it is shown this once, and only its hash is kept.\n`
+  return `${facts}\nStore the secret now: it is shown only this once, and the service keeps only its hash.\n`
 }
 
-/** The names of the API, which scripts already know. */
+/** Uses the API's field names. */
 function wire({
   platformId,
   clientId,

@@ -1,6 +1,6 @@
 import { withoutSecrets } from '../ops/redact.ts'
 
-/** A text from outside as it can go to a terminal: without secrets, and with control characters spelled out. */
+/** Makes text from outside safe for a terminal: secrets are removed and control characters escaped. */
 export function shown(text: string): string {
   return withoutSecrets(text).replaceAll(
     /[\p{Cc}\p{Cf}]/gu,

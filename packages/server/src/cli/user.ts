@@ -4,7 +4,7 @@ import { perform } from './operator.ts'
 export async function disableUser(console: Console, platform: string, userId: string, { json }: Common): Promise<void> {
   const disabled = await perform(console, 'user.disable', { platform, userId })
   if (json) return outJson(console, wire(disabled))
-  console.out(`User ${JSON.stringify(userId)} is disabled: tokens and open links are gone, sessions end now. Connections stay.\n`)
+  console.out(`User ${JSON.stringify(userId)} is disabled. Tokens and open links were deleted, and sessions end now. Connections stay.\n`)
 }
 
 export async function enableUser(console: Console, platform: string, userId: string, { json }: Common): Promise<void> {

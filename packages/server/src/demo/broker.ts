@@ -1,6 +1,6 @@
 import { type Client, recordOf, textOf } from './client.ts'
 
-/** What the demo uses of a broker in `GET /brokers`. */
+/** What the demo needs of a broker in `GET /brokers`. */
 export interface DemoBroker {
   readonly id: string
   readonly name: string
@@ -12,21 +12,21 @@ export interface DemoBroker {
   readonly channels: readonly string[]
 }
 
-/** @throws Error naming the brokers there are, or when the demo must not trade there. */
+/** @throws Error if the broker is not offered, naming those that are, or if the demo must not trade there. */
 export async function demoBroker(platform: Client, id: string): Promise<DemoBroker> {
   const brokers = await platform.list('/brokers')
   const found = brokers.find(row => textOf(row, 'broker') === id)
   if (found === undefined)
-    throw new Error(`${id} is not offered by this service; there are ${brokers.map(row => textOf(row, 'broker')).join(', ')}`)
+    throw new Error(`${id} is not offered by this service; it offers ${brokers.map(row => textOf(row, 'broker')).join(', ')}`)
   const environment = textOf(found, 'environment')
-  // Its orders are at the market, and practice logins do not work there.
+  // The demo sends market orders, and the sandbox's logins do not work at a real broker.
   if (environment !== 'sandbox')
     throw new Error(
-      `${id} is connected to its ${environment} accounts, and the demo buys at the market: it runs in the sandbox only. For a paper account there is: npm run test:live -- ${id}`
+      `${id} is connected to its ${environment} accounts, and the demo sends market orders, so it runs only in the sandbox. For a paper account use: npm run test:live -- ${id}`
     )
   if (textOf(found, 'login') !== 'oauth')
     throw new Error(
-      `${id} asks its users for API keys in this service, and the demo logs in as one of the sandbox customers: start the service without TRUNKLINE_${id}_API_KEYS`
+      `${id} needs API keys from its users in this service, but the demo logs in as a customer of the sandbox: start the service without TRUNKLINE_${id}_API_KEYS`
     )
   return {
     id,
@@ -39,7 +39,7 @@ export async function demoBroker(platform: Client, id: string): Promise<DemoBrok
   }
 }
 
-/** The account the demo trades in: the one that may sell short, or the first. */
+/** The account that the demo trades in: a margin account, else the first. */
 export function tradingAccount(accounts: Awaited<ReturnType<Client['list']>>): string {
   const account = accounts.find(row => textOf(row, 'account_type').toLowerCase() === 'margin') ?? accounts[0]
   if (account === undefined) throw new Error('the connection has no account to trade in')

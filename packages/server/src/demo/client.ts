@@ -1,4 +1,4 @@
-/** What the demo knows of the service: only what any platform knows, over HTTP. */
+/** The demo's API client. It uses only the public API over HTTP, like any platform. */
 
 export interface Platform {
   readonly baseUrl: string
@@ -8,7 +8,7 @@ export interface Platform {
 
 type Json = Readonly<Record<string, unknown>>
 
-/** A refused request: the status and the service's message. */
+/** An error response: its status and the service's message. */
 export class Refused extends Error {
   override readonly name = 'Refused'
   readonly status: number
@@ -19,7 +19,7 @@ export class Refused extends Error {
   }
 }
 
-/** Calls the REST API as one platform, and for one user once it is known. */
+/** Calls the REST API as a platform, and for a user if one is given. */
 export class Client {
   readonly #platform: Platform
   readonly #user: Readonly<Record<string, string>>
@@ -72,7 +72,7 @@ export function recordOf(value: unknown): Json {
   return typeof value === 'object' && value !== null ? Object.fromEntries(Object.entries(value)) : {}
 }
 
-/** A field as text; empty where it is absent or null. */
+/** A field as text; empty if it is absent or null. */
 export function textOf(record: Json, name: string): string {
   const value = record[name]
   return value === undefined || value === null ? '' : String(value)

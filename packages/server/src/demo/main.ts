@@ -1,6 +1,6 @@
 /**
- * `npm run demo`: one whole scenario at a broker, against the running service. `-- --broker ALPACA`: at another than the sandbox’s own;
- * `-- --replay <folder>`: on a recorded day.
+ * `npm run demo` runs a whole scenario at a broker, against the running service. `-- --broker ALPACA` chooses another broker than SANDBOX;
+ * `-- --replay <folder>` uses a recorded day.
  */
 
 import { readFileSync } from 'node:fs'
@@ -17,11 +17,11 @@ const RECORDED = { symbol: 'SPY', day: '2013-10-07', at: '10:30' }
 const USAGE = 'usage: npm run demo -- [--broker ALPACA] [--login 1] [--data-dir FOLDER], or npm run demo -- --replay FOLDER'
 const ABOUT = `${USAGE}
 
-Plays a whole scenario at a broker through the public REST API: a user, a connection, orders, balances, positions, transactions, market data.
-  --broker    which of those that the service offers in the sandbox; default SANDBOX
-  --login     which of the sandbox's practice logins, from 0
-  --data-dir  of the running service; TRUNKLINE_DATA_DIR or .data by default. Start it in another terminal: npm start
-  --replay    a folder of recorded data: the same on a recorded day, by a service of its own`
+Runs a whole scenario at a broker through the public REST API: a user, a connection, orders, balances, positions, transactions, market data.
+  --broker    a broker that the service offers in the sandbox; default SANDBOX
+  --login     the index of one of the sandbox's logins, from 0
+  --data-dir  of the running service; default TRUNKLINE_DATA_DIR or .data. Start the service in another terminal: npm start
+  --replay    a folder of recorded data: runs the scenario on a recorded day, with a separate service`
 
 const print = (text: string) => process.stdout.write(`${text}\n`)
 const values = choices()
@@ -64,15 +64,15 @@ function choices(): Choices | null {
 
 async function live(options: Choices): Promise<void> {
   const stage = await stageOf(options, options['data-dir'])
-  print(`Against the service at ${stage.platform.baseUrl}, on synthetic prices\n`)
+  print(`Running against the service at ${stage.platform.baseUrl}, with synthetic prices\n`)
   await runScenario(stage)
-  print(`\nEverything above went through the public REST API. Read it in the reference: ${stage.platform.baseUrl}/docs`)
+  print(`\nEverything above used the public API. Its reference: ${stage.platform.baseUrl}/docs`)
 }
 
-/** Runs a service of its own over the recorded day, and holds every fill against the spread recorded at its moment. */
+/** Runs a separate service on the recorded day, and compares every fill with the spread recorded at that time. */
 async function recorded(options: Choices, folder: string): Promise<void> {
   const { symbol, day, at } = RECORDED
-  print(`On ${symbol} as recorded on ${day}, from ${at} New York\n`)
+  print(`${symbol} as recorded on ${day}, from ${at} New York time\n`)
   const spread = await recordedSpread(folder, symbol, day)
   await using service = await startService({ SANDBOX_MARKET: `replay:${folder}?date=${day}&at=${at}&symbols=${symbol}` })
   const stage = await stageOf(options, service.dataDir)
@@ -113,7 +113,7 @@ async function stageOf({ login: which, broker }: Choices, dataDir: string): Prom
   }
 }
 
-/** A customer of the sandbox who can pay for more than is on offer, made through its control API. */
+/** Creates a customer of the sandbox, through its control API, who has enough cash to buy more than is offered. */
 async function wealthyLogin(dataDir: string): Promise<Stage['login']> {
   const control = textOf(readDemo(join(dataDir, 'demo-platform.json')), 'sandbox_control_url')
   const body = JSON.stringify({ username: 'sam', accounts: [{ kind: 'margin', cash: '20000000' }] })

@@ -4,7 +4,7 @@ type Json = Readonly<Record<string, unknown>>
 
 const PATIENCE_MS = 20_000
 const SHOWN_MAX = 110
-/** What is asked of each channel. */
+/** Subscription parameters of each channel. */
 const PARAMETERS: Readonly<Record<string, Json>> = {
   bars: { interval: '1m', backfill_nbars: 3 },
   trades: {},
@@ -14,8 +14,8 @@ const PARAMETERS: Readonly<Record<string, Json>> = {
 }
 
 /**
- * The first message of each channel for a symbol, as received, in the order of `channels`: the service's error where the broker has none of
- * it. @throws Error for a channel that sends nothing.
+ * The first message of each channel for a symbol, as received, in the order of `channels`; the service's error message where the broker does not
+ * support it. @throws Error if a channel sends nothing.
  */
 export async function firstMessages(
   url: string,
@@ -57,7 +57,7 @@ export async function firstMessages(
   return channels.map(channel => [channel, cut(received.get(channel) ?? '')])
 }
 
-/** The first third Friday of a month that is two weeks away: what most trade. */
+/** The next third Friday of a month at least two weeks away, when the most traded options expire. */
 function expirationOf(channel: string): Json {
   if (channel !== 'options_chain') return {}
   let day = Temporal.Now.plainDateISO('America/New_York').add({ days: 14 })

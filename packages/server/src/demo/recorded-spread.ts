@@ -3,19 +3,19 @@ import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import yauzl, { type Entry, type ZipFile } from 'yauzl'
 
-/** What was quoted in one second, in ten-thousandths of a dollar: the lowest bid and the highest ask. */
+/** The lowest bid and the highest ask of one second, in ten-thousandths of a dollar. */
 interface Second {
   readonly bid: bigint
   readonly ask: bigint
 }
 
-/** The recorded quotes of a day by second of the New York day, read here once more by other code than the sandbox's. */
+/** The recorded quotes by second of the New York day. Read by code independent of the sandbox's. */
 export type Spread = { readonly day: string; readonly seconds: ReadonlyMap<number, Second> }
 
 const COLUMNS = { bidLow: 3, askHigh: 7 }
 const LOOK_BACK_SECONDS = 600
 
-/** Reads the one-second quote bars of a symbol's day. @throws Error when they are not in the folder. */
+/** Reads the one-second quote bars of a symbol's day. @throws Error if the folder does not have them. */
 export async function recordedSpread(folder: string, symbol: string, day: string): Promise<Spread> {
   const path = join(folder, 'equity/usa/second', symbol.toLowerCase(), `${day.replaceAll('-', '')}_quote.zip`)
   const seconds = new Map<number, Second>()
@@ -27,7 +27,7 @@ export async function recordedSpread(folder: string, symbol: string, day: string
   return { day, seconds }
 }
 
-/** Whether a fill at that time and price lies outside what was quoted in its second, or in the last one quoted before it. */
+/** Whether a fill's price is outside the quotes of its second, or of the last quoted second before it. */
 export function outsideSpread({ day, seconds }: Spread, time: string, price: string): boolean {
   const local = Temporal.Instant.from(time).toZonedDateTimeISO('America/New_York')
   if (local.toPlainDate().toString() !== day) return true
@@ -37,7 +37,7 @@ export function outsideSpread({ day, seconds }: Spread, time: string, price: str
   for (let back = 0; back <= LOOK_BACK_SECONDS; back += 1) {
     const quoted = seconds.get(second - back)
     if (quoted === undefined) continue
-    // The bar of the second before may still stand when the first quote of this one has not come.
+    // Until the first quote of this second, the quote of the second before is still valid.
     const before = back === 0 ? seconds.get(second - 1) : undefined
     const low = before !== undefined && before.bid < quoted.bid ? before.bid : quoted.bid
     const high = before !== undefined && before.ask > quoted.ask ? before.ask : quoted.ask

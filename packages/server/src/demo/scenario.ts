@@ -10,17 +10,17 @@ export interface Stage {
   readonly marketUrl: string
   readonly login: { readonly username: string; readonly password: string }
   readonly broker: DemoBroker
-  /** What is traded, and where few shares are on offer so that an order fills in parts. */
+  /** The symbol to trade, and one with so few shares on offer that an order fills partially. */
   readonly symbol: string
   readonly thin: { readonly symbol: string; readonly quantity: string }
-  /** The days whose transactions are shown; null: the service's own choice. */
+  /** The day whose transactions are shown; null for the service's default range. */
   readonly day: string | null
   readonly print: (text: string) => void
 }
 
 type Json = Readonly<Record<string, unknown>>
 
-/** One whole scenario at a broker, printed step by step. Returns the orders it placed, so that they can be checked. */
+/** Runs the whole scenario at a broker and prints each step. Returns the orders that it placed, for checks. */
 export async function runScenario(stage: Stage): Promise<readonly Json[]> {
   const { platform, print, broker } = stage
   const userId = `demo-${crypto.randomUUID().slice(0, 8)}`
@@ -60,9 +60,9 @@ async function report(client: Client, accountId: string, { print, day, broker }:
   print(table([moves, ...transactions.slice(0, 8).map(row => fields(row, moves))]))
 }
 
-/** What the broker's market data begins with, on every channel it has. */
+/** Prints the first message of each of the broker's market data channels. */
 async function watch(client: Client, { print, broker, symbol, marketUrl, day }: Stage): Promise<void> {
-  // On a recorded day the symbol's market is not of today, and neither are its options.
+  // On a recorded day the market data and the options are not of today.
   if (day !== null) return
   if (broker.channels.length === 0) return print(`7. Market data: ${broker.name} has none`)
   const [connection] = await client.list('/connections')
@@ -76,7 +76,7 @@ function fields(row: Json, names: readonly string[]): readonly string[] {
   return names.map(name => withoutPadding(textOf(row, name)) || '–')
 }
 
-/** The API has each number as the broker wrote it; zeros beyond the cents would only make the table wide. */
+/** Removes trailing zeros beyond the cents, which would only widen the table. */
 function withoutPadding(text: string): string {
   return text.replace(/^(-?\d+)(?:\.0{3,}|(\.\d\d\d*?)0+)$/, '$1$2')
 }

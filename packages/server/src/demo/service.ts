@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 
 const READY_MS = 30_000
 
-/** Starts a service on a directory of its own; disposing it stops it and removes the directory. */
+/** Starts a service on a temporary directory. Disposing it stops the service and removes the directory. */
 export async function startService(env: Readonly<Record<string, string>>): Promise<AsyncDisposable & { readonly dataDir: string }> {
   const dataDir = mkdtempSync(join(tmpdir(), 'trunkline-demo-'))
   const program = fileURLToPath(new URL('../main.ts', import.meta.url))

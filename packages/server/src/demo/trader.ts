@@ -9,7 +9,7 @@ const FINAL = new Set(['filled', 'cancelled', 'rejected', 'expired', 'replaced']
 const PATIENCE_MS = 30_000
 const LOOK_MS = 50
 
-/** Places the demo's orders one after another and keeps what became of each. */
+/** Places the demo's orders one after another and records the result of each. */
 export class Trader {
   readonly #client: Client
   readonly #stage: Stage
@@ -69,7 +69,7 @@ export class Trader {
     return table([['what', 'order', 'status', 'price', 'broker says'], ...rows])
   }
 
-  /** Wants more than is on offer: at once or not at all where the broker knows that, else what is left is cancelled by hand. */
+  /** Orders more than is on offer: as IOC if the broker supports it, else the rest is cancelled explicitly. */
   async #takeMore(price: string): Promise<void> {
     const { thin, broker } = this.#stage
     const isImmediate = broker.timesInForce.includes('IOC')
@@ -81,16 +81,16 @@ export class Trader {
     if (!FINAL.has(textOf(placed, 'normalized_status'))) this.#record('… the rest cancelled', await this.#cancelled(placed))
   }
 
-  /** The same client order id twice: the second must be refused, naming the first. */
+  /** Sends a client order id twice. The second order must be refused, and the error must name the first. */
   async #repeat(): Promise<void> {
     const first = this.#recorded[0]?.order ?? {}
     const body = { side: 'BUY', order_type: 'MKT', order_tif: 'DAY', symbol: this.#stage.symbol, order_qty: '10' }
     try {
       await this.#client.post('/orders', { ...body, ...this.#at(), cl_order_id: textOf(first, 'cl_order_id') })
-      throw new Error('a repeated cl_order_id was taken')
+      throw new Error('a repeated cl_order_id was accepted')
     } catch (cause) {
       if (!(cause instanceof Refused) || cause.status !== 409) throw cause
-      this.#stage.print(`   The first cl_order_id once more is refused: ${cause.status} ${cause.message}`)
+      this.#stage.print(`   Repeating the first cl_order_id is refused: ${cause.status} ${cause.message}`)
     }
   }
 
@@ -144,7 +144,7 @@ export class Trader {
   }
 }
 
-/** A price times a percentage, cut to cents: whole numbers throughout. */
+/** A price times a percentage, truncated to cents. Integer arithmetic only. */
 function moved(price: string, percent: bigint): string {
   const [whole = '0', fraction = ''] = price.split('.')
   const cents = (BigInt(whole + fraction.slice(0, 2).padEnd(2, '0')) * percent) / 100n

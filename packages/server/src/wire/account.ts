@@ -10,7 +10,7 @@ const maybeDecimal = nullable(decimal)
 const maybeText = nullable(Type.String())
 const systemTime = Type.String({
   format: 'date-time',
-  description: 'When the broker last confirmed it.',
+  description: 'When the broker last confirmed this record.',
   examples: ['2026-11-21T14:30:00.123456Z']
 })
 const owner = { connection_id: uuid, account_id: uuid, account_number: Type.String(), user_id: Type.String() }
@@ -22,13 +22,13 @@ export const accountRecord = record('Account', 'A broker account.', {
   broker: Type.String(),
   connection_id: uuid,
   name: maybeText,
-  account_type: nullable(oneOf(ACCOUNT_TYPES), 'Null where the broker does not provide it.'),
+  account_type: nullable(oneOf(ACCOUNT_TYPES), 'Null if the broker does not provide it.'),
   broker_account_type: nullable(Type.String(), 'The broker’s own value.'),
   currency_code: maybeText
 })
 export const accountList = Type.Array(accountRecord)
 
-export const balanceRecord = record('Balance', 'Amounts of one account in one currency; null where the broker does not report it.', {
+export const balanceRecord = record('Balance', 'Amounts of one account in one currency. Null if the broker does not report it.', {
   ...owner,
   currency_code: Type.String(),
   cash: maybeDecimal,
@@ -42,7 +42,7 @@ export const balanceRecord = record('Balance', 'Amounts of one account in one cu
 })
 export const balanceList = Type.Array(balanceRecord)
 
-export const positionRecord = record('Position', 'A holding; a negative quantity is short. Null where the broker does not report it.', {
+export const positionRecord = record('Position', 'A holding. A negative quantity is short. Null if the broker does not report it.', {
   ...owner,
   symbol: Type.String(),
   instrument: oneOf(INSTRUMENTS),
@@ -58,7 +58,7 @@ export const positionRecord = record('Position', 'A holding; a negative quantity
 })
 export const positionList = Type.Array(positionRecord)
 
-export const transactionRecord = record('Transaction', 'Something that changed the account’s cash or holdings.', {
+export const transactionRecord = record('Transaction', 'A change of the account’s cash or holdings.', {
   transaction_id: uuid,
   ...owner,
   type: oneOf(TRANSACTION_TYPES),
@@ -67,7 +67,7 @@ export const transactionRecord = record('Transaction', 'Something that changed t
   instrument: nullable(oneOf(INSTRUMENTS)),
   quantity: maybeDecimal,
   price: maybeDecimal,
-  amount: nullable(decimal, 'What the account’s cash gained; negative when it fell.'),
+  amount: nullable(decimal, 'The change of the account’s cash; negative if it decreased.'),
   fees: maybeDecimal,
   currency_code: maybeText,
   date: day,

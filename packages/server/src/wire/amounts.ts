@@ -1,17 +1,17 @@
-// One scale for numbers on the wire, whatever a broker wrote.
+// Formats numbers the same way for all brokers.
 import { type Decimal, dividedBy, parseDecimal, placesOf } from '@trunkline/core/domain/decimal'
 
-/** Of every number that brokers or this service work out: more places are rounded half to even. */
+/** Decimal places. Numbers with more are rounded half to even. */
 const PLACES_MAX = 9
 const ONE = parseDecimal('1', 'one')
 
-/** A price or an amount of money: two places at least and nine at most, with no zeros behind the second. The same number is always the same text. */
+/** A price or an amount of money: two to nine decimal places, without trailing zeros after the second. Equal numbers give equal texts. */
 export function money(amount: Decimal): string {
   const [whole = '', places = ''] = bounded(amount).split('.')
   return `${whole}.${places.replace(/0+$/, '').padEnd(2, '0')}`
 }
 
-/** A number of shares, contracts or units: no zeros at the end of its places. */
+/** A number of shares, contracts or units, without trailing zeros. */
 export function quantity(amount: Decimal): string {
   return amount.includes('.') ? amount.replace(/\.?0+$/, '') : amount
 }
@@ -20,7 +20,7 @@ function bounded(amount: Decimal): Decimal {
   return placesOf(amount) > PLACES_MAX ? dividedBy(amount, ONE, PLACES_MAX) : amount
 }
 
-/** Unknown stays unknown. */
+/** Formats an amount; null stays null. */
 export function maybe(format: (amount: Decimal) => string, amount: Decimal | null): string | null {
   return amount === null ? null : format(amount)
 }

@@ -16,7 +16,7 @@ import type { BrokerDefinition } from '@trunkline/core/ports/broker'
 import Type, { type Static, type TSchema } from 'typebox'
 import { nullable, oneOf, record } from './common.ts'
 
-/** A list per instrument; instruments the broker does not have are absent. */
+/** A list for each instrument. Instruments that the broker does not offer are absent. */
 function byInstrument<T extends TSchema>(item: T) {
   const list = Type.Optional(Type.Array(item))
   return Type.Object({ STK: list, OPT: list, MLEG_OPT: list, FUT: list, CRYPTO: list }, { additionalProperties: false })
@@ -24,17 +24,18 @@ function byInstrument<T extends TSchema>(item: T) {
 
 const combination = record(
   'OrderCombination',
-  'A form of order that the broker takes. An order of any other form is refused before the broker is asked.',
+  'A combination that the broker accepts. An order with any other combination is refused before the broker is asked.',
   {
     instrument: oneOf(INSTRUMENTS),
     order_type: oneOf(ORDER_TYPES),
     order_tif: oneOf(TIMES_IN_FORCE),
     hours: oneOf(TRADING_HOURS, {
       description:
-        'When it can trade. `extended`: before or after the regular hours only; `exchange`: whenever the contract’s exchange is open; `always`: day and night.'
+        'When the order can trade. `extended`: only before and after the regular hours; `exchange`: whenever the contract’s exchange is open; `always`: at any time.'
     }),
     placed: oneOf(['any_time', 'in_session'], {
-      description: '`in_session`: the broker takes it only while what it is for is on, and rejects it at other times.'
+      description:
+        'When the order can be placed. `in_session`: only during the session that it is for; the broker rejects it at other times.'
     }),
     sides: Type.Array(oneOf(SIDES)),
     sizes: Type.Array(oneOf(SIZES), {
@@ -43,60 +44,63 @@ const combination = record(
   }
 )
 
-export const brokerRecord = record('Broker', 'A broker that users can connect, and what can be done there.', {
+export const brokerRecord = record('Broker', 'A broker that users can connect, and its capabilities.', {
   broker: Type.String({ examples: ['SANDBOX'] }),
   name: Type.String(),
   logo_color: Type.String({ examples: ['#2457a6'] }),
   login: oneOf(['oauth', 'api_key']),
   environment: oneOf(['sandbox', 'paper', 'live'], {
     description:
-      'What its orders do: `sandbox` practises in the brokerage that comes with the service, `paper` in the broker’s own practice accounts, `live` trades.'
+      'Where its orders go. `sandbox`: to the brokerage that comes with the service; `paper`: to the broker’s own paper accounts; `live`: to the market.'
   }),
   instruments: Type.Array(oneOf(INSTRUMENTS)),
   order_types: byInstrument(oneOf(ORDER_TYPES)),
   times_in_force: byInstrument(oneOf(TIMES_IN_FORCE)),
   sides: byInstrument(oneOf(SIDES)),
   combinations: Type.Array(combination, {
-    description: 'Every form of order the broker takes: what the lists above allow each by itself, and what of it holds together.'
+    description:
+      'Every combination that the broker accepts. The lists above show the values of each field; not all of them can be combined.'
   }),
   sessions: Type.Array(oneOf(SESSIONS)),
-  market_data: record('BrokerMarketData', 'What the market data stream can carry.', {
+  market_data: record('BrokerMarketData', 'The market data that the broker offers.', {
     channels: Type.Array(oneOf(MARKET_DATA_CHANNELS)),
-    intervals: Type.Array(Type.String({ examples: ['1m'] }), { description: 'Of its own past bars; others are made of these.' }),
-    backfill_max: Type.Integer({ description: 'Most bars that `backfill_nbars` may ask for, of whatever interval.' }),
+    intervals: Type.Array(Type.String({ examples: ['1m'] }), {
+      description: 'Intervals of the broker’s own past bars. Other intervals are built from these.'
+    }),
+    backfill_max: Type.Integer({ description: 'The maximum of `backfill_nbars`, for any interval.' }),
     backfill: Type.Array(
       record('BrokerBackfill', 'How far back the broker’s own bars of an interval go.', {
         interval: Type.String({ examples: ['1m'] }),
-        bars_max: Type.Integer({ description: 'Most bars of it that `backfill_nbars` may ask for; more are refused.' }),
-        days_max: nullable(Type.Integer(), 'Days before today that the broker keeps; null: no bound is known.')
+        bars_max: Type.Integer({ description: 'The maximum of `backfill_nbars` for this interval. More are refused.' }),
+        days_max: nullable(Type.Integer(), 'Days before today for which the broker has bars; null if no limit is known.')
       })
     ),
     daily_bars: oneOf(['core', 'all_hours'], {
       description:
-        'What a day of a share is in the broker’s own daily bars, and so in days and longer of `BrokerDefault`: the core session, or all hours.'
+        'What the broker’s own daily bars of a share cover: the core session or all hours. Bars of a day and longer with `BrokerDefault` cover the same.'
     }),
     daily_sessions: Type.Array(oneOf(SESSIONS), {
       description:
-        'Sessions whose daily bars of a share come from the broker whatever hours it keeps for the share, beside those of `daily_bars`. Days and longer of any other session are made of minutes.'
+        'Further sessions, beside `daily_bars`, whose daily bars of a share come from the broker. For every other session, bars of a day and longer are built from minutes.'
     }),
-    symbol_search: Type.Boolean({ description: 'Whether `…/market-data/symbols` can be asked.' }),
+    symbol_search: Type.Boolean({ description: 'Whether `…/market-data/symbols` is available.' }),
     live_volume: oneOf(['all', 'priced'], {
       description:
-        'What the volume of a bar counts as it closes live: all that was traded, or only trades that set a price. A snapshot counts all.'
+        'What the volume of a live bar counts when it closes: all trades, or only trades that set a price. A snapshot counts all.'
     })
   }),
-  notional: Type.Boolean({ description: 'Whether `order_notional` is taken.' }),
+  notional: Type.Boolean({ description: 'Whether `order_notional` is accepted.' }),
   fractional: Type.Boolean({ description: 'Whether quantities may have decimals.' }),
-  replace: oneOf(['native', 'cancel_then_new', 'none'], { description: 'How a modify is carried out.' }),
+  replace: oneOf(['native', 'cancel_then_new', 'none'], { description: 'How a modification is executed.' }),
   replace_fields: byInstrument(
     oneOf(REPLACE_FIELDS, {
       description:
-        'What a modify of an open order may change, by instrument. A change of anything else is refused with 400 `order_not_supported` before anything is recorded.'
+        'The fields of an open order that a modification may change, by instrument. Any other change is refused with 400 `order_not_supported` before anything is recorded.'
     })
   ),
   account_stream: Type.Boolean(),
   transactions: Type.Boolean(),
-  order_preview: Type.Boolean({ description: 'Whether `POST /orders/preview` is answered.' })
+  order_preview: Type.Boolean({ description: 'Whether `POST /orders/preview` is available.' })
 })
 export const brokerList = Type.Array(brokerRecord)
 

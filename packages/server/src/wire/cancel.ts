@@ -10,25 +10,27 @@ export const cancelTicket = ticket('CancelOrders', {
   all: Type.Optional(Type.Literal(true, { description: 'Every account of the user.', 'x-expected': 'true' }))
 })
 
-const cancelResult = record('CancelResult', 'What became of one order.', {
+const cancelResult = record('CancelResult', 'The result for one order.', {
   account_id: uuid,
   order_id: uuid,
   cl_order_id: Type.String(),
   result: oneOf(CANCEL_RESULTS, {
     description:
-      '`cancelled`: the broker has confirmed it. `requested`: it has not yet, and the order can still fill; follow it. `ended`: the order came to another end. `refused`: the broker refused, see `message`, and the order goes on. `failed`: it could not be asked, see `code`. `not_attempted`: time ran out; ask again.'
+      '`cancelled`: the broker confirmed the cancel. `requested`: it has not confirmed it yet, and the order can still fill; follow the order. `ended`: the order ended in another way. `refused`: the broker refused, see `message`; the order is still open. `failed`: the broker could not be asked, see `code`. `not_attempted`: the time limit was reached; send the request again.'
   }),
   normalized_status: oneOf(ORDER_STATUSES),
   code: nullable(
     oneOf([...ERROR_CODES, BROKER_REFUSED]),
-    'Of `failed`: the code that a request for this order alone would get. Of `refused`: `broker_refused`. Null for every other result.'
+    'For `failed`: the error code that cancelling only this order would return. For `refused`: `broker_refused`. Null for every other result.'
   ),
-  message: nullable(Type.String(), 'Of `failed` and `refused`: why; of `refused` the broker’s message.')
+  message: nullable(Type.String(), 'For `failed`: the reason. For `refused`: the broker’s message. Null for every other result.')
 })
 
-export const cancelResults = record('CancelResults', 'Each order by itself.', {
+export const cancelResults = record('CancelResults', 'A separate result for each order.', {
   results: Type.Array(cancelResult),
-  remaining: Type.Integer({ description: 'Open orders beyond these; when above zero, ask again.' })
+  remaining: Type.Integer({
+    description: 'The number of open orders that this request did not cover. If it is above zero, send the request again.'
+  })
 })
 
 export function presentCancelled({ results, remaining }: Cancelled): Static<typeof cancelResults> {

@@ -1,4 +1,4 @@
-// The small pieces that the records on the wire are made of.
+// Schemas that the records of the API share.
 import { DIGITS_MAX } from '@trunkline/core/domain/decimal'
 import { ERROR_CODES } from '@trunkline/core/domain/errors'
 import Type, { type Static, type TSchema } from 'typebox'
@@ -9,7 +9,7 @@ export const uuid = Type.String({ format: 'uuid', pattern: UUID_PATTERN, 'x-expe
 /** UTC with microseconds. */
 export const timestamp = Type.String({ format: 'date-time', examples: ['2026-11-21T14:30:00.123456Z'] })
 export const day = Type.String({ format: 'date', examples: ['2026-11-20'] })
-/** A number carried as text: plain notation, exact. */
+/** An exact number as text, in plain notation. */
 export const decimal = Type.String({
   format: 'decimal',
   pattern: '^-?(?:0|[1-9][0-9]*)(?:\\.[0-9]+)?$',
@@ -23,7 +23,7 @@ export function oneOf<const Value extends string>(values: readonly Value[], opti
   return Type.Unsafe<Value>({ type: 'string', enum: values, ...options })
 }
 
-/** The schema, or null. One `type` list rather than a union, so that complaints and serialisers stay simple. */
+/** The schema, or null. A list of types instead of a union keeps error messages and serialisers simple. */
 export function nullable<T extends TSchema>(schema: T, description?: string) {
   const { type, enum: values, ...rest }: { type?: unknown; enum?: unknown } & TSchema = schema
   return Type.Unsafe<Static<T> | null>({
@@ -34,39 +34,40 @@ export function nullable<T extends TSchema>(schema: T, description?: string) {
   })
 }
 
-/** A record of an answer: every field is always there. */
+/** A record in a response. Every field is always present. */
 export function record<P extends Record<string, TSchema>>(title: string, description: string, properties: P) {
   return Type.Object(properties, { title, description, additionalProperties: false })
 }
 
-/** A request body: an unknown field is refused, not dropped. */
+/** A request body. Unknown fields are refused, not dropped. */
 export function ticket<P extends Record<string, TSchema>>(title: string, properties: P) {
   return Type.Object(properties, { title, additionalProperties: false })
 }
 
-/** One page of a list. At most one of the cursors may be sent back. */
+/** One page of a list. A request may contain only one of the cursors. */
 export function page<T extends TSchema>(title: string, row: T) {
   return record(title, 'One page of a list.', {
     data: Type.Array(row),
-    next_cursor: nullable(Type.String(), 'Send it back to read the page after this one; null at the end.'),
-    prev_cursor: nullable(Type.String(), 'Send it back to read the page before this one; null at the start.')
+    next_cursor: nullable(Type.String(), 'Send it back to read the next page; null on the last page.'),
+    prev_cursor: nullable(Type.String(), 'Send it back to read the previous page; null on the first page.')
   })
 }
 
 export const problem = Type.Object(
   {
     message: Type.String({ description: 'What was expected, what was found, and what to do.' }),
-    code: oneOf(ERROR_CODES, { description: 'Stable, for programs. A later version may have more.' }),
+    code: oneOf(ERROR_CODES, { description: 'Stable, for programs. Later versions may add codes.' }),
     request_id: Type.String(),
     order_id: Type.Optional({
       ...uuid,
-      description: 'With `cl_order_id_duplicate`: the order of this user that has the `cl_order_id`; read it with `GET /orders/{order_id}`.'
+      description:
+        'With `cl_order_id_duplicate`: the user’s order that already has this `cl_order_id`. Read it with `GET /orders/{order_id}`.'
     }),
     details: Type.Optional(
       Type.Array(Type.Object({ path: Type.String(), message: Type.String() }, { additionalProperties: false }), {
-        description: 'Which fields or parameters it is about.'
+        description: 'The fields or parameters that are wrong.'
       })
     )
   },
-  { title: 'Problem', description: 'Every error answer.', additionalProperties: false }
+  { title: 'Problem', description: 'The body of every error response.', additionalProperties: false }
 )

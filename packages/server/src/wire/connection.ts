@@ -10,7 +10,7 @@ const broker = Type.String({
   examples: ['SANDBOX'],
   'x-expected': 'an upper-case broker name such as SANDBOX'
 })
-const connectionType = oneOf(CONNECTION_TYPES, { description: 'What the connection is for. Only `trade` takes orders.' })
+const connectionType = oneOf(CONNECTION_TYPES, { description: 'What the connection may be used for. Only `trade` accepts orders.' })
 const redirect = Type.String({
   maxLength: 2_048,
   examples: ['https://app.example.com/linked'],
@@ -19,19 +19,22 @@ const redirect = Type.String({
 
 export const connectionTicket = ticket('NewConnection', {
   connection_type: Type.Optional(nullable(connectionType)),
-  type: Type.Optional(nullable(connectionType, 'Another name of `connection_type`; give one of the two.')),
-  broker: Type.Optional(nullable(broker, 'Left out: the user picks one on our page.')),
+  type: Type.Optional(nullable(connectionType, 'An alias of `connection_type`. Send only one of the two.')),
+  broker: Type.Optional(nullable(broker, 'If absent, the user chooses a broker in the portal.')),
   renew_connection_id: Type.Optional(
     nullable(
       uuid,
-      'Renews the login of this connection of the user instead of making a new one; its ids stay. `connection_type` and `broker` are left out, or those of the connection. The same login must come back, which is one that reaches every account of the connection.'
+      'Renews the login of this connection of the user instead of creating a new connection; its ids stay. `connection_type` and `broker` must be absent or equal to those of the connection. The user must use a login with access to every account of the connection.'
     )
   ),
   redirect_url: Type.Optional(
-    nullable(redirect, 'Where the user goes afterwards, with `connection_id` added. Left out: the user stays on our page.')
+    nullable(
+      redirect,
+      'Where the user is redirected afterwards, with `connection_id` added. If absent, the user stays on the portal’s page.'
+    )
   ),
   redirect_on_error_url: Type.Optional(
-    nullable(redirect, 'Where the user goes on a failure, with `error` and `error_details` added. Left out: `redirect_url`.')
+    nullable(redirect, 'Where the user is redirected after an error, with `error` and `error_details` added. Defaults to `redirect_url`.')
   )
 })
 
@@ -39,13 +42,13 @@ export const claimTicket = ticket('Claim', {
   claim_code: Type.String({
     minLength: 1,
     maxLength: 64,
-    description: 'Came with the redirect; good once, for ten minutes.',
+    description: 'The code from the redirect. It can be used once, within ten minutes.',
     'x-expected': 'the claim_code of the redirect'
   })
 })
 
-export const startedConnection = record('StartedConnection', 'A link to show the user.', {
-  authorization_url: Type.String({ format: 'uri', description: 'Single-use, and unguessable.' }),
+export const startedConnection = record('StartedConnection', 'The link for the user.', {
+  authorization_url: Type.String({ format: 'uri', description: 'Can be used once, and cannot be guessed.' }),
   expires_at: timestamp
 })
 
@@ -54,31 +57,31 @@ export const connectionRecord = record('Connection', 'One completed broker login
   user_id: Type.String(),
   broker,
   accounts: Type.Array(
-    record('ConnectedAccount', 'An account reached through the connection.', { account_id: uuid, account_number: Type.String() })
+    record('ConnectedAccount', 'An account that the connection gives access to.', { account_id: uuid, account_number: Type.String() })
   ),
   connection_type: connectionType,
   status: oneOf(CONNECTION_STATUSES),
   broken_code: nullable(
     oneOf(BROKEN_CODES),
-    'Why it cannot be used: `credentials_rejected`, the broker refused the login, and the user has to connect again; `environment_changed`, the service now uses another environment of the broker than the login was made in, and it works again when the service goes back. Null while ACTIVE.'
+    'Why the connection cannot be used. `credentials_rejected`: the broker refused the login, and the user must connect again. `environment_changed`: the service now uses another environment of the broker than the one of this login; the connection works again if the service returns to that environment. Null while ACTIVE.'
   ),
-  broken_reason: nullable(Type.String(), 'The same as text.'),
+  broken_reason: nullable(Type.String(), '`broken_code` as readable text.'),
   environment: nullable(
     oneOf(ENVIRONMENTS),
-    'Where the login was made: `sandbox`, the brokerage that comes with the service, `paper`, the broker’s own practice accounts, or `live`. Null: before that was recorded, at a broker that is not offered any more.'
+    'The environment of the login. `sandbox`: the brokerage that comes with the service; `paper`: the broker’s own paper accounts; `live`: real accounts. Null for a login that is older than this field, at a broker that is no longer offered.'
   ),
   health: oneOf(HEALTH_STATES, {
     description:
-      'How well what is stored follows the broker. `live`: by its account stream, without a gap. `polling`: by asking. `stale`: the broker gives no answer, so records are the last known. `broken`: the broker rejected the credentials.'
+      'How the stored records follow the broker. `live`: by its account stream, without a gap. `polling`: by regular requests. `stale`: the broker does not respond, so the records are the last known ones. `broken`: the broker rejected the credentials.'
   }),
   health_since: timestamp,
-  health_reason: nullable(Type.String(), 'Why it is not `live`; null while it is.'),
+  health_reason: nullable(Type.String(), 'Why `health` is not `live`; null while it is.'),
   created_at: timestamp,
   updated_at: timestamp
 })
 export const connectionList = Type.Array(connectionRecord)
 export const connectionPage = page('ConnectionPage', connectionRecord)
-export const deletedConnection = record('DeletedConnection', 'The connection that is gone.', { connection_id: uuid })
+export const deletedConnection = record('DeletedConnection', 'The connection that was deleted.', { connection_id: uuid })
 
 export const accessToken = record('AccessToken', 'A token for the market data stream.', {
   access_token: Type.String({ examples: ['mdt_…'] }),

@@ -1,4 +1,4 @@
-// What of a market can be read once, without a stream.
+// The records of the market data endpoints.
 import type { Bar, ChainEntry, Quote } from '@trunkline/core/domain/market/records'
 import { msOfNanos } from '@trunkline/core/domain/market/records'
 import { type Timestamp, timestampOfMs } from '@trunkline/core/domain/timestamp'
@@ -6,85 +6,89 @@ import { INSTRUMENTS } from '@trunkline/core/domain/vocabulary'
 import Type, { type Static } from 'typebox'
 import { day, decimal, nullable, oneOf, record, timestamp } from './common.ts'
 
-const symbol = Type.String({ description: 'As the service writes it.', examples: ['SPY'] })
-const asOf = { ...timestamp, description: 'The market’s time, by the broker, when this was read.' }
+const symbol = Type.String({ description: 'The symbol in the service’s format.', examples: ['SPY'] })
+const asOf = { ...timestamp, description: 'The broker’s market time when this was read.' }
 
-export const marketExpirations = record('MarketExpirations', 'When options of an underlying expire.', {
+export const marketExpirations = record('MarketExpirations', 'The expiration dates of the options on an underlying.', {
   symbol,
-  expirations: Type.Array(day, { description: 'Ascending; empty where there are no options.' }),
+  expirations: Type.Array(day, { description: 'Ascending; empty if there are no options.' }),
   as_of: asOf
 })
 
-export const marketQuote = record('MarketQuote', 'The best bid and ask; null where there is none.', {
+export const marketQuote = record('MarketQuote', 'The best bid and ask; null if there is none.', {
   symbol,
   bid_price: nullable(decimal),
   bid_size: nullable(decimal),
   ask_price: nullable(decimal),
   ask_size: nullable(decimal),
-  quoted_at: nullable(timestamp, 'When the broker dates the quote; null when it sent none within three seconds.'),
+  quoted_at: nullable(timestamp, 'The broker’s time of the quote; null if it sent no quote within three seconds.'),
   as_of: asOf
 })
 
-export const marketSymbols = record('MarketSymbols', 'Symbols that a search found.', {
+export const marketSymbols = record('MarketSymbols', 'The symbols that match a search.', {
   symbols: Type.Array(
-    record('MarketSymbol', 'A symbol and what it is.', {
-      symbol: Type.String({ description: 'As in orders.', examples: ['AAPL'] }),
+    record('MarketSymbol', 'A symbol and its instrument.', {
+      symbol: Type.String({ description: 'The symbol, written as in orders.', examples: ['AAPL'] }),
       instrument: oneOf(INSTRUMENTS),
       name: nullable(Type.String({ examples: ['Apple Inc'] })),
-      exchange: nullable(Type.String({ examples: ['NASDAQ'] }), 'As the broker writes it.')
+      exchange: nullable(Type.String({ examples: ['NASDAQ'] }), 'The exchange as the broker names it.')
     })
   )
 })
 
 const figure = nullable(decimal)
-const contract = record('MarketContract', 'One contract of a chain and its present market; null is what the broker does not provide.', {
-  symbol: Type.String({ description: 'OCC symbol, as in orders.', examples: ['SPY261218C00660000'] }),
-  option_type: oneOf(['Call', 'Put']),
-  strike_price: decimal,
-  bid: figure,
-  bid_size: figure,
-  ask: figure,
-  ask_size: figure,
-  mid: figure,
-  last: figure,
-  open: figure,
-  high: figure,
-  low: figure,
-  close: figure,
-  previous_close: figure,
-  net_change: figure,
-  net_change_pct: figure,
-  volume: figure,
-  delta: figure,
-  gamma: figure,
-  theta: figure,
-  rho: figure,
-  vega: figure,
-  iv: figure
-})
+const contract = record(
+  'MarketContract',
+  'One contract of an options chain and its current market. Null if the broker does not provide the value.',
+  {
+    symbol: Type.String({ description: 'The OCC symbol, written as in orders.', examples: ['SPY261218C00660000'] }),
+    option_type: oneOf(['Call', 'Put']),
+    strike_price: decimal,
+    bid: figure,
+    bid_size: figure,
+    ask: figure,
+    ask_size: figure,
+    mid: figure,
+    last: figure,
+    open: figure,
+    high: figure,
+    low: figure,
+    close: figure,
+    previous_close: figure,
+    net_change: figure,
+    net_change_pct: figure,
+    volume: figure,
+    delta: figure,
+    gamma: figure,
+    theta: figure,
+    rho: figure,
+    vega: figure,
+    iv: figure
+  }
+)
 
-export const marketChain = record('MarketChain', 'The options of an underlying that expire on a day.', {
+export const marketChain = record('MarketChain', 'The options on an underlying with one expiration date.', {
   symbol,
   expiration: day,
-  contracts: Type.Array(contract, { description: 'By strike, the call before the put.' }),
+  contracts: Type.Array(contract, { description: 'Sorted by strike, the call before the put.' }),
   as_of: asOf
 })
 
 const bar = record('MarketBar', 'One bar.', {
-  start: { ...timestamp, description: 'Its start.' },
+  start: { ...timestamp, description: 'The start of the bar.' },
   open: decimal,
   high: decimal,
   low: decimal,
   close: decimal,
   volume: decimal,
-  closed: Type.Boolean({ description: 'False: it may still change.' })
+  closed: Type.Boolean({ description: 'False if the bar may still change.' })
 })
 
 export const marketBars = record('MarketBars', 'Past bars of the session `BrokerDefault`, ascending.', {
   symbol,
   interval: Type.String({ examples: ['1h'] }),
   bars: Type.Array(bar),
-  next_start: nullable(timestamp, 'Send it as `start` to read on; null at the end of the window.'),
+  next_start: nullable(timestamp, 'Send it as `start` to read the next page; null at the end of the window.'),
   as_of: asOf
 })
 

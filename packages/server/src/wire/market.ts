@@ -24,38 +24,38 @@ export type MarketErrorCode = (typeof MARKET_ERROR_CODES)[number]
 export const DEPTH_LEVELS = { most: 10, fallback: 5 } as const
 export const REQUEST_ID_MAX = 128
 
-const message = Type.String({ description: 'What happened, and what to do about it.' })
-const requestId = Type.String({ minLength: 1, maxLength: REQUEST_ID_MAX, description: 'Chosen by you; the answer carries it.' })
+const message = Type.String({ description: 'What happened, and what to do.' })
+const requestId = Type.String({ minLength: 1, maxLength: REQUEST_ID_MAX, description: 'Chosen by you. The reply repeats it.' })
 const symbol = Type.String({
   maxLength: 40,
   description: 'Shares `AAPL`, options `AAPL261218C00200000`, futures `ESZ26`, crypto `BTC/USD`.',
   examples: ['AAPL']
 })
-const INTERVAL_FORM = 'A number and a unit: `m`, `h`, `d`, `w`, `M`, `y`; the case counts. `4h` is `240m`.'
+const INTERVAL_FORM = 'A number and a unit: `m`, `h`, `d`, `w`, `M`, `y`. Case matters. `4h` is `240m`.'
 const interval = Type.String({
   description: INTERVAL_FORM,
   examples: ['1m']
 })
 const channel = oneOf(MARKET_DATA_CHANNELS)
-const SESSION_MEANING = 'Part of the trading day; ignored for anything but shares.'
+const SESSION_MEANING = 'The part of the trading day. Ignored for anything but shares.'
 const session = oneOf(SESSIONS, { description: SESSION_MEANING })
-const subId = Type.String({ pattern: '^[1-9][0-9]*$', description: 'Counts up from "1" in each session.', examples: ['1'] })
+const subId = Type.String({ pattern: '^[1-9][0-9]*$', description: 'Counts from "1" in each session.', examples: ['1'] })
 const nanos = Type.String({ pattern: '^[0-9]+$', description: 'Nanoseconds since the Unix epoch.', examples: ['1763735400000000000'] })
 
-export const marketAuthenticate = record('MarketAuthenticate', 'Shows an access token, within 30 seconds.', {
+export const marketAuthenticate = record('MarketAuthenticate', 'Authenticates the session with an access token, within 30 seconds.', {
   action: Type.Literal('authenticate'),
   access_token: Type.String({ description: 'From `GET /connections/{connection_id}/token`.' }),
   request_id: requestId,
   version: Type.Optional(Type.Literal(STREAM_VERSION))
 })
-export const marketSubscribe = record('MarketSubscribe', 'Begins updates of one channel of one symbol.', {
+export const marketSubscribe = record('MarketSubscribe', 'Subscribes to one channel of one symbol.', {
   action: Type.Literal('subscribe'),
   channel,
   symbol,
   request_id: requestId,
   interval: Type.Optional({ ...interval, description: `Bars only, required there. ${INTERVAL_FORM}` }),
   session: Type.Optional({ ...session, description: `Bars and trades; \`BrokerDefault\` by default. ${SESSION_MEANING}` }),
-  backfill_nbars: Type.Optional(Type.Integer({ minimum: 0, description: 'Bars only: so many past bars first.' })),
+  backfill_nbars: Type.Optional(Type.Integer({ minimum: 0, description: 'Bars only: the number of past bars to send first.' })),
   n_levels: Type.Optional(
     Type.Integer({
       minimum: 1,
@@ -63,10 +63,10 @@ export const marketSubscribe = record('MarketSubscribe', 'Begins updates of one 
       description: `Depth only: levels of each side; ${DEPTH_LEVELS.fallback} by default.`
     })
   ),
-  greeks: Type.Optional(Type.Boolean({ description: 'Options chains only: whether greeks are included; not by default.' })),
+  greeks: Type.Optional(Type.Boolean({ description: 'Options chains only: whether to include the greeks. False by default.' })),
   expiration: Type.Optional({ ...day, description: 'Options chains only, required there.' })
 })
-export const marketList = record('MarketListSubscriptions', 'Asks what this session is subscribed to.', {
+export const marketList = record('MarketListSubscriptions', 'Lists the subscriptions of this session.', {
   action: Type.Literal('list_subscriptions'),
   request_id: requestId
 })
@@ -75,21 +75,21 @@ export const marketUnsubscribe = record('MarketUnsubscribe', 'Ends one subscript
   sub_id: subId,
   request_id: requestId
 })
-export const marketSnapshot = record('MarketSnapshot', 'Asks for past bars; at most 50,000.', {
+export const marketSnapshot = record('MarketSnapshot', 'Requests past bars, at most 50,000.', {
   action: Type.Literal('snapshot'),
   request_id: requestId,
   symbol,
-  start_time: { ...timestamp, description: 'First bar start wanted: RFC 3339 with seconds and an offset.' },
-  end_time: { ...timestamp, description: 'First bar start no longer wanted, written alike.' },
+  start_time: { ...timestamp, description: 'Start of the window: the earliest bar start. RFC 3339 with seconds and an offset.' },
+  end_time: { ...timestamp, description: 'End of the window: all bars start before this time. Same format.' },
   data_type: Type.Literal('bars'),
   interval
 })
 
 const subscription = { broker: Type.String(), channel, symbol }
-/** Fields that only some channels have; the empty string elsewhere in a list. */
-const parameters = { interval: Type.Optional(interval), session: Type.Optional(Type.String({ description: 'As it was asked for.' })) }
+/** Fields that only some channels have. */
+const parameters = { interval: Type.Optional(interval), session: Type.Optional(Type.String({ description: 'As in the request.' })) }
 
-export const marketAuthSuccess = record('MarketAuthSuccess', 'The token is good.', {
+export const marketAuthSuccess = record('MarketAuthSuccess', 'The token was accepted.', {
   type: Type.Literal('auth_success'),
   message,
   request_id: requestId,
@@ -108,12 +108,12 @@ export const marketSubscribed = record(
     sub_id: subId
   }
 )
-/** Both, whatever the channel is. */
+/** Present for every channel, but empty for channels that do not have the field. */
 const everyParameter = {
   interval: Type.String({ description: 'Empty unless the channel is bars.' }),
   session: Type.String({ description: 'Empty unless the channel is bars or trades.' })
 }
-export const marketSubscriptions = record('MarketSubscriptions', 'Everything this session is subscribed to.', {
+export const marketSubscriptions = record('MarketSubscriptions', 'The subscriptions of this session.', {
   type: Type.Literal('subscriptions_list'),
   subscriptions: Type.Array(
     Type.Object(
@@ -128,7 +128,7 @@ export const marketSubscriptions = record('MarketSubscriptions', 'Everything thi
   request_id: requestId,
   version: Type.Literal(STREAM_VERSION)
 })
-export const marketUnsubscribed = record('MarketUnsubscribed', 'Nothing more comes with this `sub_id`.', {
+export const marketUnsubscribed = record('MarketUnsubscribed', 'The subscription ended. No more updates with this `sub_id` follow.', {
   type: Type.Literal('unsubscription_success'),
   message,
   ...subscription,
@@ -136,15 +136,19 @@ export const marketUnsubscribed = record('MarketUnsubscribed', 'Nothing more com
   request_id: requestId,
   sub_id: subId
 })
-export const marketError = record('MarketError', 'Nothing was changed; or, without a `request_id`, what happened to the session.', {
-  type: Type.Literal('error'),
-  error_code: oneOf(MARKET_ERROR_CODES),
-  request_id: nullable(Type.String(), 'As it was sent; null where there was none.'),
-  message,
-  sub_ids: Type.Optional(
-    Type.Array(subId, { description: 'Subscriptions that are interrupted, with `broker_unavailable`; they go on by themselves.' })
-  )
-})
+export const marketError = record(
+  'MarketError',
+  'A failed request, which changed nothing; or, if `request_id` is null, a problem of the session.',
+  {
+    type: Type.Literal('error'),
+    error_code: oneOf(MARKET_ERROR_CODES),
+    request_id: nullable(Type.String(), 'The `request_id` of the request; null if there was none.'),
+    message,
+    sub_ids: Type.Optional(
+      Type.Array(subId, { description: 'With `broker_unavailable`: the interrupted subscriptions. They resume on their own.' })
+    )
+  }
+)
 
 const bar = {
   o: decimal,
@@ -153,7 +157,7 @@ const bar = {
   c: decimal,
   v: decimal,
   ts: { ...nanos, description: 'Start of the bar, in nanoseconds since the Unix epoch.' },
-  st: oneOf(['c', 'o'], { description: '`c` closed, `o` open: it may still change.' })
+  st: oneOf(['c', 'o'], { description: '`c`: closed. `o`: open, and may still change.' })
 }
 
 export const marketSnapshotResponse = record('MarketSnapshotResponse', 'Past bars, ascending.', {
@@ -169,7 +173,7 @@ export const marketSnapshotResponse = record('MarketSnapshotResponse', 'Past bar
 
 export const barUpdate = record(
   'BarUpdate',
-  'A bar: while it is open when it changes, at most four times a second, and once when it closes.',
+  'A bar. Sent when an open bar changes, at most four times a second, and once when it closes.',
   {
     ...bar,
     sub_id: subId
@@ -178,11 +182,11 @@ export const barUpdate = record(
 export const tradeUpdate = record('TradeUpdate', 'A trade.', {
   p: decimal,
   s: decimal,
-  n: Type.String({ description: 'Where it happened; may be empty.' }),
+  n: Type.String({ description: 'The venue; may be empty.' }),
   ts: nanos,
   sub_id: subId
 })
-export const quoteUpdate = record('QuoteUpdate', 'The best bid and ask; null where there is none.', {
+export const quoteUpdate = record('QuoteUpdate', 'The best bid and ask; null if there is none.', {
   bp: nullable(decimal),
   bs: nullable(decimal),
   ap: nullable(decimal),
@@ -193,9 +197,9 @@ export const quoteUpdate = record('QuoteUpdate', 'The best bid and ask; null whe
 const level = Type.Array(Type.String(), {
   minItems: 5,
   maxItems: 5,
-  description: 'Price, size, number of orders (empty: not known), exchange code (may be empty), time in nanoseconds since the Unix epoch.'
+  description: 'Price, size, number of orders (empty if unknown), exchange code (may be empty), time in nanoseconds since the Unix epoch.'
 })
-export const depthUpdate = record('DepthUpdate', 'The book, best prices first; it replaces the one before.', {
+export const depthUpdate = record('DepthUpdate', 'The order book, best prices first. It replaces the previous one.', {
   type: Type.Literal('depth_update'),
   b: Type.Array(level, { maxItems: DEPTH_LEVELS.most }),
   a: Type.Array(level, { maxItems: DEPTH_LEVELS.most }),
@@ -203,7 +207,7 @@ export const depthUpdate = record('DepthUpdate', 'The book, best prices first; i
 })
 const figure = nullable(decimal)
 const greek = Type.Optional(figure)
-export const chainUpdate = record('OptionsChainUpdate', 'One contract of the chain. The six greeks only where they were asked for.', {
+export const chainUpdate = record('OptionsChainUpdate', 'One contract of the chain. It has the six greeks only if they were requested.', {
   delta: greek,
   gamma: greek,
   theta: greek,
@@ -230,7 +234,7 @@ export const chainUpdate = record('OptionsChainUpdate', 'One contract of the cha
       {
         sym: symbol,
         strike_price: decimal,
-        expiration: { ...timestamp, description: 'The day it expires, as midnight UTC.' },
+        expiration: { ...timestamp, description: 'Midnight UTC of the expiration date.' },
         option_type: oneOf(['Put', 'Call']),
         asset_type: Type.String({ examples: ['OPT'] })
       },

@@ -26,17 +26,17 @@ const symbol = Type.String({
   'x-expected': 'a share (AAPL), an OCC option (AAPL261218C00200000), a future (ESZ26) or a crypto pair (BTC/USD)'
 })
 
-/** What is asked for, of orders that are placed and of those that are only asked about. */
+/** The fields that new orders and previews share. */
 const terms = {
   side,
   order_type: oneOf(ORDER_TYPES),
   order_tif: oneOf(TIMES_IN_FORCE),
   symbol: Type.Optional(nullable(symbol, 'Null for a multi-leg order.')),
-  instrument: Type.Optional(nullable(oneOf(INSTRUMENTS), 'Follows from the form of the symbol when absent.')),
-  order_qty: Type.Optional(nullable(decimal, 'Either this or `order_notional`. At most nine places.')),
+  instrument: Type.Optional(nullable(oneOf(INSTRUMENTS), 'If absent, derived from the format of the symbol.')),
+  order_qty: Type.Optional(nullable(decimal, 'Send either this or `order_notional`. At most nine decimal places.')),
   order_notional: Type.Optional(nullable(decimal, 'An amount of money instead of a quantity.')),
-  order_limit_price: Type.Optional(nullable(decimal, 'For `LMT` and `STPLMT` only. At most nine places.')),
-  stop_price: Type.Optional(nullable(decimal, 'For `STP` and `STPLMT` only. At most nine places.')),
+  order_limit_price: Type.Optional(nullable(decimal, 'For `LMT` and `STPLMT` only. At most nine decimal places.')),
+  stop_price: Type.Optional(nullable(decimal, 'For `STP` and `STPLMT` only. At most nine decimal places.')),
   legs: Type.Optional(
     nullable(
       Type.Array(
@@ -76,35 +76,35 @@ const fillRecord = record('Fill', 'One execution.', {
   exec_dest: maybeText
 })
 
-export const orderRecord = record('Order', 'An order and everything known of it.', {
+export const orderRecord = record('Order', 'An order and everything that is known about it.', {
   order_id: uuid,
-  cl_order_id: Type.String({ description: 'Of an order placed elsewhere: the broker’s own id.' }),
+  cl_order_id: Type.String({ description: 'For an order placed outside this service: the broker’s own id.' }),
   user_id: Type.String(),
   connection_id: uuid,
   account_id: uuid,
   account_number: Type.String(),
-  platform: Type.String({ description: 'Label of the broker’s platform.' }),
+  platform: Type.String({ description: 'The broker’s platform.' }),
   broker: Type.String(),
   normalized_status: oneOf(ORDER_STATUSES),
   broker_status: maybeText,
   broker_message: nullable(
     Type.String(),
-    'The broker’s last message about the order, or the service’s where no broker was asked or answered: why it is `rejected`, or, of an open order, why the broker refused its last cancel or change. Null where nothing was said.'
+    'The broker’s last message about the order, or the service’s if the broker was not asked or did not respond. It says why the order is `rejected` or, for an open order, why the broker refused its last cancel or modification. Null if there is no message.'
   ),
   reject_code: nullable(
     oneOf(REJECT_CODES),
-    'Why the broker rejected the order, with the same values at every broker; its own message is in `broker_message`. `other`: a reason that none of these is. `order_ended`, of a replacement: the order that it was to replace had ended, so read that one before you place anything. Null for every order that is not `rejected`, where the broker gave no reason, and, but for `order_ended`, where no broker rejected it (`submission.state` `not_sent` and `not_received`).'
+    'Why the broker rejected the order, with the same values for every broker; `broker_message` has its own text. `other`: none of the listed reasons. `order_ended`: the order that this one should have replaced had already ended, so read that order before you place another. Null if the order is not `rejected`, if the broker gave no reason and, except for `order_ended`, if it was not the broker that rejected the order (`submission.state` `not_sent` or `not_received`).'
   ),
-  submission: record('Submission', 'How far the order got on its way to the broker.', {
+  submission: record('Submission', 'Whether the order reached the broker.', {
     state: oneOf(SUBMISSION_STATES, {
       description:
-        '`unknown`: the broker may hold the order, and it is being looked up. `not_sent` and `not_received`: proof that the broker has none.'
+        '`unknown`: the broker may have the order, and the service looks it up. `not_sent` and `not_received`: it is proved that the broker does not have the order.'
     }),
     since: timestamp,
-    attempts: Type.Integer({ description: 'Times the order was put on the wire: 0 or 1.' }),
+    attempts: Type.Integer({ description: 'How often the order was sent to the broker: 0 or 1.' }),
     method: nullable(
       oneOf(['reply', 'stream', 'lookup', 'snapshot', 'recovery', 'absence', 'operator']),
-      'How the state became known. `operator`: by decision of the operator of this service.'
+      'How the state was determined. `operator`: by a decision of the service’s operator.'
     )
   }),
   side,
@@ -140,18 +140,18 @@ export const orderRecord = record('Order', 'An order and everything known of it.
   replaced_by_order_id: nullable(uuid),
   previously_filled_qty: nullable(
     decimal,
-    'What the orders whose place this one took, or was to take, had filled. `order_qty` is the total, so `order_qty` − `previously_filled_qty` − `filled_qty` is left. Null for an order that takes no other’s place.'
+    'The filled quantity of the orders that this one replaced, or should have replaced. `order_qty` is the total, so `order_qty` − `previously_filled_qty` − `filled_qty` is left. Null if the order replaces no other.'
   ),
   revision: Type.Integer({
     minimum: 1,
     description:
-      'Grows with every change of the order. Of two records of an order keep the one with the higher revision, however they came.'
+      'Increases with every change of the order. Of two records of the same order, keep the one with the higher revision, wherever it came from.'
   })
 })
 export const orderPage = page('OrderPage', orderRecord)
 
 export function presentOrder(order: Order): Static<typeof orderRecord> {
-  // Plain names rather than a spread: an object literal of fixed shape is several times cheaper to make and to write.
+  // No spread: creating and serialising an object literal with a fixed shape is several times faster.
   const { filled, average } = executionOf(order.fills)
   return {
     order_id: order.orderId,
@@ -196,11 +196,11 @@ export function presentOrder(order: Order): Static<typeof orderRecord> {
   }
 }
 
-// Never a pooled buffer: these bytes are kept for long, and each would hold on to a whole pool.
+// TextEncoder instead of a pooled Buffer: these bytes are cached for long, and each would keep a whole pool alive.
 const encoder = new TextEncoder()
 const written = new WeakMap<Order, Uint8Array>()
 
-/** The record as JSON, in bytes. Orders are immutable and listed far more often than they change, so each is written once. */
+/** The record as JSON bytes. Cached, because orders are immutable and are listed far more often than they change. */
 export function orderBytes(order: Order): Uint8Array {
   const known = written.get(order)
   if (known !== undefined) return known
@@ -213,7 +213,7 @@ function presentFill(fill: Fill): Static<typeof fillRecord> {
   return { time: fill.at, quantity: quantity(fill.quantity), price: money(fill.price), fill_id: fill.fillId, exec_dest: fill.execDest }
 }
 
-// Most orders have one fill or none; exact arithmetic is for the others.
+// Most orders have one fill or none, and need no arithmetic.
 function executionOf(fills: readonly Fill[]): { readonly filled: Decimal; readonly average: Decimal | null } {
   const [only] = fills
   if (only === undefined) return { filled: ZERO, average: null }

@@ -5,31 +5,31 @@ import Type, { type Static } from 'typebox'
 import { maybe, money } from './amounts.ts'
 import { decimal, nullable, oneOf, record, timestamp, uuid } from './common.ts'
 
-const maybeDecimal = (description: string) => nullable(decimal, `${description} Null where the broker does not state it.`)
+const maybeDecimal = (description: string) => nullable(decimal, `${description} Null if the broker does not state it.`)
 
 export const previewRecord = record(
   'OrderPreview',
-  'The broker’s estimate of an order’s cost. It is not a guarantee: prices move, and nothing is held for it.',
+  'The broker’s estimate of an order’s cost. It is not a guarantee: prices move, and nothing is reserved for it.',
   {
     account_id: uuid,
     broker: Type.String(),
     outcome: oneOf(['estimated', 'refused'], {
       description:
-        '`estimated`: the broker would take the order as things stand. `refused`: it would not, and `broker_message` gives the reason.'
+        '`estimated`: the broker would accept the order at this moment. `refused`: it would not, and `broker_message` gives the reason.'
     }),
     broker_message: nullable(Type.String(), 'The broker’s refusal message; null when `outcome` is `estimated`.'),
-    reject_code: nullable(oneOf(REJECT_CODES), 'Why it is refused; the values are those of `reject_code` of an order.'),
+    reject_code: nullable(oneOf(REJECT_CODES), 'Why the order is refused, with the same values as the `reject_code` of an order.'),
     warnings: Type.Array(Type.String(), { description: 'The broker’s own message about an order that it would accept.' }),
-    source: oneOf(['broker'], { description: 'Whose the numbers are: the broker’s, every one. The service computes none.' }),
-    currency_code: nullable(Type.String(), 'Of the amounts.'),
-    estimated_price: maybeDecimal('Per unit, as `order_limit_price` is.'),
-    estimated_cost: maybeDecimal('Without commission and fees. Positive: paid. Negative: received.'),
+    source: oneOf(['broker'], { description: 'Where the numbers come from. All of them are the broker’s; the service computes none.' }),
+    currency_code: nullable(Type.String(), 'The currency of the amounts.'),
+    estimated_price: maybeDecimal('Per unit, like `order_limit_price`.'),
+    estimated_cost: maybeDecimal('Without commission and fees. Positive if paid, negative if received.'),
     estimated_total: maybeDecimal('With commission and fees, signed like `estimated_cost`.'),
-    commission: maybeDecimal('`0.00` means that the broker states there is none.'),
-    fees: maybeDecimal('Beside the commission.'),
+    commission: maybeDecimal('`0.00` means that the broker states that there is none.'),
+    fees: maybeDecimal('Fees in addition to the commission.'),
     initial_margin: maybeDecimal('Initial margin that the order needs.'),
-    margin_change: maybeDecimal('By how much the margin requirement of the account grows; negative: it shrinks.'),
-    buying_power_change: maybeDecimal('By how much the buying power grows; negative: it shrinks.'),
+    margin_change: maybeDecimal('The change of the account’s margin requirement; negative if it decreases.'),
+    buying_power_change: maybeDecimal('The change of the buying power; negative if it decreases.'),
     previewed_at: timestamp
   }
 )

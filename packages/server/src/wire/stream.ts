@@ -4,12 +4,12 @@ import { CONNECTION_STATUSES } from '@trunkline/core/domain/vocabulary'
 import Type, { type Static } from 'typebox'
 import { nullable, oneOf, record, timestamp, uuid } from './common.ts'
 
-/** The only version there is; echoed in `auth_success`. */
+/** The only version. `auth_success` echoes it. */
 export const STREAM_VERSION = 'v1.0'
 export const TOPICS = ['orders', 'positions', 'balances'] as const
 export const EXTENSIONS = ['stream_status'] as const
 
-const message = Type.String({ description: 'What happened, and what to do about it.' })
+const message = Type.String({ description: 'What happened, and what to do.' })
 const userId = Type.String({ minLength: 1, maxLength: 64 })
 const topics = Type.Array(Type.String(), {
   description: 'Each of `orders`, `positions`, `balances` at most once, or `all` alone.',
@@ -23,20 +23,23 @@ export const authenticate = record('Authenticate', 'Authenticates the session, w
   version: Type.Optional(Type.Literal(STREAM_VERSION)),
   extensions: Type.Optional(
     Type.Array(oneOf(EXTENSIONS), {
-      description: 'Messages beyond the common ones that you want: `stream_status`.',
+      description: 'Additional kinds of messages to receive: `stream_status`.',
       examples: [['stream_status']]
     })
   )
 })
-export const subscribe = record('Subscribe', 'Adds topics to what this session receives.', { action: Type.Literal('subscribe'), topics })
-export const subscribeUser = record('SubscribeUser', 'Adds a user to what this session receives.', {
+export const subscribe = record('Subscribe', 'Adds topics to this session.', { action: Type.Literal('subscribe'), topics })
+export const subscribeUser = record('SubscribeUser', 'Adds a user to this session.', {
   action: Type.Literal('subscribe_user'),
   user_id: userId,
   after: Type.Optional(
-    Type.Integer({ minimum: 0, description: 'The `seq` of the last update you have: everything after it is sent first, then `caught_up`.' })
+    Type.Integer({
+      minimum: 0,
+      description: 'The `seq` of the last update that you have. Everything after it is sent first, then `caught_up`.'
+    })
   )
 })
-export const unsubscribeUser = record('UnsubscribeUser', 'Takes a user out again.', {
+export const unsubscribeUser = record('UnsubscribeUser', 'Removes a user from this session.', {
   action: Type.Literal('unsubscribe_user'),
   user_id: userId
 })
@@ -50,50 +53,54 @@ export const welcome = record('Welcome', 'The first message of every session.', 
   session_id: uuid,
   message
 })
-export const authSuccess = record('AuthSuccess', 'You are known.', {
+export const authSuccess = record('AuthSuccess', 'The session is authenticated.', {
   type: Type.Literal('auth_success'),
   message,
   version: Type.Literal(STREAM_VERSION)
 })
-export const authError = record('AuthError', 'An authentication that failed, or was not needed.', {
+export const authError = record('AuthError', 'The authentication failed, or the session was already authenticated.', {
   type: Type.Literal('auth_error'),
   message
 })
-export const subscribed = record('Subscribed', 'The topics count from here on.', {
+export const subscribed = record('Subscribed', 'The topics are active from now on.', {
   type: Type.Literal('subscribed'),
   subscription_id: uuid,
   topics
 })
-export const subscriptionFailed = record('SubscriptionFailed', 'Nothing was changed.', {
+export const subscriptionFailed = record('SubscriptionFailed', 'The request was refused and changed nothing.', {
   type: Type.Literal('subscription_failed'),
   message,
-  user_id: Type.Optional(Type.String({ description: 'The user it is about, where the request named one.' }))
+  user_id: Type.Optional(Type.String({ description: 'The user of the request, if it named one.' }))
 })
-export const userSubscribed = record('UserSubscribed', 'The user’s updates are sent from here on.', {
+export const userSubscribed = record('UserSubscribed', 'The user’s updates are sent from now on.', {
   type: Type.Literal('user_subscribed'),
   user_id: userId,
-  seq: Type.Integer({ description: 'Everything after this `seq` is sent.' })
+  seq: Type.Integer({ description: 'All updates after this `seq` are sent.' })
 })
-export const caughtUp = record('CaughtUp', 'The replay has reached the present.', {
+export const caughtUp = record('CaughtUp', 'The replay is complete.', {
   type: Type.Literal('caught_up'),
   user_id: userId,
-  seq: Type.Integer({ description: 'The newest update there was.' })
+  seq: Type.Integer({ description: 'The `seq` of the newest update at that moment.' })
 })
-export const userUnsubscribed = record('UserUnsubscribed', 'Nothing more is sent of the user: you asked, or the user was deleted.', {
-  type: Type.Literal('user_unsubscribed'),
-  user_id: userId
-})
-export const pong = record('Pong', 'The answer to `ping`, with its `seq`.', {
+export const userUnsubscribed = record(
+  'UserUnsubscribed',
+  'No more updates of the user follow: you unsubscribed, or the user was deleted.',
+  {
+    type: Type.Literal('user_unsubscribed'),
+    user_id: userId
+  }
+)
+export const pong = record('Pong', 'The reply to `ping`, with its `seq`.', {
   type: Type.Literal('pong'),
   seq: Type.Optional(Type.Integer())
 })
-export const streamError = record('StreamError', 'A message that could not be understood; the session goes on.', {
+export const streamError = record('StreamError', 'A message was invalid. The session stays open.', {
   type: Type.Literal('error'),
   message
 })
 export const streamStatus = record(
   'StreamStatus',
-  'How well a connection of a subscribed user follows its broker. Extension `stream_status`.',
+  'How a connection of a subscribed user follows its broker. Needs the extension `stream_status`.',
   {
     type: Type.Literal('stream_status'),
     user_id: userId,
@@ -101,7 +108,7 @@ export const streamStatus = record(
     status: oneOf(CONNECTION_STATUSES),
     health: oneOf(HEALTH_STATES),
     since: timestamp,
-    reason: nullable(Type.String(), 'Why it is not live.')
+    reason: nullable(Type.String(), 'Why `health` is not `live`.')
   }
 )
 

@@ -12,7 +12,7 @@ const common = {
 }
 
 export const orderUpdate = record('OrderUpdate', 'An order changed.', { type: Type.Literal('orders'), ...common, data: orderRecord })
-export const positionsUpdate = record('PositionsUpdate', 'Positions of one account changed. One that was closed has the quantity 0.', {
+export const positionsUpdate = record('PositionsUpdate', 'Positions of one account changed. A closed position has the quantity 0.', {
   type: Type.Literal('positions'),
   ...common,
   data: Type.Array(positionRecord)
@@ -23,20 +23,23 @@ export const balanceUpdate = record('BalanceUpdate', 'A balance changed.', {
   data: balanceRecord
 })
 
-/** What one event looks like to a platform: the same bytes on the stream, in its replay and in `GET /events`. */
+/** One event as platforms see it. The bytes are the same on the stream, in its replay and in `GET /events`. */
 export const update = Type.Union([orderUpdate, positionsUpdate, balanceUpdate])
 
 export const eventPage = record('EventPage', 'Part of a user’s log, in the order in which it was applied.', {
   data: Type.Array(update),
-  next_after: nullable(Type.Integer(), 'Send it back as `after` to read on; null at the end of the log.'),
-  oldest_seq: Type.Integer({ description: 'The oldest event still kept. An `after` below the one before it has a gap: take a snapshot.' }),
-  last_seq: Type.Integer({ description: 'The newest event; 0 before the first.' })
+  next_after: nullable(Type.Integer(), 'Send it back as `after` to read the next page; null at the end of the log.'),
+  oldest_seq: Type.Integer({
+    description:
+      'The `seq` of the oldest event that is still stored. If your `after` is less than this minus 1, events are missing: read a snapshot.'
+  }),
+  last_seq: Type.Integer({ description: 'The `seq` of the newest event; 0 before the first.' })
 })
 
 const encoder = new TextEncoder()
 const END = encoder.encode('}')
 
-/** The event as JSON, in bytes. */
+/** The event as JSON bytes. */
 export function updateBytes(event: LoggedEvent, userId: UserId): Uint8Array {
   const head = encoder.encode(
     `{"type":"${event.topic}","seq":${event.seq},"event_id":"${event.eventId}","user_id":${JSON.stringify(userId)},"data":`

@@ -15,11 +15,11 @@ const userSecret = Type.String({ description: 'Shown once; store it. Sent later 
 export const userTicket = ticket('NewUser', { user_id: userId })
 export const userRow = record('User', 'An end user of the platform.', { user_id: userId, created_at: timestamp })
 export const userPage = page('UserPage', userRow)
-export const userWithSecret = record('UserWithSecret', 'A user and the secret just made for it.', {
+export const userWithSecret = record('UserWithSecret', 'A user and its new secret.', {
   user_id: userId,
   'user-secret': userSecret
 })
-export const deletedUser = record('DeletedUser', 'The user that is gone.', { user_id: userId })
+export const deletedUser = record('DeletedUser', 'The user that was deleted.', { user_id: userId })
 
 export function presentUser({ userId: user_id, createdAt: created_at }: User): Static<typeof userRow> {
   return { user_id, created_at }

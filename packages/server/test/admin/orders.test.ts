@@ -65,10 +65,10 @@ test('nothing is ended on trial, nor when others fit than were shown, though as 
   const [first, ...rest] = trial.orders
   const stored = known.get(first?.orderId as OrderId) ?? assert.fail()
   known.delete(stored.orderId)
-  await assert.rejects(settle({ olderThanHours: 24, expected: trial.set }), /Other orders would be ended now \(3, set/)
+  await assert.rejects(settle({ olderThanHours: 24, expected: trial.set }), /3 would be ended now \(set/)
   assert.equal((await settle({ olderThanHours: 24 })).orders.length, rest.length)
   known.set(stored.orderId, { ...stored, orderId: make.uuid() })
-  await assert.rejects(settle({ olderThanHours: 24, expected: trial.set }), /Other orders would be ended now \(4, set/)
+  await assert.rejects(settle({ olderThanHours: 24, expected: trial.set }), /4 would be ended now \(set/)
   known.set(stored.orderId, stored)
   assert.equal(entries.length, 0)
   const { orders } = await settle({ olderThanHours: 24, expected: trial.set })

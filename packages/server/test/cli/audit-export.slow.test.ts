@@ -26,8 +26,8 @@ test('an exported chain is verified without the service, and every change of the
     return code === 0 ? out.replaceAll(/[0-9a-f]{64}/g, 'hash') : err.trim()
   }
   const [one, two, three, four] = lines
-  assert.match(await verdict(lines), /^4 entries, each following .*\n.*after 0:hash\n and ends at +4:hash\nBy itself a file proves/)
-  assert.match(await verdict([two, three]), /^2 entries, each following .*\n.*after 1:hash\n and ends at +3:hash\n/)
+  assert.match(await verdict(lines), /^4 entries in an unbroken chain.\n.*after 0:hash\n and ends at +4:hash\nThis shows that/)
+  assert.match(await verdict([two, three]), /^2 entries in an unbroken chain.\n.*after 1:hash\n and ends at +3:hash\n/)
   assert.match(await verdict([one, three, four]), /at entry 2: the entry is missing/)
   assert.match(await verdict([one, two?.replace('Two', 'Too'), three]), /at entry 2: .*altered/)
   assert.match(await verdict([two?.replace('Two', 'Too'), three]), /at entry 2: .*altered/, 'the first of a part')
@@ -47,24 +47,24 @@ test('an exported chain is verified without the service, and every change of the
   for (const [options, why] of [
     [['--compare'], /do not agree.*entry 3: the chain up to here/],
     [['--follows', earlier], /at entry 2: it does not follow/],
-    [['--kept', head(one)], /at entry 1: the chain up to here/],
-    [['--kept', head(three)], /at entry 3: the chain up to here/]
+    [['--kept', head(one)], /at entry 1: the hash differs/],
+    [['--kept', head(three)], /at entry 3: the hash differs/]
   ] as const) {
     assert.match(await verdict(forged), /^2 entries/)
     assert.match(await verdict(forged, ...options), why)
-    assert.match(await verdict([two, three], ...options), /It agrees with what it was compared with/)
+    assert.match(await verdict([two, three], ...options), /The comparison found no difference/)
   }
-  assert.match(await verdict([two, three], '--kept', head(four)), /after entry 1 to entry 3, so entry 4, which was kept, says nothing/)
+  assert.match(await verdict([two, three], '--kept', head(four)), /after entry 1 to entry 3, so it cannot be compared with entry 4/)
 
   // Of a version that did not say what a line follows.
   const old = [two, three].map(line => JSON.stringify({ ...JSON.parse(String(line)), previous: undefined }))
-  assert.match(await verdict(old), /does not say what its first entry follows.*--kept 1:<hash>/)
-  assert.match(await verdict(old, '--kept', head(one)), /It agrees/)
-  assert.match(await verdict(old, '--follows', earlier), /It agrees/)
+  assert.match(await verdict(old), /without the hash before its first entry.*--kept 1:<hash>/)
+  assert.match(await verdict(old, '--kept', head(one)), /no difference/)
+  assert.match(await verdict(old, '--follows', earlier), /no difference/)
 
   const missing = await cli({}, 'audit', 'verify-export', join(TRUNKLINE_DATA_DIR, 'no.jsonl'))
-  assert.match(missing.err, /no\.jsonl cannot be read: there is no such file\. Name a file that audit export wrote\.\n$/)
-  assert.match((await cli({}, 'audit', 'verify-export', TRUNKLINE_DATA_DIR)).err, /cannot be read: it is a folder\./)
+  assert.match(missing.err, /no\.jsonl cannot be read: the file does not exist\. Name a file that audit export wrote\.\n$/)
+  assert.match((await cli({}, 'audit', 'verify-export', TRUNKLINE_DATA_DIR)).err, /cannot be read: it is a directory\./)
   const { at }: { readonly at: string } = JSON.parse(JSON.parse(String(three)).entry)
   assert.deepEqual((await cli(env, 'audit', 'export', '--from', at)).out.trimEnd().split('\n'), [three, four])
   assert.deepEqual((await cli(env, 'audit', 'export', '--to', at)).out.trimEnd().split('\n'), [one, two, three])

@@ -113,7 +113,7 @@ export function operatorCommands(isRunning: boolean): void {
     for (const name of ['One', 'Two']) await cli(env, 'platform', 'create', '--claim', 'off', '--name', name)
     const first = await cli(env, 'audit', 'verify')
     assert.equal(first.code, 0)
-    assert.match(first.out, /^2 entries, all as they were written/)
+    assert.match(first.out, /^2 entries, all unaltered/)
     const [kept] = /\d+:[0-9a-f]{64}/.exec(first.out) ?? []
     assert.ok(kept !== undefined)
     await cli(env, 'platform', 'create', '--claim', 'off', '--name', 'Three')
@@ -134,10 +134,7 @@ export function operatorCommands(isRunning: boolean): void {
   test(`orders of unknown outcome are listed ${by}, and only a service ends one`, async context => {
     const { env, store } = await installed(context, isRunning)
     const listed = await cli(env, 'orders', 'unresolved')
-    assert.deepEqual(
-      [listed.code, listed.out],
-      [0, 'The brokers are known to have, or not to have, every order. None was abandoned in the last 30 days.\n']
-    )
+    assert.deepEqual([listed.code, listed.out], [0, 'There are no unresolved orders. No order was abandoned in the last 30 days.\n'])
     const orderId = '01a1fc40-bac8-7000-9fad-169d6cee0b61'
     if (store !== null) await listsAbandoned(env, store, orderId)
     const settled = await cli(env, 'orders', 'never-received', orderId, '--because', 'seen')
@@ -162,7 +159,7 @@ export function operatorCommands(isRunning: boolean): void {
     assert.equal(early.code, 0)
     assert.match(early.out, /old keys stay until/)
     const retired = await cli(env, 'keys', 'rotate', '--retire', '--now')
-    assert.match(retired.out, new RegExp(`Old keys are gone: ${before}`))
+    assert.match(retired.out, new RegExp(`Old keys removed: ${before}`))
     assert.deepEqual(keysIn(dataDir).ring.ids(), [fresh])
   })
 }
@@ -184,7 +181,7 @@ async function listsAbandoned(env: Readonly<Record<string, string>>, store: SqlS
   const facts = { actor: 'operator', action: 'order.abandoned', target: orderId, result: 'ok', ip: null, requestId: null } as const
   await store.audit.append({ ...facts, at: clock.now(), detail })
   const { out } = await cli(env, 'orders', 'unresolved')
-  assert.match(out, /^Abandoned: .* Look for each in the account at the broker/)
+  assert.match(out, /^Abandoned: .* Look for each one by its ids in the account at the broker/)
   assert.match(out, new RegExp(`${orderId} .*unknown +cancel +TRADIER +A-7 +- +tl-77 +BUY 10 SPY LMT 9.50 DAY`))
   const [listed] = answerOf(await cli(env, 'orders', 'unresolved', '--json'))
   assert.deepEqual([listed.order_id, listed.is_abandoned, listed.account_number], [orderId, true, 'A-7'])

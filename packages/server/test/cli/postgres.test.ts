@@ -53,7 +53,7 @@ test('check-config asks the database whether it answers and keeps what it confir
   const env = { TRUNKLINE_DATA_DIR: directory(context), TRUNKLINE_DATABASE_URL: database.url, TRUNKLINE_PORT: '0' }
   const checked = await cli(env, 'check-config')
   assert.equal(checked.code, 0, checked.out)
-  assert.match(checked.out, /PostgreSQL \d+\S* answers, and its commits are durable/)
+  assert.match(checked.out, /PostgreSQL \d+\S* is reachable, and its commits are durable/)
   // Nothing was made there.
   await assert.rejects(sql(database.url, 'select 1 from schema_migrations'), /does not exist/)
 
@@ -122,17 +122,17 @@ test('database migrate separates the service’s role from the owner’s, and ch
 
   const done = await cli(both, 'database', 'migrate')
   assert.equal(done.code, 0, done.err)
-  assert.match(done.out, /The service’s role is service_\w+, which can add to the audit log and read it, and cannot change it\./)
+  assert.match(done.out, /The service’s role is service_\w+, which can add to the audit log and read it, but cannot change it\./)
   assert.equal((await cli(service, 'platform', 'create', '--claim', 'off', '--name', 'One')).code, 0)
   assert.match((await cli(service, 'audit', 'verify')).out, /^1 entry/)
   await assert.rejects(sql(roles.serviceUrl, 'delete from audit_log'), /permission denied/)
 
   const isPublic = { TRUNKLINE_PUBLIC_URL: 'https://trade.example.com' }
   const warned = async (env: Readonly<Record<string, string>>) =>
-    /could change the audit log, and TRUNKLINE_PUBLIC_URL/.test((await cli(env, 'check-config')).out)
+    /can change the audit log, and TRUNKLINE_PUBLIC_URL/.test((await cli(env, 'check-config')).out)
   const owner = { ...service, TRUNKLINE_DATABASE_URL: roles.ownerUrl }
   assert.deepEqual([await warned({ ...service, ...isPublic }), await warned({ ...owner, ...isPublic })], [false, true])
-  assert.doesNotMatch((await cli(owner, 'check-config')).out, /could change the audit log/)
+  assert.doesNotMatch((await cli(owner, 'check-config')).out, /can change the audit log/)
   const alone = await cli(owner, 'database', 'migrate', '--json')
   assert.equal(answerOf(alone).can_alter_audit, true)
   assert.equal((await cli({ TRUNKLINE_DATA_DIR: directory(context) }, 'database', 'migrate')).code, 2)

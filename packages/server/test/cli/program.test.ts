@@ -38,7 +38,7 @@ test('what cannot be understood is explained, with exit code 2', async () => {
     [['platform', 'create'], /required option '--name/],
     [['platform', 'rotate-secret'], /missing required argument/],
     [['keys', 'rotate', '--fast'], /unknown option '--fast'/],
-    [['keys', 'rotate', '--now'], /--now goes with --retire/],
+    [['keys', 'rotate', '--now'], /--now can only be used with --retire/],
     [['orders', 'never-received', 'x'], /required option '--because/],
     [['orders', 'never-received-all', '--broker', 'x'], /required option '--because/],
     [['orders', 'unresolved', '--limit', '0'], /whole number/],

@@ -79,7 +79,7 @@ describe('the first page', () => {
     const again = await enter(codeOf(link))
     assert.deepEqual([again.status, again.cookies], [403, []])
     isUndisclosed(again.html)
-    assert.match(again.html, /used already/)
+    assert.match(again.html, /already used/)
   })
 
   test('after one was used the file and the terminal have the next one, and the file stays private', async () => {

@@ -116,7 +116,7 @@ describe('keys in the portal', () => {
         { ...GOOD_KEYS, decision: 'approve', broker: 'SANDBOX', secret_key: '<script>canary' },
         /Keyed Trading did not accept these keys\./,
         ['key_id', 'secret_key'],
-        '3 more tries'
+        '3 more attempts'
       ]
     ] as const) {
       const answer = await browser.send(form, entered)

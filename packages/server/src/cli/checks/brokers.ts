@@ -1,7 +1,7 @@
 import type { Offer } from '@trunkline/brokers/registry'
 import type { Finding, Known } from '../../preflight/finding.ts'
 
-/** Which brokers users can connect, and where their orders go. */
+/** Reports which brokers users can connect, and where their orders go. */
 export function checkBrokers({ brokers, offers }: Known): readonly Finding[] {
   if (brokers === undefined || offers === undefined) return []
   const about = 'TRUNKLINE_BROKERS'

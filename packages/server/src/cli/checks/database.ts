@@ -12,10 +12,10 @@ const SEPARATE =
   'give the service a role that does not own the schema, and run npm run cli -- database migrate as the owner (TRUNKLINE_DATABASE_OWNER_URL)'
 const quiet = { debug() {}, info() {}, warn() {}, error() {} }
 
-/** PostgreSQL: reachable, and its commits durable. Nothing is changed there. */
+/** Checks that PostgreSQL is reachable and its commits are durable. Changes nothing. */
 export async function checkDatabase({ databaseUrl, unsafeDurability = false, ...known }: Known): Promise<readonly Finding[]> {
   if (databaseUrl === undefined) return []
-  if (databaseUrl === null) return [{ level: 'ok', about: 'database', message: 'the embedded one, in the data directory' }]
+  if (databaseUrl === null) return [{ level: 'ok', about: 'database', message: 'the embedded database in the data directory' }]
   const about = 'TRUNKLINE_DATABASE_URL'
   const engine = await openEngine({ kind: 'postgres', url: databaseUrl, poolMax: 2 }, { log: quiet })
   try {
@@ -25,17 +25,22 @@ export async function checkDatabase({ databaseUrl, unsafeDurability = false, ...
     const findings: Finding[] = []
     if (Number.parseInt(version, 10) < VERSION_MIN)
       findings.push({ level: 'fault', about, message: `PostgreSQL ${version} is too old; ${VERSION_MIN} or newer is needed` })
-    if (faults.length === 0) findings.push({ level: 'ok', about, message: `PostgreSQL ${version} answers, and its commits are durable` })
+    if (faults.length === 0)
+      findings.push({ level: 'ok', about, message: `PostgreSQL ${version} is reachable, and its commits are durable` })
     else {
       const message = `PostgreSQL ${version} would lose confirmed orders in a crash: ${faults.join(', ')}`
       findings.push({ level: unsafeDurability ? 'warning' : 'fault', about, message })
     }
     const why = whyNotPractice({ ...known, databaseUrl })
     if (why !== null && (await canAlterAudit(engine.db)) === true)
-      findings.push({ level: 'warning', about, message: `${await roleOf(engine.db)} could change the audit log, and ${why}: ${SEPARATE}` })
+      findings.push({
+        level: 'warning',
+        about,
+        message: `the role ${await roleOf(engine.db)} can change the audit log, and ${why}: ${SEPARATE}`
+      })
     return findings
   } catch (cause) {
-    return [{ level: 'fault', about, message: `PostgreSQL at ${databaseAddressOf(databaseUrl)} does not answer: ${explain(cause)}` }]
+    return [{ level: 'fault', about, message: `PostgreSQL at ${databaseAddressOf(databaseUrl)} cannot be reached: ${explain(cause)}` }]
   } finally {
     await engine.db.destroy()
   }

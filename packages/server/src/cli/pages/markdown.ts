@@ -1,4 +1,4 @@
-/** First line of every page that is written by the generator. */
+/** The first line of every generated page. */
 export const GENERATED = '<!-- Written by `npm run cli -- docs`; changes made here are lost. -->'
 
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
