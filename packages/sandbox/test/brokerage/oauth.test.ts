@@ -49,7 +49,7 @@ test('the pages say who asks for what, and stand without a script', async () => 
   const [login] = brokerage.logins
   const consent = await browser.submit(loginPage, { username: login?.username ?? '', password: login?.password ?? '', decision: 'approve' })
   assert.match(consent.text, /See your accounts/)
-  assert.doesNotMatch(consent.text, /Place, change and cancel orders/)
+  assert.doesNotMatch(consent.text, /Place, modify and cancel orders/)
   for (const page of [loginPage, consent]) {
     assert.doesNotMatch(page.text, /<script|javascript:/i)
     assert.match(page.text, /you return to Trunkline at <span class="host">127\.0\.0\.1<\/span>/)
@@ -95,7 +95,7 @@ test('a wrong password is reported and can be corrected; what was typed is shown
   const browser = new Browser()
   const loginPage = await browser.follow(authorizeUrl(brokerage).url)
   const again = await browser.submit(loginPage, { username: '"><b>alex', password: 'wrong', decision: 'approve' })
-  assert.match(again.text, /role="alert"[^>]*>That username and password do not belong together/)
+  assert.match(again.text, /role="alert"[^>]*>The username or the password is wrong/)
   assert.match(again.text, /value="&quot;&gt;&lt;b&gt;alex"/)
   const [login] = brokerage.logins
   const consent = await browser.submit(again, { username: login?.username ?? '', password: login?.password ?? '', decision: 'approve' })
@@ -283,5 +283,5 @@ test('a login flow belongs to the browser that began it', async () => {
   const loginPage = await new Browser().follow(authorizeUrl(brokerage).url)
   const elsewhere = await new Browser().go(loginPage.url)
   assert.equal(elsewhere.status, 400)
-  assert.match(elsewhere.text, /This did not work/)
+  assert.match(elsewhere.text, /Login failed/)
 })

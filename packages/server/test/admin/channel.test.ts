@@ -48,7 +48,7 @@ async function clientOf(dataDir: string): Promise<AdminClient> {
   return client
 }
 
-test('an operation is done by the service, and its answer comes back', async context => {
+test('the service performs an operation and returns its output', async context => {
   const dataDir = directory(context)
   const store = await embedded(context, dataDir)
   await channelIn(context, dataDir, adminOver(store, keysIn(dataDir)))
@@ -67,7 +67,7 @@ test('an operation is done by the service, and its answer comes back', async con
   await assert.rejects(client.perform('platform.rotate_secret', { platform: 'pk_unknown', overlapSeconds: 0 }, run()), AdminRefused)
 })
 
-test('the socket is its user’s alone, and goes with the service', async context => {
+test('the socket is private to its user, and is removed with the service', async context => {
   const dataDir = directory(context)
   const { channel } = await channelIn(context, dataDir)
   assert.equal(statSync(join(dataDir, 'admin.sock')).mode & 0o777, 0o600)
@@ -77,7 +77,7 @@ test('the socket is its user’s alone, and goes with the service', async contex
   assert.equal(await AdminClient.connect(dataDir), null)
 })
 
-test('what a dead service left is replaced; a living service keeps its socket', async context => {
+test('the socket of a dead service is replaced; a running service keeps its own', async context => {
   const dataDir = directory(context)
   await leftBehind(join(dataDir, 'admin.sock'))
   assert.equal(await AdminClient.connect(dataDir), null)
@@ -105,14 +105,14 @@ test('a file, folder or link in its place is left alone, and the service still s
   }
 })
 
-test('a path that no socket can have is logged, and the service still starts', async context => {
+test('a path that is too long for a socket is logged, and the service still starts', async context => {
   const dataDir = join(directory(context), 'x'.repeat(120))
   mkdirSync(dataDir)
   const { warnings } = await channelIn(context, dataDir)
   assert.match(warnings.join(), /too long for a socket/)
 })
 
-test('a service that stops does not take away the socket of the one that followed it', async context => {
+test('a service that stops does not remove the socket of its successor', async context => {
   const dataDir = directory(context)
   const first = await channelIn(context, dataDir)
   unlinkSync(join(dataDir, 'admin.sock'))
@@ -129,7 +129,7 @@ test('a socket that others can write to is not trusted', async context => {
   await assert.rejects(AdminClient.connect(dataDir), /open to other users/)
 })
 
-test('what is not understood is refused by name, and nothing is done', async context => {
+test('unknown operations and invalid inputs are refused by name, and nothing is done', async context => {
   const dataDir = directory(context)
   const reads: string[] = []
   const store = { platforms: new Proxy({}, { get: (_, name) => void reads.push(String(name)) }) }
@@ -207,7 +207,7 @@ test('an unexpected failure is reported without secrets', async context => {
   )
 })
 
-test('a service that stops ends what an operator waits for, and says that it can be done again', async context => {
+test('a service that stops aborts a running operation, and says that it can be repeated', async context => {
   const dataDir = directory(context)
   const store = await embedded(context, dataDir)
   const asleep = Promise.withResolvers<void>()
@@ -229,7 +229,7 @@ test('a service that stops ends what an operator waits for, and says that it can
   await refused
 })
 
-test('an operator who goes away stops the work they asked for', async context => {
+test('an operator who disconnects aborts the operation', async context => {
   const dataDir = directory(context)
   const store = await embedded(context, dataDir)
   let ended: unknown

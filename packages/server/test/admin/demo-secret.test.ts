@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { DemoFile, demoPlatform } from '../../src/ops/demo-platform.ts'
 import { adminOver, clock, directory, embedded, hasher, ids, keysIn, run } from './support.ts'
 
-test('a new secret of the demo platform reaches the file that newcomers read', async context => {
+test('a new secret of the demo platform is written to its file', async context => {
   const dataDir = directory(context)
   const store = await embedded(context, dataDir)
   const demoFile = join(dataDir, 'demo-platform.json')
@@ -31,7 +31,7 @@ for (const [what, text] of [
   ['cut off', '{"client_id":'],
   ['no credentials', '[]']
 ] as const) {
-  test(`a demo file that is ${what} takes no new secret from who asked for it, and stays as it is`, async context => {
+  test(`a rotation succeeds although the demo file is ${what}, and the file stays unchanged`, async context => {
     const dataDir = directory(context)
     const store = await embedded(context, dataDir)
     const demoFile = join(dataDir, 'demo-platform.json')
@@ -44,7 +44,7 @@ for (const [what, text] of [
   })
 }
 
-test('wherever a rotation of the demo platform is cut off, the file holds the secret that is in force, and the next start names it', async context => {
+test('wherever a rotation of the demo platform is interrupted, the file has the valid secret, and the next start shows it', async context => {
   const dataDir = directory(context)
   const store = await embedded(context, dataDir)
   const file = new DemoFile(join(dataDir, 'demo-platform.json'))

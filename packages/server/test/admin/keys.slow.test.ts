@@ -31,7 +31,7 @@ import {
 
 const HOUR_AGO = () => new Date(clock.monotonicMs() + performance.timeOrigin - 3_600_000)
 
-test('a rotation brings connections and pending revocations under a fresh key, and says so in the audit log', async context => {
+test('a rotation re-wraps connections and pending revocations with a new key, and writes an audit entry', async context => {
   const dataDir = directory(context)
   const store = await embedded(context, dataDir)
   const keys = keysIn(dataDir)
@@ -72,7 +72,7 @@ test('a rotation brings connections and pending revocations under a fresh key, a
   assert.deepEqual(actions.toReversed(), ['keys.rotate tester@here', 'keys.add tester@here', 'keys.rewrap tester@here'])
 })
 
-test('old keys go when no login in flight can need them, not before, unless forced', async context => {
+test('old keys are removed once no login in progress can need them, not before, unless forced', async context => {
   const dataDir = directory(context)
   const store = await embedded(context, dataDir)
   const keys = keysIn(dataDir)
@@ -119,7 +119,7 @@ test('a credential that cannot be opened is reported, stops nothing else, and ke
   assert.equal(keys.ring.ids().length, 2)
 })
 
-test('keys of the environment are only re-wrapped to; taking the old one out is the operator’s', async context => {
+test('with keys from the environment a rotation only re-wraps; the operator removes the old key', async context => {
   const dataDir = directory(context)
   const store = await embedded(context, dataDir)
   const [user] = await createUsers(store, 1)
@@ -137,7 +137,7 @@ test('keys of the environment are only re-wrapped to; taking the old one out is 
   assert.deepEqual(openCredentials(new EnvelopeVault(ring(fresh)), connection, value, ENDPOINT), { refreshToken: 'rt-1' })
 })
 
-test('two rotations at once are one too many', async context => {
+test('a second concurrent rotation is refused', async context => {
   const dataDir = directory(context)
   const store = await embedded(context, dataDir)
   const admin = adminOver(store, keysIn(dataDir))
@@ -146,7 +146,7 @@ test('two rotations at once are one too many', async context => {
   assert.equal((await first).added, true)
 })
 
-test('a writer that still held the old key when everything looked done is caught', async () => {
+test('a late write under the old key is re-wrapped, too', async () => {
   const [old, fresh] = [key('old'), key('fresh')]
   const table = new FakeTable()
   const vault = new EnvelopeVault(ring(fresh, old))
@@ -164,7 +164,7 @@ test('a writer that still held the old key when everything looked done is caught
   assert.deepEqual(table.keyIds(), ['fresh', 'fresh'])
 })
 
-test('a steady stream of writes under the current key does not keep a rotation from its end', async () => {
+test('a steady stream of writes under the current key does not prevent a rotation from finishing', async () => {
   const [old, fresh] = [key('old'), key('fresh')]
   const table = new FakeTable()
   const vault = new EnvelopeVault(ring(fresh, old))
@@ -177,7 +177,7 @@ test('a steady stream of writes under the current key does not keep a rotation f
   assert.ok(table.keyIds().every(id => id === 'fresh'))
 })
 
-test('a store that is busy for a while is asked again', async () => {
+test('a store that is unavailable for a while is retried', async () => {
   const [old, fresh] = [key('old'), key('fresh')]
   const table = new FakeTable()
   for (let i = 0; i < 30; i++) table.put(new EnvelopeVault(ring(old)))
@@ -197,7 +197,7 @@ test('a store that is busy for a while is asked again', async () => {
   )
 })
 
-test('when nearly nothing opens a key is missing, and the rotation says that instead of going on', async () => {
+test('if almost nothing can be opened, a key is missing, and the rotation stops and says so', async () => {
   const table = new FakeTable()
   const lost = new EnvelopeVault(ring(key('lost')))
   for (let i = 0; i < 1_100; i++) table.put(lost)
@@ -208,7 +208,7 @@ test('when nearly nothing opens a key is missing, and the rotation says that ins
   )
 })
 
-test('an operator who goes away ends the work at the next step', async () => {
+test('an operator who disconnects ends the rotation at the next step', async () => {
   const table = new FakeTable()
   const [old, fresh] = [key('old'), key('fresh')]
   for (let i = 0; i < 1_200; i++) table.put(new EnvelopeVault(ring(old)))
@@ -245,7 +245,7 @@ test('a service with the wrong master keys does not start, and the message names
   assert.deepEqual(new Set(counts), new Set([damaged.connectionId]))
 })
 
-test('status names keys that credentials need and that are missing, and stored bytes that are no seal', async context => {
+test('status names missing keys that credentials need, and counts damaged values', async context => {
   const dataDir = directory(context)
   const store = await embedded(context, dataDir)
   const keys = keysIn(dataDir)

@@ -46,7 +46,7 @@ function stage() {
   return { settle, entries, known, connections, deps }
 }
 
-test('orders fit by broker, connection and age, all that are given', async () => {
+test('orders are selected by broker, connection and age, combined', async () => {
   const { settle, connections } = stage()
   const counts = [
     { broker: 'SANDBOX' },
@@ -58,7 +58,7 @@ test('orders fit by broker, connection and age, all that are given', async () =>
   await assert.rejects(settle({}), AdminRefused)
 })
 
-test('nothing is ended on trial, nor when others fit than were shown, though as many; then all with one entry that names them', async () => {
+test('a dry run ends nothing, nor does a run whose set has changed; otherwise all are ended with one audit entry that names them', async () => {
   const { settle, entries, known } = stage()
   const trial = await settle({ olderThanHours: 24 })
   assert.equal(trial.orders.length, 4)
@@ -79,13 +79,13 @@ test('nothing is ended on trial, nor when others fit than were shown, though as 
   })
 })
 
-test('without a service that could ask the broker it is refused', async () => {
+test('without a service that can ask the broker it is refused', async () => {
   const { deps } = stage()
   const input = { broker: 'SANDBOX', connectionId: null, olderThanHours: null, expected: null, because: 'seen', unseen: false }
   await assert.rejects(settleOrders(Object({ ...deps, settleAll: null }), input, RUN), /No service runs/)
 })
 
-test('abandoned orders are listed until a late answer says what became of them, for thirty days, the newest first', async context => {
+test('abandoned orders are listed until a late answer shows their outcome, for thirty days, newest first', async context => {
   const store = await embedded(context, directory(context))
   const about = (action: string, target: string, hoursAgo: number, detail: AuditEntry['detail'] = {}): AuditEntry => ({
     ...make.audit(action, detail),

@@ -8,7 +8,7 @@ import { createDatabase, sharedPostgres } from '@trunkline/testkit/postgres/inde
 import { directory } from '../admin/support.ts'
 import { cli } from './terminal.ts'
 
-test('an exported chain is verified without the service, and every change of the file is named [S81]', async context => {
+test('an exported chain is verified without the service, and every change of the file is reported [S81]', async context => {
   const TRUNKLINE_DATA_DIR = directory(context)
   await using cluster = await sharedPostgres()
   await using database = await createDatabase(cluster.url)

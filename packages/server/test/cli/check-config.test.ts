@@ -23,7 +23,7 @@ async function findings(env: Readonly<Record<string, string>>, level?: string): 
   return level === undefined ? found : found.filter(finding => finding.level === level)
 }
 
-test('an environment that sets nothing is in order', async context => {
+test('an empty environment is valid', async context => {
   const dataDir = join(directory(context), 'data')
   const { code, out } = await cli({ ...ANY_PORT, TRUNKLINE_DATA_DIR: dataDir }, 'check-config')
   assert.equal(code, 0)
@@ -63,7 +63,7 @@ test('faults of settings, keys, directories, brokers and names are reported toge
   assert.doesNotMatch(out, /TRUNKLINE_TEST/)
 })
 
-test('where the orders of each broker go is said', async context => {
+test('check-config says where the orders of each broker go', async context => {
   const TRUNKLINE_DATA_DIR = join(directory(context), 'data')
   const client = { TRUNKLINE_TRADIER_CLIENT_ID: 'us', TRUNKLINE_TRADIER_CLIENT_SECRET: 'canary', TRUNKLINE_TRADIER_ENV: 'sandbox' }
   const { out } = await cli({ ...ANY_PORT, TRUNKLINE_DATA_DIR, ...client, TRUNKLINE_BROKERS: 'ALPACA,TRADIER' }, 'check-config')
@@ -86,7 +86,7 @@ test('keys of the environment are checked and not shown', async context => {
   assert.ok(!bad?.message.includes(encoded.slice(0, 30)))
 })
 
-test('a data directory that is a file, or lies where nothing can be, is a fault', async context => {
+test('a data directory that is a file, or that cannot be created, is a fault', async context => {
   const folder = directory(context)
   writeFileSync(join(folder, 'file'), '')
   const [isFile] = await findings({ TRUNKLINE_DATA_DIR: join(folder, 'file') }, 'fault')
@@ -97,7 +97,7 @@ test('a data directory that is a file, or lies where nothing can be, is a fault'
   assert.match(log?.message ?? '', /cannot be written/)
 })
 
-test('a service that is reached from outside is warned about what it exposes', async context => {
+test('a service that is reachable from outside gets warnings about what it exposes', async context => {
   const TRUNKLINE_DATA_DIR = directory(context)
   mkdirSync(join(TRUNKLINE_DATA_DIR, 'x'))
   const about = async (env: Readonly<Record<string, string>>) =>
@@ -111,7 +111,7 @@ test('a service that is reached from outside is warned about what it exposes', a
   assert.deepEqual(await about({ TRUNKLINE_PUBLIC_URL: 'https://api.example.com' }), ['TRUNKLINE_TRUSTED_PROXIES', 'TRUNKLINE_BROKERS'])
 })
 
-test('the instance key in force is printed as an item that keeps it', async context => {
+test('the current instance key is printed as an item for the settings', async context => {
   const TRUNKLINE_DATA_DIR = directory(context)
   const [old, fresh] = [(await cli({}, 'keys', 'generate')).out.trim(), (await cli({}, 'keys', 'generate')).out.trim()]
   const printed = async (keys: string) =>
@@ -126,7 +126,7 @@ test('the instance key in force is printed as an item that keeps it', async cont
   assert.equal(ofFile, `instance:${Buffer.from(ring.instanceKey()).toString('base64')}`)
 })
 
-test('a demo platform on a service that is not for practice is named, with what to do about it', async context => {
+test('a demo platform on a service that is not for practice is reported with a remedy', async context => {
   const dataDir = directory(context)
   const secret = `sk_${'s'.repeat(43)}`
   writeFileSync(join(dataDir, 'demo-platform.json'), JSON.stringify({ client_id: 'pk_demo', client_secret: secret }), { mode: 0o600 })
@@ -144,7 +144,7 @@ test('a demo platform on a service that is not for practice is named, with what 
   }
 })
 
-test('a data directory that is a broken link, or where the system lets no one make one, is a fault', async context => {
+test('a data directory that is a broken link, or is in a place where none can be created, is a fault', async context => {
   const folder = directory(context)
   symlinkSync(join(folder, 'gone'), join(folder, 'link'))
   const [link] = await findings({ TRUNKLINE_DATA_DIR: join(folder, 'link') }, 'fault')
@@ -176,7 +176,7 @@ test('the settings of the sandbox are checked where one is started, and only the
   assert.match(gone?.message ?? '', /names the folder \/nowhere, which is not there/)
 })
 
-test('a port that is taken is a fault, unless the service of this data directory may have it', async context => {
+test('a port in use is a fault, unless the service of this data directory may use it', async context => {
   const dataDir = directory(context)
   const holder = createServer().listen(0, '127.0.0.1')
   await once(holder, 'listening')
@@ -202,7 +202,7 @@ test('a port that is taken is a fault, unless the service of this data directory
   assert.deepEqual(more, [])
 })
 
-test('a start refuses with every fault and warning, a line each', () => {
+test('a refused start lists every fault and warning, one on a line', () => {
   const text = refusal([
     { level: 'fault', about: 'TRUNKLINE_PORT', message: 'is wrong' },
     { level: 'ok', about: 'database', message: 'is fine' },

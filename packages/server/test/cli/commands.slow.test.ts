@@ -8,7 +8,7 @@ import { cli } from './terminal.ts'
 
 operatorCommands(true)
 
-test('a credential that cannot be opened makes keys rotate end with 1 and name the connection', async context => {
+test('a credential that cannot be opened makes keys rotate exit with 1 and name the connection', async context => {
   const { env, store, keys } = await installed(context, true)
   assert.ok(store !== null && keys !== null)
   const [user] = await createUsers(store, 1)
@@ -39,7 +39,7 @@ test('a redirect address that could be abused is refused before anything is stor
   assert.match((await cli(env, 'platform', 'list')).out, /no platform yet/)
 })
 
-test('what outsiders put into the audit log cannot act on the operator’s terminal', async context => {
+test('text from outside in the audit log cannot control the operator’s terminal', async context => {
   const { env, store } = await installed(context, true)
   assert.ok(store !== null)
   const hostile = 'x\u001b[2J\r\nforged\u009b31m\u202e'
@@ -59,7 +59,7 @@ test('what outsiders put into the audit log cannot act on the operator’s termi
   assert.equal(out.trimEnd().split('\n').length, 2)
 })
 
-test('a service that cannot be asked, because another program holds the database, is named', async context => {
+test('an error names the service that holds the database and cannot be asked', async context => {
   const dataDir = directory(context)
   await embedded(context, dataDir)
   const { code, err } = await cli({ TRUNKLINE_DATA_DIR: dataDir }, 'platform', 'list')

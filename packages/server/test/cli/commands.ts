@@ -75,7 +75,7 @@ export function operatorCommands(isRunning: boolean): void {
     assert.deepEqual(actions, [`operator platform.rotate_secret ${platform_id}`, `operator platform.create ${platform_id}`])
   })
 
-  test(`what users see of a platform is given and changed ${by}, and nonsense is refused`, async context => {
+  test(`a platform's name, colour and address are set and changed ${by}, and invalid values are refused`, async context => {
     const { env } = await installed(context, isRunning)
     const look = ['--color', '#D9480F', '--app-url', 'https://app.example.com']
     const made = answerOf(await cli(env, 'platform', 'create', '--claim', 'off', '--name', 'App', ...look, '--json'))
@@ -108,7 +108,7 @@ export function operatorCommands(isRunning: boolean): void {
     )
   })
 
-  test(`the audit log is verified, and against a kept end, ${by}`, async context => {
+  test(`the audit log is verified, also against a stored chain head, ${by}`, async context => {
     const { env } = await installed(context, isRunning)
     for (const name of ['One', 'Two']) await cli(env, 'platform', 'create', '--claim', 'off', '--name', name)
     const first = await cli(env, 'audit', 'verify')

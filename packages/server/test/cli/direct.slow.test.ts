@@ -9,7 +9,7 @@ import { cli } from './terminal.ts'
 
 operatorCommands(false)
 
-test('the first platform can be made before the service ever ran', async context => {
+test('the first platform can be created before the service has ever run', async context => {
   const dataDir = join(directory(context), 'new')
   const env = { TRUNKLINE_DATA_DIR: dataDir }
   assert.equal((await cli(env, 'platform', 'list')).code, 1)

@@ -40,7 +40,7 @@ test('the matrix links to a page for every broker, and each page has every instr
   }
 })
 
-test('a broker that can little is described as one', () => {
+test('a broker with few capabilities is described correctly', () => {
   const poor: BrokerCapabilities = {
     id: parseBrokerId('POOR'),
     name: 'Poor | Co',
@@ -93,7 +93,7 @@ test('a broker that can little is described as one', () => {
   assert.match(page, /## Market data\n\nNone\./)
 })
 
-test('writing the pages replaces old ones and takes away those of brokers that are gone, and nothing else', async context => {
+test('writing the pages replaces old ones, removes those of brokers that no longer exist, and touches nothing else', async context => {
   const folder = directory(context)
   mkdirSync(join(folder, 'brokers'))
   writeFileSync(join(folder, 'brokers', 'gone.md'), `${GENERATED}\n# Gone\n`)

@@ -26,7 +26,7 @@ async function sql(url: string, ...statements: readonly string[]): Promise<void>
   }
 }
 
-test('an audit entry that was altered, or removed, is named; the table refuses both to begin with [S81]', async context => {
+test('an audit entry that was altered or removed is reported; the table itself refuses both [S81]', async context => {
   const database = await createDatabase(server.url)
   context.after(() => database.drop())
   const env = { TRUNKLINE_DATA_DIR: directory(context), TRUNKLINE_DATABASE_URL: database.url }
@@ -47,7 +47,7 @@ test('an audit entry that was altered, or removed, is named; the table refuses b
   assert.match(removed.err, /tampered with at entry 2: the entry is missing/)
 })
 
-test('check-config asks the database whether it answers and keeps what it confirms', async context => {
+test('check-config checks that the database is reachable and its commits are durable', async context => {
   const database = await createDatabase(server.url)
   context.after(() => database.drop())
   const env = { TRUNKLINE_DATA_DIR: directory(context), TRUNKLINE_DATABASE_URL: database.url, TRUNKLINE_PORT: '0' }
@@ -66,7 +66,7 @@ test('check-config asks the database whether it answers and keeps what it confir
   assert.match(allowed.out, /warning .*would lose confirmed orders/)
 })
 
-test('a server that does not answer is a fault, reported without its password', async context => {
+test('an unreachable server is a fault, reported without its password', async context => {
   const url = new URL(server.url)
   url.pathname = '/nowhere'
   for (const [address, expected] of [
@@ -86,7 +86,7 @@ test('a server that does not answer is a fault, reported without its password', 
   }
 })
 
-test('a database that a service of an older version holds is not migrated by a command; one with the present schema is worked on', async context => {
+test('a command does not migrate a database that an older service uses; it works on one with the current schema', async context => {
   const database = await createDatabase(server.url)
   context.after(() => database.drop())
   const env = { TRUNKLINE_DATA_DIR: directory(context), TRUNKLINE_DATABASE_URL: database.url }
@@ -107,7 +107,7 @@ test('a database that a service of an older version holds is not migrated by a c
   await service[Symbol.asyncDispose]()
 })
 
-test('database migrate separates the service’s role from the owner’s, and check-config says where that was not done', async context => {
+test('database migrate separates the service’s role from the owner, and check-config warns if that was not done', async context => {
   const database = await createDatabase(server.url)
   const roles = await separateRoles(server.url, database.url)
   context.after(async () => {

@@ -31,7 +31,7 @@ test('help names every command, and each command explains itself', async () => {
 
 const KEY = ['platform', 'key', 'create', 'pk_x', '--name', 'x', '--scope', 'read']
 
-test('what cannot be understood is explained, with exit code 2', async () => {
+test('invalid arguments are explained, with exit code 2', async () => {
   const cases: readonly (readonly [readonly string[], RegExp])[] = [
     [['frobnicate'], /unknown command 'frobnicate'/],
     [['platform'], /Usage: npm run cli -- platform/],
@@ -60,7 +60,7 @@ test('what cannot be understood is explained, with exit code 2', async () => {
   }
 })
 
-test('wrong settings are reported all at once, with exit code 2', async () => {
+test('invalid settings are reported all at once, with exit code 2', async () => {
   const { code, err } = await cli({ TRUNKLINE_PORT: 'x', TRUNKLINE_DATABASE_URL: 'mysql://a:canary@b' }, 'platform', 'list')
   assert.equal(code, 2)
   assert.match(err, /TRUNKLINE_PORT/)
@@ -68,7 +68,7 @@ test('wrong settings are reported all at once, with exit code 2', async () => {
   assert.doesNotMatch(err, /canary/)
 })
 
-test('the program runs by itself, and gives its exit code', context => {
+test('the program runs as a process and returns its exit code', context => {
   const dataDir = directory(context)
   const run = (...args: readonly string[]) =>
     spawnSync(process.execPath, [PROGRAM, ...args], {

@@ -6,7 +6,7 @@ import { createDatabase, sharedPostgres } from '@trunkline/testkit/postgres/inde
 import { directory } from '../admin/support.ts'
 import { cli } from './terminal.ts'
 
-test('redirect addresses are added, removed and listed; a bad one, a stray one and the last one are refused', async context => {
+test('redirect addresses are added, removed and listed; adding an invalid one, and removing an unknown one or the last one, is refused', async context => {
   await using cluster = await sharedPostgres()
   await using database = await createDatabase(cluster.url)
   const env = { TRUNKLINE_DATA_DIR: join(directory(context), 'new'), TRUNKLINE_DATABASE_URL: database.url }

@@ -10,7 +10,7 @@ const from = (ip: string, limit?: 'probe' | 'page' | 'credentials') => ({
   routeOptions: { config: limit === undefined ? {} : { limit } }
 })
 
-test('an address that asks too often without credentials is refused, others and health checks are not', () => {
+test('an address that sends too many requests without credentials is refused; other addresses and health checks are not', () => {
   const limits = new AddressLimits(new VirtualClock(), LIMITS)
   const taken = (...requester: Parameters<typeof from>) => limits.refusal(from(...requester)) === null
   assert.deepEqual(
@@ -27,13 +27,13 @@ test('an address that asks too often without credentials is refused, others and 
   assert.deepEqual([refusal?.code, refusal?.retryAfterSeconds], ['rate_limited', 1])
 })
 
-test('all addresses of a /64 share what one may ask for', () => {
+test('all addresses of a /64 share one limit', () => {
   const limits = new AddressLimits(new VirtualClock(), LIMITS)
   const taken = [1, 2, 3, 4, 5].map(host => limits.refusal(from(`2001:db8::${host}`)) === null)
   assert.deepEqual(taken, [true, true, true, false, false])
 })
 
-test('a network has four times what one address has, and what an address is refused uses up nothing of it', () => {
+test('a network has four times the limit of an address, and refused requests do not count against it', () => {
   const limits = new AddressLimits(new VirtualClock(), LIMITS)
   const taken = (ip: string) => limits.refusal(from(ip)) === null
   for (let count = 0; count < 50; count++) taken('192.0.2.1')
@@ -44,7 +44,7 @@ test('a network has four times what one address has, and what an address is refu
   assert.equal(ofOne48.filter(Boolean).length, 4 * LIMITS.page.burst)
 })
 
-test('a request that is refused before its credentials are asked for counts as one without', () => {
+test('a request that is refused before its credentials are checked counts as one without credentials', () => {
   const limits = new AddressLimits(new VirtualClock(), LIMITS)
   const taken = [1, 2, 3, 4].map(() => limits.refusal(from('192.0.2.7', 'credentials'), true) === null)
   assert.deepEqual(taken, [true, true, true, false])

@@ -30,13 +30,13 @@ function complaints(body: unknown): readonly (readonly [string, string])[] {
   return []
 }
 
-test('what fits is returned as it came', () => {
+test('a valid body is returned unchanged', () => {
   assert.equal(reader.read(GOOD), GOOD)
   const withNulls = { ...GOOD, instrument: null, order_notional: null, order_limit_price: null, stop_price: null, legs: null }
   assert.equal(reader.read(withNulls), withNulls)
 })
 
-test('each complaint names its field, what was expected and what was found', () => {
+test('each error names its field, what was expected and what was found', () => {
   assert.deepEqual(complaints({ ...GOOD, order_qty: 1 }), [
     ['order_qty', 'must be a plain decimal string such as "1.50", at most 38 digits, was 1']
   ])
@@ -64,7 +64,7 @@ test('a field that is missing and one that is unknown are both named', () => {
   assert.equal(complaints({ ...GOOD, legs: [LEG, { ...LEG, price: '1' }] })[0]?.[0], 'legs.1.price')
 })
 
-test('a body that is no object, or not there, is refused', () => {
+test('a body that is not an object, or is missing, is refused', () => {
   for (const body of [[], 'text', 5, true, null]) assert.equal(complaints(body)[0]?.[0], '', JSON.stringify(body))
   assert.throws(
     () => reader.read(undefined),
@@ -72,7 +72,7 @@ test('a body that is no object, or not there, is refused', () => {
   )
 })
 
-test('a nullable enum is a value of the list or null', () => {
+test('a nullable enum accepts a value of the list or null', () => {
   const connections = bodyReader(connectionTicket)
   assert.deepEqual(connections.read({ connection_type: 'trade', type: null }), { connection_type: 'trade', type: null })
   assert.throws(
@@ -81,12 +81,12 @@ test('a nullable enum is a value of the list or null', () => {
   )
 })
 
-test('a hundred thousand wrong fields are reported in short', () => {
+test('of a hundred thousand wrong fields only a few are reported', () => {
   const flood = Object.fromEntries(Array.from({ length: 100_000 }, (_, at) => [`k${at}`, 1]))
   assert.ok(complaints(flood).length <= 20)
 })
 
-test('a request without fields says that it takes none', () => {
+test('the error of a request without fields says that it takes none', () => {
   const { details } = thrownBy(() => bodyReader(record('Nothing', 'No fields.', {})).read({ a: 1 }))
   assert.deepEqual(details, [{ path: 'a', message: 'is not a field of this request; it takes none' }])
 })

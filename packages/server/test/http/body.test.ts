@@ -15,11 +15,11 @@ function refused(text: string | Buffer, code: string, path?: string): void {
   )
 }
 
-test('an empty body is no body', () => {
+test('an empty body counts as no body', () => {
   assert.equal(readJson(Buffer.alloc(0)), undefined)
 })
 
-test('any JSON value without tricks is read as JSON.parse reads it', () => {
+test('ordinary JSON is read as JSON.parse reads it', () => {
   const key = fc.string({ unit: 'binary' }).filter(text => text !== '__proto__' && text.isWellFormed() && !text.includes('\0'))
   const leaf = fc.oneof(
     key,
@@ -42,7 +42,7 @@ test('any JSON value without tricks is read as JSON.parse reads it', () => {
   )
 })
 
-test('what is not JSON in UTF-8 is refused', () => {
+test('anything but JSON in UTF-8 is refused', () => {
   for (const text of [
     '{',
     '{"a":}',
@@ -61,7 +61,7 @@ test('what is not JSON in UTF-8 is refused', () => {
   refused(Buffer.from('{"a":"é"}', 'latin1'), 'body_malformed')
 })
 
-test('a key that is there twice is refused and named, however it is written', () => {
+test('a duplicate key is refused and named, even if it is written with escapes', () => {
   refused('{"side":"BUY","side":"SELL"}', 'field_invalid', 'side')
   refused('{"side":"BUY","s\\u0069de":"SELL"}', 'field_invalid', 'side')
   refused('{"legs":[{"a":1},{"a":1,"b":[{}],"a":2}]}', 'field_invalid', 'a')
@@ -82,7 +82,7 @@ test('__proto__ is refused and changes nothing [S66]', () => {
   assert.equal(Object.getOwnPropertyDescriptor(Object.prototype, 'x'), undefined)
 })
 
-test('depth is bounded, and judging depth costs little [S67]', () => {
+test('nesting depth is limited, and checking it is cheap [S67]', () => {
   const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
   assert.ok(Array.isArray(read(nested(DEPTH_MAX))))
   const taken = cpuTimeOf(() => {

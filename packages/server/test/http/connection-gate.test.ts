@@ -59,7 +59,7 @@ async function serve(limits: ConnectionLimits, answer: RequestListener): Promise
 
 const isOpen = (socket: Socket): boolean => !socket.destroyed && !socket.readableEnded
 
-test('silent connections of one address past their grace are evicted for its next ones, and no others [S47, S71]', async () => {
+test('silent connections of an address are evicted after the grace period for its new ones, and no others [S47, S71]', async () => {
   await using served = await serve(LIMITS, (_request, response) => response.end('ok'))
   const beside = await served.open('127.0.1.1')
   const flood: Socket[] = []
@@ -78,7 +78,7 @@ test('silent connections of one address past their grace are evicted for its nex
   assert.equal(await served.status('127.0.1.1'), 200)
 })
 
-test('more connections of one address than its bound: those that came first are served, the others are refused with retry-after', async () => {
+test('above the limit of an address, earlier connections are served and later ones are refused with retry-after', async () => {
   await using served = await serve(LIMITS, (_request, response) => response.end('ok'))
   const first: Socket[] = []
   for (let index = 0; index < LIMITS.unprovenPerAddress; index++) first.push(await served.open('127.0.0.2'))
@@ -94,7 +94,7 @@ test('more connections of one address than its bound: those that came first are 
   assert.equal(await served.status('127.0.0.2'), 200, 'a connection that is kept alive is evicted at once')
 })
 
-test('a connection counts for its address until a whole request has proved credentials', async () => {
+test('a connection counts for its address until a complete request has had valid credentials', async () => {
   await using served = await serve(LIMITS, (request, response) => {
     request.resume().once('end', () => response.end('ok'))
   })
@@ -114,7 +114,7 @@ test('a connection counts for its address until a whole request has proved crede
   assert.ok(slow.every(isOpen))
 })
 
-test('a connection whose body comes slowly is evicted after its grace as a silent one is, and at once when the body has come', async () => {
+test('a connection with a slow body is evicted after the grace period like a silent one, and is not silent once the body is complete', async () => {
   await using served = await serve({ ...LIMITS, total: 2 }, (request, response) => {
     request.resume().once('end', () => response.end('ok'))
   })
@@ -143,7 +143,7 @@ test('a new silent connection stays while an idle one can be evicted', async () 
   assert.ok(isOpen(newcomer))
 })
 
-test('when all connections are silent, a new client is served at once [S47]', async () => {
+test('if all connections are silent, a new client is served at once [S47]', async () => {
   await using served = await serve(LIMITS, (_request, response) => response.end('ok'))
   const flood: Socket[] = []
   for (let index = 0; index < 200; index++) flood.push((await served.open(`127.${1 + (index % 50)}.0.1`)).resume())
@@ -152,7 +152,7 @@ test('when all connections are silent, a new client is served at once [S47]', as
   await until(() => flood.filter(isOpen).length <= LIMITS.total, 'the others are gone')
 })
 
-test('a connection is at work until the last of its pipelined requests is answered', async () => {
+test('a connection is busy until the last of its pipelined requests is answered', async () => {
   const held: (() => void)[] = []
   await using served = await serve({ ...LIMITS, total: 1 }, (request, response) => {
     if (request.url === '/slow') held.push(() => response.end('done'))
@@ -169,7 +169,7 @@ test('a connection is at work until the last of its pipelined requests is answer
   assert.match(String((await answered)[0]), /done/)
 })
 
-test('connections that are kept alive are evicted when no silent one is left; busy ones never are', async () => {
+test('idle keep-alive connections are evicted if no silent one is left; busy ones never are', async () => {
   const held: (() => void)[] = []
   await using served = await serve({ ...LIMITS, total: 4 }, (request, response) => {
     if (request.url === '/slow') held.push(() => response.end('done'))
@@ -190,7 +190,7 @@ test('connections that are kept alive are evicted when no silent one is left; bu
   for (const [data] of await Promise.all(answered)) assert.match(String(data), /200 OK/)
 })
 
-test('a reader that takes nothing of its answer is gone after a bound, and one that reads slowly is not [S53, S71]', async () => {
+test('a client that does not read its response is disconnected after a time limit; one that reads slowly is not [S53, S71]', async () => {
   const body = 'x'.repeat(32 * 1024 * 1024)
   await using served = await serve(LIMITS, (_request, response) => response.end(body))
   const asking = 'GET / HTTP/1.1\r\nhost: x\r\n\r\n'
@@ -214,7 +214,7 @@ test('a reader that takes nothing of its answer is gone after a bound, and one t
   await until(() => taken >= body.length, 'the slow reader has everything')
 })
 
-test('a trusted proxy’s connections are those of many clients', async () => {
+test('a trusted proxy’s connections do not count for one address', async () => {
   await using served = await serve(LIMITS, (_request, response) => response.end('ok'))
   const flood: Socket[] = []
   for (let index = 0; index < 30; index++) flood.push((await served.open('127.0.0.99')).resume())
@@ -222,7 +222,7 @@ test('a trusted proxy’s connections are those of many clients', async () => {
   assert.equal(flood.filter(isOpen).length, 30)
 })
 
-test('a connection that has proved credentials is not evicted for its address, however slowly its next request comes', async () => {
+test('a connection that has had valid credentials is not evicted for its address, however slow its next request is', async () => {
   await using served = await serve(LIMITS, (request, response) => {
     request.resume().once('end', () => response.end('ok'))
   })

@@ -22,7 +22,7 @@ test('a missing header is named, an empty one too', () => {
   assert.deepEqual(missingCredentials(given, 'platform'), [])
 })
 
-test('a header that would let two readers see two requests may be there once [S34]', () => {
+test('a header that two parsers could read differently may occur only once [S34]', () => {
   const raw = ['Host', 'a', 'Accept', 'x', 'accept', 'y', 'X-Forwarded-For', '1', 'X-Forwarded-For', '2', 'client-id', 'c']
   assert.equal(repeatedHeader(raw), null)
   for (const name of ['host', 'client-id', 'client-secret', 'user-id', 'user-secret', 'content-type', 'authorization', 'origin'])
@@ -30,7 +30,7 @@ test('a header that would let two readers see two requests may be there once [S3
   assert.equal(repeatedHeader(['user-id', 'a', 'user-secret', 'b']), null, 'one name within another')
 })
 
-test('a user id is UTF-8, or Latin-1 where it is not', () => {
+test('a user id is decoded as UTF-8, or as Latin-1 if it is not valid UTF-8', () => {
   assert.equal(read({ 'user-id': Buffer.from('Zoë 日本', 'utf8').toString('latin1') }).userId, 'Zoë 日本')
   assert.equal(read({ 'user-id': 'Zo\u00eb' }).userId, 'Zoë')
 })

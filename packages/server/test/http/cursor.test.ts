@@ -16,7 +16,7 @@ function issue(key: readonly string[], scope: readonly unknown[]): { readonly ne
   return { next, prev }
 }
 
-test('a cursor leads back to the edge it was made for, on its side', () => {
+test('a cursor returns to the row and direction that it was made for', () => {
   fc.assert(
     fc.property(
       fc.array(
@@ -41,7 +41,7 @@ test('a cursor leads back to the edge it was made for, on its side', () => {
   )
 })
 
-test('without a cursor a list starts at its start', () => {
+test('without a cursor a list starts at the beginning', () => {
   assert.deepEqual(cursors.request(NONE, ['x'], 50, true), { limit: 50, descending: true, edge: null })
 })
 
@@ -50,7 +50,7 @@ test('both cursors at once are refused', () => {
   assert.throws(() => cursors.request({ ...NONE, next_cursor: next, prev_cursor: prev }, ['x'], 50, true), isInvalid)
 })
 
-test('a cursor opens nowhere else', () => {
+test('a cursor is valid only for its own list', () => {
   const { next, prev } = issue(['2026-11-21', 'id'], ['orders', 'ada', { side: 'BUY' }])
   const elsewhere = [
     ['users', 'ada', { side: 'BUY' }],
@@ -64,7 +64,7 @@ test('a cursor opens nowhere else', () => {
   assert.throws(() => keyed('two').request({ ...NONE, next_cursor: next }, scope, 50, true), isInvalid, 'another instance')
 })
 
-test('no altered cursor opens', () => {
+test('an altered cursor is refused', () => {
   const scope = ['orders']
   const { next } = issue(['2026-11-21T14:30:00.000000Z', 'id'], scope)
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_+/=. '

@@ -54,7 +54,7 @@ function disturbed(work: () => Promise<unknown>): Store {
 
 const seqs = ({ data }: { readonly data: readonly { readonly seq: number }[] }) => data.map(({ seq }) => seq)
 
-test('a page ends after some megabytes, and the pages together are the log', async () => {
+test('a page ends after some megabytes, and the pages together make up the log', async () => {
   const who = await make.owner(store)
   const sizes = [3, 3, 3, 9, 1, 1]
   await record(
@@ -67,7 +67,7 @@ test('a page ends after some megabytes, and the pages together are the log', asy
   for (const { bytes, data } of pages) assert.ok(bytes.byteLength < 6 * MEGABYTE || data.length === 1)
 })
 
-test('a page of many small updates is their very bytes, read in several steps', async () => {
+test('a page of many small updates consists of their exact bytes, read in several steps', async () => {
   const who = await make.owner(store)
   await record(
     who,
@@ -94,7 +94,7 @@ test('a gap that appears while a page is read shows in the range that the page r
   assert.deepEqual([later.data, later.next_after, later.oldest_seq, later.last_seq], [[], null, 5, 4])
 })
 
-test('what is written while a page is read is in it or after it', async () => {
+test('an update written while a page is read is in that page or after it', async () => {
   const who = await make.owner(store)
   await record(who, ['a', 'b'])
   const page = await pageOf(
@@ -112,7 +112,7 @@ test('what is written while a page is read is in it or after it', async () => {
   assert.deepEqual(seqs(await pageOf(store, who, 3)), [4])
 })
 
-test('another platform’s user is as unknown as one that never was', async () => {
+test('another platform’s user is not found', async () => {
   const [who, other] = [await make.owner(store), await make.owner(store)]
   const isUnknown = (error: unknown) => error instanceof ServiceError && error.code === 'user_not_found'
   await assert.rejects(pageOf(store, { ...who, platform: other.platform }), isUnknown)

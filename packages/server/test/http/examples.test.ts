@@ -31,7 +31,7 @@ const answers: readonly { readonly what: string; readonly status: string; readon
   )
 )
 
-test('every documented answer has an example that fits its schema', () => {
+test('every documented response has an example that is valid for its schema', () => {
   assert.ok(answers.length > ENDPOINTS.length * 6)
   const judged = new Map<string, string | null>()
   for (const { what, content } of answers) {
@@ -46,7 +46,7 @@ test('every documented answer has an example that fits its schema', () => {
   }
 })
 
-test('an error is shown by its code, at each status that an operation answers it with', () => {
+test('each error has an example at every status with which an operation returns it', () => {
   for (const { what, status, content } of answers.filter(({ content: { examples } }) => examples !== undefined)) {
     for (const [code, { value }] of Object.entries<Node>(content.examples)) assert.equal(value.code, code, `${what}: ${status}`)
   }
@@ -55,7 +55,7 @@ test('an error is shown by its code, at each status that an operation answers it
     for (const code of endpoint.failures ?? []) assert.ok(codes.includes(code), `${endpoint.operationId}: ${code}`)
 })
 
-test('an example that does not fit is noticed, and none is of an operation that is gone', () => {
+test('an invalid example is detected, and every example belongs to an operation', () => {
   const [first] = answers.filter(({ what }) => what.startsWith('placeOrder 201'))
   assert.ok(first !== undefined)
   assert.notEqual(complaint(first.content.schema, { ...first.content.example, order_qty: 10 }), null)
@@ -63,7 +63,7 @@ test('an example that does not fit is noticed, and none is of an operation that 
   assert.deepEqual(Object.keys(ANSWERS).toSorted(), ENDPOINTS.map(({ operationId }) => operationId).toSorted())
 })
 
-test('no example holds what could be a secret', () => {
+test('no example contains anything that could be a secret', () => {
   const text = JSON.stringify(answers.map(({ content }) => content))
   for (const [secret] of text.matchAll(/\b(?:us|sk|pk|mdt)_[^"]*/g)) assert.match(secret, /^(?:us|mdt)_…$/)
   for (const [, link] of text.matchAll(/\/connect\/([\w-]*)/g)) assert.equal(link, 'example')

@@ -20,7 +20,7 @@ class RecordingLog implements Log {
   error = (message: string, fields?: LogFields): void => void this.all.push({ level: 'error', message, fields })
 }
 
-test('every code has the status of the contract', () => {
+test('every error code has its HTTP status', () => {
   const allowed = [400, 401, 404, 405, 408, 409, 413, 422, 426, 429, 431, 500, 503]
   for (const code of ERROR_CODES) {
     assert.ok(allowed.includes(HTTP_STATUS[code]), code)
@@ -30,7 +30,7 @@ test('every code has the status of the contract', () => {
   assert.equal(problemOf(new ServiceError('user_not_found', ''), { user_not_found: 400 }).status, 400)
 })
 
-test('what the parts of the service throw is reported as the contract’s errors', () => {
+test('errors of the service’s modules are reported as API errors', () => {
   const of = (error: unknown) => {
     const { status, code, retryAfterSeconds, unexpected } = problemOf(error)
     return [status, code, retryAfterSeconds ?? null, unexpected]
@@ -89,7 +89,7 @@ test('a handler that fails answers 500 with a general message, is logged once, a
   await app.close()
 })
 
-test('a flood of refused requests is a bounded number of lines, whatever the refusal; those of known clients are all there', async () => {
+test('a flood of refused requests logs a bounded number of lines; requests of authenticated clients are all logged', async () => {
   const log = new RecordingLog()
   const app = Fastify()
   app.decorateRequest('isProven', false)

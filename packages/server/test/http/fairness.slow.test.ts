@@ -10,7 +10,7 @@ import { openScene, withMethods } from '../portal/support.ts'
 const { working, waiting } = DEFAULT_LIMITS.underWay.user
 const SURPLUS = 44
 
-test('while one user’s requests are stuck in the store, its surplus is refused and another user is served at once [S43]', async () => {
+test('while one user’s requests hang in the store, its surplus is refused and another user is served at once [S43]', async () => {
   const stuck = new Set<UserKey>()
   const gate = Promise.withResolvers<void>()
   let inside = 0

@@ -22,16 +22,16 @@ test('each account is a member with its parameters', () => {
   )
 })
 
-test('records whose newer ones could not be stored say so', () => {
+test('records that could not be stored report not_stored', () => {
   const stale = one({ state: 'stale', reason: 'not_stored' })
   assert.equal(freshnessHeader([stale]), `"${stale.accountId}";confirmed="${stale.confirmed}";state=stale;reason=not_stored`)
 })
 
-test('no accounts, no header', () => {
+test('without accounts there is no header', () => {
   assert.deepEqual(withFreshness([], []).headers, {})
 })
 
-test('of many accounts the worst are named, and how many others there are: the header stays below 4 KB', () => {
+test('of many accounts the worst are listed, with the number of the others: the header stays below 4 KB', () => {
   const many = [...Array.from({ length: 500 }, () => one()), one({ state: 'stale', reason: 'broker_unavailable' })]
   const header = freshnessHeader(many) ?? ''
   assert.ok(header.length < 4_096, `${header.length}`)

@@ -50,7 +50,7 @@ async function stage() {
 
 const PLATFORM = { 'client-id': 'pk_1', 'client-secret': 'right' }
 
-test('wrong secrets of a client that is known at the address are looked up no more often than those of an unknown client, and the client goes on [S29]', async () => {
+test('wrong secrets for a client known at the address are looked up no more often than for an unknown client, and the client is still served [S29]', async () => {
   const { counted, ask } = await stage()
   assert.equal(await ask('/platform', PLATFORM), 200)
   const before = counted.platforms
@@ -60,7 +60,7 @@ test('wrong secrets of a client that is known at the address are looked up no mo
   assert.equal(await ask('/platform', PLATFORM), 200)
 })
 
-test('wrong secrets of users are paid for by the platform whose key was proved', async () => {
+test('wrong user secrets count against the platform that was authenticated', async () => {
   const { clock, counted, ask } = await stage()
   const statuses: number[] = []
   for (let at = 0; at < 100; at++) statuses.push(await ask('/user', { ...PLATFORM, 'user-id': `u-${at}`, 'user-secret': 'wrong' }))
@@ -70,7 +70,7 @@ test('wrong secrets of users are paid for by the platform whose key was proved',
   assert.equal(await ask('/user', { ...PLATFORM, 'user-id': 'u-1', 'user-secret': 'right' }), 200, 'no failure of others locks a user out')
 })
 
-test('a user over its limit uses up nothing of its platform’s', async () => {
+test('a user above its limit does not use up the platform’s limit', async () => {
   const { ask } = await stage()
   const ada = { ...PLATFORM, 'user-id': 'ada', 'user-secret': 'right' }
   const statuses: number[] = []

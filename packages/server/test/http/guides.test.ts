@@ -22,7 +22,7 @@ describe('the guides', () => {
     })
   }
 
-  test('a text is shown as it is meant, and never as markup', () => {
+  test('text is escaped, never rendered as markup', () => {
     const text = [
       '# A <b>title</b>',
       '',

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import { moneyOrNull, quantityOrNull } from '../../src/http/routes/orders/fields.ts'
 
-test('zeros at the end of a number are no part of an order', () => {
+test('trailing zeros of a number are removed from an order', () => {
   const quantities = ['1.0000000000', '1.500', '10', '100', '0.000000001']
   assert.deepEqual(
     quantities.map(text => quantityOrNull(text, 'order_qty')),
@@ -18,7 +18,7 @@ test('zeros at the end of a number are no part of an order', () => {
   assert.deepEqual([quantityOrNull(null, 'order_qty'), moneyOrNull(undefined, 'stop_price')], [null, null])
 })
 
-test('a number with more places than a record shows is refused', () => {
+test('a number with more decimal places than records show is refused', () => {
   for (const read of [quantityOrNull, moneyOrNull])
     for (const text of ['0.0000000001', '50.0000000001', '1.12345678901'])
       assert.throws(

@@ -5,7 +5,7 @@ import { parseQuery, REPEATED, UNDECODABLE } from '../../src/http/query-text.ts'
 
 const parse = (text: string) => Object.fromEntries(Object.entries(parseQuery(text)))
 
-test('whatever is encoded comes back as it was', () => {
+test('an encoded text is decoded to the original', () => {
   const text = fc.string({ unit: 'binary' }).filter(part => part.isWellFormed())
   const name = text.filter(part => part !== '' && part !== '__proto__')
   fc.assert(
@@ -15,7 +15,7 @@ test('whatever is encoded comes back as it was', () => {
   )
 })
 
-test('what is repeated, undecodable or odd is marked, never guessed', () => {
+test('repeated, undecodable and unusual parameters are marked, never guessed', () => {
   assert.deepEqual(parse('a=1&a=2'), { a: REPEATED })
   assert.deepEqual(parse('a=1&%61=1&a=1'), { a: REPEATED })
   assert.deepEqual(parse('a=%ED%A0%80&b=%&c=%zz'), { a: UNDECODABLE, b: UNDECODABLE, c: UNDECODABLE })

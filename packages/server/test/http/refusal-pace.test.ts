@@ -16,7 +16,7 @@ function paced() {
   return { clock, pace, sent, refuse }
 }
 
-test('refusals beyond their rate wait, in order; as many as may wait do, and the rest is sent at once', async () => {
+test('refusals above the rate are delayed, in order; beyond the maximum number of delayed ones they are sent at once', async () => {
   const { clock, sent, refuse } = paced()
   for (const name of ['1', '2', '3', '4', '5', '6']) refuse(name)
   assert.deepEqual(sent, ['1', '2', '3', '6'])
@@ -28,7 +28,7 @@ test('refusals beyond their rate wait, in order; as many as may wait do, and the
   assert.equal(sent.at(-1), '7')
 })
 
-test('what waits at the end is sent once, and nothing waits after it', async () => {
+test('delayed refusals are sent once when the pacing ends, and none is delayed after that', async () => {
   const { clock, pace, sent, refuse } = paced()
   for (const name of ['1', '2', '3', '4']) refuse(name)
   pace.end()
@@ -37,7 +37,7 @@ test('what waits at the end is sent once, and nothing waits after it', async () 
   assert.deepEqual(sent, ['1', '2', '3', '4', '5'])
 })
 
-test('401 and 429 are paced; other failures and answers are not, and a close does not wait for what is paced [S29]', async () => {
+test('401 and 429 are delayed; other responses are not, and a shutdown does not wait for delayed ones [S29]', async () => {
   const clock = new VirtualClock()
   const app = Fastify()
   const log = { debug() {}, info() {}, warn() {}, error() {} }

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import Fastify from 'fastify'
 import { KnownRoutes } from '../../src/http/routing.ts'
 
-test('an address that is served by other methods is distinguished from one that is not served', async () => {
+test('an address with other methods returns 405, an unknown address 404', async () => {
   const app = Fastify({ exposeHeadRoutes: false })
   const routes = new KnownRoutes()
   routes.watch(app)

@@ -10,7 +10,7 @@ import { answerFailures, serveEndpoints, takeJson } from '../../src/http/serve.t
 
 const quiet = { debug() {}, info() {}, warn() {}, error() {} }
 
-test('every operation takes a key of its scope and refuses the others with a code that says so', async () => {
+test('every operation accepts keys with its scope and refuses others with scope_missing', async () => {
   const app = Fastify({ exposeHeadRoutes: false })
   app.decorateRequest('isProven', false)
   app.decorateRequest('execute', null)

@@ -20,7 +20,7 @@ async function ask(headers: Readonly<Record<string, string>>, text = TEXT) {
   return answer
 }
 
-test('a text is sent in the best encoding that is taken, and says that it depends on it', async () => {
+test('a text is sent in the best accepted encoding, with a vary header', async () => {
   const cases = [
     ['', undefined],
     ['identity', undefined],
@@ -41,7 +41,7 @@ test('a text is sent in the best encoding that is taken, and says that it depend
   assert.equal((await ask({ 'accept-encoding': 'br' }, 'short')).headers['content-encoding'], undefined, 'a short one is not worth it')
 })
 
-test('a client that has the text receives 304, for each encoding by its own etag', async () => {
+test('a client that has the current text receives 304; each encoding has its own etag', async () => {
   const { etag } = (await ask({ 'accept-encoding': 'br' })).headers
   const { etag: plain } = (await ask({})).headers
   assert.notEqual(etag, plain)

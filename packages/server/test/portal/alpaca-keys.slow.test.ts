@@ -20,7 +20,7 @@ describe('Alpaca with keys', () => {
     return { browser, address: await browser.approve(await scene.link(userId, { broker: 'ALPACA' }), 'ALPACA') }
   }
 
-  test('keys that are good connect, and those of nobody are asked for again', async () => {
+  test('valid keys connect, and invalid ones are requested again', async () => {
     const { browser, address } = await form('alex')
     const cases: readonly (readonly [Readonly<Record<string, string>>, RegExp])[] = [
       [{ ...keys, secret_key: 'x'.repeat(40) }, /Alpaca did not accept these keys/],

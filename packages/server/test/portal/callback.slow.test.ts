@@ -33,7 +33,7 @@ describe('the broker’s answer', () => {
     assert.ok(answer.html.includes(`<h1>${heading}</h1>`), answer.html)
   }
 
-  test('an unknown state: no token is asked for, and the audit log has it [S1]', async () => {
+  test('an unknown state: no token is requested, and the audit log has an entry [S1]', async () => {
     const before = await scene.requested('token')
     const answer = await new Browser().get(`${scene.url}/connect/callback/sandbox?code=x&state=${'a'.repeat(43)}`)
     refused(answer)
@@ -50,7 +50,7 @@ describe('the broker’s answer', () => {
     assert.equal((await refusals()).length, 1, 'the others of the minute are one entry with their number')
   })
 
-  test('a state that was used: the first use stands, and its browser is led where that went [S2]', async () => {
+  test('a used state: the first use stands, and its browser is redirected to the same place [S2]', async () => {
     const browser = new Browser()
     const callback = await browser.logIn(await browser.approve(await scene.link('s2')), scene.demo)
     assert.equal((await fetch(callback, { method: 'HEAD', redirect: 'manual' })).status, 404, 'looking completes nothing')
@@ -66,7 +66,7 @@ describe('the broker’s answer', () => {
     assert.equal(await scene.connections('s2'), 1)
   })
 
-  test('twice at the same moment: one of the two counts [S2]', async () => {
+  test('two callbacks at the same time: only one counts [S2]', async () => {
     const browser = new Browser()
     const callback = await browser.logIn(await browser.approve(await scene.link('s2b')), scene.demo)
     const answers = await Promise.all([browser.get(callback), browser.get(callback)])
@@ -75,7 +75,7 @@ describe('the broker’s answer', () => {
     assert.equal(await scene.connections('s2b'), 1)
   })
 
-  test('after the link has expired: said, and no token is asked for [S3]', async () => {
+  test('after the link has expired: the page says so, and no token is requested [S3]', async () => {
     const browser = new Browser()
     const callback = await browser.logIn(await browser.approve(await scene.link('s3')), scene.demo)
     const requested = await scene.requested('token')
@@ -93,7 +93,7 @@ describe('the broker’s answer', () => {
     assert.equal(await scene.connections('s3'), 0)
   })
 
-  test('a state after ten minutes: expired, no token is asked for, and the same link can begin again [S3]', async () => {
+  test('a state after ten minutes: expired, no token is requested, and the same link can start again [S3]', async () => {
     const browser = new Browser()
     const link = await scene.link('s3-late')
     const callback = await browser.logIn(await browser.approve(link), scene.demo)
@@ -115,7 +115,7 @@ describe('the broker’s answer', () => {
     assert.equal(again.location, `${scene.url}/connect/result/connected`)
   })
 
-  test('two tabs on one link: the login that was begun last counts, and the other one’s page says so', async () => {
+  test('two tabs on one link: the login that was started last counts, and the other page says so', async () => {
     const browser = new Browser()
     const link = await scene.link('two-tabs')
     const first = await browser.logIn(await browser.approve(link), scene.demo)
@@ -129,7 +129,7 @@ describe('the broker’s answer', () => {
     assert.equal(await scene.connections('two-tabs'), 1)
   })
 
-  test('a yes that is clicked twice leads twice to the same login, whose answer counts', async () => {
+  test('an approval that is clicked twice redirects twice to the same login, whose callback counts', async () => {
     const browser = new Browser()
     const link = await scene.link('two-clicks')
     await browser.get(link)
@@ -139,7 +139,7 @@ describe('the broker’s answer', () => {
     assert.equal((await browser.get(await browser.logIn(second.location, scene.demo))).location, `${scene.url}/connect/result/connected`)
   })
 
-  test('without the browser’s cookie, or with another’s: nothing is connected, and the right browser can still go on [S4]', async () => {
+  test('without the browser’s cookie, or with another’s: nothing is connected, and the right browser can still continue [S4]', async () => {
     const browser = new Browser()
     const callback = await browser.logIn(await browser.approve(await scene.link('s4')), scene.demo)
     refused(await new Browser().get(callback))
@@ -160,7 +160,7 @@ describe('the broker’s answer', () => {
     assert.equal(await scene.connections('s5-b'), 0)
   })
 
-  test('one broker’s answer at another’s address: no token is asked for [S6]', async () => {
+  test('one broker’s callback at another’s address: no token is requested [S6]', async () => {
     const browser = new Browser()
     const callback = await browser.logIn(await browser.approve(await scene.link('s6')), scene.demo)
     const requested = await scene.requested('token')
@@ -184,11 +184,11 @@ describe('the broker’s answer', () => {
     assert.equal(await scene.connections('s78'), 0)
   }
 
-  test('an issuer that differs by a slash: no token is asked for [S7]', () => withIssuer(query => query.set('iss', `${query.get('iss')}/`)))
+  test('an issuer that differs by a slash: no token is requested [S7]', () => withIssuer(query => query.set('iss', `${query.get('iss')}/`)))
 
-  test('no issuer where the broker names one: no token is asked for [S8]', () => withIssuer(query => query.delete('iss')))
+  test('no issuer although the broker declares one: no token is requested [S8]', () => withIssuer(query => query.delete('iss')))
 
-  test('an answer that contradicts itself: refused, and the true one still counts [S9]', async () => {
+  test('a contradictory callback is refused, and the genuine one still counts [S9]', async () => {
     const browser = new Browser()
     const callback = await browser.logIn(await browser.approve(await scene.link('s9')), scene.demo)
     for (const more of ['&error=access_denied', '&code=again', `&state=${'b'.repeat(43)}`]) refused(await browser.get(callback + more))
@@ -197,7 +197,7 @@ describe('the broker’s answer', () => {
     assert.equal(await scene.connections('s9'), 1)
   })
 
-  test('what the broker granted is given back when nobody will use it, where it says whose login it is; here that ends no other grant', async () => {
+  test('an unused grant is revoked if the broker identifies its login and this ends no other grant', async () => {
     const broken = async (login: number) => {
       const browser = new Browser()
       const before = await scene.requested('revoke')
@@ -233,7 +233,7 @@ describe('the broker’s answer', () => {
     assert.equal(await scene.connections('given-back'), 0)
   })
 
-  test('a commit that was not confirmed is looked up: a user who is connected sees it, and one who may be keeps the grant', async () => {
+  test('an unconfirmed commit is looked up: a connected user sees it, and an unclear one keeps the grant', async () => {
     const walk = async (userId: string) => {
       const browser = new Browser()
       return browser.get(await browser.logIn(await browser.approve(await scene.link(userId)), scene.demo))
@@ -256,7 +256,7 @@ describe('the broker’s answer', () => {
   })
 })
 
-test('a broker’s fault is reported with our message, whatever the broker says [S19]', async () => {
+test('a broker’s error is reported with our own message, whatever the broker sends [S19]', async () => {
   const hostile = '<script>alert(1)</script>'
   await using scene = await openScene({
     brokers: real =>

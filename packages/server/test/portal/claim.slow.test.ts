@@ -101,7 +101,7 @@ describe('a platform that claims', () => {
     assert.deepEqual(await rows('/connections', 'attacker'), [])
   })
 
-  test('the user’s own session claims, once, and the connection is one like any other', async () => {
+  test('the user’s own session claims once, and the connection is then an ordinary one', async () => {
     const { id, code } = await finished('victim')
     const { status, body } = await claim('victim', id, code)
     assert.equal(status, 200, JSON.stringify(body))
@@ -111,7 +111,7 @@ describe('a platform that claims', () => {
     assert.deepEqual(pick(await claim('victim', id, code)), [409, 'connection_claimed'])
   })
 
-  test('without a redirect address there is nowhere for the code to go', async () => {
+  test('without a redirect address the claim code cannot be delivered, so the request is refused', async () => {
     const headers = { ...as('victim'), 'content-type': 'application/json' }
     const body = JSON.stringify({ connection_type: 'trade', broker: 'SANDBOX' })
     const answer = await fetch(`${scene.url}/connections`, { method: 'POST', headers, body })

@@ -14,7 +14,7 @@ test('contrast is what WCAG computes', () => {
   assert.equal(contrast('#767676', '#ffffff').toFixed(2), '4.54')
 })
 
-test('letters can be read on every colour, and every colour is moved until it stands out', () => {
+test('letters are readable on every colour, and every colour is adjusted until it has contrast', () => {
   fc.assert(
     fc.property(color, fc.constantFrom('#ffffff', '#1a212a'), (any, ground) => {
       const moved = standingOut(any, ground, 3)
@@ -25,7 +25,7 @@ test('letters can be read on every colour, and every colour is moved until it st
   )
 })
 
-test('the stylesheet of a colour has both schemes, and there is none for anything else', () => {
+test('a colour’s stylesheet has both colour schemes, and other names have none', () => {
   assert.equal(
     colorStylesheet('0b5cad'),
     ':root {\n  --accent: light-dark(#0b5cad, #2870b7);\n  --on-accent: light-dark(#ffffff, #ffffff);\n}\n'
@@ -34,7 +34,7 @@ test('the stylesheet of a colour has both schemes, and there is none for anythin
   for (const name of ['', '0b5ca', '#0b5cad', '0B5CAD', '0b5cad;}', 'red']) assert.equal(colorStylesheet(name), null, name)
 })
 
-test('a colour is read in both notations, and nothing else is one', () => {
+test('a colour is parsed in both notations, and anything else is refused', () => {
   assert.deepEqual([parseColor('#0B5CAD'), parseColor(' #f0c ')], ['#0b5cad', '#ff00cc'])
   for (const bad of ['', 'red', '#12345', '#1234567', '0b5cad', '#00000g', 'rgb(0,0,0)', 5, null])
     assert.throws(() => parseColor(bad), Malformed)

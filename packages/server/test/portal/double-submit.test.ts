@@ -16,7 +16,7 @@ function scene() {
   return { clicks, work, pass: (ms: number) => (now += ms), count: () => count }
 }
 
-test('the same form is carried out once in ten seconds, others each for themselves', async () => {
+test('the same form is executed once in ten seconds; different forms are independent', async () => {
   const { clicks, work, pass, count } = scene()
   assert.deepEqual(await Promise.all([clicks.answer('a', work, always), clicks.answer('a', work, always)]), [1, 1])
   assert.equal(await clicks.answer('b', work, always), 2)
@@ -27,7 +27,7 @@ test('the same form is carried out once in ten seconds, others each for themselv
   assert.equal(count(), 3)
 })
 
-test('what may be tried again is remembered only while it is under way; so is a failure', async () => {
+test('a result that may be retried, or a failure, is remembered only while it is pending', async () => {
   const { clicks, work } = scene()
   const never = () => false
   assert.deepEqual(await Promise.all([clicks.answer('a', work, never), clicks.answer('a', work, never)]), [1, 1])
@@ -41,7 +41,7 @@ test('what may be tried again is remembered only while it is under way; so is a 
   assert.equal(await clicks.answer('b', work, always), 3)
 })
 
-test('a thousand forms are remembered; more are carried out, and none takes the place of an older one', async () => {
+test('a thousand forms are remembered; further ones are executed without evicting an older one', async () => {
   const { clicks, work, pass } = scene()
   for (let form = 0; form < 1_000; form++) await clicks.answer(`f${form}`, work, always)
   assert.deepEqual([await clicks.answer('more', work, always), await clicks.answer('more', work, always)], [1_001, 1_002])

@@ -101,7 +101,7 @@ describe('connections made in the sandbox', () => {
 
   const revocationsOf = async () => (await run.store.connections.dueRevocations(new SystemClock().now(), 10)).map(due => due.attempts)
 
-  test('are BROKEN where the service goes live, and nothing of them arrives there: no read, no order, no revocation [S24]', async () => {
+  test('are BROKEN when the service goes live, and nothing is sent there for them: no read, no order, no revocation [S24]', async () => {
     const { port } = recorder.address() as AddressInfo
     const url = `http://127.0.0.1:${port}`
     const sandbox = { url, publicUrl: url, clientId: 'us', clientSecret: 'secret', hours: 'always' } as const
@@ -142,7 +142,7 @@ describe('connections made in the sandbox', () => {
     await run.service.stop()
   })
 
-  test('are ACTIVE and whole again when the service is back, and the removed one is revoked there', async () => {
+  test('are ACTIVE and complete again when the service returns, and the removed one is revoked there', async () => {
     run = await start()
     const connections = await rows('/connections')
     assert.deepEqual([...new Set(connections.map(({ status, broken_code }) => `${status} ${broken_code}`))], ['ACTIVE null'])

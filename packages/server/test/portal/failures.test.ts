@@ -7,7 +7,7 @@ import Fastify from 'fastify'
 import { problemOf } from '../../src/http/problems.ts'
 import { answerFailures } from '../../src/portal/failures.ts'
 
-test('a page that is refused says with what status, and when to come again', async () => {
+test('a refused page has its status and retry-after', async () => {
   const logged: string[] = []
   const log = { debug() {}, info() {}, warn() {}, error: (message: string) => void logged.push(message) }
   const app = Fastify()

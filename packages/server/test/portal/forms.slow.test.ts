@@ -11,7 +11,7 @@ describe('a form of the portal', () => {
   })
   after(() => scene[Symbol.asyncDispose]())
 
-  test('sent by another site is refused and on record, and the page’s own still counts', async () => {
+  test('sent by another site is refused and audited, and the page’s own still counts', async () => {
     const link = await scene.link('forms')
     const browser = new Browser()
     await browser.get(link)
@@ -41,7 +41,7 @@ describe('a form of the portal', () => {
     for (const headers of own) assert.equal((await browser.post(link, form, headers)).status, 303, JSON.stringify(headers))
   })
 
-  test('with a cookie that the service did not make is no browser’s', async () => {
+  test('with a cookie that the service did not make is refused', async () => {
     const link = await scene.link('planted')
     const victim = new Browser()
     for (const value of ['a'.repeat(43), `${'a'.repeat(43)}.${'b'.repeat(43)}`]) {

@@ -51,7 +51,7 @@ describe('the first page', () => {
       assert.ok(!what.includes(secret))
   }
 
-  test('shows no secret to whoever asks at its own address, and says where the link lies', async () => {
+  test('shows no secret at its plain address, and says where to find the link', async () => {
     const { status, html, policy } = await page(own())
     assert.equal(status, 200)
     isUndisclosed(html)
@@ -61,7 +61,7 @@ describe('the first page', () => {
     assert.ok(policy?.includes("default-src 'none'") && !policy.includes('unsafe'))
   })
 
-  test('the code of the link is exchanged once, for a cookie that no script and no other site has', async () => {
+  test('the link’s code is exchanged once, for a cookie hidden from scripts and other sites', async () => {
     const link = demoFile().home_url
     const shown = await page(own(), `/?code=${codeOf(link)}`)
     assert.match(shown.html, /<form method="post" action="\/demo-session">/)
@@ -82,7 +82,7 @@ describe('the first page', () => {
     assert.match(again.html, /already used/)
   })
 
-  test('after one was used the file and the terminal have the next one, and the file stays private', async () => {
+  test('after a code is used, the file and the terminal have the next one, and the file stays private', async () => {
     const link = demoFile().home_url
     await opened()
     assert.notEqual(demoFile().home_url, link)
@@ -91,7 +91,7 @@ describe('the first page', () => {
     if (process.platform !== 'win32') assert.equal(statSync(join(scene.dataDir, 'demo-platform.json')).mode & 0o777, 0o600)
   })
 
-  test('shows none of it under another name or through a proxy, cookie or not, and takes no code there', async () => {
+  test('shows no secret under another host name or through a proxy, even with a cookie, and accepts no code there', async () => {
     const browser = await opened()
     for (const headers of [
       { host: 'evil.example' },
@@ -108,7 +108,7 @@ describe('the first page', () => {
       assert.deepEqual((await enter(codeOf(demoFile().home_url), { ...own(), 'sec-fetch-site': site })).cookies, [])
   })
 
-  test('makes a portal link at a press of its button, as often as it is pressed, and for nobody else', async () => {
+  test('its button creates a portal link each time, and only for this browser', async () => {
     const browser = await opened()
     const press = () => post('/demo-link', browser)
     const links = [await press(), await press()].map(({ location = '' }) => location)
@@ -132,7 +132,7 @@ describe('the first page', () => {
       assert.equal((await post('/demo-link', headers)).location, '/')
   })
 
-  test('hands its own pages a market data token, the same to all of them, and nobody else one', async () => {
+  test('gives its own pages one shared market data token, and nobody else', async () => {
     const browser = await opened()
     const token = async (headers: Headers, path = '/demo-token') => {
       const { status, html } = await post(path, headers)
@@ -156,13 +156,13 @@ describe('the first page', () => {
     }
   })
 
-  test('an expired link is left out', async () => {
+  test('an expired link is not shown', async () => {
     assert.equal(await demoLink({ ...scene.demo, base_url: 'http://127.0.0.1:1' }), null)
     assert.equal(await demoLink({ ...scene.demo, client_secret: 'wrong' }), null)
   })
 })
 
-test('a demo platform of an earlier time is shown to nobody once the public address is another than this machine’s', async context => {
+test('an old demo platform is not shown once the public URL is not a loopback address', async context => {
   const dataDir = mkdtempSync(join(tmpdir(), 'trunkline-home-'))
   context.after(() => rmSync(dataDir, { recursive: true }))
   const file = join(dataDir, 'demo-platform.json')

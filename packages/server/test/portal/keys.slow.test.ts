@@ -40,7 +40,7 @@ describe('keys in the portal', () => {
     assert.ok(!secrets.test(html) && !/<input[^>]*\svalue="/.test(html), 'nothing entered is on the page')
   }
 
-  test('the form asks for what the broker wants, secretly, and its page lets nothing go elsewhere', async () => {
+  test('the form has the broker’s fields, hides secrets, and its page allows submissions to this origin only', async () => {
     const { browser, form, link } = await approved('form')
     const shown = await browser.get(form)
     assert.equal(shown.status, 200)
@@ -55,7 +55,7 @@ describe('keys in the portal', () => {
     assert.ok(shown.html.includes('<span class="tag">paper</span>'))
   })
 
-  test('good keys lead on to the platform, from a page that its form cannot leave otherwise', async () => {
+  test('valid keys lead to the platform, through a page of ours', async () => {
     const { browser, form } = await approved('good', { redirect_url: REDIRECT })
     // Clicked twice: the browser shows the second answer.
     const [first, answer] = await Promise.all([browser.post(form, GOOD_KEYS), browser.post(form, GOOD_KEYS)])
@@ -84,7 +84,7 @@ describe('keys in the portal', () => {
     assert.match(elsewhere.html, /<h1>This link was already used<\/h1>/)
   })
 
-  test('an address too long for a cookie is led on to all the same', async () => {
+  test('a redirect that is too long for a cookie still works', async () => {
     const long = `https://app.example.com/linked?a=${'x'.repeat(2_000)}`
     const { browser, form } = await approved('long', { redirect_url: long })
     const { status, html } = await browser.post(form, GOOD_KEYS)
@@ -93,13 +93,13 @@ describe('keys in the portal', () => {
     assert.equal(await scene.connections('long'), 1)
   })
 
-  test('without an address of the platform the user stays on our page', async () => {
+  test('without a redirect address the user stays on our page', async () => {
     const { browser, form } = await approved('stay')
     const { status, location } = await browser.post(form, GOOD_KEYS)
     assert.deepEqual([status, location], [303, `${scene.url}/connect/result/connected`])
   })
 
-  test('keys that do not fit are asked for again in words, and nothing of them is left', async () => {
+  test('invalid keys are requested again with a message, and no part of them is stored', async () => {
     const { browser, form, link } = await approved('wrong')
     const lines = scene.log().length
     for (const [entered, pattern, faulty, left] of [
@@ -151,7 +151,7 @@ describe('keys in the portal', () => {
     assert.ok(!secrets.test(left) && !left.includes(new URL(link).pathname.slice('/connect/'.length)))
   })
 
-  test('five wrong pairs end it, here and at the platform', async () => {
+  test('five wrong pairs end the link, in the portal and at the platform', async () => {
     const { browser, form } = await approved('five')
     for (let tries = 1; tries < 5; tries++) assert.equal((await browser.post(form, WRONG)).location, form)
     assert.match((await browser.get(form)).html, /one more attempt with this link\./)
@@ -164,7 +164,7 @@ describe('keys in the portal', () => {
     assert.match((await declined.browser.send(declined.form, WRONG)).html, /error=401&amp;error_details=/)
   })
 
-  test('a user who declines at the form has declined: no key is tried, whatever stands in it', async () => {
+  test('a user who declines at the form has declined: no entered key is tried', async () => {
     const requested = keyed.requested.length
     const { browser, form, link } = await approved('declines')
     assert.match((await browser.get(form)).html, /<button name="decision" value="decline">Decline<\/button>/)
@@ -178,7 +178,7 @@ describe('keys in the portal', () => {
     assert.deepEqual([keyed.requested.length, await scene.connections('declines')], [requested, 0])
   })
 
-  test('nobody else’s browser, no browser without the cookie, and nobody who was not asked', async () => {
+  test('another browser, a browser without the cookie, and a user who was not asked are refused', async () => {
     const { form } = await approved('mine')
     const requested = keyed.requested.length
     for (const browser of [new Browser(), await lookedAt(await scene.link('theirs', { broker: 'KEYED' }))])
@@ -194,7 +194,7 @@ describe('keys in the portal', () => {
     assert.equal(await scene.connections('mine'), 0)
   })
 
-  test('addresses that are none', async () => {
+  test('invalid addresses are refused', async () => {
     const { browser, link } = await approved('nowhere')
     for (const [address, status] of [
       [`${link}/keys/sandbox`, 303],
@@ -212,7 +212,7 @@ describe('keys in the portal', () => {
     assert.equal(await scene.connections('nowhere'), 0)
   })
 
-  test('GET /brokers says how one logs in there, and what its orders do', async () => {
+  test('GET /brokers shows the kind of login and the environment', async () => {
     const { client_id, client_secret } = scene.demo
     const answer = await fetch(`${scene.url}/brokers`, { headers: { 'client-id': client_id, 'client-secret': client_secret } })
     const rows: unknown = await answer.json()

@@ -4,7 +4,7 @@ import { ADAPTERS } from '@trunkline/brokers/registry'
 import { contrast } from '../../src/ops/color.ts'
 import { initialsOf, markOf } from '../../src/portal/logo.ts'
 
-test('initials are the first letters of two words, as a reader sees them', () => {
+test('initials are the first letters of two words, as users see them', () => {
   for (const [name, initials] of [
     ['Northwind Brokerage', 'NB'],
     ['acme', 'A'],
@@ -18,7 +18,7 @@ test('initials are the first letters of two words, as a reader sees them', () =>
     assert.equal(initialsOf(name), initials, name)
 })
 
-test('a mark keeps its shape, and its letters can be read on its colour', () => {
+test('a logo keeps its shape, and its letters are readable on its colour', () => {
   assert.deepEqual(markOf('ACME', 'Ac', '#fde68a'), markOf('ACME', 'Ac', '#fde68a'))
   for (const [color, letterColor] of [
     ['#1d4ed8', '#ffffff'],
@@ -27,7 +27,7 @@ test('a mark keeps its shape, and its letters can be read on its colour', () => 
     assert.equal(markOf('ACME', 'Ac', color).letterColor, letterColor)
 })
 
-test('no two brokers have the same initials, or colours that look alike beside each other', () => {
+test('no two brokers have the same initials or similar colours side by side', () => {
   const all = ADAPTERS.map(({ capabilities }) => capabilities)
   assert.ok(all.length >= 4)
   for (const one of all)

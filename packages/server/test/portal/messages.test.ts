@@ -8,7 +8,7 @@ import { PERMISSIONS } from '../../src/portal/messages.ts'
 
 const GUIDE = readFileSync(resolve(import.meta.dirname, '..', '..', '..', '..', 'docs', 'guides', 'connect.md'), 'utf8')
 
-test('every page of consent names each kind of record that the guide grants', () => {
+test('every consent page names each kind of record that the guide grants', () => {
   const granted = /^\| `readonly` \| see (.+) \|$/m.exec(GUIDE)?.[1]?.split(/, | and /) ?? []
   assert.ok(granted.includes('orders') && granted.length === 5, granted.join())
   for (const type of CONNECTION_TYPES) {

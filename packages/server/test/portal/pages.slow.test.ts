@@ -94,7 +94,7 @@ describe('the pages of the portal', () => {
       assert.ok(target.startsWith('/connect/') || ['data:,', '/'].includes(target), `${what} names ${target}`)
   }
 
-  test('every page and every way onward is guarded alike [S16, S18]', async () => {
+  test('every page and every redirect has the security headers [S16, S18]', async () => {
     const browser = new Browser()
     const link = await scene.link('s18')
     const shown = await browser.get(link)
@@ -138,7 +138,7 @@ describe('the pages of the portal', () => {
     }
   })
 
-  test('stylesheets are the only thing a page asks for, compressed, and not again by who has them [S18]', async () => {
+  test('pages load only stylesheets, which are compressed and cached [S18]', async () => {
     for (const name of ['portal.css', 'color/d9480f.css']) {
       const answer = await fetch(`${scene.url}/connect/assets/${name}`, { headers: { 'accept-encoding': 'br' } })
       assert.equal(answer.status, 200)
@@ -157,7 +157,7 @@ describe('the pages of the portal', () => {
       assert.equal((await fetch(`${scene.url}/connect/assets/${name}`)).status, 404, name)
   })
 
-  test('looking uses nothing up, deciding does [S14]', async () => {
+  test('viewing a link does not use it up, deciding does [S14]', async () => {
     const browser = new Browser()
     const link = await scene.link('s14')
     await new Browser().get(link)
@@ -172,7 +172,7 @@ describe('the pages of the portal', () => {
     assert.equal(await scene.connections('s14'), 0)
   })
 
-  test('two browsers that decide at the same moment: the link belongs to one of them', async () => {
+  test('two browsers that decide at the same time: the link belongs to one of them', async () => {
     const link = await scene.link('two')
     const browsers = [new Browser(), new Browser(), new Browser()]
     for (const browser of browsers) await browser.get(link)
@@ -180,14 +180,14 @@ describe('the pages of the portal', () => {
     assert.deepEqual(answers.map(({ status }) => status).sort(), [303, 400, 400])
   })
 
-  test('a browser without cookies decides nothing', async () => {
+  test('a browser without cookies cannot decide', async () => {
     const link = await scene.link('no-cookie')
     for (const decision of ['approve', 'decline'])
       assert.equal((await new Browser().post(link, { decision, broker: 'SANDBOX' })).status, 400)
     assert.equal((await new Browser().get(link)).status, 200, 'and the link is as good as new')
   })
 
-  test('the cookie is for this host, out of reach of scripts and other sites, and lives on from page to page', async () => {
+  test('the cookie is for this host, hidden from scripts and other sites, and renewed with each page', async () => {
     const browser = new Browser()
     const link = await scene.link('cookie')
     const first = await browser.get(link)
@@ -198,7 +198,7 @@ describe('the pages of the portal', () => {
     assert.deepEqual((await browser.get(link)).headers.getSetCookie(), given, 'the same ones, renewed for another hour')
   })
 
-  test('what was not on offer cannot be chosen', async () => {
+  test('a broker that was not offered cannot be chosen', async () => {
     const browser = new Browser()
     const named = await scene.link('misfit')
     const channels = await scene.link('misfit', { broker: undefined, connection_type: 'market_data' })
@@ -223,7 +223,7 @@ describe('the pages of the portal', () => {
     assert.ok((await browser.approve(named)).includes('/oauth/auth'))
   })
 
-  test('a picker lists every broker that fits, none of them chosen beforehand', async () => {
+  test('the picker lists every available broker, with none preselected', async () => {
     const { html } = await new Browser().get(await scene.link('picker', { broker: undefined }))
     const choices = [...html.matchAll(/<input type="radio" name="broker" value="(\w+)" required( checked)?>/g)]
     assert.deepEqual(
@@ -233,7 +233,7 @@ describe('the pages of the portal', () => {
     assert.ok(html.includes('Quiet &lt;Brokers&gt;'))
   })
 
-  test('a choice leads to the page about that broker, which asks, and has a way back to the choice', async () => {
+  test('a choice leads to that broker’s consent page, which has a link back to the choice', async () => {
     const browser = new Browser()
     const link = await scene.link('chooser', { broker: undefined })
     await browser.get(link)
@@ -287,14 +287,14 @@ describe('the pages of the portal', () => {
     assert.match(html, /<form id="find" method="get"/)
   })
 
-  test('names are text, whatever they hold [S19]', async () => {
+  test('names are shown as text, whatever they contain [S19]', async () => {
     const { html } = await new Browser().get(await scene.link(USER, {}, listed))
     assert.ok(html.includes('&quot;&gt;&lt;script&gt;alert(&#39;platform&#39;)&lt;/script&gt;&amp;amp;'), html)
     assert.ok(html.includes('&lt;img src=x onerror=&quot;alert(&#39;user&#39;)&quot;&gt;'), html)
     assert.ok(!/<script|<img/.test(html))
   })
 
-  test('a redirect that is not on the list to the letter is refused, and nothing leads there [S12, S13]', async () => {
+  test('a redirect that is not exactly on the list is refused, and nothing links there [S12, S13]', async () => {
     for (const target of ALLOWED) assert.ok((await scene.link('s13', { redirect_url: target }, listed)).startsWith(`${scene.url}/connect/`))
     for (const target of [
       ...ALLOWED.flatMap(known => [
@@ -315,7 +315,7 @@ describe('the pages of the portal', () => {
         await assert.rejects(scene.link('s13', { [field]: target }, listed), new RegExp(`400 .*${field} must`), target)
   })
 
-  test('a failure is shown on a page, briefly, and logged once', async () => {
+  test('an error is shown on a page, briefly, and logged once', async () => {
     const browser = new Browser()
     const link = await scene.link('trouble')
     attempts = { findByTokenHash: () => Promise.reject(new StoreUnavailable('the database is away')) }
@@ -341,7 +341,7 @@ describe('the pages of the portal', () => {
   })
 })
 
-test('where browsers come over TLS, they are kept there by HSTS, and the cookie is tied to this very host [S18]', async () => {
+test('over TLS, HSTS is set and the cookie is bound to this host [S18]', async () => {
   const port = await freePort()
   await using scene = await openScene(
     {},
@@ -361,7 +361,7 @@ test('where browsers come over TLS, they are kept there by HSTS, and the cookie 
   assert.equal(new URL(location).searchParams.get('redirect_uri'), 'https://connect.example.com/connect/callback/sandbox')
 })
 
-test('no secret of a whole walk is in the log, in the audit log, or on a page it does not belong to [S20]', async () => {
+test('no secret of a whole connection flow is in the log, in the audit log, or on a wrong page [S20]', async () => {
   await using scene = await openScene()
   const browser = new Browser()
   const secrets: string[] = [scene.demo.client_secret]

@@ -43,7 +43,7 @@ describe('renewing a login', () => {
     )
   }
 
-  test('the same login brings the connection back with its ids, another one changes nothing', async () => {
+  test('the same login renews the connection with its ids; another login changes nothing', async () => {
     const [alex] = scene.demo.sandbox_logins
     const name = String(Object.values(alex ?? assert.fail())[0])
     await finished(await scene.link('alex', { redirect_url: REDIRECT }), 0)

@@ -6,7 +6,7 @@ import { maybe, money, quantity } from '../../src/wire/amounts.ts'
 
 const decimal = (text: string) => parseDecimal(text, 'amount')
 
-test('prices and money have two places at least, nine at most, and no zeros behind the second; quantities have no zeros', () => {
+test('prices and money have two to nine decimal places and no zeros after the second; quantities have no trailing zeros', () => {
   const rows: readonly (readonly [string, string, string])[] = [
     ['250000.000000000000000000000000', '250000.00', '250000'],
     ['15', '15.00', '15'],
@@ -26,11 +26,11 @@ test('prices and money have two places at least, nine at most, and no zeros behi
   assert.equal(maybe(money, null), null)
 })
 
-test('the same price is the same text, however a broker writes it', () => {
+test('equal prices give equal texts, however a broker writes them', () => {
   assert.deepEqual(new Set(['50', '50.0', '50.00', '50.000000000000'].map(text => money(decimal(text)))), new Set(['50.00']))
 })
 
-test('what brokers call accounts is one of a few types', () => {
+test('brokers’ account types map to a few values', () => {
   const texts = ['Margin', 'pdt', 'CASH', 'coin', 'Futures', 'roth_ira', 'traditional ira', 'DVP']
   assert.deepEqual(texts.map(accountTypeOf), ['margin', 'margin', 'cash', 'crypto', 'futures', 'retirement', 'retirement', 'other'])
   assert.equal(accountTypeOf(null), null)

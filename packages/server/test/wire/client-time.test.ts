@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseClientTime } from '../../src/wire/client-time.ts'
 
-test('a time of a client is RFC 3339 with seconds and an offset', () => {
+test('a client’s time is RFC 3339 with seconds and an offset', () => {
   for (const [text, expected] of [
     ['2026-11-21T14:30:00Z', '2026-11-21T14:30:00.000000Z'],
     ['2026-11-21t14:30:00z', '2026-11-21T14:30:00.000000Z'],
@@ -14,7 +14,7 @@ test('a time of a client is RFC 3339 with seconds and an offset', () => {
     assert.equal(parseClientTime(text, 'start'), expected)
 })
 
-test('whatever else is refused, and the refusal says what is expected', () => {
+test('any other time is refused, and the error says what is expected', () => {
   for (const text of [
     ...['2026-11-21', '2026-11-21T14:30:00', '2026-11-21T14:30Z', '2026-11-21 14:30:00Z', '2026-11-21T14:30:00,5Z', '20261121T143000Z'],
     ...[

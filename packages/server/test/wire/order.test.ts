@@ -9,7 +9,7 @@ const connection = make.connection(user)
 const account = make.account(connection)
 const who: make.Owner = { platform, user, connection, account, accounts: [account] }
 
-test('numbers of an order have the scale of all others: quantities without zeros, money and prices with two places or more', () => {
+test('numbers of an order are formatted like all others: quantities without zeros, money and prices with at least two places', () => {
   const order = make.order(who, {
     quantity: make.decimal('10.000000000000000000000000'),
     limitPrice: make.decimal('250.500000000000000000000000'),

@@ -1,29 +1,29 @@
-/** The pages a user meets when linking an account: plain forms, no script, readable on a phone and by a screen reader. */
+/** The sandbox's login and consent pages: plain forms without scripts, readable on a phone and by a screen reader. */
 
 import type { Scope } from './provider.ts'
 import { STYLE } from './style.ts'
 
 const ABOUT: { readonly [S in Scope]: string } = {
   read: 'See your accounts, balances, positions, orders and transactions',
-  trade: 'Place, change and cancel orders in your accounts'
+  trade: 'Place, modify and cancel orders in your accounts'
 }
 
 interface Framed {
   readonly action: string
-  /** The requesting application: the one that is registered at the broker. */
+  /** The application that is registered at the broker. */
   readonly app: string
-  /** Where the browser goes back to. */
+  /** Where the browser is redirected afterwards. */
   readonly redirectUri: string
-  /** The broker that the sandbox stands in for here; absent: itself. */
+  /** The name of the emulated broker; absent for the sandbox itself. */
   readonly broker?: string
 }
 
 export interface LoginPage extends Framed {
-  /** The username that was entered with a password that is not its own, just before; null: nothing was. */
+  /** The username of a failed attempt just before; null if there was none. */
   readonly wrongUsername: string | null
 }
 
-const WRONG = 'That username and password do not belong together. Please try again.'
+const WRONG = 'The username or the password is wrong. Please try again.'
 
 export function loginPage({ action, app, redirectUri, broker, wrongUsername }: LoginPage): string {
   const alert = wrongUsername === null ? '' : `<p class="problem" role="alert" id="problem">${WRONG}</p>`
@@ -31,7 +31,7 @@ export function loginPage({ action, app, redirectUri, broker, wrongUsername }: L
   return page(
     'Log in',
     `<h1>Log in</h1>
-<p><strong>${html(app)}</strong> wants to connect to your ${html(broker ?? OWN_NAME)} accounts. Log in to see what it asks for.</p>
+<p><strong>${html(app)}</strong> wants to connect to your ${html(broker ?? OWN_NAME)} accounts. Log in to review its request.</p>
 ${alert}
 <form method="post" action="${html(action)}">
 <label for="username">Username</label>
@@ -64,15 +64,15 @@ export function consentPage({ action, app, redirectUri, broker, customer, scopes
     `Connect ${app}`,
     `<h1>Connect ${html(app)}?</h1>
 <p>You are logged in as <strong>${html(customer)}</strong>.</p>
-<h2>${html(app)} asks to</h2>
+<h2>${html(app)} would like to</h2>
 <ul class="asks">
 ${asks}
 </ul>
-<h2>In these accounts</h2>
+<h2>For these accounts</h2>
 <ul class="accounts">
 ${names}
 </ul>
-<p>${not} You can end this at any time.</p>
+<p>${not} You can end this access at any time.</p>
 <form method="post" action="${html(action)}">
 <div class="decision">
 <button name="decision" value="approve">Allow</button>
@@ -84,17 +84,17 @@ ${wayBack(app, redirectUri)}`,
   )
 }
 
-/** As real brokers do it: the host distinguishes the application from another that calls itself the same. */
+/** Shows the redirect's host, as real brokers do, because another application could use the same name. */
 function wayBack(app: string, redirectUri: string): string {
   return `<p class="faint after">Afterwards you return to ${html(app)} at <span class="host">${html(new URL(redirectUri).host)}</span>.</p>`
 }
 
 export function errorPage(code: string, detail: string | undefined): string {
   return page(
-    'This did not work',
-    `<h1>This did not work</h1>
-<p>This login cannot go on${detail === undefined ? '' : `: ${html(detail)}`}.</p>
-<p>Go back to the application you came from, and start again there.</p>
+    'Login failed',
+    `<h1>Login failed</h1>
+<p>This login cannot continue${detail === undefined ? '' : `: ${html(detail)}`}.</p>
+<p>Return to the application that you came from, and start again there.</p>
 <p class="faint">Code: ${html(code)}</p>`
   )
 }
@@ -102,9 +102,9 @@ export function errorPage(code: string, detail: string | undefined): string {
 /** The page at the root. */
 export function welcomePage(): string {
   return page(
-    'A brokerage to practise on',
-    `<h1>A brokerage to practise on</h1>
-<p>There is no real money here, and no real order. Applications reach it at <code>/api/v1</code>. Users log in here when an application asks them to.</p>`
+    'Sandbox brokerage',
+    `<h1>Sandbox brokerage</h1>
+<p>A brokerage for practice, without real money and real orders. Applications use its API at <code>/api/v1</code>. Users log in here when an application asks them to.</p>`
   )
 }
 
@@ -126,7 +126,7 @@ function page(title: string, body: string, broker = OWN_NAME): string {
 <main>
 ${body}
 </main>
-<footer>Practice money only. No order here is a real one.</footer>
+<footer>Practice money only. No order here is real.</footer>
 </body>
 </html>
 `

@@ -1,4 +1,4 @@
-// One example of what each operation answers, by its name. Together with the examples of the streams they show one session.
+// One example response for each operation. Together with the streams' examples they show one session.
 import { balanceUpdate, orderUpdate, positionsUpdate } from './stream-examples.ts'
 
 const filled = orderUpdate.data
@@ -172,7 +172,7 @@ const MARKET = {
   }
 }
 
-/** By the operation's name; a test holds each against its schema. */
+/** By operation id. A test validates each against its schema. */
 export const ANSWERS: Readonly<Record<string, unknown>> = {
   createUser: { user_id, 'user-secret': 'us_…' },
   listUsers: page({ user_id, created_at: '2026-11-20T14:00:00.000000Z' }),

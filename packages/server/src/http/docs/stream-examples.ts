@@ -1,4 +1,4 @@
-// One example of every message of the broker stream; together they show one session.
+// One example of each message of the broker stream. Together they show one session.
 import type { Static } from 'typebox'
 import type * as wire from '../../wire/stream.ts'
 import type * as updates from '../../wire/update.ts'

@@ -14,7 +14,7 @@ const bar = (seconds: number, c: string, st: 'c' | 'o' = 'c') => ({ o: '10', h: 
 describe('bars in a list', () => {
   const listed = (list: BarList) => list.all.map(({ time, texts }) => [time, texts.c, texts.st])
 
-  test('stand in order, one for each start, however they come', () => {
+  test('are in order, one for each start, in whatever order they arrive', () => {
     const list = new BarList()
     for (const one of [bar(60, '1'), bar(180, '3'), bar(120, '2'), bar(180, '3.25')]) list.put(one)
     assert.deepEqual(listed(list), [
@@ -25,13 +25,13 @@ describe('bars in a list', () => {
     assert.equal(list.places, 2)
   })
 
-  test('an open one is replaced until it closes, and never afterwards', () => {
+  test('an open one is replaced until it closes, and never after that', () => {
     const list = new BarList()
     for (const one of [bar(60, '1', 'o'), bar(60, '2', 'o'), bar(60, '3'), bar(60, '4', 'o')]) list.put(one)
     assert.deepEqual(listed(list), [[60, '3', 'c']])
   })
 
-  test('say whether they are the newest, which decides how they are drawn', () => {
+  test('report whether they are the newest, which decides how they are drawn', () => {
     const list = new BarList()
     assert.deepEqual(
       [bar(120, '1', 'o'), bar(60, '2'), bar(120, '3')].map(one => list.put(one).isNewest),
@@ -39,7 +39,7 @@ describe('bars in a list', () => {
     )
   })
 
-  test('older ones go before, and none twice', () => {
+  test('older ones are inserted before, and none twice', () => {
     const list = new BarList()
     list.put(bar(180, '3', 'o'))
     assert.equal(list.putBefore([bar(60, '1'), bar(120, '2'), bar(180, '9')]), 2)
@@ -73,7 +73,7 @@ describe('older bars', () => {
   }
   const NOON = Date.parse('2026-11-20T12:00:00Z') / 1_000
 
-  test('are asked for up to the oldest one, a window of them at a time', () => {
+  test('are requested up to the oldest one, one window at a time', () => {
     const { history, windows, got, states } = requested([[bar(NOON - 60, '1')]])
     history.begin({ symbol: 'SPY', interval: '1m' })
     history.want(NOON)
@@ -81,7 +81,7 @@ describe('older bars', () => {
     assert.deepEqual([got, states], [[NOON - 60], ['more', 'loading', 'more']])
   })
 
-  test('are looked for further and further back while a market was closed, and given up at last', () => {
+  test('are requested in ever larger windows while the market was closed, and given up in the end', () => {
     const { history, windows, states } = requested(Array.from({ length: 20 }, () => []))
     history.begin({ symbol: 'SPY', interval: '1m' })
     history.want(NOON)
@@ -93,7 +93,7 @@ describe('older bars', () => {
     assert.equal(windows.length, lengths.length, 'not asked for any more')
   })
 
-  test('are asked for once at a time, not after a refusal, and not of a part of the day', () => {
+  test('are requested one window at a time, not after an error, and only for BrokerDefault', () => {
     const slow = requested([])
     slow.history.begin({ symbol: 'SPY', interval: '1m' })
     for (let times = 0; times < 3; times += 1) slow.history.want(NOON)
@@ -108,7 +108,7 @@ describe('older bars', () => {
     assert.equal(never.windows.length, 0)
   })
 
-  test('are never asked for in windows that hold more than a snapshot may, or take more of the broker’s bars', () => {
+  test('are never requested in windows above the limits of a snapshot or of the broker’s bars', () => {
     for (const [interval, madeOf] of [
       ['1m', 60],
       ['7m', 60],
@@ -146,7 +146,7 @@ describe('subscriptions', () => {
     return { requested, subscriptions, received, subscribe, answer }
   }
 
-  test('receive what is theirs, from their reply to their end', () => {
+  test('receive their own updates, from their reply to their end', () => {
     const { requested, subscriptions, received, subscribe, answer } = open()
     const end = subscribe('bars')
     subscribe('quotes')
@@ -159,7 +159,7 @@ describe('subscriptions', () => {
     assert.deepEqual(requested.at(-1)?.fields, { action: 'unsubscribe', sub_id: '1' })
   })
 
-  test('that are not wanted any more when their answer comes are ended', () => {
+  test('that were cancelled before their reply are ended', () => {
     const { requested, subscriptions, received, subscribe, answer } = open()
     subscribe('bars')()
     answer(0, '1')
@@ -167,7 +167,7 @@ describe('subscriptions', () => {
     assert.deepEqual([received, requested.map(({ action }) => action)], [[], ['subscribe', 'unsubscribe']])
   })
 
-  test('that were interrupted together go on together', () => {
+  test('that were interrupted together resume together', () => {
     const { subscriptions, subscribe, answer } = open()
     subscribe('bars')
     subscribe('quotes')
@@ -179,7 +179,7 @@ describe('subscriptions', () => {
     assert.equal(subscriptions.areInterrupted, false)
   })
 
-  test('that are ended interrupt nothing', () => {
+  test('that are ended no longer count as interrupted', () => {
     const { subscriptions, subscribe, answer } = open()
     const end = subscribe('bars')
     answer(0, '1')
@@ -190,7 +190,7 @@ describe('subscriptions', () => {
 })
 
 describe('what is written', () => {
-  test('figures stay what they were, to the last place', () => {
+  test('figures keep every decimal place', () => {
     assert.equal(figure('1234567.5', 2), '1,234,567.50')
     assert.equal(figure('-1234', 0), '-1,234')
     assert.equal(figure('90071992547409931.123456789', 2), '90,071,992,547,409,931.123456789')
@@ -199,7 +199,7 @@ describe('what is written', () => {
     assert.equal(placesOf('1.250'), 3)
   })
 
-  test('times are those of the market, across the change of clocks', () => {
+  test('times are those of the market, across daylight saving changes', () => {
     const { clock, moment } = timesOf(zoneOf('SPY').zone)
     assert.equal(clock('1793376000000000000'), '12:00:00')
     assert.equal(clock('1793721600000000000'), '11:00:00')
@@ -207,7 +207,7 @@ describe('what is written', () => {
     assert.equal(timesOf(zoneOf('BTC/USD').zone).clock('1793376000123456789'), '16:00:00')
   })
 
-  test('expirations are offered from today on, and the monthly one is a third Friday some time away', () => {
+  test('suggested expirations start today, and the default is a third Friday at least two weeks away', () => {
     const friday = Date.parse('2026-11-20T15:00:00Z')
     assert.deepEqual(fridaysFrom(friday).slice(0, 2), ['2026-11-20', '2026-11-27'])
     assert.equal(fridaysFrom(friday + 86_400_000)[0], '2026-11-27')
@@ -216,7 +216,7 @@ describe('what is written', () => {
   })
 })
 
-test('a wait grows with the failures up to half a minute, and is different for everybody', () => {
+test('the wait grows with the failures up to half a minute, with jitter', () => {
   assert.deepEqual(
     [0, 1, 4, 20].map(failures => waitMs(failures, 1)),
     [500, 1_000, 8_000, 30_000]

@@ -3,11 +3,11 @@ import { placesOf, secondsOf } from './format.js'
 /** @import { Bar } from './wire.js' */
 
 /**
- * A bar as the chart draws it, with the texts it came as.
+ * A bar as the chart draws it, with the texts that were received.
  * @typedef {{ time: number, open: number, high: number, low: number, close: number, volume: number, texts: Bar }} Drawn
  */
 
-/** The bars of one series, ascending and one for each start, however they arrive. */
+/** The bars of one series, ascending, with one bar for each start, in whatever order they arrive. */
 export class BarList {
   /** @type {Drawn[]} */ #bars = []
   #places = 0
@@ -17,7 +17,7 @@ export class BarList {
     return this.#bars
   }
 
-  /** The most places a price of them is written with. */
+  /** The most decimal places of any of the prices. */
   get places() {
     return this.#places
   }
@@ -27,15 +27,15 @@ export class BarList {
     return this.#bars.at(-1)
   }
 
-  /** Start of the oldest, in seconds since the epoch. */
+  /** Start of the oldest bar, in seconds since the epoch. */
   get oldest() {
     return this.#bars[0]?.time ?? null
   }
 
   /**
-   * Puts one in its place. A closed bar is never replaced by an open one.
+   * Inserts or replaces a bar. An open bar never replaces a closed one.
    * @param {Bar} bar
-   * @returns {{ readonly bar: Drawn, readonly isNewest: boolean }} whether none comes after it
+   * @returns {{ readonly bar: Drawn, readonly isNewest: boolean }} whether it is the newest bar
    */
   put(bar) {
     const drawn = drawnOf(bar)
@@ -49,7 +49,7 @@ export class BarList {
   }
 
   /**
-   * Puts older ones in front; those that are there already stay. Gives how many were new.
+   * Inserts older bars at the front. Existing bars stay. Returns how many were new.
    * @param {readonly Bar[]} bars ascending
    */
   putBefore(bars) {
@@ -66,7 +66,7 @@ export class BarList {
  * @returns {Drawn}
  */
 function drawnOf(bar) {
-  // Pixels need no more than a binary number holds; what is written beside them are the texts.
+  // Numbers are precise enough for pixels. The figures shown beside the chart are the received texts.
   const [open, high, low, close, volume] = [bar.o, bar.h, bar.l, bar.c, bar.v].map(Number)
   return { time: secondsOf(bar.ts), open: open ?? 0, high: high ?? 0, low: low ?? 0, close: close ?? 0, volume: volume ?? 0, texts: bar }
 }

@@ -7,7 +7,7 @@ const COLUMNS = 6
 
 /** @typedef {{ readonly row: HTMLTableRowElement, call?: Contract, put?: Contract }} Strike */
 
-/** The chain of one expiration: calls on the left of their strike, puts on the right. */
+/** The chain of one expiration: calls on the left of the strike, puts on the right. */
 export class ChainTable {
   #body = byId('chain', HTMLElement)
   #box = byId('chain-box', HTMLElement)
@@ -16,15 +16,15 @@ export class ChainTable {
   /** @type {Map<string, Strike>} */ #strikes = new Map()
   /** @type {Set<Strike>} */ #changed = new Set()
   /** @type {() => string | null} */ #priceOf
-  /** How many strikes there were when it was last centred. */ #centredAt = 0
+  /** The number of strikes when the table was last centred. */ #centredAt = 0
   #draw = onFrame(() => this.#drawn())
 
-  /** @param {() => string | null} priceOf the underlying's price now */
+  /** @param {() => string | null} priceOf the underlying's current price */
   constructor(priceOf) {
     this.#priceOf = priceOf
   }
 
-  /** Starts over, and shows why it is empty. @param {string} status */
+  /** Clears the table and shows why it is empty. @param {string} status */
   begin(status) {
     this.#strikes.clear()
     this.#changed.clear()
@@ -84,7 +84,7 @@ export class ChainTable {
     if (this.#centredAt !== this.#strikes.size && !Number.isNaN(now)) this.#centre(now)
   }
 
-  /** The strike next to the price in the middle, and a whole row right below the head. @param {number} now */
+  /** Scrolls the strike nearest to the price to the middle, with a whole row directly below the head. @param {number} now */
   #centre(now) {
     const [nearest] = [...this.#strikes].sort(([a], [b]) => Math.abs(Number(a) - now) - Math.abs(Number(b) - now))
     if (nearest === undefined) return
@@ -95,7 +95,7 @@ export class ChainTable {
   }
 }
 
-/** As a put's columns show them. @param {Contract | undefined} contract */
+/** The figures in the order of the put columns. @param {Contract | undefined} contract */
 function cells(contract) {
   if (contract === undefined) return Array.from({ length: COLUMNS }, () => '–')
   const { bid, ask, last, volume, iv, delta } = contract

@@ -6,21 +6,21 @@ import { CandlestickSeries, createChart, HistogramSeries } from './lightweight-c
 /** @import { Drawn } from './bar-list.js' */
 /** @import { Bar } from './wire.js' */
 
-/** Fewer bars than this left of what is seen: older ones are wanted. */
+/** If fewer bars than this are left of the visible range, older ones are requested. */
 const MARGIN_BARS = 30
 const WHEEL_BARS = 5
 
-/** Candles with their volume, of one series at a time. */
+/** Candles with volume, for one series at a time. */
 export class Chart {
   #frame = byId('chart', HTMLElement)
   #legend = byId('legend', HTMLElement)
   #chart = createChart(this.#frame, {
     autoSize: true,
-    // The licence asks for a notice and a link, which stand below the chart: the logo would need an inline style, which the page forbids.
+    // The licence requires a notice and a link, which are below the chart. The logo would need an inline style, which the page's policy forbids.
     layout: { attributionLogo: false, fontFamily: 'system-ui, sans-serif', fontSize: 12 },
     rightPriceScale: { borderVisible: false, scaleMargins: { top: 0.12, bottom: 0.22 }, minimumWidth: 72 },
     timeScale: { borderVisible: false, timeVisible: true, secondsVisible: false, rightOffset: 6, barSpacing: 8 },
-    // A finger that goes up or down scrolls the page.
+    // Vertical touch movements scroll the page.
     handleScroll: { vertTouchDrag: false },
     kineticScroll: { mouse: false, touch: true }
   })
@@ -43,7 +43,7 @@ export class Chart {
   #draw = onFrame(() => this.#drawn())
   /** @type {(oldest: number) => void} */ #wantOlder
 
-  /** @param {(oldest: number) => void} wantOlder called when the oldest bar comes near; seconds since the epoch */
+  /** @param {(oldest: number) => void} wantOlder called when the oldest bar is almost visible; its start in seconds since the epoch */
   constructor(wantOlder) {
     this.#wantOlder = wantOlder
     this.#volumes.priceScale().applyOptions({ scaleMargins: { top: 0.84, bottom: 0 } })
@@ -60,7 +60,7 @@ export class Chart {
   }
 
   /**
-   * Starts over.
+   * Clears the chart for another series.
    * @param {string} symbol
    * @param {string} interval
    */
@@ -91,7 +91,7 @@ export class Chart {
     const { bar: drawn, isNewest } = this.#bars.put(bar)
     if (isNewest) this.#changed.push(drawn)
     else this.#isWhole = true
-    // More than a few at once are quicker drawn as a whole; it also bounds what waits while the page is not seen.
+    // Redrawing everything is faster than many single updates. It also bounds what waits while the page is hidden.
     if (this.#changed.length > 8) this.#isWhole = true
     if (this.#isWhole) this.#changed = []
     this.#draw()
@@ -104,7 +104,7 @@ export class Chart {
     this.#draw()
   }
 
-  /** The last close, as it came; null when there is none. */
+  /** The last close as received; null if there is none. */
   get lastClose() {
     return this.#bars.last?.texts.c ?? null
   }
@@ -137,7 +137,7 @@ export class Chart {
     this.#candles.applyOptions({ priceFormat: { type: 'price', precision: places, minMove: 1 / 10 ** places } })
   }
 
-  /** Writes the figures of the bar that is pointed at, else of the newest. */
+  /** Shows the figures of the bar under the pointer, else of the newest. */
   #report() {
     const bar = this.#bars.all.find(({ time }) => time === this.#pointedAt) ?? this.#bars.last
     const parts = this.#legend.querySelectorAll('output')
@@ -151,8 +151,8 @@ export class Chart {
       this.#frame.dataset.drawn = ''
     } else {
       const { name } = zoneOf(this.#symbol)
-      const label = `Chart of ${this.#symbol}, candles of ${this.#interval}, ${this.#bars.all.length} bars. The last began ${this.#times.moment(last.time)} (${name}) and stands at ${last.texts.c}`
-      // Only when there is another bar, so that screen readers do not repeat it four times a second.
+      const label = `Chart of ${this.#symbol}, candles of ${this.#interval}, ${this.#bars.all.length} bars. The last bar started ${this.#times.moment(last.time)} (${name}); its close is ${last.texts.c}`
+      // Updated only for a new bar, so that screen readers do not repeat it four times a second.
       const drawn = `${this.#symbol} ${this.#interval} ${last.time} ${this.#bars.all.length}`
       if (this.#frame.dataset.drawn !== drawn) this.#frame.setAttribute('aria-label', label)
       this.#frame.dataset.drawn = drawn
@@ -213,7 +213,7 @@ function show(element, text) {
   if (element !== undefined && element.textContent !== text) element.textContent = text
 }
 
-/** The page's colours, of the scheme that is in force. @param {HTMLElement} element */
+/** The page's colours in the active colour scheme. @param {HTMLElement} element */
 function colorsOf(element) {
   const probe = document.createElement('span')
   element.append(probe)

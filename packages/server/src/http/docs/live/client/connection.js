@@ -1,20 +1,20 @@
-// One WebSocket after another, as long as a token is good for it.
+// Keeps a WebSocket open: reconnects as long as the token is accepted.
 import { waitMs } from './backoff.js'
 
 /** @import { Message } from './wire.js' */
 
-/** After these, connecting again as before would end the same way. */
+/** Close codes after which reconnecting in the same way would fail again. */
 const FINAL_CODES = new Set([1009, 4001, 4003, 4029])
 const PATH = '/market-data/stream'
 
 /**
  * @typedef {object} Hooks
  * @property {() => void} connecting
- * @property {(message: Message) => void} ready authenticated: subscriptions start over
- * @property {(message: Message) => void} refused the token was
- * @property {(code: number, reason: string, waitMs: number | null) => void} closed null: it is not tried again
+ * @property {(message: Message) => void} ready authenticated; subscriptions must be made again
+ * @property {(message: Message) => void} refused the token was refused
+ * @property {(code: number, reason: string, waitMs: number | null) => void} closed `waitMs` is null if it does not reconnect
  * @property {(message: Message) => void} update
- * @property {(message: Message) => void} errored an error that answers nothing
+ * @property {(message: Message) => void} errored an error that is not a reply
  * @property {(text: string) => void} sent
  * @property {(text: string) => void} received
  */
@@ -33,7 +33,7 @@ export class Connection {
     this.#hooks = hooks
   }
 
-  /** Connects with that token, in place of what there was. @param {string} token */
+  /** Connects with this token and replaces the previous connection. @param {string} token */
   open(token) {
     this.close()
     this.#token = token
@@ -41,13 +41,13 @@ export class Connection {
     this.#connect()
   }
 
-  /** Connects now instead of later. */
+  /** Reconnects now instead of waiting. */
   retry() {
     clearTimeout(this.#timer)
     if (this.#socket === null && this.#token !== '') this.#connect()
   }
 
-  /** Ends it without calling the hooks. */
+  /** Closes the connection without calling the hooks. */
   close() {
     clearTimeout(this.#timer)
     this.#token = ''
@@ -57,7 +57,7 @@ export class Connection {
   }
 
   /**
-   * Asks; `answered` is called with the reply, whether it is a success or an error, and not at all when the connection breaks.
+   * Sends a request. `answered` is called with the reply, success or error; it is not called if the connection breaks.
    * @param {Readonly<Record<string, unknown>>} fields
    * @param {(reply: Message) => void} answered
    */

@@ -1,6 +1,6 @@
 /**
- * A token of the demo platform's own sandbox login: had only in a browser in which the first page was opened by the link that the service
- * printed. Null elsewhere. All pages share one; a new one is made when that was refused.
+ * A token for the demo platform's sandbox login. Available only in a browser that opened the start page with the link that the service
+ * printed; null elsewhere. All pages share one token. A new one is issued if that was refused.
  * @param {{ readonly isRefused: boolean }} what
  * @returns {Promise<string | null>}
  */

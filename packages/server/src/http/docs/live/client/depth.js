@@ -3,7 +3,7 @@ import { figure, placesOf } from './format.js'
 
 /** @import { Depth, Level } from './wire.js' */
 
-/** The book: asks over bids, the best in the middle. */
+/** The order book: asks above bids, the best prices in the middle. */
 export class DepthTable {
   #asks = rowsOf('asks').toReversed()
   #bids = rowsOf('bids')
@@ -12,12 +12,12 @@ export class DepthTable {
   /** @type {Depth | null} */ #depth = null
   #draw = onFrame(() => this.#drawn())
 
-  /** How many levels of each side fit. */
+  /** How many levels of each side fit into the table. */
   get levels() {
     return this.#bids.length
   }
 
-  /** Starts over: without figures, or with why there are none. @param {string} status */
+  /** Clears the table. `status` says why it is empty, if there is a reason. @param {string} status */
   begin(status = '') {
     this.#status.textContent = status
     this.put(null)

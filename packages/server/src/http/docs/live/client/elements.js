@@ -1,5 +1,5 @@
 /**
- * The element of the page with that id.
+ * The element with this id.
  * @template {HTMLElement} T
  * @param {string} id
  * @param {new () => T} kind
@@ -12,7 +12,7 @@ export function byId(id, kind) {
 }
 
 /**
- * The rows of a part of a table.
+ * The rows of a table section.
  * @param {string} id
  * @returns {readonly HTMLTableRowElement[]}
  */
@@ -21,7 +21,7 @@ export function rowsOf(id) {
 }
 
 /**
- * A new element with text in it.
+ * A new element with this text.
  * @template {keyof HTMLElementTagNameMap} K
  * @param {K} tag
  * @param {string} [text]
@@ -36,7 +36,7 @@ export function made(tag, text = '', className = '') {
 }
 
 /**
- * Gives a function that has `draw` called once before the browser paints next, however often it is called.
+ * Returns a function that schedules `draw` for the next frame. Further calls before that frame have no effect.
  * @param {() => void} draw
  */
 export function onFrame(draw) {

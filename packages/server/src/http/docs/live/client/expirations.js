@@ -3,7 +3,7 @@ const WEEKS = 9
 const DAY_MS = 86_400_000
 
 /**
- * The Fridays to come, on which listed options usually expire; what a broker has is for it to say.
+ * The next Fridays, on which listed options usually expire. The broker may have other expirations.
  * @param {number} nowMs milliseconds since the epoch
  * @returns {readonly string[]} ascending, as `YYYY-MM-DD`
  */
@@ -14,7 +14,7 @@ export function fridaysFrom(nowMs) {
 }
 
 /**
- * The first third Friday of a month that is at least two weeks away: what most trade.
+ * The next third Friday of a month at least two weeks away, when the most traded options expire.
  * @param {number} nowMs milliseconds since the epoch
  */
 export function monthlyAfter(nowMs) {

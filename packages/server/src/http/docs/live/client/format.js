@@ -1,9 +1,9 @@
-// Figures and times as they are shown. Prices stay the texts they came as.
+// Formats figures and times. Prices are never converted to numbers.
 
 const GROUP = /\B(?=(?:\d{3})+$)/g
 
 /**
- * How many places a price is written with.
+ * The number of decimal places of a price.
  * @param {string} text a plain decimal
  */
 export function placesOf(text) {
@@ -12,7 +12,7 @@ export function placesOf(text) {
 }
 
 /**
- * With thousands apart, and zeros after it up to `places`. A dash for what is not known.
+ * A number with thousands separators, padded with zeros to `places`. A dash if unknown.
  * @param {string | null | undefined} text a plain decimal
  * @param {number} [places]
  */
@@ -24,15 +24,15 @@ export function figure(text, places = 0) {
 }
 
 /**
- * As a percentage with one place.
- * @param {string | null | undefined} text a share of one
+ * A percentage with one decimal place.
+ * @param {string | null | undefined} text a fraction of one
  */
 export function percent(text) {
   return text === null || text === undefined ? '–' : `${(Number(text) * 100).toFixed(1)}%`
 }
 
 /**
- * Rounded, for narrow columns.
+ * A rounded number, for narrow columns.
  * @param {string | null | undefined} text
  * @param {number} places
  */
@@ -41,7 +41,7 @@ export function rounded(text, places) {
 }
 
 /**
- * Seconds since the epoch of a time in nanoseconds. What a chart can place: a number holds no more of it.
+ * Seconds since the epoch for a time in nanoseconds, as the chart needs them.
  * @param {string} nanos
  */
 export function secondsOf(nanos) {
@@ -49,7 +49,7 @@ export function secondsOf(nanos) {
 }
 
 /**
- * The zone in which a symbol's times are shown: crypto trades by UTC days, everything else by New York's.
+ * The time zone for a symbol: UTC for crypto, New York for everything else.
  * @param {string} symbol
  */
 export function zoneOf(symbol) {
@@ -59,7 +59,7 @@ export function zoneOf(symbol) {
 /** @typedef {{ clock(nanos: string): string, moment(seconds: number): string, tick(seconds: number, kind: number): string }} Times */
 
 /**
- * Writes times of a zone. The kinds of ticks are the chart's: 0 year, 1 month, 2 day, 3 time, 4 time with seconds.
+ * Formats times in a zone. The tick kinds are the chart's: 0 year, 1 month, 2 day, 3 time, 4 time with seconds.
  * @param {string} timeZone
  * @returns {Times}
  */

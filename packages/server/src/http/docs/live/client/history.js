@@ -1,4 +1,4 @@
-// Older bars, a window at a time, until there are none.
+// Loads older bars, one window at a time, until there are none.
 
 /** @import { Connection } from './connection.js' */
 /** @import { Bar, Message, Snapshot } from './wire.js' */
@@ -11,19 +11,19 @@ const UNIT_S = /** @type {Readonly<Record<string, number>>} */ ({
   M: 30 * 86_400,
   y: 365 * 86_400
 })
-/** Bars that a window would hold if the market never closed. */
+/** Bars in a window if the market never closed. */
 const WINDOW_BARS = 400
-/** Half of what one snapshot may hold, and may be made of. */
+/** Half of the bars that one snapshot may contain, and of the broker's bars that it may need. */
 const WIDEST_BARS = 25_000
-/** Minutes of the bars that brokers have and others are made of, the longest first. */
+/** Intervals, in minutes, of brokers' bars that other bars are built from, longest first. */
 const MADE_OF = [15, 5, 1]
-/** No calendar of an exchange goes further back. */
+/** The service's exchange calendars begin here. */
 const OLDEST_S = Date.UTC(1998, 0, 5) / 1_000
-/** Windows in a row without a bar, each twice as long as the one before, after which nothing older is expected. */
+/** After this many consecutive windows without a bar, each twice as long as the previous one, no older bars are expected. */
 const EMPTY_MAX = 6
 
 /**
- * The length of an interval in seconds; of months and years about.
+ * The length of an interval in seconds; approximate for months and years.
  * @param {string} interval as in `4h`
  */
 export function secondsIn(interval) {
@@ -37,7 +37,7 @@ export function secondsIn(interval) {
  */
 function widest(interval) {
   const minutes = secondsIn(interval) / 60
-  // Days are made of days.
+  // Bars of a day and longer are built from days.
   if (minutes >= 1_440 && !/[mh]$/.test(interval)) return WIDEST_BARS
   const smaller = MADE_OF.find(length => minutes % length === 0) ?? 1
   return Math.max(1, Math.floor((WIDEST_BARS * smaller) / minutes))
@@ -71,7 +71,7 @@ export class History {
   }
 
   /**
-   * Begins with another series, or with none.
+   * Switches to another series, or to none.
    * @param {Series | null} series
    */
   begin(series) {
@@ -84,7 +84,7 @@ export class History {
   }
 
   /**
-   * Asks for what is before, unless it is being asked for already or there is nothing more.
+   * Requests older bars, unless a request is pending or there are no more.
    * @param {number} beforeS seconds since the epoch
    */
   want(beforeS) {

@@ -22,10 +22,10 @@ const log = new MessageLog()
 let broker = ''
 let isLive = false
 let isDemo = false
-/** Whether a token of the demo platform was fetched again, since the last one that was taken. */
+/** Whether a new demo token was fetched since the last one that was accepted. */
 let isRenewed = false
 let isShown = false
-/** What the service said before it closed the session. */
+/** The service's last error message before it closed the session. */
 let lastMessage = ''
 
 const connection = new Connection({
@@ -43,20 +43,20 @@ const connection = new Connection({
     show(isShown)
   },
   refused({ message = '' }) {
-    // Another page had a newer one made; they are to share it.
+    // Another page got a newer token. All pages share the newest.
     if (isDemo && !isRenewed) {
       isRenewed = true
       void connectAgain({ isRefused: true })
       return
     }
     notices.state('error', 'Not authenticated')
-    notices.show({ title: 'The token was not taken', text: message, token: true })
+    notices.show({ title: 'The token was not accepted', text: message, token: true })
   },
   closed(code, reason, waitMs) {
     isLive = false
     subscriptions.reset()
     const { meaning, remedy } = referenceOf(code)
-    const why = lastMessage || meaning || reason || 'The connection broke.'
+    const why = lastMessage || meaning || reason || 'The connection was lost.'
     const which = code === 1006 ? '' : ` (${code}${reason === '' ? '' : `: ${reason}`})`
     if (waitMs === null) {
       notices.state('error', `Closed${which}`)
@@ -69,8 +69,8 @@ const connection = new Connection({
       return
     }
     notices.state('warning', 'Reconnecting')
-    const text = `${why} Trying again in ${Math.max(1, Math.round(waitMs / 1_000))} s; the subscriptions are then made again.`
-    notices.show({ title: `The connection is lost${which}`, text, button: 'Try now', pressed: () => connection.retry(), isAside: true })
+    const text = `${why} Trying again in ${Math.max(1, Math.round(waitMs / 1_000))} s, then subscribing again.`
+    notices.show({ title: `The connection was lost${which}`, text, button: 'Try now', pressed: () => connection.retry(), isAside: true })
   },
   update(message) {
     subscriptions.take(message)
@@ -99,12 +99,12 @@ const market = new Market(connection, subscriptions, {
 let interruption = ''
 let wasInterrupted = false
 
-/** Shows whether data comes, and clears the notice when it comes again. */
+/** Shows whether data arrives, and clears the notice when it arrives again. */
 function showHealth() {
   const { areInterrupted } = subscriptions
   if (areInterrupted) {
     notices.state('warning', 'Interrupted')
-    if (!wasInterrupted) notices.show({ title: 'The broker gives no data at present', text: interruption, isAside: true })
+    if (!wasInterrupted) notices.show({ title: 'The broker sends no data at the moment', text: interruption, isAside: true })
   } else {
     notices.state('live', broker === '' ? 'Live' : `Live · ${broker}`)
     if (wasInterrupted) notices.show(null)
@@ -112,7 +112,7 @@ function showHealth() {
   wasInterrupted = areInterrupted
 }
 
-/** @param {boolean} isAgain whether the same was shown before the connection broke */
+/** @param {boolean} isAgain whether the same choice was shown before the connection was lost */
 function show(isAgain) {
   if (!isLive) return
   isShown = true
@@ -124,7 +124,7 @@ function showChain() {
   if (isLive) market.showChain(symbolField.value, expirationField.value, greeksField.checked)
 }
 
-/** @param {{ readonly isRefused: boolean }} what became of the token there was */
+/** @param {{ readonly isRefused: boolean }} what whether the previous token was refused */
 async function connectAgain(what) {
   notices.state('busy', 'Connecting')
   const token = isDemo ? await demoToken(what) : null
@@ -135,7 +135,7 @@ async function connectAgain(what) {
 /** @param {string} title */
 function askForToken(title) {
   notices.state('idle', 'Not connected')
-  const text = 'From GET /connections/{connection_id}/token. It stays in the memory of this page, and is good for 24 hours.'
+  const text = 'From GET /connections/{connection_id}/token. It is valid for 24 hours and stays in this page’s memory only.'
   notices.show({ title, text, token: true })
 }
 

@@ -1,4 +1,4 @@
-// Everything of one symbol that the page shows.
+// Everything that the page shows for one symbol.
 import { ChainTable } from './chain.js'
 import { Chart } from './chart.js'
 import { DepthTable } from './depth.js'
@@ -24,7 +24,7 @@ const BACKFILL_BARS = 300
 /**
  * @typedef {object} Handlers
  * @property {(reply: Message) => void} began
- * @property {(error: Message) => void} refused why a symbol is not shown
+ * @property {(error: Message) => void} refused why a symbol cannot be shown
  */
 
 export class Market {
@@ -60,7 +60,7 @@ export class Market {
   }
 
   /**
-   * Shows something else, or the same again in a new session.
+   * Shows another choice, or the same one again in a new session.
    * @param {Choice} choice
    * @param {{ readonly isAgain: boolean }} how
    */
@@ -86,7 +86,7 @@ export class Market {
     open(
       { channel: 'depth', n_levels: this.#depth.levels },
       depth => this.#depth.put(/** @type {Depth} */ (depth)),
-      // Many brokers have no depth, or none of this kind: the rest can be shown all the same.
+      // Many brokers have no depth data, or none for this kind of instrument. The rest is still shown.
       ({ message = '' }) => this.#depth.begin(message)
     )
   }
@@ -99,7 +99,7 @@ export class Market {
     this.#trades.begin(zone)
     this.#depth.begin()
     this.#chart.begin(symbol, interval)
-    // A snapshot knows no sessions: its bars would not fit to those of a part of the day.
+    // Snapshots only have the session BrokerDefault; their bars would not match those of another session.
     this.#history.begin(session === 'BrokerDefault' ? { symbol, interval } : null)
   }
 
@@ -114,7 +114,7 @@ export class Market {
     if (expiration === '') return
     const fields = { channel: 'options_chain', symbol, expiration, greeks }
     this.#endChain = this.#subscriptions.open(fields, {
-      began: () => this.#chain.showStatus('No contract has come yet'),
+      began: () => this.#chain.showStatus('No contract received yet'),
       update: contract => this.#chain.put(/** @type {Contract} */ (contract)),
       refused: ({ message = '' }) => this.#chain.showStatus(message)
     })
@@ -123,8 +123,8 @@ export class Market {
 
 const OLDER = {
   more: 'Scroll left for older bars',
-  loading: 'Older bars are on their way',
+  loading: 'Loading older bars',
   none: 'There are no older bars',
-  never: 'Older bars only of BrokerDefault',
-  failed: 'Older bars could not be had'
+  never: 'Older bars are available for BrokerDefault only',
+  failed: 'Older bars could not be loaded'
 }

@@ -1,10 +1,10 @@
 import { byId, made, onFrame } from './elements.js'
 
-/** Of requests and answers, and of updates: so that the flood of these does not carry off those. */
+/** Applies separately to requests with replies and to updates, so that many updates do not push out the others. */
 const LINES_MAX = 150
 const CHARACTERS_MAX = 2_000
 
-/** The messages as they were sent and received, the newest last. */
+/** The messages as sent and received, newest last. */
 export class MessageLog {
   #list = byId('log', HTMLElement)
   #pause = byId('log-pause', HTMLButtonElement)
@@ -18,7 +18,7 @@ export class MessageLog {
   constructor() {
     this.#pause.addEventListener('click', () => {
       this.#isPaused = !this.#isPaused
-      this.#pause.textContent = this.#isPaused ? 'Go on' : 'Pause'
+      this.#pause.textContent = this.#isPaused ? 'Continue' : 'Pause'
       this.#draw()
     })
     byId('log-clear', HTMLButtonElement).addEventListener('click', () => {

@@ -1,4 +1,4 @@
-// The page's view of the connection: a status word, and over the chart what has to be known or done.
+// Shows the state of the connection: a status word, and a notice over the chart if the user must know or do something.
 import { byId } from './elements.js'
 
 /** @typedef {'idle' | 'busy' | 'live' | 'warning' | 'error'} Tone */
@@ -7,10 +7,10 @@ import { byId } from './elements.js'
  * @typedef {object} Notice
  * @property {string} title
  * @property {string} [text]
- * @property {string} [button] what can be pressed
+ * @property {string} [button] label of a button
  * @property {() => void} [pressed]
- * @property {boolean} [token] whether a token is asked for
- * @property {boolean} [isAside] whether the chart is worth looking at meanwhile
+ * @property {boolean} [token] whether to ask for a token
+ * @property {boolean} [isAside] whether the chart stays readable beside the notice
  */
 
 export class Notices {
@@ -36,7 +36,7 @@ export class Notices {
     if (this.#status.textContent !== status) this.#status.textContent = status
   }
 
-  /** @param {Notice | null} notice null takes it away */
+  /** @param {Notice | null} notice null hides it */
   show(notice) {
     this.#box.hidden = notice === null
     if (notice === null) return

@@ -34,7 +34,7 @@ export class QuoteLine {
     this.#draw()
   }
 
-  /** Where there has been no trade since: the newest close. @param {Bar} bar */
+  /** Shows the newest close until a trade arrives. @param {Bar} bar */
   closed({ c }) {
     if (this.#hasTraded) return
     this.#price = c

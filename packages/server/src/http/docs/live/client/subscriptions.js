@@ -8,24 +8,25 @@
  * @property {(error: Message) => void} refused
  */
 
-/** What one session is subscribed to, and who receives it. */
+/** The subscriptions of one session and their listeners. */
 export class Subscriptions {
   /** @type {Connection} */ #connection
   /** @type {Map<string, Listener>} */ #listeners = new Map()
-  /** What was interrupted together, and so goes on together. @type {Set<ReadonlySet<string>>} */ #interrupted = new Set()
+  /** Groups of subscriptions that were interrupted together, and resume together. @type {Set<ReadonlySet<string>>} */ #interrupted =
+    new Set()
 
   /** @param {Connection} connection */
   constructor(connection) {
     this.#connection = connection
   }
 
-  /** Whether the broker gives nothing at present for something that is shown. */
+  /** Whether the broker currently sends nothing for any of the subscriptions. */
   get areInterrupted() {
     return this.#interrupted.size > 0
   }
 
   /**
-   * Subscribes. The function it gives ends that, also before the answer has come.
+   * Subscribes. The returned function ends the subscription, even before the reply has arrived.
    * @param {Readonly<Record<string, unknown>>} fields
    * @param {Listener} listener
    * @returns {() => void}
@@ -52,7 +53,7 @@ export class Subscriptions {
   /** @param {Message} message */
   take(message) {
     const { sub_id: subId = '' } = message
-    // One of them is enough: another may have no data for hours.
+    // Data of one subscription ends the interruption of its group: others may have no data for hours.
     for (const group of this.#interrupted) if (group.has(subId)) this.#interrupted.delete(group)
     this.#listeners.get(subId)?.update(message)
   }
@@ -63,7 +64,7 @@ export class Subscriptions {
     if (shown.length > 0) this.#interrupted.add(new Set(shown))
   }
 
-  /** The session is over, and its subscriptions with it. */
+  /** The session ended, and with it all subscriptions. */
   reset() {
     this.#listeners.clear()
     this.#interrupted.clear()

@@ -12,7 +12,7 @@ export class TradeTable {
   #places = 0
   #draw = onFrame(() => this.#drawn())
 
-  /** Starts over, with times of that zone. @param {string} zone */
+  /** Clears the list, and shows times in this zone from now on. @param {string} zone */
   begin(zone) {
     this.#times = timesOf(zone)
     this.#trades = []

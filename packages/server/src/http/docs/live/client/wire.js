@@ -1,4 +1,4 @@
-// What the page reads of the stream's messages; `/asyncapi.json` describes them in full.
+// The parts of the stream's messages that the page uses. `/asyncapi.json` describes them in full.
 
 /**
  * @typedef {object} Message
