@@ -29,8 +29,8 @@ const ENTRIES_MAX = 5_000
 const ABANDONED_HOURS = 30 * 24
 
 /**
- * Orders on connections that were removed in the last 30 days before the broker reported the orders' outcome, newest first. The service can no
- * longer look them up.
+ * Orders on connections that were removed in the last 30 days before the broker reported the orders' outcome, newest first. The service can
+ * no longer look them up.
  */
 export async function listAbandoned(
   { store, clock }: AdminDeps,
@@ -62,8 +62,8 @@ export async function settleOrder(deps: AdminDeps, { orderId, because, unseen }:
 }
 
 /**
- * Ends every unresolved order that matches, with one audit entry. Without `expected` it is a dry run: it ends nothing and returns the orders that
- * would be ended. @throws AdminRefused
+ * Ends every unresolved order that matches, with one audit entry. Without `expected` it is a dry run: it ends nothing and returns the
+ * orders that would be ended. @throws AdminRefused
  */
 export async function settleOrders(deps: AdminDeps, wanted: SettleOrders, run: Run): Promise<SettledOrders> {
   const { broker, connectionId, olderThanHours, expected, because, unseen } = wanted

@@ -18,7 +18,10 @@ import {
 /** The prefix and 128 random bits. Public, and therefore shorter than a secret. */
 export const CLIENT_ID_LENGTH = 25
 
-/** The secret is in the output and nowhere else; only its hash is stored. @throws AdminRefused naming an invalid redirect address; Malformed for an unprintable name. */
+/**
+ * The secret is in the output and nowhere else; only its hash is stored.
+ * @throws AdminRefused naming an invalid redirect address; Malformed for an unprintable name.
+ */
 export async function createPlatform(deps: AdminDeps, { name, redirects, claims, color = null, appUrl = null }: NewPlatform, run: Run) {
   printable(name, 'name', NAME_LENGTH_MAX)
   for (const [index, redirect] of redirects.entries()) checkAllowed(redirect, `redirect ${index + 1}`)

@@ -28,8 +28,9 @@ const RETRY_MS = 200
 const SETTLE_MS = NOTICE_MS + 500
 
 /**
- * Re-wraps everything that is sealed under another master key with the current one, while the service reads and writes. Ends after two passes
- * in a row that found nothing, far enough apart for every process to have noticed the current key. Can be interrupted and restarted at any time.
+ * Re-wraps everything that is sealed under another master key with the current one, while the service reads and writes. Ends after two
+ * passes in a row that found nothing, far enough apart for every process to have noticed the current key. Can be interrupted and restarted
+ * at any time.
  * @throws AdminRefused if so many credentials cannot be opened that a master key must be missing.
  */
 export async function rewrapAll(deps: RewrapDeps, run: Pick<Run, 'signal' | 'progress'>): Promise<Rewrapped> {

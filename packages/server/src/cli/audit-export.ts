@@ -16,8 +16,9 @@ interface Range {
 }
 
 /**
- * Writes the chain as JSON lines, without a gap: from the first entry at or after `from` until the first entry later than `to`, which is left
- * out. Each line contains the hash of the entry before it (`previous`), so the first line can be verified too. One page is in memory at a time.
+ * Writes the chain as JSON lines, without a gap: from the first entry at or after `from` until the first entry later than `to`, which is
+ * left out. Each line contains the hash of the entry before it (`previous`), so the first line can be verified too. One page is in memory
+ * at a time.
  */
 export async function exportAudit(console: Console, { from: first, to: last }: Range): Promise<void> {
   let position = 0

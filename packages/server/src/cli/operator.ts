@@ -86,7 +86,10 @@ async function openOwnStore(settings: Settings, dataDir: string, name: Operation
   return openStore({ kind: 'embedded', dataDir: database }, options)
 }
 
-/** Runs a migration only while no other process uses the database: a changed schema would break a running older version. @throws AdminRefused */
+/**
+ * Runs a migration only while no other process uses the database: a changed schema would break a running older version.
+ * @throws AdminRefused
+ */
 export async function whileFree(url: string, { clock, ids, log }: OwnDeps, work: () => Promise<void>): Promise<void> {
   const name = `trunkline command ${process.pid} ${ids.uuid().slice(-12)}`
   const hold = SoleProcess.take({ url, name, waitMs: 0, onTaken: () => undefined, clock, log }).catch((cause: unknown) => {

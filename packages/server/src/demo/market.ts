@@ -14,8 +14,8 @@ const PARAMETERS: Readonly<Record<string, Json>> = {
 }
 
 /**
- * The first message of each channel for a symbol, as received, in the order of `channels`; the service's error message where the broker does not
- * support it. @throws Error if a channel sends nothing.
+ * The first message of each channel for a symbol, as received, in the order of `channels`; the service's error message where the broker
+ * does not support it. @throws Error if a channel sends nothing.
  */
 export async function firstMessages(
   url: string,

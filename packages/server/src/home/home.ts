@@ -173,7 +173,10 @@ function secured(reply: FastifyReply, { forms }: { readonly forms: string }): Fa
   })
 }
 
-/** A page of another site could reach the service under its own host name (DNS rebinding) or through a proxy. Such requests cannot use a code. */
+/**
+ * A page of another site could reach the service under its own host name (DNS rebinding) or through a proxy. Such requests cannot use a
+ * code.
+ */
 function isLocal(request: FastifyRequest): boolean {
   const { host, forwarded, 'x-forwarded-for': forwardedFor, 'x-forwarded-host': forwardedHost } = request.headers
   return isLoopbackHost(host) && forwarded === undefined && forwardedFor === undefined && forwardedHost === undefined

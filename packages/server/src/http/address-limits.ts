@@ -11,9 +11,9 @@ interface Requester {
 }
 
 /**
- * Limits requests without credentials, per address and per network, before any work is done for them. Health checks have a separate limit, so
- * that a flood of page requests through the same proxy does not make the service look dead. Endpoints with credentials count their own failures;
- * of their requests, only those refused before they reach the endpoint count here.
+ * Limits requests without credentials, per address and per network, before any work is done for them. Health checks have a separate limit,
+ * so that a flood of page requests through the same proxy does not make the service look dead. Endpoints with credentials count their own
+ * failures; of their requests, only those refused before they reach the endpoint count here.
  */
 export class AddressLimits {
   readonly #clock: Clock

@@ -54,8 +54,8 @@ interface Connection {
  *
  * A connection is silent if it has sent no request, or one whose body is incomplete. A connection on which a complete request waits for its
  * response is never evicted. A connection counts for its address and network until a complete request on it has had valid credentials. At
- * those limits the same order applies among the connections counted there, without step 3. If none can be evicted, the new connection is refused
- * with retry-after. A client that does not read its responses loses its connection.
+ * those limits the same order applies among the connections counted there, without step 3. If none can be evicted, the new connection is
+ * refused with retry-after. A client that does not read its responses loses its connection.
  */
 export class ConnectionGate {
   readonly #limits: ConnectionLimits

@@ -30,7 +30,9 @@ export type CursorScope = readonly unknown[]
 const HEAD = Buffer.from('{"data":[')
 const COMMA = Buffer.from(',')
 
-/** Seals and opens opaque cursors. A cursor holds the sort keys of the edge row, and a MAC over these keys and the scope. Nothing is stored. */
+/**
+ * Seals and opens opaque cursors. A cursor holds the sort keys of the edge row, and a MAC over these keys and the scope. Nothing is stored.
+ */
 export class Cursors {
   readonly #hasher: Pick<Hasher, 'derive'>
   readonly #rendered = new WeakMap<object, Rendered>()

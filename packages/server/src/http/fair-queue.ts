@@ -73,7 +73,10 @@ export class FairQueue {
     if (queue !== undefined && queue.waiting.size >= queue.capacity.waiting) throw refusal()
   }
 
-  /** Runs `work` once there is capacity, and returns its result. @throws ServiceError rate_limited if the wait is too long; what `work` throws. */
+  /**
+   * Runs `work` once there is capacity, and returns its result.
+   * @throws ServiceError rate_limited if the wait is too long; what `work` throws.
+   */
   async run<T>(requester: Requester, work: () => Promise<T>): Promise<T> {
     const queue = this.#queueOf(requester)
     if (this.#mayWork(queue)) this.#begin(queue)

@@ -13,9 +13,9 @@ export interface RefusalLimits {
 const EVERYBODY = 'everybody'
 
 /**
- * Delays refusals (401, 429) while there are many of them. Each is cheap, but clients that retry at once would otherwise fill the event loop
- * with thousands a second. Because only refusals are delayed, one global limit is enough, without a key that an attacker could choose: accepted
- * requests are not slowed down, and an honest mistake during a flood is refused half a second later.
+ * Delays refusals (401, 429) while there are many of them. Each is cheap, but clients that retry at once would otherwise fill the event
+ * loop with thousands a second. Because only refusals are delayed, one global limit is enough, without a key that an attacker could choose:
+ * accepted requests are not slowed down, and an honest mistake during a flood is refused half a second later.
  */
 export class RefusalPace {
   readonly #clock: Clock

@@ -25,10 +25,10 @@ const LOOPBACK = ['http://localhost:*', 'http://127.0.0.1:*']
 
 /**
  * The `form-action` directive of the content security policy. Some browsers apply it to every redirect that follows a form, and not all of
- * these are known here: a broker may redirect its login to another host, a platform to its `www` host. A redirect that the list does not allow
- * is blocked, and the button appears to do nothing. A form with targets may therefore lead to any https address. Plain http is allowed only for
- * the origins of the targets, and for any loopback port if one of the targets is on loopback. The forms of these pages send a decision and a
- * broker's name, never a secret.
+ * these are known here: a broker may redirect its login to another host, a platform to its `www` host. A redirect that the list does not
+ * allow is blocked, and the button appears to do nothing. A form with targets may therefore lead to any https address. Plain http is
+ * allowed only for the origins of the targets, and for any loopback port if one of the targets is on loopback. The forms of these pages
+ * send a decision and a broker's name, never a secret.
  */
 function formAction(targets: readonly string[]): string {
   if (targets.length === 0) return "'self'"

@@ -35,8 +35,8 @@ function originOf(redirect: string | undefined): string | null {
 }
 
 /**
- * The stylesheet for a platform's colour, from its file name. It sets the main button's colour, which is shifted towards black or white until it
- * contrasts with the page, and a readable text colour on it. Null if the name is not a colour.
+ * The stylesheet for a platform's colour, from its file name. It sets the main button's colour, which is shifted towards black or white
+ * until it contrasts with the page, and a readable text colour on it. Null if the name is not a colour.
  */
 export function colorStylesheet(name: string): string | null {
   if (!STYLESHEET.test(name)) return null

@@ -34,8 +34,8 @@ export class Callbacks {
   }
 
   /**
-   * If the user clicks twice at the broker, the callback arrives twice, and the browser shows the second response. The state is still valid only
-   * once: the second callback does no work and redirects to where the first one did.
+   * If the user clicks twice at the broker, the callback arrives twice, and the browser shows the second response. The state is still valid
+   * only once: the second callback does no work and redirects to where the first one did.
    */
   async #completeOnce(
     broker: BrokerId | null,

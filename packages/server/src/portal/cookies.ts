@@ -66,7 +66,10 @@ export class PortalCookies {
     if (this.#notice.read(request) !== null) this.#notice.clear(reply)
   }
 
-  /** False if the redirect is too long for a cookie. Encrypted, because it may contain a claim code, and browsers send cookies to every port of a host. */
+  /**
+   * False if the redirect is too long for a cookie. Encrypted, because it may contain a claim code, and browsers send cookies to every port
+   * of a host.
+   */
   setOutcome(reply: FastifyReply, browser: string | null, { reason, redirect }: PortalOutcome): boolean {
     const sealed = this.#vault.seal(JSON.stringify({ reason, redirect }), this.#contextOf(browser))
     const text = Buffer.from(sealed).toString('base64url')

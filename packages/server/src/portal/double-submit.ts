@@ -11,8 +11,8 @@ interface Remembered<Answer> {
 }
 
 /**
- * Gives a form that is submitted twice the same result both times. A browser drops the first response and shows the second; without this, that
- * one would say that the link was already used, although the account is connected.
+ * Gives a form that is submitted twice the same result both times. A browser drops the first response and shows the second; without this,
+ * that one would say that the link was already used, although the account is connected.
  */
 export class DoubleSubmitGuard<Answer> {
   readonly #clock: Pick<Clock, 'monotonicMs'>
@@ -23,8 +23,8 @@ export class DoubleSubmitGuard<Answer> {
   }
 
   /**
-   * Returns the result of `work`, or of the first call with the same `form` if that still runs or ended with an `isFinal` result, up to ten seconds
-   * after it began. Results that are not final are forgotten when they arrive, so that the user can try again.
+   * Returns the result of `work`, or of the first call with the same `form` if that still runs or ended with an `isFinal` result, up to ten
+   * seconds after it began. Results that are not final are forgotten when they arrive, so that the user can try again.
    * @param form identifies the form submission, hashed
    */
   answer(form: string, work: () => Promise<Answer>, isFinal: (answer: Answer) => boolean): Promise<Answer> {

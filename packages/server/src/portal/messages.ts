@@ -3,7 +3,9 @@ import type { PortalOutcomeReason } from '@trunkline/core/app/connect/portal-out
 import type { ConnectionType } from '@trunkline/core/domain/vocabulary'
 import type { BrokerDefinition, BrokerLogin } from '@trunkline/core/ports/broker'
 
-/** The last page of a visit: what happened, what it means, and what to do next. `{app}` stands for the application that the user came from. */
+/**
+ * The last page of a visit: what happened, what it means, and what to do next. `{app}` stands for the application that the user came from.
+ */
 export interface OutcomeMessage {
   /** HTTP status of the page. */
   readonly status: number

@@ -27,7 +27,10 @@ export class OutcomeResponder {
     this.#demo = demo
   }
 
-  /** Redirects to the platform, or to the portal's page for the outcome, whose URL contains no secret. `retryPath`: a page of this link that is still valid. */
+  /**
+   * Redirects to the platform, or to the portal's page for the outcome, whose URL contains no secret. `retryPath`: a page of this link that
+   * is still valid.
+   */
   async end(outcome: PortalOutcome, request: FastifyRequest, reply: FastifyReply, retryPath: string | null = null): Promise<FastifyReply> {
     const { reason, redirect, platformId } = outcome
     const here = redirect === null ? SHOWN_DIRECTLY.find(candidate => candidate === reason) : undefined
@@ -39,8 +42,8 @@ export class OutcomeResponder {
   }
 
   /**
-   * The same for a form whose page allows submissions to this origin only. A page of the portal then redirects to the platform. The browser loads
-   * that page by GET, so that a reload submits nothing again.
+   * The same for a form whose page allows submissions to this origin only. A page of the portal then redirects to the platform. The browser
+   * loads that page by GET, so that a reload submits nothing again.
    */
   async endByPage(outcome: PortalOutcome, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const { reason, redirect, platformId } = outcome

@@ -88,7 +88,10 @@ export function permissionsPage(
   })
 }
 
-/** The page on which the user enters keys. It never contains what was entered before. Its form is submitted to `action`; `back` is the previous step. */
+/**
+ * The page on which the user enters keys. It never contains what was entered before. Its form is submitted to `action`; `back` is the
+ * previous step.
+ */
 export function keysPage(
   { invitation, definition, login, triesLeft }: KeyForm,
   { now, notice }: StepState,

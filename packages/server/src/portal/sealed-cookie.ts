@@ -22,7 +22,9 @@ export class SealedCookie {
     this.#options = options
   }
 
-  /** Null if the cookie is absent or its MAC is wrong. Over plain http, a page on another port of this host could set one, hence the MAC. */
+  /**
+   * Null if the cookie is absent or its MAC is wrong. Over plain http, a page on another port of this host could set one, hence the MAC.
+   */
   read(request: FastifyRequest): string | null {
     const [, text, seal] = ISSUED.exec(request.cookies[this.#name()] ?? '') ?? []
     if (text === undefined || seal === undefined) return null

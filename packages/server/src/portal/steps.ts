@@ -69,7 +69,9 @@ export class Steps {
       : this.#approve(token, chosen, { ...session, browser }, { request, reply })
   }
 
-  /** With several brokers, redirects to the chosen one's permissions page. With one, its permissions were on this page, so this approves. */
+  /**
+   * With several brokers, redirects to the chosen one's permissions page. With one, its permissions were on this page, so this approves.
+   */
   async #choose(token: string, chosen: BrokerId | null, session: KnownBrowserSession, exchange: Exchange): Promise<FastifyReply> {
     const { deps, outcomes, cookies } = this.#context
     const shown = await visitAttempt(deps, token, session)

@@ -16,7 +16,8 @@ export class Chart {
   #legend = byId('legend', HTMLElement)
   #chart = createChart(this.#frame, {
     autoSize: true,
-    // The licence requires a notice and a link, which are below the chart. The logo would need an inline style, which the page's policy forbids.
+    // The licence requires a notice and a link, which are below the chart. The logo would need an inline style, which the page's policy
+    // forbids.
     layout: { attributionLogo: false, fontFamily: 'system-ui, sans-serif', fontSize: 12 },
     rightPriceScale: { borderVisible: false, scaleMargins: { top: 0.12, bottom: 0.22 }, minimumWidth: 72 },
     timeScale: { borderVisible: false, timeVisible: true, secondsVisible: false, rightOffset: 6, barSpacing: 8 },
