@@ -39,7 +39,7 @@ test('an exported chain is verified without the service, and every change of the
     assert.match(await verdict([one, spoilt]), /Line 2 is not an exported entry/)
   for (const options of [[], ['--compare'], ['--json']]) assert.match(await verdict([], ...options), /has no entries, so it proves nothing/)
 
-  // Forged again with all its hashes, a part is refused by each thing it can be compared with.
+  // A forged part with recomputed hashes is refused by every comparison.
   const forged = forgedChain([two, three])
   const head = (line: string | undefined) => `${JSON.parse(String(line)).position}:${JSON.parse(String(line)).hash}`
   const earlier = join(TRUNKLINE_DATA_DIR, 'earlier.jsonl')
@@ -56,7 +56,7 @@ test('an exported chain is verified without the service, and every change of the
   }
   assert.match(await verdict([two, three], '--kept', head(four)), /after entry 1 to entry 3, so it cannot be compared with entry 4/)
 
-  // Of a version that did not say what a line follows.
+  // Written by an older version, without `previous`.
   const old = [two, three].map(line => JSON.stringify({ ...JSON.parse(String(line)), previous: undefined }))
   assert.match(await verdict(old), /without the hash before its first entry.*--kept 1:<hash>/)
   assert.match(await verdict(old, '--kept', head(one)), /no difference/)

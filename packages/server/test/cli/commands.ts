@@ -1,4 +1,4 @@
-// What operators' commands must do, whether a running service does them or the command line itself.
+// Tests of operators' commands, executed by a running service or by the command line itself.
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { createDatabase, sharedPostgres } from '@trunkline/testkit/postgres/index'
@@ -7,12 +7,12 @@ import { openStore, type SqlStore } from '../../src/store/index.ts'
 import { adminOver, clock, directory, embedded, hasher, ids, keysIn, quiet } from '../admin/support.ts'
 import { answerOf, cli } from './terminal.ts'
 
-/** A data directory, and its embedded database where a service runs on it; otherwise one on PostgreSQL that is not in use. */
+/** A data directory. With a running service it has an embedded database; otherwise an unused database on PostgreSQL. */
 export async function installed(context: TestContext, isRunning: boolean) {
   const dataDir = directory(context)
   const env = { TRUNKLINE_DATA_DIR: dataDir }
   if (!isRunning) {
-    // Each command opens the database itself, which costs a second and more of the embedded one.
+    // Each command opens the database itself, which takes more than a second with the embedded one.
     const cluster = await sharedPostgres()
     const database = await createDatabase(cluster.url)
     context.after(async () => {
@@ -30,7 +30,7 @@ export async function installed(context: TestContext, isRunning: boolean) {
   return { dataDir, env, url: null, store, keys }
 }
 
-/** The same commands, whoever does them. */
+/** The tests for both ways of execution. */
 export function operatorCommands(isRunning: boolean): void {
   const by = isRunning ? 'by the running service' : 'by the command itself'
 
@@ -61,7 +61,7 @@ export function operatorCommands(isRunning: boolean): void {
     const rotated = await cli(env, 'platform', 'rotate-secret', client_id)
     const [secret] = /sk_[\w-]{43}/.exec(rotated.out) ?? []
     assert.ok(secret !== undefined && secret !== client_secret)
-    assert.match(rotated.out, /shown this once/)
+    assert.match(rotated.out, /shown only this once/)
     assert.ok(store !== null || url !== null)
     const open = store ?? (await openStore({ kind: 'postgres', url, poolMax: 2 }, { clock, ids, log: quiet }))
     assert.equal((await open.platforms.findByClientId(client_id))?.secretHash, hasher.hash(secret))
@@ -85,7 +85,7 @@ export function operatorCommands(isRunning: boolean): void {
     assert.deepEqual(shown(await edit('--name', 'Other')), ['Other', '#d9480f', 'https://app.example.com'])
     assert.deepEqual(shown(await edit('--color', 'none', '--app-url', 'none')), ['Other', null, null])
     assert.deepEqual(shown(await edit('--color', '#fff')), ['Other', '#ffffff', null])
-    assert.match((await cli(env, 'platform', 'edit', made.client_id)).out, /#ffffff, letters on it black/)
+    assert.match((await cli(env, 'platform', 'edit', made.client_id)).out, /#ffffff, with black letters/)
     for (const [args, why] of [
       [['--color', 'red'], /a colour such as #0b5cad/],
       [['--app-url', 'http://app.example.com'], /app_url must use https/],
@@ -164,7 +164,7 @@ export function operatorCommands(isRunning: boolean): void {
   })
 }
 
-/** One whose connection was removed before the broker said what became of it. */
+/** Checks the list with an order whose connection was removed before the broker reported its outcome. */
 async function listsAbandoned(env: Readonly<Record<string, string>>, store: SqlStore, orderId: string): Promise<void> {
   const order = {
     side: 'BUY',

@@ -101,7 +101,7 @@ test('a command does not migrate a database that an older service uses; it works
   assert.equal(refused.code, 1)
   assert.match(
     refused.err,
-    /held by another process \(trunkline there 11 aa.*this one is newer, and would change the schema.*Nothing was changed/s
+    /held by another process \(trunkline there 11 aa.*this one is newer and would change the schema.*Nothing was changed/s
   )
   await assert.rejects(sql(database.url, `select 1 / (select count(*) from schema_migrations where number = ${last})`), /division by zero/)
   await service[Symbol.asyncDispose]()

@@ -1,4 +1,4 @@
-// The first page in a browser: everything for whoever brings the code that only the owner can read, nothing for anybody who only reaches it.
+// The start page in a browser: it shows secrets only with the code that only the owner can read, and never without it.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
@@ -40,7 +40,7 @@ describe('the first page', () => {
   const post = (path: string, headers: Headers, body = '') => ask(scene.url, 'POST', path, { 'content-type': FORM, ...headers }, body)
   const demoFile = () => JSON.parse(readFileSync(join(scene.dataDir, 'demo-platform.json'), 'utf8'))
   const enter = (code: string, headers: Headers = own()) => post('/demo-session', headers, `code=${code}`)
-  /** Headers of a browser in which the page was opened. */
+  /** Headers of a browser that opened the page with the code. */
   async function opened(): Promise<Headers> {
     const { cookies } = await enter(codeOf(demoFile().home_url))
     return { ...own(), cookie: cookies[0]?.split(';')[0] ?? '' }

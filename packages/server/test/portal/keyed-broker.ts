@@ -1,4 +1,4 @@
-// A broker whose users log in with keys of their own: it knows one pair, and fails on demand.
+// A broker with API key login. It accepts one pair of keys, and fails on demand.
 import { parseBrokerId } from '@trunkline/core/domain/ids'
 import {
   type BrokerAccount,
@@ -26,11 +26,11 @@ const ACCOUNT: BrokerAccount = {
 
 export class KeyedBroker {
   readonly definition: BrokerDefinition
-  /** Credentials with which the accounts were asked for. */
+  /** Credentials with which the accounts were requested. */
   readonly requested: Credentials[] = []
-  /** What it does instead of answering. */
+  /** Called instead of answering. */
   fault: BrokerFaultKind | null = null
-  /** Waited for before each answer. */
+  /** Awaited before each answer. */
   pause: () => Promise<void> = async () => undefined
 
   constructor(clock: Clock) {

@@ -1,4 +1,4 @@
-// The service composed in this process, with hands on what it relies on, and a browser reduced to requests and cookies.
+// Composes the service in this process with replaceable dependencies, and simulates a browser with requests and cookies.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -18,20 +18,20 @@ import { copyStore } from '../store/pglite/template.ts'
 
 export interface Scene extends AsyncDisposable {
   readonly url: string
-  /** The demo platform, or one made for this where none is: a service that is not for practice. */
+  /** The demo platform, or another one if the service has no demo platform. */
   readonly demo: DemoPlatform
   readonly dataDir: string
   readonly newLink: (listener: (link: string) => void) => void
   readonly store: Store
-  /** Every line of the log so far, the least important ones too. */
+  /** Every line of the log so far, at all levels. */
   readonly log: () => string
-  /** A portal link for a user of that name, who is made. */
+  /** Creates a user and returns a portal link. */
   readonly link: (userId: string, body?: object, platform?: Platform) => Promise<string>
-  /** What a user's requests to the API carry. */
+  /** The headers of a user's requests to the API. */
   readonly as: (userId: string) => Readonly<Record<string, string>>
-  /** How many of the user's connections there are. */
+  /** The number of the user's connections. */
   readonly connections: (userId: string) => Promise<number>
-  /** Requests of that operation the sandbox has had. */
+  /** The number of requests for this operation that the sandbox received. */
   readonly requested: (operation: string) => Promise<number>
 }
 
@@ -40,7 +40,7 @@ export interface Platform {
   readonly clientSecret: string
 }
 
-/** Opens the service on an embedded database of its own, which has its schema. `reached`: where, when the public address is only a name. */
+/** Opens the service on a new embedded database with the schema. `reached`: its real address, if the public URL is only a name. */
 export async function openScene(wraps: Wraps = {}, env: Readonly<Record<string, string>> = {}, reached?: string): Promise<Scene> {
   const dataDir = await mkdtemp(join(tmpdir(), 'trunkline-portal-'))
   await copyStore(join(dataDir, 'database'))
@@ -128,7 +128,7 @@ function latin1(text: string): string {
   return Buffer.from(text).toString('latin1')
 }
 
-/** Sends JSON, or nothing, and demands a good answer. */
+/** Sends JSON or no body, and requires a successful response. */
 export async function json(url: string, headers: Readonly<Record<string, string>>, body?: object): Promise<Record<string, unknown>> {
   const sent =
     body === undefined ? {} : { method: 'POST', body: JSON.stringify(body), headers: { ...headers, 'content-type': 'application/json' } }
@@ -142,11 +142,11 @@ export interface Answer {
   readonly status: number
   readonly headers: Headers
   readonly html: string
-  /** Where it leads, absolute; empty when nowhere. */
+  /** The absolute redirect target; empty if there is none. */
   readonly location: string
 }
 
-/** Cookies, and requests that follow nothing by themselves. */
+/** A cookie jar, and requests that do not follow redirects. */
 export class Browser {
   readonly #jars = new Map<string, Map<string, string>>()
 
@@ -158,36 +158,36 @@ export class Browser {
     return this.#send(url, { method: 'POST', body: new URLSearchParams(fields), headers })
   }
 
-  /** Has a cookie as if another page of the host had set it. */
+  /** Sets a cookie as if another page of the host had set it. */
   plant(url: string, name: string, value: string): void {
     this.#jars.set(new URL(url).host, new Map([[name, value]]))
   }
 
-  /** The cookies of an origin, as they are sent. */
+  /** The cookie header for an origin. */
   cookies(url: string): string {
     return [...(this.#jars.get(new URL(url).host) ?? [])].map(([name, value]) => `${name}=${value}`).join('; ')
   }
 
-  /** Sends a form, and goes to where its answer leads. */
+  /** Submits a form and follows its redirect. */
   async send(url: string, fields: Readonly<Record<string, string>>): Promise<Answer> {
     const { status, location } = await this.post(url, fields)
     assert.equal(status, 303)
     return this.get(location)
   }
 
-  /** Looks at the link's page and says yes. Gives the broker's address. */
+  /** Opens the link's page and approves. Returns the broker's address. */
   async approve(link: string, broker = 'SANDBOX'): Promise<string> {
     const shown = await this.get(link)
     assert.equal(shown.status, 200, shown.html)
     const { status, location } = await this.post(link, { decision: 'approve', broker })
     assert.equal(status, 303)
     if (!location.includes('/allow/')) return location
-    // Chosen among several: what comes next is the page about it.
+    // With several brokers, the chosen broker's consent page follows.
     assert.equal((await this.get(location)).status, 200)
     return (await this.post(location, { decision: 'approve', broker })).location
   }
 
-  /** Logs in at the sandbox and allows what is asked. Gives the address it sends the browser back to, not yet gone to. */
+  /** Logs in at the sandbox and approves. Returns the callback address without requesting it. */
   async logIn(address: string, { sandbox_logins: [login] }: DemoPlatform): Promise<string> {
     assert.ok(login !== undefined)
     const requested = await this.#follow(await this.get(address))
@@ -195,7 +195,7 @@ export class Browser {
     return this.#follow(await this.post(requested, { decision: 'approve' }))
   }
 
-  /** Goes on to the first page, or to our own callback. */
+  /** Follows redirects up to the first page or the service's callback. */
   async #follow(answer: Answer): Promise<string> {
     let at = answer
     for (;;) {
@@ -226,7 +226,7 @@ export class Browser {
   }
 }
 
-/** The target, with some of its methods replaced. */
+/** The target with some methods replaced. */
 export function withMethods<T extends object>(target: T, methods: Partial<T>): T {
   const replaced: ReadonlyMap<string | symbol, unknown> = new Map(Object.entries(methods))
   return new Proxy(target, {
