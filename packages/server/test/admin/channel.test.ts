@@ -84,7 +84,7 @@ test('the socket of a dead service is replaced; a running service keeps its own'
   const { warnings } = await channelIn(context, dataDir)
   assert.deepEqual(warnings, [])
   const second = await channelIn(context, dataDir)
-  assert.match(second.warnings.join(), /another service of this data directory/)
+  assert.match(second.warnings.join(), /another service already serves administrators of this data directory/)
   await second.channel.stop()
   assert.deepEqual(await (await clientOf(dataDir)).perform('platform.list', {}, run()), [])
 })
@@ -223,7 +223,7 @@ test('a service that stops aborts a running operation, and says that it can be r
   }
   const { channel } = await channelIn(context, dataDir, adminOver(store, keysIn(dataDir), { clock: slow }))
   const rotation = (await clientOf(dataDir)).perform('keys.rotate', { mode: 'add', retire: 'no' }, run())
-  const refused = assert.rejects(rotation, /service is stopping/)
+  const refused = assert.rejects(rotation, /service is shutting down/)
   await asleep.promise
   await channel.stop()
   await refused
