@@ -28,10 +28,10 @@ const DEDUPLICATION: { readonly [kind in BrokerCapabilities['deduplication']]: s
   none: 'The broker stores no client order id. An order whose answer was lost stays open until the broker shows it; it never counts as never received.'
 }
 
-/** Rows of a broker's settings: name, default, what it does. */
+/** Rows of a broker's settings: name, default, description. */
 export type BrokerRows = ReadonlyMap<string, readonly (readonly [string, string, string])[]>
 
-/** The matrix and one page a broker, by path below the documents' folder. */
+/** The matrix and one page for each broker, by path within the documents' folder. */
 export function brokerPages(brokers: readonly BrokerCapabilities[], settings: BrokerRows): readonly (readonly [string, string])[] {
   const pages = brokers.map(broker => [pathOf(broker), page(broker, settings.get(broker.id) ?? [])] as const)
   return [['brokers/README.md', matrix(brokers)], ...pages]
@@ -115,7 +115,7 @@ function page(broker: BrokerCapabilities, settings: readonly (readonly string[])
 const REAL =
   'Without your own client or keys, the sandbox brokerage emulates the broker.\nLive accounts also need master keys outside the data directory, and your own platform:\n[Going live](../guides/brokers.md#going-live).\n'
 
-/** One row for times in force that differ in nothing else. */
+/** Combines rows that differ only in their time in force. */
 function together(combinations: readonly Combination[]): readonly (readonly string[])[] {
   const rows = new Map<string, { readonly row: readonly string[]; readonly tifs: string[] }>()
   for (const { instrument, type, tif, hours, placed, sizes } of combinations) {

@@ -24,7 +24,10 @@ These settings apply to the sandbox that the service starts beside itself, and t
 The service itself sets those marked *by the service*: your value has an effect with \`npm run sandbox\` only.
 `
 
-/** The page of all settings, by group, in the order of the table; the sandbox's stand at the end, those of them marked that the service sets itself. */
+/**
+ * The page of all settings, by group in the order of the table. The sandbox's settings come last; those that the service sets itself are
+ * marked.
+ */
 export function settingsPage(settings: Table, sandbox: readonly SandboxRow[], setByService: readonly string[]): string {
   const groups = Map.groupBy(Object.values(settings), ({ group }) => group)
   const sections = [...groups].map(([group, rows]) => {
