@@ -3,12 +3,12 @@ import type { Log } from '../ports/log.ts'
 import type { AuditEntry, AuditStore } from '../ports/store.ts'
 
 const WINDOW_MS = 60_000
-/** Kinds of refusal counted apart in a window; whatever comes beyond them is counted together. */
+/** Most kinds of refusal counted separately in a window; the rest is counted together. */
 const KINDS_MAX = 64
 
-/** An access that was refused: to whom, from where, and why. */
+/** A refused access: who, from where, and why. */
 export interface RefusedAccess {
-  /** Credentials that were not good, good ones that do not reach so far, or a portal page that belongs to no attempt. */
+  /** Invalid credentials, valid ones without the permission, or a portal page that belongs to no attempt. */
   readonly action: 'access.failed' | 'access.denied' | 'connection.callback'
   /** `anonymous`, `platform:<id>` or `user:<key>`. */
   readonly actor: string
@@ -17,7 +17,7 @@ export interface RefusedAccess {
   /** A code, never a value that was sent. */
   readonly reason: string
   readonly ip: string | null
-  /** What stands for the address when it is counted. */
+  /** The address group that it is counted under. */
   readonly group: string
   readonly requestId: string | null
 }
@@ -29,8 +29,9 @@ interface Counted {
 }
 
 /**
- * Puts refused accesses on the audit log, where an attacker cannot fill it: the first of a kind (address, actor, place and reason) at once, the
- * others of the same minute as one entry with their number. At most 64 kinds a minute have entries of their own, and one more holds the rest.
+ * Records refused accesses in the audit log without letting an attacker fill it. The first of a kind (address, actor, target and reason) is
+ * written at once, the others of the same minute as one entry with their number. At most 64 kinds a minute have their own entries; one more
+ * entry holds the rest.
  */
 export class AccessAudit {
   readonly #audit: Pick<AuditStore, 'append'>
@@ -63,13 +64,13 @@ export class AccessAudit {
     this.#write(refused, 1)
   }
 
-  /** Writes down what is only counted so far. */
+  /** Writes the entries that are only counted so far. */
   async stop(): Promise<void> {
     this.#close()
     await this.#written
   }
 
-  /** Where everything beyond the kinds is counted; undefined while another kind still fits. */
+  /** The counter for everything beyond `KINDS_MAX`; undefined while another kind fits. */
   #rest(): Counted | undefined {
     if (this.#kinds.size < KINDS_MAX) return undefined
     const rest = this.#kinds.get(REST) ?? { first: OTHERS, times: 0 }
@@ -87,7 +88,7 @@ export class AccessAudit {
   #write({ action, actor, target, reason, ip, group, requestId }: RefusedAccess, times: number): void {
     const detail = { reason, from: group, times }
     const entry: AuditEntry = { at: this.#clock.now(), actor, action, target, result: 'refused', ip, requestId, detail }
-    // One after the other: a store that is slow has one of these at a time.
+    // One after the other, so that a slow store has one write at a time.
     this.#written = this.#written.then(() => this.#append(entry))
   }
 

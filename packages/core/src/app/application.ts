@@ -19,26 +19,29 @@ import { OrderWriter } from './orders/order-writer.ts'
 import { Resolver } from './orders/resolver.ts'
 import { UnconfirmedIntents } from './orders/unconfirmed-intents.ts'
 
-/** A part that has to be stopped, and what it is called in the log. */
+/** A part that must be stopped, and its name in the log. */
 export interface Stoppable {
   readonly name: string
   stop(): Promise<void>
 }
 
-/** The dependencies of the use cases, and the parts behind them. Not started: `app.mirrors.start()` takes up what was left open, `revocations.start()` begins them. */
+/**
+ * The dependencies of the use cases, and the parts behind them. Nothing is started: call `app.mirrors.start()`, which resumes open orders,
+ * and `revocations.start()`.
+ */
 export interface Application extends AsyncDisposable {
   readonly app: AppDeps
   readonly sessions: BrokerSessions
   readonly intake: OrderIntake
   readonly records: AccountRecords
   readonly revocations: Revocations
-  /** In the order in which they rely on each other: to be stopped from the last to the first. */
+  /** In order of dependency; to be stopped from last to first. */
   readonly parts: readonly Stoppable[]
-  /** Stops every part. Repeatable. */
+  /** Stops every part. Idempotent. */
   stop(): Promise<void>
 }
 
-/** The application layer put together. `lookup` gives it the credentials of platforms and users, from a cache or straight from the store. */
+/** Builds the application layer. `lookup` reads the credentials of platforms and users, from a cache or from the store. */
 export function application(deps: Deps, lookup: CredentialLookup): Application {
   const sessions = new BrokerSessions(deps)
   const orderWriter = new OrderWriter(deps)
@@ -98,7 +101,7 @@ export function application(deps: Deps, lookup: CredentialLookup): Application {
     { name: 'audit of refused accesses', stop: () => accessAudit.stop() },
     { name: 'broker sessions', stop: async () => await sessions[Symbol.asyncDispose]() },
     { name: 'resolver', stop: () => resolver.stop() },
-    { name: 'intents of unknown commit', stop: () => unconfirmed.stop() },
+    { name: 'unconfirmed intents', stop: () => unconfirmed.stop() },
     { name: 'market data', stop: () => markets.stop() },
     { name: 'mirrors', stop: () => mirrors.stop() },
     { name: 'watched users', stop: () => watch.stop() },

@@ -10,32 +10,35 @@ import type { Deps } from './deps.ts'
 /** One message for every cause, so that nothing can be enumerated. */
 const INVALID = 'The credentials are missing or invalid. Send client-id and client-secret, and for a user’s data user-id and user-secret.'
 
-/** The one refusal of whatever credentials. `why` is for the operator: nothing of it is shown to the caller. */
+/** The error for any invalid credentials. `why` is for the operator and is not shown to the caller. */
 export function credentialsInvalid(why?: string): ServiceError {
   return new ServiceError('credentials_invalid', INVALID, why === undefined ? {} : { cause: new Error(why) })
 }
 
 const LENGTH_MAX = 128
-/** Looked up in place of a name that no user can have, so that the refusal takes the same work. The result is not used. */
+/** Looked up instead of a name that no user can have, so that the refusal takes the same work. The result is not used. */
 const NO_NAME = ' '
-/** What a secret is compared with when its owner does not exist: the work is the same. */
+/** Compared with the secret if its owner does not exist, so that the work is the same. */
 const NO_HASH = '0'.repeat(64)
 
-/** Looks credentials up. What is remembered may only save the work of those who know the secret: otherwise response times would reveal who exists. */
+/**
+ * Looks credentials up. A cached entry may only save work for callers that know the secret; otherwise response times would reveal which
+ * names exist.
+ */
 export interface CredentialLookup {
-  /** As it was lately, or undefined; an implementation remembers for as long as it learns of every change, or not at all. */
+  /** The cached entry, or undefined. An implementation caches only while it is notified of every change. */
   rememberedPlatform(clientId: string): KnownKey | undefined
   rememberedUser(platformId: PlatformId, userId: UserId): KnownUser | undefined
-  /** As it is stored now. */
+  /** The stored entry. */
   platform(clientId: string): Promise<KnownKey | null>
   user(platformId: PlatformId, userId: UserId): Promise<KnownUser | null>
-  /** Whether the key may be used from this address; null: it is not known. */
+  /** Whether the key may be used from this address; null: the address is unknown. */
   admits(key: PlatformKey, address: string | null): boolean
-  /** Called for every use of a key that went well. */
+  /** Called after every successful use of a key. */
   used?(key: PlatformKey): void
 }
 
-/** What a platform says of itself, and where from. */
+/** The credentials that a platform sent, and the address that they came from. */
 export interface GivenKey {
   readonly clientId: string | undefined
   readonly clientSecret: string | undefined
@@ -46,13 +49,13 @@ export interface GivenKey {
 export interface ProvenPlatform {
   readonly platform: Platform
   readonly key: PlatformKey
-  /** The hash that was met, by which it is found out later whether it still is one of the key's. */
+  /** The hash that matched; used later to check that it is still one of the key's. */
   readonly secretHash: string
-  /** When the key, or the replaced secret that was given, ends by itself. */
+  /** When the key, or the replaced secret that was sent, expires. */
   readonly endsAt: Timestamp | null
 }
 
-/** One try of a secret. */
+/** One check of a secret. */
 export interface Attempt {
   readonly of: 'key' | 'user' | 'token'
   readonly address: string | null
@@ -61,19 +64,19 @@ export interface Attempt {
   readonly secretHash: string
 }
 
-/** The name of a user's attempts. */
+/** The name under which a user's attempts are counted. */
 export function userName(platformId: PlatformId, userId: string): string {
   return `${platformId} ${userId}`
 }
 
-/** Bounds what wrong secrets may cost. */
+/** Limits wrong attempts. */
 export interface AttemptLimits {
-  /** Called before every look-up, and followed by one of the others. @throws ServiceError rate_limited */
+  /** Called before every look-up; one of the other methods follows. @throws ServiceError rate_limited */
   demandCalm(attempt: Attempt): void
-  /** Called for each that was wrong. @throws ServiceError rate_limited when the answer is to be that */
+  /** Called for every wrong attempt. @throws ServiceError rate_limited if that is to be the response */
   failed(attempt: Attempt): void
   proved(attempt: Attempt): void
-  /** The look-up itself failed. */
+  /** Called if the look-up itself failed. */
   undecided(attempt: Attempt): void
 }
 
@@ -89,8 +92,8 @@ async function lookedUp<T>(limits: AttemptLimits | undefined, attempt: Attempt, 
 }
 
 /**
- * Whatever is wrong, the work is the same: of what is remembered only those who are let in have a use.
- * @throws ServiceError credentials_invalid, the same for every cause; its own cause says which, for the operator. What `limits` throw.
+ * Does the same work whatever is wrong: a cached entry shortens the work only for callers that are admitted.
+ * @throws ServiceError credentials_invalid, the same for every reason; its `cause` names the reason, for the operator. What `limits` throw.
  */
 export async function authenticatePlatform(
   { hasher, clock }: Pick<Deps, 'hasher'> & { readonly clock: Pick<Clock, 'now'> },
@@ -117,7 +120,9 @@ export async function authenticatePlatform(
 
 const WRONG = 'there is no such client, or the secret is wrong'
 
-/** What the secret proves, or why it does not, for the operator. Both of a key's secrets are compared, and as much where there is none. */
+/**
+ * What the secret proves, or, for the operator, why it proves nothing. Compares with both of a key's secrets, or with as many placeholders.
+ */
 function proof(
   hasher: Deps['hasher'],
   lookup: CredentialLookup,
@@ -135,7 +140,7 @@ function proof(
   return why ?? { platform, key, secretHash, endsAt }
 }
 
-/** Whether what was proved once still holds. Null: it does not; otherwise when it ends by itself. */
+/** Whether earlier proof still holds: null if not, otherwise when it expires. */
 export function stillProven(
   known: KnownKey | null,
   { secretHash }: Pick<ProvenPlatform, 'secretHash'>,
@@ -156,7 +161,7 @@ export function demandScope(key: PlatformKey, scope: Scope): void {
   )
 }
 
-/** A user's credentials, and where from: null, it is not known. */
+/** A user's credentials, and their address; null: unknown. */
 export interface GivenUser {
   readonly userId: string | undefined
   readonly userSecret: string | undefined
@@ -164,8 +169,9 @@ export interface GivenUser {
 }
 
 /**
- * The user, with the hash of the secret that proved it. Its platform has proved its key, so failures of its address do not matter here: one
- * of a platform's users must not lock out the others. @throws ServiceError credentials_invalid, the same for every cause. What `limits` throw.
+ * The user, with the hash of the secret that proved it. The platform has already proved its key, so failures of its address are ignored
+ * here: one user must not lock out the platform's others. @throws ServiceError credentials_invalid, the same for every cause. What `limits`
+ * throw.
  */
 export async function authenticateUser(
   { hasher }: Pick<Deps, 'hasher'>,
@@ -200,7 +206,10 @@ function whyNot({ key, isPlatformDisabled }: KnownKey, endsAt: Timestamp | null,
   return endsAt !== null && endsAt <= now ? 'the key or its replaced secret has ended' : null
 }
 
-/** Whether it can be a name or a secret at all. What a database cannot keep (NUL, half a character) must not reach it as a question either. */
+/**
+ * Whether it can be a name or a secret at all. Text that a database cannot store (NUL, half a surrogate pair) must not reach it in a query
+ * either.
+ */
 function isSane(text: string | undefined): text is string {
   return text !== undefined && text !== '' && text.length <= LENGTH_MAX && !/[\p{Cc}\p{Cs}]/u.test(text)
 }

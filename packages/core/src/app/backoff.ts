@@ -4,8 +4,8 @@ export interface BackoffLimits {
 }
 
 /**
- * How long to pause after `failures` failures in a row (from 1), in milliseconds: twice as long each time, drawn from the upper half of that, so
- * that many who fail together do not return together.
+ * The pause after `failures` failures in a row (from 1), in milliseconds. It doubles each time and is drawn from the upper half, so that
+ * many callers that fail together do not return together.
  */
 export function backoffMs({ firstMs, longestMs }: BackoffLimits, failures: number, fraction: number): number {
   return (Math.min(longestMs, firstMs * 2 ** Math.min(failures - 1, 30)) * (1 + fraction)) / 2

@@ -4,21 +4,21 @@ import type { Timestamp } from '../domain/timestamp.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { AuditEntry } from '../ports/store.ts'
 
-/** A platform that proved who it is, and where the request came from. */
+/** An authenticated platform, and the origin of the request. */
 export interface PlatformCaller {
   readonly platform: Platform
-  /** The key it called with; left out where there was none. */
+  /** The key it used; absent if there was none. */
   readonly key?: PlatformKey
-  /** Hash of the secret that proved the key, and when the two end by themselves: what is made with them lives no longer. */
+  /** The hash of the secret that proved the key, and when the two expire: what is created with them expires then at the latest. */
   readonly keyProof?: { readonly secretHash: string; readonly endsAt: Timestamp | null }
   readonly ip: string | null
   readonly requestId: string | null
 }
 
-/** A platform acting for one of its users, both proved. */
+/** A platform acting for one of its users, both authenticated. */
 export interface UserCaller extends PlatformCaller {
   readonly user: User
-  /** Hash of the secret that proved the user; left out where no request is behind the action. */
+  /** The hash of the secret that proved the user; absent if the action has no request. */
   readonly secretHash?: string
 }
 

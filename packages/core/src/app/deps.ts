@@ -23,7 +23,7 @@ import type { Resolver } from './orders/resolver.ts'
 import type { UnconfirmedIntents } from './orders/unconfirmed-intents.ts'
 import type { Timing } from './timing.ts'
 
-/** What every use case is given. Built once, in the composition root. */
+/** The dependencies of every use case. Built once, in the composition root. */
 export interface Deps {
   readonly store: Store
   readonly brokers: ReadonlyMap<BrokerId, BrokerDefinition>

@@ -1,11 +1,11 @@
-/** Runs work one at a time per key, in the order of the calls; different keys run concurrently. Keeps a key only while work waits for it. */
+/** Runs work one at a time per key, in call order; different keys run concurrently. A key is kept only while it has work. */
 export class KeyedQueue<Key> {
   readonly #tails = new Map<Key, Promise<unknown>>()
 
-  /** Resolves or rejects as `work` does; a rejection does not stop those behind it. */
+  /** Settles as `work` does; a rejection does not stop the work behind it. */
   run<T>(key: Key, work: () => Promise<T>): Promise<T> {
     const before = this.#tails.get(key)
-    // Never synchronously: the caller may still have to record that the work waits.
+    // Never runs synchronously: the caller may still have to record that the work is queued.
     const result = (before ?? Promise.resolve()).then(work, work)
     this.#tails.set(key, result)
     const release = () => {
@@ -15,7 +15,7 @@ export class KeyedQueue<Key> {
     return result
   }
 
-  /** Resolves when everything that waits or runs now has ended. */
+  /** Resolves when all present work has ended. */
   async settled(): Promise<void> {
     await Promise.allSettled(this.#tails.values())
   }

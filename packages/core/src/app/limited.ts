@@ -1,13 +1,13 @@
 import { BrokerFault } from '../ports/broker.ts'
 import type { Clock } from '../ports/clock.ts'
 
-/** What it takes to give up in good order, and to say whether anything was sent. */
+/** Time for an aborted call to stop and to report whether anything was sent. */
 const GRACE_MS = 1_000
 
 /**
- * Asks a broker for something, for `ms` at most and no longer than `outer` lasts: then `work`'s signal aborts. Work that does not heed it is
- * given up a moment later, so that an adapter's fault does not hold anyone else up; its result is discarded.
- * @throws what `work` throws; BrokerFault unreachable when it was given up.
+ * Calls a broker, for `ms` at most and no longer than `outer` permits: then `work`'s signal aborts. Work that ignores the signal is
+ * abandoned a moment later, so that a faulty adapter blocks no caller; its result is discarded.
+ * @throws what `work` throws; BrokerFault `unreachable` if it was abandoned.
  */
 export async function limited<T>(clock: Clock, ms: number, work: (signal: AbortSignal) => Promise<T>, outer?: AbortSignal): Promise<T> {
   const late = new AbortController()
@@ -18,7 +18,7 @@ export async function limited<T>(clock: Clock, ms: number, work: (signal: AbortS
     await clock.sleep(ms, ended).catch(() => done.signal.throwIfAborted())
     late.abort(new BrokerFault('unreachable', `the broker did not answer within ${ms} ms`))
     await clock.sleep(GRACE_MS, done.signal)
-    throw new BrokerFault('unreachable', `the broker did not answer within ${ms} ms, nor was it given up`)
+    throw new BrokerFault('unreachable', `the broker did not answer within ${ms} ms, and the call could not be aborted`)
   }
   try {
     return await Promise.race([work(signal), givenUp()])

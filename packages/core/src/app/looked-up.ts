@@ -1,7 +1,8 @@
 import { CommitUnknown } from '../ports/store.ts'
 
 /**
- * What `write` gives; when it is unknown whether it was written, what `look` finds: null where it was not, or cannot be determined either.
+ * The result of `write`; if its commit was not confirmed, the result of `look`, which is null if nothing was written or that is unknown
+ * too.
  * @throws what `write` throws.
  */
 export async function lookedUp<T>(write: () => Promise<T>, look: () => Promise<T | null>): Promise<T> {

@@ -1,26 +1,29 @@
-/** How long the application waits for things. Milliseconds throughout. Settings may override; tests make them short. */
+/** Time limits of the application, in milliseconds. Settings can override them; tests shorten them. */
 export interface Timing {
-  /** How long an order request waits for the broker's answer before it answers with what is known. */
+  /** How long an order request waits for the broker before it returns the last known state. */
   readonly answerWithinMs: number
-  /** How long a command waits for the broker's answer before its outcome counts as unknown. A late answer is not lost: the resolver looks. */
+  /**
+   * How long a command waits for the broker's answer before its outcome counts as unknown. A late answer is not lost: the resolver looks the
+   * order up.
+   */
   readonly commandMs: number
   /** How long a read from a broker may take. */
   readonly readMs: number
-  /** A record confirmed this recently is fresh enough for a read. */
+  /** The age up to which a confirmed record is fresh enough for a read. */
   readonly freshMs: number
-  /** How long clean negative look-ups must go on before an order counts as never received, by the broker's de-duplication. */
+  /** How long look-ups must keep finding nothing before an order counts as never received, by the broker's deduplication. */
   readonly absenceMs: { readonly enforced: number; readonly bounded: number; readonly open_only: number; readonly label: number }
-  /** How old a sent order must be before a negative look-up counts at all. */
+  /** The age of a sent order from which a negative look-up counts. */
   readonly settleMs: number
-  /** How long a mirror stays after its last open order. */
+  /** How long a mirror continues after its last open order. */
   readonly mirrorIdleMs: number
-  /** At most how long between two snapshots of an account without a live stream, because there is none or it is down. */
+  /** Longest interval between snapshots of an account without a live stream. */
   readonly pollMs: number
-  /** At most how long between two readings of the orders of an account that has open ones, although its stream is well. */
+  /** Longest interval between reads of the orders of an account with open orders, while its stream is live. */
   readonly reconcileMs: number
-  /** At most how long between two full snapshots of an account although its stream is well. */
+  /** Longest interval between full snapshots of an account while its stream is live. */
   readonly auditMs: number
-  /** Pauses between look-ups of an unknown outcome; the last repeats. */
+  /** Pauses between look-ups of an unknown outcome; the last one repeats. */
   readonly lookupPausesMs: readonly number[]
 }
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../ports/clock.ts'
 
-/** What `work` gives, or null when `ms` pass first. `work` goes on either way; its later rejection is its owner's. */
+/** The result of `work`, or null after `ms`. `work` continues in either case; its owner handles a later rejection. */
 export async function within<T>(clock: Clock, work: Promise<T>, ms: number): Promise<T | null> {
   const alarm = new AbortController()
   const late = clock.sleep(ms, alarm.signal).then(

@@ -6,15 +6,15 @@ import type { AppDeps } from '../deps.ts'
 import type { RecordKind } from '../mirror/refreshes.ts'
 import { type AccountScope, accountsInScope } from './scope.ts'
 
-/** The accounts of a read, and how fresh the records of each are. */
+/** The accounts of a read, and the freshness of each one's records. */
 export interface Freshened {
   readonly accounts: readonly Account[]
   readonly freshness: readonly Freshness[]
 }
 
 /**
- * The accounts of the scope, their records made as fresh as their brokers allow. A broker that does not answer, and a store that takes no
- * writes, leave the last known records.
+ * The accounts of the scope, with their records made as fresh as their brokers allow. If a broker does not answer or the store takes no
+ * writes, the last known records stay.
  */
 export async function freshened(deps: AppDeps, caller: UserCaller, scope: AccountScope, kind: RecordKind): Promise<Freshened> {
   const accounts = await accountsInScope(deps, caller, scope)
@@ -26,16 +26,16 @@ export async function freshened(deps: AppDeps, caller: UserCaller, scope: Accoun
 }
 
 /**
- * To be asked where there is nothing to show.
- * @throws ServiceError broker_unavailable when nothing was ever read of any account, and every broker was asked and did not answer;
- * store_unavailable where one did, and its answer could not be stored.
+ * Called when a read has no records to return.
+ * @throws ServiceError broker_unavailable if no account was ever read and no broker answered; store_unavailable if one answered and its
+ * answer could not be stored.
  */
 export function demandSomething({ freshness }: Pick<Freshened, 'freshness'>): void {
   if (freshness.length === 0 || !freshness.every(isMissing)) return
   throw freshness.some(({ reason }) => reason === 'not_stored') ? nothingStored() : nothingToShow()
 }
 
-/** Nothing was ever read, for a reason that passes. */
+/** Whether nothing was ever read, for a temporary reason. */
 function isMissing({ state, reason }: Freshness): boolean {
   return state === 'unavailable' && reason !== 'connection_broken'
 }

@@ -8,21 +8,21 @@ import type { Directory } from '../connections/directory.ts'
 import type { Deps } from '../deps.ts'
 import type { Unrefreshed } from '../mirror/refreshes.ts'
 
-/** Of records that are followed without a gap it is enough to know the time of confirmation as it was so long ago: it only ever gets later. */
+/** For records that follow the broker without a gap, a confirmation time up to this old is good enough: it only moves forward. */
 const REMEMBER_MS = 1_000
 const REMEMBERED_MAX = 50_000
 
-/** What a read found out about its accounts. */
+/** What a read learned about its accounts. */
 export interface FreshnessQuery {
   readonly accounts: readonly Account[]
   readonly kind: ConfirmedKind
-  /** Accounts whose records could not be refreshed, and why as far as the refresh knew. */
+  /** Accounts whose records could not be refreshed, and why, as far as the refresh could tell. */
   readonly unrefreshed: Unrefreshed
   readonly isLive: (account: Account) => boolean
   readonly isUnsupported: (account: Account) => boolean
 }
 
-/** Says of every account of a read how fresh its records are. */
+/** Determines the freshness of the records of each account of a read. */
 export class FreshnessReader {
   readonly #deps: Pick<Deps, 'store' | 'clock'>
   readonly #directory: Pick<Directory, 'connections'>
@@ -33,7 +33,7 @@ export class FreshnessReader {
     this.#directory = directory
   }
 
-  /** In the accounts' order. */
+  /** In the order of the accounts. */
   async of({ accounts, kind, unrefreshed, isLive, isUnsupported }: FreshnessQuery): Promise<readonly Freshness[]> {
     const live = new Set(
       accounts.filter(account => !unrefreshed.has(account.accountId) && isLive(account)).map(({ accountId }) => accountId)
@@ -52,7 +52,7 @@ export class FreshnessReader {
     })
   }
 
-  /** As they are now: a connection may have broken while it was asked. */
+  // Read again: a connection may have broken during the refresh.
   async #broken([first, ...others]: readonly Account[]): Promise<ReadonlySet<unknown>> {
     if (first === undefined) return new Set()
     const userKeys = new Set([first, ...others].map(({ userKey }) => userKey))

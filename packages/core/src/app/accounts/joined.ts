@@ -1,7 +1,7 @@
 import type { Account } from '../../domain/account.ts'
 import type { AccountId } from '../../domain/ids.ts'
 
-/** Each record beside its account, in the records' order. */
+/** Each record with its account, in the order of the records. */
 export function joined<Record extends { readonly accountId: AccountId }>(
   accounts: readonly Account[],
   records: readonly Record[]

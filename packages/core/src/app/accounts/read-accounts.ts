@@ -7,7 +7,7 @@ import { type AccountScope, accountsInScope } from './scope.ts'
 
 type ListingDeps = Pick<AppDeps, 'directory' | 'mirrors'>
 
-/** The user's accounts, as their brokers listed them at the login. @throws ServiceError account_not_found, connection_not_found. */
+/** The user's accounts, as listed by their brokers at login. @throws ServiceError account_not_found, connection_not_found. */
 export async function listAccounts(deps: ListingDeps, caller: UserCaller, scope: AccountScope): Promise<Read<Account>> {
   const rows = await accountsInScope(deps, caller, scope)
   const connections = await deps.directory.connections(caller.user.userKey)

@@ -7,7 +7,7 @@ import { joined } from './joined.ts'
 import type { AccountScope } from './scope.ts'
 
 /**
- * The accounts' positions, of `symbols` only when given.
+ * The accounts' positions; if `symbols` is given, only those.
  * @throws ServiceError account_not_found, connection_not_found, broker_unavailable, store_unavailable.
  */
 export async function listPositions(

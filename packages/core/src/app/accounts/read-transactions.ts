@@ -10,20 +10,20 @@ import { demandSomething } from './freshened.ts'
 import { joined } from './joined.ts'
 import { type AccountScope, accountsInScope } from './scope.ts'
 
-/** How many days before the last one a list begins that names no first day. */
+/** Days before the last day at which a list begins if no first day is given. */
 export const DAYS_BACK = 90
 
-/** Which transactions: of inclusive days, and of some types only where `types` is given. */
+/** Filters by day, both ends inclusive, and by type if `types` is given. */
 export interface TransactionQuery {
   readonly from: Day
   readonly to: Day
   readonly types: readonly TransactionType[] | null
 }
 
-/** The days of a request: what it leaves out follows from the clock alone, so that the same request always means the same list. */
+/** The days of a request. Defaults depend on the clock alone, so that equal requests mean the same list. */
 export function requestedDays(clock: Clock, from: Day | null, to: Day | null): { readonly from: Day; readonly to: Day } {
   const now = clock.now()
-  // Some brokers date by UTC, where it is tomorrow in New York's evening already.
+  // Some brokers date by UTC, where it is already tomorrow on an evening in New York.
   const last = to ?? laterDay(tradingDay(now), now.slice(0, 10) as Day)
   const counted = to ?? tradingDay(now)
   const first = from ?? daysBefore(counted, DAYS_BACK)
@@ -31,7 +31,7 @@ export function requestedDays(clock: Clock, from: Day | null, to: Day | null): {
 }
 
 /**
- * One page of the accounts' transactions, newest first. A broker that has none is not asked, and shows none.
+ * One page of the accounts' transactions, newest first. A broker without transactions is not called and has none.
  * @throws ServiceError account_not_found, connection_not_found, broker_unavailable, store_unavailable.
  */
 export async function listTransactions(

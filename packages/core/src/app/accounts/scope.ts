@@ -4,7 +4,7 @@ import type { UserCaller } from '../caller.ts'
 import { ownedAccount, ownedConnection } from '../connections/owned.ts'
 import type { AppDeps } from '../deps.ts'
 
-/** Which of the user's accounts a read is about. */
+/** Which of the user's accounts a read covers. */
 export interface AccountScope {
   readonly accountId?: AccountId
   readonly connectionId?: ConnectionId
@@ -20,7 +20,7 @@ export async function accountsInScope(
   const accounts = await directory.accounts(caller.user.userKey)
   if (scope.accountId !== undefined) await ownedAccount({ directory }, caller, scope.accountId)
   if (scope.connectionId !== undefined && !accounts.some(account => account.connectionId === scope.connectionId)) {
-    // A connection may have no account at all and still exist.
+    // A connection may exist without any account.
     await ownedConnection({ directory }, caller, scope.connectionId)
   }
   return accounts.filter(

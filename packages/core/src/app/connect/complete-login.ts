@@ -12,22 +12,22 @@ import { openVerifier } from './verifier.ts'
 import { type BrowserSession, type PortalDeps, portalAudit, problemOf } from './visit.ts'
 
 const LOGIN_MS = 20_000
-/** How long a login at the broker's page may take: shorter than the link lives, in which it can be begun again. */
+/** How long a login at the broker's page may take; shorter than the life of the link, so that it can be started again. */
 export const STATE_MINUTES = 10
 
 export interface Callback {
-  /** The broker whose callback address the browser arrived at, and its environment there. */
+  /** The broker whose callback address was used, and its environment there. */
   readonly broker: BrokerId
   readonly environment: Environment
   readonly state: string
-  /** The full address, and the one that was sent to the broker. */
+  /** The full callback URL, and the redirect URI that was sent to the broker. */
   readonly callbackUrl: string
   readonly redirectUri: string
 }
 
 /**
- * The browser is back from the broker. The state is good once, in the browser it was made for, at its own broker's address; then the code
- * is exchanged, and the connection is established.
+ * Handles the browser's return from the broker. The state is valid once, in the browser it was made for, and at its broker's callback
+ * address. Then the code is exchanged and the connection established.
  */
 export async function completeLogin(deps: PortalDeps, callback: Callback, browserSession: BrowserSession): Promise<PortalOutcome> {
   const known = await deps.store.attempts.findByStateHash(deps.hasher.hash(callback.state))
@@ -54,12 +54,12 @@ export async function completeLogin(deps: PortalDeps, callback: Callback, browse
     }
     if (cause instanceof BrokerFault) return fail(deps, attempt, browserSession, cause)
     if (cause instanceof SealBroken || cause instanceof EndpointChanged)
-      return fail(deps, attempt, browserSession, new BrokerFault('refused', 'the login’s verifier cannot be opened', { cause }))
+      return fail(deps, attempt, browserSession, new BrokerFault('refused', 'the verifier of the login cannot be opened', { cause }))
     throw cause
   }
 }
 
-/** Whether the callback came to the address of the very broker and environment that the attempt was sent to. */
+/** Whether the callback arrived at the address of the broker and environment that the attempt was sent to. */
 function isItsOwn(callback: Callback, attempt: ConnectionAttempt, { environment }: BrokerDefinition): boolean {
   return attempt.chosenBroker === callback.broker && environment === callback.environment
 }

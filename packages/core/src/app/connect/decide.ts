@@ -7,23 +7,23 @@ import { ended, type PortalOutcome } from './portal-outcome.ts'
 import { sealVerifier } from './verifier.ts'
 import { type BrowserSession, fitting, type PortalDeps, portalAudit, problemOf } from './visit.ts'
 
-/** The user goes on to the broker's own login. */
+/** The user continues at the broker's login page. */
 export interface BrokerRedirect {
   readonly kind: 'redirect'
   readonly authorizationUrl: string
 }
 
-/** The user goes on to a form for keys of their own: see `enter-keys.ts`. */
+/** The user continues with a form for their keys, see `enter-keys.ts`. */
 export interface KeysWanted {
   readonly kind: 'keys_wanted'
 }
 
-/** What was chosen is not on offer in this attempt: the form was altered, or is older than the choice. The page must be shown again. */
+/** The choice is not offered in this attempt: the form was altered or is outdated. The page must be shown again. */
 export interface StaleForm {
   readonly kind: 'stale_form'
 }
 
-/** The user said no. Only the browser that holds the attempt can say so. */
+/** The user declined. Only the browser that holds the attempt can do so. */
 export async function declineAttempt(
   deps: PortalDeps,
   token: string,
@@ -35,7 +35,7 @@ export async function declineAttempt(
   return ended(attempt.attempt, (await deps.store.attempts.end(attempt.attempt.attemptId, 'declined', entry)) ? 'declined' : 'used')
 }
 
-/** The user said yes: binds the attempt to this browser and prepares the broker's login, at its own page with a state of its own. */
+/** The user approved: binds the attempt to this browser and prepares the broker's login, with a new state if it is at the broker's page. */
 export async function approveAttempt(
   deps: PortalDeps,
   token: string,

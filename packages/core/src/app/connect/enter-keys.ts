@@ -12,42 +12,45 @@ import { establish } from './establish.ts'
 import { ended, type PortalOutcome } from './portal-outcome.ts'
 import { type BrowserSession, type Invitation, type PortalDeps, portalAudit, visitAttempt } from './visit.ts'
 
-/** How often a broker is asked about keys for one attempt. A user who does not have them at hand starts again; guessing leads nowhere. */
+/** How often keys may be tried at the broker in one attempt. A user without the keys at hand starts again, and guessing is futile. */
 export const KEY_TRIES_MAX = 5
 const LOGIN_MS = 20_000
-/** What a keyboard types. Keys have no other characters, and these are safe in a header. */
+/** Printable ASCII. Keys consist of nothing else, and it is safe in a header. */
 const TYPED = /^[\x20-\x7e]+$/
 
-/** The form on which a user enters keys made at the broker: who asks for what, and what to enter. */
+/** The form on which a user enters keys made at the broker. */
 export interface KeyForm {
   readonly kind: 'key_form'
   readonly invitation: Invitation
   readonly definition: BrokerDefinition
   readonly login: ApiKeyBrokerLogin
-  /** How often the broker may still be asked. */
+  /** How many tries are left. */
   readonly triesLeft: number
 }
 
-/** What was entered led to nothing, and the user may try again. */
+/** The keys did not work, and the user may try again. */
 export interface TryAgain {
   readonly kind: 'try_again'
   readonly form: KeyForm
   readonly why: Why
 }
 
-/** What is wrong with an entry: with one field where that is known, else with all of them. */
+/** What is wrong with an entry: in one field if that is known, else in all of them. */
 export interface Complaint {
   readonly field: string | null
   readonly message: string
 }
 
-/** `entry`: it cannot be a key, and every complaint says why; `refused`: the broker does not know it; `unreachable`: the broker did not answer. */
+/** `entry`: it cannot be a key, and each complaint says why; `refused`: the broker rejects it; `unreachable`: the broker did not answer. */
 export type Why =
   | { readonly kind: 'entry'; readonly complaints: readonly Complaint[] }
   | { readonly kind: 'refused' }
   | { readonly kind: 'unreachable' }
 
-/** The form for a broker's keys, in the browser whose user said yes. A stale form is of a broker without such a form, or of a user who was not asked yet. */
+/**
+ * The form for a broker's keys, in the browser whose user approved. A stale form is for a broker without such a form, or for a user who has
+ * not approved.
+ */
 export async function askForKeys(
   deps: PortalDeps,
   token: string,
@@ -65,8 +68,8 @@ export async function askForKeys(
 export type EnteredKeys = TryAgain | StaleForm | PortalOutcome
 
 /**
- * The user entered keys: the broker's accounts are read with them, and when that works the connection is established. What was entered is
- * in no answer, no log and no message; it is kept only sealed, as the connection's credentials.
+ * Handles the entered keys: reads the broker's accounts with them, and establishes the connection if that works. The entry never appears in
+ * a response, log or message; it is stored only sealed, as the connection's credentials.
  */
 export async function enterKeys(
   deps: PortalDeps,
@@ -120,7 +123,7 @@ async function keysNotTaken(
 
 type Entry = { readonly kind: 'credentials'; readonly credentials: Credentials } | Extract<Why, { readonly kind: 'entry' }>
 
-/** Every field is checked before anything is reported, so that a user can correct all of them at once. */
+/** Checks every field before reporting, so that a user can correct all of them at once. */
 async function credentialsOf({ login }: KeyForm, entered: Readonly<Record<string, unknown>>): Promise<Entry> {
   const values: Record<string, string> = {}
   const complaints: Complaint[] = []

@@ -10,13 +10,13 @@ import { connected, ended, type PortalOutcome } from './portal-outcome.ts'
 import { renew } from './renew.ts'
 import { type BrowserSession, type PortalDeps, portalAudit } from './visit.ts'
 
-/** How long a connection waits to be claimed. */
+/** How long a connection can be claimed. */
 export const CLAIM_MINUTES = 10
 
 /**
- * Reads the accounts of a login that has just been made, and stores it as the attempt's connection, its credentials sealed, or in the place
- * of those of the connection that the attempt renews. Credentials that lead to none are given back where no connection can be of the same login.
- * @throws BrokerFault when the broker does not return the accounts.
+ * Reads the accounts of a new login and stores it, with sealed credentials, as the attempt's connection, or as the login of the connection
+ * that the attempt renews. If it becomes neither, its credentials are revoked, unless a connection may use the same login.
+ * @throws BrokerFault if the broker does not return the accounts.
  */
 export async function establish(
   deps: PortalDeps,
@@ -35,7 +35,7 @@ export async function establish(
     const ready = await prepared(deps, attempt, definition, { found, credentials: holder.newest })
     made = ready !== null && (await isStored(deps, attempt, ready, browserSession)) ? ready : null
   } catch (cause) {
-    // The credentials of an unconfirmed commit may be stored.
+    // With an unconfirmed commit, the credentials may be stored.
     if (!(cause instanceof CommitUnknown)) await abandon(deps, attempt, definition, { found, credentials: holder.newest })
     throw cause
   }
@@ -53,11 +53,11 @@ interface Prepared {
   readonly connection: Connection
   readonly accounts: readonly Account[]
   readonly sealed: SealedValue
-  /** Null: the platform does not claim. */
+  /** Null: the platform does not claim connections. */
   readonly claim: (PendingClaim & { readonly code: string }) | null
 }
 
-/** Everything there is to store; null when the user has been deleted meanwhile. */
+/** Everything to be stored; null if the user was deleted meanwhile. */
 async function prepared(
   deps: PortalDeps,
   attempt: ConnectionAttempt,
@@ -81,7 +81,7 @@ function newClaim({ ids, hasher, clock }: PortalDeps): Prepared['claim'] {
   return { code, codeHash: hasher.hash(code), expiresAt: timestampOfMs(epochMs(clock.now()) + CLAIM_MINUTES * 60_000) }
 }
 
-/** False when the attempt has ended meanwhile. */
+/** False if the attempt has ended meanwhile. */
 async function isStored(
   deps: PortalDeps,
   attempt: ConnectionAttempt,
@@ -103,14 +103,14 @@ async function isStored(
       claim ?? undefined
     )
   } catch (cause) {
-    // The user must not see a failure where there was none.
+    // The user must not see a failure of something that succeeded.
     if (cause instanceof CommitUnknown && (await isKnown(deps, connectionId))) return true
     throw cause
   }
 }
 
 async function isKnown({ store: { connections } }: PortalDeps, connectionId: ConnectionId): Promise<boolean> {
-  // In this order: one that is claimed between the two is found by the second.
+  // In this order: a connection claimed between the two reads is found by the second.
   return (await connections.findUnclaimed(connectionId)) !== null || (await connections.find(connectionId)) !== null
 }
 

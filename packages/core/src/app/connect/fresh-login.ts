@@ -7,7 +7,7 @@ import type { PortalDeps } from './visit.ts'
 const READ_MS = 20_000
 const REVOKE_MS = 5_000
 
-/** Credentials of a login that is not stored yet. A broker may rotate them on first use, so the newest are what gets sealed. */
+/** Credentials of a login that is not stored yet. A broker may rotate them on first use, so the newest ones are sealed. */
 export class FreshCredentials implements CredentialsHolder {
   newest: Credentials
 
@@ -29,26 +29,26 @@ export class FreshCredentials implements CredentialsHolder {
   }
 }
 
-/** @throws BrokerFault when the broker does not return the accounts. */
+/** @throws BrokerFault if the broker does not return the accounts. */
 export async function readAccounts(definition: BrokerDefinition, holder: CredentialsHolder): Promise<readonly BrokerAccount[]> {
   await using session = definition.open(holder)
   return demandAccounts(await session.accounts(AbortSignal.timeout(READ_MS)))
 }
 
-/** A login that has just been made, and the accounts it reaches. */
+/** A new login, and its accounts. */
 export interface ReadLogin extends UnreadLogin {
   readonly found: readonly BrokerAccount[]
 }
 
-/** The same before its accounts are known: null. */
+/** The same; `found` is null until its accounts are known. */
 export interface UnreadLogin {
   readonly credentials: Credentials
   readonly found: readonly BrokerAccount[] | null
 }
 
 /**
- * Revokes what the broker granted and that will not be used, once: a grant that is left over does no more than wait for its end. A login is left alone
- * when its end may be another connection's, and so may that of one whose accounts are not known.
+ * Revokes a grant that will not be used, with one try: a grant left over only expires later. A login is not revoked if that might end
+ * another connection's login, or if its accounts are unknown.
  */
 export async function giveBack(
   deps: PortalDeps,
@@ -64,7 +64,7 @@ export async function giveBack(
   })
 }
 
-/** Gives back what a login that failed on its way was granted. The failure itself has its own cause. */
+/** Revokes the grant of a failed login. The failure itself is reported separately. */
 export async function abandon(
   deps: PortalDeps,
   attempt: ConnectionAttempt,

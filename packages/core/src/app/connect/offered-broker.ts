@@ -3,7 +3,7 @@ import type { BrokerId } from '../../domain/ids.ts'
 import type { BrokerDefinition } from '../../ports/broker.ts'
 import type { Deps } from '../deps.ts'
 
-/** The broker of that name. @throws ServiceError field_invalid naming those that are offered. */
+/** The broker with that name. @throws ServiceError field_invalid, naming the brokers offered. */
 export function offeredBroker({ brokers }: Pick<Deps, 'brokers'>, broker: BrokerId): BrokerDefinition {
   const definition = brokers.get(broker)
   if (definition !== undefined) return definition

@@ -16,16 +16,16 @@ export type PortalOutcomeReason =
   | 'other_login'
   | 'not_renewable'
 
-/** The outcome of a visit: what happened, and where the user goes; null: they stay on our own page. */
+/** The outcome of a visit, and where the user is sent; null: they stay on our page. */
 export interface PortalOutcome {
   readonly kind: 'outcome'
   readonly reason: PortalOutcomeReason
   readonly redirect: string | null
-  /** Whose user this is, for a way back to it; null where it must not be revealed. */
+  /** The user's platform, to offer a way back to it; null if it must not be revealed. */
   readonly platformId: PlatformId | null
 }
 
-/** What a platform learns by redirect. */
+/** What the platform receives with the redirect. */
 const ERRORS: {
   readonly [reason in Exclude<PortalOutcomeReason, 'connected'>]: { readonly error: '400' | '401' | '500'; readonly details: string }
 } = {
@@ -48,7 +48,7 @@ const ERRORS: {
   }
 }
 
-/** The end of an attempt without a connection. `attempt` is null where its target must not be revealed. */
+/** The end of an attempt without a connection. `attempt` is null if its redirect target must not be revealed. */
 export function ended(attempt: ConnectionAttempt | null, reason: Exclude<PortalOutcomeReason, 'connected'>): PortalOutcome {
   const target = attempt?.redirectOnErrorUrl ?? attempt?.redirectUrl ?? null
   const { error, details } = ERRORS[reason]
@@ -58,7 +58,7 @@ export function ended(attempt: ConnectionAttempt | null, reason: Exclude<PortalO
   }
 }
 
-/** The end of an attempt in a connection, or in one that has to be claimed with `code`. */
+/** The end of an attempt with a connection, or with one to be claimed with `code`. */
 export function connected(attempt: ConnectionAttempt, connectionId: ConnectionId, code: string | null = null): PortalOutcome {
   const ours = { connection_id: connectionId, ...(code === null ? {} : { claim_code: code }) }
   const redirect = attempt.redirectUrl === null ? null : withQuery(attempt.redirectUrl, ours)
@@ -66,8 +66,8 @@ export function connected(attempt: ConnectionAttempt, connectionId: ConnectionId
 }
 
 /**
- * The platform's own text with our parameters behind its query: never parsed and written again, because a signature may cover it as it is.
- * A parameter of the same name gives way, so that the wrong one is never read.
+ * Appends our parameters to the platform's query without parsing and rewriting it, because a signature may cover the text. Parameters of
+ * the same name are removed, so that the wrong one is never read.
  */
 function withQuery(target: string, ours: Readonly<Record<string, string>>): string {
   const [address = '', query = ''] = split(target)

@@ -1,12 +1,12 @@
 import { ServiceError } from '../../domain/errors.ts'
 import { shown } from '../../domain/malformed.ts'
 
-/** Longest redirect target. */
+/** Most characters of a redirect target. */
 export const REDIRECT_URL_LENGTH_MAX = 2_048
 
 const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?'
-// Read from the raw text, before any URL parser: parsers repair what an attacker wrote (`https:/\host`, a full-width dot, `%2e`) into
-// something else than what was compared.
+// Checked on the raw text, before any URL parser: parsers repair what an attacker wrote (`https:/\host`, a full-width dot, `%2e`) into
+// something other than what was compared.
 const SHAPE = new RegExp(
   String.raw`^(https?)://((?:${LABEL})(?:\.${LABEL})*|\[[0-9a-f:]{2,39}\])(?::([1-9]\d{0,4}))?(?:/[\x21-\x7e]*)?(?:\?[\x21-\x7e]*)?$`
 )
@@ -15,9 +15,9 @@ const ENCODED_CONTROL = /%(?:[01][0-9a-f]|7f)/i
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
 
 /**
- * A redirect target that may be sent to a browser, unchanged. It is absolute `https` (plain `http` for loopback hosts), its host written in
- * normal form, without credentials, fragment, backslash or control characters, encoded ones included; and, where the platform has a list of
- * allowed targets, it is one of them, character for character.
+ * Checks a redirect target that will be sent to a browser unchanged. It must be absolute `https` (or `http` for loopback hosts), with its
+ * host in normal form, without credentials, fragment, backslash or control characters, encoded ones included. If the platform has a list of
+ * allowed targets, it must equal one of them exactly.
  * @throws ServiceError field_invalid naming `field`.
  */
 export function checkRedirectUrl(raw: string, allowList: readonly string[], field = 'redirect_url'): string {
@@ -40,7 +40,7 @@ function complaintAbout(raw: string): string | null {
   return null
 }
 
-// A host that the parser would rewrite (0x7f.1, 2130706433, a port over 65535) is not the host it looks like.
+// A host that the parser would rewrite (0x7f.1, 2130706433, a port over 65535) is not the host that it looks like.
 function isNormal(raw: string, host: string): boolean {
   return URL.canParse(raw) && new URL(raw).hostname === host
 }

@@ -8,7 +8,7 @@ import { abandon, FreshCredentials, readAccounts, type UnreadLogin } from './fre
 import { connected, ended, type PortalOutcome } from './portal-outcome.ts'
 import { type BrowserSession, type PortalDeps, portalAudit } from './visit.ts'
 
-/** A refresh of the old credentials may come in between each time; more than once is unlikely already. */
+/** The old credentials may be refreshed between two tries; more than one such refresh is already unlikely. */
 const TRIES_MAX = 5
 
 interface FreshLogin {
@@ -17,10 +17,10 @@ interface FreshLogin {
 }
 
 /**
- * Puts a login that has just been made in the place of the connection's own, if it reaches every account that the connection has. A login that
- * replaces no other is given back where its end cannot be another's: at some brokers a revocation ends everything that was granted to the same
- * customer of the broker, and with it what the connection may still live on. The old credentials are never revoked, for the same reason.
- * @throws BrokerFault when the broker does not return the accounts.
+ * Replaces the login of a connection by a new one, if it includes every account of the connection. A new login that is not used is revoked
+ * unless that might end another login: at some brokers a revocation ends everything granted to the same customer, which the connection may
+ * still use. For the same reason the old credentials are never revoked.
+ * @throws BrokerFault if the broker does not return the accounts.
  */
 export async function renew(
   deps: PortalDeps,
@@ -36,7 +36,7 @@ export async function renew(
     found = await readAccounts(definition, holder)
     outcome = await replaced(deps, attempt, connectionId, { found, definition, holder, browserSession })
   } catch (cause) {
-    // The credentials of an unconfirmed commit may be stored.
+    // With an unconfirmed commit, the credentials may be stored.
     if (!(cause instanceof CommitUnknown)) await abandon(deps, attempt, definition, { found, credentials: holder.newest })
     throw cause
   }
@@ -50,7 +50,7 @@ export async function renew(
   return connected(attempt, connectionId)
 }
 
-/** Why a login took no connection's place. */
+/** Why a login did not replace another. */
 type Obstacle = 'used' | 'other_login' | 'not_renewable'
 
 interface ReadFresh {
@@ -60,7 +60,7 @@ interface ReadFresh {
   readonly browserSession: BrowserSession
 }
 
-/** Gives the connection as it was before its credentials were replaced. */
+/** Returns the connection as it was before its credentials were replaced. */
 async function replaced(
   deps: PortalDeps,
   attempt: ConnectionAttempt,
@@ -79,7 +79,7 @@ async function replaced(
     if (outcome === 'ended') return 'used'
     if (outcome === 'gone') return 'not_renewable'
   }
-  throw new BrokerFault('unreachable', 'the old credentials were refreshed again and again while new ones were to replace them')
+  throw new BrokerFault('unreachable', 'the old credentials were refreshed repeatedly while they were being replaced')
 }
 
 interface Known {
@@ -101,7 +101,7 @@ async function stored({ store }: PortalDeps, attempt: ConnectionAttempt, connect
   return { connection, accounts, revision: sealed.revision, claims: platform.claims }
 }
 
-/** The login of a connection without accounts cannot be identified. */
+/** A connection without accounts cannot be identified. */
 function isSameLogin(accounts: readonly Account[], found: readonly BrokerAccount[]): boolean {
   const ids = new Set(found.map(({ brokerAccountId }) => brokerAccountId))
   return accounts.length > 0 && accounts.every(({ brokerAccountId }) => ids.has(brokerAccountId))
@@ -132,7 +132,7 @@ async function write({ store }: PortalDeps, renewal: Renewal): Promise<Renewed> 
   try {
     return await store.connections.renew(renewal)
   } catch (cause) {
-    // The user must not see a failure where there was none.
+    // The user must not see a failure of something that succeeded.
     if (!(cause instanceof CommitUnknown)) throw cause
     const sealed = await store.connections.credentials(renewal.connectionId)
     if (sealed !== null && Buffer.compare(sealed.sealed, renewal.credentials.sealed) === 0) return 'renewed'

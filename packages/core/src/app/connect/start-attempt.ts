@@ -11,21 +11,24 @@ import type { Deps } from '../deps.ts'
 import { offeredBroker } from './offered-broker.ts'
 import { checkRedirectUrl } from './redirect-url.ts'
 
-/** The longest life of a portal link. */
+/** Life of a portal link at most. */
 export const ATTEMPT_MINUTES = 30
 
 export interface AttemptRequest {
-  /** Null, for a renewal only: that of the connection. */
+  /** Null, in a renewal only: the type of the connection. */
   readonly connectionType: ConnectionType | null
-  /** Null: the user picks one. */
+  /** Null: the user chooses. */
   readonly broker: BrokerId | null
-  /** The connection whose login is to be renewed; null or left out: a new one is made. */
+  /** The connection whose login is to be renewed; null or absent: a new connection is made. */
   readonly renewConnectionId?: ConnectionId | null
   readonly redirectUrl: string | null
   readonly redirectOnErrorUrl: string | null
 }
 
-/** Stores an attempt and gives the secret of its portal link, single-use and unguessable. @throws ServiceError field_invalid, credentials_invalid, connection_not_found, connection_broken. */
+/**
+ * Stores an attempt and returns the secret of its portal link, which works once. @throws ServiceError field_invalid, credentials_invalid,
+ * connection_not_found, connection_broken.
+ */
 export async function startAttempt(
   { store, ids, hasher, clock, brokers }: Pick<Deps, 'store' | 'ids' | 'hasher' | 'clock' | 'brokers'>,
   caller: UserCaller,
@@ -73,7 +76,7 @@ function newAim(brokers: Deps['brokers'], { connectionType, broker }: AttemptReq
   return { connectionType, broker }
 }
 
-/** A renewal changes nothing of the connection but its login: what is asked for is what it has, or left out. */
+/** A renewal changes only the login of the connection: the other fields must repeat its values or be left out. */
 async function renewalAim(
   { store, brokers }: Pick<Deps, 'store' | 'brokers'>,
   caller: UserCaller,

@@ -5,20 +5,20 @@ import type { AuditEntry } from '../../ports/store.ts'
 import type { Deps } from '../deps.ts'
 import { ended, type PortalOutcome } from './portal-outcome.ts'
 
-/** Who asks for what, for the page that says so. */
+/** What the portal page shows: the platform, and what it requests. */
 export interface Invitation {
   readonly kind: 'invitation'
   readonly attempt: ConnectionAttempt
   readonly platform: Platform
   readonly brand: PlatformBrand
   readonly user: User
-  /** The broker the platform named, or all that fit, for the user to pick from. */
+  /** The broker that the platform named, or all that fit, for the user to choose from. */
   readonly brokers: readonly BrokerDefinition[]
 }
 
 export type PortalDeps = Pick<Deps, 'store' | 'ids' | 'hasher' | 'clock' | 'brokers' | 'vault' | 'bus' | 'log'>
 
-/** The browser that made a request: where it came from, for the audit log, and the secret of its cookie, if it sent one. */
+/** The browser of a request: its origin, for the audit log, and the secret of its cookie, if it sent one. */
 export interface BrowserSession {
   readonly browser: string | null
   readonly ip: string | null
@@ -26,7 +26,8 @@ export interface BrowserSession {
 }
 
 /**
- * What a portal link shows now. Looking at it uses nothing up (a chat program’s preview looks too): only a decision binds the browser.
+ * What a portal link shows now. Opening it consumes nothing, because previews of chat programs open it too; only a decision binds the
+ * browser.
  */
 export async function visitAttempt(deps: PortalDeps, token: string, browserSession: BrowserSession): Promise<Invitation | PortalOutcome> {
   const attempt = await deps.store.attempts.findByTokenHash(deps.hasher.hash(token))
@@ -43,7 +44,7 @@ export async function visitAttempt(deps: PortalDeps, token: string, browserSessi
   return { kind: 'invitation', attempt, platform, brand, user, brokers: fitting(deps, attempt) }
 }
 
-/** Why the attempt cannot go on in this browser now; null when it can. */
+/** Why the attempt cannot continue in this browser; null if it can. */
 export function problemOf(
   { clock, hasher }: Pick<Deps, 'clock' | 'hasher'>,
   attempt: ConnectionAttempt,
@@ -51,19 +52,19 @@ export function problemOf(
 ): PortalOutcome | null {
   if (attempt.status !== 'open' && attempt.status !== 'authorizing') return ended(attempt, 'used')
   if (!isAlive(attempt, clock.now())) return ended(attempt, 'expired')
-  // No other browser learns where the platform wanted its user to go.
+  // Another browser must not learn the redirect target of this user.
   if (attempt.browserHash !== null && !hasher.equal(hasher.hash(browser ?? ''), attempt.browserHash)) return ended(null, 'other_browser')
   return null
 }
 
-/** The brokers an attempt may still lead to: the one that is settled, or all that can do what is asked. */
+/** The brokers that an attempt may still use: the chosen one, or all that support the request. */
 export function fitting({ brokers }: Pick<Deps, 'brokers'>, { broker, connectionType }: ConnectionAttempt): readonly BrokerDefinition[] {
   return [...brokers.values()]
     .filter(({ capabilities: { id } }) => broker === null || broker === id)
     .filter(({ capabilities: { marketData } }) => connectionType !== 'market_data' || marketData.channels.length > 0)
 }
 
-/** An entry about an attempt, by the user's browser. */
+/** An audit entry about an attempt, made by the user's browser. */
 export function portalAudit(
   { clock }: Pick<Deps, 'clock'>,
   attempt: ConnectionAttempt,

@@ -11,14 +11,17 @@ import { CheckedBroker } from './checked-broker.ts'
 import { StoredCredentials } from './credentials.ts'
 import { changedMessage, endpointOf, isSameEndpoint } from './endpoints.ts'
 
-/** Removed and broken connections that are remembered: what is still under way for one of them must neither open its session again nor publish it twice. */
+/**
+ * Most removed and broken connections remembered, so that calls still in flight for one neither open its session again nor publish its end
+ * twice.
+ */
 const ENDED_MAX = 20_000
 /**
- * After a renewal the old session closes only when what is under way in it has ended. Until then a refusal may be about the old credentials, and
- * breaks the connection only when the broker refuses the new ones as well.
+ * After a renewal the old session stays open this long for calls in flight. During that time a rejection may concern the old credentials,
+ * so it breaks the connection only if the broker rejects the new ones too.
  */
 const RETIRED_MS = 60_000
-/** A login that no mirror follows and no request used for so long is closed; far longer than anything asked of a broker may take. */
+/** A session without a mirror that is unused for this long is closed; far longer than any call to a broker may take. */
 const IDLE_MS = 600_000
 
 interface Open {
@@ -26,17 +29,17 @@ interface Open {
   usedAt: number
 }
 
-/** Open broker logins, one per connection, and the one place that breaks a connection. */
+/** The open broker sessions, one per connection. The only place that marks a connection as broken. */
 export class BrokerSessions implements AsyncDisposable {
   readonly #deps: Deps
   readonly #open = new Map<ConnectionId, Open>()
   readonly #removed = new Map<ConnectionId, true>()
   readonly #publishedBroken = new Map<ConnectionId, true>()
-  /** Sessions with credentials that were replaced, and what will close them. */
+  /** Sessions with replaced credentials, and the timers that close them. */
   readonly #retired = new Map<Broker, Disposable>()
-  /** When connections were renewed, on the monotonic clock. */
+  /** When connections were renewed (monotonic clock). */
   readonly #renewed = new Map<ConnectionId, number>()
-  /** Checks under way of whether the broker accepts a renewed login. */
+  /** Checks in progress whether the broker accepts a renewed login. */
   readonly #checks = new Map<ConnectionId, Promise<boolean>>()
   readonly #unsubscribe: () => void
 
@@ -53,7 +56,10 @@ export class BrokerSessions implements AsyncDisposable {
     )
   }
 
-  /** The connection's session, opened on first use. @throws BrokerFault refused when this node does not offer the broker, or elsewhere than the login was made, or the connection is gone. */
+  /**
+   * The connection's session, opened on first use. @throws BrokerFault `refused` if this node does not offer the broker, the login was made
+   * at another endpoint, or the connection is gone.
+   */
   get(connection: Connection): Broker {
     const known = this.#open.get(connection.connectionId)
     const usedAt = this.#deps.clock.monotonicMs()
@@ -74,8 +80,8 @@ export class BrokerSessions implements AsyncDisposable {
   }
 
   /**
-   * To be called with every fault of a session. Only a definitive rejection of the credentials breaks the connection; gives whether it is
-   * broken now, or gone.
+   * Must be called with every fault of a session. Only a definitive rejection of the credentials breaks the connection. Returns whether the
+   * connection is broken or gone.
    */
   async reportFault(connection: Connection, fault: unknown): Promise<boolean> {
     if (this.#removed.has(connection.connectionId)) return true
@@ -96,11 +102,11 @@ export class BrokerSessions implements AsyncDisposable {
     }
     const { connections } = this.#deps.store
     const isNew = await connections.markBroken(connectionId, fault.message, at, entry, code)
-    // It was renewed meanwhile, and that is what was stored last.
+    // It was renewed meanwhile, and the renewal was stored last.
     if (this.#isJustRenewed(connection) && (await connections.find(connectionId))?.status === 'ACTIVE') return false
     if (isNew) {
       if (code === 'credentials_altered') {
-        this.#deps.log.error('ALARM: stored credentials were altered, moved or put back; they were not used', { connectionId, broker })
+        this.#deps.log.error('ALARM: stored credentials were altered, moved or rolled back; they were not used', { connectionId, broker })
         this.#deps.meter.count('seals_broken_total', { broker })
       } else this.#deps.log.warn('connection broken: the broker rejected its credentials', { connectionId, broker })
       this.#deps.meter.count('connections_broken_total', { broker })
@@ -112,7 +118,10 @@ export class BrokerSessions implements AsyncDisposable {
     return true
   }
 
-  /** Whether the broker refuses the present credentials: a refusal from before the renewal says nothing of them. Checked once for all callers. */
+  /**
+   * Whether the broker rejects the present credentials: a rejection from before the renewal does not show that. Checked once for all
+   * callers.
+   */
   #isStillRejected(connection: Connection): Promise<boolean> {
     const { connectionId } = connection
     const { clock, timing } = this.#deps
@@ -133,7 +142,7 @@ export class BrokerSessions implements AsyncDisposable {
     return false
   }
 
-  /** The next caller gets a session with the new credentials. */
+  /** Retires the open session: the next caller gets one with the new credentials. */
   #retire(connectionId: ConnectionId): void {
     setBounded(this.#renewed, connectionId, this.#deps.clock.monotonicMs(), ENDED_MAX)
     this.#publishedBroken.delete(connectionId)
@@ -147,7 +156,7 @@ export class BrokerSessions implements AsyncDisposable {
     this.#retired.set(session, alarm)
   }
 
-  /** The break may be stored and not published yet: the answer to the write was lost, or another node was faster. */
+  /** Publishes a break that may be stored but not published: the write was not confirmed, or another node was first. */
   #publishBroken(connection: Connection | null): void {
     if (connection === null) return
     const { connectionId, userKey, updatedAt, brokenReason } = connection
@@ -161,12 +170,12 @@ export class BrokerSessions implements AsyncDisposable {
     this.#deps.bus.publish({ type: 'connection_changed', userKey, connectionId })
   }
 
-  /** Logins open now. */
+  /** The number of open sessions. */
   get count(): number {
     return this.#open.size
   }
 
-  /** Closes the logins that were not used for a while, but for those that are followed: their streams use them all the time. */
+  /** Closes sessions that are idle, except those with a mirror, whose streams always use them. */
   async closeIdle(isFollowed: (connectionId: ConnectionId) => boolean): Promise<void> {
     const before = this.#deps.clock.monotonicMs() - IDLE_MS
     const idle = [...this.#open].filter(([connectionId, { usedAt }]) => usedAt <= before && !isFollowed(connectionId))

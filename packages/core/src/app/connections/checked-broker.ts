@@ -27,14 +27,15 @@ interface Surroundings extends Pick<Deps, 'log' | 'meter'> {
 type Recorded = { readonly brokerAccountId: string | null }
 
 /**
- * A login at a broker, of which nothing is believed that cannot be about what was asked for. Records of another account are left out, with an alarm.
- * What else is wrong with a record makes its answer a fault, so that what is stored stays; but an order in a list is left out alone, and the list
- * says so: nothing may be concluded from its absence. A command with such an answer has an unknown outcome, and is looked up.
+ * Wraps a broker session and rejects answers that cannot be about the request or cannot be true. Records of other accounts are removed,
+ * with an alarm. Any other wrong record turns the whole answer into a fault, so that the stored records stay. The exception is an order in
+ * a list: only that order is removed, and `leftOut` names it, so that nothing is concluded from its absence. A command with a wrong answer
+ * has an unknown outcome and is looked up.
  */
 export class CheckedBroker implements Broker {
   readonly #broker: Broker
   readonly #surroundings: Surroundings
-  /** An alarm of a kind is raised once a session; the rest are counted. */
+  /** Alarms are raised once per kind and session; further ones are only counted. */
   readonly #raised = new Set<RecordFault>()
 
   constructor(broker: Broker, surroundings: Surroundings) {
@@ -86,7 +87,7 @@ export class CheckedBroker implements Broker {
 
   async findOrder(key: OrderKey, signal: AbortSignal): Promise<{ readonly found: OrderReport | null; readonly asOf: Timestamp }> {
     const answer = await this.#broker.findOrder(key, signal)
-    // Absence would be a proof, and this is none.
+    // A wrong record is a fault, not `found: null`, which would prove absence.
     this.#demandOrder(answer.found, key.brokerAccountId)
     return answer
   }
@@ -111,8 +112,9 @@ export class CheckedBroker implements Broker {
   }
 
   /**
-   * Whose event it is the mirror compares, which knows the login's accounts. An order that cannot be taken is left out, as of a list, and the next
-   * snapshot decides: one of them must not end the stream for all. @throws BrokerFault malformed for a state that cannot be.
+   * The mirror, which knows the login's accounts, checks whose event it is. An order that is wrong becomes a `left_out` event, and the next
+   * snapshot decides: one order must not end the stream for all. @throws BrokerFault `malformed` for positions or balances that cannot be
+   * true.
    */
   async *events(signal: AbortSignal): AsyncGenerator<AccountEvent, void, undefined> {
     for await (const event of this.#broker.events(signal)) yield this.#event(event)
@@ -144,7 +146,7 @@ export class CheckedBroker implements Broker {
   #balances(account: string, snapshot: Snapshot<BalanceReport>): Snapshot<BalanceReport> {
     const items = this.#state(account, snapshot.items)
     if (items.some(wrongBalance)) throw this.#fault('malformed')
-    // Nothing says which of the two is right.
+    // Two balances of one currency: neither is known to be right.
     if (new Set(items.map(({ currency }) => currency)).size < items.length) throw this.#fault('repeated')
     return { ...snapshot, items }
   }
@@ -155,7 +157,10 @@ export class CheckedBroker implements Broker {
     return { ...snapshot, items }
   }
 
-  /** As {@link #own}, of lists in which what is absent is zero: one of nothing but other accounts' records says nothing of this one. @throws BrokerFault */
+  /**
+   * Like {@link #own}, for lists in which an absent record means zero: a list with records of other accounts only proves nothing. @throws
+   * BrokerFault
+   */
   #state<T extends Recorded>(account: string, items: readonly T[]): readonly T[] {
     const own = this.#own(account, items)
     if (own.length === 0 && items.length > 0) throw new BrokerFault('malformed', MESSAGES.foreign)
@@ -188,7 +193,7 @@ export class CheckedBroker implements Broker {
     return new BrokerFault('malformed', MESSAGES[fault])
   }
 
-  /** The record's owner and content are not logged: it may be another user's. */
+  /** Does not log the record's owner and content, which may be another user's. */
   #alarm(fault: RecordFault): void {
     const { log, meter, connection } = this.#surroundings
     const { connectionId, broker } = connection
@@ -201,9 +206,9 @@ export class CheckedBroker implements Broker {
 }
 
 const MESSAGES: { readonly [fault in RecordFault]: string } = {
-  foreign: 'the broker answered with a record of another account than was asked about',
-  malformed: 'the broker answered with a currency or a symbol that cannot be one',
+  foreign: 'the broker answered with a record of another account than the requested one',
+  malformed: 'the broker answered with an invalid currency or symbol',
   repeated: 'the broker answered with two balances of one account and currency',
-  impossible_fill: 'the broker answered with an execution that cannot be',
-  too_many_fills: 'the broker answered with more executions of an order than are kept'
+  impossible_fill: 'the broker answered with an impossible execution',
+  too_many_fills: 'the broker answered with more executions of an order than are stored'
 }

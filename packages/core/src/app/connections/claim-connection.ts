@@ -8,8 +8,8 @@ import { type ConnectionWithAccounts, listConnections } from './list-connections
 type ClaimDeps = Pick<AppDeps, 'store' | 'clock' | 'bus' | 'hasher' | 'brokers' | 'directory' | 'mirrors'>
 
 /**
- * The platform confirms that the login was made by this very user: a user who finished a link that was made for another does not have the other's
- * session there, so their account never becomes the other's.
+ * Claims a connection: the platform confirms that this user made the login. A user who completes a link made for another user has no
+ * session of that user at the platform, so their account never becomes the other user's.
  * @throws ServiceError connection_not_found, connection_claimed, claim_refused
  */
 export async function claimConnection(
@@ -31,17 +31,17 @@ export async function claimConnection(
   if (outcome === 'refused')
     throw new ServiceError(
       'claim_refused',
-      'The claim_code is not that of this connection, or more than ten minutes have passed. Send the claim_code that came with the redirect, once; else have the user connect again.'
+      'The claim_code is not that of this connection, or more than ten minutes have passed. Send the claim_code that came with the redirect, once; otherwise have the user connect again.'
     )
   if ((await store.connections.find(connectionId))?.userKey === userKey)
-    throw new ServiceError('connection_claimed', 'The connection was claimed already; read it with GET /connections.')
+    throw new ServiceError('connection_claimed', 'The connection is already claimed; read it with GET /connections.')
   throw new ServiceError(
     'connection_not_found',
-    'This user has no connection with this connection_id that waits to be claimed. If the redirect came to another user’s session, somebody else finished that user’s link: do nothing, and it is revoked.'
+    'This user has no connection with this connection_id that can be claimed. If the redirect arrived in another user’s session, somebody else completed that user’s link: do nothing, and it is revoked.'
   )
 }
 
-/** A login that was made elsewhere than the service goes now becomes no connection: nothing but a start would suspend it. */
+/** A login made at another endpoint than the present one is not claimed: only a restart would suspend it. */
 async function demandEndpoint({ store, brokers }: ClaimDeps, { user }: UserCaller, connectionId: ConnectionId): Promise<void> {
   const waiting = await store.connections.findUnclaimed(connectionId)
   const definition = waiting?.userKey === user.userKey ? brokers.get(waiting.broker) : undefined

@@ -8,15 +8,15 @@ import type { Deps } from '../deps.ts'
 import { limited } from '../limited.ts'
 import { EndpointChanged, isSameEndpoint } from './endpoints.ts'
 
-/** The owner of a seal: whose credentials they are. */
+/** The owner of sealed credentials. */
 interface SealOwner {
   readonly connectionId: ConnectionId
   readonly userKey: UserKey
 }
 
 /**
- * Seals a login's credentials for their owner, together with the endpoint they were made at: a database that says otherwise beside them does
- * not make them good for another.
+ * Seals a login's credentials for their owner, together with their endpoint: changing the endpoint in the database does not make them
+ * usable elsewhere.
  */
 export function sealCredentials(
   vault: Vault,
@@ -28,7 +28,7 @@ export function sealCredentials(
 }
 
 /**
- * The credentials, for use at `present`. The one way to them, so that none is sent to an endpoint that it was not made at.
+ * Opens credentials for use at `present`. All credentials are opened here, so that none is sent to an endpoint that it was not made for.
  * @throws SealBroken, EndpointChanged
  */
 export function openCredentials(vault: Vault, owner: SealOwner, value: SealedValue, present: BrokerEndpoint): Credentials {
@@ -38,8 +38,8 @@ export function openCredentials(vault: Vault, owner: SealOwner, value: SealedVal
 }
 
 /**
- * The same credentials sealed with `endpoint`, at the same revision; null when they are already sealed with one. For those that were sealed
- * before endpoints were recorded. @throws SealBroken
+ * Reseals credentials with `endpoint`, at the same revision; null if they are already sealed with one. For credentials sealed before
+ * endpoints were recorded. @throws SealBroken
  */
 export function withEndpoint(vault: Vault, owner: SealOwner, value: SealedValue, endpoint: BrokerEndpoint): SealedValue | null {
   const known = unsealed(vault, owner, value)
@@ -52,7 +52,7 @@ function unsealed(
   value: SealedValue
 ): { readonly credentials: Credentials; readonly endpoint: BrokerEndpoint | null } {
   const document = JSON.parse(vault.open(value.sealed, sealContext(owner, value.revision)))
-  // Before endpoints were recorded the document was the credentials, all of whose values are texts.
+  // Before endpoints were recorded, the document was the credentials, whose values are all texts.
   if (typeof document.credentials !== 'object') return { credentials: document, endpoint: null }
   const { credentials, environment, host } = document
   return { credentials, endpoint: { environment, host } }
@@ -64,19 +64,20 @@ export function sealContext({ connectionId, userKey }: SealOwner, revision: numb
 
 type CredentialsDeps = Pick<Deps, 'store' | 'vault' | 'clock' | 'ids'>
 
-/** For one refresh at the broker, its repetition after a lost answer included. */
+/** Time limit of one refresh at the broker, including a retry after a lost answer. */
 const REFRESH_MS = 15_000
-/** Longer than a refresh and the write after it, even on a node that is short of breath; then another node may. */
+/** Longer than a refresh and the write after it, even on a slow node. After that, another node may refresh. */
 const CLAIM_MS = 30_000
 const LOOK_AGAIN_MS = 250
 
 /**
- * One connection's credentials: read once, kept open in memory, renewed by one caller of one node at a time, and written before anyone uses
- * them. What a broker gave and the store would not take is kept until it does: the old token may be worth nothing by then.
+ * One connection's credentials: read once, cached in memory, refreshed by one caller on one node at a time, and stored before they are
+ * used. New credentials that the store does not accept are retained until it does, because the old token may be invalid by then.
  *
- * A broker that rotates its refresh tokens takes each of them once, or for a short time again. So the right to refresh is claimed in the store
- * for a bounded time; who does not get it waits for what the winner writes. A refresh whose answer was lost, on whichever node, is
- * remembered beside the claim until there are new credentials: a later refusal may then be of our own making, and the adapter is informed.
+ * A broker that rotates its refresh tokens accepts each once, or repeatedly for a short time. The right to refresh is therefore claimed in
+ * the store for a limited time; other callers wait for the credentials that the claimant stores. A refresh without an answer, on any node,
+ * is recorded with the claim until there are new credentials: a later rejection may be caused by it, and the adapter is informed
+ * (`mayBeSpent`).
  */
 export class StoredCredentials implements CredentialsHolder {
   readonly #deps: CredentialsDeps
@@ -87,7 +88,7 @@ export class StoredCredentials implements CredentialsHolder {
   #reading: Promise<Credentials> | null = null
   #renewing: Promise<Credentials> | null = null
   #unsaved: { readonly credentials: Credentials; readonly over: number } | null = null
-  /** Revision of which this process knows that a refresh was begun and not answered; the store may not know of it. */
+  /** The revision for which this process knows of an unanswered refresh; the store may not know it. */
   #unanswered = 0
 
   /** @param endpoint where they will be used */
@@ -109,7 +110,7 @@ export class StoredCredentials implements CredentialsHolder {
   async renew(used: Credentials, refresh: CredentialsRefresh, signal: AbortSignal): Promise<Credentials> {
     const current = await this.read(signal)
     if (current !== used) return current
-    // The caller's signal ends the wait for the right to refresh, but not the refresh: a rotated token must reach the store, whichever caller gave up.
+    // The caller's signal ends its wait for the claim, but not the refresh: a rotated token must be stored even if the caller gave up.
     this.#renewing ??= this.#renew(current, refresh, signal).finally(() => {
       this.#renewing = null
     })
@@ -118,14 +119,14 @@ export class StoredCredentials implements CredentialsHolder {
 
   async #renew(current: Credentials, refresh: CredentialsRefresh, signal: AbortSignal): Promise<Credentials> {
     const revision = this.#current?.revision ?? 0
-    // Another node may have refreshed since we read; its token is the one the broker honours now.
+    // Another node may have refreshed since the read; only its token is valid now.
     if (this.#unsaved?.over !== revision) {
       const mayBeSpent = await this.#claimed(revision, signal)
       if (mayBeSpent !== null) {
         try {
           await this.#refresh(current, revision, { refresh, mayBeSpent })
         } catch (fault) {
-          // A renewal of the login may have come in between: then it was the old credentials that were refused.
+          // The login may have been renewed meanwhile: then the old credentials were rejected.
           if (!(await this.#isOvertaken(revision))) throw fault
         }
       }
@@ -145,10 +146,10 @@ export class StoredCredentials implements CredentialsHolder {
     return value !== null && value.revision !== revision
   }
 
-  /** Waits for the right to refresh; null when there are other credentials. Gives whether these may be spent. @throws BrokerFault */
+  /** Waits for the claim; null if there are other credentials by then. Otherwise returns whether these may be spent. @throws BrokerFault */
   async #claimed(revision: number, signal: AbortSignal): Promise<boolean | null> {
     const { store, clock } = this.#deps
-    // Another clock may be ahead of ours, and what it claimed then lasts longer by ours.
+    // Another node's clock may be ahead, so that its claim lasts longer by our clock.
     const giveUpAtMs = clock.monotonicMs() + 2 * CLAIM_MS
     for (;;) {
       const atMs = epochMs(clock.now())
@@ -157,9 +158,9 @@ export class StoredCredentials implements CredentialsHolder {
       if (claimed.kind === 'taken') return claimed.mayBeSpent || this.#unanswered === revision
       if (claimed.kind === 'moved') return null
       if (clock.monotonicMs() >= giveUpAtMs)
-        throw new BrokerFault('unreachable', 'another node has been refreshing the credentials for too long')
+        throw new BrokerFault('unreachable', 'another node is taking too long to refresh the credentials')
       await clock.sleep(LOOK_AGAIN_MS, signal).catch((cause: unknown) => {
-        throw new BrokerFault('unreachable', 'given up while another node was refreshing the credentials', { cause })
+        throw new BrokerFault('unreachable', 'aborted while another node was refreshing the credentials', { cause })
       })
     }
   }
@@ -176,13 +177,13 @@ export class StoredCredentials implements CredentialsHolder {
       const isUncertain = mayBeSpent || !isAnswer(fault)
       this.#unanswered = isUncertain ? revision : 0
       const claim = { revision, holder: this.#holder }
-      // Best effort: a claim that stays ends by itself, and counts as unanswered.
+      // Best effort: a claim that is not released expires and counts as unanswered.
       await this.#deps.store.connections.releaseRefresh(this.#owner.connectionId, claim, isUncertain).catch(() => undefined)
       throw fault
     }
   }
 
-  /** Another node's. What was obtained over an older revision is worth nothing any more. */
+  /** Another node's credentials. Credentials obtained for an older revision are no longer valid. */
   #newest(): Promise<Credentials> {
     this.#unsaved = null
     return this.#load()
@@ -205,10 +206,10 @@ export class StoredCredentials implements CredentialsHolder {
   }
 }
 
-/** They cannot be repaired: what is stored was changed, exchanged or put back. */
-const UNREADABLE = 'The stored login does not fit its place any more, and was not used. Have the user connect again.'
+/** Not repairable: the stored credentials were altered, exchanged or rolled back. */
+const UNREADABLE = 'The stored login was altered or moved, and was not used. Have the user connect again.'
 
-/** Whether a refresh that failed was answered, or never reached the broker at all, so that it spent nothing. */
+/** Whether a failed refresh was answered, or never reached the broker, so that it spent nothing. */
 function isAnswer(fault: unknown): boolean {
   return (
     fault instanceof BrokerFault && (fault.kind === 'credentials_rejected' || fault.kind === 'refused' || fault.kind === 'rate_limited')

@@ -6,8 +6,8 @@ import { lookedUp } from '../looked-up.ts'
 import { ownedConnection } from './owned.ts'
 
 /**
- * Removes the connection and its records; its broker tokens are revoked in the background. Open orders stay at the broker. Orders under way there have
- * a moment to come to an answer first, see `Removals`. @throws ServiceError connection_not_found.
+ * Removes the connection and its records; its broker tokens are revoked in the background. Open orders stay at the broker. The removal
+ * first waits a moment for pending answers of the broker, see `Removals`. @throws ServiceError connection_not_found.
  */
 export async function deleteConnection(
   { store, clock, bus, directory, removals }: Pick<AppDeps, 'store' | 'clock' | 'bus' | 'directory' | 'removals'>,

@@ -4,7 +4,7 @@ import { setBounded } from '../bounded-map.ts'
 import type { Deps } from '../deps.ts'
 
 const USERS_MAX = 20_000
-/** The bus says at once what changed; this bounds how long a message lost between nodes could matter. */
+/** The bus reports changes at once; this bounds the effect of a message lost between nodes. */
 const REMEMBER_MS = 2_000
 
 interface Entry {
@@ -14,14 +14,14 @@ interface Entry {
 }
 
 /**
- * What every request asks first: which connections and accounts a user has. They change seldom, so they are cached until the bus reports
- * of a change, and for two seconds at most.
+ * Caches the connections and accounts of users, which every request needs and which seldom change. Entries live until the bus reports a
+ * change, two seconds at most.
  */
 export class Directory implements Disposable {
   readonly #deps: Pick<Deps, 'store' | 'clock'>
   readonly #entries = new Map<UserKey, Entry>()
   readonly #unsubscribe: () => void
-  /** Counts changes, so that what was read before one is not remembered after it. */
+  /** Counts changes, so that a read from before a change is not cached after it. */
   #changes = 0
 
   constructor(deps: Pick<Deps, 'store' | 'bus' | 'clock'>) {

@@ -1,7 +1,7 @@
 import type { BrokerEndpoint } from '../../domain/account.ts'
 import type { BrokerDefinition } from '../../ports/broker.ts'
 
-/** Where the service goes now when it goes to the broker. */
+/** The endpoint that the service now uses for the broker. */
 export function endpointOf({ environment, host }: Pick<BrokerDefinition, 'environment' | 'host'>): BrokerEndpoint {
   return { environment, host }
 }
@@ -10,7 +10,7 @@ export function isSameEndpoint(a: BrokerEndpoint, b: BrokerEndpoint): boolean {
   return a.environment === b.environment && a.host === b.host
 }
 
-/** Credentials that would go where they were not made: nothing was sent. */
+/** Credentials that would be sent to another endpoint than their own. Nothing was sent. */
 export class EndpointChanged extends Error {
   override readonly name = 'EndpointChanged'
 
@@ -19,7 +19,7 @@ export class EndpointChanged extends Error {
   }
 }
 
-/** What a platform and its operator read of it. */
+/** The message for platforms and operators. */
 export function changedMessage(was: BrokerEndpoint | null, is: BrokerEndpoint): string {
   const made = was === null ? 'before environments were recorded' : `in the ${shown(was)}`
   return `The login was made ${made}, and the service now uses the ${shown(is)}. Nothing was sent there. It works again when the service goes back; until then, have the user connect again.`

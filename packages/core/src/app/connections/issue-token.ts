@@ -5,13 +5,13 @@ import { audited, type UserCaller } from '../caller.ts'
 import type { AppDeps } from '../deps.ts'
 import { marketConnection } from '../market/market-connection.ts'
 
-/** The longest life of a market data token. */
+/** Life of a market data token at most. */
 export const TOKEN_SECONDS = 24 * 60 * 60
 
 /**
- * Makes a market data token for one connection and supersedes the user's older tokens of that connection. It lives no longer than the key, or
- * the replaced secret, that it was asked for with.
- * @throws ServiceError connection_not_found, or entitlement_missing where the connection is BROKEN or its broker has no market data.
+ * Creates a market data token for one connection; the user's older tokens of that connection are superseded. It expires no later than the
+ * key, or the replaced secret, that it was requested with.
+ * @throws ServiceError connection_not_found, or entitlement_missing if the connection is BROKEN or its broker has no market data.
  */
 export async function issueToken(
   { store, clock, ids, hasher, brokers, directory }: Pick<AppDeps, 'store' | 'clock' | 'ids' | 'hasher' | 'brokers' | 'directory'>,
@@ -30,7 +30,7 @@ export async function issueToken(
     keySecretHash: caller.keyProof?.secretHash ?? null,
     ...{ connectionId, createdAt, expiresAt, supersededAt: null }
   }
-  // A secret that was replaced while this request was under way gives no token that outlives it.
+  // A secret that was replaced during this request creates no token that outlives it.
   if (!(await store.tokens.create(token, audited(clock, caller, 'token.issue', connectionId), caller.secretHash ?? null)))
     throw credentialsInvalid()
   const expiresInSeconds = Math.floor((epochMs(expiresAt) - epochMs(createdAt)) / 1_000)

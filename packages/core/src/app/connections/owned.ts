@@ -4,7 +4,7 @@ import type { AccountId, ConnectionId } from '../../domain/ids.ts'
 import type { UserCaller } from '../caller.ts'
 import type { AppDeps } from '../deps.ts'
 
-/** The caller's own connection. Another user's is as unknown as one that never was. @throws ServiceError connection_not_found. */
+/** The caller's own connection. Another user's is reported as unknown. @throws ServiceError connection_not_found. */
 export async function ownedConnection(
   { directory }: Pick<AppDeps, 'directory'>,
   caller: UserCaller,

@@ -1,4 +1,4 @@
-// What of a broker's records can be true at all, whichever adapter read them. Pure.
+// Checks whether a broker's records can be true, whichever adapter parsed them. Pure.
 import { type ExecutionFault, faultOf, mayCost } from '../../domain/executions.ts'
 import { isCurrency, isSymbol } from '../../domain/record-forms.ts'
 import {
@@ -10,10 +10,10 @@ import {
   type TransactionReport
 } from '../../ports/broker.ts'
 
-/** Why a record is not taken. */
+/** Why a record is rejected. */
 export type RecordFault = 'foreign' | 'malformed' | 'repeated' | ExecutionFault
 
-/** Why an order is not what was asked about, or cannot be; null when nothing is wrong. */
+/** Why an order is not the requested one, or cannot be true; null if nothing is wrong. */
 export function faultOfOrder(report: OrderReport, brokerAccountId: string): RecordFault | null {
   if (report.brokerAccountId !== brokerAccountId) return 'foreign'
   const { symbol, legs, fills, filledTotal, instrument } = report
@@ -42,11 +42,11 @@ export function wrongTransaction({ symbol, currency }: TransactionReport): boole
   return (symbol !== null && !isSymbol(symbol)) || (currency !== null && !isCurrency(currency))
 }
 
-/** @throws BrokerFault for accounts of which two have the same key, or one is kept in what is no currency. */
+/** @throws BrokerFault if two accounts have the same key, or an account has an invalid currency. */
 export function demandAccounts(accounts: readonly BrokerAccount[]): readonly BrokerAccount[] {
   const isTwice = new Set(accounts.map(({ brokerAccountId }) => brokerAccountId)).size < accounts.length
   if (isTwice) throw new BrokerFault('malformed', 'the broker answered with the same account twice')
   if (!accounts.every(({ currency }) => currency === null || isCurrency(currency)))
-    throw new BrokerFault('malformed', 'the broker answered with an account in a currency that cannot be one')
+    throw new BrokerFault('malformed', 'the broker answered with an account in an invalid currency')
   return accounts
 }

@@ -1,4 +1,4 @@
-// What removing a connection and removing a user have in common: what becomes of the orders under them.
+// What removing a connection and removing a user have in common: the handling of their orders.
 import type { Connection } from '../../domain/account.ts'
 import { ServiceError } from '../../domain/errors.ts'
 import type { ConnectionId } from '../../domain/ids.ts'
@@ -8,31 +8,31 @@ import type { Deps } from '../deps.ts'
 import type { OrderGateway } from '../orders/order-gateway.ts'
 import { awaitsBroker } from '../orders/pending-answers.ts'
 
-/** How long a removal waits for what brokers have yet to say of its orders. Then it goes ahead: removing is the user's right. */
+/** How long a removal waits for pending answers about its orders. Then it proceeds, because removing is the user's right. */
 export const REMOVAL_WAITS_MS = 10_000
 const PAUSE_MS_MIN = 50
 const PAUSE_MS_MAX = 1_000
 
-/** A broker has yet to say what became of an order that the removal would take away. */
+/** An order of the removal still has a pending answer. */
 class AnswersOutstanding extends Error {
   override readonly name = 'AnswersOutstanding'
 }
 
-/** One removal: the connections that go, and the entry of the audit log, to which it adds how many orders were open. */
+/** One removal: its connections, and its audit entry, to which the number of open orders is added. */
 export interface Removal {
   readonly connections: readonly Connection[]
   readonly entry: () => AuditEntry
 }
 
 /**
- * Removes connections so that no order of theirs vanishes unnoticed. From the first moment no order is begun at them. A removal then waits for the
- * brokers' answers, for {@link REMOVAL_WAITS_MS} at most; each order whose outcome is still unknown then has an entry in the audit log and
- * raises an alarm.
+ * Removes connections without losing track of orders. From the start of a removal, no new order is accepted for them. The removal then
+ * waits for the brokers' answers, {@link REMOVAL_WAITS_MS} at most. Each order whose outcome is still unknown gets an entry in the audit
+ * log and raises an alarm.
  */
 export class Removals {
   readonly #deps: Pick<Deps, 'clock' | 'log' | 'meter'>
   readonly #gateway: OrderGateway
-  /** Connections that are being removed, and by how many requests. */
+  /** Connections that are being removed, each with the number of requests doing so. */
   readonly #underWay = new Map<ConnectionId, number>()
 
   constructor(deps: Pick<Deps, 'clock' | 'log' | 'meter'>, gateway: OrderGateway) {
@@ -40,13 +40,13 @@ export class Removals {
     this.#gateway = gateway
   }
 
-  /** To be asked before an order is begun. @throws ServiceError account_not_found while the connection is being removed. */
+  /** Call before a new order. @throws ServiceError account_not_found while the connection is being removed. */
   demandStaying({ connectionId }: Connection): void {
     if (this.#underWay.has(connectionId))
       throw new ServiceError('account_not_found', 'The account is being removed by another request; it takes no new orders.')
   }
 
-  /** What `remove` gives, which is given what it must write to the audit log, and may be called again. @throws what `remove` throws. */
+  /** Runs `remove`, which receives the audit entries to write and may be called again. @throws what `remove` throws. */
   async carryOut<T>({ connections, entry }: Removal, remove: (audit: RemovalAudit) => Promise<T>): Promise<T> {
     const ids = connections.map(({ connectionId }) => connectionId)
     for (const id of ids) this.#underWay.set(id, (this.#underWay.get(id) ?? 0) + 1)
@@ -85,10 +85,13 @@ export class Removals {
 
   #alarm({ orderId, connectionId, broker, brokerOrderId, submission, pendingRequest }: Order): void {
     this.#deps.meter.count('order_alarms_total', { broker, alarm: 'abandoned' })
-    this.#deps.log.error('ALARM: a connection was removed before its broker said what became of an order; look for it at the broker', {
-      ...{ orderId, connectionId, broker, brokerOrderId },
-      ...{ submission: submission.state, pendingRequest: pendingRequest?.kind ?? null }
-    })
+    this.#deps.log.error(
+      'ALARM: a connection was removed while the outcome of one of its orders was unknown; look the order up at the broker',
+      {
+        ...{ orderId, connectionId, broker, brokerOrderId },
+        ...{ submission: submission.state, pendingRequest: pendingRequest?.kind ?? null }
+      }
+    )
   }
 }
 
@@ -97,7 +100,7 @@ function entriesOf(entry: AuditEntry, open: readonly Order[], abandoned: readonl
   return [{ ...entry, detail: { ...entry.detail, ...counts } }, ...abandoned.map(order => abandonment(entry, order))]
 }
 
-/** Everything needed to find an order in the broker's records: nothing else is left of it here. */
+/** Everything needed to find the order in the broker's records, because its own record is erased. */
 function abandonment(entry: AuditEntry, order: Order): AuditEntry {
   const { clOrdId, connectionId, broker, accountNumber, brokerOrderId, brokerClOrdId, submission, pendingRequest } = order
   const { side, quantity, notional, symbol, legs, type, limitPrice, stopPrice, tif, entryTime } = order

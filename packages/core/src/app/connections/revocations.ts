@@ -9,19 +9,19 @@ import { mayEndAnother } from './shared-login.ts'
 
 const BATCH = 20
 const EVERY_MS = 2_000
-/** A client that uses a login must learn from us that it was removed before the broker ends it. */
+/** Time for clients of a login to be notified of its removal before the broker ends it. */
 const GRACE_MS = 5_000
 const REVOKE_MS = 10_000
 const GIVE_UP_AFTER_MS = 7 * 24 * 3_600_000
 const PAUSE_MAX_MS = 3_600_000
-/** A week of tries is more than these: a clock that was set far forward gives nothing up. */
+/** Fewest tries before giving up. A week has more of them, so that a clock set far forward does not end them early. */
 const TRIES_LEAST = 100
 
 type RevocationDeps = Pick<Deps, 'store' | 'brokers' | 'vault' | 'clock' | 'ids' | 'log' | 'meter'>
 
 /**
- * Revokes at their brokers the logins of removed connections, again and again until it worked or a week has passed; then erases them. Those that
- * nobody claimed in time are included. One whose end would end another connection's is only erased: the last of them ends it for all.
+ * Revokes the logins of removed connections at their brokers, retrying for a week, then erases them. Includes connections that were not
+ * claimed in time. A login whose revocation would end another connection's is only erased: the last of them revokes it.
  */
 export class Revocations {
   readonly #deps: RevocationDeps
@@ -51,7 +51,7 @@ export class Revocations {
         const before = timestampOfMs(epochMs(this.#deps.clock.now()) - GRACE_MS)
         for (const due of await this.#deps.store.connections.dueRevocations(before, BATCH)) await this.#revoke(due)
       } catch (cause) {
-        this.#deps.log.warn('revocations wait for the store', { cause })
+        this.#deps.log.warn('revocations are waiting for the store', { cause })
       }
     }
   }
@@ -65,7 +65,7 @@ export class Revocations {
     try {
       if (!isOld) result = await this.#ended(due, definition)
     } catch (cause) {
-      // Whatever is wrong with this login, those behind it have their turn.
+      // A failing login must not hold up those behind it.
       this.#deps.meter.count('revocations_total', { broker, result: 'postponed' })
       this.#deps.log.warn('a broker login could not be revoked yet', { connectionId, broker, cause })
       const pause = Math.min(PAUSE_MAX_MS, 2_000 * 2 ** due.attempts) * (0.5 + this.#deps.ids.fraction() / 2)
@@ -73,15 +73,15 @@ export class Revocations {
     }
     await this.#deps.store.connections.finishRevocation(connectionId)
     if (result === 'given_up')
-      this.#deps.log.error('a broker login was not revoked within its time, and is given up', { connectionId, broker })
+      this.#deps.log.error('a broker login could not be revoked in time, and is given up', { connectionId, broker })
     this.#deps.meter.count('revocations_total', { broker, result })
   }
 
   async #ended(due: Revocation, definition: BrokerDefinition | undefined): Promise<'done' | 'shared'> {
-    // It may be offered again at the next start; the login lives on at the broker until then.
+    // It may be offered again after a restart; until then the login stays valid at the broker.
     if (definition === undefined) throw new Error('the broker is not among those of TRUNKLINE_BROKERS now')
     const { store, vault, clock } = this.#deps
-    // Opened in any case: credentials of another endpoint are not ours to judge, and wait.
+    // Opened in any case: credentials of another endpoint must wait.
     const credentials = openCredentials(vault, due, due.credentials, endpointOf(definition))
     if (await mayEndAnother(store, definition, due.brokerAccountIds)) return 'shared'
     await limited(clock, REVOKE_MS, signal => definition.login.revoke(credentials, signal), this.#stopping.signal)

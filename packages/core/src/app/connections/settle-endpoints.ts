@@ -11,9 +11,9 @@ type SettleDeps = Pick<Deps, 'store' | 'brokers' | 'vault' | 'clock' | 'log'>
 const BATCH = 200
 
 /**
- * To be awaited before anything is served: connections that were made elsewhere than the service goes now are BROKEN for that, and those that
- * were BROKEN for that alone and belong here again are ACTIVE. Their credentials are as good as they were, since no broker has seen them; a
- * setting that was wrong for an hour must not cost every user a login. Logins of before endpoints were recorded are taken to belong here.
+ * Must be awaited before requests are served. Makes connections BROKEN whose endpoint is not the present one, and ACTIVE again if that was
+ * their only fault and their endpoint is back. Their credentials were sent nowhere and stay valid: an hour of wrong configuration must not
+ * cost every user a login. Logins without a recorded endpoint are taken to belong to the present one.
  */
 export async function settleEndpoints(deps: SettleDeps): Promise<void> {
   for (const [broker, definition] of deps.brokers) {
@@ -25,7 +25,7 @@ export async function settleEndpoints(deps: SettleDeps): Promise<void> {
       const audit = entryOf(deps, 'connection.suspend', broker, { was: shown(was), is: shown(present) })
       const count = await connections.suspend(broker, was, changedMessage(was, present), audit.at, audit)
       if (count > 0)
-        deps.log.warn('connections are BROKEN: they were made in another environment of their broker than is set now', {
+        deps.log.warn('connections are BROKEN: they were made in another environment of their broker than the configured one', {
           broker,
           was: shown(was),
           is: shown(present),
@@ -35,7 +35,11 @@ export async function settleEndpoints(deps: SettleDeps): Promise<void> {
     const audit = entryOf(deps, 'connection.resume', broker, { is: shown(present) })
     const count = await connections.resume(broker, present, audit.at, audit)
     if (count > 0)
-      deps.log.info('connections are ACTIVE again: their environment is back', { broker, is: shown(present), connections: count })
+      deps.log.info('connections are ACTIVE again: their environment is configured again', {
+        broker,
+        is: shown(present),
+        connections: count
+      })
   }
 }
 
@@ -50,7 +54,7 @@ async function recordMissing(deps: SettleDeps, broker: BrokerId, present: Broker
       if (items.length === 0) continue
       const audit = entryOf(deps, 'connection.record_endpoint', broker, { is: shown(present), place, logins: items.length })
       await deps.store.connections.recordEndpoint(items, present, audit)
-      deps.log.info('logins of before environments were recorded are taken to belong to the one that is set now', {
+      deps.log.info('logins without a recorded environment are taken to belong to the configured one', {
         ...{ broker, place, is: shown(present) },
         logins: items.length
       })
@@ -58,7 +62,7 @@ async function recordMissing(deps: SettleDeps, broker: BrokerId, present: Broker
   }
 }
 
-/** Null when its seal does not open: then it can be sent nowhere, and its endpoint stays unknown. */
+/** Null if the seal does not open: such credentials cannot be sent anywhere, and their endpoint stays unknown. */
 function resealed({ vault, log }: SettleDeps, item: EndpointItem['item'], endpoint: BrokerEndpoint): EndpointItem | null {
   try {
     return { item, sealed: withEndpoint(vault, item, item.credentials, endpoint)?.sealed ?? null }

@@ -2,8 +2,8 @@ import type { BrokerDefinition } from '../../ports/broker.ts'
 import type { Store } from '../../ports/store.ts'
 
 /**
- * Whether revoking a login that reaches these accounts may end what another connection, or one that waits to be claimed, lives on. Null: it is
- * unknown which accounts it reaches. Accounts in common may also belong to two customers; then a login stays that could have been revoked.
+ * Whether revoking a login with these accounts may end another login, of a connection or of one that can still be claimed. Null accounts:
+ * unknown. Two customers may share accounts; then a login stays valid that could have been revoked.
  */
 export async function mayEndAnother(
   store: Pick<Store, 'connections'>,

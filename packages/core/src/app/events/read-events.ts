@@ -5,26 +5,27 @@ import type { LoggedEvent } from '../../ports/store.ts'
 import type { PlatformCaller } from '../caller.ts'
 import type { Deps } from '../deps.ts'
 
-/** Part of a user's log. */
+/** A range of a user's log. */
 export interface Stretch {
   readonly userId: UserId
-  /** Wanted is what has a `seq` above it. */
+  /** Events with a `seq` above this are wanted. */
   readonly after: number
   readonly limit: number
 }
 
-/** Which events are kept, and the `seq` of the last that was taken; null where `after` is when none was. */
+/** The range of stored events, and the `seq` of the last one taken; null, where `after` is, if none was. */
 export interface StretchRead {
   readonly oldest: number
   readonly last: number
   readonly taken: number | null
 }
 
-/** So many are read at once: other requests are served between two reads. */
+/** Most events read at once; other requests are served between two reads. */
 const READ_MAX = 100
 
 /**
- * Gives the events of a stretch to `take`, in order, until it says that this was the last it wants. What was resolved by a write before is there.
+ * Passes the events of a range to `take`, in order, until it returns that it wants no more. Includes the events of every write that
+ * resolved before.
  * @throws ServiceError user_not_found
  */
 export async function readEvents(
@@ -50,7 +51,7 @@ export async function readEvents(
       left -= 1
     }
   }
-  // The log may have been shortened since its span was read; what is missing then shows in what was found.
+  // The log may have been pruned since its range was read; the events found then show what is missing.
   if (first === null) return { oldest: after < last && limit > 0 ? last + 1 : oldest, last, taken: null }
   return { oldest: first > after + 1 ? first : oldest, last: Math.max(last, taken), taken }
 }

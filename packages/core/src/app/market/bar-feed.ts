@@ -25,33 +25,35 @@ export interface BarFeedParts {
   readonly source: MarketSource
   readonly history: History
   readonly topic: SharedTopic
-  /** Reads history within the limit of concurrent recoveries: after a loss all feeds of a connection want to. */
+  /** Limits concurrent reads of history: after a loss, all feeds of a connection read it. */
   readonly throttled: <T>(read: () => Promise<T>) => Promise<T>
-  /** How long history may not have what was streamed. */
+  /** How long the broker's history may lag behind its stream. */
   readonly historyLagMs: number
 }
 
-/** At least so long between two states of an open bar, in milliseconds. */
+/** Shortest interval between two states of an open bar, in milliseconds. */
 const OPEN_EVERY_MS = 250
-/** Closed bars remembered for who joins while one closes. */
+/** Closed bars retained for subscribers that join while one closes. */
 const RECENT_MAX = 64
-/** What may come while the history is asked; beyond it the feed begins again. */
+/** Most events buffered while history is read; beyond it the feed starts again. */
 const BUFFERED_MAX = 100_000
-/** Clocks differ; an event dated later than this cannot have happened. */
+/** Allowance for differing clocks: an event dated further ahead is invalid. */
 const AHEAD_MS = 600_000
-/** A bar that ended no longer ago may still be open in history: the feed begins with it, so that it is not left out between a backfill and what follows. */
+/**
+ * A bar that ended less than this ago may still be open in history: the feed starts with it, so that no bar is missing after a backfill.
+ */
 const SETTLED_MS = 10_000
-/** So much later than the broker's time is believed to be it may be in truth. */
+/** How far the broker's clock may be behind the time assumed for it. */
 const BEHIND_MS = 3_000
 const RETRY_MS = { first: 500, longest: 30_000 }
-/** So many looks in a row, a second apart, must find a bar over and unchanged before its time alone closes it. */
+/** How many checks in a row, a second apart, must find an ended bar unchanged before it is closed by time alone. */
 const QUIET_LOOKS = 2
-/** How often a bar that closed is looked for in history, which may record its end later than we do. */
+/** How often a closed bar is read from history, which may record its end later. */
 const BACKFILL_TRIES_MAX = 7
 
 /**
- * Bars of one interval and session of one symbol, for everybody who wants them. Begins with what the broker's history has of the bar under way, and
- * after a loss with everything since the last bar that closed, so that each bar closes once and none is missing.
+ * The bars of one symbol, interval and session, shared by all subscribers. Starts with history's part of the open bar; after a loss, it
+ * continues from the last closed bar. Each bar closes once and none is missing.
  */
 export class BarFeed implements TopicListener {
   readonly plan: BarPlan
@@ -64,25 +66,25 @@ export class BarFeed implements TopicListener {
   #listeners: readonly BarListener[] = []
   #builder: BarBuilder
   #recent: Bar[] = []
-  /** The start and end of the last bar that was published as closed. */
+  /** Start and end of the last bar published as closed. */
   #closed: { readonly start: number; readonly end: number } | null = null
-  /** Where the feed began: the start of the bar under way, or of the one that had only just ended. */
+  /** Where the feed began: the start of the open bar, or of one that had just ended. */
   #from: number | null = null
-  /** What came while the history was asked; null when nothing is asked. */
+  /** Events that arrived while history is being read; null otherwise. */
   #buffer: (Bar | Trade)[] | null = []
-  /** Counts recoveries: one that was overtaken by the next comes to nothing. */
+  /** Counts recoveries: one that was superseded by the next has no effect. */
   #recovery = 0
   readonly #ready = Promise.withResolvers<true>()
-  /** Closed bars that wait for one before them, which is taken from history. */
+  /** Closed bars that wait for an earlier bar to be read from history. */
   #backfilling: Bar[] | null = null
-  /** Events dated before this instant may be true. */
+  /** Events dated before this instant are plausible. */
   #foreseen = 0
-  /** The earliest that was left out as of the future since the last recovery. */
+  /** The earliest event dropped as being in the future since the last recovery. */
   #leftOut: number | null = null
-  /** Whether impossible times of the broker were logged since the last recovery. */
+  /** Whether implausible times of the broker were logged since the last recovery. */
   #isOddLogged = false
   #emittedRevision = -1
-  /** The bar under way at the last look at it that found it over, and how many looks have found it so and unchanged. */
+  /** The state of the ended open bar at the last check, and how many checks have found it unchanged. */
   #quiet = { revision: -1, looks: 0 }
   #pulse: Disposable | null = null
   #late = 0
@@ -97,7 +99,7 @@ export class BarFeed implements TopicListener {
     this.#throttled = parts.throttled
     this.#historyLagMs = parts.historyLagMs
     this.#builder = this.#newBuilder()
-    // A feed that is given up before it is ready has no waiters.
+    // A feed that is ended before it is ready has no waiters.
     this.#ready.promise.catch(() => undefined)
     this.#topic.add(this)
     void this.#recover()
@@ -107,7 +109,7 @@ export class BarFeed implements TopicListener {
     return this.#topic
   }
 
-  /** Resolves when the bar under way is known. @throws what the history threw */
+  /** Resolves when the open bar is known. @throws what reading history threw */
   ready(): Promise<true> {
     return this.#ready.promise
   }
@@ -117,12 +119,12 @@ export class BarFeed implements TopicListener {
     return this.#buffer === null && this.#topic.state === 'live'
   }
 
-  /** The last bars that closed, ascending. */
+  /** The last closed bars, ascending. */
   get recent(): readonly Bar[] {
     return this.#recent
   }
 
-  /** The bar under way; null when nothing has traded in it, or it is not known at the moment. */
+  /** The open bar; null if nothing has traded in it, or it is not known at the moment. */
   open(): Bar | null {
     return this.#buffer === null && this.#backfilling === null ? this.#builder.open : null
   }
@@ -143,19 +145,19 @@ export class BarFeed implements TopicListener {
     this.#listeners = []
   }
 
-  /** The market's time is `presentMs`: a bar whose time is over closes although nothing more comes. To be called about once a second. */
+  /** `presentMs` is the market's time: closes a bar that has ended even if nothing more arrives. Called about once a second. */
   tick(presentMs: number): void {
     this.#reconsider()
     const until = this.#builder.openUntil
     if (this.#buffer !== null || until === null || until > presentMs - GRACE_MS || this.#topic.state !== 'live') return
     if (!this.#isQuiet()) return
-    // No further than this bar: a broker's time that jumped ahead must not make what comes next late.
+    // Not beyond this bar: if the broker's time has jumped ahead, what arrives next must not be late.
     this.#haveClosed(this.#builder.closeUntil(until))
     const { late } = this.#builder.passed
     for (; this.#late < late; this.#late += 1) this.#deps.meter.count('market_late_trades_total')
   }
 
-  /** What belongs to a bar that is over may still be on its way: this process was busy, or the broker is behind its own time. */
+  /** Whether nothing of the ended bar is still on its way: this process may have been busy, or the broker behind its own time. */
   #isQuiet(): boolean {
     const { revision } = this.#builder
     this.#quiet = { revision, looks: revision === this.#quiet.revision ? this.#quiet.looks + 1 : 1 }
@@ -196,17 +198,17 @@ export class BarFeed implements TopicListener {
   depth(_: Depth): void {}
   chain(_: ChainEntry): void {}
 
-  /** Takes up from history what is missing, then what came meanwhile. A history that does not answer is asked again. */
+  /** Reads what is missing from history, then applies the buffered events. Retries until history answers. */
   async #recover(): Promise<void> {
     const recovery = ++this.#recovery
     this.#buffer = []
-    // What was missed just now may not be in history yet, and would be missing from it without a trace.
+    // History may not contain the latest losses yet, and would omit them silently.
     if (this.#closed !== null && this.#historyLagMs > 0) await this.#deps.clock.sleep(this.#historyLagMs)
     for (let attempt = 0; recovery === this.#recovery; attempt += 1) {
       try {
         const requestedAt = this.#deps.clock.monotonicMs()
         const believed = this.#source.presentMs()
-        // After a loss all feeds of a connection want to read; a new subscriber waits for none of them.
+        // After a loss all feeds of a connection want to read; a new subscriber does not wait for them.
         const past = await (this.#closed === null ? this.#missing(believed) : this.#throttled(() => this.#missing(believed)))
         // The answers update the broker's time.
         const corrected = this.#source.presentMs() - (this.#deps.clock.monotonicMs() - requestedAt)
@@ -215,16 +217,16 @@ export class BarFeed implements TopicListener {
         return
       } catch (cause) {
         if (recovery !== this.#recovery) return
-        // An outage meets all feeds of a connection again and again.
+        // Logged once per outage, which affects all feeds of a connection repeatedly.
         if (attempt === 0) this.#deps.log.warn('bars could not be taken up from history', { symbol: this.plan.symbol, cause })
-        // Callers that wait for the first bars get the error; they may ask again.
+        // Callers that wait for the first bars receive the error and may try again.
         this.#ready.reject(cause)
         await this.#deps.clock.sleep(Math.min(RETRY_MS.longest, RETRY_MS.first * 2 ** attempt))
       }
     }
   }
 
-  /** Small past bars since the last one that closed, or of the bar under way. */
+  /** Past base bars since the last closed bar, or of the open bar. */
   async #missing(presentMs: number): Promise<readonly Bar[]> {
     const { clock, past, seed } = this.plan
     this.#from ??= clock.startOf(presentMs - SETTLED_MS) ?? clock.atOrAfter(presentMs - SETTLED_MS)
@@ -239,7 +241,7 @@ export class BarFeed implements TopicListener {
       if (minutesFrom > from) {
         for await (const page of this.#history.base(this.plan, past, from, minutesFrom)) {
           const open = page.find(({ closed }) => !closed)
-          // What the broker has not closed yet is taken in minutes as well.
+          // A bar that the broker has not closed yet is read in minutes.
           if (open !== undefined) minutesFrom = Math.min(minutesFrom, open.startMs)
           bars.push(...page.filter(({ startMs }) => startMs < minutesFrom))
         }
@@ -249,7 +251,7 @@ export class BarFeed implements TopicListener {
     return bars
   }
 
-  /** `liveSince`: everything that happened later has come, or will. */
+  /** `liveSince`: every event after it has arrived or will arrive. */
   #takeUp(past: readonly Bar[], liveSince: number): void {
     const came = this.#buffer ?? []
     this.#buffer = null
@@ -261,11 +263,11 @@ export class BarFeed implements TopicListener {
     this.#leftOut = null
     if (this.#closed !== null) this.#builder.closeUntil(this.#closed.end)
     if (this.plan.live === null) {
-      // The minute in which trades began to come is known in part only, and its bar is taken from history once it closes.
+      // The minute in which trades began to arrive is incomplete, so its bar is read from history once it closes.
       const minute = this.plan.seed.clock.startOf(liveSince)
       this.#builder.completeFrom(minute === null ? liveSince : this.plan.seed.clock.endOf(minute))
     }
-    // The newest small bar can be open. Without it a bar in which nothing trades any more would never be published.
+    // The newest base bar may be open. Without it, a bar in which nothing trades any more would never be published.
     let isWhole = true
     for (const bar of past) {
       this.#take(bar, isWhole)
@@ -279,34 +281,34 @@ export class BarFeed implements TopicListener {
     return new BarBuilder(this.plan.clock, this.plan.seed.clock)
   }
 
-  /** `areWhole`: whether the bars that it closes are known to be. */
+  /** `areWhole`: whether the bars that it closes are known to be complete. */
   #take(event: Bar | Trade, areWhole = false): void {
-    // One wrong time ahead would close the present bar, and make everything after it late.
+    // One wrong time in the future would close the open bar and make everything after it late.
     const at = 'startMs' in event ? event.startMs : msOfNanos(event.at)
     if (at >= this.#foreseen && !this.#isForeseeable(at)) return
     try {
       this.#haveClosed('startMs' in event ? this.#builder.bar(event) : this.#builder.trade(event), areWhole)
     } catch (cause) {
       if (!(cause instanceof OutsideCalendar)) throw cause
-      this.#logOdd('a broker sent a time that its market never had; left out', at)
+      this.#logOdd('a broker sent a time that its market never had; the event was dropped', at)
     }
   }
 
   #isForeseeable(at: number): boolean {
     this.#foreseen = this.#source.presentMs() + AHEAD_MS
     if (at < this.#foreseen) return true
-    this.#logOdd('a broker sent a time in the future; left out', at)
+    this.#logOdd('a broker sent a time in the future; the event was dropped', at)
     this.#leftOut = Math.min(this.#leftOut ?? at, at)
     return false
   }
 
-  /** What was left out was true after all: the broker's time had gone on faster than ours, and only now shows it. History has it. */
+  /** Recovers if a dropped event was valid after all, because the broker's clock was ahead of what it had shown. History has the event. */
   #reconsider(): void {
     if (this.#leftOut === null || this.#buffer !== null || this.#topic.state !== 'live') return
     if (this.#leftOut < this.#source.presentMs() + AHEAD_MS) void this.#recover()
   }
 
-  /** Once, and again after the next recovery: it may be so for every trade. */
+  /** Logs once per recovery: every trade may have such a time. */
   #logOdd(message: string, at: number): void {
     if (this.#isOddLogged) return
     this.#isOddLogged = true
@@ -321,7 +323,7 @@ export class BarFeed implements TopicListener {
     }
   }
 
-  /** Takes a bar that was seen in part from history; those that close meanwhile wait, and may have been seen in part as well. */
+  /** Reads a bar that was received incompletely from history. Bars that close meanwhile wait, and may be incomplete too. */
   async #backfill(first: Bar): Promise<void> {
     const recovery = this.#recovery
     const waiting = [first]
@@ -335,7 +337,7 @@ export class BarFeed implements TopicListener {
     this.#changed()
   }
 
-  /** The bar as history has it once it is over there too; as it was seen when history has no answer. */
+  /** The bar in history, once it is closed there; the bar as received if history does not answer. */
   async #fromHistory(bar: Bar, recovery: number): Promise<Bar> {
     let best = bar
     for (let attempt = 0; attempt < BACKFILL_TRIES_MAX; attempt += 1) {
@@ -347,8 +349,7 @@ export class BarFeed implements TopicListener {
         }
         if (best !== bar && best.closed) break
       } catch (cause) {
-        if (attempt === 0)
-          this.#deps.log.warn('a bar that was seen in part could not be taken from history', { symbol: this.plan.symbol, cause })
+        if (attempt === 0) this.#deps.log.warn('an incomplete bar could not be read from history', { symbol: this.plan.symbol, cause })
       }
     }
     return { ...best, closed: true }

@@ -29,7 +29,7 @@ export interface BarFeedsParts {
   readonly history: History
 }
 
-/** Feeds of a connection that recover after a loss at once, and how long one may hold its slot. */
+/** How many feeds of a connection recover at once after a loss, and how long each may hold its slot. */
 const RECOVERIES = { atOnce: 4, ms: 15_000 }
 interface Entry {
   readonly feed: Promise<BarFeed>
@@ -37,7 +37,7 @@ interface Entry {
   users: number
 }
 
-/** The bar feeds of one connection: one for each symbol, interval and session that a client wants. */
+/** The bar feeds of one connection: one per symbol, interval and session with subscribers. */
 export class BarFeeds {
   readonly #deps: BarFeedDeps
   readonly #parts: BarFeedsParts
@@ -59,7 +59,7 @@ export class BarFeeds {
     this.#demandBounded(plan, interval, backfill)
     const key = `${plan.symbol} ${canonicalInterval(plan.clock.interval)} ${session}`
     const known = this.#entries.get(key)
-    // What the broker has refused meanwhile may be had again.
+    // A feed that the broker refused is opened again: it may be available now.
     const entry = known === undefined || known.isRefused() ? this.#open(key, plan) : known
     entry.users += 1
     const leave = () => this.#leave(key, entry)
@@ -77,7 +77,7 @@ export class BarFeeds {
     for (const feed of this.#running) feed.tick(presentMs)
   }
 
-  /** Those who wait are given the reason. */
+  /** Ends all feeds; waiting callers receive the reason. */
   end(reason: MarketRefusal): void {
     this.#stopping.abort(reason)
     for (const feed of this.#running) feed.end()

@@ -10,35 +10,35 @@ import { BROKER_BARS_MAX } from './history-limits.ts'
 import { MarketRefusal } from './refusal.ts'
 import { BROKER_DEFAULT } from './watcher.ts'
 
-/** Bars of the broker's that others are made of. */
+/** Bars of the broker that other bars are made from. */
 export interface BaseBars {
-  /** The broker's label for them. */
+  /** The broker's name of the interval. */
   readonly label: string
   readonly interval: Interval
   readonly clock: BarClock
-  /** All of them that the broker answers with, in whatever session. */
+  /** The clock of all bars that the broker returns, whatever the session. */
   readonly answered: BarClock
   /** How far back they reach, in milliseconds. */
   readonly reachMs: number
-  /** The session that the broker is asked for by name; null: as it has them. */
+  /** The session requested from the broker by name; null: none. */
   readonly session: Session | null
 }
 
-/** How bars of one interval and session of one symbol come about. */
+/** How the bars of one symbol, interval and session are made. */
 export interface BarPlan {
   readonly symbol: string
-  /** The hours that count: where the broker's own days are of the core session, so are the days and longer of `BrokerDefault`. */
+  /** The hours that count. If the broker's daily bars cover the core session, so do bars of days and longer in `BrokerDefault`. */
   readonly session: Session
   readonly clock: BarClock
-  /** No bar of its session's calendar begins before it. Milliseconds since the epoch. */
+  /** The start of the first bar in the calendar of its session, in milliseconds since the epoch. */
   readonly earliestMs: number
-  /** Past bars: the broker's own of the very kind where it has them, else what they are made of. */
+  /** Past bars: the broker's bars of the interval if it has them, otherwise the bars that they are made from. */
   readonly past: BaseBars
-  /** Past bars of minutes that fit before what comes live. */
+  /** Past bars of minutes that precede the live data. */
   readonly seed: BaseBars
-  /** The broker's own bars to follow live, or null: they are built from its trades. */
+  /** The broker's bars to follow live; null: bars are built from its trades. */
   readonly live: BaseBars | null
-  /** Why days and longer are made of minutes here, a sentence; empty where they are not. */
+  /** Why days and longer are made from minutes, as a sentence; empty if they are not. */
   readonly whyMinutes: string
 }
 
@@ -52,7 +52,7 @@ export function barPlan(
   const { historyIntervals, historyDays, dailyBars, dailySessions, liveIntervals } = marketData
   const interval = readInterval(intervalText)
   const isShare = instrument === 'STK'
-  // The session that the broker's own days are of.
+  // The session that the broker's daily bars cover.
   const daily: Session = isShare && dailyBars === 'core' && keepsExchangeHours(calendar) ? 'USEqCore' : BROKER_DEFAULT
   const session = requested === BROKER_DEFAULT && interval.unit !== 'minute' ? daily : requested
   const clock = barClock(interval, session, calendar, isShare)
@@ -64,7 +64,7 @@ export function barPlan(
     const reachMs = (historyDays[label] ?? Number.POSITIVE_INFINITY) * DAY_MS
     return { label, interval: found, clock: barClock(found, session, calendar, isShare), answered, reachMs, session: byName }
   }
-  /** The longest of these that the bars can be made of. */
+  /** The longest of these intervals that the bars can be made from. */
   const longest = (intervals: readonly string[], isWanted: (base: Interval) => boolean): BaseBars | null =>
     intervals
       .map(base)
@@ -79,7 +79,7 @@ export function barPlan(
   )
   const seed = live ?? longest(historyIntervals, ({ unit, count }) => unit === 'minute' && count === 1)
   if (past === null || seed === null) {
-    const message = `${intervalText} cannot be had here: the broker has bars of ${historyIntervals.join(', ') || 'no length'}.`
+    const message = `${intervalText} is not available here: the broker has bars of ${historyIntervals.join(', ') || 'no length'}.`
     throw new MarketRefusal('unsupported_interval', message)
   }
   const whyMinutes = past.interval.unit === 'minute' && interval.unit !== 'minute' ? withoutDays(session, dailyBars) : ''
@@ -90,32 +90,32 @@ export function barPlan(
 
 function withoutDays(session: Session, dailyBars: MarketDataCapabilities['dailyBars']): string {
   if (session === 'USEqCore' && dailyBars === 'core')
-    return 'The symbol does not keep the hours of its exchange at this broker, so the broker’s daily bars are not of USEqCore. '
+    return 'The symbol does not follow the hours of its exchange at this broker, so the broker’s daily bars are not of USEqCore. '
   return `The broker has no daily bars of ${session}. `
 }
 
-/** The longest that a unit can be. */
+/** The greatest length of a unit. */
 export const UNIT_MS = { minute: 60_000, day: 86_400_000, week: 7 * 86_400_000, month: 31 * 86_400_000, year: 366 * 86_400_000 } as const
 
-/** A single bar must not be made of what is only a part of it, nor of more than one request may read. @throws MarketRefusal */
+/** Ensures that a bar can be made completely, and from no more bars than one request may read. @throws MarketRefusal */
 function demandWhole({ label, interval: base, reachMs }: BaseBars, { interval: { unit, count } }: BarClock, text: string): void {
   const lengthMs = UNIT_MS[unit] * count
   if (lengthMs > reachMs) {
     const days = Math.round(reachMs / DAY_MS)
     throw new MarketRefusal(
       'unsupported_interval',
-      `${text} cannot be had in this session: it would be made of bars of ${label}, and the broker keeps ${days} days of them.`
+      `${text} is not available in this session: it would be made from bars of ${label}, and the broker stores ${days} days of them.`
     )
   }
   if (lengthMs / (UNIT_MS[base.unit] * base.count) > BROKER_BARS_MAX) {
     throw new MarketRefusal(
       'unsupported_interval',
-      `${text} cannot be had in this session: one would be made of more than ${BROKER_BARS_MAX} bars of ${label}.`
+      `${text} is not available in this session: one bar would be made from more than ${BROKER_BARS_MAX} bars of ${label}.`
     )
   }
 }
 
-/** What `read` gives. @throws MarketRefusal invalid_request for instants outside the years the calendar knows */
+/** The result of `read`. @throws MarketRefusal invalid_request for instants outside the years of the calendar */
 export function withinCalendar<T>(read: () => T): T {
   try {
     return read()
@@ -135,19 +135,19 @@ function readInterval(text: string): Interval {
 }
 
 function isMadeOf(interval: Interval, base: Interval, clock: BarClock): boolean {
-  // The same length in another session is another bar: it begins and ends elsewhere.
+  // The same interval in another session has other bars: they begin and end elsewhere.
   if (clock.session === BROKER_DEFAULT && canonicalInterval(interval) === canonicalInterval(base)) return true
   return fits(base, interval, clock.gridMinutes)
 }
 
-/** The first whole bar that the calendar knows all of; bars before the epoch are none. */
+/** The first bar that lies completely within the calendar, and not before the epoch. */
 function earliestOf(clock: BarClock, { firstDate, zone }: TradingCalendar): number {
   const from = Math.max(0, midnight(firstDate, zone))
   for (let years = 0; years < 2; years += 1) {
     try {
       return clock.atOrAfter(from + years * YEAR_MS)
     } catch (cause) {
-      // The bar that holds the first date began before it.
+      // The bar of the first date began before it.
       if (!(cause instanceof OutsideCalendar)) throw cause
     }
   }

@@ -2,18 +2,18 @@ import type { Bar } from '../../domain/market/records.ts'
 import type { BarFeed, BarListener } from './bar-feed.ts'
 import type { Watch, Watcher } from './watcher.ts'
 
-/** One watcher of one bar feed: past bars first, then what comes, each closed bar once. */
+/** A subscription to one bar feed: past bars first, then live bars, each closed bar once. */
 export class BarWatch implements Watch, BarListener {
   readonly #feed: BarFeed
   readonly #past: readonly Bar[]
   readonly #backfill: number
   readonly #ended: () => void
   #watcher: Watcher | null = null
-  /** The start of the last closed bar that was sent; earlier bars are done. */
+  /** The start of the last closed bar that was sent; earlier bars are not sent again. */
   #lastClosedMs = Number.NEGATIVE_INFINITY
   #isOver = false
 
-  /** @param past closed bars, ascending, at least as many as `backfill` where there are so many */
+  /** @param past closed bars, ascending; at least `backfill` if there are so many */
   constructor(feed: BarFeed, past: readonly Bar[], { backfill, ended }: { readonly backfill: number; readonly ended: () => void }) {
     this.#feed = feed
     this.#past = past
@@ -28,7 +28,7 @@ export class BarWatch implements Watch, BarListener {
     this.#feed.add(this)
     const open = this.#feed.open()
     if (open !== null) this.bar(open)
-    if (!this.#feed.isLive) watcher.interrupted('the broker was lost while the subscription was made')
+    if (!this.#feed.isLive) watcher.interrupted('the connection to the broker was lost while the subscription was made')
   }
 
   end(): void {
@@ -48,7 +48,7 @@ export class BarWatch implements Watch, BarListener {
     this.#watcher?.interrupted(reason)
   }
 
-  /** History's bars, and those that have closed since it answered. */
+  /** Bars from history, and those that have closed since it was read. */
   #first(): readonly Bar[] {
     if (this.#backfill === 0) return []
     const first = this.#past[0]?.startMs ?? Number.POSITIVE_INFINITY

@@ -1,16 +1,19 @@
-/** Options chains that are read at once. */
+/** Limits and order of complete options chains. */
 import { compare } from '../../domain/decimal.ts'
 import type { ChainEntry } from '../../domain/market/records.ts'
 import { MarketRefusal } from './refusal.ts'
 
-/** A chain is read in several calls, or from a stream, until it is whole; one that takes longer is given up. */
+/** Time limit: a chain is read in several calls, or from a stream, until it is complete. */
 export const CHAIN_MS = 15_000
-/** Chains of a connection that are read at once: each takes several calls of the broker's quota. */
+/** Chains that a connection reads at once: each takes several calls of the broker's rate limit. */
 export const CHAINS_AT_ONCE = 2
-/** Contracts in one answer: twice what the largest chains have, some 500 bytes each. */
+/** Most contracts in a response: twice the largest chains, about 500 bytes each. */
 export const CHAIN_CONTRACTS_MAX = 5_000
 
-/** By strike, the call before the put; contracts of one strike and right (an index has several roots) by symbol. @throws MarketRefusal for too many */
+/**
+ * Sorted by strike, calls before puts; contracts of one strike and right (an index has several roots) by symbol. @throws MarketRefusal if
+ * there are too many
+ */
 export function orderedChain(entries: readonly ChainEntry[]): readonly ChainEntry[] {
   if (entries.length > CHAIN_CONTRACTS_MAX) {
     const message = `This chain has ${entries.length} contracts, and ${CHAIN_CONTRACTS_MAX} is the most that are read at once; follow it on the market data stream.`

@@ -30,7 +30,7 @@ export interface ConnectionMarketDeps {
   readonly log: Log
   readonly meter: Meter
   readonly timing: Timing
-  /** Resolves when the next slice of long work may run. @throws the signal's reason when it aborts before */
+  /** Resolves when the next slice of long work may run. @throws the signal's reason if it aborts before */
   readonly nextSlice: (signal: AbortSignal) => Promise<void>
 }
 
@@ -44,10 +44,10 @@ export interface ConnectionMarketParts {
 }
 
 const INSTRUMENTS_MAX = 5_000
-/** What is looked up at the broker at once, so that each has its time to be answered. */
+/** Concurrent look-ups at the broker, bounded so that each is answered in time. */
 const LOOK_UPS_AT_ONCE = 8
 
-/** The market data of one connection: what its broker streams, shared by everybody who watches, and its history. */
+/** The market data of one connection: its streams, shared by all subscribers, and its history. */
 export class ConnectionMarket {
   readonly #parts: ConnectionMarketParts
   readonly #deps: ConnectionMarketDeps
@@ -58,7 +58,7 @@ export class ConnectionMarket {
   readonly #lookUps: Semaphore<'look-up'>
   readonly #chains: Semaphore<'chain'>
   readonly #stopping = new AbortController()
-  /** Instruments that were asked for, for the watchdog, which cannot wait. */
+  /** Instruments requested so far, for the watchdog, which cannot wait for a look-up. */
   readonly #instruments = new Map<string, MarketInstrument>()
 
   constructor(deps: ConnectionMarketDeps, parts: ConnectionMarketParts) {
@@ -72,12 +72,12 @@ export class ConnectionMarket {
     this.#bars = new BarFeeds(deps, { source, marketData: broker.marketData, topics: this.#topics, history: this.#history })
   }
 
-  /** Topics the broker streams for it. */
+  /** The number of topics that the broker streams. */
   get topics(): number {
     return this.#topics.size
   }
 
-  /** Checks what is requested and has the broker stream it; events are delivered from {@link Watch.begin} on. @throws MarketRefusal */
+  /** Checks a request and subscribes at the broker; events are delivered from {@link Watch.begin} on. @throws MarketRefusal */
   async watch(request: WatchRequest): Promise<Watch> {
     this.#demandChannel(request.channel)
     const instrument = await this.#instrument(request.symbol)
@@ -99,7 +99,7 @@ export class ConnectionMarket {
     }
   }
 
-  /** Past bars of the broker's own session in pages, ascending. @throws MarketRefusal, before the first page or between two */
+  /** Past bars in pages, ascending, in the broker's own session. @throws MarketRefusal, before the first page or between two */
   async *past(request: SnapshotRequest): PastBars {
     this.#demandChannel('bars')
     const instrument = await this.#instrument(request.symbol)
@@ -110,7 +110,7 @@ export class ConnectionMarket {
     }
   }
 
-  /** The first so many bars of a snapshot; those of many bars wait for one another. @throws MarketRefusal */
+  /** The first bars of a snapshot. Snapshots of many bars wait for one another. @throws MarketRefusal */
   async firstBars(request: SnapshotRequest, count: number): Promise<FirstBars> {
     this.#demandChannel('bars')
     const instrument = await this.#instrument(request.symbol)
@@ -124,7 +124,7 @@ export class ConnectionMarket {
     return ranked(await this.#request(() => this.#limited(signal => this.#parts.source.search(text, signal))), text)
   }
 
-  /** The days on which options of an underlying expire, ascending; empty when it has none. @throws MarketRefusal */
+  /** The expirations of an underlying's options, ascending; empty if it has none. @throws MarketRefusal */
   async expirations(symbol: string): Promise<readonly Day[]> {
     this.#demandChannel('options_chain')
     const instrument = await this.#instrument(symbol)
@@ -132,8 +132,8 @@ export class ConnectionMarket {
   }
 
   /**
-   * Every contract that expires on a day, with its present market, by strike, calls first.
-   * @throws MarketRefusal, also for more than are read at once
+   * Every option contract that expires on a day, with its present market, by strike, calls first.
+   * @throws MarketRefusal, also if there are too many
    */
   async chain(symbol: string, day: string): Promise<readonly ChainEntry[]> {
     this.#demandChannel('options_chain')
@@ -145,7 +145,7 @@ export class ConnectionMarket {
     return orderedChain(await this.#request(take))
   }
 
-  /** The best bid and ask as they stand; null when the broker streams the symbol and sends none. @throws MarketRefusal */
+  /** The present best bid and ask; null if the broker streams the symbol but sends no quote. @throws MarketRefusal */
   async quote(symbol: string): Promise<Quote | null> {
     return lastQuote(this.#deps.clock, await this.watch({ channel: 'quotes', symbol }), this.#stopping.signal)
   }
@@ -155,12 +155,12 @@ export class ConnectionMarket {
     return timestampOfMs(this.#parts.source.presentMs())
   }
 
-  /** Requests every topic from the broker again. */
+  /** Subscribes to every topic again at the broker. */
   renew(): void {
     for (const topic of this.#topics.all()) topic.renew()
   }
 
-  /** To be called about once a second. */
+  /** Must be called about once a second. */
   tick(): void {
     const presentMs = this.#parts.source.presentMs()
     for (const topic of this.#topics.all()) this.#watchdog.look(topic, this.#instruments.get(topic.topic.symbol) ?? null, presentMs)
@@ -168,7 +168,7 @@ export class ConnectionMarket {
   }
 
   end(): void {
-    const givenUp = new MarketRefusal('broker_unavailable', 'The connection was given up just now; ask again in a few seconds.')
+    const givenUp = new MarketRefusal('broker_unavailable', 'The connection was closed just now; try again in a few seconds.')
     this.#stopping.abort(givenUp)
     this.#bars.end(givenUp)
     this.#history.end(givenUp)
@@ -209,7 +209,7 @@ export class ConnectionMarket {
   }
 
   #session(text: string, { instrument }: MarketInstrument): Session {
-    // Only shares have sessions: elsewhere the value is not even read.
+    // Only shares have sessions; for other instruments the value is not read.
     if (instrument !== 'STK') return 'BrokerDefault'
     const { sessions, name } = this.#parts.broker
     const session = sessions.find(offered => offered === text)
@@ -233,11 +233,11 @@ export class ConnectionMarket {
   }
 
   async #refusalOf(cause: unknown): Promise<unknown> {
-    // What a client asks for is checked before; this is the broker's own time.
+    // Times from clients are checked before; this one is the broker's.
     if (cause instanceof OutsideCalendar) {
       return new MarketRefusal(
         'broker_unavailable',
-        'The broker’s clock shows a time that its market does not know; try again later.',
+        'The broker’s clock shows a time outside its market’s calendar; try again later.',
         cause
       )
     }
@@ -246,6 +246,6 @@ export class ConnectionMarket {
       return new MarketRefusal('connection_broken', 'The broker rejects this connection; have the user connect it again.', cause)
     }
     if (cause.kind === 'refused') return new MarketRefusal('unsupported_symbol', cause.message, cause)
-    return new MarketRefusal('broker_unavailable', 'The broker does not answer just now; try again in a few seconds.', cause)
+    return new MarketRefusal('broker_unavailable', 'The broker does not answer at the moment; try again in a few seconds.', cause)
   }
 }

@@ -1,6 +1,6 @@
 import type { FoundSymbol } from '../../ports/market.ts'
 
-/** Each once: the symbol that was typed, then those that begin with it, then all others, as the broker has them. */
+/** Each symbol once: an exact match, then symbols that begin with the text, then the others in the broker's order. */
 export function ranked(found: readonly FoundSymbol[], typed: string): readonly FoundSymbol[] {
   const wanted = typed.toUpperCase()
   const rankOf = ({ symbol }: FoundSymbol): number => (symbol === wanted ? 0 : symbol.startsWith(wanted) ? 1 : 2)

@@ -1,37 +1,43 @@
-/** What past bars may cost. Counted in bars and not in time, so that a request is taken or refused alike on every machine. */
+/** Limits on reading past bars. Counted in bars, not in time, so that every machine accepts the same requests. */
 import { canonicalInterval, type Interval, parseInterval } from '../../domain/market/interval.ts'
 import type { MarketDataCapabilities } from '../../ports/broker.ts'
 
-/** Bars one snapshot may have. */
+/** Most bars of one snapshot. */
 export const SNAPSHOT_BARS_MAX = 50_000
-/** Bars of the broker's that may be read for one request: less than half a second of work. */
+/** Most of the broker's bars read for one request: less than half a second of work. */
 export const BROKER_BARS_MAX = 50_000
-/** Backfills of more bars than this wait while those of their connection that are under way have {@link UNDER_WAY_BARS_MAX}. Smaller ones never do. */
+/**
+ * Backfills of more bars than this wait while those in progress on their connection total {@link UNDER_WAY_BARS_MAX}. Smaller ones never
+ * wait.
+ */
 export const SMALL_BACKFILL_BARS = 1_000
 export const UNDER_WAY_BARS_MAX = 100_000
-/** Reads over REST of more of the broker's bars than this wait for one another, so many of a connection are under way. Smaller ones never wait. */
+/**
+ * REST reads of more of the broker's bars than this wait for one another if too many are in progress on a connection. Smaller ones never
+ * wait.
+ */
 export const SMALL_READ_BARS = 1_000
 export const LONG_READS_AT_ONCE = 2
-/** Bars of the whole process that are processed in one turn of the event loop: some milliseconds. */
+/** Bars that the whole process handles in one turn of the event loop: some milliseconds. */
 export const SLICE_BARS = 100
-/** Pages of history that a connection asks its broker for at once. A reader that needs more of them goes to the end of the queue after each. */
+/** Pages of history that a connection requests at once. After each page, its reader goes to the end of the queue. */
 export const PAGES_AT_ONCE = 8
 
 const MINUTES_A_DAY = 1_440
 
-/** The broker's own label for an interval; null where its bars are made of shorter ones. */
+/** The broker's name of an interval; null if its bars are made from shorter ones. */
 function brokerInterval({ historyIntervals }: Pick<MarketDataCapabilities, 'historyIntervals'>, interval: Interval): string | null {
   const wanted = canonicalInterval(interval)
   return historyIntervals.find(text => canonicalInterval(parseInterval(text)) === wanted) ?? null
 }
 
-/** How far back the broker's own bars of an interval reach, in days; null where no bound is known, or the broker has none of the kind. */
+/** How far back the broker's bars of an interval reach, in days; null if no bound is known, or the broker has no such bars. */
 export function daysMaxOf(marketData: Pick<MarketDataCapabilities, 'historyIntervals' | 'historyDays'>, interval: Interval): number | null {
   const text = brokerInterval(marketData, interval)
   return text === null ? null : (marketData.historyDays[text] ?? null)
 }
 
-/** Most bars of an interval that a backfill may ask for: of the broker's own no more than fit into the days that it keeps. */
+/** Most bars of an interval that a backfill may request: of the broker's own bars, no more than fit into the days that it stores. */
 export function backfillMaxOf(
   marketData: Pick<MarketDataCapabilities, 'backfillMax' | 'historyIntervals' | 'historyDays'>,
   interval: Interval

@@ -28,33 +28,33 @@ export type PastBars = AsyncGenerator<readonly Bar[], void, undefined>
 export interface HistoryDeps {
   readonly clock: Clock
   readonly timing: Timing
-  /** Resolves when the next slice of long work may run. @throws the signal's reason when it aborts before */
+  /** Resolves when the next slice of long work may run. @throws the signal's reason if it aborts before */
   readonly nextSlice: (signal: AbortSignal) => Promise<void>
 }
 
-/** Some of a page's bars, and the broker's time when the page was requested: later events are not in it. */
+/** Some bars of a page, and the broker's time when the page was requested; the page lacks later events. */
 interface Slice {
   readonly bars: readonly Bar[]
   readonly requestedMs: number
 }
 
-/** The first bars of a window, and the one after them; null when there is none. */
+/** The first bars of a window, and the one after them; null if there is none. */
 export interface FirstBars {
   readonly bars: readonly Bar[]
   readonly next: Bar | null
 }
 
-/** The broker's time may be so much ahead of what is believed of it. */
+/** How far the broker's clock may be ahead of the time assumed for it. */
 const AHEAD_MS = 600_000
-/** After a bar's end what belongs to it may still be on its way to history, and the broker's time may be a little behind ours. */
+/** Allowance after a bar's end: its last trades may not be in history yet, and the broker's clock may be a little behind ours. */
 export const GRACE_MS = 2_000
-/** Calendars know no later years. */
+/** The end of all calendars. */
 const LATEST_MS = Date.UTC(9990, 0, 1)
-/** A page that takes longer is given up: the broker is silent. */
+/** Time limit of one page. */
 const PAGE_MS = 15_000
 const DAY = 86_400_000
 
-/** A broker's past bars, and longer ones made of them. */
+/** Past bars of a broker, and longer bars made from them. */
 export class History {
   readonly #deps: HistoryDeps
   readonly #source: MarketSource
@@ -70,13 +70,13 @@ export class History {
     this.#semaphore = new Semaphore(deps.clock, { atOnce: PAGES_AT_ONCE, ms: PAGE_MS })
   }
 
-  /** Bars with a start in [start, end), the open one included. @throws MarketRefusal */
+  /** Bars that start in [start, end), including an open one. @throws MarketRefusal */
   snapshot(instrument: MarketInstrument, request: SnapshotRequest): PastBars {
     return this.#checked(instrument, request).read()
   }
 
   /**
-   * The first `count` bars of a snapshot; nothing more is asked of the broker. One that takes many of the broker's bars waits for others that do.
+   * The first `count` bars of a snapshot; reads no more than needed. Snapshots that take many of the broker's bars wait for one another.
    * @throws MarketRefusal, BrokerFault
    */
   async first(instrument: MarketInstrument, request: SnapshotRequest, count: number): Promise<FirstBars> {
@@ -85,7 +85,7 @@ export class History {
     return most <= SMALL_READ_BARS ? begin() : this.#longReads.take(1, begin, this.#stopping.signal)
   }
 
-  /** What is asked for within its bounds, with the most of the broker's bars that it takes. @throws MarketRefusal */
+  /** Checks a request, and computes how many of the broker's bars it takes at most. @throws MarketRefusal */
   #checked(
     instrument: MarketInstrument,
     { interval, start, end }: SnapshotRequest
@@ -102,7 +102,10 @@ export class History {
     return { most, read: () => this.read(plan, fromMs, toMs) }
   }
 
-  /** Bars with a start in [fromMs, toMs), made of the broker's where it has none of the kind; how many that takes is the caller's. @throws MarketRefusal, BrokerFault */
+  /**
+   * Bars that start in [fromMs, toMs), aggregated if the broker has none of the interval. The caller bounds the cost. @throws
+   * MarketRefusal, BrokerFault
+   */
   async *read(plan: BarPlan, fromMs: number, toMs: number): AsyncGenerator<readonly Bar[]> {
     const { clock, past } = plan
     const window = withinCalendar(() => this.#window(plan, fromMs, toMs))
@@ -125,9 +128,9 @@ export class History {
   }
 
   /**
-   * The last `count` closed bars, ascending; fewer where there are no more, or where those that a symbol seldom trades in are too far back to be
-   * found within the bounds. The broker's time may be ahead of `presentMs`, and the bars it has closed since are among them.
-   * @throws MarketRefusal at once, before anything is read, for more than may be read; BrokerFault
+   * The last `count` closed bars, ascending. Fewer if there are no more, or if the symbol trades so seldom that they are too far back for
+   * the bounds. The broker's time may be ahead of `presentMs`; bars that it has closed since are included.
+   * @throws MarketRefusal before anything is read, if that would exceed the bounds; BrokerFault
    */
   async last(plan: BarPlan, count: number, presentMs: number): Promise<readonly Bar[]> {
     const oldestMs = this.#oldest(plan, presentMs)
@@ -141,12 +144,15 @@ export class History {
     return found.slice(-count)
   }
 
-  /** The broker's bars from `fromMs` on, each with the start that its clock gives it, and none outside the session. */
+  /** The broker's bars from `fromMs` on, each with the start given by its clock, without those outside the session. */
   async *base(plan: BarPlan, bars: BaseBars, fromMs: number, toMs: number): AsyncGenerator<readonly Bar[]> {
     for await (const slice of this.#slices(plan, bars, fromMs, toMs)) yield slice.bars
   }
 
-  /** A page has thousands of bars. Each slice is processed in its own turn of the event loop, by its reader too: all of them at once would delay orders. */
+  /**
+   * A page has thousands of bars. Each slice is handled in its own turn of the event loop, also by its reader, because all at once would
+   * delay orders.
+   */
   async *#slices(
     { symbol, session }: BarPlan,
     { label, interval, clock, session: named }: BaseBars,
@@ -154,7 +160,7 @@ export class History {
     toMs: number
   ): AsyncGenerator<Slice> {
     const isOfDays = interval.unit !== 'minute'
-    // A broker may begin its days at midnight, before the session opens.
+    // A broker's daily bars may begin at midnight, before the session opens.
     const request = {
       symbol,
       interval: label,
@@ -162,7 +168,7 @@ export class History {
       toMs,
       ...(named === null ? {} : { session: named })
     }
-    // Some have a day open until midnight, long after the session it is of.
+    // Some brokers keep a daily bar open until midnight, long after its session.
     const settledMs = this.#source.presentMs() - Math.max(GRACE_MS, this.#marketData.historyLagMs)
     const placed = (bars: readonly Bar[]): readonly Bar[] => {
       if (isOfDays) return bars.flatMap(bar => dayPlaced(bar, clock, fromMs, settledMs))
@@ -178,7 +184,7 @@ export class History {
     }
   }
 
-  /** Nothing more is read for those who wait: they are given the reason. */
+  /** Stops reading; waiting callers receive the reason. */
   end(reason: MarketRefusal): void {
     this.#stopping.abort(reason)
   }
@@ -200,15 +206,15 @@ export class History {
       }
     } finally {
       over.abort()
-      // Nothing waits for a source that does not heed its signal.
+      // Do not wait for a source that ignores its signal.
       pages.return?.().catch(() => undefined)
     }
   }
 
-  /** From the start of the first bar to the end of the last; null when none begins in [fromMs, toMs). @throws OutsideCalendar */
+  /** From the start of the first bar to the end of the last; null if none begins in [fromMs, toMs). @throws OutsideCalendar */
   #window(plan: BarPlan, fromMs: number, toMs: number): { readonly first: number; readonly upTo: number } | null {
     const { clock } = plan
-    // Nothing has traded in what is to come, and calendars end.
+    // The future has no bars, and calendars end.
     const presentMs = this.#source.presentMs()
     const end = Math.min(toMs, presentMs + AHEAD_MS)
     const start = Math.max(fromMs, this.#oldest(plan, presentMs))
@@ -219,7 +225,7 @@ export class History {
     return { first, upTo: clock.endOf(last) }
   }
 
-  /** No bar that begins before it is whole: the broker keeps nothing so old, or no calendar knows it. */
+  /** Bars that begin before this are not complete: the broker stores nothing older, or the calendar does not cover it. */
   #oldest({ earliestMs, past }: BarPlan, presentMs: number): number {
     return Math.max(earliestMs, presentMs - past.reachMs)
   }
@@ -237,15 +243,15 @@ async function firstOf(pages: PastBars, count: number): Promise<FirstBars> {
   return { bars, next: null }
 }
 
-/** How many of the broker's bars are read at most. @throws MarketRefusal when they are too many */
+/** How many of the broker's bars are read at most. @throws MarketRefusal if there are too many */
 function demandBounded({ past: { answered, label }, whyMinutes }: BarPlan, fromMs: number, toMs: number): number {
   const most = answered.countAtMost(fromMs, toMs)
   if (most <= BROKER_BARS_MAX) return most
-  const message = `${whyMinutes}This would take up to ${most} bars of ${label} from the broker, and ${BROKER_BARS_MAX} is the most; ask for less at once.`
+  const message = `${whyMinutes}This would take up to ${most} bars of ${label} from the broker, and ${BROKER_BARS_MAX} is the most; request fewer at once.`
   throw new MarketRefusal('invalid_request', message)
 }
 
-/** Brokers round windows to their liking. */
+/** Brokers may round the requested window. */
 function inside(page: readonly Bar[], fromMs: number, toMs: number): readonly Bar[] {
   const isInside = ({ startMs }: Bar): boolean => startMs >= fromMs && startMs < toMs
   const [first] = page
@@ -253,7 +259,7 @@ function inside(page: readonly Bar[], fromMs: number, toMs: number): readonly Ba
   return first === undefined || last === undefined || (isInside(first) && isInside(last)) ? page : page.filter(isInside)
 }
 
-/** The bar of a day at the start its clock gives it, closed when its session is; nothing when it is outside the session or the window. */
+/** A daily bar at the start given by its clock, closed if its session has ended; empty if it is outside the session or the window. */
 function dayPlaced(bar: Bar, clock: BaseBars['clock'], fromMs: number, settledMs: number): readonly Bar[] {
   const startMs = clock.startOf(bar.startMs) ?? clock.startOfDate(clock.dateAt(bar.startMs))
   if (startMs === null || startMs < fromMs) return []

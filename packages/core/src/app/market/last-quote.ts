@@ -4,13 +4,17 @@ import { within } from '../within.ts'
 import { MarketRefusal } from './refusal.ts'
 import type { Watch } from './watcher.ts'
 
-/** How long a first quote is waited for: a market may be closed, or without quotes. */
+/** How long to wait for the first quote: a market may be closed, or without quotes. */
 const QUOTE_MS = 3_000
 
-/** The best bid and ask as they stand; null when none comes in time. Ends the watch. @throws MarketRefusal when the broker is lost; the signal's reason */
+/**
+ * The present best bid and ask; null if none arrives in time. Ends the watch. @throws MarketRefusal if the broker is lost; the signal's
+ * reason
+ */
 export async function lastQuote(clock: Clock, watch: Watch, signal: AbortSignal): Promise<Quote | null> {
   const { promise, resolve, reject } = Promise.withResolvers<Quote>()
-  const lost = () => reject(new MarketRefusal('broker_unavailable', 'The broker was lost while it was asked; try again in a few seconds.'))
+  const lost = () =>
+    reject(new MarketRefusal('broker_unavailable', 'The connection to the broker was lost during the request; try again in a few seconds.'))
   const givenUp = () => reject(signal.reason)
   signal.addEventListener('abort', givenUp, { once: true })
   try {

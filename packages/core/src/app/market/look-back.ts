@@ -8,16 +8,16 @@ export interface LookBackWindow {
   readonly toMs: number
 }
 
-/** A first window is a little longer than as many bars as a calendar knows: holidays are not counted out of long ones. */
+/** The first window is a little longer than the calendar requires, because long windows are estimated without holidays. */
 const HOLIDAYS = { share: 1.06, more: 3 }
-/** Windows further back, each at least so many times as long as the one before, because symbols do not trade in every bar. */
+/** Most windows, each at least this many times as long as the one before, because symbols do not trade in every bar. */
 const STEPS_MAX = 6
 const STEP = 3
 const STEP_MOST = 27
 
 /**
- * Where to look for the last so many bars: in a window that has as many by the calendar, then further back, until there are enough or as many
- * of the broker's bars were read as one request may.
+ * Chooses windows in which to look for the last bars: first one that has enough by the calendar, then further back, until there are enough
+ * or the limit of the broker's bars per request is reached.
  */
 export class LookBack {
   readonly #plan: BarPlan
@@ -25,14 +25,14 @@ export class LookBack {
   readonly #oldestMs: number
   readonly #upToMs: number
   #fromMs: number
-  /** Bars that the last window has by the calendar, and all of them. */
+  /** Bars of the last window, and of all windows, by the calendar. */
   #wanted: number
   #looked: number
-  /** Of the broker's bars, by the calendar. */
+  /** The broker's bars so far, by the calendar. */
   #counted: number
   #steps = 1
 
-  /** @throws MarketRefusal when already the first window has more of the broker's bars than may be read; OutsideCalendar */
+  /** @throws MarketRefusal if the first window alone exceeds the limit of the broker's bars; OutsideCalendar */
   constructor(plan: BarPlan, count: number, { oldestMs, upToMs }: { readonly oldestMs: number; readonly upToMs: number }) {
     this.#plan = plan
     this.#count = count
@@ -45,12 +45,12 @@ export class LookBack {
     if (this.#counted > BROKER_BARS_MAX) throw this.#refusal()
   }
 
-  /** Null when nothing can be there. */
+  /** Null if there can be no bars. */
   first(): LookBackWindow | null {
     return this.#fromMs < this.#upToMs ? { fromMs: this.#fromMs, toMs: this.#upToMs } : null
   }
 
-  /** @param found so far; null when they are enough, or there is nowhere to look. @throws OutsideCalendar */
+  /** @param found bars so far; returns null if they suffice, or there is nowhere left to look. @throws OutsideCalendar */
   next(found: number): LookBackWindow | null {
     const missing = this.#count - found
     const toMs = this.#fromMs
@@ -59,7 +59,7 @@ export class LookBack {
     const share = Math.min(1, Math.max(found, 1) / this.#looked)
     this.#wanted = Math.ceil(Math.max(missing * ratio, this.#wanted * STEP))
     this.#fromMs = reachingBack(this.#plan.clock, this.#wanted, this.#oldestMs, toMs)
-    // What a symbol seldom trades in has fewer bars than its calendar.
+    // A symbol that seldom trades has fewer bars than its calendar.
     const left = BROKER_BARS_MAX - this.#counted * share
     const costs = this.#costs(this.#fromMs, toMs)
     const most = Math.min(left / share, BROKER_BARS_MAX)
@@ -81,7 +81,7 @@ export class LookBack {
 
   #refusal(): MarketRefusal {
     const { past, whyMinutes } = this.#plan
-    // Holidays and the days at its ends make a shorter window cost a little more than its share.
+    // Because of holidays and the days at its ends, a shorter window costs a little more than its share.
     let fewer = Math.floor((this.#count * BROKER_BARS_MAX) / this.#counted)
     const isTooMany = () =>
       this.#costs(reachingBack(this.#plan.clock, barsOf(fewer), this.#oldestMs, this.#upToMs), this.#upToMs) > BROKER_BARS_MAX
@@ -96,7 +96,7 @@ function barsOf(count: number): number {
   return Math.ceil(count * HOLIDAYS.share) + HOLIDAYS.more
 }
 
-/** The latest start of a bar from which on there are `count` before `toMs` by the calendar; the first bar from `oldestMs` on where there are not. */
+/** The latest start from which on there are `count` bars before `toMs` by the calendar; otherwise the first bar from `oldestMs` on. */
 function reachingBack(clock: BarClock, count: number, oldestMs: number, toMs: number): number {
   const lengthMs = UNIT_MS[clock.interval.unit] * clock.interval.count
   const isFar = (fromMs: number): boolean => fromMs <= oldestMs || clock.countAtMost(fromMs, toMs) >= count

@@ -6,8 +6,8 @@ import { ownedConnection } from '../connections/owned.ts'
 import type { AppDeps } from '../deps.ts'
 
 /**
- * The caller's own connection, which market data can be had for.
- * @throws ServiceError connection_not_found, or entitlement_missing where the connection is BROKEN or its broker has no market data.
+ * The caller's own connection, for market data.
+ * @throws ServiceError connection_not_found, or entitlement_missing if the connection is BROKEN or its broker has no market data.
  */
 export async function marketConnection(
   { directory, brokers }: Pick<AppDeps, 'directory' | 'brokers'>,

@@ -21,12 +21,12 @@ interface Entry {
 const TICK_MS = 1_000
 const TICK_LATE_MS = 2_000
 
-/** The node's market data: one feed for each connection that a client watches. */
+/** The market data of this node: one `ConnectionMarket` per connection with subscribers. */
 export class Markets {
   readonly #deps: MarketsDeps
   readonly #sessions: BrokerSessions
   readonly #entries = new Map<ConnectionId, Entry>()
-  /** One for all: long work of one user does not delay the others. */
+  /** Shared by all connections, so that long work of one user does not delay the others. */
   readonly #workQueue: WorkQueue<UserKey>
   readonly #stopping = new AbortController()
   readonly #unsubscribe: () => void
@@ -45,12 +45,12 @@ export class Markets {
     )
   }
 
-  /** Connections that a client watches. */
+  /** The number of connections with subscribers. */
   get count(): number {
     return this.#entries.size
   }
 
-  /** Topics streamed by brokers. */
+  /** The number of topics streamed by brokers. */
   get topics(): number {
     let count = 0
     for (const { market } of this.#entries.values()) count += market.topics
@@ -61,7 +61,7 @@ export class Markets {
     return this.#entries.has(connectionId)
   }
 
-  /** The connection's market; to be given back with {@link leave}. @throws MarketRefusal */
+  /** The connection's market; to be released with {@link leave}. @throws MarketRefusal */
   join(connection: Connection): ConnectionMarket {
     const { connectionId } = connection
     const known = this.#entries.get(connectionId)
@@ -121,7 +121,7 @@ export class Markets {
     entry?.market.end()
   }
 
-  /** A stream that ended for its token's sake may mean that the broker has rejected the login: only a read can show it. */
+  /** If a stream ended because of its token, the broker may have rejected the login; only a read can show that. */
   #lost(entry: Entry, cause: GapCause): void {
     this.#deps.meter.count('market_gaps_total', { broker: entry.connection.broker, cause })
     if (cause === 'token' && !entry.isProbing) void this.#probe(entry)
@@ -136,7 +136,7 @@ export class Markets {
       entry.market.renew()
     } catch (cause) {
       await this.#sessions.reportFault(entry.connection, cause).catch(error => {
-        this.#deps.log.warn('whether a connection is broken could not be stored', {
+        this.#deps.log.warn('a broken connection could not be recorded', {
           connectionId: entry.connection.connectionId,
           cause: error
         })
@@ -152,20 +152,20 @@ export class Markets {
     while (!signal.aborted) {
       const begun = clock.monotonicMs()
       await clock.sleep(TICK_MS, signal).catch(() => undefined)
-      // After a stall, messages that have arrived meanwhile are processed before a bar is closed for lack of new ones.
+      // After a stall, messages that arrived meanwhile are handled before a bar is closed for lack of new ones.
       if (clock.monotonicMs() - begun > TICK_LATE_MS) continue
       if (!signal.aborted) for (const entry of this.#entries.values()) this.#tickOne(entry)
     }
   }
 
-  /** What one broker sent, such as a time that no calendar has, must not stop the clocks of the others. */
+  /** Isolates failures: data of one broker, such as a time outside every calendar, must not stop the others. */
   #tickOne(entry: Entry): void {
     try {
       entry.market.tick()
       entry.isTickFailing = false
     } catch (cause) {
       if (!entry.isTickFailing)
-        this.#deps.log.warn('a market could not be looked at', { connectionId: entry.connection.connectionId, cause })
+        this.#deps.log.warn('the periodic check of a market failed', { connectionId: entry.connection.connectionId, cause })
       entry.isTickFailing = true
     }
   }

@@ -8,7 +8,7 @@ import { MarketRefusal } from './refusal.ts'
 
 const RETRY_SECONDS = 5
 
-/** One read of the market behind a caller's connection, by the rules of the stream. @throws ServiceError */
+/** One read of market data for a caller's connection, by the rules of the stream. @throws ServiceError */
 export async function readMarket<T>(
   deps: Pick<AppDeps, 'directory' | 'brokers' | 'markets'>,
   caller: UserCaller,

@@ -1,4 +1,4 @@
-/** Why market data cannot be had as asked. */
+/** Why requested market data is not available. */
 export type MarketRefusalCode =
   | 'invalid_request'
   | 'unsupported_channel'
@@ -8,7 +8,7 @@ export type MarketRefusalCode =
   | 'connection_broken'
   | 'broker_unavailable'
 
-/** An expected failure; the message says what to do and is fit to show. Nothing was changed. */
+/** An expected failure. The message states what to do and is fit to show. Nothing was changed. */
 export class MarketRefusal extends Error {
   override readonly name = 'MarketRefusal'
   readonly code: MarketRefusalCode

@@ -6,7 +6,7 @@ import { BROKER_DEFAULT } from './watcher.ts'
 
 const MINUTE = { unit: 'minute', count: 1 } as const
 
-/** Whether a trade at an instant, in milliseconds, belongs to a session; null when every trade does. */
+/** A predicate: whether a trade at an instant, in milliseconds, belongs to a session; null if every trade does. */
 export function sessionTrades(session: Session, { instrument, calendar }: MarketInstrument): ((atMs: number) => boolean) | null {
   if (session === BROKER_DEFAULT) return null
   const clock = barClock(MINUTE, session, calendar, instrument === 'STK')
@@ -14,7 +14,7 @@ export function sessionTrades(session: Session, { instrument, calendar }: Market
     try {
       return clock.startOf(atMs) !== null
     } catch (cause) {
-      // A time before the calendar begins is in no session.
+      // A time before the calendar is in no session.
       if (cause instanceof OutsideCalendar) return false
       throw cause
     }

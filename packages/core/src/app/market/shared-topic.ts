@@ -3,39 +3,39 @@ import type { GapCause } from '../../ports/broker.ts'
 import type { MarketSource, Topic, TopicLease, TopicSink } from '../../ports/market.ts'
 import type { Watcher } from './watcher.ts'
 
-/** Receives a topic: a watcher that is also notified when the broker is back. */
+/** Receives a topic's events; is also notified when the broker is back. */
 export interface TopicListener extends Watcher {
   live(): void
 }
 
 export type TopicState = 'opening' | 'live' | 'lost' | 'refused'
 
-/** Receives what concerns more than the topic's listeners. */
+/** Receives notifications that concern more than the topic's listeners. */
 export interface TopicOwner {
   monotonicMs(): number
   lost(topic: SharedTopic, cause: GapCause): void
 }
 
-/** Contracts of one expiration that are remembered for who comes later; the largest chains have some hundreds. */
+/** Most contracts of one expiration that are retained for later subscribers; the largest chains have some hundreds. */
 const CONTRACTS_MAX = 10_000
 
 /**
- * One topic as the broker streams it, once, for everybody who wants it. Keeps the present state for later listeners, and when something was last
- * received.
+ * One topic, streamed by the broker once for all subscribers. Retains the present state for later subscribers, and the time of the last
+ * event.
  */
 export class SharedTopic implements TopicSink {
   readonly topic: Topic
   readonly #owner: TopicOwner
   readonly #lease: TopicLease
-  /** Replaced, never mutated, so that a listener that is added or removed while an event is delivered does not disturb the delivery. */
+  /** Replaced, never mutated, so that adding or removing a listener during a delivery does not disturb it. */
   #listeners: readonly TopicListener[] = []
   #state: TopicState = 'opening'
   #refusal = ''
   #waiting: (() => void)[] = []
   #lastReceivedMs: number
-  /** Whether anything came since it was last asked. Reading the clock for every trade would cost more than delivering it. */
+  /** Whether anything arrived since the last check. Reading the clock for every trade would cost more than delivering it. */
   #hasReceived = false
-  /** A renewal is under way since then: its loss is published only when it lasts. */
+  /** When a renewal in progress was started: its loss is published only if it lasts. */
   #renewedAt: number | null = null
   #isGivenUp = false
   #quote: Quote | null = null
@@ -54,12 +54,12 @@ export class SharedTopic implements TopicSink {
     return this.#state
   }
 
-  /** Why the broker refused it. */
+  /** The broker's reason for refusing it. */
   get refusal(): string {
     return this.#refusal
   }
 
-  /** How long nothing was received, in milliseconds, as seen by a caller that asks repeatedly. */
+  /** How long nothing has arrived, in milliseconds, for a caller that checks repeatedly. */
   silentMs(): number {
     const now = this.#owner.monotonicMs()
     if (this.#hasReceived) this.#lastReceivedMs = now
@@ -67,22 +67,22 @@ export class SharedTopic implements TopicSink {
     return now - this.#lastReceivedMs
   }
 
-  /** Silence counts from now on. */
+  /** Restarts the measurement of silence. */
   excuseSilence(): void {
     this.#lastReceivedMs = this.#owner.monotonicMs()
   }
 
-  /** How long a renewal has been without an answer; null when none is under way. */
+  /** How long a renewal has been unanswered; null if none is in progress. */
   get renewingMs(): number | null {
     return this.#renewedAt === null ? null : this.#owner.monotonicMs() - this.#renewedAt
   }
 
-  /** It is lost because a renewal was not answered: no connection will announce its return, so it has to be requested again. */
+  /** Whether it was lost because a renewal was not answered: no connection will announce its return, so it must be requested again. */
   get isGivenUp(): boolean {
     return this.#isGivenUp
   }
 
-  /** Resolves when the broker streams it or refuses it, and after every later loss that is published. */
+  /** Resolves when the broker streams or refuses it, and after every later loss that is published. */
   settled(): Promise<void> {
     if (this.#state === 'live' || this.#state === 'refused') return Promise.resolve()
     return new Promise(resolve => {
@@ -90,7 +90,7 @@ export class SharedTopic implements TopicSink {
     })
   }
 
-  /** From here on the listener receives events, the present state first. */
+  /** Adds a listener, which receives the present state first. */
   add(listener: TopicListener): void {
     this.#listeners = [...this.#listeners, listener]
     if (this.#quote !== null) listener.quote(this.#quote)
@@ -103,14 +103,14 @@ export class SharedTopic implements TopicSink {
     this.#listeners = this.#listeners.filter(other => other !== listener)
   }
 
-  /** Requests it from the broker again. */
+  /** Subscribes again at the broker. */
   renew(): void {
     this.#lastReceivedMs = this.#owner.monotonicMs()
     this.#renewedAt = this.#lastReceivedMs
     this.#lease.renew()
   }
 
-  /** A renewal was not answered. */
+  /** Ends a renewal that was not answered. */
   giveUpRenewal(reason: string): void {
     this.#renewedAt = null
     this.#isGivenUp = true
@@ -136,12 +136,12 @@ export class SharedTopic implements TopicSink {
 
   lost(cause: GapCause, reason: string): void {
     const wasLive = this.#state === 'live'
-    // The cached state is outdated from here on: a new listener gets nothing rather than that.
+    // The retained state is outdated now: a new listener receives nothing instead.
     this.#quote = null
     this.#depth = null
     this.#bar = null
     this.#chain.clear()
-    // The renewal's own loss. Any other one during it is real.
+    // The renewal's own loss is ignored; any other loss during it is real.
     if (this.#renewedAt !== null && cause === 'silence') return
     this.#renewedAt = null
     this.#isGivenUp = false

@@ -3,7 +3,7 @@ import type { SharedTopic, TopicListener } from './shared-topic.ts'
 import type { Topics } from './topics.ts'
 import type { Watch, Watcher } from './watcher.ts'
 
-/** One watcher of one topic, with nothing between but a session's hours. */
+/** A subscription to one topic, filtered only by a session's hours. */
 export class TopicWatch implements Watch {
   readonly #topics: Topics
   readonly #topic: SharedTopic
@@ -22,7 +22,7 @@ export class TopicWatch implements Watch {
     if (this.#isOver) return
     this.#listener = this.#isInside === null ? new Plain(watcher) : new Filtered(watcher, this.#isInside)
     this.#topic.add(this.#listener)
-    if (this.#topic.state !== 'live') watcher.interrupted('the broker was lost while the subscription was made')
+    if (this.#topic.state !== 'live') watcher.interrupted('the connection to the broker was lost while the subscription was made')
   }
 
   end(): void {
@@ -64,7 +64,7 @@ class Plain implements TopicListener {
     this.#watcher.interrupted(reason)
   }
 
-  /** The present state follows by itself. */
+  /** Nothing to do: the present state follows. */
   live(): void {}
 }
 

@@ -6,9 +6,9 @@ import { within } from '../within.ts'
 import { MarketRefusal } from './refusal.ts'
 import { SharedTopic } from './shared-topic.ts'
 
-/** How long a first answer of the broker is waited for. */
+/** How long to wait for the broker's first answer. */
 const ANSWER_MS = 8_000
-/** Topics of a connection that the broker is asked for at once, so that each has its time to be answered. */
+/** Topics of a connection that are subscribed at once, bounded so that each is answered in time. */
 const JOINS = { atOnce: 16, ms: ANSWER_MS }
 
 interface Entry {
@@ -16,7 +16,7 @@ interface Entry {
   users: number
 }
 
-/** The topics of one connection, each streamed once however many want it, and no longer than somebody does. */
+/** The topics of one connection, each streamed once, for as long as it has subscribers. */
 export class Topics {
   readonly #source: MarketSource
   readonly #clock: Clock
@@ -41,9 +41,9 @@ export class Topics {
     return this.#entries.values().map(({ topic }) => topic)
   }
 
-  /** The topic, running; to be given back with {@link leave}. @throws MarketRefusal */
+  /** The topic, streaming; to be released with {@link leave}. @throws MarketRefusal */
   async join(topic: Topic): Promise<SharedTopic> {
-    // A topic that already runs takes no slot.
+    // A topic that is already live takes no slot.
     if (this.#entries.get(keyOf(topic))?.topic.state === 'live') return this.#joined(topic)
     return this.#semaphore.take('join', () => this.#joined(topic), this.#stopping.signal)
   }
@@ -55,7 +55,7 @@ export class Topics {
       await within(this.#clock, entry.topic.settled(), ANSWER_MS)
       if (entry.topic.state === 'refused') throw new MarketRefusal('unsupported_symbol', entry.topic.refusal)
       if (entry.topic.state === 'live') return entry.topic
-      throw new MarketRefusal('broker_unavailable', 'The broker does not answer just now; subscribe again in a few seconds.')
+      throw new MarketRefusal('broker_unavailable', 'The broker does not answer at the moment; subscribe again in a few seconds.')
     } catch (cause) {
       this.leave(entry.topic)
       throw cause
@@ -73,7 +73,7 @@ export class Topics {
   }
 
   end(): void {
-    this.#stopping.abort(new MarketRefusal('broker_unavailable', 'The connection was given up just now; subscribe again in a few seconds.'))
+    this.#stopping.abort(new MarketRefusal('broker_unavailable', 'The connection was closed just now; subscribe again in a few seconds.'))
     for (const { topic } of this.#entries.values()) topic.end()
     this.#entries.clear()
   }

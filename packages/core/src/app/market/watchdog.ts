@@ -3,8 +3,8 @@ import type { MarketInstrument } from '../../ports/market.ts'
 import type { SharedTopic } from './shared-topic.ts'
 
 /**
- * How long a channel may say nothing, while its market is open, before the broker is asked again. A quiet symbol is no fault: the renewal is
- * silent unless the broker does not answer it, and each time nothing more comes the next one waits longer.
+ * How long a channel may be silent while its market is open, before it is subscribed again. A quiet symbol is normal: a renewal is not
+ * visible unless the broker does not answer it, and each renewal without new data doubles the wait for the next.
  */
 const SILENCE_MS: { readonly [channel in MarketDataChannel]: number } = {
   quotes: 30_000,
@@ -14,23 +14,23 @@ const SILENCE_MS: { readonly [channel in MarketDataChannel]: number } = {
   options_chain: 60_000
 }
 const SILENCE_MS_MAX = 1_800_000
-/** A renewal that was not answered for so long is a loss. */
+/** A renewal without an answer for this long is a loss. */
 const RENEWAL_MS = 5_000
 
-/** Notices topics that have fallen silent although their connection seems well. */
+/** Detects topics that have fallen silent although their connection seems to work. */
 export class Watchdog {
   readonly #patience = new WeakMap<SharedTopic, number>()
 
-  /** To be called about once a second with every topic. */
+  /** Must be called about once a second with every topic. */
   look(topic: SharedTopic, instrument: MarketInstrument | null, presentMs: number): void {
     const renewing = topic.renewingMs
     if (renewing !== null) {
-      if (renewing >= RENEWAL_MS) topic.giveUpRenewal(`nothing came for too long, and the broker did not answer when it was asked again`)
+      if (renewing >= RENEWAL_MS) topic.giveUpRenewal(`nothing arrived for too long, and the broker did not answer a new subscription`)
       return
     }
     if (topic.state !== 'live' && !topic.isGivenUp) return
     if (topic.state === 'live' && instrument?.calendar.phaseAt(presentMs) !== 'open') {
-      // Its silence begins with the market: else whatever was quiet over night would be asked again in the second of the open.
+      // Silence counts from the open of the market: otherwise all quiet topics would be renewed in the second of the open.
       topic.excuseSilence()
       return
     }

@@ -1,7 +1,7 @@
 import type { Bar, ChainEntry, Depth, Quote, Trade } from '../../domain/market/records.ts'
 import type { Session } from '../../domain/vocabulary.ts'
 
-/** What a client subscribes to. Symbols, intervals and days are as the client wrote them. */
+/** A subscription request. Symbols, intervals and days are as the client wrote them. */
 export type WatchRequest =
   | { readonly channel: 'trades'; readonly symbol: string; readonly session: string }
   | { readonly channel: 'quotes' | 'depth'; readonly symbol: string }
@@ -10,15 +10,15 @@ export type WatchRequest =
       readonly symbol: string
       readonly interval: string
       readonly session: string
-      /** Past bars to begin with. */
+      /** How many past bars to send first. */
       readonly backfill: number
     }
   | { readonly channel: 'options_chain'; readonly symbol: string; readonly expiration: string }
 
-/** The session whose hours are the broker's own. */
+/** The session with the broker's own hours. */
 export const BROKER_DEFAULT: Session = 'BrokerDefault'
 
-/** Receives the events. Called synchronously, in the broker's order; must not throw. Only what was requested is called. */
+/** Receives events, synchronously and in the broker's order; must not throw. Only the methods of requested channels are called. */
 export interface Watcher {
   trade(trade: Trade): void
   quote(quote: Quote): void
@@ -26,13 +26,13 @@ export interface Watcher {
   chain(entry: ChainEntry): void
   /** The open bar when it changes, and each bar once when it closes. */
   bar(bar: Bar): void
-  /** Nothing comes until the broker is back; then it goes on by itself. */
+  /** The stream is interrupted; it continues by itself when the broker is back. */
   interrupted(reason: string): void
 }
 
-/** What was asked for runs. */
+/** A running subscription. */
 export interface Watch {
-  /** From here on the watcher receives events, the present state first. To be called once. */
+  /** From now on the watcher receives events, the present state first. Must be called once. */
   begin(watcher: Watcher): void
   end(): void
 }

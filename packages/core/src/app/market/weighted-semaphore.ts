@@ -1,4 +1,4 @@
-/** A semaphore with weights: starts work in the order of the calls while the total weight under way is within a bound. */
+/** A weighted semaphore: starts work in call order while the total weight in progress is within a bound. */
 export class WeightedSemaphore {
   readonly #most: number
   #used = 0
@@ -8,7 +8,7 @@ export class WeightedSemaphore {
     this.#most = most
   }
 
-  /** Resolves or rejects as `work` does. What weighs more than the bound has it alone. @throws the signal's reason when it aborts before */
+  /** Settles as `work` does. Work heavier than the bound runs alone. @throws the signal's reason if it aborts before */
   async take<T>(weight: number, work: () => Promise<T>, signal: AbortSignal): Promise<T> {
     await this.#acquire(weight, signal)
     try {
@@ -30,7 +30,7 @@ export class WeightedSemaphore {
     const giveUp = () => {
       this.#waiting.delete(entry)
       reject(signal.reason)
-      // What waited behind it may be light enough.
+      // Work behind it may be light enough.
       this.#next()
     }
     this.#waiting.add(entry)

@@ -1,8 +1,8 @@
 import type { Clock } from '../../ports/clock.ts'
 
 /**
- * Long work of the whole process, done in slices: one in each turn of the event loop, however many callers there are, so that orders wait for one
- * slice and not for one of each caller. Keys are served round-robin, and the callers of a key in order.
+ * Runs long work of the whole process in slices, one per turn of the event loop, so that orders wait for one slice and not for one of each
+ * caller. Keys are served round-robin, and the callers of a key in order.
  */
 export class WorkQueue<Key> {
   readonly #clock: Pick<Clock, 'nextTurn'>
@@ -14,7 +14,7 @@ export class WorkQueue<Key> {
     this.#clock = clock
   }
 
-  /** Resolves when one slice may run, without waiting for anything in between. @throws the signal's reason when it aborts before */
+  /** Resolves when one slice may run; the slice must not wait for anything. @throws the signal's reason if it aborts before */
   async take(key: Key, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted()
     const { promise, resolve, reject } = Promise.withResolvers<void>()
@@ -40,7 +40,7 @@ export class WorkQueue<Key> {
     this.#isServing = false
   }
 
-  /** False when none waits. */
+  /** False if none waits. */
   #serveNext(): boolean {
     for (const [key, queue] of this.#queues) {
       this.#queues.delete(key)

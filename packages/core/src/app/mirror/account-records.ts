@@ -15,13 +15,13 @@ import type { Deps } from '../deps.ts'
 import { KeyedQueue } from '../keyed-queue.ts'
 import { limited } from '../limited.ts'
 
-/** Snapshots whose position in the order is remembered; a late one is late by seconds at most, so no more are needed. */
+/** Most snapshots whose position in time is remembered. A late snapshot is late by seconds, so that no more are needed. */
 const SNAPSHOTS_MAX = 100_000
 
 /**
- * Writes what brokers report of balances, positions and transactions, one account at a time and never an older snapshot over a newer one. Which is
- * newer is decided by when it was requested, or arrived unrequested, on the monotonic clock; what `asOf` says is shown and never compared, because
- * most brokers do not date their answers and a wall clock can be set back.
+ * Stores the balances, positions and transactions that brokers report, one account at a time, and never an older snapshot over a newer one.
+ * Snapshots are ordered by the time of their request, or of their arrival if the broker pushed them, on the monotonic clock. `asOf` is for
+ * display only, because most brokers do not date their answers and a wall clock can be set back.
  */
 export class AccountRecords {
   readonly #deps: Pick<Deps, 'store' | 'bus' | 'clock' | 'ids' | 'timing'>
@@ -33,7 +33,7 @@ export class AccountRecords {
     this.#deps = deps
   }
 
-  /** Reads both from the broker and writes them; what cannot be read stays what it is. @throws BrokerFault the first. */
+  /** Reads both from the broker and stores them; one that cannot be read stays unchanged. @throws BrokerFault the first. */
   async refresh(session: Broker, account: Account, signal: AbortSignal): Promise<void> {
     const both = await Promise.allSettled([this.refreshBalances(session, account, signal), this.refreshPositions(session, account, signal)])
     for (const read of both) if (read.status === 'rejected') throw read.reason
@@ -50,13 +50,13 @@ export class AccountRecords {
     const { clock, timing } = this.#deps
     const read = (within: AbortSignal) => session.positions(account.brokerAccountId, within)
     const requestedMs = clock.monotonicMs()
-    // The second look holds up the account's other writes: a broker that never answers it must not hold them for ever.
+    // The second read blocks the account's other writes, so it has a time limit.
     await this.#putPositions(account, { requestedMs, ...(await read(signal)) }, () => limited(clock, timing.readMs, read, signal))
   }
 
   /**
-   * Takes balances that the broker pushed. What a stream sends may have been on its way for long: where the broker dates it before what is
-   * written, `again` decides. @throws BrokerFault what `again` throws; then nothing is written.
+   * Stores balances that the broker pushed. A pushed snapshot may be late: if the broker dates it before the stored one, `again` reads once
+   * more and decides. @throws BrokerFault what `again` throws; then nothing is stored.
    */
   async putBalances(account: Account, received: Snapshot<BalanceReport>, again: () => Promise<Snapshot<BalanceReport>>): Promise<void> {
     await this.#putBalances(account, await this.#confirmed(`b ${account.accountId}`, received, again))
@@ -73,12 +73,15 @@ export class AccountRecords {
     })
   }
 
-  /** Takes positions that the broker pushed, as {@link putBalances} does. @throws BrokerFault */
+  /** Stores positions that the broker pushed, like {@link putBalances}. @throws BrokerFault */
   async putPositions(account: Account, received: Snapshot<PositionReport>, again: () => Promise<Snapshot<PositionReport>>): Promise<void> {
     await this.#putPositions(account, await this.#confirmed(`p ${account.accountId}`, received, again), again)
   }
 
-  /** A whole list that leaves out a holding is believed once `again` says the same: an empty or cut answer must not close positions. */
+  /**
+   * A complete list that lacks a stored position is stored only if `again` confirms it: an empty or truncated answer must not close
+   * positions.
+   */
   async #putPositions(account: Account, received: Timed<PositionReport>, again: () => Promise<Snapshot<PositionReport>>): Promise<void> {
     await this.#inOrder(`p ${account.accountId}`, received, async () => {
       const { items, asOf, requestedMs } = (await this.#lacksHoldings(account, received)) ? await this.#read(again) : received
@@ -97,7 +100,7 @@ export class AccountRecords {
     return (await this.#deps.store.accounts.positions([accountId])).some(({ symbol }) => !listed.has(symbol))
   }
 
-  /** Reads the days' transactions and adds them. @throws BrokerFault */
+  /** Reads the transactions of these days and stores them. @throws BrokerFault */
   async refreshTransactions(
     session: Broker,
     account: Account,
@@ -106,7 +109,7 @@ export class AccountRecords {
   ): Promise<void> {
     const { items, asOf } = await session.transactions(account.brokerAccountId, days.from, days.to, signal)
     const orderIds = await this.#orderIds(account, items)
-    // Brokers list the newest first; ids sort as they are made, so that the newest keeps the highest.
+    // Brokers list the newest first; ids sort in the order of creation, so that the newest gets the highest.
     const transactions: readonly Transaction[] = items.toReversed().map(({ brokerAccountId: _, ...item }) => ({
       ...item,
       transactionId: this.#deps.ids.uuid<TransactionId>(),
@@ -123,7 +126,7 @@ export class AccountRecords {
     return new Map(orders.map(({ brokerOrderId, orderId }) => [brokerOrderId, orderId]))
   }
 
-  /** A pushed snapshot, and when it was requested; one dated before the newest is requested once more. @throws BrokerFault */
+  /** A pushed snapshot with its time; one dated before the newest is read again. @throws BrokerFault */
   async #confirmed<T>(key: string, received: Snapshot<T>, again: () => Promise<Snapshot<T>>): Promise<Timed<T>> {
     const requestedMs = this.#deps.clock.monotonicMs()
     const newest = this.#waiting.get(key) ?? this.#newest.get(key)
@@ -137,7 +140,7 @@ export class AccountRecords {
     return { requestedMs, ...(await read()) }
   }
 
-  /** Of several snapshots that wait behind a write only the newest is written: each is complete by itself. */
+  /** Of several snapshots that wait for a write, only the newest is written: each is complete. */
   #inOrder(key: string, { requestedMs, asOf }: Newest, write: () => Promise<Written>): Promise<void> {
     const waiting = this.#waiting.get(key)
     if (waiting !== undefined) {
@@ -158,22 +161,25 @@ export class AccountRecords {
   }
 }
 
-/** Which of two would be right nothing says, and platforms know a position by its symbol. An adapter whose broker lists lots adds them up. @throws BrokerFault */
+/**
+ * Two positions of one symbol: neither is known to be right, and platforms identify a position by its symbol. If the broker lists lots, its
+ * adapter sums them. @throws BrokerFault
+ */
 function demandOneEach(items: readonly PositionReport[]): void {
   const symbols = new Set(items.map(({ symbol }) => symbol))
   if (symbols.size === items.length) return
-  throw new BrokerFault('malformed', 'the broker listed two positions of one symbol in an account, so none of its positions were taken')
+  throw new BrokerFault('malformed', 'the broker listed two positions of one symbol in an account, so none of its positions were stored')
 }
 
 type Timed<T> = Snapshot<T> & { readonly requestedMs: number }
 
-/** The position of a snapshot: `requestedMs` decides which of two is newer, `asOf` only whether a pushed one has to be confirmed. */
+/** The order of snapshots: `requestedMs` decides which is newer, `asOf` only whether a pushed one must be confirmed. */
 interface Newest {
   readonly requestedMs: number
   readonly asOf: Timestamp
 }
 
-/** The snapshot that was written: a newer one than was pushed where that one had to be confirmed. */
+/** The snapshot that was stored: newer than the pushed one if that had to be confirmed. */
 interface Written extends Newest {
   readonly events: readonly LoggedEvent[]
 }

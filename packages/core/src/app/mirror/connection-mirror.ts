@@ -9,7 +9,7 @@ import { type AccountParts, LoginAccounts } from './login-accounts.ts'
 import type { OrderIntake } from './order-intake.ts'
 import type { Semaphore } from './semaphore.ts'
 
-/** What a mirror needs of its surroundings. */
+/** The dependencies of a mirror. */
 export interface MirrorParts extends AccountParts {
   readonly sessions: BrokerSessions
   readonly intake: OrderIntake
@@ -21,11 +21,11 @@ export interface MirrorParts extends AccountParts {
 type MirrorDeps = Pick<Deps, 'store' | 'clock' | 'ids' | 'log' | 'meter' | 'timing'>
 
 const REOPEN = { firstMs: 1_000, longestMs: 30_000 }
-/** A stream that ends again within this time of being opened, or something that cannot be stored again, is one more failure in a row. */
+/** If a stream ends, or an event cannot be stored, within this time of the previous failure, it counts as another failure in a row. */
 const IN_A_ROW_MS = 2 * REOPEN.longestMs
 const AT_WORK_MAX = 500
 
-/** A snapshot under way, and when in the stream's life it was begun. */
+/** A snapshot in progress, and the epoch in which it was started. */
 interface Taking {
   readonly epoch: number
   readonly abort: AbortController
@@ -33,36 +33,36 @@ interface Taking {
 }
 
 /**
- * Follows one login: by its account stream, with a snapshot of everything first and after every gap, of which only the differences count; by
- * snapshots alone while there is no stream. It ends when `stop` is called, or with the connection.
+ * Mirrors one login. Takes a snapshot of everything first and after every gap, stores only the differences, and follows the account stream
+ * in between. Without a stream, snapshots are taken at intervals. Ends with `stop`, or with the connection.
  */
 export class ConnectionMirror {
   readonly connection: Connection
   readonly #deps: MirrorDeps
   readonly #parts: MirrorParts
   readonly #stopping = new AbortController()
-  /** Events being stored; there for as long as there are any. */
+  /** Events being stored; null if there are none. */
   #atWork: Set<Promise<void>> | null = null
-  /** Attempts in a row that came to nothing: to open the stream or to store what it sends, to take a snapshot. */
+  /** Failures in a row: of opening the stream or storing its events, and of taking snapshots. */
   #failures = { opening: 0, taking: 0 }
-  /** When the last of them was, on the monotonic clock. */
+  /** When the last failure was (monotonic clock). */
   #failedMs = 0
   readonly #accounts: LoginAccounts
-  /** Counts whatever ends or begins continuity: a snapshot counts only in the epoch in which it was begun. */
+  /** Incremented whenever continuity ends or begins: a snapshot counts only in the epoch in which it was started. */
   #epoch = 0
   #isOpen = false
   #live = false
   #outage: GapCause | null = null
-  /** The alarm about foreign accounts is raised once; further events are counted. */
+  /** The alarm about foreign accounts is raised once; further events are only counted. */
   #isForeignReported = false
-  /** Whether the broker answered when it was asked last, there being no stream. */
+  /** Whether the broker answered the last read made for lack of a stream. */
   #isPolled = false
   #taking: Taking | null = null
-  /** Something of an order was left out of the stream since orders were read last. */
+  /** Whether the stream left out an order since orders were last read. */
   #isIncomplete = false
-  /** When a full snapshot is due although the stream is well; on the monotonic clock. */
+  /** When the next full snapshot is due although the stream is live (monotonic clock). */
   #auditAt = 0
-  /** The session that is followed now. */
+  /** The session that is mirrored. */
   #session: Broker | null = null
   #alarm: Disposable | null = null
   #refreshing: Promise<void> | null = null
@@ -75,12 +75,12 @@ export class ConnectionMirror {
     this.#accounts = new LoginAccounts(deps, parts, connection)
   }
 
-  /** Whether what is stored follows the broker without a gap right now. */
+  /** Whether the stored records follow the broker without a gap. */
   get live(): boolean {
     return this.#live
   }
 
-  /** Begins once `before` has ended; `ended` is called when the mirror has, for whatever reason. */
+  /** Starts once `before` has ended. `ended` is called when the mirror ends, for whatever reason. */
   start(before: Promise<void> | null, ended: () => void): void {
     this.#running ??= this.#run(before).finally(ended)
   }
@@ -128,7 +128,7 @@ export class ConnectionMirror {
     }
   }
 
-  /** Takes the snapshot that is due: often while there is no live stream, seldom while there is one. Never rejects. */
+  /** Takes the snapshot that is due: frequent without a live stream, infrequent with one. Never rejects. */
   async #refresh(): Promise<void> {
     const { clock, timing } = this.#deps
     const session = this.#session
@@ -143,9 +143,9 @@ export class ConnectionMirror {
       case 'live':
         this.#epoch += 1
         this.#isOpen = true
-        // What was begun before does not count, and may hang.
+        // An earlier snapshot does not count any more, and may hang.
         this.#taking?.abort.abort(new Error('a newer snapshot is taken'))
-        // The stream is open and its events queue up behind this snapshot, so nothing can be missed between the two.
+        // The stream is open and its events queue up behind this snapshot, so nothing is missed between the two.
         return await this.#snapshot(session, 'all')
       case 'gap':
         return this.#lost(event.cause, event.reason)
@@ -170,7 +170,7 @@ export class ConnectionMirror {
     }
   }
 
-  /** The login's own account; events of any other are dropped. Which it was is not logged: it is another user's. */
+  /** The login's own account. Events of other accounts are dropped, without logging the account, which is another user's. */
   #accountOf(brokerAccountId: string): Account | undefined {
     const account = this.#accounts.find(brokerAccountId)
     if (account !== undefined) return account
@@ -188,7 +188,7 @@ export class ConnectionMirror {
     this.#deps.log.warn('an account stream has a gap', { connectionId, cause, reason })
     this.#outage = cause
     if (this.#isOpen) this.#down()
-    // While it is down, another cause of that takes nothing from what asking gave.
+    // While polling works, another failure of the stream does not make the records stale.
     if (!this.#isPolled && !this.#stopping.signal.aborted) this.#parts.health.followed(this.connection, 'stale', outage(cause))
   }
 
@@ -199,15 +199,15 @@ export class ConnectionMirror {
     this.#due(this.#deps.timing.pollMs)
   }
 
-  /** Continuity is over; a snapshot under way may lack what was missed. */
+  /** Ends continuity: a snapshot in progress may lack what was missed. */
   #lapse(): void {
     this.#epoch += 1
     this.#live = false
   }
 
   /**
-   * Lets the work of different orders run side by side; each order has its own queue, so its events keep their order. Beyond the bound the
-   * stream waits, and with it the broker's socket.
+   * Lets events of different orders be stored concurrently; each order has a queue, so its events stay in order. At the bound the stream
+   * waits, and with it the broker's socket.
    */
   async #beside(work: Promise<void>): Promise<void> {
     this.#atWork ??= new Set()
@@ -222,7 +222,7 @@ export class ConnectionMirror {
     if (atWork.size >= AT_WORK_MAX) await Promise.race(atWork)
   }
 
-  /** What could not be stored is lost from memory only: the next snapshot brings it again, and soon, because the next event may be long in coming. */
+  /** An event that could not be stored will be in the next snapshot, which is taken soon, because the next event may be far off. */
   #notStored(cause: unknown): void {
     const wasLive = this.#live
     this.#lapse()
@@ -232,7 +232,7 @@ export class ConnectionMirror {
     this.#due(this.#reopenMs())
   }
 
-  /** Takes a snapshot, or shares one begun since continuity last ended or began. Never rejects. */
+  /** Takes a snapshot, or shares one started since continuity last ended or began. Never rejects. */
   async #snapshot(session: Broker, what: 'orders' | 'all'): Promise<void> {
     while (this.#taking !== null) {
       const { epoch, done } = this.#taking
@@ -280,22 +280,22 @@ export class ConnectionMirror {
     this.#parts.health.followed(this.connection, 'polling', why)
   }
 
-  /** Nothing but a definitive rejection ends the mirror; whatever else it was passes. Never rejects. */
+  /** Only a definitive rejection of the credentials ends the mirror; all other faults are temporary. Never rejects. */
   async #unanswered(cause: unknown): Promise<void> {
     const { signal } = this.#stopping
     const { connection } = this
     if (signal.aborted) return
-    // A store that cannot note the break now is asked again when the broker refuses the next time.
+    // A store that cannot record the broken connection now gets another chance at the next rejection.
     if (await this.#parts.sessions.reportFault(connection, cause).catch(() => false)) return this.#end()
     if (signal.aborted) return
     if (cause instanceof BrokerFault) this.#deps.meter.count('broker_faults_total', { broker: connection.broker, kind: cause.kind })
     this.#deps.log.warn('an account could not be read', { connectionId: connection.connectionId, cause })
     this.#isPolled = false
-    // A healthy stream delivers what happens, whatever the result of the check.
+    // A live stream delivers changes whatever the result of this read.
     if (!this.#live) this.#parts.health.followed(connection, 'stale', noAnswer(cause))
   }
 
-  /** The next snapshot is due in `ms` at the latest, and not all of them at once. */
+  /** Schedules the next snapshot in `ms` at the latest, spread over time. */
   #due(ms: number): void {
     this.#alarm?.[Symbol.dispose]()
     if (this.#session === null || this.#stopping.signal.aborted) return
@@ -310,7 +310,7 @@ export class ConnectionMirror {
 
   #reopenMs(): number {
     const now = this.#deps.clock.monotonicMs()
-    // A good snapshot is no proof of a good stream: it is taken each time that one is opened.
+    // A successful snapshot does not prove a good stream, because one is taken whenever the stream opens.
     if (now - this.#failedMs > IN_A_ROW_MS) this.#failures.opening = 0
     this.#failedMs = now
     this.#failures.opening += 1

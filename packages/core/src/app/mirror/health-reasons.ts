@@ -1,7 +1,7 @@
 import { BrokerFault, type BrokerFaultKind, type GapCause } from '../../ports/broker.ts'
 
-// What platforms read as the reason of a connection's health. Of few kinds, so that it changes only when the cause does, and without
-// any text of a broker or a network, which belongs in the log.
+// The reasons of a connection's health, for platforms. There are few, so that the reason changes only with the cause, and they contain no
+// text of a broker or a network, which belongs in the log.
 
 const OUTAGES: { readonly [cause in GapCause]: string } = {
   lost: 'its connection was lost',
@@ -15,28 +15,28 @@ const OUTAGES: { readonly [cause in GapCause]: string } = {
 
 const FAULTS: { readonly [kind in BrokerFaultKind]: string } = {
   unreachable: 'it cannot be reached',
-  rate_limited: 'it asks for a pause',
+  rate_limited: 'it is limiting the request rate',
   malformed: 'its answer cannot be read',
   credentials_rejected: 'it rejects the credentials',
   refused: 'it refuses the request'
 }
 
-export const UNFOLLOWED = 'Nobody follows the account, so every read asks the broker.'
-export const OPENING = 'The account stream is being opened; until then the broker is asked.'
-export const NO_STREAM = 'The broker has no account stream, so it is asked every few seconds.'
-export const NOT_STORED = 'What the broker reported could not be stored; it is asked again.'
+export const UNFOLLOWED = 'The account is not followed, so every read calls the broker.'
+export const OPENING = 'The account stream is being opened; until then the broker is polled.'
+export const NO_STREAM = 'The broker has no account stream, so it is polled every few seconds.'
+export const NOT_STORED = 'The broker’s report could not be stored; it will be read again.'
 
 export function outage(cause: GapCause): string {
   return `The account stream is down: ${OUTAGES[cause]}.`
 }
 
 export function outagePolled(cause: GapCause): string {
-  return `The account stream is down: ${OUTAGES[cause]}. Until it is back the broker is asked every few seconds.`
+  return `The account stream is down: ${OUTAGES[cause]}. Until it is back the broker is polled every few seconds.`
 }
 
 export function noAnswer(cause: unknown): string {
-  return cause instanceof BrokerFault ? `The broker gives no answer: ${FAULTS[cause.kind]}.` : NOT_STORED
+  return cause instanceof BrokerFault ? `The broker does not answer: ${FAULTS[cause.kind]}.` : NOT_STORED
 }
 
-/** For a read that was not waited for to its end. */
-export const TOO_SLOW = 'The broker gives no answer: it takes too long.'
+/** For a read that was abandoned. */
+export const TOO_SLOW = 'The broker does not answer: it takes too long.'

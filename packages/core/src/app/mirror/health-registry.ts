@@ -5,12 +5,12 @@ import { setBounded } from '../bounded-map.ts'
 import type { Deps } from '../deps.ts'
 import { UNFOLLOWED } from './health-reasons.ts'
 
-/** Connections without a mirror whose health is remembered. */
+/** Most connections without a mirror whose health is remembered. */
 const OTHERS_MAX = 20_000
 
 type FollowedState = Exclude<ConnectionHealth['state'], 'broken'>
 
-/** How well each connection is followed, and since when. Every change is published on the bus. */
+/** The health of each connection, and since when. Publishes every change on the bus. */
 export class HealthRegistry {
   readonly #deps: Pick<Deps, 'bus' | 'clock'>
   readonly #startedAt: Timestamp
@@ -37,7 +37,7 @@ export class HealthRegistry {
     return this.#followed.get(connectionId) ?? this.#others.get(connectionId) ?? { state: 'polling', since, reason: UNFOLLOWED }
   }
 
-  /** What a mirror found. `reason` says why it is not live. */
+  /** Records the state reported by a mirror. `reason` is why it is not live. */
   followed(connection: Connection, state: FollowedState, reason: string | null): void {
     const { connectionId } = connection
     const before = this.of(connection)
@@ -50,7 +50,7 @@ export class HealthRegistry {
     this.#publish(connection, health)
   }
 
-  /** Its mirror has ended: from here on reads ask the broker. */
+  /** The mirror has ended: from now on reads call the broker. */
   unfollowed(connection: Connection): void {
     const before = this.#followed.get(connection.connectionId)
     if (before === undefined) return
@@ -58,7 +58,7 @@ export class HealthRegistry {
     this.#note(connection, before, 'polling', UNFOLLOWED)
   }
 
-  /** The result of a read of a connection without a mirror; a mirror knows better. Null: the broker answered. */
+  /** Records the result of a read without a mirror; ignored if there is a mirror. Null: the broker answered. */
   read(connection: Connection, failure: string | null): void {
     const before = this.of(connection)
     if (before.state === 'broken' || this.#followed.has(connection.connectionId)) return
@@ -66,7 +66,7 @@ export class HealthRegistry {
     else if (before.state === 'stale') this.#note(connection, before, 'polling', UNFOLLOWED)
   }
 
-  /** Followed connections in this state. */
+  /** The number of mirrored connections in this state. */
   count(state: ConnectionHealth['state']): number {
     let count = 0
     for (const health of this.#followed.values()) if (health.state === state) count += 1
@@ -93,7 +93,7 @@ export class HealthRegistry {
     setBounded(this.#others, connectionId, health, OTHERS_MAX)
   }
 
-  /** Its login was renewed: reads ask the broker again, until a mirror says more. */
+  /** The login was renewed: reads call the broker again, until a mirror reports otherwise. */
   #recover(connection: Pick<Connection, 'connectionId' | 'userKey'>): void {
     const { connectionId } = connection
     if (this.#followed.has(connectionId)) return

@@ -6,14 +6,14 @@ import type { OrderWriter } from '../orders/order-writer.ts'
 import type { AccountRecords } from './account-records.ts'
 import type { OrderSnapshots } from './order-snapshots.ts'
 
-/** What it takes to read accounts. */
+/** The dependencies for reading accounts. */
 export interface AccountParts {
   readonly records: AccountRecords
   readonly snapshots: OrderSnapshots
   readonly orderWriter: OrderWriter
 }
 
-/** The accounts of one login, and snapshots of them. */
+/** The accounts of one login, and their snapshots. */
 export class LoginAccounts {
   readonly #deps: Pick<Deps, 'store' | 'clock' | 'timing'>
   readonly #parts: AccountParts
@@ -30,12 +30,12 @@ export class LoginAccounts {
     this.#accounts = await this.#deps.store.accounts.listByConnections([this.#connection.connectionId])
   }
 
-  /** By the broker's own key; a login has few. */
+  /** By the broker's key; a login has few accounts. */
   find(brokerAccountId: string): Account | undefined {
     return this.#accounts.find(account => account.brokerAccountId === brokerAccountId)
   }
 
-  /** A snapshot of every account. One that cannot be read does not stop the others. @throws the first failure. */
+  /** Takes a snapshot of every account. A failure of one does not stop the others. @throws the first failure. */
   async read(session: Broker, what: 'orders' | 'all', signal: AbortSignal): Promise<void> {
     let failure: BrokerFault | null = null
     for (const account of this.#accounts) {
@@ -49,21 +49,21 @@ export class LoginAccounts {
     if (failure !== null) throw failure
   }
 
-  /** Takes positions that the broker pushed, and requests them again where they leave out a holding. @throws BrokerFault */
+  /** Stores positions that the broker pushed, and reads them again if they lack a stored position. @throws BrokerFault */
   putPositions(session: Broker, account: Account, positions: Snapshot<PositionReport>, signal: AbortSignal): Promise<void> {
     const { clock, timing } = this.#deps
     const read = (within: AbortSignal) => session.positions(account.brokerAccountId, within)
     return this.#parts.records.putPositions(account, positions, () => limited(clock, timing.readMs, read, signal))
   }
 
-  /** Takes balances that the broker pushed, and requests them again where they may be older than what is known. @throws BrokerFault */
+  /** Stores balances that the broker pushed, and reads them again if they may be older than the stored ones. @throws BrokerFault */
   putBalances(session: Broker, account: Account, balances: Snapshot<BalanceReport>, signal: AbortSignal): Promise<void> {
     const { clock, timing } = this.#deps
     const read = (within: AbortSignal) => session.balances(account.brokerAccountId, within)
     return this.#parts.records.putBalances(account, balances, () => limited(clock, timing.readMs, read, signal))
   }
 
-  /** Whether orders move here: some can, or did not long ago. A store that cannot say is taken to say yes. */
+  /** Whether the login has open orders, or had some recently. If the store does not answer, true. */
   async areBusy(): Promise<boolean> {
     const { clock, store, timing } = this.#deps
     const since = clock.monotonicMs() - timing.auditMs

@@ -16,14 +16,14 @@ import { TransactionRefreshes } from './transaction-refreshes.ts'
 
 type MirrorsDeps = Pick<Deps, 'store' | 'bus' | 'clock' | 'ids' | 'log' | 'meter' | 'timing'>
 
-/** Snapshots taken of one broker's accounts at once, over all mirrors: a start or an outage of thousands must leave capacity for orders. */
+/** Concurrent snapshots per broker, over all mirrors: a start or outage with thousands of accounts must leave capacity for orders. */
 const SNAPSHOTS_AT_ONCE = 16
 
-/** What mirrors stand on. */
+/** The dependencies of the mirrors. */
 type MirrorsParts = Omit<MirrorParts, 'health' | 'snapshotSemaphore'> & {
   readonly gateway: OrderGateway
   readonly resolver: Resolver
-  /** Whether the connection's market data is followed, whatever its mirror does. */
+  /** Whether a client watches the connection's market data, independent of its mirror. */
   readonly isWatched: (connectionId: ConnectionId) => boolean
 }
 
@@ -32,7 +32,7 @@ interface Entry {
   wantedAt: number
 }
 
-/** The node's mirrors: one per connection, while its orders can move or a client holds it; and the refreshing of connections without one. */
+/** The mirrors of this node: one per connection with open orders or a client that holds it. Also refreshes connections without one. */
 export class Mirrors {
   readonly #deps: MirrorsDeps
   readonly #parts: MirrorsParts & MirrorParts
@@ -40,7 +40,7 @@ export class Mirrors {
   readonly #transactions: TransactionRefreshes
   readonly #mirrors = new Map<ConnectionId, Entry>()
   readonly #holds = new Map<ConnectionId, number>()
-  /** Mirrors on their way to the end: the connection's next one waits for it, since an account has one writer. */
+  /** Mirrors that are ending: the connection's next mirror waits for them, because an account has one writer. */
   readonly #closing = new Map<ConnectionId, Promise<void>>()
   readonly #stopping = new AbortController()
   readonly #unsubscribe: () => void
@@ -72,7 +72,7 @@ export class Mirrors {
     )
   }
 
-  /** Takes up what an earlier run left open: every unanswered order is looked up, every open one followed. */
+  /** Resumes the work of an earlier run: looks up every order with a pending answer and mirrors every connection with open orders. */
   async start(): Promise<void> {
     for (const connection of await this.#deps.store.connections.withUnfinishedOrders()) await this.#recover(connection)
     this.#sweeping = this.#sweep()
@@ -88,7 +88,7 @@ export class Mirrors {
     this.#parts.health.stop()
   }
 
-  /** Keeps the connection mirrored from now until its orders rest, no client holds it and none asked for it for a while. */
+  /** Keeps the connection mirrored until it has no open orders, no client holds it, and it was not requested for a while. */
   want(connection: Connection): void {
     const { connectionId } = connection
     if (this.#stopping.signal.aborted || connection.status !== 'ACTIVE') return
@@ -105,14 +105,14 @@ export class Mirrors {
     })
   }
 
-  /** Keeps the connection mirrored, with or without orders, until as many releases as holds were asked for. */
+  /** Keeps the connection mirrored, with or without orders, until every hold is released. */
   hold(connection: Connection): void {
     const { connectionId } = connection
     this.#holds.set(connectionId, (this.#holds.get(connectionId) ?? 0) + 1)
     this.want(connection)
   }
 
-  /** The mirror stays a while, for one who comes back. */
+  /** Releases a hold. The mirror stays for a while, in case the client returns. */
   release(connectionId: ConnectionId): void {
     const holds = this.#holds.get(connectionId)
     if (holds === undefined) return
@@ -129,7 +129,7 @@ export class Mirrors {
     return this.#mirrors.get(connectionId)?.mirror.live ?? false
   }
 
-  /** How well what is stored of the connection follows its broker, as far as is known here now. */
+  /** The health of the connection, as far as this node knows. */
   health(connection: Connection): ConnectionHealth {
     return this.#parts.health.of(connection)
   }
@@ -138,31 +138,31 @@ export class Mirrors {
     return this.#mirrors.size
   }
 
-  /** Broker logins held open. */
+  /** Open broker sessions. */
   get sessions(): number {
     return this.#parts.sessions.count
   }
 
-  /** Followed connections whose health is `state`. */
+  /** Mirrored connections whose health is `state`. */
   countOf(state: ConnectionHealth['state']): number {
     return this.#parts.health.count(state)
   }
 
-  /** An order was stored and goes out now: every report of it belongs to it. */
+  /** Announces an order that was stored and is about to be sent, so that its reports are matched to it. */
   expect(connection: Connection, account: Account, order: Order): void {
     this.#parts.intake.expect(account.accountId, order.brokerClOrdId, order.orderId)
     this.want(connection)
   }
 
   /**
-   * Makes the stored records of the accounts fresh enough to read, within the read time. Gives those that could not be refreshed; their stored
-   * records are the last known.
+   * Refreshes the stored records of the accounts for a read, within the time limit of a read. Returns the accounts that could not be
+   * refreshed; their stored records are the last known.
    */
   freshen(connections: readonly Connection[], accounts: readonly Account[], kind: RecordKind): Promise<Unrefreshed> {
     return this.#refreshes.freshen(connections, accounts, kind)
   }
 
-  /** As {@link freshen}, for the transactions of some days. Of brokers that have transactions only. */
+  /** Like {@link freshen}, for transactions of some days, at brokers that have transactions. */
   freshenTransactions(
     connections: readonly Connection[],
     accounts: readonly Account[],
@@ -171,7 +171,7 @@ export class Mirrors {
     return this.#transactions.freshen(connections, accounts, days)
   }
 
-  /** To be called with what a refresh threw; gives why. @throws anything that is neither the broker's fault nor the store's. */
+  /** Handles an error of a refresh and returns the reason. @throws anything that is neither a broker's fault nor the store's. */
   failed(connection: Connection, cause: unknown): Promise<FreshnessReason> {
     return this.#refreshes.failed(connection, cause)
   }
@@ -186,7 +186,7 @@ export class Mirrors {
     const byId = new Map(accounts.map(account => [account.accountId, account]))
     for (const stored of await this.#deps.store.orders.unfinished({ connectionId: connection.connectionId })) {
       const account = byId.get(stored.accountId)
-      // Requests are served already: what one of them sends now is its own to follow.
+      // Requests are already being served: one that sends this order now follows it itself.
       if (account === undefined || this.#parts.gateway.isSending(stored)) continue
       const at = this.#deps.clock.now()
       const order = await this.#parts.orderWriter.change(stored.orderId, present => submissionUnknown(present, 'recovery', at))
@@ -195,7 +195,7 @@ export class Mirrors {
     this.want(connection)
   }
 
-  /** Takes up again, with its new login, what a connection left open: as after a start. */
+  /** Resumes the open orders of a connection after its login was renewed, as after a start. */
   async #resume(connectionId: ConnectionId): Promise<void> {
     try {
       const { connections, orders } = this.#deps.store
@@ -215,7 +215,7 @@ export class Mirrors {
       for (const [connectionId, { wantedAt }] of this.#mirrors) {
         if (signal.aborted || this.#holds.has(connectionId)) continue
         if (this.#deps.clock.monotonicMs() - wantedAt < this.#deps.timing.mirrorIdleMs) continue
-        // A store that does not answer now is asked at the next sweep.
+        // If the store does not answer now, the next sweep tries again.
         const unfinished = await this.#deps.store.orders.unfinished({ connectionId }).catch(() => null)
         const isWantedAgain = this.#mirrors.get(connectionId)?.wantedAt !== wantedAt || this.#holds.has(connectionId)
         if (unfinished?.length === 0 && !isWantedAgain) await this.#drop(connectionId)
@@ -225,7 +225,7 @@ export class Mirrors {
     }
   }
 
-  /** Follows a held connection as it is stored now. A store that does not answer is asked at the next sweep. */
+  /** Mirrors a held connection in its stored state. If the store does not answer, the next sweep tries again. */
   async #follow(connectionId: ConnectionId): Promise<void> {
     const connection = await this.#deps.store.connections.find(connectionId).catch(() => null)
     if (connection !== null && this.#holds.has(connectionId)) this.want(connection)

@@ -16,13 +16,13 @@ import type { UntaggedOrders } from './untagged-orders.ts'
 
 const KNOWN_MAX = 50_000
 
-/** Gives every report of a broker to the order it is about; orders placed elsewhere become ours to show. */
+/** Matches reports of a broker to orders; an order placed elsewhere is adopted as an external order. */
 export class OrderIntake {
   readonly #deps: Pick<Deps, 'store' | 'clock' | 'ids' | 'brokers'>
   readonly #orderWriter: OrderWriter
   readonly #gateway: OrderGateway
   readonly #untagged: UntaggedOrders
-  /** Which order a broker's id means. Only a shortcut: what is not here is asked of the store. */
+  /** Orders by the broker's ids. A cache only: misses are looked up in the store. */
   readonly #known = new Map<string, OrderId>()
   readonly #refusals = new KeyedQueue<AccountId>()
 
@@ -36,12 +36,12 @@ export class OrderIntake {
     this.#untagged = parts.untagged
   }
 
-  /** Registers which order a client order id at the broker means, before any report of it can arrive. */
+  /** Registers the order of a client order id at the broker, before any report of it can arrive. */
   expect(accountId: AccountId, brokerClOrdId: string, orderId: OrderId): void {
     setBounded(this.#known, `${accountId} c ${brokerClOrdId}`, orderId, KNOWN_MAX)
   }
 
-  /** `isWhole`: it comes with everything else that the broker shows of the account, so that what no order claimed is none of ours. */
+  /** `isWhole`: the report is part of a complete snapshot, so that an order still unmatched is not ours. */
   async take(
     connection: Connection,
     account: Account,
@@ -51,13 +51,16 @@ export class OrderIntake {
   ): Promise<void> {
     const known = await this.#find(account.accountId, report)
     if (known === null && !isWhole && (await this.#isSuspected(connection, account, report))) return
-    // What was on the wire while the order was unknown here has been answered by now.
+    // A command that was in flight when the order was still unknown here has been answered by now.
     const orderId = known ?? (await this.#unclaimed(connection, account, report, method))
     const order = orderId === null ? null : await this.#gateway.applyReport(orderId, report, method)
     if (order !== null) this.#gateway.scheduleReconciliation({ connection, account, order })
   }
 
-  /** Whether it may be about an order of ours whose answer was lost: then a full snapshot decides, soon, and this report is not needed. */
+  /**
+   * Whether the report may be about an order of ours whose answer was lost. Then a full snapshot decides soon, and this report is not
+   * needed.
+   */
   async #isSuspected(connection: Connection, account: Account, report: OrderReport): Promise<boolean> {
     if (!this.#untagged.areOf(connection)) return false
     const suspects = await this.#untagged.suspects(account, report)
@@ -66,11 +69,11 @@ export class OrderIntake {
     return true
   }
 
-  /** Null when it is not to be taken in, or not yet. */
+  /** Null if it is not to be adopted, or not yet. */
   async #unclaimed(connection: Connection, account: Account, report: OrderReport, method: ReportMethod): Promise<OrderId | null> {
     if (!this.#untagged.areOf(connection))
       return (await this.#find(account.accountId, report)) ?? (await this.#adopt(connection, account, report))
-    // One at a time, so that no two reports are given the same refused order.
+    // One at a time, so that two reports are not matched to the same refused order.
     const refused = await this.#refusals.run(account.accountId, async () => {
       const known = await this.#find(account.accountId, report)
       if (known !== null) return known
@@ -98,7 +101,7 @@ export class OrderIntake {
     return orderId
   }
 
-  /** Where our id is a label, another client may give it to another order too: one that we know under another id of the broker's is not meant. */
+  /** If client order ids are labels only, another client may use one of ours: an order known under another broker order id is not meant. */
   async #isOnlyNamedAlike(orderId: OrderId, brokerOrderId: string): Promise<boolean> {
     const order = await this.#orderWriter.find(orderId)
     if (order === null || order.brokerOrderId === null || order.brokerOrderId === brokerOrderId) return false
@@ -106,16 +109,16 @@ export class OrderIntake {
   }
 
   /**
-   * An order placed elsewhere. Its client order id is the broker's own id, which the store's unique index makes ours only once. Null when the
-   * account is gone.
+   * Adopts an order placed elsewhere. Its client order id is the broker order id; the store's unique index lets it be adopted once only.
+   * Null if the account is gone.
    */
   async #adopt(connection: Connection, account: Account, report: OrderReport): Promise<OrderId | null> {
     const { brokerOrderId } = report
-    // The user may have given that very id to another order today, or see the same order by a second login at the broker.
+    // The user may have given another order that id today, or see the same order through a second login.
     for (const name of [brokerOrderId, `${brokerOrderId}@${account.accountId.slice(-12)}`]) {
       const adopted = await this.#open(connection, account, report, name)
       if (adopted !== 'duplicate') return adopted
-      // Another report of it was faster, and adopted it with what that report knew: this report is still to be applied.
+      // A concurrent report of the same order has adopted it; this report is still to be applied.
       const known = await this.#find(account.accountId, report)
       if (known !== null) return known
     }
@@ -166,7 +169,7 @@ function external(
     accountId: account.accountId,
     accountNumber: account.accountNumber,
     broker: connection.broker,
-    // From `working` every status can be reached; the order's earlier life is not ours to report.
+    // Every status can be reached from `working`. What happened to the order before is not recorded.
     status: report.status === 'pending' ? 'pending' : 'working',
     submission: { state: 'external', since: now, attempts: 0, method: 'snapshot' },
     pendingRequest: null,

@@ -11,7 +11,7 @@ import type { OrderWriter } from '../orders/order-writer.ts'
 import type { OrderIntake } from './order-intake.ts'
 import type { UntaggedOrders } from './untagged-orders.ts'
 
-/** Looks back this far before the last confirmation, so that clocks that disagree lose nothing. */
+/** How far before the last confirmation a snapshot reaches back, to allow for differing clocks. */
 const OVERLAP_MS = 3_600_000
 
 interface Parts {
@@ -21,7 +21,7 @@ interface Parts {
   readonly untagged: UntaggedOrders
 }
 
-/** Full snapshots of an account's orders, of which only the differences count. */
+/** Full snapshots of an account's orders, of which only the differences are stored. */
 export class OrderSnapshots {
   readonly #deps: Pick<Deps, 'store' | 'clock' | 'meter' | 'timing'>
   readonly #parts: Parts
@@ -32,7 +32,7 @@ export class OrderSnapshots {
     this.#parts = parts
   }
 
-  /** Reads the account's orders and takes in what they say. Gives whether the broker shows any that can still move, or may. @throws BrokerFault */
+  /** Reads the account's orders and applies them. Returns whether the broker lists open orders, or may have some. @throws BrokerFault */
   async take(session: Broker, connection: Connection, account: Account, stopping: AbortSignal): Promise<boolean> {
     const { store, clock, timing } = this.#deps
     const before = await store.orders.unfinished({ accountId: account.accountId })
@@ -47,7 +47,7 @@ export class OrderSnapshots {
     for (const order of before) {
       if (order.brokerOrderId !== null && !listed.has(order.brokerOrderId))
         unanswered = (await this.#lookUp(session, connection, account, order, stopping)) ?? unanswered
-      // Whatever kept an order from being looked up until now, it does not stay without an answer.
+      // An order with a pending answer must not stay without a look-up, whatever prevented it so far.
       const present = awaitsAnswer(order) ? await this.#parts.orderWriter.find(order.orderId) : null
       if (present !== null) this.#parts.gateway.scheduleReconciliation({ connection, account, order: present })
     }
@@ -56,7 +56,7 @@ export class OrderSnapshots {
     return snapshot.leftOut !== undefined || snapshot.items.some(({ status }) => isOpen(status))
   }
 
-  /** As {@link take}; callers share one that is under way, so that many lost answers do not spend the broker's quota on the same list. */
+  /** Like {@link take}; concurrent callers share one snapshot, so that many lost answers do not use up the broker's rate limit. */
   shared(session: Broker, connection: Connection, account: Account, stopping: AbortSignal): Promise<boolean> {
     const { accountId } = account
     const running = this.#shared.get(accountId)
@@ -67,8 +67,8 @@ export class OrderSnapshots {
   }
 
   /**
-   * A list that leaves an open order out proves nothing: one question about that very order does. Gives the fault where a broker that answers
-   * has to be asked again; what it will not say of this one order it will not say later either. @throws BrokerFault credentials_rejected
+   * Looks up an open order that the list lacks, because its absence from a list proves nothing. Returns the fault if the broker must be
+   * called again; a fault about this one order would only repeat. @throws BrokerFault credentials_rejected
    */
   async #lookUp(
     session: Broker,
@@ -92,7 +92,7 @@ export class OrderSnapshots {
   }
 }
 
-/** A confirmation that lies ahead was dated by a clock that has been set back since: its true time is unknown, so all is read again. */
+/** A confirmation in the future was dated before a clock was set back: its true time is unknown, so everything is read again. */
 function sinceWhen(
   connection: Connection,
   { confirmed, now }: { readonly confirmed: Timestamp | null; readonly now: Timestamp },

@@ -17,7 +17,7 @@ import type { OrderSnapshots } from './order-snapshots.ts'
 
 export type RecordKind = 'balances' | 'positions' | 'orders'
 
-/** Accounts whose stored records are the last known, and why. */
+/** Accounts whose stored records are only the last known, with the reason. */
 export type Unrefreshed = ReadonlyMap<AccountId, FreshnessReason>
 
 type RefreshesDeps = Pick<Deps, 'store' | 'clock' | 'log' | 'meter' | 'timing'>
@@ -28,15 +28,15 @@ interface Parts {
   readonly orderWriter: OrderWriter
   readonly snapshots: OrderSnapshots
   readonly health: HealthRegistry
-  /** Whether the connection's orders follow the broker without a gap right now. */
+  /** Whether the connection's orders follow the broker without a gap. */
   readonly isLive: (connection: Connection) => boolean
-  /** To be followed from here on. */
+  /** Mirrors the connection from now on. */
   readonly want: (connection: Connection) => void
 }
 
 const REQUESTED_MAX = 50_000
 
-/** Makes stored records fresh enough to read, for accounts without a mirror. */
+/** Refreshes the stored records of accounts without a mirror. */
 export class Refreshes {
   readonly #deps: RefreshesDeps
   readonly #parts: Parts
@@ -53,7 +53,7 @@ export class Refreshes {
     this.#stopping.abort()
   }
 
-  /** Within the read time. Gives the accounts that could not be refreshed. */
+  /** Refreshes within the time limit of a read. Returns the accounts that could not be refreshed. */
   async freshen(connections: readonly Connection[], accounts: readonly Account[], kind: RecordKind): Promise<Unrefreshed> {
     const byId = new Map(connections.map(connection => [connection.connectionId, connection]))
     const stale = new Map<AccountId, FreshnessReason>()
@@ -67,7 +67,7 @@ export class Refreshes {
     return stale
   }
 
-  /** One refresh at a time per key: concurrent callers share it. */
+  /** Runs one refresh at a time per key; concurrent callers share it. */
   once(key: string, work: () => Promise<void>): Promise<void> {
     const running = this.#running.get(key)
     if (running !== undefined) return running
@@ -78,13 +78,13 @@ export class Refreshes {
   }
 
   /**
-   * To be called with what a refresh threw; gives why the stored records are not fresh. @throws anything that is neither the broker's fault nor the
+   * Handles an error of a refresh; returns why the stored records are not fresh. @throws anything that is neither a broker's fault nor the
    * store's.
    */
   async failed(connection: Connection, cause: unknown): Promise<FreshnessReason> {
     const { connectionId, broker } = connection
     if (isOfStore(cause)) {
-      this.#deps.log.warn('what a broker answered to a read could not be stored', { connectionId, cause })
+      this.#deps.log.warn('a broker’s answer to a read could not be stored', { connectionId, cause })
       this.#parts.health.read(connection, NOT_STORED)
       return 'not_stored'
     }
@@ -95,13 +95,13 @@ export class Refreshes {
     return 'broker_unavailable'
   }
 
-  /** A store that cannot note now that the connection is broken is asked again when the broker refuses the next time. */
+  /** If the store cannot record the broken connection now, the next rejection tries again. */
   async #reportFault(connection: Connection, fault: BrokerFault): Promise<boolean> {
     try {
       return await this.#parts.sessions.reportFault(connection, fault)
     } catch (cause) {
       if (!isOfStore(cause)) throw cause
-      this.#deps.log.warn('that a connection is broken could not be stored', { connectionId: connection.connectionId, cause })
+      this.#deps.log.warn('a broken connection could not be recorded', { connectionId: connection.connectionId, cause })
       return false
     }
   }
@@ -110,7 +110,7 @@ export class Refreshes {
   async #freshenOne(connection: Connection, account: Account, kind: RecordKind): Promise<FreshnessReason | null> {
     if (kind === 'orders' && this.#parts.isLive(connection)) return null
     try {
-      // Once more when an order changed while the first answer was on its way: what an order did is in every later read.
+      // Twice if an order changed during the first read, so that every later read includes what the order did.
       for (let tries = 0; tries < 2 && !(await this.#isFresh(account, kind)); tries += 1) {
         if (!(await this.#read(connection, account, kind))) {
           this.#parts.health.read(connection, TOO_SLOW)
@@ -133,7 +133,7 @@ export class Refreshes {
     return confirmed !== null && isWithin(confirmed, this.#deps.clock.now(), this.#deps.timing.freshMs)
   }
 
-  /** Reads from the broker; false when that takes longer than a read may. */
+  /** Reads from the broker; false if that takes longer than a read may. */
   async #read(connection: Connection, account: Account, kind: RecordKind): Promise<boolean> {
     const key = `${kind} ${account.accountId}`
     const refreshed = this.once(key, async () => {
@@ -157,12 +157,12 @@ export class Refreshes {
       limited(this.#deps.clock, this.#deps.timing.commandMs, read, this.#stopping.signal)
     if (kind === 'balances') return bounded(signal => records.refreshBalances(session, account, signal))
     if (kind === 'positions') return bounded(signal => records.refreshPositions(session, account, signal))
-    // Orders that can still move, wherever they were placed, are followed from here on.
+    // A connection with open orders, wherever they were placed, is mirrored from now on.
     if (await snapshots.take(session, connection, account, this.#stopping.signal)) this.#parts.want(connection)
   }
 }
 
-/** Unavailable, full or read-only: what is stored may still be read. */
+/** The store is unavailable, full or read-only: stored records may still be read. */
 function isOfStore(cause: unknown): boolean {
   return cause instanceof StoreUnavailable || cause instanceof CommitUnknown
 }

@@ -2,8 +2,8 @@ import type { Clock } from '../../ports/clock.ts'
 import { within } from '../within.ts'
 
 /**
- * A semaphore per key: lets so many work at once, in the order of the calls. Work that takes longer than `ms` goes on, but its slot passes to the
- * next: work that hangs blocks nothing else.
+ * A semaphore per key: admits a number of tasks at once, in call order. A task that takes longer than `ms` continues, but its slot passes
+ * to the next, so that a hanging task blocks no other.
  */
 export class Semaphore<Key> {
   readonly #clock: Clock
@@ -15,7 +15,7 @@ export class Semaphore<Key> {
     this.#limits = limits
   }
 
-  /** Resolves or rejects as `work` does. @throws the signal's reason when it aborts before a slot is free. */
+  /** Settles as `work` does. @throws the signal's reason if it aborts before a slot is free. */
   async take<T>(key: Key, work: () => Promise<T>, signal: AbortSignal): Promise<T> {
     await this.#acquire(key, signal)
     const working = Promise.try(work)

@@ -23,18 +23,18 @@ interface Parts {
   readonly records: AccountRecords
   readonly orderWriter: OrderWriter
   readonly health: HealthRegistry
-  /** One read at a time per key: concurrent callers share it. */
+  /** Runs one read at a time per key; concurrent callers share it. */
   readonly once: (key: string, work: () => Promise<void>) => Promise<void>
   readonly failed: (connection: Connection, cause: unknown) => Promise<FreshnessReason>
 }
 
 const LAST_READS_MAX = 50_000
 
-/** Makes stored transactions fresh enough to read: brokers return them only on request. */
+/** Refreshes stored transactions, which brokers return only on request. */
 export class TransactionRefreshes {
   readonly #deps: Pick<Deps, 'clock' | 'timing'>
   readonly #parts: Parts
-  /** The days an account was last asked for, and when, on the monotonic clock. */
+  /** The days last read for an account, and when (monotonic clock). */
   readonly #lastReads = new Map<AccountId, Days & { readonly atMs: number }>()
 
   constructor(deps: Pick<Deps, 'clock' | 'timing'>, parts: Parts) {
@@ -42,7 +42,7 @@ export class TransactionRefreshes {
     this.#parts = parts
   }
 
-  /** Within the read time. Gives the accounts that could not be refreshed, or whose login has ended. */
+  /** Refreshes within the time limit of a read. Returns the accounts that could not be refreshed, or whose login has ended. */
   async freshen(connections: readonly Connection[], accounts: readonly Account[], days: Days): Promise<Unrefreshed> {
     const byId = new Map(connections.map(connection => [connection.connectionId, connection]))
     const stale = new Map<AccountId, FreshnessReason>()
@@ -60,7 +60,7 @@ export class TransactionRefreshes {
   async #freshenOne(connection: Connection, account: Account, days: Days): Promise<FreshnessReason | null> {
     const { health, failed } = this.#parts
     try {
-      // Once more when an order changed while the first answer was on its way: what an order did is in every later read.
+      // Twice if an order changed during the first read, so that every later read includes what the order did.
       for (let tries = 0; tries < 2 && !this.#isFresh(account, days); tries += 1) {
         const answer = await within(this.#deps.clock, this.#read(connection, account, days), this.#deps.timing.readMs)
         health.read(connection, answer === true ? null : TOO_SLOW)

@@ -9,25 +9,25 @@ import { acknowledged } from '../orders/order-steps.ts'
 import type { OrderWriter } from '../orders/order-writer.ts'
 import { Semaphore } from './semaphore.ts'
 
-/** Around the time that the broker gives it: clocks may disagree by minutes. */
+/** How far apart the broker's time of an order and ours may be: clocks may disagree by minutes. */
 const REFUSED_WITHIN_MS = 600_000
-/** Refused orders of that time that are compared; beyond it what the broker shows of a refused one counts as placed elsewhere. */
+/** Most refused orders of that time that are compared. Beyond it, refused orders listed by the broker count as placed elsewhere. */
 const REFUSED_MAX = 200
-/** How long after a refusal one like it that the broker has not decided on yet may still be the refused one. */
+/** How long after a refusal a similar order that the broker has not decided yet may be the refused one. */
 const UNDECIDED_MS = 30_000
 
-/** How a report that no order claims relates to a refused order like it: the same order, not to be distinguished yet, or another one. */
+/** How an unmatched report relates to a refused order with the same terms: the same order, not decided yet, or another order. */
 export type Refusal = { readonly kind: 'same'; readonly order: Order } | { readonly kind: 'undecided' } | { readonly kind: 'none' }
 
 /**
- * Orders at brokers that neither echo our client order ids nor find by them. One whose answer was lost is recognized by its terms and its
- * time: in a full snapshot of the account only, because a single report cannot show that there is no second one like it.
+ * Orders at brokers that neither echo client order ids nor find orders by them. An order whose answer was lost is recognized by its terms
+ * and time, in a full snapshot of the account only: a single report cannot show that there is no second order like it.
  */
 export class UntaggedOrders {
   readonly #deps: Pick<Deps, 'store' | 'brokers' | 'clock' | 'log' | 'meter'>
   readonly #orderWriter: OrderWriter
   readonly #gateway: OrderGateway
-  /** By account: two snapshots matched at once could give the same order of the broker to two of ours. */
+  /** By account: two concurrent snapshots could match one order of the broker to two of ours. */
   readonly #semaphore: Semaphore<Account['accountId']>
 
   constructor(
@@ -41,13 +41,13 @@ export class UntaggedOrders {
     this.#semaphore = new Semaphore(deps.clock, { atOnce: 1, ms: 2 * deps.timing.commandMs })
   }
 
-  /** Whether this broker's reports do not carry our client order ids. */
+  /** Whether this broker's reports carry no client order ids. */
   areOf({ broker }: Connection): boolean {
     return this.#deps.brokers.get(broker)?.capabilities.deduplication === 'none'
   }
 
   /**
-   * Waits for the answers of orders on the wire that the report may be about. Returns those that stay of unknown outcome: then the report alone
+   * Waits for commands in flight whose order the report may be about. Returns the orders still of unknown outcome; then the report alone
    * proves nothing.
    */
   async suspects({ accountId }: Account, report: OrderReport): Promise<readonly Order[]> {
@@ -58,14 +58,17 @@ export class UntaggedOrders {
     return (await this.#unbound(accountId)).filter(order => isSameTicket(order, report))
   }
 
-  /** Gives the orders of unknown outcome to the reports of a full snapshot that no order claims. Returns false, and assigns none, where an unknown order was left out of the snapshot. */
+  /**
+   * Matches orders of unknown outcome to the unmatched reports of a full snapshot. Returns false, and matches none, if an unknown order was
+   * left out of the snapshot.
+   */
   claim(account: Account, snapshot: Snapshot<OrderReport>, stopping: AbortSignal): Promise<boolean> {
     return this.#semaphore.take(account.accountId, () => this.#claim(account, snapshot), stopping)
   }
 
   async #claim({ accountId }: Account, { items: reports, leftOut = [], brokerClock }: Snapshot<OrderReport>): Promise<boolean> {
     const aheadMs = brokerClock === undefined ? 0 : epochMs(brokerClock) - epochMs(this.#deps.clock.now())
-    // Read after the snapshot was answered: whatever the broker shows of ours has been stored by then.
+    // Read after the snapshot: every order of ours that it shows is stored by then.
     const waiting = await this.#unbound(accountId)
     if (waiting.length === 0) return true
     await Promise.all(waiting.map(order => this.#gateway.sent(order)))
@@ -74,7 +77,7 @@ export class UntaggedOrders {
       ...leftOut.filter(id => id !== null)
     ])
     const claimed = new Set(known.map(({ brokerOrderId }) => brokerOrderId))
-    // One that was left out may be the order that is looked for, and a similar one in the list another client's.
+    // A left-out order may be the one in question, and a similar one in the list another client's.
     if (leftOut.some(id => id === null || !claimed.has(id))) return false
     const unclaimed = reports.filter(({ brokerOrderId }) => !claimed.has(brokerOrderId))
     const { pairs, ambiguous } = matched(await this.#unbound(accountId), unclaimed, aheadMs)
@@ -83,7 +86,7 @@ export class UntaggedOrders {
     return true
   }
 
-  /** Orders of our own that are not bound to one of the broker's and may have reached it as an order with its own id. */
+  /** Our orders without a broker order id that may have reached the broker. */
   async #unbound(accountId: Account['accountId']): Promise<readonly Order[]> {
     const unfinished = await this.#deps.store.orders.unfinished({ accountId })
     const present = await Promise.all(
@@ -98,8 +101,8 @@ export class UntaggedOrders {
   }
 
   /**
-   * A broker may show an order that it refused in its answer, under an id that we do not know. Says whether a report that no order claims is about
-   * such an order. One that lives never is.
+   * A broker may list an order that it refused, under an id unknown here. Returns whether an unmatched report is about such an order. A
+   * live order never is.
    */
   async refusal(account: Account, report: OrderReport): Promise<Refusal> {
     return report.status === 'rejected' || report.status === 'pending' ? await this.#refusal(account, report) : { kind: 'none' }
@@ -125,14 +128,14 @@ export class UntaggedOrders {
 
   #escalate(order: Order, unclaimed: readonly OrderReport[]): void {
     this.#deps.meter.count('order_alarms_total', { broker: order.broker, alarm: 'ambiguous' })
-    this.#deps.log.error('an order of unknown outcome cannot be distinguished from others like it at the broker; all are shown', {
+    this.#deps.log.error('an order of unknown outcome cannot be distinguished from similar orders at the broker; all are shown', {
       orderId: order.orderId,
       candidates: unclaimed.filter(report => isSameTicket(order, report)).map(({ brokerOrderId }) => brokerOrderId)
     })
   }
 }
 
-/** Refused in the broker's answer, which did not say under which id the broker shows it, if at all. */
+/** Refused by the broker without an id under which it may list the order. */
 function isRefusedUntagged({ submission, brokerOrderId }: Order): boolean {
   return brokerOrderId === null && (submission.state === 'refused' || submission.state === 'not_received')
 }

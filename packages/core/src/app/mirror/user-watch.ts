@@ -3,27 +3,27 @@ import { backoffMs } from '../backoff.ts'
 import type { Deps } from '../deps.ts'
 import type { Mirrors } from './mirrors.ts'
 
-/** Users whose connections are read at once. */
+/** Users whose connections are read concurrently. */
 const READS_MAX = 16
 const STORE_RETRY = { firstMs: 250, longestMs: 10_000 }
 const NONE: readonly ConnectionId[] = []
 
-/** One watched user; small, for there are many and most have few connections. */
+/** A watched user. Kept small, because there are many and most have few connections. */
 interface Watched {
   holders: number
-  /** Connections held for it. */
+  /** The connections held for it. */
   held: readonly ConnectionId[]
   isReading: boolean
-  /** Something changed while its connections were being read. */
+  /** Whether something changed while its connections were being read. */
   isOutdated: boolean
 }
 
-/** Keeps every active connection of the users with listeners mirrored, new ones too. */
+/** Mirrors every active connection of users with listeners, including new ones. */
 export class UserWatch {
   readonly #deps: Pick<Deps, 'store' | 'clock' | 'log' | 'ids'>
   readonly #mirrors: Pick<Mirrors, 'hold' | 'release'>
   readonly #users = new Map<UserKey, Watched>()
-  /** Users whose connections are to be read, in the order of the requests. */
+  /** Users whose connections are to be read, in order of request. */
   readonly #queue = new Set<UserKey>()
   readonly #reading = new Set<Promise<void>>()
   readonly #stopping = new AbortController()
@@ -43,12 +43,12 @@ export class UserWatch {
     )
   }
 
-  /** Watched users. */
+  /** The number of watched users. */
   get count(): number {
     return this.#users.size
   }
 
-  /** From here on the user's connections are mirrored, until as many releases as holds were asked for. */
+  /** Mirrors the user's connections until every hold is released. */
   hold(userKey: UserKey): void {
     if (this.#stopping.signal.aborted) return
     const known = this.#users.get(userKey)
@@ -106,7 +106,7 @@ export class UserWatch {
     }
   }
 
-  /** Never rejects: a store that does not answer is asked again. */
+  /** Never rejects: a store that does not answer is tried again. */
   async #read(userKey: UserKey, watched: Watched): Promise<void> {
     watched.isReading = true
     watched.isOutdated = false
@@ -119,7 +119,7 @@ export class UserWatch {
       for (const connectionId of watched.held) if (!held.includes(connectionId)) this.#mirrors.release(connectionId)
       watched.held = held.length === 0 ? NONE : held
     } catch (cause) {
-      this.#deps.log.warn('a watched user’s connections could not be read; asked again', { userKey, cause })
+      this.#deps.log.warn('a watched user’s connections could not be read; trying again', { userKey, cause })
       watched.isOutdated = true
       this.#pausing ??= this.#pause()
     } finally {

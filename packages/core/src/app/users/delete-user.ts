@@ -5,8 +5,8 @@ import type { AppDeps } from '../deps.ts'
 import { lookedUp } from '../looked-up.ts'
 
 /**
- * Deletes a user for good, with every connection and record; the brokers' tokens are revoked in the background. Open orders stay at the brokers. Orders
- * under way there have a moment to come to an answer first, see `Removals`. @throws ServiceError user_not_found.
+ * Deletes a user with every connection and record; the brokers' tokens are revoked in the background. Open orders stay at the brokers. The
+ * removal first waits a moment for pending answers of brokers, see `Removals`. @throws ServiceError user_not_found.
  */
 export async function deleteUser(
   { store, clock, bus, removals }: Pick<AppDeps, 'store' | 'clock' | 'bus' | 'removals'>,
@@ -16,7 +16,7 @@ export async function deleteUser(
   const known = await store.users.find(caller.platform.platformId, userId)
   if (known === null) throw new ServiceError('user_not_found', 'There is no user with this user_id.')
   const { userKey } = known.user
-  // Before they are gone: their users must be notified, even when the answer to the removal is lost.
+  // Read before the removal: its users must be notified, even if the response to the removal is lost.
   const connections = await store.connections.listByUser(userKey, null)
   const entry = () => audited(clock, caller, 'user.delete', userKey)
   const removed = await removals.carryOut({ connections, entry }, audit =>

@@ -7,8 +7,8 @@ import { audited, type PlatformCaller } from '../caller.ts'
 import type { Deps } from '../deps.ts'
 
 /**
- * Gives the user a new secret and ends at once the old one, the user's market data tokens and the sessions that use them: a client that had the old
- * secret had those too. Connections stay. @throws ServiceError user_not_found.
+ * Gives the user a new secret. Ends the old one at once, with the user's market data tokens and the sessions that use them, because a
+ * client that had the old secret had those too. Connections stay. @throws ServiceError user_not_found.
  */
 export async function rotateUserSecret(
   { store, ids, hasher, clock, bus }: Pick<Deps, 'store' | 'ids' | 'hasher' | 'clock' | 'bus'>,
@@ -24,7 +24,7 @@ export async function rotateUserSecret(
   try {
     if (!(await store.users.replaceSecret(user.userKey, secretHash, entry))) throw unknownUser()
   } catch (cause) {
-    // It may have happened: then nothing that the old secret opened may stay open.
+    // The change may have happened: then nothing opened with the old secret may stay open.
     if (cause instanceof CommitUnknown) bus.publish({ type: 'user_secret_changed', userKey: user.userKey })
     throw cause
   }
