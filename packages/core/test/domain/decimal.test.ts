@@ -53,12 +53,12 @@ test('comparison orders values, not texts', () => {
   assert.equal(compare(parseDecimal('1.50', 'a'), parseDecimal('1.5', 'b')), 0)
 })
 
-test('what a broker wrote stays as it was written', () => {
+test('a broker’s number keeps its notation', () => {
   for (const text of ['1.50', '0.000000001', '100', '-0.10', '99999999999999999999.000000000000000001'])
     assert.equal(parseDecimal(text, 'price'), text)
 })
 
-test('division rounds half to even at the places asked for', () => {
+test('division rounds half to even at the requested places', () => {
   const cases = [
     ['1', '8', 2, '0.12'],
     ['3', '8', 2, '0.38'],
@@ -69,7 +69,7 @@ test('division rounds half to even at the places asked for', () => {
   for (const [a, b, places, expected] of cases) assert.equal(dividedBy(parseDecimal(a, 'a'), parseDecimal(b, 'b'), places), expected)
 })
 
-test('anything that is no plain decimal is refused, by name', () => {
+test('anything that is not a plain decimal is refused, by name', () => {
   const bad = [
     '',
     ' 1',

@@ -115,7 +115,7 @@ test('where every execution is reported as its own total and the places are enou
   )
 })
 
-test('what is lost of executions with ids is one fill that makes the average come out as it was stated', () => {
+test('lost executions become one fill, at a price that reproduces the stated average', () => {
   fc.assert(
     fc.property(executions, broker, fc.array(fc.boolean(), { minLength: 10, maxLength: 10 }), (made, of, isLost) => {
       const fills: readonly Fill[] = made.map(({ quantity, price }, index) => ({

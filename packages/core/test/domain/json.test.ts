@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { JSON_DEPTH_MAX, parseJson } from '../../src/domain/json.ts'
 import { Malformed } from '../../src/domain/malformed.ts'
 
-test('what is taken is as JSON.parse reads it, and everything else is Malformed', () => {
+test('accepted text parses like JSON.parse, and everything else is Malformed', () => {
   fc.assert(
     // Of what is JSON only that name is refused, which the generator draws now and then.
     fc.property(

@@ -34,7 +34,7 @@ function ids({ legs }: Order): readonly (readonly string[])[] {
   return (legs ?? []).map(({ fills }) => fills.map(({ fillId }) => fillId))
 }
 
-test('a leg’s execution is its leg’s, and moves neither what is filled nor the status', () => {
+test('a leg’s execution belongs to its leg, and moves neither what is filled nor the status', () => {
   const { order, changed, ignored, alarm } = apply(spread(), legFill(OTHER, 'f-2', LATER))
   assert.deepEqual(ids(order), [[], ['f-2']])
   assert.deepEqual([changed, ignored, alarm], [true, null, null])
@@ -66,7 +66,7 @@ test('a leg’s execution counts once, whatever its order and the order’s stat
   )
 })
 
-test('an execution of a leg the order does not have is recorded and not taken', () => {
+test('an execution of a leg the order does not have is recorded and not applied', () => {
   for (const foreign of [leg('QQQ261218C00660000', 'BUY_TO_OPEN'), { ...CALL, side: 'SELL_TO_CLOSE' as const }]) {
     const before = spread()
     const { order, changed, ignored } = apply(before, legFill(foreign, 'f-1'))

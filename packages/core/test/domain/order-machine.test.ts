@@ -101,7 +101,7 @@ test('every execution counts once, in any order, with any duplicates, in any sta
   )
 })
 
-test('an order whose quantity is done is filled, wherever the last execution met it alive', () => {
+test('an order whose whole quantity is executed is filled, wherever the last execution met it alive', () => {
   fc.assert(
     fc.property(history, events => {
       const states = play(anOrder(), events)
@@ -164,7 +164,7 @@ test('snapshots of the total at any time, and executions late, repeated and in a
   )
 })
 
-test('executions that say what is filled with them, and snapshots of the total, in any order: nothing reported vanishes, and in the end all is counted once', () => {
+test('executions that carry the total including them, and snapshots of the total, in any order: nothing reported vanishes, and in the end all is counted once', () => {
   const happened = fc.uniqueArray(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 8 })
   fc.assert(
     fc.property(happened, fc.array(fc.nat(15), { maxLength: 30 }), fc.boolean(), (ids, reported, endsWithTotal) => {
@@ -223,7 +223,7 @@ test('a live snapshot from before a cancel does not undo it; the broker’s refu
   assert.equal(apply(order, { type: 'status', to: 'working', at: AT, releases: true }).order.status, 'working')
 })
 
-test('a cancel asked for elsewhere ends as the broker shows it', () => {
+test('a cancel requested elsewhere ends as the broker reports it', () => {
   assert.equal(apply(anOrder({ status: 'pending_cancel' }), { type: 'status', to: 'working', at: AT }).order.status, 'working')
 })
 
@@ -234,7 +234,7 @@ test('a fill after the end is counted, and alarms', () => {
   assert.deepEqual([over.alarm, over.order.status], ['overfill', 'filled'])
 })
 
-test('a cancel cancel request that was not sent waits through the acknowledgement; a sent one ends with it', () => {
+test('a cancel request that was not sent waits through the acknowledgement; a sent one ends with it', () => {
   const request = { kind: 'cancel', requestedAt: AT, sentAt: null, successorId: null, takenAt: null } as const
   const waiting = apply(anOrder({ status: 'pending', pendingRequest: request }), { type: 'status', to: 'working', at: AT }).order
   assert.deepEqual(waiting.pendingRequest, request)
@@ -271,7 +271,7 @@ function watchedFills(count: number) {
   return { fills, looks: () => looks }
 }
 
-test('an answer with many executions is gone through once, not once for each of them [S77]', () => {
+test('an answer with many executions is processed once, not once for each of them [S77]', () => {
   const { fills, looks } = watchedFills(1_000)
   const reported = apply(anOrder(), { type: 'fills', fills })
   assert.deepEqual([reported.order.fills.length, filledQuantity(reported.order), reported.order.status], [1_000, '10', 'partially_filled'])
@@ -285,7 +285,7 @@ test('an answer with many executions is gone through once, not once for each of 
   assert.ok(ofLeg.looks() < 10_000, `${ofLeg.looks()} looks at 1000 executions of a leg`)
 })
 
-test('executions reported together come to the same as one by one', () => {
+test('executions reported together have the same result as one by one', () => {
   fc.assert(
     fc.property(fc.array(fill, { maxLength: 12 }), fc.integer({ min: 0, max: 120 }), (reported, before) => {
       const order = apply(anOrder(), {
@@ -319,7 +319,7 @@ test('beyond the bound of its executions an order stays as it was, with an alarm
   assert.equal(apply(anOrder({ legs: [leg] }), { type: 'leg_fills', leg, fills }).alarm, 'too_many_fills')
 })
 
-test('an execution of nothing, of less than nothing, or below a price of zero is no execution', () => {
+test('an execution of quantity zero, of less than nothing, or below a price of zero is no execution', () => {
   const wrong = (quantity: string, price: string): Fill => ({
     ...fillOf('f1'),
     quantity: parseDecimal(quantity, 'q'),

@@ -87,7 +87,7 @@ test('whatever of the executions is lost, an inferred price is positive, within 
   )
 })
 
-test('totals that contradict each other prove no price: all that was inferred is one fill at the last average', () => {
+test('totals that contradict each other prove no price: all inferred fills become one at the last average', () => {
   for (const [instrument, price] of [
     ['STK', '9.00000000'],
     ['FUT', '9.00000000']
@@ -105,7 +105,7 @@ test('totals that contradict each other prove no price: all that was inferred is
   }
 })
 
-test('a proven price beyond the limit is none; an average beyond it shows that the limit was another one', () => {
+test('a derived price beyond the limit is rejected; an average beyond it shows that the limit was different', () => {
   const order = anOrder({ quantity: dec('100'), type: 'LMT', side: 'BUY', limitPrice: dec('10.00') })
   const after = (second: string) => {
     let next = order
@@ -127,7 +127,7 @@ test('a proven price beyond the limit is none; an average beyond it shows that t
   ])
 })
 
-test('what rounding leaves is no price: a rest has as few places as the stated average allows', () => {
+test('a remainder of rounding is not a price: the derived price has as few places as the stated average allows', () => {
   const part = [{ quantity: dec('3'), price: dec('10.00') }]
   const rest = (quantity: string, average: string) =>
     restPrice(part, { quantity: dec(quantity), averagePrice: dec(average) }, minus(dec(quantity), dec('3')), MARKET)
@@ -139,7 +139,7 @@ test('what rounding leaves is no price: a rest has as few places as the stated a
   assert.equal(rest('6', '10.123456789'), dividedBy(minus(times(dec('10.123456789'), dec('6')), dec('30')), dec('3'), 9))
 })
 
-test('a vague rest is at the average; no possible price at all is the average too', () => {
+test('an ambiguous price falls back to the average, and so does an impossible one', () => {
   const at = (known: readonly [string, string], quantity: string, average: string, terms: Parameters<typeof restPrice>[3] = MARKET) =>
     restPrice(
       [{ quantity: dec(known[0]), price: dec(known[1]) }],

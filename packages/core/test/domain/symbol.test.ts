@@ -27,7 +27,7 @@ const future: fc.Arbitrary<SymbolParts> = fc.record({
 const crypto: fc.Arbitrary<SymbolParts> = fc.record({ instrument: fc.constant('CRYPTO' as const), base: upper(2, 6), quote: upper(3, 4) })
 const stock: fc.Arbitrary<SymbolParts> = fc.record({ instrument: fc.constant('STK' as const), ticker: upper(1, 5) })
 
-test('what is formatted is read back the same, by its form alone', () => {
+test('a formatted symbol parses to the same parts, by its form alone', () => {
   fc.assert(fc.property(fc.oneof(option, future, crypto, stock), parts => assert.deepEqual(parseSymbol(formatSymbol(parts)), { ...parts })))
 })
 
@@ -41,13 +41,13 @@ test('a padded option symbol is read, and written without padding', () => {
   )
 })
 
-test('the instrument settles what the form alone cannot', () => {
+test('the instrument decides where the form is ambiguous', () => {
   assert.deepEqual(parseSymbol('ESZ26'), { instrument: 'FUT', root: 'ES', month: 'Z', year: '26' })
   assert.deepEqual(parseSymbol('ESZ26', 'STK'), { instrument: 'STK', ticker: 'ESZ26' })
   assert.deepEqual(parseSymbol('BRK.B'), { instrument: 'STK', ticker: 'BRK.B' })
 })
 
-test('what is no symbol is refused with an example of one', () => {
+test('text that is not a symbol is refused with an example of one', () => {
   const bad = [
     '',
     'aapl',

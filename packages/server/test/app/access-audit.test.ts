@@ -62,7 +62,7 @@ test('a flood from everywhere is a bounded number of entries a minute, and none 
   )
 })
 
-test('what is only counted is written at the end, and a store that fails does not affect anything else', async () => {
+test('refusals that are only counted are written at the end, and a store that fails does not affect anything else', async () => {
   let fails = false
   const { audit, warnings, written } = setup(async () => {
     if (fails) throw new Error('no')

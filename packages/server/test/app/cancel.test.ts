@@ -15,7 +15,7 @@ after(() => bench[Symbol.asyncDispose]())
 
 const all = (world: World) => world.given(cancelOrders(world.app, world.caller, { accountId: world.account.accountId }))
 
-test('every open order is asked for, and each is reported as what it is: confirmed, only requested, refused, filled meanwhile', async () => {
+test('the cancel of every open order is requested, and each is reported as what it is: confirmed, only requested, refused, filled meanwhile', async () => {
   await using world = await bench.world()
   await world.live()
   for (const clOrdId of ['one', 'two', 'three']) await world.given(world.place({ clOrdId }))
@@ -35,7 +35,7 @@ test('every open order is asked for, and each is reported as what it is: confirm
   }
 })
 
-test('asked again it sends nothing for what was asked for, and asks for the rest', async () => {
+test('repeated, it sends nothing for cancels already requested, and asks for the rest', async () => {
   await using world = await bench.world()
   await world.live()
   await world.given(world.place({ clOrdId: 'first' }))
@@ -68,7 +68,7 @@ test('an order whose outcome is unknown keeps the cancel request', async () => {
   )
 })
 
-test('a request takes so many orders and says how many are left', async () => {
+test('a request takes a limited number of orders and returns how many are left', async () => {
   await using world = await bench.world()
   for (const clOrdId of ['a', 'b', 'c', 'd', 'e']) await world.given(world.place({ clOrdId }))
   const some = () => world.given(cancelOrders(world.app, world.caller, {}, 3))
@@ -147,7 +147,7 @@ test('a cancel that the broker accepted before the order was live, and forgot, i
   assert.deepEqual([(await world.stored(order)).status, world.broker.sent('cancel')], ['cancelled', 2])
 })
 
-test('a cancel that the broker took stays pending while the broker is slow, however often older or newer looks show the order working', async () => {
+test('a cancel that the broker accepted stays pending while the broker is slow, however often older or newer looks show the order working', async () => {
   await using world = await bench.world()
   await world.live()
   const order = await world.given(world.place())
@@ -165,7 +165,7 @@ test('a cancel that the broker took stays pending while the broker is slow, howe
   assert.equal((await world.stored(order)).status, 'cancelled')
 })
 
-test('one that the broker took and does nothing about for five minutes is let go, with a look asked for after that', async () => {
+test('one that the broker accepted and did not carry out within five minutes ends, with a look asked for after that', async () => {
   await using world = await bench.world()
   await world.live()
   const order = await world.given(world.place())
@@ -177,7 +177,7 @@ test('one that the broker took and does nothing about for five minutes is let go
   assert.match(after.brokerMessage ?? '', /did not cancel/)
 })
 
-test('that the broker took a cancel is known after a restart: it stays pending, is not sent again, and the five minutes begin again', async () => {
+test('the broker’s acceptance of a cancel survives a restart: it stays pending, is not sent again, and the five minutes begin again', async () => {
   await using world = await bench.world()
   await world.live()
   const order = await world.given(world.place())
@@ -194,7 +194,7 @@ test('that the broker took a cancel is known after a restart: it stays pending, 
   assert.deepEqual([after.status, after.pendingRequest, world.broker.sent('cancel')], ['working', null, 1])
 })
 
-test('a cancel whose taking could not be stored is known as taken by the process that sent it', async () => {
+test('a cancel whose acceptance could not be stored counts as accepted in the process that sent it', async () => {
   await using world = await bench.world()
   await world.live()
   const order = await world.given(world.place())
@@ -210,7 +210,7 @@ test('a cancel whose taking could not be stored is known as taken by the process
   assert.deepEqual([(await world.stored(order)).status, world.broker.sent('cancel')], ['pending_cancel', 1])
 })
 
-test('a second cancel is no new one, and one after the first has ended is, even where the clock stands still', async () => {
+test('a second cancel is not a new request, and one after the first has ended is, even where the clock stands still', async () => {
   await using world = await bench.world()
   await world.live()
   const order = await world.given(world.place())

@@ -112,7 +112,7 @@ test('keys that the broker does not know may be entered again, five times in all
   assert.deepEqual(await scene.connections(), [])
 })
 
-test('one mistake does not spoil the link', async () => {
+test('one mistake does not use up the link', async () => {
   await using scene = await stage()
   await scene.approve()
   assert.equal((await scene.enter(WRONG)).kind, 'try_again')
@@ -120,7 +120,7 @@ test('one mistake does not spoil the link', async () => {
   assert.ok(outcome.kind === 'outcome' && outcome.reason === 'connected')
 })
 
-test('tries are counted also when they come at once, and approving again gives no more of them', async () => {
+test('concurrent tries are counted, too, and approving again gives no more of them', async () => {
   await using scene = await stage()
   await scene.approve()
   const answers = await Promise.all(Array.from({ length: 12 }, () => scene.enter(WRONG)))
@@ -143,7 +143,7 @@ test('good keys twice at the same moment make one connection', async () => {
   assert.equal((await scene.connections()).length, 1)
 })
 
-test('a broker that does not answer says nothing against the keys', async () => {
+test('no answer of the broker does not count against the keys', async () => {
   await using scene = await stage()
   await scene.approve()
   for (const fault of ['unreachable', 'rate_limited', 'malformed', 'refused'] as const) {
@@ -158,7 +158,7 @@ test('a broker that does not answer says nothing against the keys', async () => 
   assert.equal(scene.world.logged.filter(({ level }) => level === 'warn').length, KEY_TRIES_MAX)
 })
 
-test('what cannot be a key never reaches the broker, and is no try', async () => {
+test('an entry that cannot be a key never reaches the broker, and is no try', async () => {
   await using scene = await stage()
   await scene.approve()
   const bad: readonly (readonly [Readonly<Record<string, unknown>>, RegExp])[] = [
@@ -184,7 +184,7 @@ test('what cannot be a key never reaches the broker, and is no try', async () =>
   assert.ok(outcome.kind === 'outcome' && outcome.reason === 'connected')
 })
 
-test('only the browser that said yes can enter keys, and only after it did', async () => {
+test('only the browser that approved can enter keys, and only after it did', async () => {
   await using scene = await stage()
   assert.deepEqual(await scene.enter(GOOD_KEYS), { kind: 'stale_form' }, 'the user was not asked yet')
   await scene.approve()

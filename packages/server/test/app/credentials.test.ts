@@ -42,7 +42,7 @@ function rotating(): { readonly refresh: (current: Credentials) => Promise<Crede
   }
 }
 
-test('twenty who need a new token at once have one refresh among them [S21]', async () => {
+test('twenty concurrent callers that need a new token share one refresh [S21]', async () => {
   await using world = await bench.world()
   const holder = holderOf(world)
   const { refresh, used } = rotating()
@@ -66,7 +66,7 @@ test('a refresh that fails stores nothing, fails for all who wait, and can be tr
   assert.deepEqual(await holder.renew(first, rotating().refresh, NEVER), { token: 't-1+' })
 })
 
-test('somebody else’s newer token is taken instead of refreshing, before and after the broker was asked', async () => {
+test('another node’s newer token is used instead of refreshing, before and after the broker was asked', async () => {
   await using world = await bench.world()
   const [holder, other] = [holderOf(world), holderOf(world)]
   const { refresh, used } = rotating()
@@ -185,7 +185,7 @@ test('a refresh without an answer is remembered beyond the process, until there 
   assert.deepEqual(received, [false, false, false, true, true, true, true, false])
 })
 
-test('who is late waits for the one at work, and takes what it got', async () => {
+test('a later caller waits for the refresh in progress, and takes what it got', async () => {
   await using world = await bench.world()
   const [holder, other] = [holderOf(world), holderOf(world)]
   const [first, same] = [await holder.read(NEVER), await other.read(NEVER)]
@@ -204,7 +204,7 @@ test('who is late waits for the one at work, and takes what it got', async () =>
   assert.equal(calls, 1)
 })
 
-test('a node that died at work holds the next one up for a bounded time, which is then informed', async () => {
+test('a node that crashed during a refresh delays the next one for a bounded time, which is then informed', async () => {
   await using world = await bench.world()
   const { connectionId } = world.connection
   const at = world.clock.now()
@@ -229,7 +229,7 @@ test('a node that died at work holds the next one up for a bounded time, which i
   assert.ok(waited >= 30_000 && waited < 31_000, `${waited} ms`)
 })
 
-test('a claim that cannot be given back breaks nothing: the fault is the broker’s, and the next try is informed', async () => {
+test('a claim that cannot be released does no harm: the fault reported is the broker’s, and the next try is informed', async () => {
   await using world = await bench.world()
   const holder = holderOf(world)
   const first = await holder.read(NEVER)

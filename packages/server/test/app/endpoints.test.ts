@@ -50,7 +50,7 @@ test('a column that was changed to fit does not make sealed credentials good for
   assert.throws(() => world.parts.sessions.get(forged), refused('live'))
 })
 
-test('a connection is suspended elsewhere and resumes at home; one the broker refused stays BROKEN', async () => {
+test('a connection is suspended at another endpoint and resumes at its own; one that the broker rejected stays BROKEN', async () => {
   await using world = await bench.world()
   await settleEndpoints(at(world, LIVE))
   assert.deepEqual(await statusOf(world), ['BROKEN', 'environment_changed', 'local'])

@@ -108,7 +108,7 @@ for (const kind of CAPABILITIES) {
     })
 }
 
-test('a change that was not sent says so of the change alone', async () => {
+test('the message of a change that was not sent is about the change only', async () => {
   await using world = await bench.world()
   await world.live()
   const both = await changed(world, { reply: 'not_sent' })

@@ -55,7 +55,7 @@ function auditOf(world: World, target: string): AuditEntry {
 
 const isUnread = (cause: unknown) => cause instanceof NotSettled && /1 order that cannot be read/.test(cause.message)
 
-test('an order whose record at the broker is spoilt is not ended as never received, alone or in a set [S77]', async () => {
+test('an order whose record at the broker is malformed is not ended as never received, alone or in a set [S77]', async () => {
   await using world = await untagged()
   await world.live()
   spoil(world, () => true)
@@ -105,7 +105,7 @@ test('an order is not taken for one placed elsewhere while another is left out, 
   await world.clock.until(async () => (await world.orders()).length === 2, 'the other is adopted', 600_000)
 })
 
-test('a spoilt record of an order that is known as another keeps no other from being recognized [S77]', async () => {
+test('a malformed record of another known order does not prevent matching [S77]', async () => {
   await using world = await untagged()
   await world.live()
   const other = await world.given(world.place({ symbol: 'QQQ' }))
@@ -130,7 +130,7 @@ function publishingFirst(world: World, more: () => readonly AccountEvent[]): rea
   return opened
 }
 
-test('one spoilt order on a stream leaves the stream open and live, with one alarm, and the others followed [S79]', async () => {
+test('one malformed order on a stream leaves the stream open and live, with one alarm, and the others followed [S79]', async () => {
   await using world = await bench.world()
   const odd = world.ledger.addOutside({ ...TICKET, symbol: "BAC'L" }, world.account.brokerAccountId)
   const opened = publishingFirst(world, () => world.ledger.list().map(report => ({ type: 'order', report: world.broker.reported(report) })))

@@ -130,7 +130,7 @@ test('a replacement begins with its legs unfilled; the old order keeps what its 
   assert.deepEqual(summary(await world.stored(order)), ['replaced', ['p-0'], [['p-0-1'], ['p-0-2']]])
 })
 
-test('it can be cancelled, and found out about when the answer was lost', async () => {
+test('it can be cancelled, and looked up when the answer was lost', async () => {
   await using world = await bench.world({ capabilities })
   await world.live()
   world.broker.plans.submit.push({ effect: 'done', reply: 'unknown' })

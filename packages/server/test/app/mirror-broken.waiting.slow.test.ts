@@ -117,7 +117,7 @@ test('401 once, then a new token and all is well', async () => {
   )
 })
 
-test('401 to every token while none can be had is no rejection', async () => {
+test('401 to every token while no new one can be obtained is not a rejection', async () => {
   await using world = await SandboxWorld.open(bench.store)
   world.app.mirrors.hold(world.connection)
   await world.live()

@@ -171,7 +171,7 @@ test('a live stream is checked: every minute where orders move, every five minut
   assert.deepEqual(statesOf(world), [])
 })
 
-test('what the store cannot take opens no stream again', async () => {
+test('an event that the store cannot take does not reopen the stream', async () => {
   await using world = await bench.world()
   const order = await world.given(world.place())
   await held(world)
@@ -266,7 +266,7 @@ test('nothing but rejected credentials breaks a connection, however long it last
   }
 })
 
-test('a break that the store cannot note is noted when the broker refuses the next time', async () => {
+test('a break that the store cannot record is recorded at the broker’s next rejection', async () => {
   await using world = await bench.world()
   await held(world)
   let refusals = 0
@@ -293,7 +293,7 @@ test('a mirror that was stopped in the middle of a snapshot leaves no alarm behi
   assert.equal(world.clock.sleepers, 0)
 })
 
-test('a snapshot begun before something was missed makes nothing live', async () => {
+test('a snapshot started before a gap makes nothing live', async () => {
   await using world = await bench.world()
   const order = await world.given(world.place())
   await held(world)

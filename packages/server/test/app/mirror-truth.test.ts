@@ -35,7 +35,7 @@ function loseReports(world: World): void {
 
 for (const pending of ['pending_cancel', 'pending_replace'] as const) {
   for (const end of ['cancelled', 'working', 'replaced'] as const) {
-    test(`an order that is ${pending} because of somebody else does not stay so when its end (${end}) was missed`, async () => {
+    test(`an order that is ${pending} because of somebody else ends as well if its end (${end}) was missed`, async () => {
       await using world = await bench.world()
       await held(world)
       const { brokerOrderId } = world.ledger.addOutside(TICKET, world.account.brokerAccountId)
@@ -51,7 +51,7 @@ for (const pending of ['pending_cancel', 'pending_replace'] as const) {
   }
 }
 
-test('one that stays pending at the broker is asked about again and again, and is let go when it ends', async () => {
+test('one that stays pending at the broker is looked up repeatedly, and is let go when it ends', async () => {
   await using world = await bench.world()
   await held(world)
   const { brokerOrderId } = world.ledger.addOutside(TICKET, world.account.brokerAccountId)
@@ -65,7 +65,7 @@ test('one that stays pending at the broker is asked about again and again, and i
   assert.deepEqual([(await world.orders())[0]?.status, world.app.resolver.watched], ['cancelled', 0])
 })
 
-test('a cancel of our own whose end was missed is found out, on a quiet connection too', async () => {
+test('the missed end of our own cancel is looked up, on a quiet connection too', async () => {
   await using world = await bench.world()
   await held(world)
   const order = await world.given(world.place())
@@ -240,7 +240,7 @@ test('a list that confirmed another stands where it was asked for: one that was 
   )
 })
 
-test('two positions of one symbol in a list are never one of them, nor both: nothing is written, and the read fails', async () => {
+test('of two positions of one symbol in a list, neither is stored, nor both: nothing is written, and the read fails', async () => {
   await using world = await bench.world()
   const { brokerAccountId } = world.account
   const { brokerOrderId } = world.ledger.addOutside(TICKET, brokerAccountId)

@@ -90,7 +90,7 @@ test('after a gap only the differences are published, and nothing when there are
   )
 })
 
-test('an order that a list leaves out is asked for by itself, and never closed by its absence', async () => {
+test('an open order that a list lacks is looked up, and never closed by its absence', async () => {
   await using world = await bench.world()
   await world.live()
   const order = await world.given(world.place())
@@ -179,7 +179,7 @@ test('executions reported twice, late and out of order are counted once', async 
   assert.deepEqual([stored.status, stored.fills.map(({ quantity }) => quantity).toSorted()], ['filled', ['1', '2', '3', '4']])
 })
 
-test('what a stream sends about an account that is not of the login is dropped, with one alarm, and the rest goes on [S79]', async () => {
+test('events of an account that is not of the login are dropped, with one alarm, and the rest goes on [S79]', async () => {
   await using world = await bench.world()
   await world.live()
   const order = await world.given(world.place())
@@ -249,7 +249,7 @@ test('rejected credentials break the connection once and end its mirror; other f
   await assert.rejects(world.given(world.place()), /no longer accepts this connection/)
 })
 
-test('a connection that changed is followed again as soon as somebody wants it', async () => {
+test('a connection that changed is followed again as soon as it is wanted', async () => {
   await using world = await bench.world()
   await world.live()
   const { userKey, connectionId } = world.connection
@@ -260,7 +260,7 @@ test('a connection that changed is followed again as soon as somebody wants it',
   assert.deepEqual([world.app.mirrors.count, world.broker.streams.readers], [1, 1])
 })
 
-test('a mirror rests when its orders do, and not before', async () => {
+test('a mirror ends when its orders have ended, and not before', async () => {
   await using world = await bench.world()
   const order = await world.given(world.place())
   await world.clock.advance(600_000)
@@ -300,7 +300,7 @@ test('an order placed while its mirror is being put to rest is followed', async 
   assert.deepEqual([(await world.stored(order)).status, world.app.mirrors.count], ['filled', 1])
 })
 
-test('what the store could not take from the stream is read again at once, not with the next event', async () => {
+test('events that the store could not take are read again at once, not with the next event', async () => {
   await using world = await bench.world()
   await world.live()
   const order = await world.given(world.place())

@@ -89,7 +89,7 @@ for (const reply of ['unknown', 'throws'] as const) {
   })
 }
 
-test('an answer later than the request waits is taken in all the same', async () => {
+test('an answer that arrives after the request’s wait is applied all the same', async () => {
   await using world = await bench.world()
   world.broker.streams.down()
   world.broker.readPlan = () => ({ fault: 'unreachable' })
@@ -102,7 +102,7 @@ test('an answer later than the request waits is taken in all the same', async ()
 })
 
 for (const reply of ['deadline', 'never'] as const) {
-  test(`a command that hangs${reply === 'never' ? ' and heeds no deadline' : ''} is looked up after the deadline`, async () => {
+  test(`a command that hangs${reply === 'never' ? ' and ignores its deadline' : ''} is looked up after the deadline`, async () => {
     await using world = await bench.world()
     world.broker.streams.down()
     world.broker.plans.submit.push({ reply, effect: 'none' })

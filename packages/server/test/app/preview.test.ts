@@ -104,7 +104,7 @@ test('a preview that is not answered is given up after five seconds, is not aske
   await isUntouched(world)
 })
 
-test('an order in the place of an answer is an alarm: an error that names it, a line in the log, a count', async () => {
+test('an order instead of an estimate raises an alarm: an error that names it, a line in the log, a count', async () => {
   await using world = await bench.world()
   world.broker.previewed = 'placed'
   await assert.rejects(preview(world), isCode('internal', /GET \/orders/))

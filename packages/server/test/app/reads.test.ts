@@ -51,7 +51,7 @@ function isUnavailable(cause: unknown): boolean {
   return cause instanceof ServiceError && cause.code === 'broker_unavailable' && cause.retryAfterSeconds !== undefined
 }
 
-test('many who read at once share one question, and within the freshness time no read asks again', async () => {
+test('concurrent reads share one call to the broker, and within the freshness time no read asks again', async () => {
   await using world = await bench.world()
   world.broker.readPlan = () => ({ afterMs: 100 })
   await world.given(Promise.all(Array.from({ length: 20 }, () => listBalances(world.app, world.caller, {}))))
@@ -64,7 +64,7 @@ test('many who read at once share one question, and within the freshness time no
   assert.equal(world.broker.reads.balances, 2)
 })
 
-test('what a fill did is in every read that begins after the fill was published', async () => {
+test('the effect of a fill is in every read that begins after the fill was published', async () => {
   await using world = await bench.world()
   await world.live()
   const order = await world.given(world.place())
@@ -74,7 +74,7 @@ test('what a fill did is in every read that begins after the fill was published'
   assert.deepEqual([await cash(world), await held(world)], ['99900', [['SPY', '10']]])
 })
 
-test('a read that joins a question asked before a fill asks once more', async () => {
+test('a read that joins a call made before a fill calls again', async () => {
   await using world = await bench.world()
   await world.live()
   const order = await world.given(world.place())
@@ -129,7 +129,7 @@ test('an order placed here is shown although its broker has never answered a rea
   assert.deepEqual((await world.given(orders(world))).page.rows, [order])
 })
 
-test('a connection that is BROKEN shows the last known records and is asked no more', async () => {
+test('a connection that is BROKEN shows the last known records and its broker is not called', async () => {
   await using world = await bench.world()
   assert.equal(await cash(world), '100000')
   await world.clock.advance(10_000)
@@ -267,7 +267,7 @@ for (const failure of [new StoreUnavailable('the disk is full'), new CommitUnkno
   })
 }
 
-test('a refusal of the credentials that cannot be noted leaves the last known records, and is noted once it can', async () => {
+test('a rejection of the credentials that cannot be recorded leaves the last known records, and is noted once it can', async () => {
   await using world = await bench.world()
   assert.equal(await cash(world), '100000')
   world.broker.readPlan = () => ({ fault: 'credentials_rejected' })

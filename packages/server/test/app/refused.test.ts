@@ -49,7 +49,7 @@ for (const deduplication of DEDUPLICATIONS)
       assert.equal(world.broker.sent('submit'), 1)
     })
 
-test('two refused alike are two orders, each with its own at the broker, and a third that is not ours is shown beside them', async () => {
+test('two refused orders with the same terms are two orders, each with its own at the broker, and a third that is not ours is shown beside them', async () => {
   await using world = await bench.world({ capabilities: { deduplication: 'none' } })
   await world.live()
   world.broker.plans.submit.push({ effect: 'refused_and_kept' }, { effect: 'refused_and_kept' })
@@ -63,7 +63,7 @@ test('two refused alike are two orders, each with its own at the broker, and a t
   assert.deepEqual(shown.toSorted(), ['first o-1 rejected', 'o-3 o-3 rejected', 'second o-2 rejected'])
 })
 
-test('one placed elsewhere that lives is never taken for one like it that was refused', async () => {
+test('a live order placed elsewhere is never matched to a similar refused one', async () => {
   await using world = await bench.world({ capabilities: { deduplication: 'none' } })
   await world.live()
   world.broker.plans.submit.push({ effect: 'refused' })
@@ -76,7 +76,7 @@ test('one placed elsewhere that lives is never taken for one like it that was re
   assert.deepEqual(shown.toSorted(), ['mine rejected', 'o-1 working', 'o-2 pending'])
 })
 
-test('what the adapter refuses by itself was never sent, and says so: as an order, and as a change, which leaves the message of the old order alone', async () => {
+test('an order refused by the adapter was never sent, and says so: as an order, and as a change, which leaves the message of the old order alone', async () => {
   await using world = await bench.world()
   world.broker.plans.submit.push({ effect: 'refused_unsent', message: 'Two decimal places are taken.', rejectCode: 'tick_size' })
   const never = await world.given(world.place())

@@ -121,7 +121,7 @@ test('orders that work at the broker are counted and left there, and a removal w
   assert.deepEqual([(await detailOf(world))?.open_orders, world.broker.sent('cancel')], [2, 0])
 })
 
-test('a broken connection is removed at once: nothing more can be found out about its orders', async () => {
+test('a broken connection is removed at once: its orders cannot be looked up any more', async () => {
   await using world = await bench.world()
   world.broker.streams.down()
   world.broker.plans.submit.push({ effect: 'none', reply: 'unknown' })

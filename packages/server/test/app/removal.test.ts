@@ -180,7 +180,7 @@ test('where a revocation ends every login of a customer, the last connection of 
   assert.equal(world.counted.get(`revocations_total ${world.broker.capabilities.id} shared`), 1)
 })
 
-test('a login that nobody claimed is left alone while a connection lives on it, and one that waits for its claim keeps the login alive', async () => {
+test('an unclaimed login is not revoked while a connection uses it, and one that waits for its claim keeps the login alive', async () => {
   await using world = await bench.world()
   const revoked = revoking(world)
   const lasting = await linked(world, 'lasting', ['claimed-1'])
@@ -211,7 +211,7 @@ test('where a revocation ends one login alone, each is revoked, whatever else li
   assert.deepEqual(await revoked(90_000), ['first', 'lapsed'])
 })
 
-test('a login whose accounts nobody knows is not ended where others could end with it', async () => {
+test('a login with unknown accounts is not revoked where that could end others', async () => {
   await using world = await bench.world()
   const { definition } = world.broker
   assert.equal(await mayEndAnother(bench.store, definition, null), true)

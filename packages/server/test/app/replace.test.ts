@@ -89,7 +89,7 @@ for (const [how, status] of [
     assert.equal((await world.stored(old)).pendingRequest, null)
   })
 
-  test(`the old order ${how} while nobody knows of the replacement, which never came to be`, async () => {
+  test(`the old order ${how} while the outcome of the replacement is unknown, which never came to be`, async () => {
     const { world, old, id } = await working()
     await using _ = world
     world.broker.plans.replace.push({ effect: 'none', reply: 'unknown' })
@@ -133,7 +133,7 @@ test('what the old order fills while it is being replaced, and what is reported 
   assert.deepEqual([one.previouslyFilledQuantity, two.previouslyFilledQuantity], ['5', '5'])
 })
 
-test('a total that is filled already cannot be asked for', async () => {
+test('a total that is filled already cannot be requested', async () => {
   await using world = await bench.world()
   await world.live()
   const old = await world.given(world.place())
@@ -212,7 +212,7 @@ test('an outcome that could not be written leaves no successor unanswered, even 
   assert.equal(await outcomesOf(world, old), 'filled, rejected not_received')
 })
 
-test('the outcome of one replacement says nothing about the next', async () => {
+test('the outcome of one replacement does not affect the next', async () => {
   const { world, old, id } = await working()
   await using _ = world
   world.broker.plans.replace.push({ effect: 'none', reply: 'unknown' })

@@ -78,7 +78,7 @@ test('where ids are labels in a list of the day, an absence of a later day prove
   assert.equal(await outcomeOf(world, order), 'pending unknown')
 })
 
-test('at a broker without ids nothing is ever concluded from silence', async () => {
+test('at a broker without client order ids an absent order is never ended automatically', async () => {
   await using world = await quiet({ capabilities: { deduplication: 'none' } })
   world.broker.plans.submit.push({ effect: 'none', reply: 'unknown' })
   const order = await world.given(world.place())
@@ -154,7 +154,7 @@ test('an order that shows after its absence was reported raises an alarm and is 
   assert.equal(world.counted.get('order_alarms_total SANDBOX late_sighting'), 1)
 })
 
-test('a look-up that hangs for ever does not end the looking', async () => {
+test('a look-up that hangs for ever does not stop the look-ups', async () => {
   await using world = await quiet()
   world.broker.plans.submit.push({ reply: 'unknown' })
   let count = 0
@@ -197,7 +197,7 @@ test('a cancel that waits for a late reply goes out with it', async () => {
   assert.deepEqual([(await world.stored(order)).status, world.broker.sent('cancel')], ['cancelled', 1])
 })
 
-test('a cancel cancel request of an order that proves absent ends with it', async () => {
+test('a cancel request of an order that is proved absent ends with it', async () => {
   await using world = await quiet()
   world.broker.plans.submit.push({ effect: 'none', reply: 'unknown' })
   const order = await world.given(world.place())
@@ -207,7 +207,7 @@ test('a cancel cancel request of an order that proves absent ends with it', asyn
   assert.deepEqual([(await world.stored(order)).pendingRequest, world.broker.sent('cancel')], [null, 0])
 })
 
-test('an order the broker holds but does not work yet can be cancelled', async () => {
+test('an order that the broker acknowledged but does not work yet can be cancelled', async () => {
   await using world = await bench.world()
   await world.live()
   world.broker.plans.submit.push({ status: 'pending' })
@@ -234,7 +234,7 @@ test('a cancel whose answer is lost is sent again three times at most, and then 
   assert.equal((await world.given(world.cancel(order))).status, 'cancelled')
 })
 
-test('a cancel asked for over and over again goes out no more often for it', async () => {
+test('a cancel that is requested repeatedly is not sent more often', async () => {
   await using world = await bench.world()
   const order = await world.given(world.place())
   world.broker.plan = kind => (kind === 'cancel' ? { effect: 'none', reply: 'unknown' } : {})
@@ -245,7 +245,7 @@ test('a cancel asked for over and over again goes out no more often for it', asy
   assert.equal(world.broker.sent('cancel'), 4)
 })
 
-test('a cancel that gets lost is looked after at once, however long its order had been in doubt before', async () => {
+test('a lost cancel is looked up at once, however long its order had been in doubt before', async () => {
   await using world = await bench.world()
   world.broker.streams.down()
   world.broker.readPlan = () => ({ fault: 'unreachable' })
@@ -261,7 +261,7 @@ test('a cancel that gets lost is looked after at once, however long its order ha
   assert.deepEqual([(await world.stored(order)).status, world.broker.sent('cancel')], ['cancelled', 2])
 })
 
-test('a cancel that the broker is at is not sent again', async () => {
+test('a cancel that is pending at the broker is not sent again', async () => {
   await using world = await bench.world()
   const order = await world.given(world.place())
   world.broker.plans.cancel.push({ status: 'pending_cancel' })
@@ -326,7 +326,7 @@ for (const [filled, end] of [
   [null, 'rejected'],
   ['4', 'cancelled']
 ] as const)
-  test(`an order that the broker turns down while its cancel is on the way is ${end} (filled ${filled ?? 'nothing'})`, async () => {
+  test(`an order that the broker rejects while its cancel is pending is ${end} (filled ${filled ?? 'nothing'})`, async () => {
     await using world = await bench.world()
     await world.live()
     const order = await world.given(world.place())

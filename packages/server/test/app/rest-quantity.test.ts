@@ -34,7 +34,7 @@ function shown(world: World, order: Order, quantity: number, filled: number, sta
   return { ...world.ledger.get('o-1'), ...own, brokerOrderId: brokerOrderId ?? `of-${order.clOrdId}`, limitPrice: order.limitPrice }
 }
 
-test('a price change of an order that fills meanwhile: the rejected replacement is for the quantity that was asked for', async () => {
+test('a price change of an order that fills meanwhile: the rejected replacement has the requested quantity', async () => {
   await using world = await silent()
   const old = await world.given(world.place())
   world.broker.plans.replace.push({ effect: 'taken' })
@@ -98,7 +98,7 @@ test('over a chain of three, whatever fills when and however late it is reported
   )
 })
 
-test('a modification says by how much it changes the total, whatever was filled before', async () => {
+test('a modification carries the change of the total, whatever was filled before', async () => {
   await using world = await bench.world({ capabilities: { replacedQuantity: 'rest' } })
   await world.live()
   const requested: (string | undefined)[] = []

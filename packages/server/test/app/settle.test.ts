@@ -69,7 +69,7 @@ test('an order that the broker has is not ended', async () => {
   await isRefused(settle(world, placed, true), /is known: it is working \(acknowledged, as o-1/)
 })
 
-test('while the broker shows an order that may be it, it is not ended', async () => {
+test('while the broker lists an order that may be this one, it is not ended', async () => {
   await using world = await bench.world({ capabilities: { deduplication: 'none' } })
   await world.live()
   world.broker.plans.submit.push({ reply: 'unknown', effectAfterMs: 200 })
@@ -84,7 +84,7 @@ test('while the broker shows an order that may be it, it is not ended', async ()
   assert.equal((await world.stored(placed)).status, 'pending')
 })
 
-test('another order of ours that asks for the same does not stand in the way', async () => {
+test('another order of ours with the same terms does not prevent it', async () => {
   await using world = await bench.world({ capabilities: { deduplication: 'none' } })
   await world.live()
   world.broker.plans.submit.push({ reply: 'unknown' }, LOST)

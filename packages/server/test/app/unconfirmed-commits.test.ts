@@ -34,7 +34,7 @@ function silentAfterCommit(world: World, isStruck: (nth: number) => boolean = nt
 }
 
 for (const deduplication of ['enforced', 'none'] as const) {
-  test(`an order whose intent was stored unseen ends as not sent, at a broker with ${deduplication} ids`, async () => {
+  test(`an order whose intent was stored without confirmation ends as not sent, at a broker with ${deduplication} ids`, async () => {
     await using world = await bench.world({ capabilities: { deduplication } })
     const database = silentAfterCommit(world)
     await assert.rejects(world.given(world.place()), CommitUnknown)
@@ -66,7 +66,7 @@ test('a cancel that comes in between changes nothing: the order was not sent', a
   assert.deepEqual([world.broker.sent('submit'), world.broker.sent('cancel')], [0, 0])
 })
 
-test('a restart in between knows of nothing, and looks for the order', async () => {
+test('a restart in between changes nothing, and looks for the order', async () => {
   await using world = await bench.world()
   const database = silentAfterCommit(world)
   await assert.rejects(world.given(world.place()), CommitUnknown)
@@ -77,7 +77,7 @@ test('a restart in between knows of nothing, and looks for the order', async () 
   assert.deepEqual([order?.status, order?.submission.state], ['pending', 'unknown'])
 })
 
-test('a change whose intent was stored unseen ends as not sent, and the order works on as it was', async () => {
+test('a change whose intent was stored without confirmation ends as not sent, and the order works on unchanged', async () => {
   await using world = await bench.world()
   const order = await world.given(world.place())
   const database = silentAfterCommit(world)

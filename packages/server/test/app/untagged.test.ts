@@ -57,7 +57,7 @@ test('orders placed elsewhere are adopted, also while others are of unknown outc
   assert.deepEqual(await records(world), ['unknown pending', 'external working'])
 })
 
-test('two that are alike, both answers lost: each is bound to one of them', async () => {
+test('two with the same terms, both answers lost: each is bound to one of them', async () => {
   await using world = await untagged()
   await world.live()
   world.broker.plans.submit.push({ reply: 'unknown' }, { reply: 'unknown' })
@@ -85,7 +85,7 @@ test('many answers that were lost at once share the snapshots of the account', a
   assert.ok(snapshots <= 12, `${snapshots} snapshots in ten seconds`)
 })
 
-test('two alike of which one never arrived: one is bound, the other stays of unknown outcome and is never sent again', async () => {
+test('two with the same terms of which one never arrived: one is matched, the other stays of unknown outcome and is never sent again', async () => {
   await using world = await untagged()
   await world.live()
   world.broker.plans.submit.push({ reply: 'unknown' }, { effect: 'none', reply: 'unknown' })
@@ -95,7 +95,7 @@ test('two alike of which one never arrived: one is bound, the other stays of unk
   assert.equal(world.broker.sent('submit'), 2)
 })
 
-test('one lost and two alike at the broker: an alarm is raised, and every order of the broker is shown', async () => {
+test('one lost and two similar ones at the broker: an alarm is raised, and every order of the broker is shown', async () => {
   await using world = await untagged()
   await world.live()
   world.broker.plans.submit.push({ reply: 'unknown', effectAfterMs: 200 })
@@ -110,7 +110,7 @@ test('one lost and two alike at the broker: an alarm is raised, and every order 
   assert.ok((world.counted.get('order_alarms_total SANDBOX ambiguous') ?? 0) > 0)
 })
 
-test('another that was placed at another time is not taken for it', async () => {
+test('one that was placed at another time is not matched', async () => {
   await using world = await untagged()
   await world.live()
   const ticket = await world.given(world.place())

@@ -148,7 +148,7 @@ test('whatever is taken, a URL parser leads to the very host that was written', 
   )
 })
 
-test('a long hostile text is judged in no time', () => {
+test('a long hostile text is checked quickly', () => {
   const taken = cpuTimeOf(() => {
     for (const unit of ['a-', 'a.', '%0', '@', '-']) assert.throws(() => checkRedirectUrl(`https://${unit.repeat(32_768)}`, []))
   })

@@ -106,7 +106,7 @@ test('records of another account in a broker’s answer are left out, with one a
   assert.ok(!JSON.stringify(alarms).includes(THEIRS))
 })
 
-test('an answer about nothing but another account does not say that this one holds nothing', async () => {
+test('an answer with records of another account only does not mean that this one is empty', async () => {
   const { broker } = session({
     balances: [{ ...BALANCE, brokerAccountId: THEIRS }],
     positions: [{ ...POSITION, brokerAccountId: THEIRS }],
@@ -164,7 +164,7 @@ test('two balances of one currency, or texts that are no currency or symbol, mak
   }
 })
 
-test('a stream’s events are checked alike: an order that cannot be is left out, a state that cannot be ends it, for a snapshot to decide [S79]', async () => {
+test('a stream’s events are checked alike: an invalid order is left out, a state that cannot be ends it, for a snapshot to decide [S79]', async () => {
   const foreign = { ...POSITION, brokerAccountId: THEIRS, symbol: 'TSLA' }
   const good: AccountEvent[] = [
     { type: 'live', at: AT },

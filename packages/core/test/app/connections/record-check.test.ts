@@ -6,7 +6,7 @@ import type { Leg } from '@trunkline/core/domain/order'
 import type { OrderReport } from '@trunkline/core/ports/broker'
 import { anOrder } from '../../domain/an-order.ts'
 
-test('every leg of a multi-leg order has a symbol that can be one', () => {
+test('every leg of a multi-leg order needs a valid symbol', () => {
   const leg = (symbol: string): Leg => ({ symbol, side: 'BUY_TO_OPEN', ratio: parseDecimal('1', 'ratio'), fills: [] })
   const report = (symbol: string): OrderReport => ({
     ...anOrder({ symbol: null, instrument: 'MLEG_OPT', legs: [leg('SPY261218C00660000'), leg(symbol)] }),

@@ -28,7 +28,7 @@ function reportOf(order: Order, changes: Partial<OrderReport>): OrderReport {
   }
 }
 
-test('a report with an execution that cannot be is refused whole: the order is neither filled nor cancelled by it', () => {
+test('a report with an impossible execution is rejected as a whole: it neither fills nor cancels the order', () => {
   const order = anOrder()
   const fills = [execution('f1', '100'), execution('f2', '-5')]
   for (const status of ['filled', 'cancelled', 'partially_filled'] as const) {

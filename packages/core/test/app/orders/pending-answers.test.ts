@@ -46,7 +46,7 @@ test('a cancel that waited behind a replacement is another request than the repl
   assert.notEqual(pendingAnswerOf(freed), pendingAnswerOf(waiting))
 })
 
-test('a request from before revisions were recorded is known by its times', () => {
+test('a request from before revisions were recorded is identified by its times', () => {
   const { ofRevision: _, ...old } = stored(cancelRequested(anOrder(), AT)).pendingRequest
   assert.notEqual(requestName(old), requestName({ ...old, sentAt: null }))
 })

@@ -97,7 +97,7 @@ test('the next change is the first instant with another phase', () => {
   )
 })
 
-test('neighbouring trading days skip what is closed, and a text that is no date is refused', () => {
+test('adjacent trading days skip closed days, and a text that is no date is refused', () => {
   const calendar = usEquityCalendar()
   assert.equal(calendar.nextTradingDay('2001-09-10'), '2001-09-17')
   assert.equal(calendar.previousTradingDay('2001-09-17'), '2001-09-10')

@@ -59,7 +59,7 @@ test('a bar moves with its trades and closes once, with the first trade after it
   assert.deepEqual(builder.passed, { late: 0, outside: 1, repeated: 0 })
 })
 
-test('a trade of a closed bar moves nothing and is counted', () => {
+test('a trade of a closed bar changes nothing and is counted', () => {
   const builder = new BarBuilder(equityClock('1m', 'USEqCore'))
   builder.trade(trade('10', '1', OPEN + 60_000))
   builder.trade(trade('11', '1', OPEN + 59_999))
@@ -81,7 +81,7 @@ test('a trade outside the session closes the bar before it', () => {
   assert.deepEqual(closed.map(figures), ['2026-11-18T18:30:00.000Z 10 10 10 10 1 c'])
 })
 
-test('what a trade moves is its effect', () => {
+test('a trade’s effect decides what it changes', () => {
   const builder = new BarBuilder(equityClock('1m', 'USEqCore'))
   builder.trade(trade('1', '5', OPEN, 'volume'))
   assert.equal(builder.open, null)
@@ -192,7 +192,7 @@ test('trades that follow an open smaller bar replace it, or are added to what th
   )
 })
 
-test('days that are reported by their midnight find their bar', () => {
+test('days dated at midnight are added to their bar', () => {
   const base = equityClock('1d')
   const price = '10' as Decimal
   const day = (date: string): Bar => ({

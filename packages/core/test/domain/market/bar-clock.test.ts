@@ -155,7 +155,7 @@ test('counts are exact up to 60 days and in UTC, and never too low', () => {
   )
 })
 
-test('what the calendar does not know is refused as that', () => {
+test('dates outside the calendar are refused with their own error', () => {
   const clock = equityClock('1m')
   assert.throws(() => clock.startOf(at('1997-12-31T12:00')), OutsideCalendar)
   assert.throws(() => clock.countAtMost(at('1900-01-01T00:00'), at('2026-01-01T00:00')), OutsideCalendar)

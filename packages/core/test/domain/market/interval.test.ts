@@ -51,7 +51,7 @@ test('anything else is malformed', () => {
   for (const text of [...bad, 1, null, undefined, {}, ['1m']]) assert.throws(() => parseInterval(text), { name: 'Malformed' }, String(text))
 })
 
-test('which bars can be made of which', () => {
+test('which intervals can be aggregated from which', () => {
   const made = (base: string, interval: string, grid?: number): boolean => fits(parseInterval(base), parseInterval(interval), grid)
   for (const [base, interval] of [
     ['1m', '7m'],

@@ -70,7 +70,7 @@ test('longer bars are made of the broker’s own, beginning with what history ha
   assert.deepEqual(received.closed, [{ ...bar(NOON, '9', true, '50'), open: '10', high: '30', low: '5' }])
 })
 
-test('what a loss hid is taken from history: every bar closes once, none is missing', async () => {
+test('bars missed during a loss are taken from history: every bar closes once, none is missing', async () => {
   const stage = new Stage(OWN)
   const received = await stage.watch(BARS)
   const topic = stage.broker.topic('bars', 'SPY')
@@ -151,7 +151,7 @@ test('a backfill joins what comes live without a gap and without a repeat, whate
   assert.deepEqual(starts(received.bars), [-4, -3, -2, -1, 0, 1, 1])
 })
 
-test('a backfill has as many bars as were asked for, however few the stretches are in which the symbol trades', async () => {
+test('a backfill has as many bars as requested, however few the stretches are in which the symbol trades', async () => {
   const stage = new Stage(OWN)
   const past = Array.from({ length: 20 }, (_, index) => bar(NOON - (20 - index) * 60 * MINUTE, '1'))
   stage.broker.history.set('SPY 1m', past)
@@ -231,7 +231,7 @@ test('a broker’s time that jumps ahead and back again makes nothing late', asy
   assert.deepEqual(starts(received.closed), [1, 2])
 })
 
-test('bars outside the window that was asked for are left out', async () => {
+test('bars outside the requested window are left out', async () => {
   const stage = new Stage()
   const past = [0, 1, 2, 3].map(minute => bar(NOON + minute * MINUTE, '1'))
   stage.broker.bars = async function* () {

@@ -58,7 +58,7 @@ test('a broker that does not bring the whole chain in time is unavailable, and t
   assert.equal((await next).length, 1)
 })
 
-test('a connection that ends answers who waits for a chain', async () => {
+test('a connection that ends answers callers waiting for a chain', async () => {
   const stage = chainStage([entry('C', '100')])
   stage.broker.hold = () => new Promise(() => undefined)
   const waiting = Array.from({ length: CHAINS_AT_ONCE + 1 }, () =>

@@ -156,7 +156,7 @@ test('where the broker’s days have all hours, those of the core session are ma
   assert.ok(!intervals(stage).includes('1d'))
 })
 
-test('more than may be read for one request is refused before anything is, with how many may be had', async () => {
+test('a request that exceeds the limit is refused before anything is read, with how many may be had', async () => {
   const stage = exchangeStage({ dailyBars: 'all_hours' })
   await stage.watch({ ...REQUEST, interval: '1y', backfill: 0 })
   stage.broker.requests.length = 0
@@ -193,7 +193,7 @@ test('of what the broker keeps for some days only, no bar is made that began bef
     await assert.rejects(stage.watch({ ...REQUEST, interval, backfill: 0 }), refused('unsupported_interval', /keeps 4 days/))
 })
 
-test('a long history holds up neither what is asked of others nor what comes live', async () => {
+test('a long history delays neither other requests nor live data', async () => {
   const stage = exchangeStage({ dailyBars: 'core' })
   stage.broker.list('QQQ', 'STK', usEquityCalendar())
   stage.broker.history.set('QQQ 1m', [bar(NOON - MINUTE, '5')])

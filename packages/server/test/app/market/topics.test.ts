@@ -47,7 +47,7 @@ test('trades of a session are those of its hours, and a session means nothing fo
   assert.equal(crypto.trades.length, 2)
 })
 
-test('what cannot be had is refused with its own code, and leaves nothing running', async () => {
+test('unavailable data is refused with its own code, and leaves nothing running', async () => {
   const stage = new Stage({ channels: ['quotes', 'trades', 'bars', 'options_chain'] })
   const refused = (request: Parameters<Stage['watch']>[0], code: string) => assert.rejects(stage.watch(request), refusal(code))
   await refused({ channel: 'depth', symbol: 'SPY' }, 'unsupported_channel')
@@ -130,7 +130,7 @@ test('a trade from a time that no calendar knows is in no session, and does no h
   assert.deepEqual([core.trades.length, all.trades.length], [1, 3])
 })
 
-test('what was silent over night is not requested again in the second in which its market opens', async () => {
+test('topics silent overnight are not all requested again in the second in which their market opens', async () => {
   const stage = new Stage()
   stage.broker.nowMs = Date.UTC(2026, 0, 5, 14, 29)
   stage.broker.list('SPY', 'STK', usEquityCalendar())
@@ -141,7 +141,7 @@ test('what was silent over night is not requested again in the second in which i
   assert.equal(stage.broker.renewals, 1)
 })
 
-test('a topic whose renewal was not answered is asked for again until it is', async () => {
+test('a topic whose renewal was not answered is requested again until it is', async () => {
   const stage = new Stage()
   const received = await stage.watch(QUOTES)
   stage.broker.answers = false
@@ -155,7 +155,7 @@ test('a topic whose renewal was not answered is asked for again until it is', as
   assert.equal(received.interruptions.length, 1)
 })
 
-test('a line that is lost while a topic is requested again is lost like any other', async () => {
+test('a connection that is lost while a topic is requested again is lost like any other', async () => {
   const stage = new Stage()
   const received = await stage.watch(QUOTES)
   stage.broker.answers = false

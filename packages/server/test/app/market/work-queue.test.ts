@@ -37,7 +37,7 @@ test('one slice runs in a turn of the event loop, for any number of callers and 
   assert.equal(done.at(-1), 'l')
 })
 
-test('a caller that gives up takes no turn', async () => {
+test('a caller that gives up takes no slice', async () => {
   const clock = new SteppedClock()
   const queue = new WorkQueue<string>(clock)
   const [leaving, reason] = [new AbortController(), new Error('left')]
@@ -104,7 +104,7 @@ test('long reads of a connection wait for one another, and a small one for none 
   for (const { bars, next } of await Promise.all(long)) assert.deepEqual([bars.length, next?.startMs], [10, FROM + 40 * MINUTE])
 })
 
-test('a connection that ends answers who waits for its past bars', async () => {
+test('a connection that ends answers callers waiting for its past bars', async () => {
   const stage = new Stage()
   stage.broker.history.set('SPY 1m', minutes())
   stage.broker.hold = () => new Promise(() => undefined)
