@@ -1,4 +1,4 @@
-/** Logging in with keys that the user made at the broker: read from a form, kept as credentials, sent as headers. */
+/** Login with keys that the user created at the broker: read from a form, stored as credentials, sent as headers. */
 
 import { type ApiKeyBrokerLogin, type ApiKeyField, BrokerFault, type Credentials, LoginRefused } from '@trunkline/core/ports/broker'
 import type { AccessToken } from './tokens.ts'
@@ -6,7 +6,7 @@ import type { AccessToken } from './tokens.ts'
 export interface ApiKeyPart extends ApiKeyField {
   /** Request header that carries it. */
   readonly header: string
-  /** What it must look like, as shown to the user: `26 letters and digits`. */
+  /** The required format, as shown to the user: `26 letters and digits`. */
   readonly form: string
   readonly pattern: RegExp
 }
@@ -16,7 +16,7 @@ export interface ApiKeyOptions {
   readonly helpUrl: string | null
 }
 
-/** What an adapter's parts need of keys: the login itself, and how a token source and its calls deal with them. */
+/** What an adapter needs for keys: the login itself, and the functions for its token source and its calls. */
 export interface ApiKeys {
   readonly login: ApiKeyBrokerLogin
   /** All keys as one token. @throws BrokerFault `credentials_rejected` when the credentials are of another kind. */
@@ -24,11 +24,11 @@ export interface ApiKeys {
   /** The keys of such a token, in the order of the parts. */
   readonly keysOf: (token: string) => readonly string[]
   readonly authorize: (token: string) => readonly string[]
-  /** There is nothing to renew: only the user can make other keys. */
+  /** Keys cannot be renewed: only the user can create others. */
   readonly refresh: (credentials: Credentials, signal: AbortSignal) => Promise<Credentials>
 }
 
-/** Stands in no key: none may hold a space or a control character. */
+/** Occurs in no key: a key may not contain spaces or control characters. */
 const BETWEEN = '\n'
 const PRINTABLE = /^[\x21-\x7e]+$/
 
@@ -51,7 +51,7 @@ export function apiKeys({ parts, helpUrl }: ApiKeyOptions): ApiKeys {
 }
 
 function keyOf(entered: Readonly<Record<string, string>>, part: ApiKeyPart): string {
-  // Copied from a page, a key comes with what stood around it.
+  // A key that was copied from a page may have whitespace around it.
   const key = (Object.hasOwn(entered, part.name) ? (entered[part.name] ?? '') : '').trim()
   if (key.length > part.lengthMax || !PRINTABLE.test(key) || !part.pattern.test(key))
     throw new LoginRefused(`${part.label} must be ${part.form}`, part.name)

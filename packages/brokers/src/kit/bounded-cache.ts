@@ -34,7 +34,7 @@ export class BoundedMap<T> {
 export interface TtlCacheOptions {
   readonly clock: Clock
   readonly max: number
-  /** A fact is good for so long. */
+  /** How long an entry is valid. */
   readonly forMs: number
 }
 
@@ -48,7 +48,7 @@ export class TtlCache<T> {
     this.#facts = new BoundedMap(options.max)
   }
 
-  /** Undefined when it has to be requested. */
+  /** Undefined when it is absent or has expired. */
   get(key: string): T | undefined {
     const known = this.#facts.get(key)
     return known === undefined || this.#options.clock.monotonicMs() >= known.untilMs ? undefined : known.fact
@@ -60,7 +60,7 @@ export class TtlCache<T> {
   }
 }
 
-/** What a broker knows of symbols, null where it has none; every look at a symbol needs it. */
+/** Caches a broker's instruments by symbol, null for unknown symbols; every request about a symbol needs it. */
 export function instrumentCache(clock: Clock): TtlCache<MarketInstrument | null> {
   return new TtlCache({ clock, max: 10_000, forMs: 300_000 })
 }

@@ -1,12 +1,12 @@
-/** A bounded queue between one who puts and one who reads; at the bound its contents are given up for a statement that they were. */
+/** A bounded queue for one producer and one reader; at the bound its contents are replaced by one item that reports the overflow. */
 
 export interface BoundedQueueOptions<T> {
   readonly itemsMax: number
-  /** What the reader receives instead of everything that was waiting. */
+  /** The item that the reader receives instead of the dropped ones. */
   readonly overflow: () => readonly T[]
 }
 
-/** One who reads, waiting for the next item. */
+/** A reader that waits for the next item. */
 interface Reader<T> {
   readonly resolve: (result: IteratorResult<T, undefined>) => void
   readonly reject: (error: unknown) => void
@@ -14,10 +14,10 @@ interface Reader<T> {
 
 export class BoundedQueue<T> implements AsyncIterable<T> {
   readonly #options: BoundedQueueOptions<T>
-  /** What waits, from `#read` on. */
+  /** The waiting items, from `#read` on. */
   #items: IteratorYieldResult<T>[] = []
   #read = 0
-  /** Where the waiting item of a key is; only while something waits. */
+  /** Index of each key's waiting item; only while items wait. */
   #indexes: Map<string, number> | null = null
   #reader: Reader<T> | null = null
   #end: { readonly error: unknown } | 'open' | 'ended' = 'open'
@@ -27,8 +27,8 @@ export class BoundedQueue<T> implements AsyncIterable<T> {
   }
 
   /**
-   * Puts an item; after the end it is dropped. Items of one key are states of the same thing: a newer one replaces one that
-   * still waits. Without a key each counts.
+   * Puts an item; after the end it is dropped. Items of one key are states of the same object: a newer one replaces a waiting one. Items
+   * without a key are all delivered.
    */
   put(item: T, key: string | null = null): void {
     if (this.#end !== 'open') return
@@ -50,14 +50,14 @@ export class BoundedQueue<T> implements AsyncIterable<T> {
     this.#items.push(result)
   }
 
-  /** The reader gets what is waiting and then the end. */
+  /** The reader receives the waiting items and then the end. */
   end(): void {
     if (this.#end !== 'open') return
     this.#end = 'ended'
     this.#answer({ done: true, value: undefined })
   }
 
-  /** The reader gets what is waiting and then `error`. */
+  /** The reader receives the waiting items and then `error`. */
   fail(error: unknown): void {
     if (this.#end !== 'open') return
     this.#end = { error }
@@ -66,7 +66,7 @@ export class BoundedQueue<T> implements AsyncIterable<T> {
     reader?.reject(error)
   }
 
-  /** For one reader, which takes one item at a time. */
+  /** For a single reader that takes one item at a time. */
   async next(): Promise<IteratorResult<T, undefined>> {
     const first = this.#items[this.#read]
     if (first !== undefined) {

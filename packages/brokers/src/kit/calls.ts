@@ -1,4 +1,4 @@
-/** One login's calls to a broker: rate limit, token, one send, and the difference between refused, not sent and unknown. */
+/** One login's calls to a broker: applies the rate limit and the token, sends once, and distinguishes refused, not sent and unknown. */
 
 import { Malformed } from '@trunkline/core/domain/malformed'
 import { epochMs } from '@trunkline/core/domain/timestamp'
@@ -10,7 +10,7 @@ import type { TokenSource } from './tokens.ts'
 
 export interface CallOptions {
   readonly http: HttpClient
-  /** A path without a trailing slash before that of every request, for brokers that live below one. */
+  /** A path prefix for every request, without a trailing slash. */
   readonly base?: string
   readonly tokens: TokenSource
   /** Every one must have capacity: first the login's own for requests of this class, then the broker's for all logins. */
@@ -19,27 +19,27 @@ export interface CallOptions {
   readonly deps: RetryDeps
   /** Headers that carry the token, names and values alternating. */
   readonly authorize: (token: string) => readonly string[]
-  /** Whether an answer means that the access token is not (or no longer) valid. */
+  /** Whether an answer means that the access token is invalid. */
   readonly unauthorized: (reply: HttpReply) => boolean
-  /** How long a 429 asks us to wait, in milliseconds, where the broker states it otherwise than by `Retry-After`. */
+  /** The pause that a 429 demands, in milliseconds, for brokers that do not state it in `Retry-After`. */
   readonly requestedPauseMs?: (reply: HttpReply, nowMs: number) => number | null
   /**
-   * What the broker reports with every answer as left of its limit; null when it does not. The first limiter respects it. `nowMs` is the
-   * broker's own clock where the answer has a date.
+   * The remaining quota that the broker reports with an answer; null when it reports none. The first limiter respects it. `nowMs` is the
+   * broker's own clock if the answer has a date.
    */
   readonly limits?: (reply: HttpReply, nowMs: number) => BrokerLimits | null
-  /** The broker's display message in an answer that is not a success; never a secret. */
+  /** The broker's message in an unsuccessful answer; never a secret. */
   readonly errorMessage: (reply: HttpReply) => string
 }
 
 export interface ReadOptions {
-  /** Statuses beside the successes that `parse` reads itself. */
+  /** Statuses, besides the successes, that `parse` handles itself. */
   readonly also?: readonly number[]
-  /** `order` for a read that an order waits for: it goes with the orders' priority. */
+  /** `order` for a read that an order waits for: it has the priority of orders. */
   readonly kind?: CallPriority
 }
 
-/** A broker's yes, or its no with evidence. */
+/** A broker's acceptance, or its refusal with evidence. */
 export type Answered<T> = Extract<Outcome<T>, { readonly kind: 'accepted' | 'refused' }>
 
 const RETRY_AFTER_MS_DEFAULT = 1_000
@@ -52,7 +52,7 @@ export class Calls {
   }
 
   /**
-   * Reads, with bounded repetition. `parse` sees successes and the statuses in `also` only; what it throws as Malformed is a fault.
+   * Reads, with bounded retries. `parse` receives only successes and the statuses in `also`; a Malformed that it throws becomes a fault.
    * @throws BrokerFault
    */
   read<T>(request: HttpRequest, parse: (reply: HttpReply) => T, signal: AbortSignal, options: ReadOptions = {}): Promise<T> {
@@ -71,8 +71,8 @@ export class Calls {
   }
 
   /**
-   * Sends a command at most once. What cannot be expressed in the broker's API is never sent: what `request` throws is `not_sent`.
-   * `interpret` names the answers that prove acceptance or refusal; whatever it throws is `unknown`.
+   * Sends a command at most once. If `request` throws, because the command cannot be expressed in the broker's API, the outcome is `not_sent`.
+   * `interpret` recognizes the answers that prove acceptance or refusal; if it throws, the outcome is `unknown`.
    * Never rejects.
    */
   async command<T>(
@@ -103,8 +103,8 @@ export class Calls {
   }
 
   /**
-   * Sends a request that is no command, once: nothing is repeated except what the broker rejected for its token. It goes with the priority of reads, so that
-   * it takes no capacity from orders. `interpret` is as of {@link command}; what it cannot decide, and what it throws as Malformed, is a fault.
+   * Sends a request that is not a command, once; only a request rejected for its token is repeated. It has the priority of reads, so it takes
+   * no capacity from orders. `interpret` is as in {@link command}; an undecided answer, or a Malformed that it throws, is a fault.
    * @throws BrokerFault
    */
   async ask<T>(request: HttpRequest, interpret: (reply: HttpReply) => Outcome<T>, signal: AbortSignal): Promise<Answered<T>> {
@@ -113,7 +113,10 @@ export class Calls {
     const outcome = parsed(interpret, reply)
     if (outcome.kind === 'accepted' || outcome.kind === 'refused') return outcome
     if (!isSuccess(reply.status)) throw this.#fault(reply)
-    throw new BrokerFault('unreachable', outcome.cause instanceof Error ? outcome.cause.message : 'the broker’s answer decides nothing')
+    throw new BrokerFault(
+      'unreachable',
+      outcome.cause instanceof Error ? outcome.cause.message : 'the broker’s answer proves neither acceptance nor refusal'
+    )
   }
 
   async #ask(
@@ -132,7 +135,7 @@ export class Calls {
     }
   }
 
-  /** One call from every limiter; its number at the first. No promise when there is capacity. */
+  /** Takes one call from every limiter. Returns its number at the first; synchronously when there is capacity. */
   #take(kind: CallPriority, signal: AbortSignal): number | Promise<number> {
     const { limiters } = this.#options
     const short = limiters.findIndex(limiter => !limiter.tryTake(kind))
@@ -140,7 +143,7 @@ export class Calls {
     return short === -1 ? number : this.#wait(kind, signal, { short, number })
   }
 
-  /** From the first that was short on: those before it have been taken. */
+  /** Waits from the first limiter that was short; those before it have been taken. */
   async #wait(kind: CallPriority, signal: AbortSignal, { short, number }: { short: number; number: number }): Promise<number> {
     const [first, ...others] = this.#options.limiters.slice(short)
     const waited = await first?.take(kind, signal)
@@ -154,7 +157,7 @@ export class Calls {
     return base === undefined ? { ...request, headers } : { ...request, path: base + request.path, headers }
   }
 
-  /** A broker that says 429 receives nothing for as long as it asks; only this login, since others have their own limits. */
+  /** After a 429, this login sends nothing for as long as the broker demands. Other logins have their own limits. */
   #applyLimits(reply: HttpReply, number: number): void {
     const [own] = this.#options.limiters
     if (own === undefined) return
@@ -167,7 +170,7 @@ export class Calls {
     return brokerNowMs(reply) ?? epochMs(this.#options.deps.clock.now())
   }
 
-  /** Where a broker does not state it, the time until its limit resets. */
+  /** If the broker does not state a pause, the time until its limit resets. */
   #pauseMs(reply: HttpReply): number {
     const { requestedPauseMs = retryAfterMs, limits } = this.#options
     const nowMs = this.#nowMs(reply)
@@ -178,7 +181,7 @@ export class Calls {
     const detail = this.#options.errorMessage(reply)
     const message = `the broker answered ${reply.status}${detail === '' ? '' : `: ${detail}`}`
     if (reply.status === 429) return new BrokerFault('rate_limited', message, { retryAfterMs: this.#pauseMs(reply) })
-    // 408 and 425 ask for a repetition, and a redirect comes from a gateway: none of them says anything about the request.
+    // 408 and 425 demand a retry, and a redirect comes from a gateway: none of them says anything about the request.
     if (reply.status >= 500 || reply.status < 400 || reply.status === 408 || reply.status === 425)
       return new BrokerFault('unreachable', message)
     return new BrokerFault('refused', message)
@@ -198,7 +201,7 @@ function parsed<T>(parse: (reply: HttpReply) => T, reply: HttpReply): T {
   }
 }
 
-/** Whatever prevented a read from being answered, as the port's fault. */
+/** The port's fault for the cause that left a read unanswered. */
 export function faultOf(cause: unknown): BrokerFault {
   if (cause instanceof BrokerFault) return cause
   if (cause instanceof RateLimitExceeded) return new BrokerFault('rate_limited', cause.message, { cause, retryAfterMs: cause.retryAfterMs })

@@ -1,4 +1,4 @@
-/** Asks a broker whether it takes an access token: one read that every login may make. */
+/** Checks whether a broker accepts an access token, with a read that every login may make. */
 
 import { BrokerFault } from '@trunkline/core/ports/broker'
 import { faultOf, isSuccess } from './calls.ts'
@@ -7,18 +7,18 @@ import type { RateLimiter } from './rate-limiter.ts'
 
 export interface ConfirmOptions {
   readonly http: HttpClient
-  /** As that of the calls. */
+  /** As in `Calls`. */
   readonly base?: string
-  /** Small, and the same for every login. */
+  /** A small read that every login may make. */
   readonly request: HttpRequest
   readonly authorize: (token: string) => readonly string[]
-  /** Whether an answer says that the token is not valid. */
+  /** Whether an answer means that the token is invalid. */
   readonly unauthorized: (reply: HttpReply) => boolean
-  /** As those of the calls: a confirmation counts like any other read. */
+  /** As in `Calls`: a confirmation counts like any other read. */
   readonly limiters?: readonly RateLimiter[]
 }
 
-/** For `TokenSource`: true when the broker answered with a success, false when it refused the token. @throws BrokerFault for everything else. */
+/** For `TokenSource`: true when the broker answers with a success, false when it refuses the token. @throws BrokerFault otherwise. */
 export function confirming(options: ConfirmOptions): (token: string, signal: AbortSignal) => Promise<boolean> {
   const { http, base = '', request, authorize, unauthorized, limiters = [] } = options
   return async (token, signal) => {

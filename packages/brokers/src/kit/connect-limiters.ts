@@ -1,15 +1,15 @@
-/** How fast a host is connected to, over all logins. */
+/** Limits the rate of new connections to a host, over all logins. */
 
 import type { Clock } from '@trunkline/core/ports/clock'
 import { RateLimiter, type RateLimits } from './rate-limiter.ts'
 
 export class ConnectLimiters implements Disposable {
-  /** First connections are opened because a client subscribed, not after a failure: two thousand accounts are followed within a minute. */
+  /** For the first connection of each stream. Its rate lets two thousand accounts be followed within a minute. */
   readonly first: RateLimiter
-  /** Against reconnection storms to a failing host. */
+  /** For reconnections; prevents reconnection storms at a failing host. */
   readonly again: RateLimiter
 
-  /** `perSecond` is for connections after the first of each stream. */
+  /** `perSecond` applies to reconnections; first connections may be five times as frequent. */
   constructor(clock: Clock, perSecond = 10) {
     const rates = (count: number): RateLimits => ({
       ...{ perSecond: count, burst: count, reservedForOrders: 0 },

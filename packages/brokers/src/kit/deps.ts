@@ -1,4 +1,4 @@
-/** What every broker needs from outside. */
+/** The dependencies of every broker. */
 
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Log } from '@trunkline/core/ports/log'

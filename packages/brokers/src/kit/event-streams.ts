@@ -1,4 +1,4 @@
-/** Event streams of logins, as brokers have them. */
+/** The event streams of a login. */
 
 import type { AccountEvent, Broker } from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
@@ -7,14 +7,14 @@ interface Stream {
   close(): Promise<void>
 }
 
-/** What a stream is given to end by. */
+/** How a stream is ended, and how it reports its end. */
 export interface StreamEnd {
   readonly signal: AbortSignal
   /** To be called once it is over. */
   readonly ended: () => void
 }
 
-/** Those that one login has open: they end with it. */
+/** The open streams of one login; they end with it. */
 export class EventStreams implements AsyncDisposable {
   readonly #open = new Set<Stream>()
   #isClosed = false
@@ -36,7 +36,7 @@ export class EventStreams implements AsyncDisposable {
   }
 }
 
-/** For streams that only say that something changed: reads the current state, as an event with the time of the request. */
+/** For streams that only report that something changed: reads the current state, as an event with the time of the request. */
 export function readsAsEvents(broker: Pick<Broker, 'positions' | 'balances'>, clock: Pick<Clock, 'monotonicMs'>) {
   return {
     positions: async (brokerAccountId: string, signal: AbortSignal): Promise<AccountEvent> => {
@@ -50,7 +50,7 @@ export function readsAsEvents(broker: Pick<Broker, 'positions' | 'balances'>, cl
   }
 }
 
-/** Which state of an account an event carries in full, so that of several that wait the last is enough; null for what may not be left out. */
+/** Key of the account state that an event carries in full: of several waiting ones only the newest counts. Null: every event must be delivered. */
 export function accountState(event: AccountEvent): string | null {
   return event.type === 'positions' || event.type === 'balances' ? `${event.type} ${event.brokerAccountId}` : null
 }

@@ -1,17 +1,17 @@
 /**
- * The hottest messages of a market stream: a list of objects, or one, that are much alike and hold no objects themselves. What such a message looks
- * like is learned from one that was parsed in the ordinary way; others of that shape are then read by a walk that extracts only the wanted fields.
+ * A fast path for the most frequent messages of a market stream: one flat object, or a list of them, that all have the same few shapes. The shape
+ * of a message is recorded when the full parser reads it. Later messages of that shape are scanned, and only the wanted fields are extracted.
  */
 
 import { readJson } from './json.ts'
 import { afterNumber, isNumberStart } from './number-text.ts'
 
-/** Forms that are remembered; a broker has a handful. */
+/** Shapes that are remembered; a broker has a handful. */
 const FORMS_MAX = 16
 const MEMBERS_MAX = 64
-/** Longer ones are for the ordinary way, which knows how long a message may be. */
+/** Longer messages go to the full parser, which enforces the limit. */
 const CHARS_MAX = 1_000_000
-/** An escape, or space of the kind that no compact message has, in a string or outside. */
+/** An escape or a control character, in a string or outside: compact messages have none. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const UNUSUAL = /[\u0000-\u001f\\]/
 
@@ -23,7 +23,7 @@ const BEGIN = 123
 const END = 125
 
 interface Member {
-  /** As it is written: `"bp":`. */
+  /** The member's name as written: `"bp":`. */
   readonly written: string
   /** Null: not wanted. */
   readonly name: string | null
@@ -31,23 +31,23 @@ interface Member {
 
 type Form = readonly Member[]
 
-/** An object of which nothing is known yet. */
+/** An object whose fields are not checked yet. */
 type Item = Record<string, unknown>
 
 export class FlatReader {
   readonly #wanted: ReadonlySet<string>
-  /** By how such an object begins, with its first member when that is a text: `{"T":"q"`. */
+  /** By the beginning of the object, including its first value if that is a string: `{"T":"q"`. */
   readonly #forms = new Map<string, Form>()
   #at = 0
   #begins = ''
   #form: Form | undefined
 
-  /** @param wanted names of the members that are read; others may be left out of what {@link read} gives */
+  /** @param wanted names of the members to read; {@link read} may leave out others */
   constructor(wanted: readonly string[]) {
     this.#wanted = new Set(wanted)
   }
 
-  /** As `readJson` with `numbers: 'text'`, to the letter, but for members that are not wanted. @throws Malformed as that */
+  /** Same result as `readJson` with `numbers: 'text'`, except for members that are not wanted. @throws Malformed like it */
   read(text: string): unknown {
     const quick = this.#forms.size === 0 || text.length > CHARS_MAX || UNUSUAL.test(text) ? undefined : this.#quick(text)
     if (quick !== undefined) return quick
@@ -90,7 +90,7 @@ export class FlatReader {
     return item
   }
 
-  /** Most messages begin like the one before. */
+  /** Most messages have the shape of the one before. */
   #formAt(text: string, at: number): Form | undefined {
     if (this.#begins !== '' && text.startsWith(this.#begins, at)) return this.#form
     const begins = beginning(text, at)
@@ -101,7 +101,7 @@ export class FlatReader {
     return form
   }
 
-  /** Reads a value into its slot. Returns the offset behind it; NaN where the value needs the full parser. */
+  /** Reads a value into its slot. Returns the offset after it; NaN if the value needs the full parser. */
   #member(text: string, from: number, name: string | null, item: Item): number {
     const code = text.charCodeAt(from)
     if (code === QUOTE) {
@@ -152,7 +152,7 @@ const LITERALS: readonly { readonly literal: string; readonly value: boolean | n
   { literal: 'null', value: null }
 ]
 
-/** A list of texts, as the conditions of a trade are. As {@link FlatReader} reads any value. */
+/** Reads a list of strings, such as the conditions of a trade. Same contract as the reader of a single value. */
 function texts(text: string, from: number, name: string | null, item: Item): number {
   const found: string[] = []
   let at = from + 1
@@ -160,7 +160,7 @@ function texts(text: string, from: number, name: string | null, item: Item): num
     const end = text.charCodeAt(at) === QUOTE ? text.indexOf('"', at + 1) : -1
     if (end === -1) return Number.NaN
     if (name !== null) found.push(text.slice(at + 1, end))
-    // Behind what follows the text, which shows whether there is another.
+    // After the character that follows the string, which shows whether there is another.
     at = end + 2
   }
   if (found.length === 0 && text.charCodeAt(from + 1) === CLOSE) at += 1
@@ -169,7 +169,7 @@ function texts(text: string, from: number, name: string | null, item: Item): num
   return at
 }
 
-/** From the brace to the end of the first member where it is a text, of its name and colon otherwise; empty where there is no object. */
+/** From the brace to the end of the first value if that is a string, else to the colon after its name; empty if there is no object. */
 function beginning(text: string, from: number): string {
   if (text.charCodeAt(from) !== BEGIN || text.charCodeAt(from + 1) !== QUOTE) return ''
   const name = text.indexOf('"', from + 2)

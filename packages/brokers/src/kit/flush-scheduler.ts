@@ -1,13 +1,13 @@
 /** Batched work: done once at the end of a turn of the event loop, or tracked until it has ended. */
 
-/** However often it is scheduled in one turn, it runs once, after the turn. */
+/** Runs the work once after the current turn of the event loop, however often it is scheduled in that turn. */
 export class FlushScheduler implements Disposable {
   readonly #work: () => void
   readonly #defer: (work: () => void) => void
   #isScheduled = false
   #isOver = false
 
-  /** `schedule` runs something at the end of this turn; `setImmediate` unless a test says otherwise. */
+  /** `defer` runs a function after the current turn of the event loop; tests replace `setImmediate`. */
   constructor(work: () => void, defer: (work: () => void) => void = setImmediate) {
     this.#work = work
     this.#defer = defer
@@ -27,7 +27,7 @@ export class FlushScheduler implements Disposable {
   }
 }
 
-/** Promises that only the closing of their owner waits for. */
+/** Promises that are awaited only when their owner is closed. */
 export class PendingTasks {
   readonly #works = new Set<Promise<void>>()
 

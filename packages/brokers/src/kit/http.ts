@@ -1,4 +1,4 @@
-/** HTTP to one broker host: bounded in every direction, never redirected, never repeated, and able to prove that nothing was sent. */
+/** HTTP to one broker host: bounded in size and time, without redirects and retries, and able to prove that nothing was sent. */
 
 import { isUtf8 } from 'node:buffer'
 import { type Dispatcher, Pool } from 'undici'
@@ -6,7 +6,7 @@ import { type Dispatcher, Pool } from 'undici'
 export interface HttpLimits {
   /** Sockets to the host; each carries one request at a time. */
   readonly connections: number
-  /** Requests under way and waiting for a socket together; one more is refused before it is sent. */
+  /** Requests in flight plus those that wait for a socket; another one is refused before it is sent. */
   readonly requestsMax: number
   /** Bytes of an answer's body. */
   readonly bodyMax: number
@@ -44,7 +44,7 @@ export interface HttpReply {
 /** `not_connected` and `busy` always have `sent: 'none'`; the others may have either. */
 export type TransportReason = 'not_connected' | 'busy' | 'aborted' | 'lost' | 'timeout' | 'too_large' | 'unreadable'
 
-/** No answer, or none that can be read. `sent: 'none'` is proof that no byte of the request left this process. */
+/** No answer, or an unreadable one. `sent: 'none'` proves that no byte of the request left this process. */
 export class TransportFault extends Error {
   override readonly name = 'TransportFault'
   readonly sent: 'none' | 'maybe'
@@ -61,9 +61,9 @@ export interface HttpOptions {
   /** Scheme, host and port. Plain `http:` is refused unless `plain` allows it. */
   readonly origin: string
   readonly limits?: Partial<HttpLimits>
-  /** Allows `http:`, for a broker that runs beside us. */
+  /** Allows `http:`, for a broker that runs on the same machine. */
   readonly plain?: boolean
-  /** Certificates to trust beside the system's, PEM. There is no way to trust all. */
+  /** PEM certificates to trust in addition to the system's. There is no way to trust all. */
   readonly ca?: string
 }
 
@@ -74,7 +74,7 @@ export class HttpClient implements AsyncDisposable {
   readonly #limits: HttpLimits
   #underWay = 0
 
-  /** @throws TypeError for an origin that is not plainly one, or not encrypted. */
+  /** @throws TypeError for a URL that is more than an origin, or not encrypted. */
   constructor(options: HttpOptions) {
     const url = new URL(options.origin)
     if (url.protocol !== 'https:' && !(options.plain === true && url.protocol === 'http:'))
@@ -84,11 +84,11 @@ export class HttpClient implements AsyncDisposable {
     this.#pool = new Pool(url.origin, {
       connections: this.#limits.connections,
       pipelining: 1,
-      // One protocol, one meaning of "this socket died": HTTP/2 would share a socket among orders and re-queue them after a GOAWAY.
+      // HTTP/1.1 only: HTTP/2 would share a socket among orders and re-queue them after a GOAWAY, so a dead socket would prove nothing.
       allowH2: false,
       headersTimeout: this.#limits.headersMs,
       bodyTimeout: this.#limits.bodyMs,
-      // Explicit, because an environment variable could otherwise switch verification off for the whole process.
+      // Explicit, because an environment variable could otherwise turn verification off for the whole process.
       connect: { timeout: this.#limits.connectMs, rejectUnauthorized: true, ...(options.ca === undefined ? {} : { ca: options.ca }) }
     })
   }
@@ -116,7 +116,7 @@ export class HttpClient implements AsyncDisposable {
     })
   }
 
-  /** Breaks what is under way: those requests end as faults. */
+  /** Aborts the requests in flight: they end as faults. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#pool.destroy()
   }
@@ -124,7 +124,7 @@ export class HttpClient implements AsyncDisposable {
 
 type Settle = (fault: TransportFault | undefined, reply: HttpReply | undefined) => void
 
-/** One request's life inside the pool. Settles once. */
+/** One request in the pool. Settles once. */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #signal: AbortSignal
   readonly #bodyMax: number
@@ -144,9 +144,9 @@ class Exchange implements Dispatcher.DispatchHandler {
     signal.addEventListener('abort', this.#onAbort, { once: true })
   }
 
-  /** The pool calls this right before the first byte; up to here nothing can have left. */
+  /** The pool calls this right before the first byte; until then nothing can have been sent. */
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    // A request that was given up while waiting, or that the pool would start a second time on another socket, must not be written.
+    // A request that was aborted while it waited, or that the pool starts a second time on another socket, must not be written.
     if (this.#settled || this.#controller !== null) {
       controller.abort(new Error('this request is over'))
       return
@@ -206,7 +206,7 @@ export function header(reply: Pick<HttpReply, 'headers'>, name: string): string 
   return (typeof value === 'string' ? value : value?.[0]) ?? null
 }
 
-/** The broker's clock when its answer was made, to the second; null when it does not say. */
+/** The `Date` of the answer: the broker's clock, to the second; null when absent or invalid. */
 export function brokerNowMs(reply: Pick<HttpReply, 'headers'>): number | null {
   const value = header(reply, 'date') ?? ''
   const ms = /GMT$/.test(value) ? Date.parse(value) : Number.NaN
@@ -215,7 +215,7 @@ export function brokerNowMs(reply: Pick<HttpReply, 'headers'>): number | null {
 
 const RETRY_AFTER_MS_MAX = 3_600_000
 
-/** Milliseconds that `Retry-After` asks for, in either of its two forms, at most an hour; null when it does not say. */
+/** The pause of `Retry-After` in milliseconds, in either of its two forms, at most an hour; null when absent or invalid. */
 export function retryAfterMs(reply: Pick<HttpReply, 'headers'>, nowMs: number): number | null {
   const value = header(reply, 'retry-after')?.trim() ?? ''
   const ms = /^\d{1,9}(?:\.\d{1,3})?$/.test(value) ? Number(value) * 1_000 : /GMT$/.test(value) ? Date.parse(value) - nowMs : Number.NaN

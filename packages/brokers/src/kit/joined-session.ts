@@ -1,4 +1,4 @@
-/** Several streams of one broker as one stream of events for one reader: live when all of them are, a gap as soon as one is not. */
+/** Joins several streams of one broker into one stream of events for one reader: live while all are live, a gap as soon as one is not. */
 
 import type { GapCause } from '@trunkline/core/ports/broker'
 import type { BoundedQueue } from './bounded-queue.ts'
@@ -15,11 +15,11 @@ export class JoinedSession<Event> implements AsyncIterableIterator<Event | Strea
   readonly #giveUp = () => this.#stop()
   /** Streams that are live now. */
   readonly #live = new Set<number>()
-  /** The cause of the outage as published to the reader; null while live, and before anything was published. */
+  /** The cause of the outage that was published to the reader; null while live, and before anything was published. */
   #outage: GapCause | null = null
   #running: Promise<void> | null = null
 
-  /** `ended` is called once it is over and every socket gone, if it ever began. */
+  /** `ended` is called once it is over and every socket is closed, if it was ever started. */
   constructor(
     factories: readonly ProtocolFactory<Event>[],
     options: SocketOptions,
@@ -36,7 +36,7 @@ export class JoinedSession<Event> implements AsyncIterableIterator<Event | Strea
     return this
   }
 
-  /** @throws BrokerFault of the kind `credentials_rejected`, nothing else. */
+  /** @throws BrokerFault of kind `credentials_rejected` only. */
   next(): Promise<IteratorResult<Event | StreamStatus, undefined>> {
     this.#running ??= this.#run()
     return this.#queue.next()
@@ -47,7 +47,7 @@ export class JoinedSession<Event> implements AsyncIterableIterator<Event | Strea
     return { done: true, value: undefined }
   }
 
-  /** Its reader gets the end. Resolves once the sockets are gone. */
+  /** Ends the events for the reader. Resolves once the sockets are closed. */
   async close(): Promise<void> {
     this.#stop()
     await this.#running
@@ -58,7 +58,7 @@ export class JoinedSession<Event> implements AsyncIterableIterator<Event | Strea
     return {
       live: () => this.#isUp(index),
       event: event => {
-        // What one stream sends while another is down is in the snapshot that follows.
+        // Events of one stream while another is down are covered by the snapshot that follows.
         if (this.#live.size === this.#streams.length) this.#queue.put(event, factory.stateOf?.(event) ?? null)
       },
       gap: (cause, reason) => this.#isDown(index, cause, reason)
@@ -84,7 +84,7 @@ export class JoinedSession<Event> implements AsyncIterableIterator<Event | Strea
     for (const stream of this.#streams) stream.stop()
   }
 
-  /** Never rejects. What ends one stream for good ends all. */
+  /** Never rejects. A lasting failure of one stream ends all. */
   async #run(): Promise<void> {
     this.#signal.addEventListener('abort', this.#giveUp, { once: true })
     if (this.#signal.aborted) this.#stop()

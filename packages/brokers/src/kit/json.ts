@@ -1,4 +1,4 @@
-/** Reading a broker's JSON: bounded, free of prototype tricks, and without losing a digit. */
+/** Parses a broker's JSON: bounded, safe against prototype keys, and without losing a digit. */
 
 import { JSON_CHARS_MAX, type JsonLimits, parseJson } from '@trunkline/core/domain/json'
 import { Malformed } from '@trunkline/core/domain/malformed'

@@ -1,4 +1,4 @@
-/** A connection that is the response to one GET: it never ends, and each of its lines is a frame. */
+/** A connection over the response to one GET that never ends: each line is a frame. */
 
 import { isUtf8 } from 'node:buffer'
 import { Client, type Dispatcher, errors } from 'undici'
@@ -8,7 +8,7 @@ import type { Transport, TransportLimits, TransportListener } from './transport.
 
 /** How a stream of lines is requested. */
 export interface LineStream {
-  /** What the content type of a stream looks like; anything else is an answer that cannot be read. */
+  /** The content type of a stream; any other answer is unreadable. */
   readonly mediaType: RegExp
 }
 
@@ -17,13 +17,13 @@ export interface LineAddress extends LineStream {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Of an answer that is no stream. */
+/** Bytes kept of an answer that is not a stream. */
 const REFUSAL_MAX = 8_192
 const NEWLINE = 10
 const RETURN = 13
 const NOTHING: Buffer = Buffer.alloc(0)
 
-/** One socket for one stream: nothing is shared, so that its end is the end of the socket. */
+/** Each stream has its own socket, so that the end of the stream closes the socket. */
 export class LineTransport implements Transport, Dispatcher.DispatchHandler {
   readonly #listener: TransportListener
   readonly #mediaType: RegExp
@@ -31,9 +31,9 @@ export class LineTransport implements Transport, Dispatcher.DispatchHandler {
   readonly #client: Client
   #isOver = false
   #controller: Dispatcher.DispatchController | null = null
-  /** The answer's head, once it is known to be no stream. */
+  /** Head of an answer that turned out not to be a stream. */
   #refusal: Omit<HttpReply, 'body'> | null = null
-  /** Bytes of a line, or of a refusal, that is not whole yet, and how many they are. */
+  /** Bytes of an incomplete line or refusal, and their number. */
   #parts: Buffer[] = []
   #length = 0
 
@@ -45,7 +45,7 @@ export class LineTransport implements Transport, Dispatcher.DispatchHandler {
     this.#client = new Client(origin, {
       pipelining: 1,
       allowH2: false,
-      // The connection's owner watches for silence, from the first moment on; a limit here would end streams of quiet markets.
+      // The connection's owner detects silence from the start; a limit here would end streams of quiet markets.
       headersTimeout: 0,
       bodyTimeout: 0,
       connect: { timeout: handshakeMs, rejectUnauthorized: true }
@@ -57,7 +57,7 @@ export class LineTransport implements Transport, Dispatcher.DispatchHandler {
     throw new StreamFault('refused', 'nothing can be sent on a stream of lines')
   }
 
-  /** There is no leave to take: the socket is cut. */
+  /** HTTP has no close frame: the socket is closed. */
   async end(): Promise<void> {
     this.#isOver = true
     this.#parts = []
@@ -66,7 +66,7 @@ export class LineTransport implements Transport, Dispatcher.DispatchHandler {
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    // A second start would be a repetition on another socket, of which the listener knows nothing.
+    // A second start would be a retry on another socket, which the listener does not expect.
     if (this.#isOver || this.#controller !== null) controller.abort(new Error('this stream is over'))
     else this.#controller = controller
   }
@@ -116,7 +116,7 @@ export class LineTransport implements Transport, Dispatcher.DispatchHandler {
     this.#listener.failed(new StreamFault(isProtocol ? 'malformed' : 'lost', cause.message || 'the connection was lost', cause))
   }
 
-  /** An empty line is no frame: some gateways send them to keep a connection open that has died behind them. */
+  /** An empty line is not a frame: some gateways send them to keep a connection open although its upstream is dead. */
   #line(): void {
     if (this.#length > this.#frameMax) {
       this.#fail(`a line is longer than ${this.#frameMax} bytes`)

@@ -1,9 +1,9 @@
-/** A market's current time: the latest its broker reported, carried on by our clock. A sandbox has its own time. */
+/** A market's current time: the latest time that its broker reported, advanced by our clock. A sandbox has its own time. */
 
 import { epochMs } from '@trunkline/core/domain/timestamp'
 import type { Clock } from '@trunkline/core/ports/clock'
 
-/** Messages may overtake each other by this much of the broker's time, which can run many times faster than ours; beyond it its clock was set back. */
+/** Messages may be out of order by this much of the broker's time, which can run many times faster than ours; beyond it, the clock was set back. */
 const DISORDER_MS_MAX = 60_000
 
 export class MarketClock {
@@ -20,13 +20,13 @@ export class MarketClock {
   sync(atMs: number): void {
     if (this.#synced !== null && atMs < this.#synced.atMs) {
       if (this.#synced.atMs - atMs <= DISORDER_MS_MAX) return
-      // Only a clock that was set back takes the present back. One that stands still would, by what was carried on meanwhile.
+      // Only a clock that was set back moves the shown time back; a frozen clock does not, although our clock advanced it meanwhile.
       this.#lastShownMs = Number.NEGATIVE_INFINITY
     }
     this.#synced = { atMs, arrivedMs: this.#clock.monotonicMs() }
   }
 
-  /** Something happened at this time, so it is at least that late. Milliseconds since the epoch. */
+  /** An event of this time occurred, so it is at least that late. Milliseconds since the epoch. */
   happened(atMs: number): void {
     if (this.#synced === null || atMs > this.nowMs()) this.#synced = { atMs, arrivedMs: this.#clock.monotonicMs() }
   }

@@ -1,4 +1,4 @@
-/** When a venue trades: in the hours of its exchanges or, at a sandbox that never closes, always. */
+/** When a venue trades: in its exchanges' hours, or always, in a sandbox that never closes. */
 
 import { continuousCalendar, type TradingCalendar } from '@trunkline/core/domain/calendar/index'
 
@@ -7,7 +7,7 @@ export type MarketHours = 'exchange' | 'always'
 /** Its days begin at midnight in New York, as the sandbox's do. */
 const ALWAYS = continuousCalendar('America/New_York')
 
-/** The calendar of what trades by `usual` on its exchange. */
+/** The calendar of an instrument whose exchange trades by `usual`. */
 export function calendarFor(hours: MarketHours, usual: TradingCalendar): TradingCalendar {
   return hours === 'always' ? ALWAYS : usual
 }

@@ -1,4 +1,4 @@
-/** Keeps the numbers of JSON as they were written, without a call for each value: they are put in quotes before the text is parsed. */
+/** Keeps JSON numbers as they were written, without a call per value: quotes are put around them before the text is parsed. */
 
 const QUOTE = 34
 const PLUS = 43
@@ -12,8 +12,8 @@ const LOWER_E = 101
 const UPPER_E = 69
 
 /**
- * The same JSON with every number as text. What is not JSON stays what is not: a number in quotes fits exactly where a number does, but for
- * the name of a member, and there it is refused here. @throws SyntaxError
+ * The same JSON with every number as a string. Invalid JSON stays invalid: a quoted number is valid exactly where a number is, except as the name
+ * of a member, which is refused here. @throws SyntaxError
  */
 export function numbersQuoted(text: string): string {
   const { length } = text
@@ -35,18 +35,18 @@ export function numbersQuoted(text: string): string {
   return from === 0 ? text : quoted + text.slice(from)
 }
 
-/** Behind the string's closing quote; at the end of the text when it has none, which the parser then refuses. */
+/** Offset after the string's closing quote; the end of the text when there is none, which the parser then refuses. */
 function afterString(text: string, start: number): number {
   for (let close = text.indexOf('"', start + 1); close !== -1; close = text.indexOf('"', close + 1)) {
     let escapes = 0
     while (text.charCodeAt(close - 1 - escapes) === BACKSLASH) escapes += 1
-    // Each pair of backslashes is one that stands for itself.
+    // Each pair of backslashes is one literal backslash.
     if (escapes % 2 === 0) return close + 1
   }
   return text.length
 }
 
-/** Behind the number that begins there; null when it is not written as JSON has it. */
+/** Offset after the number that begins at `start`; null when it is not a JSON number. */
 export function afterNumber(text: string, start: number): number | null {
   let index = text.charCodeAt(start) === MINUS ? start + 1 : start
   const whole = text.charCodeAt(index) === ZERO ? index + 1 : afterDigits(text, index)
@@ -74,7 +74,7 @@ function isName(text: string, end: number): boolean {
   return text.charCodeAt(next) === COLON
 }
 
-/** Behind the digits that stand there, if any do. */
+/** Offset after the digits at `start`, if any. */
 function afterDigits(text: string, start: number): number {
   let index = start
   while (isDigit(text.charCodeAt(index))) index += 1

@@ -1,4 +1,4 @@
-/** A broker's token and revocation endpoints, through our own client, and what their answers mean. */
+/** Calls a broker's token and revocation endpoints through our own client, and interprets their answers. */
 
 import { epochMs } from '@trunkline/core/domain/timestamp'
 import { BrokerFault } from '@trunkline/core/ports/broker'
@@ -14,10 +14,10 @@ export interface OAuthEndpoints {
   readonly http: HttpClient
   readonly clock: Clock
   readonly issuer: string
-  /** Whether the redirect carries `iss`; then one that lacks it is refused (RFC 9207). */
+  /** Whether the redirect carries `iss`; if so, a redirect without it is refused (RFC 9207). */
   readonly issuerInRedirect: boolean
   readonly tokenEndpoint: string
-  /** Where the broker refreshes elsewhere than it exchanges codes. */
+  /** The endpoint for refreshes, if it differs from the one that exchanges codes. */
   readonly refreshEndpoint?: string
   /** Null: the broker cannot revoke. */
   readonly revocationEndpoint: string | null
@@ -26,14 +26,14 @@ export interface OAuthEndpoints {
   readonly clientId: string
   readonly clientSecret: string
   readonly clientAuthentication: 'basic' | 'post'
-  /** Code challenge and verifier; true unless the broker does not know them. */
+  /** Code challenge and verifier (PKCE); true unless the broker does not support them. */
   readonly pkce?: boolean
   /** True unless the broker has one fixed callback and takes no `redirect_uri`, neither in the address nor for the code. */
   readonly sendRedirectUri?: boolean
   /**
-   * Whether this answer to a refresh, of a status from 400 to 499 but not 429, is the broker's definitive answer that the refresh token is worth
-   * nothing; {@link isInvalidGrant} unless the broker states it otherwise. A wrong client secret or a throttled endpoint must not count: it says
-   * nothing about the user's consent.
+   * Whether this answer to a refresh (status 400 to 499, not 429) definitively means that the refresh token is invalid. {@link isInvalidGrant}
+   * unless the broker expresses it differently. A wrong client secret or a throttled endpoint must not count: they say nothing about the
+   * user's consent.
    */
   readonly isGrantRefused?: (status: number, body: string) => boolean
 }
@@ -68,14 +68,14 @@ export function configuration(
   return made
 }
 
-/** Any success is enough: such endpoints answer with nothing. @throws BrokerFault, TransportFault */
+/** Any success is enough: the answer has no body to check. @throws BrokerFault, TransportFault */
 export async function revokeByJson(options: OAuthEndpoints, endpoint: string, token: string, signal: AbortSignal): Promise<void> {
   const body = JSON.stringify({ client_id: options.clientId, client_secret: options.clientSecret, token })
   const reply = await post(options, endpoint, { headers: ['content-type', 'application/json'], body }, signal)
   if (reply.status >= 300 && !isAlreadyRevoked(reply.body)) throw refused(reply.status)
 }
 
-/** The library's requests through our own client, so that the bounds and the refusal of redirects hold for them too. */
+/** Sends the library's requests through our own client, so that its bounds and its refusal of redirects apply. */
 async function fetched(options: OAuthEndpoints, url: string, init: client.CustomFetchOptions, signal: AbortSignal): Promise<Response> {
   const form = new URLSearchParams(init.body === undefined || init.body === null ? '' : String(init.body))
   if (options.sendRedirectUri === false) form.delete('redirect_uri')

@@ -1,4 +1,4 @@
-/** OAuth 2 at a broker: authorization code (with PKCE where the broker knows it), state and issuer checked, refresh, revocation. */
+/** OAuth 2 at a broker: authorization code (with PKCE where the broker supports it), checks of state and issuer, refresh, revocation. */
 
 import { epochMs, parseTimestamp, timestampOfMs } from '@trunkline/core/domain/timestamp'
 import {
@@ -15,9 +15,9 @@ import type { AccessToken } from './tokens.ts'
 
 export interface OAuthOptions extends OAuthEndpoints {
   readonly authorizationEndpoint: string
-  /** As the broker writes it: its own scope names, with its own separator. */
+  /** The scope parameter, with the broker's names and separator. */
   readonly scope: (trading: boolean) => string
-  /** More query parameters of the authorization address; null leaves out one that would be there. */
+  /** Additional query parameters of the authorization URL; null removes a default one. */
   readonly authorizationParameters?: Readonly<Record<string, string | null>>
 }
 
@@ -26,7 +26,7 @@ export interface OAuthLogin extends OAuthBrokerLogin {
   refresh(credentials: Credentials, signal: AbortSignal): Promise<Credentials>
 }
 
-/** Parameters of an authorization response that mean something to us. Two of one kind are an attack or a broken gateway. */
+/** The parameters of an authorization response that we use. A repeated one is an attack or a broken gateway. */
 const SINGLE = ['code', 'state', 'iss', 'error']
 
 export function oauthLogin(options: OAuthOptions): OAuthLogin {
@@ -40,7 +40,7 @@ export function oauthLogin(options: OAuthOptions): OAuthLogin {
   }
 }
 
-/** The access token of credentials made here. @throws Malformed */
+/** The access token of credentials that this module made. @throws Malformed */
 export function oauthToken(credentials: Credentials): AccessToken {
   const { access_token: token = '', issued_at: issuedAt, expires_at: expiresAt } = credentials
   return {
@@ -94,7 +94,7 @@ async function complete(options: OAuthOptions, answer: LoginAnswer, signal: Abor
   }
 }
 
-/** The redirect address as it was registered, with the query that came back: what the token request must repeat to the letter. */
+/** The redirect URL as registered, with the returned query: the token request must repeat it exactly. */
 function callbackOf(answer: LoginAnswer): URL {
   if (!URL.canParse(answer.callbackUrl) || !URL.canParse(answer.redirectUri))
     throw new BrokerFault('refused', 'the callback address cannot be read')
@@ -103,14 +103,15 @@ function callbackOf(answer: LoginAnswer): URL {
   if (twice !== undefined) throw new BrokerFault('refused', `the broker's redirect carries ${twice} more than once`)
   if (came.has('code') && came.has('error')) throw new BrokerFault('refused', "the broker's redirect carries both a code and an error")
   const callback = new URL(answer.redirectUri)
-  // Whatever else a broker adds is its own affair, and some names would mean another flow to the library.
+  // Other parameters of the broker are dropped: some names would select another flow in the library.
   for (const name of SINGLE) for (const value of came.getAll(name)) callback.searchParams.append(name, value)
   return callback
 }
 
 async function refresh(options: OAuthOptions, credentials: Credentials, signal: AbortSignal): Promise<Credentials> {
   const { refresh_token: refreshToken } = credentials
-  if (refreshToken === undefined) throw new BrokerFault('credentials_rejected', 'the access token has ended and there is no refresh token')
+  if (refreshToken === undefined)
+    throw new BrokerFault('credentials_rejected', 'the access token has expired and there is no refresh token')
   const issuedAtMs = epochMs(options.clock.now())
   try {
     const made = configuration(options, options.refreshEndpoint ?? options.tokenEndpoint, signal)
@@ -139,7 +140,7 @@ function credentialsOf(
   issuedAtMs: number,
   before: Credentials
 ): Credentials {
-  // A broker that does not rotate answers a refresh without a refresh token: the one at hand stays good.
+  // A broker that does not rotate omits the refresh token from its answer: the current one remains valid.
   const refreshToken = granted.refresh_token ?? before.refresh_token
   const scope = granted.scope ?? before.scope
   return {

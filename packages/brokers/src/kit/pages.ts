@@ -8,7 +8,7 @@ export interface Paged {
 }
 
 /**
- * Every page or a fault: a list is never cut short. `read` is given what the page before it named; null for the first.
+ * Every page or a fault: a list is never cut short. `read` receives the cursor of the previous page; null for the first.
  * @throws BrokerFault `malformed` when a page points to itself, `refused` beyond `max` pages; what `read` throws
  */
 export async function* pages<Page extends Paged>(
@@ -20,13 +20,13 @@ export async function* pages<Page extends Paged>(
     const page: Page = await read(next)
     yield page
     if (page.next === null) return
-    if (page.next === next) throw new BrokerFault('malformed', 'the broker points from a page of a list to itself')
+    if (page.next === next) throw new BrokerFault('malformed', 'a page of the broker’s list points to itself')
     next = page.next
   }
   throw new BrokerFault('refused', `the list has more than ${max} pages; request less, or a shorter time`)
 }
 
-/** All of them. There is always one. */
+/** All pages; at least one. */
 export async function everyPage<Page extends Paged>(
   max: number,
   read: (next: string | null) => Promise<Page>

@@ -1,4 +1,4 @@
-/** Reading fields of a broker's messages. Every helper throws {@link Malformed} and nothing else, naming the field. */
+/** Reads fields of a broker's messages. Every helper throws only {@link Malformed}, which names the field. */
 
 import { type Decimal, parseDecimal } from '@trunkline/core/domain/decimal'
 import { Malformed } from '@trunkline/core/domain/malformed'
@@ -7,10 +7,10 @@ import { plainNumber } from './plain-number.ts'
 import { wholeNumber } from './scan.ts'
 import { utcTime } from './scan-time.ts'
 
-/** An object as it came over the wire. */
+/** An object as received. */
 export type Wire = Readonly<Record<string, unknown>>
 
-/** An enum value for which a table has no counterpart, in a field that must not be guessed. */
+/** An enum value that a table does not have, in a field that must not be guessed. */
 export class UnknownValueError extends Malformed {
   readonly value: string
 
@@ -36,7 +36,7 @@ function isWire(value: unknown): value is Wire {
 /** A field of the object itself, never of its prototype; undefined when absent. */
 export function field(wire: Wire, key: string): unknown {
   const value = wire[key]
-  // All that an object has from its prototype are functions, which no message holds, and the prototype. Checking the owner costs more.
+  // An object inherits only functions, which no message contains, and `__proto__`. An own-property check costs more.
   return typeof value === 'function' || key === '__proto__' ? undefined : value
 }
 
@@ -49,7 +49,7 @@ export function nestedOrNull(wire: Wire, key: string): Wire | null {
   return orNull(wire, key, nested)
 }
 
-/** A text that is not empty, at most `lengthMax` characters. */
+/** A non-empty string of at most `lengthMax` characters. */
 export function text(wire: Wire, key: string, lengthMax = TEXT_MAX): string {
   const value = field(wire, key)
   if (typeof value === 'string' && value !== '' && value.length <= lengthMax) return value
@@ -60,15 +60,15 @@ export function textOrNull(wire: Wire, key: string): string | null {
   return orNull(wire, key, text)
 }
 
-/** Display text: an empty or missing text is null and a long one is cut, because nothing depends on it. */
+/** Display text: null if empty or missing, and cut if too long, because nothing depends on it. */
 export function displayTextOrNull(wire: Wire, key: string, lengthMax = 500): string | null {
   const value = field(wire, key)
   return typeof value === 'string' && value !== '' ? value.slice(0, lengthMax) : null
 }
 
 /**
- * A decimal as the broker wrote it, digit by digit; only an exponent and the sign of a zero are written otherwise. A JSON number is refused: it
- * has been a binary float by now.
+ * A decimal with the digits that the broker wrote; only an exponent and the sign of a zero are normalized. A JSON number is refused, because it
+ * is a binary float by now.
  */
 export function decimal(wire: Wire, key: string): Decimal {
   const value = field(wire, key)
@@ -93,7 +93,7 @@ export function flag(wire: Wire, key: string): boolean {
   throw new Malformed(key, 'true or false', value)
 }
 
-/** The core's value for a broker's value. For values on which money depends. @throws UnknownValueError for a text that the table does not have. */
+/** The core's value for a broker's value. For values that money depends on. @throws UnknownValueError for a string that the table does not have. */
 export function member<T>(wire: Wire, key: string, table: Readonly<Record<string, T>>): T {
   const value = field(wire, key)
   const found = lookUp(table, value)
@@ -102,12 +102,12 @@ export function member<T>(wire: Wire, key: string, table: Readonly<Record<string
   throw new Malformed(key, `one of ${Object.keys(table).join(', ')}`, value)
 }
 
-/** As {@link member}, but an unknown value becomes `other`. For values that only describe. */
+/** As {@link member}, but an unknown value becomes `other`. For descriptive values. */
 export function memberOr<T>(wire: Wire, key: string, table: Readonly<Record<string, T>>, other: T): T {
   return lookUp(table, field(wire, key)) ?? other
 }
 
-/** The table's own entry for a value that it has. */
+/** The table's own entry, never an inherited one. */
 export function lookUp<T>(table: Readonly<Record<string, T>>, value: unknown): T | undefined {
   return typeof value === 'string' && Object.hasOwn(table, value) ? table[value] : undefined
 }
@@ -129,22 +129,22 @@ export function dayOrNull(wire: Wire, key: string): Day | null {
   return orNull(wire, key, day)
 }
 
-/** Every item or none: one unreadable item makes the list unreadable. */
+/** One unreadable item makes the whole list unreadable. */
 export function list<T>(wire: Wire, key: string, item: (wire: Wire) => T): readonly T[] {
   return items(field(wire, key), key, item)
 }
 
-/** As {@link list}, for an answer that is nothing but a list. */
+/** As {@link list}, for an answer that is itself a list. */
 export function items<T>(value: unknown, what: string, item: (wire: Wire) => T): readonly T[] {
   if (!Array.isArray(value) || value.length > LIST_MAX) throw new Malformed(what, `a list of at most ${LIST_MAX}`, value)
   return value.map((entry, index) => item(object(entry, `${what}[${index}]`)))
 }
 
-/** A list of nothing but texts. */
+/** A list of strings. */
 export function texts(wire: Wire, key: string): readonly string[] {
   const value = field(wire, key)
   if (Array.isArray(value) && value.length <= TEXTS_MAX && value.every(item => typeof item === 'string')) return value
-  throw new Malformed(key, 'a list of texts', value)
+  throw new Malformed(key, 'a list of strings', value)
 }
 
 function orNull<T>(wire: Wire, key: string, read: (wire: Wire, key: string) => T): T | null {

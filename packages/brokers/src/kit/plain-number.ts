@@ -1,15 +1,15 @@
-/** Numbers as JSON may write them, in the plain notation of a decimal. */
+/** JSON numbers in plain decimal notation. */
 
 import { type Decimal, DIGITS_MAX } from '@trunkline/core/domain/decimal'
 import { isPlainDecimal } from './scan.ts'
 
 const JSON_NUMBER = /^(-?)(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d{1,4}))?$/
-/** Longer than any number that a double can be printed as. */
+/** More characters than any printed double has. */
 const CHARS_MAX = 400
 
 /**
- * The same value without an exponent, without the sign of a zero, and, when it would be too long otherwise, without zeros at its end: exactly
- * the value that was written, or null when that is no number or has more digits than a decimal may.
+ * Exactly the same value without an exponent, without the sign of a zero, and without trailing zeros if it would be too long with them. Null for
+ * text that is not a number, or that has more digits than a decimal may have.
  */
 export function plainNumber(text: string): Decimal | null {
   if (isPlainDecimal(text)) return text

@@ -1,4 +1,4 @@
-/** What previews of orders have in common: which way the money goes, and an answer that must not be of an order. Pure. */
+/** What order previews have in common: the sign of the cost, and the check that no order was placed. Pure. */
 
 import { absolute, type Decimal, negated } from '@trunkline/core/domain/decimal'
 import type { OrderTicket } from '@trunkline/core/domain/order'
@@ -19,8 +19,8 @@ export function demandNoOrder(wire: Wire, key: string): void {
 }
 
 /**
- * What an order costs, of a broker that does not state whether it is paid or received: that follows from the order, except for a multi-leg order at the market, which may
- * be either.
+ * The signed cost of an order, for a broker that does not state whether it is paid or received. The sign follows from the order, except for a
+ * multi-leg market order, which can be either: then null.
  */
 export function signedCost({ side, legs, limitPrice }: OrderTicket, amount: Decimal | null): Decimal | null {
   if (amount === null || (legs !== null && limitPrice === null)) return null

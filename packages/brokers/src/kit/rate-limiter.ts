@@ -1,14 +1,14 @@
-/** A broker's rate limit, enforced on our side: a token bucket in which orders go first and no call waits for long. */
+/** A broker's rate limit, enforced on our side: a token bucket with priority for orders and a bounded wait. */
 
 import type { Clock } from '@trunkline/core/ports/clock'
 
 export interface RateLimits {
   readonly perSecond: number
-  /** Calls that may go at once after a quiet time. */
+  /** Calls that may be made at once after a quiet time. */
   readonly burst: number
   /** Calls of the burst that reads must leave to orders. */
   readonly reservedForOrders: number
-  /** Calls that may wait; one more is refused. */
+  /** Calls that may wait; another one is refused. */
   readonly waitingMax: number
   /** A call that would have to wait longer is refused at once. */
   readonly waitMsMax: number
@@ -16,35 +16,35 @@ export interface RateLimits {
 
 export type CallPriority = 'order' | 'read'
 
-/** What a broker reports of its own limit. */
+/** The state of its own limit, as a broker reports it. */
 export interface BrokerLimits {
-  /** Calls that may still be made; nothing below 0 is meant. */
+  /** Calls that may still be made; below 0 counts as 0. */
   readonly remaining: number
-  /** Until it resets. */
+  /** Time until it resets. */
   readonly resetInMs: number
-  /** Calls that may be made after the reset, where it says so; without it our own rate holds until the next answer. */
+  /** Calls that may be made after the reset; if the broker does not state it, our own rate applies until the next answer. */
   readonly limit?: number
 }
 
 interface RemainingQuota {
   calls: number
   readonly endsAt: number
-  /** Number of the call whose answer reported this, or of the first after it. */
+  /** Number of the call whose answer reported this, or of the first call after it. */
   readonly since: number
   readonly limit: number | undefined
-  /** The broker's limit should have been reset by now, but it has not answered since. */
+  /** The broker's limit should have reset by now, but no answer has confirmed it. */
   readonly isGuess: boolean
 }
 
-/** A broker that names a later end is mistaken, or its clock is. */
+/** Upper bound of a reported reset: a later one is an error of the broker, or of its clock. */
 const RESET_MS_MAX = 3_600_000
-/** How long a whole limit lasts when none of its calls is answered: nothing can be learned then, and little be used up. */
+/** How long an assumed full quota applies when none of its calls is answered: the true quota is unknown then, and few calls use it. */
 const UNREPORTED_MS = 60_000
 
 /** The rate limiter has no capacity within the bounded wait. Nothing was sent. */
 export class RateLimitExceeded extends Error {
   override readonly name = 'RateLimitExceeded'
-  /** When trying again makes sense. */
+  /** Time until a retry can succeed. */
   readonly retryAfterMs: number
 
   constructor(retryAfterMs: number) {
@@ -59,16 +59,16 @@ interface Waiter {
   refuse(reason: unknown): void
 }
 
-/** One limit of one broker: of a login, or of all of them together. */
+/** One limit of one broker, for one login or for all logins together. */
 export class RateLimiter implements Disposable {
   readonly #rates: RateLimits
   readonly #clock: Clock
-  /** Created when a call has to wait: there is a limiter for every login, and its queue is nearly always empty. */
+  /** Created when a call has to wait: there is a limiter per login, and its queue is nearly always empty. */
   #waiting: { readonly [kind in CallPriority]: Set<Waiter> } | null = null
   #tokens: number
   #countedAt: number
   #pausedUntil = 0
-  /** What the broker itself has left for us; null when it has not reported it, or when that has expired. */
+  /** The remaining quota that the broker reported; null when it has not reported any, or when the report has expired. */
   #remaining: RemainingQuota | null = null
   #taken = 0
   #alarm: Disposable | null = null
@@ -81,13 +81,16 @@ export class RateLimiter implements Disposable {
     this.#countedAt = clock.monotonicMs()
   }
 
-  /** Takes one call if it may go now. */
+  /** Takes one call if it can be made now. */
   tryTake(kind: CallPriority): boolean {
     if (this.#waitingCount('order') > 0 || (kind === 'read' && this.#waitingCount('read') > 0)) return false
     return this.#grab(kind)
   }
 
-  /** Waits for one call and gives its number, counted from 1. @throws RateLimitExceeded when that would take too long; the signal's reason when it aborts. */
+  /**
+   * Waits for one call and returns its number, counted from 1. @throws RateLimitExceeded when the wait would be too long; the signal's reason
+   * when it aborts.
+   */
   async take(kind: CallPriority, signal: AbortSignal): Promise<number> {
     signal.throwIfAborted()
     if (this.#closed !== null) throw this.#closed
@@ -98,15 +101,15 @@ export class RateLimiter implements Disposable {
     return await this.#queued(kind, signal)
   }
 
-  /** Calls that have gone so far, which is the number of the one that {@link tryTake} has just let go. */
+  /** Calls made so far, which is the number of the call that {@link tryTake} has just taken. */
   get taken(): number {
     return this.#taken
   }
 
   /**
-   * Respects what the broker reports as left: our own rate is a guess, and others may use the same limit. `number` is that of the call
-   * that was answered: those that went after it come off. Of answers that overtake each other the newest request's
-   * counts, and an older one only when it leaves less.
+   * Applies the remaining quota that the broker reports: our own rate is an estimate, and others may use the same limit. `number` is that of
+   * the answered call; calls made after it are subtracted. When answers arrive out of order, the answer to the latest call counts, and an
+   * older one only if it leaves less.
    */
   applyLimits({ remaining, resetInMs, limit }: BrokerLimits, number: number): void {
     if (!Number.isFinite(remaining) || !Number.isFinite(resetInMs)) return
@@ -125,8 +128,8 @@ export class RateLimiter implements Disposable {
   }
 
   /**
-   * The broker asked for a pause: no call goes for `ms`, and there is no burst afterwards. What is reserved for orders stays reserved, or reads would have to wait
-   * until it had come together again, long after the broker takes them. A later end wins over an earlier one.
+   * The broker demanded a pause: no call is made for `ms`, and no burst follows. The part reserved for orders is kept, because otherwise reads
+   * would have to wait until it had refilled, long after the broker accepts them again. Of several pauses the latest end applies.
    */
   pause(ms: number): void {
     this.#count()
@@ -165,7 +168,7 @@ export class RateLimiter implements Disposable {
     }
   }
 
-  /** Lets those go who may, orders first; for the next one there is an alarm. */
+  /** Releases the waiting calls that can be made now, orders first, and sets an alarm for the next one. */
   #drain(): void {
     this.#alarm = null
     for (let next = this.#next(); next !== undefined; next = this.#next()) {
@@ -198,7 +201,7 @@ export class RateLimiter implements Disposable {
     return true
   }
 
-  /** Until the broker's limit resets, when it has no call left for this priority; 0 when it has. */
+  /** Time until the broker's limit resets if it has no call left for this priority; otherwise 0. */
   #exhaustedMs(kind: CallPriority): number {
     if (this.#remaining === null) return 0
     const now = this.#clock.monotonicMs()
@@ -210,7 +213,7 @@ export class RateLimiter implements Disposable {
     return this.#remaining.calls >= this.#needed(kind) ? 0 : this.#remaining.endsAt - now
   }
 
-  /** The broker's limit resets; calls whose answers are on their way may be in the new count already. */
+  /** The broker's limit has reset. Calls that are not answered yet may count towards the new window. */
   #nextWindow({ since, isGuess }: RemainingQuota, limit: number): RemainingQuota {
     const unanswered = isGuess ? 0 : Math.max(0, this.#taken - since)
     return { calls: limit - unanswered, endsAt: this.#clock.monotonicMs() + UNREPORTED_MS, since: this.#taken + 1, limit, isGuess: true }
@@ -227,7 +230,7 @@ export class RateLimiter implements Disposable {
     this.#countedAt = now
   }
 
-  /** Until the bucket holds what one call of this priority needs, if none were queued before it. */
+  /** Time until the bucket holds enough for one call of this priority, ignoring the queue. */
   #shortMs(kind: CallPriority): number {
     const now = this.#clock.monotonicMs()
     const missing = Math.max(0, this.#needed(kind) - this.#tokens)

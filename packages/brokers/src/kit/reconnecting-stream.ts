@@ -1,4 +1,4 @@
-/** Keeps one stream from a broker going: connect, watch for silence, report the gap, reconnect, report live. */
+/** Keeps one stream from a broker open: connects, detects silence, reports the gap, reconnects, reports live. */
 
 import { BrokerFault, type GapCause } from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
@@ -13,12 +13,12 @@ export interface ConnectionOptions {
   readonly clock: Clock
   readonly fraction: () => number
   readonly log: Log
-  /** Connections per second to the host, shared by all streams to it: the first of each stream, and those after. */
+  /** Connection rates to the host, shared by all its streams: for the first connection of each stream, and for later ones. */
   readonly connectLimiters: { readonly first: RateLimiter; readonly again: RateLimiter }
   readonly backoff: Backoff
-  /** A connection that lived this long resets the backoff; a shorter one is flapping. */
+  /** A connection that was live this long resets the backoff; a shorter one counts as flapping. */
   readonly steadyMs: number
-  /** Silence tolerated until the connection is live; in all it may take three times as long. */
+  /** Silence tolerated until the connection is live; in total the handshake may take three times as long. */
   readonly handshakeMs: number
   readonly frameMax: number
 }
@@ -27,7 +27,7 @@ export interface ConnectionOptions {
 export interface StreamListener<Event> {
   live(): void
   event(event: Event): void
-  /** Also when the first connection fails, and again when the cause of the outage changes. */
+  /** Also called when the first connection fails, and again when the cause of the outage changes. */
   gap(cause: GapCause, reason: string): void
 }
 
@@ -37,7 +37,7 @@ export class ReconnectingStream<Event> implements StreamConnectionOwner<Event> {
   readonly #listener: StreamListener<Event>
   #isStopped = false
   #wasTried = false
-  /** Ends the wait between two connections. */
+  /** Aborts the wait between two connections. */
   #waiting: AbortController | null = null
   #connection: StreamConnection<Event> | null = null
   /** The cause of the outage as reported to the listener; null while the stream is live. */
@@ -50,7 +50,7 @@ export class ReconnectingStream<Event> implements StreamConnectionOwner<Event> {
     this.#listener = listener
   }
 
-  /** Once. Resolves when it was stopped and the socket is gone. @throws BrokerFault of the kind `credentials_rejected`, nothing else. */
+  /** Called once. Resolves when it was stopped and the socket is closed. @throws BrokerFault of kind `credentials_rejected` only. */
   async run(): Promise<void> {
     const { clock, backoff, fraction, steadyMs } = this.#options
     for (let attempt = 0; !this.#isStopped; attempt += 1) {
@@ -88,7 +88,7 @@ export class ReconnectingStream<Event> implements StreamConnectionOwner<Event> {
     this.#listener.event(event)
   }
 
-  /** An outage is reported once, and again only when its cause changes. What follows from the first end of a connection is not reported. */
+  /** Reports an outage once, and again only when its cause changes. Consequences of the first error of a connection are not reported. */
   lost(error: unknown): void {
     if (this.#isLost) return
     this.#isLost = true
@@ -113,7 +113,7 @@ export class ReconnectingStream<Event> implements StreamConnectionOwner<Event> {
     return this.#connection
   }
 
-  /** Waits for something that ends with the stream. */
+  /** Runs a wait that is aborted when the stream is stopped. */
   async #waited<T>(wait: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const waiting = new AbortController()
     this.#waiting = waiting

@@ -1,13 +1,13 @@
-/** For streams that only say "something changed": reads what it is now, at most one read per key at a time, and never too often. */
+/** For streams that only report that something changed: reads the current state, with one read per key at a time and a minimum pause. */
 
 import type { Clock } from '@trunkline/core/ports/clock'
 
 export interface RefetchOptions {
   readonly clock: Clock
-  /** From the end of one read of a key to the start of the next. Changes meanwhile are read together. */
+  /** Pause between the end of one read of a key and the start of the next. Changes in that time are read together. */
   readonly spacingMs: number
   readonly read: (key: string, signal: AbortSignal) => Promise<void>
-  /** A read failed after its own repetitions; the key is forgotten until it changes again. */
+  /** A read failed after its retries; the key is not read until it changes again. */
   readonly failed: (key: string, error: unknown) => void
 }
 
@@ -28,7 +28,7 @@ export class Refetch implements AsyncDisposable {
     else this.#running.set(key, { again: true, done: Promise.resolve().then(() => this.#run(key)) })
   }
 
-  /** Ends what is being read. Never rejects. */
+  /** Aborts the reads in progress. Never rejects. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort(new Error('the stream ended'))
     await Promise.all([...this.#running.values()].map(running => running.done))

@@ -1,4 +1,4 @@
-/** What requests to brokers are built of. Pure. */
+/** Building blocks of requests to brokers. Pure. */
 
 import { Malformed } from '@trunkline/core/domain/malformed'
 import type { HttpRequest } from './http.ts'
@@ -9,20 +9,20 @@ export const WITH_BODY = ['accept', 'application/json', 'content-type', 'applica
 
 export type Query = Readonly<Record<string, string | null>>
 
-/** As an address or a form has it; what is null is left out. */
+/** URL-encoded, for a query or a form; null values are left out. */
 export function encoded(query: Query): string {
   const parameters = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) if (value !== null) parameters.set(name, value)
   return parameters.toString()
 }
 
-/** A read; what is null is left out. */
+/** A read; null values of the query are left out. */
 export function get(path: string, query: Query = {}): HttpRequest {
   const search = encoded(query)
   return { method: 'GET', path: `${path}${search === '' ? '' : `?${search}`}`, headers: NO_BODY }
 }
 
-/** The broker's value for a value of the core, by a table from the broker's values to the core's; undefined when it has none. */
+/** The broker's value for a value of the core, from a table of broker values to core values; undefined when it has none. */
 export function brokerValueOf(table: Readonly<Record<string, string>>, value: string): string | undefined {
   return Object.keys(table).find(key => table[key] === value)
 }

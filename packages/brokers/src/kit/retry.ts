@@ -1,4 +1,4 @@
-/** Repeating what is safe to repeat: reads and reconnections, never a command. */
+/** Retries of what is safe to repeat: reads and reconnections, never a command. */
 
 import { BrokerFault } from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
@@ -9,15 +9,15 @@ export interface Backoff {
   readonly longestMs: number
 }
 
-/** A pause drawn evenly between nothing and the bound of this attempt (0, 1, …), so that many who fail together do not return together. */
+/** Full jitter: a pause between 0 and the bound of this attempt (0, 1, …), so that clients that fail together do not retry together. */
 export function pauseMs(backoff: Backoff, attempt: number, fraction: () => number): number {
   return fraction() * Math.min(backoff.longestMs, backoff.firstMs * 2 ** Math.min(attempt, 30))
 }
 
 export interface RetryPolicy extends Backoff {
-  /** Times in all, the first included. */
+  /** Attempts in total, including the first. */
   readonly attemptsMax: number
-  /** A longer pause that a broker asks for is reported to the caller instead. */
+  /** If the broker demands a longer pause, the fault is thrown instead. */
   readonly retryAfterMsMax: number
 }
 
@@ -28,7 +28,7 @@ export interface RetryDeps {
   readonly fraction: () => number
 }
 
-/** Runs `read` until it answers, the policy is used up or the signal aborts. @throws BrokerFault the last one, or the first lasting one. */
+/** Runs `read` until it succeeds, the attempts are used up or the signal aborts. @throws BrokerFault the last one, or the first that is not transient. */
 export async function withRetries<T>(policy: RetryPolicy, deps: RetryDeps, read: () => Promise<T>, signal: AbortSignal): Promise<T> {
   for (let attempt = 0; ; attempt += 1) {
     try {
@@ -38,7 +38,7 @@ export async function withRetries<T>(policy: RetryPolicy, deps: RetryDeps, read:
       const requestedMs = fault.retryAfterMs
       if (requestedMs !== undefined && requestedMs > policy.retryAfterMsMax) throw fault
       try {
-        // What the broker asked for is the least; the jitter comes on top, or all clients that received the same pause return together.
+        // The broker's pause is the minimum; jitter is added, so that clients that received the same pause do not return together.
         await deps.clock.sleep((requestedMs ?? 0) + pauseMs(policy, attempt, deps.fraction), signal)
       } catch {
         throw fault

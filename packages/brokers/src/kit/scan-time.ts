@@ -1,4 +1,4 @@
-/** The commonest form of a time, `2026-11-21T14:30:00.123456789Z`, read by a walk over its characters: fifty times cheaper than by `Temporal`. */
+/** Scans the most common form of a time, `2026-11-21T14:30:00.123456789Z`, character by character: fifty times cheaper than `Temporal`. */
 
 import type { Nanos } from '@trunkline/core/domain/market/records'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
@@ -16,7 +16,7 @@ const MICROS = 6
 const FIRST_YEAR = 1_000
 const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 
-/** The same instant, as the core's parser gives it; null for any other form, and for a time that does not exist. */
+/** The same result as the core's parser; null for any other form, and for a time that does not exist. */
 export function utcTime(text: string): Timestamp | null {
   const places = placesOf(text)
   if (places === null) return null
@@ -26,11 +26,11 @@ export function utcTime(text: string): Timestamp | null {
   return known(`${text.slice(0, -1)}${'000000'.slice(places)}Z`)
 }
 
-/** The minute of the last time that was read in nanoseconds: of a stream's times most are in the same. */
+/** Cache of the last minute in nanoseconds: most times of a stream are in the same minute. */
 const last = { prefix: '\0', seconds: 0 }
 const MINUTE_END = 17
 
-/** The same instant in nanoseconds since 1970; null for any other form, for a time that does not exist, and before 1970. */
+/** The instant in nanoseconds since 1970; null for any other form, for a time that does not exist, and before 1970. */
 export function utcNanos(text: string): Nanos | null {
   if (!text.startsWith(last.prefix)) {
     if (placesOf(text) === null) return null
@@ -47,7 +47,7 @@ export function utcNanos(text: string): Nanos | null {
   return seconds === 0 ? nanos(String(Number(fraction))) : nanos(`${seconds}${fraction}`)
 }
 
-/** Digits of the fraction of a second, of a time of this form that exists. */
+/** Number of fractional digits of an existing time in this form; null otherwise. */
 function placesOf(text: string): number | null {
   if (text.charCodeAt(4) !== MINUS || text.charCodeAt(7) !== MINUS || text.charCodeAt(10) !== T) return null
   if (text.charCodeAt(13) !== COLON || text.charCodeAt(16) !== COLON) return null
@@ -55,7 +55,7 @@ function placesOf(text: string): number | null {
   return two(text, 11) < 24 && two(text, 14) < 60 && two(text, MINUTE_END) < 60 ? fractionOf(text) : null
 }
 
-/** Digits of what follows the second: nothing, or a point and up to nine of them, and then the letter of UTC. */
+/** Number of fractional digits after the second: none, or a point and up to nine digits, and then `Z`. */
 function fractionOf(text: string): number | null {
   const { length } = text
   if (length <= SECONDS_END || length > NANOS_END + 1 || text.charCodeAt(length - 1) !== Z) return null
@@ -66,7 +66,7 @@ function fractionOf(text: string): number | null {
   return places
 }
 
-/** Days of the proleptic Gregorian calendar, counted in years that begin in March, so that a leap day is a year's last. */
+/** Days in the proleptic Gregorian calendar, with years that begin in March, so that a leap day is the last of its year. */
 function daysSince1970(year: number, month: number, day: number): number {
   const from = month > 2 ? year : year - 1
   const era = Math.floor(from / 400)
@@ -81,7 +81,7 @@ function isDay(year: number, month: number, day: number): boolean {
   return day <= (DAYS[month - 1] ?? 0) + (isLeap ? 1 : 0)
 }
 
-/** Not a number when one of them is no digit, and so in no range. */
+/** NaN, and so in no range, when one of them is not a digit. */
 function two(text: string, at: number): number {
   return 10 * digit(text, at) + digit(text, at + 1)
 }

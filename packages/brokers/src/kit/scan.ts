@@ -1,4 +1,4 @@
-/** The checks of the hottest texts by a walk over their characters: many times cheaper than the expressions they stand for, and the same answer. */
+/** Character scans for the most frequent checks: many times cheaper than the regular expressions they replace, with the same results. */
 
 import { type Decimal, DIGITS_MAX } from '@trunkline/core/domain/decimal'
 import type { Nanos } from '@trunkline/core/domain/market/records'
@@ -32,7 +32,7 @@ export function isPlainDecimal(value: unknown): value is Decimal {
   return length - first - (point === -1 ? 0 : 1) <= DIGITS_MAX
 }
 
-/** As `isZero` of the core: a plain decimal of nothing has no digit but zeros. */
+/** As `isZero` of the core: a plain decimal is zero if all its digits are zeros. */
 export function isNil(value: Decimal): boolean {
   for (let index = 0; index < value.length; index += 1) {
     const code = value.charCodeAt(index)
@@ -43,7 +43,7 @@ export function isNil(value: Decimal): boolean {
 
 const WHOLE_DIGITS_MAX = 16
 
-/** The number that up to sixteen digits, with a minus or without, stand for; null for any other text. */
+/** The value of up to sixteen digits with an optional minus; null for any other text. */
 export function wholeNumber(text: string): number | null {
   const { length } = text
   const first = text.charCodeAt(0) === MINUS ? 1 : 0
@@ -76,7 +76,7 @@ const QUOTE = 34
 const BACKSLASH = 92
 const TILDE = 126
 
-/** Printable ASCII that stands in JSON as it is: no quote, no backslash. */
+/** Printable ASCII that needs no escape in JSON: no quote, no backslash. */
 export function isPlainText(value: string, lengthMax: number): boolean {
   const { length } = value
   if (length > lengthMax) return false

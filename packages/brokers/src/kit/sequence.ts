@@ -1,6 +1,6 @@
-/** Numbered messages put back in order: duplicates dropped, a small disorder repaired, a gap reported. */
+/** Orders numbered messages: drops duplicates, repairs small disorder, reports gaps. */
 
-/** The result of a message. `hole`: something before these items is missing for good. */
+/** The result of a message. `hole`: a message before these items will not come any more. */
 export interface Sequenced<T> {
   readonly items: readonly T[]
   readonly hasGap: boolean
@@ -13,7 +13,7 @@ export class Sequence<T> {
   #ahead: Map<number, T> | null = null
   #last: number
 
-  /** `last` is the number before the first to come; at most `aheadMax` messages wait for a missing one. */
+  /** `last` is the number before the first expected message; at most `aheadMax` messages wait for a missing one. */
   constructor(last: number, aheadMax: number) {
     this.#last = last
     this.#aheadMax = aheadMax
@@ -38,7 +38,7 @@ export class Sequence<T> {
       : { items, hasGap: false }
   }
 
-  /** The other side reports that it has sent up to `number`: whatever is missing by now will not come. */
+  /** The other side reports that it has sent everything up to `number`: a message that is missing now will not come. */
   settle(number: number): Sequenced<T> {
     if (number <= this.#last && this.#ahead === null) return NOTHING
     const held = [...(this.#ahead ?? [])].sort(([a], [b]) => a - b)

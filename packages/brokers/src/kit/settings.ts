@@ -1,6 +1,6 @@
 /**
- * A broker's settings, as data. Each adapter has its own table, and decides where to connect with what was set: to the broker itself, or to the
- * sandbox that emulates it. Reading the environment, documenting it and keeping its secrets is the server's, for all alike.
+ * A broker's settings, as data. Each adapter has its own table, and decides from the values where to connect: to the broker itself, or to the
+ * sandbox that emulates it. The server reads the environment, documents it and protects its secrets, for all brokers.
  */
 
 import type { BrokerId } from '@trunkline/core/domain/ids'
@@ -13,9 +13,9 @@ export interface BrokerSetting {
   /** `TRUNKLINE_<BROKER>_…`. */
   readonly env: string
   readonly about: string
-  /** The default as its text would be written; empty where the default is to have none. */
+  /** The default, as it would be written in the environment; empty: no value. */
   readonly fallback: string
-  /** What it may be; absent: any text. */
+  /** Allowed values; absent: any text. */
   readonly allowed?: readonly [string, ...string[]]
   /** Never printed, never logged. */
   readonly secret?: true
@@ -23,12 +23,12 @@ export interface BrokerSetting {
 
 export type BrokerTable = Readonly<Record<string, BrokerSetting>>
 
-/** What was set, by the names of the table: one of the allowed values, or a text that may be empty. */
+/** The values, by the names of the table: one of the allowed values, or a text that may be empty. */
 export type SettingValues<T extends BrokerTable> = {
   readonly [Name in keyof T]: T[Name] extends { readonly allowed: readonly (infer Value extends string)[] } ? Value : string
 }
 
-/** What the sandbox brokerage that is started beside the service goes by: its address is another at each start, its accounts are not. */
+/** Host name of the sandbox that the service starts beside itself: its address changes at each start, its accounts do not. */
 const LOCAL_HOST = 'local'
 
 /** The host of a {@link BrokerDefinition}. */
@@ -36,9 +36,9 @@ export function hostOf(environment: BrokerDefinition['environment'], ordersUrl: 
   return environment === 'sandbox' ? LOCAL_HOST : new URL(ordersUrl).host
 }
 
-/** The sandbox brokerage, and who we are there. Addresses without a trailing slash. */
+/** How to reach the sandbox, and our client there. URLs without a trailing slash. */
 export interface SandboxAccess {
-  /** What it goes by; left out: it is the one beside us. */
+  /** Its host name; absent: the sandbox that the service started beside itself. */
   readonly host?: string
   readonly url: string
   /** The origin that browsers see. */
@@ -49,18 +49,18 @@ export interface SandboxAccess {
   readonly hours: MarketHours
 }
 
-/** Where an adapter goes. */
+/** Where an adapter connects. */
 export type Choice<S> =
   | (Destination & { readonly at: 'broker'; readonly settings: S })
   | { readonly at: 'sandbox'; readonly settings: (sandboxAccess: SandboxAccess) => S }
 
-/** Which accounts of the broker it is about, and the address that orders go to. */
+/** The broker's environment, and the URL that orders go to. */
 export interface Destination {
   readonly environment: 'paper' | 'live'
   readonly ordersUrl: string
 }
 
-/** A table, and where its values lead. `choose` throws {@link SettingMissing} for values that do not go together. */
+/** A table, and the choice that follows from its values. `choose` throws {@link SettingMissing} for inconsistent values. */
 export interface BrokerSettings<S, T extends BrokerTable = BrokerTable> {
   readonly table: T
   readonly choose: (values: SettingValues<T>) => Choice<S>
@@ -71,8 +71,8 @@ export interface Adapter {
   readonly capabilities: BrokerCapabilities
   readonly settings: readonly BrokerSetting[]
   /**
-   * Where it goes. `textOf` gives the text of a variable, its default where it was left out; a text that is not allowed counts as the
-   * default. @throws SettingMissing
+   * Where it connects. `textOf` returns the text of a variable, or its default; a text that is not allowed counts as the default.
+   * @throws SettingMissing
    */
   offer(textOf: (env: string) => string): Offer
 }
@@ -85,7 +85,7 @@ export type Offer = { readonly id: BrokerId } & (
 
 export type OpenedBroker = BrokerDefinition & AsyncDisposable
 
-/** A setting that others need, or cannot be beside. The message goes on where the variable's name ends: "must be set …". */
+/** A setting that others require or exclude. The message continues the variable's name: "must be set …". */
 export class SettingMissing extends Error {
   override readonly name = 'SettingMissing'
   readonly env: string
@@ -121,7 +121,7 @@ export interface ClientValues {
   readonly clientSecret: string
 }
 
-/** Our client at the broker; null: none, so the sandbox stands in for it. @throws SettingMissing when half of it is set. */
+/** Our client at the broker; null: none, so the sandbox is used. @throws SettingMissing when only half of it is set. */
 export function clientOf(
   table: { readonly clientId: BrokerSetting; readonly clientSecret: BrokerSetting },
   { clientId, clientSecret }: ClientValues
@@ -133,7 +133,7 @@ export function clientOf(
 }
 
 /**
- * For a broker that the sandbox brokerage stands in for: an environment of the broker itself was chosen without a client for it.
+ * For a broker that the sandbox emulates: an environment of the broker itself was set without a client for it.
  * @throws SettingMissing
  */
 export function demandNoEnvironment(

@@ -5,8 +5,8 @@ import type { Outcome } from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
 
 /**
- * What became of a request that the broker took: looks after each pause, in milliseconds, until `look` knows. Not to know in the end, or not to be able
- * to look, leaves it accepted without a report: it is the broker's to show. What prevented the look-up is returned with it. Never rejects.
+ * The outcome of a request that the broker accepted. Calls `look` after each pause (milliseconds) until it returns an outcome. If none does, or a
+ * look-up fails, the request is accepted without a report, and the order will show the result; the failure is returned with it. Never rejects.
  */
 export async function settled<T>(
   { clock, pausesMs }: { readonly clock: Clock; readonly pausesMs: readonly number[] },
@@ -20,7 +20,7 @@ export async function settled<T>(
       if (outcome !== null) return outcome
     }
   } catch (fault) {
-    // A failed look-up says nothing of the request, and may say much of the login or of what the broker answers.
+    // A failed look-up says nothing about the request, but it may report a problem of the login or of the broker's answers.
     return { kind: 'accepted', value: null, fault }
   }
   return { kind: 'accepted', value: null }

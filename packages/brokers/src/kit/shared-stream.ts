@@ -1,14 +1,14 @@
-/** One connection for many topics: opened for the first, kept open while there are any, closed a little after the last. */
+/** One connection for many topics: opened for the first, closed shortly after the last is released. */
 
 import { BrokerFault, type GapCause } from '@trunkline/core/ports/broker'
 import { PendingTasks } from './flush-scheduler.ts'
 import { type ConnectionOptions, ReconnectingStream } from './reconnecting-stream.ts'
 import type { StreamProtocol } from './stream-protocol.ts'
 
-/** The connection outlives its last topic by this much: who changes what they look at leaves one moment without any. */
+/** The connection stays open this long after its last topic: a client that switches topics has none for a moment. */
 const LINGER_MS = 5_000
 
-/** Why the connection is not there. */
+/** Why there is no connection. */
 export interface Outage {
   readonly cause: GapCause
   readonly reason: string
@@ -17,9 +17,9 @@ export interface Outage {
 export interface SharedStreamOptions {
   readonly connection: ConnectionOptions
   readonly begin: (signal: AbortSignal) => Promise<StreamProtocol<never>>
-  /** Whatever was streamed is not any more. */
+  /** The connection was lost, and with it all topics. */
   readonly lost: (cause: GapCause, reason: string) => void
-  /** The connection is being closed, because nothing is wanted. */
+  /** The connection is being closed, because no topic is left. */
   readonly stopped: () => void
 }
 
@@ -29,7 +29,7 @@ export class SharedStream implements AsyncDisposable {
   #stream: ReconnectingStream<never> | null = null
   #linger: Disposable | null = null
   #outage: Outage | null = null
-  /** The login was refused; only a new request makes us try again. */
+  /** The login was refused; it is tried again only on a new request. */
   #isRejected = false
 
   constructor(options: SharedStreamOptions) {
@@ -46,13 +46,13 @@ export class SharedStream implements AsyncDisposable {
     this.#isRejected = false
   }
 
-  /** Something is wanted: the connection is not closed. */
+  /** There is a topic: the connection stays open. */
   hold(): void {
     this.#linger?.[Symbol.dispose]()
     this.#linger = null
   }
 
-  /** Nothing is wanted any more. */
+  /** The last topic was released. */
   release(): void {
     this.#linger ??= this.#stream === null ? null : this.#options.connection.clock.alarm(LINGER_MS, () => this.#stop())
   }
@@ -77,13 +77,13 @@ export class SharedStream implements AsyncDisposable {
     this.#underWay.add(stream.run().catch((error: unknown) => this.#ended(stream, error)))
   }
 
-  /** Nothing is published any more. Resolves once the sockets are gone. */
+  /** Stops all publishing. Resolves once the sockets are closed. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop()
     await this.#underWay.over()
   }
 
-  /** The login is over, or so it seems. */
+  /** The login was refused, or failed in an unexpected way. */
   #ended(stream: ReconnectingStream<never>, error: unknown): void {
     if (this.#stream !== stream) return
     this.#stream = null

@@ -1,18 +1,18 @@
 /**
- * Sums of prices as whole numbers of their last place, for what is worked out many thousand times a second. Numbers too long for that go to the
- * core's arithmetic, whose answers these are.
+ * Sums of prices as integers of their last decimal place, for calculations that run many thousand times a second. Longer numbers go to the core's
+ * arithmetic; the results are the same.
  */
 
 import { type Decimal, dividedBy, isZero, minus, parseDecimal, plus, times } from '@trunkline/core/domain/decimal'
 
-/** A number of so many digits, times a hundred, times ten to the {@link PERCENT_PLACES}, is still a safe integer. */
+/** A number of this many digits, times 100, times 10 to the power {@link PERCENT_PLACES}, is still a safe integer. */
 const DIGITS_MAX = 9
 const PERCENT_PLACES = 4
 const TO_PERCENT = 10 ** (2 + PERCENT_PLACES)
 const TWO = parseDecimal('2', 'two')
 const HUNDRED = parseDecimal('100', 'hundred')
 
-/** Half way between two numbers, exact. */
+/** The exact midpoint of two numbers. */
 export function middle(a: Decimal, b: Decimal): Decimal {
   if (a === b) return a
   const places = Math.max(placesOf(a), placesOf(b))
@@ -21,14 +21,14 @@ export function middle(a: Decimal, b: Decimal): Decimal {
   return textOf((first + second) * 5, places + 1)
 }
 
-/** `a` less `b`, exact. */
+/** `a` minus `b`, exact. */
 export function difference(a: Decimal, b: Decimal): Decimal {
   const places = Math.max(placesOf(a), placesOf(b))
   const [first, second] = [unitsOf(a, places), unitsOf(b, places)]
   return first === null || second === null ? minus(a, b) : textOf(first - second, places)
 }
 
-/** `part` in hundredths of `whole`, rounded half to even at four places; null when `whole` is zero. */
+/** `part` in percent of `whole`, rounded half to even at four places; null when `whole` is zero. */
 export function percentage(part: Decimal, whole: Decimal): Decimal | null {
   const places = Math.max(placesOf(part), placesOf(whole))
   const [above, below] = [unitsOf(part, places), unitsOf(whole, places)]

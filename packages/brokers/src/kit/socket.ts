@@ -1,4 +1,4 @@
-/** A broker's stream as events that wait for one reader: a reconnecting stream, and a bounded queue behind it. */
+/** A broker's stream as events for one reader: a reconnecting stream with a bounded queue. */
 
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
 import type { GapCause } from '@trunkline/core/ports/broker'
@@ -7,7 +7,7 @@ import { type ConnectionOptions, ReconnectingStream, type StreamListener } from 
 import type { ProtocolFactory } from './stream-protocol.ts'
 
 export interface SocketOptions extends ConnectionOptions {
-  /** Events that may wait for the reader. Beyond it they are given up for a gap. */
+  /** Events that may wait for the reader. Beyond it they are dropped for a gap. */
   readonly eventsMax: number
 }
 
@@ -19,15 +19,15 @@ export const SOCKET_LIMITS = {
   frameMax: 4 * 1024 * 1024
 } as const
 
-/** What a session publishes beside its events. */
+/** What a session publishes besides its events. */
 export type StreamStatus =
   | { readonly type: 'live'; readonly at: Timestamp }
-  /** Also when it cannot be opened at first, and again when what keeps it down is another cause. */
+  /** Also published when the first attempt to open fails, and again when the cause of the outage changes. */
   | { readonly type: 'gap'; readonly cause: GapCause; readonly reason: string; readonly at: Timestamp }
 
 /**
- * Events for one reader until `signal` aborts, it stops reading, or the session is closed. Thousands are open at once, each mostly at rest:
- * what is at rest is a socket, its protocol and a timer, and no promise beside that of the reader.
+ * Events for one reader, until `signal` aborts, the reader stops, or the session is closed. Thousands are open at once and mostly idle. An idle
+ * one holds a socket, its protocol, a timer, and the reader's promise.
  */
 export class SocketSession<Event> implements AsyncIterableIterator<Event | StreamStatus, undefined>, StreamListener<Event> {
   readonly #factory: ProtocolFactory<Event>
@@ -39,7 +39,7 @@ export class SocketSession<Event> implements AsyncIterableIterator<Event | Strea
   readonly #giveUp = () => this.#stream.stop()
   #running: Promise<void> | null = null
 
-  /** `ended` is called once it is over and the socket gone, if it ever began. */
+  /** `ended` is called once it is over and the socket is closed, if it was ever started. */
   constructor(
     factory: ProtocolFactory<Event>,
     options: SocketOptions,
@@ -57,7 +57,7 @@ export class SocketSession<Event> implements AsyncIterableIterator<Event | Strea
     return this
   }
 
-  /** @throws BrokerFault of the kind `credentials_rejected`, nothing else. */
+  /** @throws BrokerFault of kind `credentials_rejected` only. */
   next(): Promise<IteratorResult<Event | StreamStatus, undefined>> {
     this.#running ??= this.#run()
     return this.#queue.next()
@@ -68,7 +68,7 @@ export class SocketSession<Event> implements AsyncIterableIterator<Event | Strea
     return { done: true, value: undefined }
   }
 
-  /** Its reader gets the end. Resolves once the socket is gone. */
+  /** Ends the events for the reader. Resolves once the socket is closed. */
   async close(): Promise<void> {
     this.#stream.stop()
     await this.#running
@@ -103,7 +103,7 @@ export class SocketSession<Event> implements AsyncIterableIterator<Event | Strea
   }
 }
 
-/** Where events wait for their reader. They are put while live only, so what follows its own gap is live again. */
+/** The queue of events for the reader. Events are put only while live, so its own gap is followed by live. */
 export function queueOf<Event>({ clock, eventsMax }: SocketOptions): BoundedQueue<Event | StreamStatus> {
   return new BoundedQueue<Event | StreamStatus>({
     itemsMax: eventsMax,

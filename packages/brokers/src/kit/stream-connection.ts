@@ -1,4 +1,4 @@
-/** One connection to a broker's stream, from its opening to its end. */
+/** One connection to a broker's stream, from open to close. */
 
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { HttpReply } from './http.ts'
@@ -14,20 +14,20 @@ export interface StreamConnectionOwner<Event> {
   live(): void
   event(event: Event): void
   gap(cause: StreamFault['gap'], reason: string): void
-  /** What ended the connection; called at once, before the socket is gone. */
+  /** The cause that ended the connection; called at once, before the socket is closed. */
   lost(error: unknown): void
 }
 
-/** Silence longer than this many heartbeats means a dead connection, not a quiet market. */
+/** After this many heartbeats of silence the connection counts as dead: a quiet market still sends heartbeats. */
 const HEARTBEATS_MISSED = 2
-/** A connection that receives data but never becomes live is given up after so many handshake timeouts: the message that would make it live was lost. */
+/** A connection that receives data but never becomes live is closed after this many handshake timeouts: the message that makes it live was lost. */
 const HANDSHAKES = 3
-/** However long the heartbeat interval that a broker announces. */
+/** Upper bound, whatever heartbeat interval the broker announces. */
 const SILENCE_MS_MAX = 600_000
 const UTF8 = new TextDecoder('utf-8', { fatal: true })
 
 export class StreamConnection<Event> implements Connection<Event>, TransportListener {
-  /** Resolves when the connection was ended by us and the socket is gone. @throws what ended it otherwise. */
+  /** Resolves when we ended the connection and the socket is closed. @throws any other cause that ended it. */
   readonly over: Promise<void>
   readonly #protocol: StreamProtocol<Event>
   readonly #owner: StreamConnectionOwner<Event>
@@ -85,7 +85,7 @@ export class StreamConnection<Event> implements Connection<Event>, TransportList
       case 'live':
         this.#liveSinceMs = this.#clock.monotonicMs()
         this.#silenceMaxMs = Math.min(message.heartbeatMs * HEARTBEATS_MISSED, SILENCE_MS_MAX)
-        // The handshake's patience may be longer than two heartbeats.
+        // The handshake timeout may be longer than two heartbeats.
         this.#silence[Symbol.dispose]()
         this.#silence = this.#watchSilence()
         this.#owner.live()
@@ -103,7 +103,7 @@ export class StreamConnection<Event> implements Connection<Event>, TransportList
     }
   }
 
-  /** Ends it politely. */
+  /** Closes with a close frame. */
   end(): void {
     if (!this.#isOver) this.#settle(this.#end(true))
   }
@@ -117,7 +117,7 @@ export class StreamConnection<Event> implements Connection<Event>, TransportList
     }
   }
 
-  /** Until the stream is live, an open socket is not an answer. */
+  /** An open socket alone does not count as an answer; only a live stream does. */
   beat(): void {
     if (this.#liveSinceMs !== null) this.#lastReceivedMs = this.#clock.monotonicMs()
   }
@@ -162,7 +162,7 @@ export class StreamConnection<Event> implements Connection<Event>, TransportList
     this.#fail(fault)
   }
 
-  /** The gap is reported before recovery begins: that may take a while. Never rejects. */
+  /** The gap is reported before recovery begins, because recovery may take a while. Never rejects. */
   async #closed(closing: Closing | null, fault: StreamFault): Promise<void> {
     try {
       if (closing?.recover !== undefined) {
@@ -175,11 +175,11 @@ export class StreamConnection<Event> implements Connection<Event>, TransportList
     }
   }
 
-  /** A frame resets the silence timer; an open socket does not, and before the stream is live no frame does so indefinitely. */
+  /** A frame resets the silence timer; an open socket does not. Before the stream is live, frames extend the wait only up to a bound. */
   #watchSilence(): Disposable {
     return this.#clock.alarm(Math.max(0, this.#dueMs() - this.#clock.monotonicMs()), () => {
       if (this.#isOver) return
-      // Timers run before sockets are read: after a pause of this process what arrived meanwhile is read in between.
+      // Timers run before sockets are read: after a pause of this process, frames that have arrived must be read first.
       this.#silence = this.#isDue() ? this.#clock.alarm(0, () => this.#checkSilence()) : this.#watchSilence()
     })
   }

@@ -12,7 +12,7 @@ export class StreamFault extends Error {
   }
 }
 
-/** Whatever ended it, as a cause and a sentence. What is not classified is a lost connection. */
+/** The cause and a message for the error that ended it. An unclassified error is a lost connection. */
 export function gapOf(error: unknown): { readonly cause: GapCause; readonly reason: string } {
   if (error instanceof StreamFault) return { cause: error.gap, reason: error.message }
   const reason = error instanceof Error ? error.message : 'the stream failed'

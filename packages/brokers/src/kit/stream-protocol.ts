@@ -1,4 +1,4 @@
-/** A broker's stream protocol as the kit sees it: what it sends, and how it interprets what it receives. */
+/** The interface of a broker's stream protocol: what it sends, and how it interprets what it receives. */
 
 import type { BrokerFault, GapCause } from '@trunkline/core/ports/broker'
 import type { HttpReply } from './http.ts'
@@ -9,7 +9,7 @@ export type StreamMessage<Event> =
   /** The broker has accepted us and states its heartbeat interval. */
   | { readonly type: 'live'; readonly heartbeatMs: number }
   | { readonly type: 'event'; readonly event: Event }
-  /** Something was missed, but the connection is good from here on. */
+  /** Something was missed, but the connection is still usable. */
   | { readonly type: 'gap'; readonly cause: GapCause; readonly reason: string }
   /** This connection is over. With `fault` the session ends with it. */
   | { readonly type: 'over'; readonly cause: GapCause; readonly reason: string; readonly fault?: BrokerFault }
@@ -20,20 +20,20 @@ export type Frame = string | Uint8Array
 export interface StreamProtocol<Event> {
   readonly url: string
   readonly headers?: Readonly<Record<string, string>>
-  /** Set: the stream is the answer to a GET of `url`, a frame a line, on which nothing can be sent. Left out: it is a WebSocket. */
+  /** Set: the stream is the response to a GET of `url`, one frame per line, and nothing can be sent. Absent: it is a WebSocket. */
   readonly lines?: LineStream
   /** Some brokers send their text in binary frames. Without this and {@link onBinaryFrame} a binary frame ends the connection. */
   readonly textIsBinary?: boolean
   /** Frames to send as soon as the socket is open: text, or bytes as a binary frame. */
   readonly hello: readonly Frame[]
   /**
-   * For a broker that is silent while nothing happens: a WebSocket ping this often, and pings and pongs count as received data. The heartbeat that
-   * `live` names must not be shorter.
+   * For a broker that is silent while nothing happens: a WebSocket ping this often; pings and pongs then count as received data. The heartbeat
+   * interval in `live` must not be shorter.
    */
   readonly pingMs?: number
-  /** The socket is open and `hello` was sent: for a broker that does not answer it, and so is live from then on. */
+  /** The socket is open and `hello` was sent. For a broker that does not answer `hello`: the stream is live from then on. */
   opened?(connection: Connection<Event>): void
-  /** Reads one frame. What it throws ends the connection: a frame that cannot be read may have been an execution. */
+  /** Reads one frame. An exception ends the connection, because an unreadable frame may have been an execution. */
   onFrame(frame: string): readonly StreamMessage<Event>[]
   /** Reads one binary frame; the bytes are valid only during the call. As {@link onFrame}. */
   onBinaryFrame?(frame: Uint8Array): readonly StreamMessage<Event>[]
@@ -44,15 +44,15 @@ export interface StreamProtocol<Event> {
   maintain?(connection: Connection<Event>): Promise<number>
   /** What a close code means, for brokers that signal by closing the socket. Null: the connection was lost. */
   closed?(code: number): Closing | null
-  /** What an answer that is no stream means. Null: the broker refuses the stream for now. */
+  /** What an answer that is not a stream means. Null: the broker refuses the stream for now. */
   refused?(answer: HttpReply): Closing | null
-  /** Ends whatever the protocol started beside the connection. */
+  /** Ends what the protocol started in addition to the connection. */
   ended?(): Promise<void>
 }
 
 export interface Closing {
   readonly cause: GapCause
-  /** What has to be done before the next connection, such as getting another token. @throws BrokerFault */
+  /** Recovery before the next connection, such as getting another token. @throws BrokerFault */
   recover?(signal: AbortSignal): Promise<void>
 }
 
@@ -66,6 +66,6 @@ export interface Connection<Event> {
 export interface ProtocolFactory<Event> {
   /** Gets what a connection needs. @throws BrokerFault, of which `credentials_rejected` ends the session; StreamFault to name the cause. */
   begin(signal: AbortSignal): Promise<StreamProtocol<Event>>
-  /** Names what an event is the newest state of, so that a slow reader gets only the newest; null for events that each count. */
+  /** The key of the state that an event carries, so that a slow reader receives only the newest; null for events that must all be delivered. */
   stateOf?(event: Event): string | null
 }

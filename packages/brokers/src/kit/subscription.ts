@@ -1,4 +1,4 @@
-/** Streamed topics, and what their sinks received last. */
+/** Streamed topics and the state of their sinks. */
 
 import type { GapCause } from '@trunkline/core/ports/broker'
 import type { Topic, TopicLease, TopicSink } from '@trunkline/core/ports/market'
@@ -8,7 +8,7 @@ export class Subscription<T = Topic> {
   readonly sink: TopicSink
   #isLive = false
   #isOver = false
-  /** The last loss cause given to its sink; null while live, and before anything was published. */
+  /** The loss cause that was last sent to its sink; null while live, and before anything was published. */
   #outage: GapCause | null = null
 
   constructor(topic: T, sink: TopicSink) {
@@ -27,7 +27,7 @@ export class Subscription<T = Topic> {
     this.sink.live()
   }
 
-  /** Called once for a loss, and again only when its cause changes. */
+  /** Publishes a loss once, and again only when its cause changes. */
   lost(cause: GapCause, reason: string): void {
     this.#isLive = false
     if (this.#isOver || this.#outage === cause) return
@@ -61,8 +61,8 @@ export function keyOf(topic: Topic): string {
 }
 
 /**
- * Adds a topic that is wanted from now on. Its lease is valid for as long as the topic is wanted; releasing it removes the topic before `letGo` is called.
- * @throws Error when it is wanted already
+ * Adds a topic. Its lease is valid until it is released; a release removes the topic before it calls `letGo`.
+ * @throws Error when the topic was added already
  */
 export function leased<S>(
   wanted: Map<string, S>,
@@ -84,7 +84,7 @@ export function leased<S>(
   }
 }
 
-/** For what is never streamed. The sink is called in a separate turn of the event loop, as for everything else. */
+/** Refuses a topic that is never streamed. The sink is called in a later turn of the event loop, as for every topic. */
 export function refusedLater(sink: TopicSink, message: string, schedule: (work: () => void) => void = setImmediate): TopicLease {
   const subscription = new Subscription(null, sink)
   schedule(() => subscription.refused(message))

@@ -1,4 +1,4 @@
-/** Several rows of one symbol in a broker's list, such as lots, as the one position that the account has in it. Pure. */
+/** Sums several rows of one symbol in a broker's list, such as lots, to the account's position in it. Pure. */
 
 import { canonical, compare, type Decimal, dividedBy, isZero, negated, plus, sum, times, ZERO } from '@trunkline/core/domain/decimal'
 import { Malformed } from '@trunkline/core/domain/malformed'
@@ -6,7 +6,7 @@ import type { PositionReport } from '@trunkline/core/ports/broker'
 
 const AVERAGE_PLACES = 8
 
-/** What distinguishes two rows: rows with the same id, or without one, may be one that the broker listed twice. */
+/** What distinguishes two rows: rows with the same id, or without one, may be one row that the broker listed twice. */
 export interface Row {
   readonly quantity: Decimal
   readonly id: string | null
@@ -61,12 +61,12 @@ function summed(group: readonly [PositionReport, ...PositionReport[]]): Position
     realizedPl: total(({ realizedPl }) => realizedPl),
     dailyPl: total(({ dailyPl }) => dailyPl),
     totalPl: total(({ totalPl }) => totalPl),
-    // It is none of theirs.
+    // The sum has no id of its own at the broker.
     brokerPositionId: null
   }
 }
 
-/** Null where it is not known, or is no decimal of so many places: a rounded price would be one that was never paid. */
+/** Null where it is unknown, or needs more decimal places: a rounded price was never paid. */
 function averageOf(group: readonly PositionReport[]): Decimal | null {
   let [quantity, cost] = [ZERO, ZERO]
   for (const row of group) {

@@ -1,4 +1,4 @@
-/** The access token of one login: at hand without a wait, renewed ahead of its end, once for everybody. */
+/** The access token of one login: cached, renewed in the background before it expires, and shared by all callers. */
 
 import { epochMs, type Timestamp } from '@trunkline/core/domain/timestamp'
 import { BrokerFault, type Credentials, type CredentialsHolder } from '@trunkline/core/ports/broker'
@@ -6,12 +6,12 @@ import type { Clock } from '@trunkline/core/ports/clock'
 import type { Log } from '@trunkline/core/ports/log'
 import { TransportFault } from './http.ts'
 
-/** What an adapter's credentials hold. Null: the broker sets no end. */
+/** The token in an adapter's credentials. `expiresAt` null: the broker sets no expiry. */
 export interface AccessToken {
   readonly token: string
   readonly issuedAt: Timestamp | null
   readonly expiresAt: Timestamp | null
-  /** False: the broker gives no other in exchange, and only the user can give a new one by logging in again. */
+  /** False: the broker has no refresh, so only a new login of the user yields another token. */
   readonly isRenewable?: boolean
 }
 
@@ -24,27 +24,27 @@ export interface TokenOptions {
   /** Asks the broker for new credentials. @throws BrokerFault; `credentials_rejected` only when the broker refused the grant itself. */
   readonly refresh: (credentials: Credentials, signal: AbortSignal) => Promise<Credentials>
   /**
-   * Requests something from the broker that every login may read: true when it accepts the token. For brokers whose 401 may as well be a passing failure or
-   * about the request: unless this confirms it, no 401 counts. @throws BrokerFault when the broker cannot answer.
+   * Reads something that every login may read; true when the broker accepts the token. For brokers whose 401 can also be a transient failure
+   * or concern the request: no 401 counts unless this confirms it. @throws BrokerFault when the broker cannot answer.
    */
   readonly confirm?: (token: string, signal: AbortSignal) => Promise<boolean>
 }
 
-/** Part of its life after which a token is renewed in the background. */
+/** Fraction of its lifetime after which a token is renewed in the background. */
 const RENEW_AT = 0.8
-/** Before its end a token is no longer used, because it must survive the way to the broker. */
+/** A token is not used for this long before it expires, because it must still be valid when the request reaches the broker. */
 const MARGIN_MS = 2_000
 const RENEW_LIMIT_MS = 20_000
 const QUIET_AFTER_FAILURE_MS = 5_000
-/** After a refusal that is not believed yet. */
+/** Pause after a refusal that does not count as definitive yet. */
 const QUIET_AFTER_REFUSAL_MS = 60_000
-/** Lost answers in a row after which a renewal is no longer repeated by itself. */
+/** Consecutive lost answers after which a renewal is no longer retried in the background. */
 const LOSSES_MAX = 6
-/** Before a refresh whose answer was lost is repeated: shorter than any broker's grace period. */
+/** Pause before a refresh whose answer was lost is repeated: shorter than any broker's grace period. */
 const REFRESH_AGAIN_MS = 500
-/** Between two refusals of an access token that cannot be replaced, before they are believed. */
+/** Time between the two refusals that reject an access token without a refresh. */
 const CONFIRM_AGAIN_MS = 2_000
-/** A 401 may mean that another process's token is outdated as well, hence more than one round. */
+/** A 401 may also concern an outdated token of another process, hence more than one round. */
 const ROUNDS_MAX = 3
 
 interface Held {
@@ -60,13 +60,13 @@ interface Held {
 
 export class TokenSource implements AsyncDisposable {
   readonly #options: TokenOptions
-  /** Ends the work under way when the login is closed; there is one login per connection, and seldom work. */
+  /** Aborts the work in progress when the login is closed. Created on demand: there are many logins, and work is rare. */
   #closing: AbortController | null = null
   #isClosed = false
   #held: Held | null = null
   #work: Promise<Held> | null = null
   #rejected: BrokerFault | null = null
-  /** The newest token that the broker confirmed after it had refused it. */
+  /** The latest token that the broker confirmed after having refused it. */
   #confirmed: { readonly token: string; readonly atMs: number } | null = null
   #quietUntilMs = 0
   #losses = 0
@@ -76,7 +76,7 @@ export class TokenSource implements AsyncDisposable {
     this.#options = options
   }
 
-  /** The token when one is at hand; null when {@link current} must be awaited. For the hot path: no promise, no store. */
+  /** The cached token; null when {@link current} must be awaited. For the hot path: no promise, no store access. */
   fresh(): string | null {
     if (this.#held === null || this.#rejected !== null) return null
     const now = this.#options.clock.monotonicMs()
@@ -93,20 +93,20 @@ export class TokenSource implements AsyncDisposable {
     return held.token
   }
 
-  /** Milliseconds until {@link fresh} would begin to renew; never negative, infinite without an end. */
+  /** Milliseconds until {@link fresh} would begin to renew; never negative, infinite without an expiry. */
   renewsInMs(): number {
     return this.#held === null ? 0 : Math.max(0, this.#held.renewAtMs - this.#options.clock.monotonicMs())
   }
 
-  /** The broker answered 401 to `token`. Gives the next one to try: the same when the broker then confirms it. @throws BrokerFault */
+  /** The broker answered 401 to `token`. Returns the next token to try: the same one if the broker confirms it. @throws BrokerFault */
   async replacement(token: string, signal: AbortSignal): Promise<string> {
     return (await this.#replacement(token, false, signal)).token
   }
 
   /**
-   * Runs `call` with a token, and again with a newer one after each 401. A 401 to a token that this process obtained after the first one is
-   * the broker's definitive answer, confirmed where there is a way to. When the broker confirms the token and still answers the call with 401,
-   * that answer is the result: it is about the request. @throws BrokerFault
+   * Runs `call` with a token, and again with a newer one after each 401. A 401 to a token that this process obtained after the call began is
+   * definitive, after `confirm` if there is one. If the broker confirms the token and still answers the call with 401, that answer is the
+   * result, because it concerns the request. @throws BrokerFault
    */
   async withToken<T>(
     call: (token: string) => Promise<{ readonly unauthorized: boolean; readonly result: T }>,
@@ -139,13 +139,13 @@ export class TokenSource implements AsyncDisposable {
       },
       (error: unknown) => {
         this.#holdOff(QUIET_AFTER_FAILURE_MS)
-        this.#options.log.warn('access token could not be renewed ahead of its end', { reason: reasonOf(error) })
+        this.#options.log.warn('access token could not be renewed before it expires', { reason: reasonOf(error) })
         if (isLost(error) && !this.#isClosed) this.#tryAgain()
       }
     )
   }
 
-  /** Soon, and not only when a token is requested: a refresh token spent by a lost answer is accepted for the broker's grace period only. */
+  /** Retries soon, and not only on the next request: after a lost answer the broker accepts the spent refresh token only for its grace period. */
   #tryAgain(): void {
     this.#losses += 1
     if (this.#losses > LOSSES_MAX) return
@@ -157,7 +157,7 @@ export class TokenSource implements AsyncDisposable {
     this.#quietUntilMs = Math.max(this.#quietUntilMs, this.#options.clock.monotonicMs() + ms)
   }
 
-  /** Joins the work under way. The work goes on when one who waits for it gives up. */
+  /** Joins the work in progress. The work continues when one of its waiters aborts. */
   async #shared(work: () => Promise<Held>, signal: AbortSignal): Promise<Held> {
     signal.throwIfAborted()
     if (this.#rejected !== null) throw this.#rejected
@@ -175,7 +175,7 @@ export class TokenSource implements AsyncDisposable {
 
   #start(work: () => Promise<Held>): Promise<Held> {
     const closing = new AbortController()
-    const late = () => closing.abort(new BrokerFault('unreachable', `no access token could be had within ${RENEW_LIMIT_MS} ms`))
+    const late = () => closing.abort(new BrokerFault('unreachable', `no access token was obtained within ${RENEW_LIMIT_MS} ms`))
     const alarm = this.#options.clock.alarm(RENEW_LIMIT_MS, late)
     this.#closing = closing
     const running = work().finally(() => {
@@ -184,7 +184,7 @@ export class TokenSource implements AsyncDisposable {
       alarm[Symbol.dispose]()
     })
     this.#work = running
-    // Everybody who waits may have given up by the time it fails.
+    // All waiters may have aborted by the time it fails.
     running.catch(() => undefined)
     return running
   }
@@ -194,7 +194,7 @@ export class TokenSource implements AsyncDisposable {
     return this.#options.clock.monotonicMs() < held.uselessAtMs ? held : await this.#renewed(held, false)
   }
 
-  /** `isNew`: this process has only just obtained the token, and renewing it again would change nothing. */
+  /** `isNew`: this process has just obtained the token, so another renewal would change nothing. */
   async #replacement(token: string, isNew: boolean, signal: AbortSignal): Promise<Held> {
     if (this.#rejected !== null) throw this.#rejected
     const held = this.#held
@@ -211,7 +211,7 @@ export class TokenSource implements AsyncDisposable {
     )
   }
 
-  /** Whether the broker confirms a token that it refused; false where that cannot be found out. */
+  /** Whether the broker confirms a token that it refused; false without a way to confirm. */
   async #isTaken(held: Held): Promise<boolean> {
     const { confirm, clock } = this.#options
     if (confirm === undefined || !(await confirm(held.token, this.#limit()))) return false
@@ -219,7 +219,7 @@ export class TokenSource implements AsyncDisposable {
     return true
   }
 
-  /** The broker refused a token for which there is no other: the end, unless it takes it a moment later. */
+  /** The broker refused a token that cannot be replaced. The login is rejected unless the broker accepts the token a moment later. */
   async #confirmRejection(held: Held, fault: BrokerFault): Promise<Held> {
     if (this.#options.confirm === undefined) throw this.#reject(fault)
     await this.#options.clock.sleep(CONFIRM_AGAIN_MS, this.#limit())
@@ -252,8 +252,8 @@ export class TokenSource implements AsyncDisposable {
   }
 
   /**
-   * The grant was refused. That is the broker's definitive answer, with two exceptions, which only the expiry of the access token rules out: there
-   * was nothing that could be refused, and an earlier refresh whose answer was never read may have been what spent the refresh token.
+   * The grant was refused. That is definitive, with two exceptions until the access token expires: there was no refresh token to refuse, or an
+   * earlier refresh with an unread answer may have spent it.
    */
   async #assessRefusal(
     fault: BrokerFault,
@@ -264,12 +264,12 @@ export class TokenSource implements AsyncDisposable {
     if (isDefinitive || held === null || this.#options.clock.monotonicMs() >= held.uselessAtMs) throw this.#reject(fault)
     if (isRefused) return await this.#confirmRejection(held, fault)
     this.#holdOff(QUIET_AFTER_REFUSAL_MS)
-    throw new BrokerFault('unreachable', 'the access token cannot be renewed; it is used until it ends', { cause: fault })
+    throw new BrokerFault('unreachable', 'the access token cannot be renewed; it is used until it expires', { cause: fault })
   }
 
   /**
-   * A broker that rotates refresh tokens has spent the one we sent as soon as it answers, whether or not the answer arrives; within a grace
-   * period it gives the same answer again. So a refresh whose answer was lost is repeated once, at once.
+   * A broker that rotates refresh tokens spends the one we sent when it answers, even if the answer is lost. Within a grace period it repeats
+   * the answer. A refresh whose answer was lost is therefore repeated once, without delay.
    */
   async #refreshed(credentials: Credentials, signal: AbortSignal, onLost: () => void): Promise<Credentials> {
     try {
@@ -288,7 +288,7 @@ export class TokenSource implements AsyncDisposable {
     const now = epochMs(this.#options.clock.now())
     const shownMs = expiresAt === null ? Number.POSITIVE_INFINITY : epochMs(expiresAt) - now
     const lifeMs = expiresAt === null || issuedAt === null ? shownMs : epochMs(expiresAt) - epochMs(issuedAt)
-    // It may have been dated by a clock that was set back since: nothing has more left than its whole life.
+    // The clock may have been set back since the token was issued: the remaining time never exceeds the whole lifetime.
     const endsInMs = Math.min(shownMs, lifeMs)
     const isLasting = !isRenewable || endsInMs === Number.POSITIVE_INFINITY
     const renewInMs = isLasting ? Number.POSITIVE_INFINITY : endsInMs - lifeMs * (1 - RENEW_AT)

@@ -5,28 +5,28 @@ import type { StreamFault } from './stream-fault.ts'
 
 export interface Transport {
   send(frame: string | Uint8Array): void
-  /** Once. Resolves when the socket is really gone; after the call nothing is delivered any more. `isPolite`: sends a close first, where there is a way. */
+  /** Called once. Resolves when the socket is closed; nothing is delivered after the call. `isPolite`: sends a close frame first, if the transport has one. */
   end(isPolite: boolean): Promise<void>
 }
 
 /** Receives what a transport delivers, as it arrives. */
 export interface TransportListener {
-  /** What was to be sent first has been sent. */
+  /** The initial frames have been sent. */
   opened(): void
-  /** The other side is there, though it has nothing to send. */
+  /** The other side is alive, but has nothing to send. */
   beat(): void
   frame(frame: string): void
-  /** A binary frame; the bytes are good only during the call. */
+  /** A binary frame; the bytes are valid only during the call. */
   bytes(frame: Uint8Array): void
   /** The other side ended the stream: with the close code of a WebSocket; null where there is none. */
   closed(code: number | null): void
-  /** The answer was no stream. The body is cut to a few thousand characters, and empty for a WebSocket. */
+  /** The answer was not a stream. The body is cut to a few thousand characters, and empty for a WebSocket. */
   refused(answer: HttpReply): void
   failed(fault: StreamFault): void
 }
 
 export interface TransportLimits {
-  /** Until the socket is open. */
+  /** Time until the socket is open. */
   readonly handshakeMs: number
   /** Bytes of a frame. */
   readonly frameMax: number

@@ -1,4 +1,4 @@
-/** Enum values of a broker that we do not know (yet): counted, logged once each, and kept from spoiling what they only describe. */
+/** Unknown enum values of a broker: counted, logged once each, and replaced by a default where they only describe. */
 
 import type { Log } from '@trunkline/core/ports/log'
 import type { Meter } from '@trunkline/core/ports/meter'
@@ -16,13 +16,13 @@ const LOGGED_MAX = 200
 const SHOWN_MAX = 40
 const ID_MAX = 64
 
-/** Records that could be read, and the ids of those that could not. */
+/** The readable records, and the ids of the others. */
 export interface PartialRead<T> {
   readonly known: readonly T[]
   readonly leftOut: readonly (string | null)[]
 }
 
-/** One for all logins of a broker, so that a new value is logged once and not by every connection. */
+/** One counter for all logins of a broker, so that a new value is logged once and not by every connection. */
 export class UnknownValueCounter {
   readonly #options: UnknownValueCounterOptions
   readonly #logged = new Set<string>()
@@ -31,7 +31,7 @@ export class UnknownValueCounter {
     this.#options = options
   }
 
-  /** The core's value for a value that only describes: `other` when it is absent, null or empty, and, counted, when it is unknown. */
+  /** The core's value for a descriptive value: `other` when it is absent, null or empty, and also, counted, when it is unknown. */
   or<T, Other>(wire: Wire, key: string, table: Readonly<Record<string, T>>, other: Other): T | Other {
     const value = field(wire, key)
     const found = lookUp(table, value)
@@ -40,7 +40,7 @@ export class UnknownValueCounter {
     return other
   }
 
-  /** Counts what a reader threw when it is about a value that money depends on; false when it is anything else. For streams, which then have a gap. */
+  /** Counts a reader's error about an unknown value that money depends on; false for any other error. For streams, which then have a gap. */
   countIfUnknown(error: unknown): error is UnknownValueError {
     if (!(error instanceof UnknownValueError)) return false
     this.#count(error.what, error.value, 'error')
@@ -48,14 +48,14 @@ export class UnknownValueCounter {
   }
 
   /**
-   * Reads records that do not depend on each other. One with an unknown value is counted and left out; anything else that cannot be read makes
-   * all of them unreadable. @throws Malformed
+   * Reads independent records. A record with an unknown value is counted and left out; any other error makes the whole list unreadable.
+   * @throws Malformed
    */
   readKnown<T>(records: readonly Wire[], read: (record: Wire) => T): readonly T[] {
     return this.readPartially(records, read, null).known
   }
 
-  /** As {@link known}, and what was left out: the text of each one's `idKey`, null where it has none. @throws Malformed */
+  /** As {@link known}, plus the ids of the records left out: the text of `idKey`, null where it has none. @throws Malformed */
   readPartially<T>(records: readonly Wire[], read: (record: Wire) => T, idKey: string | null): PartialRead<T> {
     const known: T[] = []
     const leftOut: (string | null)[] = []

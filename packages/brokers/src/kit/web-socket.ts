@@ -5,7 +5,7 @@ import { WebSocket } from 'ws'
 import { StreamFault } from './stream-fault.ts'
 import type { Transport, TransportLimits, TransportListener } from './transport.ts'
 
-/** For the answer to a close frame. */
+/** Time limit for the answer to a close frame. */
 const CLOSE_MS = 1_000
 
 export interface WebSocketAddress {
@@ -13,7 +13,7 @@ export interface WebSocketAddress {
   readonly headers?: Readonly<Record<string, string>>
   /** Frames to send as soon as the socket is open. */
   readonly hello: readonly (string | Uint8Array)[]
-  /** How often to ping; left out: never, and the other side's pings and pongs are no sign of life. */
+  /** How often to ping. Absent: never, and the other side's pings and pongs do not count as received data. */
   readonly pingMs?: number
 }
 
@@ -38,7 +38,7 @@ export class WebSocketTransport implements Transport {
       listener.opened()
     })
     socket.on('message', (data, isBinary) => {
-      // The library gives one buffer unless configured otherwise, which its types do not know.
+      // The library delivers one buffer unless configured otherwise; its types do not express that.
       if (isBinary && data instanceof Uint8Array) listener.bytes(data)
       else listener.frame(data.toString())
     })
@@ -57,7 +57,7 @@ export class WebSocketTransport implements Transport {
     this.#socket.send(frame)
   }
 
-  /** A peer that does not answer the close frame in time is cut off. */
+  /** If the peer does not answer the close frame in time, the socket is terminated. */
   async end(isPolite: boolean): Promise<void> {
     const socket = this.#socket
     this.#ping?.[Symbol.dispose]()

@@ -1,6 +1,6 @@
 /**
- * The requested sides of this session's multi-leg orders: the broker reports the net price, and not whether it was bought or sold. A purchase at a
- * negative price is then reported as such, and not as a sale at a positive one.
+ * The requested sides of this session's multi-leg orders. The broker reports only the net price, not the side. With the requested side, a
+ * purchase at a negative price is reported as one, and not as a sale at a positive price.
  */
 
 import { negated } from '@trunkline/core/domain/decimal'
@@ -8,7 +8,7 @@ import type { Side } from '@trunkline/core/domain/vocabulary'
 import { BoundedMap } from '../kit/bounded-cache.ts'
 import type { ParsedOrder } from './parse-order.ts'
 
-/** Orders remembered; of older ones a debit is bought and a credit is sold. */
+/** Orders remembered; for older ones a debit counts as bought and a credit as sold. */
 const ORDERS_MAX = 10_000
 
 export class MultiLegSides {

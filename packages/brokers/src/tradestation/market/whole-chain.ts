@@ -1,8 +1,9 @@
 /**
- * One expiration's options read at once. Only a stream has them with their market, and it does not mark the end of its first state: they are all when each
- * strike that the broker lists for the day has come, as a call and as a put. An index can have contracts of several roots on one day (SPX and SPXW): each
- * root that is seen must come with every strike, because the list of strikes does not say which are whose. A root of fewer strikes makes the read fail, and
- * one whose first contract comes after all others is not waited for: nothing announces it.
+ * Reads the complete option chain of one expiration. Only the stream carries quotes of options, and it does not mark the end of its initial
+ * state. The chain is therefore complete when a call and a put have arrived for every strike that the broker lists for the day.
+ * An index can have several roots on one day (SPX and SPXW), and the list of strikes does not say which root a strike belongs to. So every
+ * root that has been seen must deliver every strike. A root with fewer strikes makes the read fail. A root whose first contract arrives
+ * after all others is left out, because nothing announces it.
  */
 
 import { canonical, type Decimal } from '@trunkline/core/domain/decimal'
@@ -10,7 +11,7 @@ import type { ChainEntry } from '@trunkline/core/domain/market/records'
 import { BrokerFault } from '@trunkline/core/ports/broker'
 import type { TopicLease, TopicSink } from '@trunkline/core/ports/market'
 
-/** Waits as long as `signal` lasts. @throws BrokerFault when the stream is lost or refused; the signal's reason */
+/** Waits until `signal` aborts. @throws BrokerFault when the stream is lost or refused; the signal's reason */
 export async function wholeChain(
   strikes: readonly Decimal[],
   stream: (sink: TopicSink) => TopicLease,
