@@ -104,7 +104,7 @@ function demandWhole({ label, interval: base, reachMs }: BaseBars, { interval: {
     const days = Math.round(reachMs / DAY_MS)
     throw new MarketRefusal(
       'unsupported_interval',
-      `${text} is not available in this session: it would be made from bars of ${label}, and the broker stores ${days} days of them.`
+      `${text} is not available in this session: it would be made from bars of ${label}, and the broker keeps ${days} days of them.`
     )
   }
   if (lengthMs / (UNIT_MS[base.unit] * base.count) > BROKER_BARS_MAX) {

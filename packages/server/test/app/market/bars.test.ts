@@ -214,7 +214,7 @@ test('a broker that sends a time in the future with every trade is logged once',
   const received = await stage.watch(BARS)
   for (let second = 0; second < 5; second += 1) stage.broker.topic('trades', 'SPY').trade(trade(NOON + 3_600_000 + second, '1'))
   await stage.clock.advance(250)
-  assert.deepEqual([received.bars, stage.warnings], [[], ['a broker sent a time in the future; left out']])
+  assert.deepEqual([received.bars, stage.warnings], [[], ['a broker sent a time in the future; the event was dropped']])
 })
 
 test('a broker’s time that jumps ahead and back again makes nothing late', async () => {

@@ -134,7 +134,7 @@ test('a refusal says why days are made of minutes', async () => {
   const always = exchangeStage({ dailyBars: 'core' })
   always.broker.list('SPY', 'STK', continuousCalendar('America/New_York'))
   const why =
-    /does not keep the hours of its exchange at this broker, so the broker’s daily bars are not of USEqCore\. So many bars .* ask for at most \d+\.$/
+    /does not follow the hours of its exchange at this broker, so the broker’s daily bars are not of USEqCore\. So many bars .* ask for at most \d+\.$/
   await assert.rejects(always.watch({ ...REQUEST, interval: '1y', backfill: 40 }), refused('invalid_request', why))
   const early = exchangeStage({ dailyBars: 'core', dailySessions: ['USEqCore'] })
   const other = /^The broker has no daily bars of USEqPreMkt\. /

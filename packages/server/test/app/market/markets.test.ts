@@ -24,7 +24,7 @@ test('a broker whose clock shows a time that no calendar knows does not stop the
   sources.wrong.nowMs = 0
   await clock.advance(31_000)
   assert.deepEqual([sources.wrong.renewals, sources.right.renewals], [0, 1])
-  assert.deepEqual(warnings, ['a market could not be looked at'])
+  assert.deepEqual(warnings, ['the periodic check of a market failed'])
   await markets.stop()
 })
 
