@@ -27,7 +27,7 @@ async function held(world: World): Promise<number> {
 test('nobody follows it, then somebody does', async () => {
   await using world = await bench.world()
   assert.deepEqual([world.health.state, world.app.mirrors.count], ['polling', 0])
-  assert.match(world.health.reason ?? '', /Nobody follows/)
+  assert.match(world.health.reason ?? '', /is not followed/)
   world.app.mirrors.hold(world.connection)
   await world.clock.until(() => world.health.state === 'live', 'live')
   assert.deepEqual(statesOf(world), ['polling', 'live'])
@@ -51,7 +51,7 @@ for (const cause of GAP_CAUSES) {
     assert.equal(world.counted.get(`stream_gaps_total SANDBOX ${cause}`), 1)
     await world.clock.advance(10_000)
     assert.deepEqual(statesOf(world), ['stale', 'polling'])
-    assert.match(world.health.reason ?? '', /is down: .+ Until it is back the broker is asked/)
+    assert.match(world.health.reason ?? '', /is down: .+ Until it is back the broker is polled/)
     const since = world.health.since
     await world.clock.advance(20_000)
     assert.deepEqual([statesOf(world), world.health.since], [['stale', 'polling'], since])
@@ -79,7 +79,7 @@ test('a broker that gives no answer: stale since the gap, polling once it answer
   const { since } = world.health
   await world.clock.advance(3_600_000)
   assert.deepEqual([world.health.state, world.health.since], ['stale', since])
-  assert.match(world.health.reason ?? '', /gives no answer: it cannot be reached/)
+  assert.match(world.health.reason ?? '', /does not answer: it cannot be reached/)
   world.broker.readPlan = () => ({})
   await world.clock.advance(15_000)
   assert.equal(world.health.state, 'polling')
@@ -214,7 +214,7 @@ test('reads of a connection without a mirror show whether the broker answers', a
   world.broker.readPlan = () => ({ fault: 'rate_limited' })
   await freshen()
   assert.deepEqual([world.health.state, world.app.mirrors.count], ['stale', 0])
-  assert.match(world.health.reason ?? '', /asks for a pause/)
+  assert.match(world.health.reason ?? '', /limiting the request rate/)
   world.broker.readPlan = () => ({ hangs: 'deadline' })
   await freshen()
   assert.match(world.health.reason ?? '', /takes too long/)
@@ -222,7 +222,7 @@ test('reads of a connection without a mirror show whether the broker answers', a
   await world.clock.advance(60_000)
   await freshen()
   assert.deepEqual(statesOf(world), ['stale', 'stale', 'polling'])
-  assert.match(world.health.reason ?? '', /Nobody follows/)
+  assert.match(world.health.reason ?? '', /is not followed/)
 })
 
 for (const [who, isHeld] of [

@@ -55,7 +55,7 @@ test('a watched user’s connections are followed until the last listener has go
   world.app.watch.release(userKey)
   await world.clock.advance(200_000)
   assert.deepEqual([world.app.mirrors.count, world.broker.streams.readers, world.app.watch.count], [0, 0, 0])
-  assert.match(world.app.mirrors.health(other).reason ?? '', /Nobody follows/)
+  assert.match(world.app.mirrors.health(other).reason ?? '', /is not followed/)
 })
 
 test('a connection made meanwhile is followed at once', async () => {
