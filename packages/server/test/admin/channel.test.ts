@@ -185,7 +185,7 @@ test('unknown operations and invalid inputs are refused by name, and nothing is 
       '{"by":"me","input":{"orderId":"01a1fc40-bac8-7000-9fad-169d6cee0b61","because":"seen","unseen":true}}',
       /Start it/
     ],
-    ['POST', '/audit.verify', '{"by":"me","input":{"kept":{"position":1,"hash":"x"}}}', /kept end must be/],
+    ['POST', '/audit.verify', '{"by":"me","input":{"kept":{"position":1,"hash":"x"}}}', /chain head must be/],
     ['POST', '/platform.create', JSON.stringify({ by: 'me', input: 'x'.repeat(300_000) }), /larger than/]
   ]
   for (const [method, path, body, answer] of cases) {
