@@ -37,7 +37,7 @@ describe('the demo', () => {
         /… cancelled +BUY 20 AAPL +cancelled/,
         /far more than the account can pay +BUY 1000000 AAPL +rejected/,
         /market sell +SELL 4 AAPL +filled/,
-        /once more is refused: 409/,
+        /cl_order_id is refused: 409/,
         /^4\. Balances\n.*\n.*\n +USD +\d/m,
         /^ +AAPL +\d/m,
         /^6\. Transactions(, newest first\n.*\n.*\n +\d{4}-\d\d-\d\d|: .+ has none)/m,

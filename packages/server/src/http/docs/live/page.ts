@@ -60,7 +60,7 @@ ${reference.map(entryOf)}</template>
 }
 
 function choice(): Html {
-  return markup`<form id="view-form" class="controls" aria-label="Symbol and interval">
+  return markup`<form id="view-form" class="controls" aria-label="View">
 <p class="field"><label for="symbol">Symbol</label>
 <input id="symbol" name="symbol" value="${FIRST_SYMBOL}" list="symbols" maxlength="40" required autocomplete="off" autocapitalize="characters" spellcheck="false" enterkeyhint="go">
 <datalist id="symbols">${options(SUGGESTED)}</datalist></p>
@@ -149,7 +149,7 @@ function chain(): Html {
   return markup`<section class="card" aria-labelledby="chain-title">
 <div class="head">
 <h2 id="chain-title" class="line">Options chain</h2>
-<form id="chain-form" class="controls" aria-label="Expiration of the chain">
+<form id="chain-form" class="controls" aria-label="Chain settings">
 <p class="field"><label for="expiration">Expiration</label>
 <input id="expiration" name="expiration" list="expirations" pattern="\\d{4}-\\d{2}-\\d{2}" placeholder="YYYY-MM-DD" maxlength="10" autocomplete="off" inputmode="numeric">
 <datalist id="expirations"></datalist></p>
