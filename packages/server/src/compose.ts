@@ -4,12 +4,14 @@ import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import { openBrokers, type SandboxAccess } from '@trunkline/brokers/registry'
+import type { AppDeps } from '@trunkline/core/app/application'
 import { application } from '@trunkline/core/app/application'
-import { settleEndpoints } from '@trunkline/core/app/connections/settle-endpoints'
-import type { AppDeps, Deps } from '@trunkline/core/app/deps'
+import { settleEndpoints } from '@trunkline/core/app/broker-access/settle-endpoints'
+import type { Deps } from '@trunkline/core/app/deps'
+import { LocalBus } from '@trunkline/core/app/local-bus'
 import { settlingOver } from '@trunkline/core/app/orders/settle-order'
+import { within } from '@trunkline/core/app/time-limits'
 import { DEFAULT_TIMING, type Timing } from '@trunkline/core/app/timing'
-import { within } from '@trunkline/core/app/within'
 import { HEALTH_STATES } from '@trunkline/core/domain/account'
 import type { BrokerId } from '@trunkline/core/domain/ids'
 import type { BrokerDefinition } from '@trunkline/core/ports/broker'
@@ -21,7 +23,6 @@ import { Admin } from './admin/index.ts'
 import { assertKeysFit } from './admin/keys-fit.ts'
 import { openServiceKeys } from './admin/service-keys.ts'
 import { CredentialCache } from './auth/credential-cache.ts'
-import { LocalBus } from './bus/local-bus.ts'
 import { whyNotPractice } from './config/practice.ts'
 import type { Settings } from './config/settings.ts'
 import { home } from './home/home.ts'
@@ -219,7 +220,7 @@ async function start(
     const drainedAt = clock.monotonicMs() + DRAIN_MS
     const closing = http.close()
     await within(clock, requests.idle(), DRAIN_MS)
-    const left = await app.orderGateway.drain(Math.max(0, drainedAt - clock.monotonicMs()))
+    const left = await app.commands.drain(clock, Math.max(0, drainedAt - clock.monotonicMs()))
     if (left > 0) log.warn('commands are still on the wire; the next start looks their orders up', { commands: left })
     await within(clock, stream.hub.settled(), SETTLE_MS)
     // After the last requests, so that sessions get what those did. The server is closed once the last of its sockets is.

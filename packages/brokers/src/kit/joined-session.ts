@@ -1,6 +1,6 @@
 /** Joins several streams of one broker into one stream of events for one reader: live while all are live, a gap as soon as one is not. */
 
-import type { GapCause } from '@trunkline/core/ports/broker'
+import type { GapCause } from '@trunkline/core/ports/gap'
 import type { BoundedQueue } from './bounded-queue.ts'
 import { ReconnectingStream, type StreamListener } from './reconnecting-stream.ts'
 import { queueOf, type SocketOptions, type StreamStatus } from './socket.ts'

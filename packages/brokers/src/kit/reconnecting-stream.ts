@@ -1,27 +1,11 @@
 /** Keeps one stream from a broker open: connects, detects silence, reports the gap, reconnects, reports live. */
 
-import { BrokerFault, type GapCause } from '@trunkline/core/ports/broker'
-import type { Clock } from '@trunkline/core/ports/clock'
-import type { Log } from '@trunkline/core/ports/log'
-import type { RateLimiter } from './rate-limiter.ts'
-import { type Backoff, pauseMs } from './retry.ts'
-import { StreamConnection, type StreamConnectionOwner } from './stream-connection.ts'
+import { BrokerFault } from '@trunkline/core/ports/broker'
+import type { GapCause } from '@trunkline/core/ports/gap'
+import { pauseMs } from './retry.ts'
+import { type ConnectionOptions, StreamConnection, type StreamConnectionOwner } from './stream-connection.ts'
 import { gapOf } from './stream-fault.ts'
 import type { ProtocolFactory } from './stream-protocol.ts'
-
-export interface ConnectionOptions {
-  readonly clock: Clock
-  readonly fraction: () => number
-  readonly log: Log
-  /** Connection rates to the host, shared by all its streams: for the first connection of each stream, and for later ones. */
-  readonly connectLimiters: { readonly first: RateLimiter; readonly again: RateLimiter }
-  readonly backoff: Backoff
-  /** A connection that was live this long resets the backoff; a shorter one counts as flapping. */
-  readonly steadyMs: number
-  /** Silence tolerated until the connection is live; in total the handshake may take three times as long. */
-  readonly handshakeMs: number
-  readonly frameMax: number
-}
 
 /** Receives the events of a stream. Called synchronously, in the order of the frames. */
 export interface StreamListener<Event> {

@@ -1,8 +1,10 @@
 /** One connection for many topics: opened for the first, closed shortly after the last is released. */
 
-import { BrokerFault, type GapCause } from '@trunkline/core/ports/broker'
+import { BrokerFault } from '@trunkline/core/ports/broker'
+import type { GapCause } from '@trunkline/core/ports/gap'
 import { PendingTasks } from './flush-scheduler.ts'
-import { type ConnectionOptions, ReconnectingStream } from './reconnecting-stream.ts'
+import { ReconnectingStream } from './reconnecting-stream.ts'
+import type { ConnectionOptions } from './stream-connection.ts'
 import type { StreamProtocol } from './stream-protocol.ts'
 
 /** The connection stays open this long after its last topic: a client that switches topics has none for a moment. */

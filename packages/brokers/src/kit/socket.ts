@@ -1,9 +1,10 @@
 /** A broker's stream as events for one reader: a reconnecting stream with a bounded queue. */
 
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
-import type { GapCause } from '@trunkline/core/ports/broker'
+import type { GapCause } from '@trunkline/core/ports/gap'
 import { BoundedQueue } from './bounded-queue.ts'
-import { type ConnectionOptions, ReconnectingStream, type StreamListener } from './reconnecting-stream.ts'
+import { ReconnectingStream, type StreamListener } from './reconnecting-stream.ts'
+import type { ConnectionOptions } from './stream-connection.ts'
 import type { ProtocolFactory } from './stream-protocol.ts'
 
 export interface SocketOptions extends ConnectionOptions {

@@ -1,13 +1,29 @@
 /** One connection to a broker's stream, from open to close. */
 
 import type { Clock } from '@trunkline/core/ports/clock'
+import type { Log } from '@trunkline/core/ports/log'
 import type { HttpReply } from './http.ts'
 import { LineTransport } from './line-transport.ts'
-import type { ConnectionOptions } from './reconnecting-stream.ts'
+import type { RateLimiter } from './rate-limiter.ts'
+import type { Backoff } from './retry.ts'
 import { StreamFault } from './stream-fault.ts'
 import type { Closing, Connection, Frame, StreamMessage, StreamProtocol } from './stream-protocol.ts'
 import type { Transport, TransportListener } from './transport.ts'
 import { WebSocketTransport } from './web-socket.ts'
+
+export interface ConnectionOptions {
+  readonly clock: Clock
+  readonly fraction: () => number
+  readonly log: Log
+  /** Connection rates to the host, shared by all its streams: for the first connection of each stream, and for later ones. */
+  readonly connectLimiters: { readonly first: RateLimiter; readonly again: RateLimiter }
+  readonly backoff: Backoff
+  /** A connection that was live this long resets the backoff; a shorter one counts as flapping. */
+  readonly steadyMs: number
+  /** Silence tolerated until the connection is live; in total the handshake may take three times as long. */
+  readonly handshakeMs: number
+  readonly frameMax: number
+}
 
 /** Receives the events of a connection. */
 export interface StreamConnectionOwner<Event> {

@@ -1,6 +1,7 @@
 /** Why a connection to a broker's account stream ended, or never began. */
 
-import { BrokerFault, type GapCause } from '@trunkline/core/ports/broker'
+import { BrokerFault } from '@trunkline/core/ports/broker'
+import type { GapCause } from '@trunkline/core/ports/gap'
 
 export class StreamFault extends Error {
   override readonly name = 'StreamFault'

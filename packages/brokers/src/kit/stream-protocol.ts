@@ -1,6 +1,7 @@
 /** The interface of a broker's stream protocol: what it sends, and how it interprets what it receives. */
 
-import type { BrokerFault, GapCause } from '@trunkline/core/ports/broker'
+import type { BrokerFault } from '@trunkline/core/ports/broker'
+import type { GapCause } from '@trunkline/core/ports/gap'
 import type { HttpReply } from './http.ts'
 import type { LineStream } from './line-transport.ts'
 

@@ -1,6 +1,6 @@
 /** Streamed topics and the state of their sinks. */
 
-import type { GapCause } from '@trunkline/core/ports/broker'
+import type { GapCause } from '@trunkline/core/ports/gap'
 import type { Topic, TopicLease, TopicSink } from '@trunkline/core/ports/market'
 
 export class Subscription<T = Topic> {

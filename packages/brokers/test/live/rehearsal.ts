@@ -145,7 +145,7 @@ class Trial {
       ({ limitPrice }) => limitPrice !== null && compare(limitPrice, ticket.limitPrice ?? limitPrice) === 0
     )
     this.expect(present !== null, 'the replaced order is not to be found')
-    print(`changed to ${ticket.limitPrice}; its id is ${keepsId ? 'same' : 'new'}`)
+    print(`changed to ${ticket.limitPrice}; its id is ${keepsId ? 'kept' : 'new'}`)
     return present
   }
 

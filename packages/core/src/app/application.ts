@@ -1,11 +1,18 @@
 import { AccessAudit } from './access-audit.ts'
 import { FreshnessReader } from './accounts/freshness-reader.ts'
 import type { CredentialLookup } from './authenticate.ts'
-import { BrokerSessions } from './connections/broker-sessions.ts'
-import { Directory } from './connections/directory.ts'
+import { BrokerSessions } from './broker-access/broker-sessions.ts'
 import { Removals } from './connections/removals.ts'
 import { Revocations } from './connections/revocations.ts'
-import type { AppDeps, Deps } from './deps.ts'
+import type { Deps } from './deps.ts'
+import { Directory } from './directory.ts'
+import { InFlightCommands } from './execution/in-flight-commands.ts'
+import { OrderGateway } from './execution/order-gateway.ts'
+import { OrderReports } from './execution/order-reports.ts'
+import { OrderWriter } from './execution/order-writer.ts'
+import { Reconciliation } from './execution/reconciliation.ts'
+import { ReplacementChains } from './execution/replacement-chains.ts'
+import { TakenRequests } from './execution/taken-requests.ts'
 import { Markets } from './market/markets.ts'
 import { AccountRecords } from './mirror/account-records.ts'
 import { Mirrors } from './mirror/mirrors.ts'
@@ -13,11 +20,30 @@ import { OrderIntake } from './mirror/order-intake.ts'
 import { OrderSnapshots } from './mirror/order-snapshots.ts'
 import { UntaggedOrders } from './mirror/untagged-orders.ts'
 import { UserWatch } from './mirror/user-watch.ts'
-import { OrderGateway } from './orders/order-gateway.ts'
-import { OrderPages } from './orders/order-pages.ts'
-import { OrderWriter } from './orders/order-writer.ts'
-import { Resolver } from './orders/resolver.ts'
-import { UnconfirmedIntents } from './orders/unconfirmed-intents.ts'
+import { OrderPages } from './orders/list-orders.ts'
+import { Resolver } from './reconciliation/resolver.ts'
+import { UnconfirmedIntents } from './reconciliation/unconfirmed-intents.ts'
+
+/** What use cases take their collaborators from: the ports, and the long-lived parts of the application. */
+export interface AppDeps extends Deps {
+  readonly lookup: CredentialLookup
+  readonly accessAudit: AccessAudit
+  readonly sessions: BrokerSessions
+  readonly directory: Directory
+  readonly removals: Removals
+  readonly freshness: FreshnessReader
+  readonly mirrors: Mirrors
+  readonly markets: Markets
+  readonly watch: UserWatch
+  readonly orderGateway: OrderGateway
+  readonly orderReports: OrderReports
+  readonly commands: InFlightCommands
+  readonly reconciliation: Reconciliation
+  readonly orderWriter: OrderWriter
+  readonly unconfirmed: UnconfirmedIntents
+  readonly orderPages: OrderPages
+  readonly resolver: Resolver
+}
 
 /** A part that must be stopped, and its name in the log. */
 export interface Stoppable {
@@ -45,35 +71,22 @@ export interface Application extends AsyncDisposable {
 export function application(deps: Deps, lookup: CredentialLookup): Application {
   const sessions = new BrokerSessions(deps)
   const orderWriter = new OrderWriter(deps)
-  const orderGateway = new OrderGateway(deps, orderWriter, sessions)
-  const resolver = new Resolver(deps, { orderWriter, gateway: orderGateway, sessions })
-  orderGateway.onUnresolved(placed => resolver.watch(placed))
+  const chains = new ReplacementChains(deps, orderWriter)
+  const orderReports = new OrderReports(deps, orderWriter, chains)
+  const commands = new InFlightCommands()
+  const taken = new TakenRequests(deps.clock, orderWriter)
+  const reconciliation = new Reconciliation(commands)
+  const shared = { sessions, orderWriter, reports: orderReports, chains, commands, taken, reconciliation }
+  const orderGateway = new OrderGateway(deps, shared)
   const records = new AccountRecords(deps)
-  const untagged = new UntaggedOrders(deps, orderWriter, orderGateway)
-  const intake = new OrderIntake(deps, { orderWriter, gateway: orderGateway, untagged })
-  const snapshots = new OrderSnapshots(deps, { intake, orderWriter, gateway: orderGateway, untagged })
-  resolver.onUntagged(async ({ connection, account }, signal) => {
-    await snapshots.shared(sessions.get(connection), connection, account, signal)
-  })
+  const untagged = new UntaggedOrders(deps, shared)
+  const intake = new OrderIntake(deps, { ...shared, untagged })
+  const snapshots = new OrderSnapshots(deps, { ...shared, intake, untagged })
+  const resolver = new Resolver(deps, { ...shared, gateway: orderGateway, snapshots })
+  reconciliation.run(resolver)
   const markets = new Markets(deps, sessions)
-  const mirrors = new Mirrors(deps, {
-    sessions,
-    isWatched: id => markets.isFollowed(id),
-    intake,
-    records,
-    snapshots,
-    orderWriter,
-    gateway: orderGateway,
-    resolver
-  })
-  const unconfirmed = new UnconfirmedIntents(deps, {
-    orderWriter,
-    gateway: orderGateway,
-    resolve: placed => {
-      mirrors.want(placed.connection)
-      resolver.watch(placed)
-    }
-  })
+  const mirrors = new Mirrors(deps, { ...shared, intake, records, snapshots })
+  const unconfirmed = new UnconfirmedIntents(deps, { ...shared, mirrors })
   const watch = new UserWatch(deps, mirrors)
   const revocations = new Revocations(deps)
   const directory = new Directory(deps)
@@ -86,12 +99,15 @@ export function application(deps: Deps, lookup: CredentialLookup): Application {
     accessAudit,
     sessions,
     directory,
-    removals: new Removals(deps, orderGateway),
+    removals: new Removals(deps, commands),
     freshness,
     mirrors,
     markets,
     watch,
     orderGateway,
+    orderReports,
+    commands,
+    reconciliation,
     orderWriter,
     unconfirmed,
     resolver,

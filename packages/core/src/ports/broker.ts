@@ -4,6 +4,7 @@ import type { BrokerId } from '../domain/ids.ts'
 import type { Fill, OrderTicket } from '../domain/order.ts'
 import type { Day, Timestamp } from '../domain/timestamp.ts'
 import type { Environment, Instrument, MarketDataChannel, OrderStatus, RejectCode, Session, TransactionType } from '../domain/vocabulary.ts'
+import type { GapCause } from './gap.ts'
 import type { MarketSource } from './market.ts'
 import type { OrderPreview, PreviewOrder } from './preview.ts'
 
@@ -306,13 +307,6 @@ export interface Snapshot<T> {
    */
   readonly leftOut?: readonly (string | null)[]
 }
-
-/**
- * Why an account stream lost continuity: the socket closed, a message is missing, no message for more than two heartbeats, the token
- * expired, a message could not be parsed, the queue of events overflowed, or the broker refused the stream.
- */
-export const GAP_CAUSES = ['lost', 'missing', 'silence', 'token', 'malformed', 'overflow', 'refused'] as const
-export type GapCause = (typeof GAP_CAUSES)[number]
 
 /** Events of an account stream. Initially, and after `gap`, the state is unreliable until the next snapshot. */
 export type AccountEvent =

@@ -2,7 +2,7 @@ import type { TradingCalendar } from '../domain/calendar/index.ts'
 import type { Bar, ChainEntry, Depth, Quote, Trade } from '../domain/market/records.ts'
 import type { Day } from '../domain/timestamp.ts'
 import type { Instrument, Session } from '../domain/vocabulary.ts'
-import type { GapCause } from './broker.ts'
+import type { GapCause } from './gap.ts'
 
 /** What a broker reports about a symbol that it has market data for. */
 export interface MarketInstrument {

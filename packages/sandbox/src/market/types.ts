@@ -49,7 +49,7 @@ export interface BarsQuery {
   readonly interval: BarInterval
   /** First start wanted. */
   readonly from: Micros
-  /** First start no longer wanted. */
+  /** Exclusive: bars that start here or later are not wanted. */
   readonly to: Micros
   /** The sandbox's present: nothing after it is looked at, and the bar it falls into is not closed. */
   readonly now: Micros

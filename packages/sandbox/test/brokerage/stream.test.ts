@@ -14,7 +14,7 @@ test('what happens to an order is reported in order, without a gap', async () =>
     stream.ready.accounts,
     alex.accounts.map(({ id }) => id)
   )
-  const { order } = (await alex.buy('3', { client_order_id: 'told' })).body
+  const { order } = (await alex.buy('3', { client_order_id: 'streamed' })).body
   await stream.until(() => stream.events.some(({ ev }) => ev === 'balance'))
   const kinds = stream.events.map(({ ev }) => ev)
   assert.equal(kinds[0], 'order')
@@ -27,7 +27,7 @@ test('what happens to an order is reported in order, without a gap', async () =>
     fills.map(({ fill }) => fill),
     order.fills
   )
-  assert.equal(fills[0].client_order_id, 'told')
+  assert.equal(fills[0].client_order_id, 'streamed')
   assert.equal(stream.events.find(({ ev }) => ev === 'position').position.quantity, '3')
 })
 

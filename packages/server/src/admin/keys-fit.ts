@@ -1,4 +1,4 @@
-import { sealContext } from '@trunkline/core/app/connections/credentials'
+import { sealContext } from '@trunkline/core/app/broker-access/credentials'
 import type { Log } from '@trunkline/core/ports/log'
 import type { ConnectionStore, RewrapItem } from '@trunkline/core/ports/store'
 import { SealBroken } from '@trunkline/core/ports/vault'

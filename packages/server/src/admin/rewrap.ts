@@ -1,4 +1,4 @@
-import { sealContext } from '@trunkline/core/app/connections/credentials'
+import { sealContext } from '@trunkline/core/app/broker-access/credentials'
 import type { Clock } from '@trunkline/core/ports/clock'
 import { CommitUnknown, type ConnectionStore, type RewrapItem, StoreUnavailable } from '@trunkline/core/ports/store'
 import { SealBroken, type Vault } from '@trunkline/core/ports/vault'

@@ -5,7 +5,7 @@ import { shown } from '@trunkline/core/domain/malformed'
 export interface Setting<T> {
   readonly env: string
   readonly parse: (text: string) => T
-  /** The default as its text would be written; empty where the default is to have none. */
+  /** The default, as it would be written in the environment; empty: no value. */
   readonly fallback: string
   readonly about: string
   /** Heading of the settings page it stands under. */

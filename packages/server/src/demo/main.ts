@@ -9,8 +9,9 @@ import { parseArgs } from 'node:util'
 import { demoBroker } from './broker.ts'
 import { Client, listOf, recordOf, textOf } from './client.ts'
 import { outsideSpread, recordedSpread } from './recorded-spread.ts'
-import { runScenario, type Stage } from './scenario.ts'
+import { runScenario } from './scenario.ts'
 import { startService } from './service.ts'
+import type { Stage } from './stage.ts'
 
 const RECORDED = { symbol: 'SPY', day: '2013-10-07', at: '10:30' }
 

@@ -1,22 +1,10 @@
 import { connect } from '../ops/form-browser.ts'
-import { type DemoBroker, tradingAccount } from './broker.ts'
-import { Client, type Platform, textOf } from './client.ts'
+import { tradingAccount } from './broker.ts'
+import { Client, textOf } from './client.ts'
 import { firstMessages } from './market.ts'
+import type { Stage } from './stage.ts'
 import { table } from './table.ts'
 import { Trader } from './trader.ts'
-
-export interface Stage {
-  readonly platform: Platform
-  readonly marketUrl: string
-  readonly login: { readonly username: string; readonly password: string }
-  readonly broker: DemoBroker
-  /** The symbol to trade, and one with so few shares on offer that an order fills partially. */
-  readonly symbol: string
-  readonly thin: { readonly symbol: string; readonly quantity: string }
-  /** The day whose transactions are shown; null for the service's default range. */
-  readonly day: string | null
-  readonly print: (text: string) => void
-}
 
 type Json = Readonly<Record<string, unknown>>
 

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Client, listOf, Refused, recordOf, textOf } from './client.ts'
-import type { Stage } from './scenario.ts'
+import type { Stage } from './stage.ts'
 import { table } from './table.ts'
 
 type Json = Readonly<Record<string, unknown>>

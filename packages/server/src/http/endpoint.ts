@@ -1,5 +1,5 @@
+import type { AppDeps } from '@trunkline/core/app/application'
 import type { PlatformCaller, UserCaller } from '@trunkline/core/app/caller'
-import type { AppDeps } from '@trunkline/core/app/deps'
 import type { ErrorCode } from '@trunkline/core/domain/errors'
 import type { Scope } from '@trunkline/core/domain/platform-key'
 import type { Static, TSchema } from 'typebox'

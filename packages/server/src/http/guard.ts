@@ -1,6 +1,6 @@
+import type { AppDeps } from '@trunkline/core/app/application'
 import { authenticatePlatform, authenticateUser, demandScope } from '@trunkline/core/app/authenticate'
 import type { PlatformCaller, UserCaller } from '@trunkline/core/app/caller'
-import type { AppDeps } from '@trunkline/core/app/deps'
 import { type ErrorCode, ServiceError } from '@trunkline/core/domain/errors'
 import type { PlatformKey, Scope } from '@trunkline/core/domain/platform-key'
 import type { FastifyReply, FastifyRequest } from 'fastify'

@@ -2,7 +2,7 @@
 
 import type { IncomingMessage } from 'node:http'
 import proxyAddress from '@fastify/proxy-addr'
-import type { AppDeps } from '@trunkline/core/app/deps'
+import type { AppDeps } from '@trunkline/core/app/application'
 import { ServiceError } from '@trunkline/core/domain/errors'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { repeatedHeader } from '../auth/repeated-header.ts'

@@ -1,5 +1,5 @@
+import type { AppDeps } from '@trunkline/core/app/application'
 import type { PlatformCaller, UserCaller } from '@trunkline/core/app/caller'
-import type { AppDeps } from '@trunkline/core/app/deps'
 import { ServiceError } from '@trunkline/core/domain/errors'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import type { Log } from '@trunkline/core/ports/log'

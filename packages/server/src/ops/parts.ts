@@ -1,4 +1,4 @@
-import { within } from '@trunkline/core/app/within'
+import { within } from '@trunkline/core/app/time-limits'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Log } from '@trunkline/core/ports/log'
 

@@ -1,20 +1,11 @@
+import type { AppDeps } from '@trunkline/core/app/application'
 import type { BrowserSession, PortalDeps } from '@trunkline/core/app/connect/visit'
-import type { AppDeps } from '@trunkline/core/app/deps'
 import type { BrokerId } from '@trunkline/core/domain/ids'
 import type { FastifyRequest } from 'fastify'
 import { addressGroup } from '../auth/address.ts'
 import type { PortalCookies } from './cookies.ts'
-import type { Failure } from './failures.ts'
+import type { PortalOptions } from './options.ts'
 import type { OutcomeResponder } from './outcomes.ts'
-
-export interface PortalOptions {
-  /** Origin under which browsers reach the service. */
-  readonly publicUrl: () => string
-  /** `client_id` of the demo platform, whose application is the service's start page; null if there is none. */
-  readonly demo: () => string | null
-  /** Maps a thrown value to its HTTP response. */
-  readonly problemOf: (error: unknown) => Failure
-}
 
 export type PagesDeps = PortalDeps & Pick<AppDeps, 'accessAudit'>
 

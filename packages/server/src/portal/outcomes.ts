@@ -4,9 +4,9 @@ import type { PlatformId } from '@trunkline/core/domain/ids'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { page, seeOther } from './answer.ts'
 import { type AppView, appView } from './app-view.ts'
-import type { PortalOptions } from './context.ts'
 import type { PortalCookies } from './cookies.ts'
 import { isReason, NO_LINK, OUTCOME_MESSAGES } from './messages.ts'
+import type { PortalOptions } from './options.ts'
 import { noLinkPage, outcomePage, redirectPage, type WayBack } from './render.ts'
 
 /** Outcomes whose page is shown at once, without a redirect to `/connect/result`. */

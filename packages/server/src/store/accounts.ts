@@ -1,5 +1,6 @@
 // Accounts and what brokers say of them: balances and positions, each kind one document that is replaced as a whole, and transactions.
 import type { Account, Balance, Position, Transaction } from '@trunkline/core/domain/account'
+import { changedBalances, changedPositions, newestTime } from '@trunkline/core/domain/account-changes'
 import type { AccountId, ConnectionId, UserKey } from '@trunkline/core/domain/ids'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
 import type { Clock } from '@trunkline/core/ports/clock'
@@ -8,7 +9,6 @@ import type { TransactionFilter } from '@trunkline/core/ports/transaction-filter
 import { type Selectable, sql } from 'kysely'
 import type { RecordWriter } from './account-records.ts'
 import type { Database, RecordKind } from './database.ts'
-import { changedBalances, changedPositions, newestTime } from './differences.ts'
 import { type DaySpan, readBalances, readDaySpan, readPositions, writeDocument } from './documents.ts'
 import type { Session } from './session.ts'
 import { listTransactions } from './transactions.ts'

@@ -58,7 +58,7 @@ export async function take(
   return { ...readPending(row.document), credentials: { sealed: new Uint8Array(row.sealed), revision: row.revision } }
 }
 
-/** One that is put aside, whoever its user is. */
+/** One that is put aside, of any user. */
 export async function find(db: Db, connectionId: ConnectionId): Promise<Connection | null> {
   const row = await db.selectFrom('pending_claims').select('document').where('connection_id', '=', connectionId).executeTakeFirst()
   return row === undefined ? null : readPending(row.document).connection

@@ -1,16 +1,26 @@
-import type { SendBuffer, SendBufferLimits } from './send-buffer.ts'
+import type { SendBufferLimits } from './send-buffer-limits.ts'
 
 /** Runs `work` once, at the end of the current turn of the event loop. */
 export type Schedule = (work: () => void) => void
+
+/** What the scheduler does with a send buffer. */
+export interface Flushable {
+  readonly waitingBytes: number
+  /** Since when its reader has taken nothing, on the monotonic clock; null while it takes. */
+  readonly stalledSince: number | null
+  flush(): void
+  /** Drops what waits, and closes the reader for this reason. */
+  overflow(reason: string): void
+}
 
 /** What the send buffers of a process share: when they are flushed, and the bound over all of them. */
 export class FlushScheduler {
   readonly #schedule: Schedule
   readonly #monotonicMs: () => number
   readonly #limits: SendBufferLimits
-  #due: SendBuffer[] = []
-  #spare: SendBuffer[] = []
-  readonly #stalled = new Set<SendBuffer>()
+  #due: Flushable[] = []
+  #spare: Flushable[] = []
+  readonly #stalled = new Set<Flushable>()
   #waitingBytes = 0
   #lastBatch: readonly Uint8Array[] = []
   #lastBytes: Uint8Array | null = null
@@ -35,7 +45,7 @@ export class FlushScheduler {
     return this.#stalled.size
   }
 
-  later(buffer: SendBuffer): void {
+  later(buffer: Flushable): void {
     if (this.#due.push(buffer) === 1) this.#schedule(this.#run)
   }
 
@@ -52,13 +62,13 @@ export class FlushScheduler {
     return this.#lastBytes
   }
 
-  stall(buffer: SendBuffer, bytes: number): number {
+  stall(buffer: Flushable, bytes: number): number {
     this.#stalled.add(buffer)
     this.waiting(bytes)
     return this.#monotonicMs()
   }
 
-  unstall(buffer: SendBuffer, bytes: number): void {
+  unstall(buffer: Flushable, bytes: number): void {
     this.#stalled.delete(buffer)
     this.#waitingBytes -= bytes
   }
@@ -67,7 +77,7 @@ export class FlushScheduler {
   waiting(bytes: number): void {
     this.#waitingBytes += bytes
     while (this.#waitingBytes > this.#limits.allBytesMax) {
-      const longest = [...this.#stalled].reduce<SendBuffer | null>((a, b) => (a === null || b.waitingBytes > a.waitingBytes ? b : a), null)
+      const longest = [...this.#stalled].reduce<Flushable | null>((a, b) => (a === null || b.waitingBytes > a.waitingBytes ? b : a), null)
       if (longest === null || longest.waitingBytes === 0) return
       longest.overflow('the queues of all sessions together were full, and this one’s was the longest')
     }

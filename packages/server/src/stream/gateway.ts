@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { within } from '@trunkline/core/app/within'
+import { within } from '@trunkline/core/app/time-limits'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Log } from '@trunkline/core/ports/log'
 import { WebSocketServer } from 'ws'
@@ -12,7 +12,7 @@ import { clientAddresses } from './addresses.ts'
 import { CLOSE, type ClientConnection, type Listener } from './client-connection.ts'
 import { FlushScheduler } from './flush-scheduler.ts'
 import { type Refusal, refuseUpgrade } from './refusal.ts'
-import { SEND_BUFFER_LIMITS, type SendBufferLimits } from './send-buffer.ts'
+import { SEND_BUFFER_LIMITS, type SendBufferLimits } from './send-buffer-limits.ts'
 import { SocketConnection } from './socket-connection.ts'
 
 /** Opens the sessions of one path. */

@@ -1,22 +1,6 @@
 import type { FlushScheduler } from './flush-scheduler.ts'
 import { fragments, framed, framedBytes } from './frame.ts'
-
-/** Limits of what is buffered for one reader, and for all of them. */
-export interface SendBufferLimits {
-  readonly messagesMax: number
-  readonly bytesMax: number
-  /** How long a reader may stall. */
-  readonly stalledMs: number
-  /** Bytes buffered for all readers of the process; above it the longest buffer is dropped first. */
-  readonly allBytesMax: number
-}
-
-export const SEND_BUFFER_LIMITS: SendBufferLimits = {
-  messagesMax: 16_384,
-  bytesMax: 4 * 1024 * 1024,
-  stalledMs: 8_000,
-  allBytesMax: 256 * 1024 * 1024
-}
+import type { SendBufferLimits } from './send-buffer-limits.ts'
 
 /** Written to a socket at once. The rest stays in the buffer, where it is counted. */
 const WRITE_BYTES = 64 * 1024

@@ -4,7 +4,8 @@ import { RateLimiter } from '../auth/rate-limit.ts'
 import { CLOSE, type ClientConnection, type Listener } from './client-connection.ts'
 import type { FlushScheduler } from './flush-scheduler.ts'
 import { pongFrame } from './frame.ts'
-import { SendBuffer, type SendBufferLimits, type Sink } from './send-buffer.ts'
+import { SendBuffer, type Sink } from './send-buffer.ts'
+import type { SendBufferLimits } from './send-buffer-limits.ts'
 
 /** For the close frame of a reader that reads nothing; then the socket is terminated. */
 const CUT_MS = 1_000

@@ -12,7 +12,7 @@ export function parseClientTime(text: unknown, what: string): Timestamp {
     try {
       return timestampOf(Temporal.Instant.from(text.toUpperCase()))
     } catch {
-      // A date that does not exist (February 30) is malformed as well.
+      // A date that does not exist (February 30) is malformed, too.
     }
   }
   throw new Malformed(what, TIME_PROFILE, text)

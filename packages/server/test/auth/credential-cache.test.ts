@@ -1,10 +1,10 @@
 // What is remembered of who is who: nothing that was read before a change and came after it.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { LocalBus } from '@trunkline/core/app/local-bus'
 import type { BusMessage } from '@trunkline/core/ports/bus'
 import { VirtualClock } from '@trunkline/testkit/virtual-clock'
 import { CredentialCache } from '../../src/auth/credential-cache.ts'
-import { LocalBus } from '../../src/bus/local-bus.ts'
 
 const LOG = { debug() {}, info() {}, warn() {}, error() {} }
 

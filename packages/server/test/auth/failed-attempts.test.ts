@@ -1,9 +1,9 @@
-// What wrong secrets may cost, and that whoever has a right one is not locked out by them.
+// Wrong secrets are limited, and clients with a right one are not locked out by them.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Attempt } from '@trunkline/core/app/authenticate'
+import { LocalBus } from '@trunkline/core/app/local-bus'
 import { FailedAttempts } from '../../src/auth/failed-attempts.ts'
-import { LocalBus } from '../../src/bus/local-bus.ts'
 
 function stage() {
   let now = 0
@@ -34,7 +34,7 @@ function stage() {
 
 const RIGHT: Attempt = { of: 'key', address: '192.0.2.1', name: 'pk_1', secretHash: 'right' }
 
-test('an address has so many wrong tries; whoever was good there lately is looked up all the same, by its secret and not by its name [S29]', () => {
+test('an address has so many wrong tries; a client that was good there lately is still looked up, by its secret and not by its name [S29]', () => {
   const { attempts, mayLookUp, tryWrong, wait } = stage()
   attempts.proved(RIGHT)
   const wrong = (at: number) => ({ ...RIGHT, secretHash: `wrong-${at}` })

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { authenticatePlatform, authenticateUser, demandScope } from '@trunkline/core/app/authenticate'
+import { LocalBus } from '@trunkline/core/app/local-bus'
 import { ServiceError } from '@trunkline/core/domain/errors'
 import { parseUserId, type UserKey } from '@trunkline/core/domain/ids'
 import { type Timestamp, timestampOfMs } from '@trunkline/core/domain/timestamp'
@@ -12,7 +13,6 @@ import type { BusMessage } from '@trunkline/core/ports/bus'
 import { until } from '@trunkline/testkit/until'
 import { AddressList } from '../../src/auth/address-list.ts'
 import { CredentialCache } from '../../src/auth/credential-cache.ts'
-import { LocalBus } from '../../src/bus/local-bus.ts'
 import { openStore, type SqlStore } from '../../src/store/index.ts'
 import { adminOver, hasher, hurried, ids, quiet, run, clock as systemClock } from '../admin/support.ts'
 import { copyStore } from '../store/pglite/template.ts'
@@ -52,7 +52,7 @@ async function stage() {
   const newKey = (more: object = {}) =>
     admin.perform(
       'key.create',
-      { platform: made.clientId, name: 'Desk', scopes: ['trade'], addresses: [], expiresAt: null, ...more },
+      { platform: made.clientId, name: 'Trading', scopes: ['trade'], addresses: [], expiresAt: null, ...more },
       run()
     )
   return { admin, lookup, published, time, clock, made, prove, newKey }

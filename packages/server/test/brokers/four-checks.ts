@@ -1,6 +1,5 @@
 // What must hold once everything is healed: every record of every connection agrees with the sandbox's own state.
-import { listBalances } from '@trunkline/core/app/accounts/read-balances'
-import { listPositions } from '@trunkline/core/app/accounts/read-positions'
+import { listBalances, listPositions } from '@trunkline/core/app/accounts/read-holdings'
 import { compare, dividedBy, isPositive, minus, negated, parseDecimal, plus, sum, times, ZERO } from '@trunkline/core/domain/decimal'
 import type { Order } from '@trunkline/core/domain/order'
 import { averageFillPrice, filledQuantity } from '@trunkline/core/domain/order-machine'

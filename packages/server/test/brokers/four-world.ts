@@ -2,9 +2,10 @@
 
 import { randomBytes } from 'node:crypto'
 import { ADAPTERS, type Brokers, openBrokers } from '@trunkline/brokers/registry'
+import { sealCredentials } from '@trunkline/core/app/broker-access/credentials'
 import type { UserCaller } from '@trunkline/core/app/caller'
-import { sealCredentials } from '@trunkline/core/app/connections/credentials'
 import type { Deps } from '@trunkline/core/app/deps'
+import { LocalBus } from '@trunkline/core/app/local-bus'
 import { DEFAULT_TIMING, type Timing } from '@trunkline/core/app/timing'
 import type { Account, Connection } from '@trunkline/core/domain/account'
 import type { BrokerId } from '@trunkline/core/domain/ids'
@@ -18,14 +19,13 @@ import { startSandbox } from '@trunkline/sandbox/compose'
 import { type Application, application } from '@trunkline/testkit/application'
 import { soon } from '@trunkline/testkit/patience'
 import * as make from '@trunkline/testkit/store-contract/records'
-import { LocalBus } from '../../src/bus/local-bus.ts'
+import { WatchedStore } from '@trunkline/testkit/watched-store'
 import { SystemClock } from '../../src/ops/clock.ts'
 import { RandomIds } from '../../src/ops/ids.ts'
 import type { SqlStore } from '../../src/store/index.ts'
 import { EnvelopeVault } from '../../src/vault/envelope.ts'
 import { Sha256Hasher } from '../../src/vault/hasher.ts'
 import { FixedKeyRing, parseKeySet } from '../../src/vault/master-keys.ts'
-import { WatchedStore } from '../app/watched-store.ts'
 
 /** Longer than any fault of a day keeps an order hidden or on its way, and short enough for a day of seconds. */
 export const TIMING: Timing = {
@@ -137,7 +137,7 @@ export class FourWorld implements AsyncDisposable {
   async restart(how: 'crash' | 'stop'): Promise<void> {
     const [old, brokers] = [this.#application, this.#brokers]
     if (how === 'crash') this.#crashed.isDown = true
-    else await old.app.orderGateway.drain(TIMING.commandMs + 1_000)
+    else await old.app.commands.drain(old.app.clock, TIMING.commandMs + 1_000)
     this.#crashed = { isDown: false }
     await old.stop()
     await brokers[Symbol.asyncDispose]()

@@ -31,7 +31,7 @@ function dieIn(ms: number): void {
   check()
 }
 
-/** The target, with some of its methods replaced. */
+/** The target with some methods replaced. */
 function withMethods<T extends object>(target: T, methods: Partial<T>): T {
   const replaced: ReadonlyMap<string | symbol, unknown> = new Map(Object.entries(methods))
   return new Proxy(target, {

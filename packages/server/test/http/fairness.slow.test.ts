@@ -4,8 +4,9 @@ import { test } from 'node:test'
 import type { UserKey } from '@trunkline/core/domain/ids'
 import { parseUserId } from '@trunkline/core/domain/ids'
 import { until } from '@trunkline/testkit/until'
+import { withMethods } from '@trunkline/testkit/with-methods'
 import { DEFAULT_LIMITS } from '../../src/http/index.ts'
-import { openScene, withMethods } from '../portal/support.ts'
+import { openScene } from '../portal/support.ts'
 
 const { working, waiting } = DEFAULT_LIMITS.underWay.user
 const SURPLUS = 44

@@ -7,7 +7,8 @@ import { epochMs, timestampOfMs } from '@trunkline/core/domain/timestamp'
 import { BrokerFault } from '@trunkline/core/ports/broker'
 import { type AttemptStore, CommitUnknown, type ConnectionStore, type Store, StoreUnavailable } from '@trunkline/core/ports/store'
 import { until } from '@trunkline/testkit/until'
-import { type Answer, Browser, openScene, type Scene, withMethods } from './support.ts'
+import { withMethods } from '@trunkline/testkit/with-methods'
+import { type Answer, Browser, openScene, type Scene } from './support.ts'
 
 describe('the broker’s answer', () => {
   let scene: Scene

@@ -7,10 +7,11 @@ import type { PlatformId } from '@trunkline/core/domain/ids'
 import { epochMs, type Timestamp, timestampOfMs } from '@trunkline/core/domain/timestamp'
 import type { AuditEntry } from '@trunkline/core/ports/store'
 import { until } from '@trunkline/testkit/until'
+import { withMethods } from '@trunkline/testkit/with-methods'
 import { SystemClock } from '../../src/ops/clock.ts'
 import { RandomIds } from '../../src/ops/ids.ts'
 import { Sha256Hasher } from '../../src/vault/hasher.ts'
-import { Browser, json, openScene, type Scene, withMethods } from './support.ts'
+import { Browser, json, openScene, type Scene } from './support.ts'
 
 const REDIRECT = 'https://app.example.com/linked'
 const PATIENCE_MS = 60_000

@@ -1,8 +1,8 @@
 // A login with keys as it comes over HTTP: the form, what its page allows, and what is left of what was entered.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { GOOD_KEYS, KeyedBroker } from '@trunkline/testkit/scripted-broker/keyed-broker'
 import { SystemClock } from '../../src/ops/clock.ts'
-import { GOOD_KEYS, KeyedBroker } from './keyed-broker.ts'
 import { type Answer, Browser, openScene, type Scene } from './support.ts'
 
 const REDIRECT = `https://app.example.com/linked?a=1&b='"<x>`

@@ -3,8 +3,9 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { BrokerId, PlatformId } from '@trunkline/core/domain/ids'
 import { type AttemptStore, StoreUnavailable } from '@trunkline/core/ports/store'
+import { withMethods } from '@trunkline/testkit/with-methods'
 import { Sha256Hasher } from '../../src/vault/hasher.ts'
-import { type Answer, Browser, freePort, openScene, type Platform, type Scene, withMethods } from './support.ts'
+import { type Answer, Browser, freePort, openScene, type Platform, type Scene } from './support.ts'
 
 const NAME = `"><script>alert('platform')</script>&amp;`
 const USER = `<img src=x onerror="alert('user')">`

@@ -1,11 +1,11 @@
 // The service as it is, with the sandbox on offer under several names and a broker that takes keys: the portal where many are connected.
 import type { BrokerId } from '@trunkline/core/domain/ids'
 import type { BrokerDefinition } from '@trunkline/core/ports/broker'
+import { KeyedBroker } from '@trunkline/testkit/scripted-broker/keyed-broker'
 import { compose } from '../../src/compose.ts'
 import { settingsOf } from '../../src/config/settings.ts'
 import { SystemClock } from '../../src/ops/clock.ts'
 import { PinoLog } from '../../src/ops/log.ts'
-import { KeyedBroker } from './keyed-broker.ts'
 
 const OTHERS = [
   ['NORTHWIND', 'Northwind Brokerage', '#1d4ed8', 'Nw'],

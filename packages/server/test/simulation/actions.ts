@@ -1,7 +1,7 @@
 // What may happen next in a simulated day. Each action is one entry: how often it comes, and what it does.
 import { deleteConnection } from '@trunkline/core/app/connections/delete-connection'
-import { deleteUser } from '@trunkline/core/app/users/delete-user'
-import { GAP_CAUSES } from '@trunkline/core/ports/broker'
+import { deleteUser } from '@trunkline/core/app/users/users'
+import { GAP_CAUSES } from '@trunkline/core/ports/gap'
 import type { BrokerFaults } from './broker-faults.ts'
 import type { Chance } from './chance.ts'
 import type { EnvironmentFaults } from './environment-faults.ts'

@@ -1,8 +1,7 @@
 // A user's records as the REST API gives them: the same use cases, the same presenters.
-import { listBalances } from '@trunkline/core/app/accounts/read-balances'
-import { listPositions } from '@trunkline/core/app/accounts/read-positions'
+import { listBalances, listPositions } from '@trunkline/core/app/accounts/read-holdings'
+import type { AppDeps } from '@trunkline/core/app/application'
 import type { UserCaller } from '@trunkline/core/app/caller'
-import type { AppDeps } from '@trunkline/core/app/deps'
 import { listOrders } from '@trunkline/core/app/orders/list-orders'
 import { ServiceError } from '@trunkline/core/domain/errors'
 import { presentBalance, presentPosition } from '../../src/wire/account.ts'

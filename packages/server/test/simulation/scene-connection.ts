@@ -1,7 +1,8 @@
 // A socket without a network: bytes wait in it while the client reads nothing, and are whole frames when it does.
 import { CLOSE, type ClientConnection, type Listener } from '../../src/stream/client-connection.ts'
 import type { FlushScheduler } from '../../src/stream/flush-scheduler.ts'
-import { SendBuffer, type SendBufferLimits, type Sink } from '../../src/stream/send-buffer.ts'
+import { SendBuffer, type Sink } from '../../src/stream/send-buffer.ts'
+import type { SendBufferLimits } from '../../src/stream/send-buffer-limits.ts'
 
 /** The client's end. */
 export interface WireEnd {

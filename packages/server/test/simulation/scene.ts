@@ -1,7 +1,7 @@
 // Who and what there is in one simulation: a platform, its users, their logins at brokers, the store, and the one time they all live in.
 import { randomBytes } from 'node:crypto'
+import { sealCredentials } from '@trunkline/core/app/broker-access/credentials'
 import type { UserCaller } from '@trunkline/core/app/caller'
-import { sealCredentials } from '@trunkline/core/app/connections/credentials'
 import type { Account, Connection, ConnectionAttempt, Platform, User } from '@trunkline/core/domain/account'
 import type { Brand } from '@trunkline/core/domain/brand'
 import { parseBrokerId, parseUserId, parseUuid } from '@trunkline/core/domain/ids'

@@ -6,7 +6,7 @@ import type { Log, LogFields } from '@trunkline/core/ports/log'
 import { AccountStream } from '../../src/stream/account/index.ts'
 import { CLOSE } from '../../src/stream/client-connection.ts'
 import { FlushScheduler } from '../../src/stream/flush-scheduler.ts'
-import type { SendBufferLimits } from '../../src/stream/send-buffer.ts'
+import type { SendBufferLimits } from '../../src/stream/send-buffer-limits.ts'
 import { Life } from './life.ts'
 import type { Sabotage } from './sabotage.ts'
 import { HASHER, type Scene, VAULT } from './scene.ts'
@@ -102,7 +102,7 @@ export class Service {
   /** Ends as the program does: sessions get what is pending, commands on the wire a while to end. */
   async stop(): Promise<void> {
     this.#stopping.abort()
-    await this.app.orderGateway.drain(DRAIN_MS)
+    await this.app.commands.drain(this.app.clock, DRAIN_MS)
     this.#stream.finish(CLOSE.goingAway, 'the service is shutting down')
     await this.life.lived(this.#emptied())
     for (const connection of this.#connections) connection.cut()

@@ -1,4 +1,4 @@
-// A PostgreSQL that misbehaves: settings that lose commits, connections that die, locks that are held, a server that goes away.
+// A faulty PostgreSQL: settings that lose commits, connections that die, locks that are held, a server that goes away.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { CommitUnknown, StoreUnavailable } from '@trunkline/core/ports/store'

@@ -53,7 +53,7 @@ const BAD = migrationOf(
   '-- compatible\ncreate table m_two (id int); insert into m_one values (2); insert into m_nowhere values (1);'
 )
 
-test('every migration of the program runs once, whoever starts at the same time', async () => {
+test('every migration of the program runs once, however many processes start at the same time', async () => {
   await withDatabase(async open => {
     const own = readMigrations()
     const starting = await Promise.all(Array.from({ length: 4 }, open))

@@ -1,11 +1,11 @@
 /** The hub against a log that is written apart from it: what a session sees does not depend on how events travel. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { LocalBus } from '@trunkline/core/app/local-bus'
 import type { UserKey } from '@trunkline/core/domain/ids'
 import type { BusMessage } from '@trunkline/core/ports/bus'
 import type { LoggedEvent } from '@trunkline/core/ports/store'
 import { VirtualClock } from '@trunkline/testkit/virtual-clock'
-import { LocalBus } from '../../src/bus/local-bus.ts'
 import { ALL_TOPICS, type Feed, type Subscriber } from '../../src/stream/account/feed.ts'
 import { Hub } from '../../src/stream/account/hub.ts'
 import { Replay, ReplayRefused } from '../../src/stream/account/replay.ts'

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { FlushScheduler } from '../../src/stream/flush-scheduler.ts'
 import { textFrame } from '../../src/stream/frame.ts'
-import { SEND_BUFFER_LIMITS, SendBuffer, type SendBufferLimits, type Sink } from '../../src/stream/send-buffer.ts'
+import { SendBuffer, type Sink } from '../../src/stream/send-buffer.ts'
+import { SEND_BUFFER_LIMITS, type SendBufferLimits } from '../../src/stream/send-buffer-limits.ts'
 
 /** A reader that takes as much as it is set to, and a scheduler that is run by hand. */
 class Bench {

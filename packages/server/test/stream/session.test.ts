@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { LocalBus } from '@trunkline/core/app/local-bus'
 import type { Platform, User } from '@trunkline/core/domain/account'
 import type { BusMessage } from '@trunkline/core/ports/bus'
 import { afterMicrotasks } from '@trunkline/testkit/after-microtasks'
 import { VirtualClock } from '@trunkline/testkit/virtual-clock'
-import { LocalBus } from '../../src/bus/local-bus.ts'
 import { Hub } from '../../src/stream/account/hub.ts'
 import { SESSION_LIMITS } from '../../src/stream/account/limits.ts'
 import { AccountSession } from '../../src/stream/account/session.ts'
@@ -146,7 +146,7 @@ test('an event that is published at any moment around the end of a replay is sen
     publish(1)
     await clock.settled()
     const updates = client.messages.filter(({ type }) => type === 'positions').map(({ seq }) => seq)
-    assert.deepEqual(updates, [1, 2, 3, 4, 5, 6, 7], `told ${moment} microtasks after the last read`)
+    assert.deepEqual(updates, [1, 2, 3, 4, 5, 6, 7], `published ${moment} microtasks after the last read`)
     await hub.stop()
     await slots.stop()
   }

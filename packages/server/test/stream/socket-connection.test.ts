@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { WebSocket, WebSocketServer } from 'ws'
 import { FlushScheduler } from '../../src/stream/flush-scheduler.ts'
-import { SEND_BUFFER_LIMITS } from '../../src/stream/send-buffer.ts'
+import { SEND_BUFFER_LIMITS } from '../../src/stream/send-buffer-limits.ts'
 import { SocketConnection } from '../../src/stream/socket-connection.ts'
 
 test('a ping in the midst of a long message is answered, and the message comes whole', async () => {

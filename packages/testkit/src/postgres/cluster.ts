@@ -6,20 +6,13 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { nativeFolder, type RunAs, temporaryFolder, unprivilegedUser, usableBin } from './binaries.ts'
+import type { WardenOrders } from './warden-orders.ts'
 
 /** A running cluster. `url` is its superuser's, on the database `postgres`. */
 export interface PostgresServer extends AsyncDisposable {
   readonly url: string
   /** Ends the cluster and removes its files. Open connections are closed. Calling it again changes nothing. */
   stop(): Promise<void>
-}
-
-/** What the warden needs to know, as JSON in its only argument. */
-export interface WardenOrders {
-  readonly program: string
-  readonly args: readonly string[]
-  readonly runAs: RunAs
-  readonly scratch: string
 }
 
 const START_ATTEMPTS = 3

@@ -1,7 +1,7 @@
 // The process between a test run and its PostgreSQL: it outlives the run by a moment, to stop the server and remove its files.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { rmSync } from 'node:fs'
-import type { WardenOrders } from './cluster.ts'
+import type { WardenOrders } from './warden-orders.ts'
 
 const GRACE_MS = 10_000
 const LOG_CHARS_MAX = 8_000

@@ -2,7 +2,8 @@
 import { continuousCalendar } from '@trunkline/core/domain/calendar/index'
 import type { Bar, ChainEntry } from '@trunkline/core/domain/market/records'
 import type { Day } from '@trunkline/core/domain/timestamp'
-import { BrokerFault, type GapCause } from '@trunkline/core/ports/broker'
+import { BrokerFault } from '@trunkline/core/ports/broker'
+import type { GapCause } from '@trunkline/core/ports/gap'
 import type { BarsRequest, FoundSymbol, MarketInstrument, MarketSource, Topic, TopicLease, TopicSink } from '@trunkline/core/ports/market'
 
 /** One topic that is subscribed at the moment. */

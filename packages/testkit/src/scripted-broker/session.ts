@@ -19,15 +19,15 @@ import {
   type TransactionReport
 } from '@trunkline/core/ports/broker'
 import type { OrderPreview, PreviewOrder } from '@trunkline/core/ports/preview'
-import type { ScriptedBroker } from './index.ts'
 import type { CommandKind, CommandPlan, ReadKind, ReadPlan } from './plans.ts'
+import type { ScriptedState } from './state.ts'
 
 export class ScriptedSession implements Broker {
-  readonly #broker: ScriptedBroker
+  readonly #broker: ScriptedState
   readonly #credentials: CredentialsHolder
   readonly #closing = new AbortController()
 
-  constructor(broker: ScriptedBroker, credentials: CredentialsHolder) {
+  constructor(broker: ScriptedState, credentials: CredentialsHolder) {
     this.#broker = broker
     this.#credentials = credentials
   }

@@ -1,6 +1,7 @@
 // A scripted broker's account streams: lossless unless scripted otherwise.
-import type { AccountEvent, GapCause, OrderReport } from '@trunkline/core/ports/broker'
+import type { AccountEvent, OrderReport } from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
+import type { GapCause } from '@trunkline/core/ports/gap'
 import type { Delivery } from './plans.ts'
 
 /** One reader of the stream. */

@@ -4,7 +4,7 @@ import type { Balance, Transaction } from '@trunkline/core/domain/account'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
 import type { LoggedEvent } from '@trunkline/core/ports/store'
 import type { TransactionFilter } from '@trunkline/core/ports/transaction-filter'
-import type { DefineCase } from './index.ts'
+import { assertRows, type DefineCase } from './harness.ts'
 import * as make from './records.ts'
 
 const SPAN = { from: make.day('2026-01-01'), to: make.day('2026-12-31'), at: make.at(0) }
@@ -195,7 +195,7 @@ function eventCases(contractCase: DefineCase): void {
     assert.deepEqual(await store.accounts.putPositions(account, [make.position(account, 'SPY', '1')], make.at(0)), [])
     await store.accounts.putTransactions(account, [make.transaction(account, 't1', '2026-11-20')], SPAN)
     assert.deepEqual(await store.events.read(user.userKey, 0, 10), [])
-    assert.deepEqual(await harness.sql('select 1 from transactions where account_id = $1', [account.accountId]), [])
+    await assertRows(harness, 'select 1 from transactions where account_id = $1', [account.accountId])
   })
 }
 

@@ -1,7 +1,7 @@
 // Connection attempts.
 import assert from 'node:assert/strict'
 import { parseBrokerId } from '@trunkline/core/domain/ids'
-import type { DefineCase } from './index.ts'
+import type { DefineCase } from './harness.ts'
 import * as make from './records.ts'
 
 const broker = parseBrokerId('SANDBOX')

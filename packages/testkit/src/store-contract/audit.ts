@@ -1,7 +1,7 @@
 // The audit log: nothing is missing from it, and nothing can be changed in it unnoticed.
 import assert from 'node:assert/strict'
 import type { Store } from '@trunkline/core/ports/store'
-import type { DefineCase, StoreHarness } from './index.ts'
+import type { DefineCase, SqlHarness } from './harness.ts'
 import * as make from './records.ts'
 
 export function auditCases(contractCase: DefineCase): void {
@@ -39,7 +39,7 @@ export function auditCases(contractCase: DefineCase): void {
     assert.ok(!(await store.audit.list(50)).some(({ target }) => target === entry.target))
   })
 
-  contractCase('X40', 'an altered, removed, swapped, cut off or added entry is named [S81]', async harness => {
+  contractCase.sql('X40', 'an altered, removed, swapped, cut off or added entry is named [S81]', async harness => {
     const { store } = harness
     for (let index = 0; index < 5; index += 1) await store.audit.append(make.audit('test.chain', { index }))
     await sealAll(store)
@@ -70,7 +70,7 @@ export function auditCases(contractCase: DefineCase): void {
     )
   })
 
-  contractCase('X50', 'the database itself refuses to change a sealed entry [S81]', async harness => {
+  contractCase.sql('X50', 'the database itself refuses to change a sealed entry [S81]', async harness => {
     await harness.store.audit.append(make.audit())
     await sealAll(harness.store)
     for (const change of [`update audit_log set entry = '{}'`, 'delete from audit_log', 'truncate audit_log'])
@@ -91,7 +91,7 @@ async function brokenIn(store: Store): Promise<number | null> {
 }
 
 /** Runs `tamper` as an owner of the table can. */
-async function unguarded(harness: StoreHarness, tamper: () => Promise<unknown>): Promise<void> {
+async function unguarded(harness: SqlHarness, tamper: () => Promise<unknown>): Promise<void> {
   await harness.sql('alter table audit_log disable trigger user')
   try {
     await tamper()

@@ -5,7 +5,7 @@ import { parseBrokerId } from '@trunkline/core/domain/ids'
 import type { Order } from '@trunkline/core/domain/order'
 import type { PageRequest, RewrapItem, Store } from '@trunkline/core/ports/store'
 import { refreshCases } from './credential-refreshes.ts'
-import type { DefineCase, StoreHarness } from './index.ts'
+import { assertRows, type DefineCase, type StoreHarness } from './harness.ts'
 import { loginCases } from './logins.ts'
 import * as make from './records.ts'
 import { renewalCases } from './renewals.ts'
@@ -47,7 +47,7 @@ function creationCases(contractCase: DefineCase): void {
 
   contractCase(
     'C18',
-    'an account of a broker is found whoever’s connection reaches it, one that waits to be claimed too',
+    'an account of a broker is found by any user’s connection that reaches it, one that waits to be claimed too',
     async ({ store }) => {
       const { user } = await make.owner(store)
       const [open, attempt] = [make.attempt(user), make.attempt(user)]
@@ -250,9 +250,9 @@ function removalCases(contractCase: DefineCase): void {
     assert.equal(await store.orders.find(doomed.order.orderId), null)
     assert.equal(await store.orders.findByBrokerIds(accountId, { brokerOrderId: 'broker-1', brokerClOrdId: null }), null)
     assert.deepEqual(await store.accounts.balances([accountId]), [])
-    assert.deepEqual(await harness.sql('select 1 from transactions where account_id = $1', [accountId]), [])
+    await assertRows(harness, 'select 1 from transactions where account_id = $1', [accountId])
     assert.equal(await store.tokens.find(doomed.token.tokenHash), null)
-    assert.deepEqual(await harness.sql('select 1 from fills where order_id = $1', [doomed.order.orderId]), [])
+    await assertRows(harness, 'select 1 from fills where order_id = $1', [doomed.order.orderId])
 
     assert.deepEqual(await store.orders.find(remaining.order.orderId), remaining.order)
     assert.equal((await store.accounts.balances([other.account.accountId])).length, 1)
@@ -311,8 +311,8 @@ function removalCases(contractCase: DefineCase): void {
     const due = (await store.connections.dueRevocations(make.at(9), 10_000)).filter(({ userKey }) => userKey === who.user.userKey)
     assert.equal(due.length, 2)
     for (const table of ['orders', 'events', 'connections', 'accounts', 'user_counters', 'market_data_tokens', 'connection_attempts'])
-      assert.deepEqual(await harness.sql(`select 1 from ${table} where user_key = $1`, [who.user.userKey]), [], table)
-    assert.deepEqual(await harness.sql('select 1 from erasures'), [])
+      await assertRows(harness, `select 1 from ${table} where user_key = $1`, [who.user.userKey])
+    await assertRows(harness, 'select 1 from erasures', [])
     assert.deepEqual(await store.users.remove(who.user.userKey, make.at(9), make.audit()), [])
 
     assert.deepEqual(await store.orders.find(remaining.order.orderId), remaining.order)
@@ -321,13 +321,13 @@ function removalCases(contractCase: DefineCase): void {
     assert.equal(result?.kind === 'recorded' && result.event?.seq, 1)
   })
 
-  contractCase('C110', 'removing a user with very many orders and events leaves none of them', async harness => {
+  contractCase.sql('C110', 'removing a user with very many orders and events leaves none of them', async harness => {
     const { store } = harness
     const who = await make.owner(store)
     await Promise.all(Array.from({ length: 2_300 }, () => store.orders.record([make.created(make.order(who))])))
     await store.users.remove(who.user.userKey, make.at(9), make.audit())
-    assert.deepEqual(await harness.sql('select 1 from orders where user_key = $1 limit 1', [who.user.userKey]), [])
-    assert.deepEqual(await harness.sql('select 1 from events where user_key = $1 limit 1', [who.user.userKey]), [])
+    await assertRows(harness, 'select 1 from orders where user_key = $1 limit 1', [who.user.userKey])
+    await assertRows(harness, 'select 1 from events where user_key = $1 limit 1', [who.user.userKey])
   })
 }
 

@@ -1,7 +1,7 @@
 // Who may refresh credentials: one of many, for a bounded time, and what those after it receive.
 import assert from 'node:assert/strict'
 import type { RefreshClaim } from '@trunkline/core/ports/store'
-import type { DefineCase } from './index.ts'
+import type { DefineCase } from './harness.ts'
 import * as make from './records.ts'
 
 const LIFE = 30

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
 import type { ChangeResult, LoggedEvent, OrderChange, Store } from '@trunkline/core/ports/store'
-import type { DefineCase } from './index.ts'
+import type { DefineCase } from './harness.ts'
 import * as make from './records.ts'
 
 export function eventCases(contractCase: DefineCase): void {

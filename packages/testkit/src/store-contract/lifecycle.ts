@@ -1,7 +1,7 @@
 // The store as a whole. The last case closes it.
 import assert from 'node:assert/strict'
 import { StoreUnavailable } from '@trunkline/core/ports/store'
-import type { DefineCase } from './index.ts'
+import type { DefineCase } from './harness.ts'
 import * as make from './records.ts'
 
 export function lifecycleCases(contractCase: DefineCase): void {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import type { BrokerEndpoint, Connection } from '@trunkline/core/domain/account'
 import { parseBrokerId } from '@trunkline/core/domain/ids'
 import type { Store } from '@trunkline/core/ports/store'
-import type { DefineCase } from './index.ts'
+import type { DefineCase } from './harness.ts'
 import * as make from './records.ts'
 
 export function loginCases(contractCase: DefineCase): void {

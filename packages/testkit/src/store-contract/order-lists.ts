@@ -5,7 +5,7 @@ import type { Order } from '@trunkline/core/domain/order'
 import { ORDER_STATUSES, SIDES } from '@trunkline/core/domain/vocabulary'
 import type { OrderFilter, OrderSort, PageRequest, Store } from '@trunkline/core/ports/store'
 import fc from 'fast-check'
-import type { DefineCase } from './index.ts'
+import type { DefineCase } from './harness.ts'
 import * as make from './records.ts'
 import { assertPages, walk } from './walking.ts'
 

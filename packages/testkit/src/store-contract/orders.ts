@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { parseClOrdId } from '@trunkline/core/domain/ids'
 import type { Order } from '@trunkline/core/domain/order'
 import type { ChangeResult, OrderChange, Store } from '@trunkline/core/ports/store'
-import type { DefineCase } from './index.ts'
+import { assertRows, type DefineCase } from './harness.ts'
 import * as make from './records.ts'
 
 export function orderCases(contractCase: DefineCase): void {
@@ -58,7 +58,7 @@ function writingCases(contractCase: DefineCase): void {
     assert.ok((await store.audit.list(5)).some(({ target }) => target === entry.target))
   })
 
-  contractCase(
+  contractCase.sql(
     'O40',
     'an execution is stored once, however often it is seen; what was only inferred is not stored as one',
     async harness => {
@@ -84,7 +84,7 @@ function writingCases(contractCase: DefineCase): void {
 }
 
 function raceCases(contractCase: DefineCase): void {
-  contractCase('O45', 'of an order with many executions each is stored once, whichever node writes the next change', async harness => {
+  contractCase.sql('O45', 'of an order with many executions each is stored once, whichever node writes the next change', async harness => {
     const { store, beside } = harness
     const who = await make.owner(store)
     const legs: Order['legs'] = ['A', 'B'].map(symbol => ({ symbol, side: 'BUY' as const, ratio: make.decimal('1'), fills: [] }))
@@ -121,7 +121,7 @@ function raceCases(contractCase: DefineCase): void {
     const [winner] = winners
     assert.ok(winner !== undefined)
     for (const result of results) if (result.kind !== 'recorded') assert.deepEqual(result, { kind: 'duplicate', orderId: winner.orderId })
-    assert.equal((await harness.sql('select 1 from orders where user_key = $1', [who.user.userKey])).length, 1)
+    await assertRows(harness, 'select count(*)::int from orders where user_key = $1', [who.user.userKey], [{ count: 1 }])
     assert.equal((await store.events.read(who.user.userKey, 0, 100)).length, 1)
     assert.deepEqual(await one(store, make.created(make.order(who, { clOrdId }))), { kind: 'duplicate', orderId: winner.orderId })
   })

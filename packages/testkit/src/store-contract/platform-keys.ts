@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import type { KeyId } from '@trunkline/core/domain/ids'
 import { type PlatformKey, SCOPES } from '@trunkline/core/domain/platform-key'
 import type { MarketDataToken, Store } from '@trunkline/core/ports/store'
-import type { DefineCase } from './index.ts'
+import type { DefineCase } from './harness.ts'
 import * as make from './records.ts'
 
 export function platformKeyCases(contractCase: DefineCase): void {
@@ -181,7 +181,7 @@ async function keyIn(store: Store, { platform }: Pick<make.Owner, 'platform'>): 
 }
 
 function creationCases(contractCase: DefineCase): void {
-  contractCase(
+  contractCase.sql(
     'K50',
     'nothing begins for a user that is disabled, or whose platform is, even if it was requested before',
     async ({ store, sql }) => {

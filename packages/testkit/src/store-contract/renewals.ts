@@ -1,7 +1,7 @@
 // A login that replaces a connection's own: whole, once, and over the credentials that were looked at.
 import assert from 'node:assert/strict'
 import type { Renewal } from '@trunkline/core/ports/store'
-import type { DefineCase } from './index.ts'
+import type { DefineCase } from './harness.ts'
 import * as make from './records.ts'
 
 export function renewalCases(contractCase: DefineCase): void {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import type { KeyId, PlatformId } from '@trunkline/core/domain/ids'
 import type { Store } from '@trunkline/core/ports/store'
-import type { DefineCase } from './index.ts'
+import { assertRows, type DefineCase } from './harness.ts'
 import * as make from './records.ts'
 
 const LONG_MS = 3_600_000
@@ -74,8 +74,7 @@ export function streamSlotCases(contractCase: DefineCase): void {
     assert.equal(await store.streamSlots.take(late, 1, 0), true)
     assert.equal(await store.streamSlots.take(next, 1, LONG_MS), true)
     assert.deepEqual(await store.streamSlots.renew('n30', LONG_MS), [next.sessionId])
-    const rows = await harness.sql('select session_id from stream_places where platform_id = $1', [platformId])
-    assert.deepEqual(rows, [{ session_id: next.sessionId }])
+    await assertRows(harness, 'select session_id from stream_places where platform_id = $1', [platformId], [{ session_id: next.sessionId }])
   })
 
   contractCase('S40', "renewing keeps the node's own slots, also expired ones that were not taken", async ({ store, beside }) => {
@@ -91,15 +90,19 @@ export function streamSlotCases(contractCase: DefineCase): void {
     assert.equal(await store.streamSlots.take(slot(platformId), 1, LONG_MS), false)
   })
 
-  contractCase('S45', 'a slot that lasts longer than any lease was written before the clock was set back, and is free', async harness => {
-    const { store } = harness
-    const platformId = await platformIn(store)
-    const gone = slot(platformId, 'n45')
-    assert.equal(await store.streamSlots.take(gone, 1, LONG_MS), true)
-    assert.equal(await store.streamSlots.take(slot(platformId), 1, LONG_MS), false)
-    await harness.sql(`update stream_places set expires_at = expires_at + interval '1 day' where session_id = $1`, [gone.sessionId])
-    assert.equal(await store.streamSlots.take(slot(platformId), 1, LONG_MS), true)
-  })
+  contractCase.sql(
+    'S45',
+    'a slot that lasts longer than any lease was written before the clock was set back, and is free',
+    async harness => {
+      const { store } = harness
+      const platformId = await platformIn(store)
+      const gone = slot(platformId, 'n45')
+      assert.equal(await store.streamSlots.take(gone, 1, LONG_MS), true)
+      assert.equal(await store.streamSlots.take(slot(platformId), 1, LONG_MS), false)
+      await harness.sql(`update stream_places set expires_at = expires_at + interval '1 day' where session_id = $1`, [gone.sessionId])
+      assert.equal(await store.streamSlots.take(slot(platformId), 1, LONG_MS), true)
+    }
+  )
 
   contractCase('S50', 'taking and renewing at the same time end, and never give more slots than there are', async ({ store, beside }) => {
     const platforms = await Promise.all(Array.from({ length: 4 }, () => platformIn(store)))

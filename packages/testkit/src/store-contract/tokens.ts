@@ -1,6 +1,6 @@
 // Market data tokens.
 import assert from 'node:assert/strict'
-import type { DefineCase } from './index.ts'
+import type { DefineCase } from './harness.ts'
 import * as make from './records.ts'
 
 export function tokenCases(contractCase: DefineCase): void {
@@ -40,7 +40,7 @@ export function tokenCases(contractCase: DefineCase): void {
     assert.equal(await store.tokens.create(make.token(who), make.audit()), false)
   })
 
-  contractCase('T27', 'a token that outlived the disabling of its user or platform is not found', async ({ store, sql }) => {
+  contractCase.sql('T27', 'a token that outlived the disabling of its user or platform is not found', async ({ store, sql }) => {
     const who = await make.owner(store)
     const token = make.token(who)
     await store.tokens.create(token, make.audit())

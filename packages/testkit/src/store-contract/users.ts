@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import type { User } from '@trunkline/core/domain/account'
 import type { PageRequest, Store } from '@trunkline/core/ports/store'
-import type { DefineCase } from './index.ts'
+import type { DefineCase } from './harness.ts'
 import * as make from './records.ts'
 import { assertPages, walk } from './walking.ts'
 

@@ -5,8 +5,9 @@
 
 import type { ChainEntry, Quote } from '@trunkline/core/domain/market/records'
 import type { Day } from '@trunkline/core/domain/timestamp'
-import { BrokerFault, type GapCause } from '@trunkline/core/ports/broker'
+import { BrokerFault } from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
+import type { GapCause } from '@trunkline/core/ports/gap'
 import type { TopicLease, TopicSink } from '@trunkline/core/ports/market'
 import type { MarketClock } from '../../kit/market-clock.ts'
 import type { Wire } from '../../kit/parse.ts'

@@ -1,11 +1,11 @@
 /** All topics of one of Alpaca's market streams over one connection. */
 
-import type { GapCause } from '@trunkline/core/ports/broker'
+import type { GapCause } from '@trunkline/core/ports/gap'
 import type { TopicLease, TopicSink } from '@trunkline/core/ports/market'
 import { FlushScheduler, PendingTasks } from '../../kit/flush-scheduler.ts'
 import type { MarketClock } from '../../kit/market-clock.ts'
-import type { ConnectionOptions } from '../../kit/reconnecting-stream.ts'
 import { SharedStream } from '../../kit/shared-stream.ts'
+import type { ConnectionOptions } from '../../kit/stream-connection.ts'
 import { leased } from '../../kit/subscription.ts'
 import type { TokenSource } from '../../kit/tokens.ts'
 import { usableToken } from '../../kit/usable-token.ts'

@@ -1,6 +1,6 @@
 /** One streamed topic, and how far Alpaca is with it. */
 
-import type { GapCause } from '@trunkline/core/ports/broker'
+import type { GapCause } from '@trunkline/core/ports/gap'
 import type { TopicSink } from '@trunkline/core/ports/market'
 import * as kit from '../../kit/subscription.ts'
 import type { StreamedChannel } from './items.ts'

@@ -1,12 +1,12 @@
 /** All topics of one login over one connection. */
 
 import { epochMs, type Timestamp } from '@trunkline/core/domain/timestamp'
-import type { GapCause } from '@trunkline/core/ports/broker'
+import type { GapCause } from '@trunkline/core/ports/gap'
 import type { Topic, TopicLease, TopicSink } from '@trunkline/core/ports/market'
 import { FlushScheduler } from '../../kit/flush-scheduler.ts'
 import type { MarketClock } from '../../kit/market-clock.ts'
-import type { ConnectionOptions } from '../../kit/reconnecting-stream.ts'
 import { SharedStream } from '../../kit/shared-stream.ts'
+import type { ConnectionOptions } from '../../kit/stream-connection.ts'
 import { keyOf, leased } from '../../kit/subscription.ts'
 import type { TokenSource } from '../../kit/tokens.ts'
 import { StreamToken } from '../stream-token.ts'

@@ -166,5 +166,5 @@ export class MarketProtocol implements StreamProtocol<never> {
 function texts(wire: Wire, key: string): ReadonlySet<string> {
   const value = field(wire, key)
   if (Array.isArray(value) && value.every(item => typeof item === 'string')) return new Set(value)
-  throw new Malformed(key, 'a list of texts', value)
+  throw new Malformed(key, 'a list of strings', value)
 }

@@ -1,6 +1,6 @@
 /** One streamed topic, and how far the sandbox is with it. */
 
-import type { GapCause } from '@trunkline/core/ports/broker'
+import type { GapCause } from '@trunkline/core/ports/gap'
 import * as kit from '../../kit/subscription.ts'
 
 export class Subscription extends kit.Subscription {

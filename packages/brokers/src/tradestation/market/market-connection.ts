@@ -1,12 +1,14 @@
 /** One stream of market data, kept open: its records go to its listener, and so does what ends it. */
 
-import type { BrokerFault, GapCause } from '@trunkline/core/ports/broker'
+import type { BrokerFault } from '@trunkline/core/ports/broker'
+import type { GapCause } from '@trunkline/core/ports/gap'
 import { faultOf } from '../../kit/calls.ts'
 import { readJson } from '../../kit/json.ts'
 import type { MarketClock } from '../../kit/market-clock.ts'
 import { object, type Wire } from '../../kit/parse.ts'
 import type { RateLimiter } from '../../kit/rate-limiter.ts'
-import { type ConnectionOptions, ReconnectingStream } from '../../kit/reconnecting-stream.ts'
+import { ReconnectingStream } from '../../kit/reconnecting-stream.ts'
+import type { ConnectionOptions } from '../../kit/stream-connection.ts'
 import type { StreamMessage, StreamProtocol } from '../../kit/stream-protocol.ts'
 import { errorMessageOf, errorOf, isTokenRefused } from '../answers.ts'
 import { opened, parseLine, type StreamDeps } from '../stream.ts'

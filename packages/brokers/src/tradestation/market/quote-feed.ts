@@ -3,7 +3,7 @@
  * their own; when these have become many, some are put together in one that takes over symbol by symbol before the others are closed.
  */
 
-import type { GapCause } from '@trunkline/core/ports/broker'
+import type { GapCause } from '@trunkline/core/ports/gap'
 import type { Topic, TopicLease, TopicSink } from '@trunkline/core/ports/market'
 import { FlushScheduler, PendingTasks } from '../../kit/flush-scheduler.ts'
 import { text, type Wire } from '../../kit/parse.ts'

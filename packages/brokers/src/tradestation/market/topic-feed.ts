@@ -1,6 +1,6 @@
 /** Bars, order books and chains: one stream for each topic, as many at once as the broker allows. */
 
-import type { GapCause } from '@trunkline/core/ports/broker'
+import type { GapCause } from '@trunkline/core/ports/gap'
 import type { Topic, TopicLease, TopicSink } from '@trunkline/core/ports/market'
 import { PendingTasks } from '../../kit/flush-scheduler.ts'
 import type { Wire } from '../../kit/parse.ts'

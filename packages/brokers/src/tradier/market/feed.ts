@@ -1,11 +1,12 @@
 /** Trades and quotes of one login over one connection: opened with the first topic, closed a little after the last. */
 
-import { BrokerFault, type GapCause } from '@trunkline/core/ports/broker'
+import { BrokerFault } from '@trunkline/core/ports/broker'
+import type { GapCause } from '@trunkline/core/ports/gap'
 import type { Topic, TopicLease, TopicSink } from '@trunkline/core/ports/market'
 import { FlushScheduler, PendingTasks } from '../../kit/flush-scheduler.ts'
 import type { Wire } from '../../kit/parse.ts'
-import type { ConnectionOptions } from '../../kit/reconnecting-stream.ts'
 import { SharedStream } from '../../kit/shared-stream.ts'
+import type { ConnectionOptions } from '../../kit/stream-connection.ts'
 import { gapOf, StreamFault } from '../../kit/stream-fault.ts'
 import type { Connection, StreamMessage, StreamProtocol } from '../../kit/stream-protocol.ts'
 import { keyOf, leased, Subscription } from '../../kit/subscription.ts'

@@ -1,10 +1,20 @@
 import type { Account } from '../../domain/account.ts'
 import { ServiceError } from '../../domain/errors.ts'
 import type { Freshness } from '../../domain/freshness.ts'
+import type { AccountId, BrokerId, ConnectionId } from '../../domain/ids.ts'
 import type { UserCaller } from '../caller.ts'
-import type { AppDeps } from '../deps.ts'
+import type { Directory } from '../directory.ts'
+import type { Mirrors } from '../mirror/mirrors.ts'
 import type { RecordKind } from '../mirror/refreshes.ts'
-import { type AccountScope, accountsInScope } from './scope.ts'
+import { ownedAccount, ownedConnection } from '../owned.ts'
+import type { FreshnessReader } from './freshness-reader.ts'
+
+/** What a read of accounts' records takes. */
+export interface FreshenedDeps {
+  readonly directory: Directory
+  readonly mirrors: Mirrors
+  readonly freshness: FreshnessReader
+}
 
 /** The accounts of a read, and the freshness of each one's records. */
 export interface Freshened {
@@ -16,7 +26,7 @@ export interface Freshened {
  * The accounts of the scope, with their records made as fresh as their brokers allow. If a broker does not answer or the store takes no
  * writes, the last known records stay.
  */
-export async function freshened(deps: AppDeps, caller: UserCaller, scope: AccountScope, kind: RecordKind): Promise<Freshened> {
+export async function freshened(deps: FreshenedDeps, caller: UserCaller, scope: AccountScope, kind: RecordKind): Promise<Freshened> {
   const accounts = await accountsInScope(deps, caller, scope)
   if (accounts.length === 0) return { accounts, freshness: [] }
   const connections = await deps.directory.connections(caller.user.userKey)
@@ -56,4 +66,43 @@ function nothingStored(): ServiceError {
     'The service cannot store what the broker answers just now, and nothing was stored before; try again in a few seconds.',
     { retryAfterSeconds: 5 }
   )
+}
+
+/** Which of the user's accounts a read covers. */
+export interface AccountScope {
+  readonly accountId?: AccountId
+  readonly connectionId?: ConnectionId
+  readonly broker?: BrokerId
+}
+
+/** The user's accounts within the scope. @throws ServiceError account_not_found or connection_not_found for an id that is not the user's. */
+export async function accountsInScope(
+  { directory }: { readonly directory: Directory },
+  caller: UserCaller,
+  scope: AccountScope
+): Promise<readonly Account[]> {
+  const accounts = await directory.accounts(caller.user.userKey)
+  if (scope.accountId !== undefined) await ownedAccount({ directory }, caller, scope.accountId)
+  if (scope.connectionId !== undefined && !accounts.some(account => account.connectionId === scope.connectionId)) {
+    // A connection may exist without any account.
+    await ownedConnection({ directory }, caller, scope.connectionId)
+  }
+  return accounts.filter(
+    account =>
+      (scope.accountId === undefined || account.accountId === scope.accountId) &&
+      (scope.connectionId === undefined || account.connectionId === scope.connectionId) &&
+      (scope.broker === undefined || account.broker === scope.broker)
+  )
+}
+
+/** Each record with its account, in the order of the records. */
+export function joined<Record extends { readonly accountId: AccountId }>(
+  accounts: readonly Account[],
+  records: readonly Record[]
+): readonly { readonly account: Account; readonly record: Record }[] {
+  const byId = new Map(accounts.map(account => [account.accountId, account]))
+  return records.flatMap(record => {
+    const account = byId.get(record.accountId)
+    return account === undefined ? [] : [{ account, record }]
+  })
 }

@@ -4,8 +4,8 @@ import type { AccountId } from '../../domain/ids.ts'
 import type { Timestamp } from '../../domain/timestamp.ts'
 import type { ConfirmedKind } from '../../ports/store.ts'
 import { setBounded } from '../bounded-map.ts'
-import type { Directory } from '../connections/directory.ts'
 import type { Deps } from '../deps.ts'
+import type { Directory } from '../directory.ts'
 import type { Unrefreshed } from '../mirror/refreshes.ts'
 
 /** For records that follow the broker without a gap, a confirmation time up to this old is good enough: it only moves forward. */

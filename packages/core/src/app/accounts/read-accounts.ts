@@ -1,11 +1,15 @@
 import type { Account, ConnectionHealth } from '../../domain/account.ts'
 import type { Freshness, Read } from '../../domain/freshness.ts'
 import type { UserCaller } from '../caller.ts'
-import type { AppDeps } from '../deps.ts'
+import type { Directory } from '../directory.ts'
 import { NOT_STORED } from '../mirror/health-reasons.ts'
-import { type AccountScope, accountsInScope } from './scope.ts'
+import type { Mirrors } from '../mirror/mirrors.ts'
+import { type AccountScope, accountsInScope } from './freshened.ts'
 
-type ListingDeps = Pick<AppDeps, 'directory' | 'mirrors'>
+interface ListingDeps {
+  readonly directory: Directory
+  readonly mirrors: Mirrors
+}
 
 /** The user's accounts, as listed by their brokers at login. @throws ServiceError account_not_found, connection_not_found. */
 export async function listAccounts(deps: ListingDeps, caller: UserCaller, scope: AccountScope): Promise<Read<Account>> {

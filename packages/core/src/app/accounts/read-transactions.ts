@@ -5,10 +5,8 @@ import type { TransactionType } from '../../domain/vocabulary.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Page, PageRequest } from '../../ports/store.ts'
 import type { UserCaller } from '../caller.ts'
-import type { AppDeps } from '../deps.ts'
-import { demandSomething } from './freshened.ts'
-import { joined } from './joined.ts'
-import { type AccountScope, accountsInScope } from './scope.ts'
+import type { Deps } from '../deps.ts'
+import { type AccountScope, accountsInScope, demandSomething, type FreshenedDeps, joined } from './freshened.ts'
 
 /** Days before the last day at which a list begins if no first day is given. */
 export const DAYS_BACK = 90
@@ -35,7 +33,7 @@ export function requestedDays(clock: Clock, from: Day | null, to: Day | null): {
  * @throws ServiceError account_not_found, connection_not_found, broker_unavailable, store_unavailable.
  */
 export async function listTransactions(
-  deps: AppDeps,
+  deps: FreshenedDeps & Pick<Deps, 'store' | 'brokers' | 'clock'>,
   caller: UserCaller,
   scope: AccountScope,
   query: TransactionQuery,

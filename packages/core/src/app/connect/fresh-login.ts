@@ -1,7 +1,7 @@
 import type { ConnectionAttempt } from '../../domain/account.ts'
 import type { BrokerAccount, BrokerDefinition, Credentials, CredentialsHolder } from '../../ports/broker.ts'
-import { demandAccounts } from '../connections/record-check.ts'
-import { mayEndAnother } from '../connections/shared-login.ts'
+import { demandAccounts } from '../broker-access/record-check.ts'
+import { mayEndAnother } from '../broker-access/shared-login.ts'
 import type { PortalDeps } from './visit.ts'
 
 const READ_MS = 20_000

@@ -1,7 +1,7 @@
 import type { BrokerEndpoint, ConnectionAttempt } from '../../domain/account.ts'
 import type { SealedValue } from '../../ports/store.ts'
 import type { SealContext, Vault } from '../../ports/vault.ts'
-import { EndpointChanged, isSameEndpoint } from '../connections/endpoints.ts'
+import { EndpointChanged, isSameEndpoint } from '../broker-access/endpoints.ts'
 
 /** Seals the verifier until the browser returns from the broker, together with the endpoint of the login. */
 export function sealVerifier(vault: Vault, attempt: ConnectionAttempt, verifier: string, endpoint: BrokerEndpoint): SealedValue {

@@ -1,11 +1,16 @@
 import { ServiceError } from '../../domain/errors.ts'
 import type { ConnectionId } from '../../domain/ids.ts'
+import { changedMessage, endpointOf, isSameEndpoint } from '../broker-access/endpoints.ts'
 import { audited, type UserCaller } from '../caller.ts'
-import type { AppDeps } from '../deps.ts'
-import { changedMessage, endpointOf, isSameEndpoint } from './endpoints.ts'
+import type { Deps } from '../deps.ts'
+import type { Directory } from '../directory.ts'
+import type { Mirrors } from '../mirror/mirrors.ts'
 import { type ConnectionWithAccounts, listConnections } from './list-connections.ts'
 
-type ClaimDeps = Pick<AppDeps, 'store' | 'clock' | 'bus' | 'hasher' | 'brokers' | 'directory' | 'mirrors'>
+interface ClaimDeps extends Pick<Deps, 'store' | 'clock' | 'bus' | 'hasher' | 'brokers'> {
+  readonly directory: Directory
+  readonly mirrors: Mirrors
+}
 
 /**
  * Claims a connection: the platform confirms that this user made the login. A user who completes a link made for another user has no

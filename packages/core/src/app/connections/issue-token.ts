@@ -2,8 +2,9 @@ import type { ConnectionId } from '../../domain/ids.ts'
 import { earlier, epochMs, type Timestamp, timestampOfMs } from '../../domain/timestamp.ts'
 import { credentialsInvalid } from '../authenticate.ts'
 import { audited, type UserCaller } from '../caller.ts'
-import type { AppDeps } from '../deps.ts'
-import { marketConnection } from '../market/market-connection.ts'
+import type { Deps } from '../deps.ts'
+import type { Directory } from '../directory.ts'
+import { marketConnection } from './market-connection.ts'
 
 /** Life of a market data token at most. */
 export const TOKEN_SECONDS = 24 * 60 * 60
@@ -14,7 +15,14 @@ export const TOKEN_SECONDS = 24 * 60 * 60
  * @throws ServiceError connection_not_found, or entitlement_missing if the connection is BROKEN or its broker has no market data.
  */
 export async function issueToken(
-  { store, clock, ids, hasher, brokers, directory }: Pick<AppDeps, 'store' | 'clock' | 'ids' | 'hasher' | 'brokers' | 'directory'>,
+  {
+    store,
+    clock,
+    ids,
+    hasher,
+    brokers,
+    directory
+  }: Pick<Deps, 'store' | 'clock' | 'ids' | 'hasher' | 'brokers'> & { readonly directory: Directory },
   caller: UserCaller,
   connectionId: ConnectionId
 ): Promise<{ readonly accessToken: string; readonly expiresAt: Timestamp; readonly expiresInSeconds: number }> {

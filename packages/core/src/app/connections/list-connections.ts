@@ -2,7 +2,8 @@ import type { Account, Connection, ConnectionHealth } from '../../domain/account
 import type { ConnectionStatus } from '../../domain/vocabulary.ts'
 import type { Page, PageRequest } from '../../ports/store.ts'
 import type { PlatformCaller, UserCaller } from '../caller.ts'
-import type { AppDeps } from '../deps.ts'
+import type { Deps } from '../deps.ts'
+import type { Mirrors } from '../mirror/mirrors.ts'
 
 export interface ConnectionWithAccounts {
   readonly connection: Connection
@@ -10,7 +11,9 @@ export interface ConnectionWithAccounts {
   readonly health: ConnectionHealth
 }
 
-type ListDeps = Pick<AppDeps, 'store' | 'mirrors'>
+interface ListDeps extends Pick<Deps, 'store'> {
+  readonly mirrors: Mirrors
+}
 
 /** The user's connections, newest first. */
 export async function listConnections(

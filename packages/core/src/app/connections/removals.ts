@@ -5,8 +5,8 @@ import type { ConnectionId } from '../../domain/ids.ts'
 import type { Order } from '../../domain/order.ts'
 import type { AuditEntry, RemovalAudit } from '../../ports/store.ts'
 import type { Deps } from '../deps.ts'
-import type { OrderGateway } from '../orders/order-gateway.ts'
-import { awaitsBroker } from '../orders/pending-answers.ts'
+import type { InFlightCommands } from '../execution/in-flight-commands.ts'
+import { awaitsBroker } from '../execution/pending-answers.ts'
 
 /** How long a removal waits for pending answers about its orders. Then it proceeds, because removing is the user's right. */
 export const REMOVAL_WAITS_MS = 10_000
@@ -31,13 +31,13 @@ export interface Removal {
  */
 export class Removals {
   readonly #deps: Pick<Deps, 'clock' | 'log' | 'meter'>
-  readonly #gateway: OrderGateway
+  readonly #commands: InFlightCommands
   /** Connections that are being removed, each with the number of requests doing so. */
   readonly #underWay = new Map<ConnectionId, number>()
 
-  constructor(deps: Pick<Deps, 'clock' | 'log' | 'meter'>, gateway: OrderGateway) {
+  constructor(deps: Pick<Deps, 'clock' | 'log' | 'meter'>, commands: InFlightCommands) {
     this.#deps = deps
-    this.#gateway = gateway
+    this.#commands = commands
   }
 
   /** Call before a new order. @throws ServiceError account_not_found while the connection is being removed. */
@@ -70,7 +70,7 @@ export class Removals {
       try {
         const removed = await remove(open => {
           abandoned = open.filter(awaitsBroker)
-          if (leftMs > 0 && abandoned.some(order => active.has(order.connectionId) || this.#gateway.isUnderWay(order)))
+          if (leftMs > 0 && abandoned.some(order => active.has(order.connectionId) || this.#commands.isUnderWay(order)))
             throw new AnswersOutstanding('a broker has yet to answer')
           return entriesOf(entry(), open, abandoned)
         })

@@ -1,11 +1,11 @@
 import { epochMs, timestampOfMs } from '../../domain/timestamp.ts'
 import type { BrokerDefinition } from '../../ports/broker.ts'
 import type { Revocation } from '../../ports/store.ts'
+import { openCredentials } from '../broker-access/credentials.ts'
+import { endpointOf } from '../broker-access/endpoints.ts'
+import { mayEndAnother } from '../broker-access/shared-login.ts'
 import type { Deps } from '../deps.ts'
-import { limited } from '../limited.ts'
-import { openCredentials } from './credentials.ts'
-import { endpointOf } from './endpoints.ts'
-import { mayEndAnother } from './shared-login.ts'
+import { limited } from '../time-limits.ts'
 
 const BATCH = 20
 const EVERY_MS = 2_000

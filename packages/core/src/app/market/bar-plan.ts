@@ -1,6 +1,7 @@
 import { midnight, OutsideCalendar, type TradingCalendar } from '../../domain/calendar/index.ts'
 import { Malformed } from '../../domain/malformed.ts'
-import { type BarClock, barClock } from '../../domain/market/bar-clock.ts'
+import type { BarClock } from '../../domain/market/bar-clock.ts'
+import { barClock } from '../../domain/market/bar-clocks.ts'
 import { canonicalInterval, fits, type Interval, parseInterval } from '../../domain/market/interval.ts'
 import { keepsExchangeHours, sessionWindows } from '../../domain/market/sessions.ts'
 import type { Session } from '../../domain/vocabulary.ts'

@@ -1,9 +1,10 @@
 import type { Connection } from '../../domain/account.ts'
 import type { ConnectionId, UserKey } from '../../domain/ids.ts'
-import { BrokerFault, type GapCause } from '../../ports/broker.ts'
-import type { BrokerSessions } from '../connections/broker-sessions.ts'
+import { BrokerFault } from '../../ports/broker.ts'
+import type { GapCause } from '../../ports/gap.ts'
+import type { BrokerSessions } from '../broker-access/broker-sessions.ts'
 import type { Deps } from '../deps.ts'
-import { limited } from '../limited.ts'
+import { limited } from '../time-limits.ts'
 import { ConnectionMarket } from './connection-market.ts'
 import { MarketRefusal } from './refusal.ts'
 import { WorkQueue } from './work-queue.ts'
@@ -13,6 +14,7 @@ type MarketsDeps = Pick<Deps, 'bus' | 'clock' | 'log' | 'meter' | 'timing'>
 interface Entry {
   readonly market: ConnectionMarket
   readonly connection: Connection
+  readonly login: Disposable
   users: number
   isProbing: boolean
   isTickFailing: boolean
@@ -57,10 +59,6 @@ export class Markets {
     return count
   }
 
-  isFollowed(connectionId: ConnectionId): boolean {
-    return this.#entries.has(connectionId)
-  }
-
   /** The connection's market; to be released with {@link leave}. @throws MarketRefusal */
   join(connection: Connection): ConnectionMarket {
     const { connectionId } = connection
@@ -83,6 +81,7 @@ export class Markets {
         }
       ),
       connection,
+      login: this.#sessions.retain(connectionId),
       users: 1,
       isProbing: false,
       isTickFailing: false
@@ -118,7 +117,9 @@ export class Markets {
   #end(connectionId: ConnectionId): void {
     const entry = this.#entries.get(connectionId)
     this.#entries.delete(connectionId)
-    entry?.market.end()
+    if (entry === undefined) return
+    entry.login[Symbol.dispose]()
+    entry.market.end()
   }
 
   /** If a stream ended because of its token, the broker may have rejected the login; only a read can show that. */

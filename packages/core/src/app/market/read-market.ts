@@ -1,16 +1,18 @@
 import { ServiceError } from '../../domain/errors.ts'
 import type { ConnectionId } from '../../domain/ids.ts'
 import type { UserCaller } from '../caller.ts'
-import type { AppDeps } from '../deps.ts'
+import { marketConnection } from '../connections/market-connection.ts'
+import type { Deps } from '../deps.ts'
+import type { Directory } from '../directory.ts'
 import type { ConnectionMarket } from './connection-market.ts'
-import { marketConnection } from './market-connection.ts'
+import type { Markets } from './markets.ts'
 import { MarketRefusal } from './refusal.ts'
 
 const RETRY_SECONDS = 5
 
 /** One read of market data for a caller's connection, by the rules of the stream. @throws ServiceError */
 export async function readMarket<T>(
-  deps: Pick<AppDeps, 'directory' | 'brokers' | 'markets'>,
+  deps: Pick<Deps, 'brokers'> & { readonly directory: Directory; readonly markets: Markets },
   caller: UserCaller,
   connectionId: ConnectionId,
   read: (market: ConnectionMarket) => Promise<T>

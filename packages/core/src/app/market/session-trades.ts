@@ -1,5 +1,5 @@
 import { OutsideCalendar } from '../../domain/calendar/index.ts'
-import { barClock } from '../../domain/market/bar-clock.ts'
+import { barClock } from '../../domain/market/bar-clocks.ts'
 import type { Session } from '../../domain/vocabulary.ts'
 import type { MarketInstrument } from '../../ports/market.ts'
 import { BROKER_DEFAULT } from './watcher.ts'

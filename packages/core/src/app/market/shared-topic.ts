@@ -1,5 +1,5 @@
 import type { Bar, ChainEntry, Depth, Quote, Trade } from '../../domain/market/records.ts'
-import type { GapCause } from '../../ports/broker.ts'
+import type { GapCause } from '../../ports/gap.ts'
 import type { MarketSource, Topic, TopicLease, TopicSink } from '../../ports/market.ts'
 import type { Watcher } from './watcher.ts'
 

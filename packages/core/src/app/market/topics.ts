@@ -1,8 +1,8 @@
-import type { GapCause } from '../../ports/broker.ts'
 import type { Clock } from '../../ports/clock.ts'
+import type { GapCause } from '../../ports/gap.ts'
 import type { MarketSource, Topic } from '../../ports/market.ts'
-import { Semaphore } from '../mirror/semaphore.ts'
-import { within } from '../within.ts'
+import { Semaphore } from '../semaphore.ts'
+import { within } from '../time-limits.ts'
 import { MarketRefusal } from './refusal.ts'
 import { SharedTopic } from './shared-topic.ts'
 

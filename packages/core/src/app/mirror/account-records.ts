@@ -13,7 +13,7 @@ import type { LoggedEvent } from '../../ports/store.ts'
 import { setBounded } from '../bounded-map.ts'
 import type { Deps } from '../deps.ts'
 import { KeyedQueue } from '../keyed-queue.ts'
-import { limited } from '../limited.ts'
+import { limited } from '../time-limits.ts'
 
 /** Most snapshots whose position in time is remembered. A late snapshot is late by seconds, so that no more are needed. */
 const SNAPSHOTS_MAX = 100_000

@@ -1,13 +1,14 @@
 import type { Account, Connection } from '../../domain/account.ts'
-import { type AccountEvent, type Broker, BrokerFault, type GapCause } from '../../ports/broker.ts'
+import { type AccountEvent, type Broker, BrokerFault } from '../../ports/broker.ts'
+import type { GapCause } from '../../ports/gap.ts'
 import { backoffMs } from '../backoff.ts'
-import type { BrokerSessions } from '../connections/broker-sessions.ts'
+import type { BrokerSessions } from '../broker-access/broker-sessions.ts'
 import type { Deps } from '../deps.ts'
+import type { Semaphore } from '../semaphore.ts'
 import { NO_STREAM, NOT_STORED, noAnswer, OPENING, outage, outagePolled } from './health-reasons.ts'
 import type { HealthRegistry } from './health-registry.ts'
 import { type AccountParts, LoginAccounts } from './login-accounts.ts'
 import type { OrderIntake } from './order-intake.ts'
-import type { Semaphore } from './semaphore.ts'
 
 /** The dependencies of a mirror. */
 export interface MirrorParts extends AccountParts {

@@ -1,4 +1,5 @@
-import { BrokerFault, type BrokerFaultKind, type GapCause } from '../../ports/broker.ts'
+import { BrokerFault, type BrokerFaultKind } from '../../ports/broker.ts'
+import type { GapCause } from '../../ports/gap.ts'
 
 // The reasons of a connection's health, for platforms. There are few, so that the reason changes only with the cause, and they contain no
 // text of a broker or a network, which belongs in the log.

@@ -1,8 +1,8 @@
 import type { Account, Connection } from '../../domain/account.ts'
 import { type BalanceReport, type Broker, BrokerFault, type PositionReport, type Snapshot } from '../../ports/broker.ts'
 import type { Deps } from '../deps.ts'
-import { limited } from '../limited.ts'
-import type { OrderWriter } from '../orders/order-writer.ts'
+import type { OrderWriter } from '../execution/order-writer.ts'
+import { limited } from '../time-limits.ts'
 import type { AccountRecords } from './account-records.ts'
 import type { OrderSnapshots } from './order-snapshots.ts'
 

@@ -5,13 +5,13 @@ import type { Order } from '../../domain/order.ts'
 import type { Day } from '../../domain/timestamp.ts'
 import type { Broker } from '../../ports/broker.ts'
 import type { Deps } from '../deps.ts'
-import type { OrderGateway } from '../orders/order-gateway.ts'
-import { awaitsAnswer, submissionUnknown } from '../orders/order-steps.ts'
-import type { Resolver } from '../orders/resolver.ts'
+import type { InFlightCommands } from '../execution/in-flight-commands.ts'
+import { awaitsAnswer, submissionUnknown } from '../execution/order-steps.ts'
+import type { Reconciliation } from '../execution/reconciliation.ts'
+import { Semaphore } from '../semaphore.ts'
 import { ConnectionMirror, type MirrorParts } from './connection-mirror.ts'
 import { HealthRegistry } from './health-registry.ts'
 import { type RecordKind, Refreshes, type Unrefreshed } from './refreshes.ts'
-import { Semaphore } from './semaphore.ts'
 import { TransactionRefreshes } from './transaction-refreshes.ts'
 
 type MirrorsDeps = Pick<Deps, 'store' | 'bus' | 'clock' | 'ids' | 'log' | 'meter' | 'timing'>
@@ -21,14 +21,13 @@ const SNAPSHOTS_AT_ONCE = 16
 
 /** The dependencies of the mirrors. */
 type MirrorsParts = Omit<MirrorParts, 'health' | 'snapshotSemaphore'> & {
-  readonly gateway: OrderGateway
-  readonly resolver: Resolver
-  /** Whether a client watches the connection's market data, independent of its mirror. */
-  readonly isWatched: (connectionId: ConnectionId) => boolean
+  readonly commands: InFlightCommands
+  readonly reconciliation: Reconciliation
 }
 
 interface Entry {
   readonly mirror: ConnectionMirror
+  readonly login: Disposable
   wantedAt: number
 }
 
@@ -98,9 +97,10 @@ export class Mirrors {
       return
     }
     const mirror = new ConnectionMirror(this.#deps, this.#parts, connection)
-    const entry: Entry = { mirror, wantedAt: this.#deps.clock.monotonicMs() }
+    const entry: Entry = { mirror, login: this.#parts.sessions.retain(connectionId), wantedAt: this.#deps.clock.monotonicMs() }
     this.#mirrors.set(connectionId, entry)
     mirror.start(this.#closing.get(connectionId) ?? null, () => {
+      entry.login[Symbol.dispose]()
       if (this.#mirrors.get(connectionId) === entry) this.#mirrors.delete(connectionId)
     })
   }
@@ -187,10 +187,10 @@ export class Mirrors {
     for (const stored of await this.#deps.store.orders.unfinished({ connectionId: connection.connectionId })) {
       const account = byId.get(stored.accountId)
       // Requests are already being served: one that sends this order now follows it itself.
-      if (account === undefined || this.#parts.gateway.isSending(stored)) continue
+      if (account === undefined || this.#parts.commands.isSending(stored)) continue
       const at = this.#deps.clock.now()
       const order = await this.#parts.orderWriter.change(stored.orderId, present => submissionUnknown(present, 'recovery', at))
-      if (order !== null && awaitsAnswer(order)) this.#parts.resolver.watch({ connection, account, order })
+      if (order !== null && awaitsAnswer(order)) this.#parts.reconciliation.takeOver({ connection, account, order })
     }
     this.want(connection)
   }
@@ -220,8 +220,7 @@ export class Mirrors {
         const isWantedAgain = this.#mirrors.get(connectionId)?.wantedAt !== wantedAt || this.#holds.has(connectionId)
         if (unfinished?.length === 0 && !isWantedAgain) await this.#drop(connectionId)
       }
-      if (!signal.aborted)
-        await this.#parts.sessions.closeIdle(connectionId => this.#mirrors.has(connectionId) || this.#parts.isWatched(connectionId))
+      if (!signal.aborted) await this.#parts.sessions.closeIdle()
     }
   }
 
@@ -235,6 +234,7 @@ export class Mirrors {
     const entry = this.#mirrors.get(connectionId)
     if (entry === undefined) return
     this.#mirrors.delete(connectionId)
+    entry.login[Symbol.dispose]()
     const closing = entry.mirror.stop().finally(() => {
       if (this.#closing.get(connectionId) === closing) this.#closing.delete(connectionId)
     })

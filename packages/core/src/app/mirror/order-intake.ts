@@ -7,11 +7,12 @@ import type { OrderReport } from '../../ports/broker.ts'
 import type { AuditEntry } from '../../ports/store.ts'
 import { setBounded } from '../bounded-map.ts'
 import type { Deps } from '../deps.ts'
+import type { ReportMethod } from '../execution/apply-report.ts'
+import { applyReport } from '../execution/apply-report.ts'
+import type { OrderReports } from '../execution/order-reports.ts'
+import type { OrderWriter } from '../execution/order-writer.ts'
+import type { Reconciliation } from '../execution/reconciliation.ts'
 import { KeyedQueue } from '../keyed-queue.ts'
-import type { ReportMethod } from '../orders/apply-report.ts'
-import { applyReport } from '../orders/apply-report.ts'
-import type { OrderGateway } from '../orders/order-gateway.ts'
-import type { OrderWriter } from '../orders/order-writer.ts'
 import type { UntaggedOrders } from './untagged-orders.ts'
 
 const KNOWN_MAX = 50_000
@@ -20,19 +21,28 @@ const KNOWN_MAX = 50_000
 export class OrderIntake {
   readonly #deps: Pick<Deps, 'store' | 'clock' | 'ids' | 'brokers'>
   readonly #orderWriter: OrderWriter
-  readonly #gateway: OrderGateway
+  readonly #reports: OrderReports
+  readonly #reconciliation: Reconciliation
   readonly #untagged: UntaggedOrders
   /** Orders by the broker's ids. A cache only: misses are looked up in the store. */
   readonly #known = new Map<string, OrderId>()
   readonly #refusals = new KeyedQueue<AccountId>()
+  /** By account and the broker's order id. */
+  readonly #reported = new KeyedQueue<string>()
 
   constructor(
     deps: Pick<Deps, 'store' | 'clock' | 'ids' | 'brokers'>,
-    parts: { readonly orderWriter: OrderWriter; readonly gateway: OrderGateway; readonly untagged: UntaggedOrders }
+    parts: {
+      readonly orderWriter: OrderWriter
+      readonly reports: OrderReports
+      readonly reconciliation: Reconciliation
+      readonly untagged: UntaggedOrders
+    }
   ) {
     this.#deps = deps
     this.#orderWriter = parts.orderWriter
-    this.#gateway = parts.gateway
+    this.#reports = parts.reports
+    this.#reconciliation = parts.reconciliation
     this.#untagged = parts.untagged
   }
 
@@ -41,20 +51,29 @@ export class OrderIntake {
     setBounded(this.#known, `${accountId} c ${brokerClOrdId}`, orderId, KNOWN_MAX)
   }
 
-  /** `isWhole`: the report is part of a complete snapshot, so that an order still unmatched is not ours. */
-  async take(
+  /**
+   * Takes reports of one order in the order in which they come, so that the first of them, which makes the order known, is not applied after the next.
+   * `isWhole`: the report comes with everything else that the broker shows of the account, so that what no order claimed is none of ours.
+   */
+  take(
     connection: Connection,
     account: Account,
     report: OrderReport,
     method: ReportMethod,
     isWhole: boolean = method !== 'stream'
   ): Promise<void> {
+    return this.#reported.run(`${account.accountId} ${report.brokerOrderId}`, () =>
+      this.#take(connection, account, report, method, isWhole)
+    )
+  }
+
+  async #take(connection: Connection, account: Account, report: OrderReport, method: ReportMethod, isWhole: boolean): Promise<void> {
     const known = await this.#find(account.accountId, report)
     if (known === null && !isWhole && (await this.#isSuspected(connection, account, report))) return
     // A command that was in flight when the order was still unknown here has been answered by now.
     const orderId = known ?? (await this.#unclaimed(connection, account, report, method))
-    const order = orderId === null ? null : await this.#gateway.applyReport(orderId, report, method)
-    if (order !== null) this.#gateway.scheduleReconciliation({ connection, account, order })
+    const order = orderId === null ? null : await this.#reports.applyReport(orderId, report, method)
+    if (order !== null) this.#reconciliation.schedule({ connection, account, order })
   }
 
   /**
@@ -65,7 +84,7 @@ export class OrderIntake {
     if (!this.#untagged.areOf(connection)) return false
     const suspects = await this.#untagged.suspects(account, report)
     if (suspects.length === 0 || (await this.#find(account.accountId, report)) !== null) return false
-    for (const order of suspects) this.#gateway.scheduleReconciliation({ connection, account, order })
+    for (const order of suspects) this.#reconciliation.schedule({ connection, account, order })
     return true
   }
 
@@ -79,7 +98,7 @@ export class OrderIntake {
       if (known !== null) return known
       const refusal = await this.#untagged.refusal(account, report)
       if (refusal.kind !== 'same') return refusal.kind
-      await this.#gateway.applyReport(refusal.order.orderId, report, method)
+      await this.#reports.applyReport(refusal.order.orderId, report, method)
       return refusal.order.orderId
     })
     if (refused === 'none') return await this.#adopt(connection, account, report)

@@ -4,10 +4,10 @@ import { isOpen, type Order } from '../../domain/order.ts'
 import { epochMs, type Timestamp, timestampOfMs } from '../../domain/timestamp.ts'
 import { type Broker, BrokerFault } from '../../ports/broker.ts'
 import type { Deps } from '../deps.ts'
-import { limited } from '../limited.ts'
-import type { OrderGateway } from '../orders/order-gateway.ts'
-import { awaitsAnswer } from '../orders/order-steps.ts'
-import type { OrderWriter } from '../orders/order-writer.ts'
+import { awaitsAnswer } from '../execution/order-steps.ts'
+import type { OrderWriter } from '../execution/order-writer.ts'
+import type { Reconciliation } from '../execution/reconciliation.ts'
+import { limited } from '../time-limits.ts'
 import type { OrderIntake } from './order-intake.ts'
 import type { UntaggedOrders } from './untagged-orders.ts'
 
@@ -17,7 +17,7 @@ const OVERLAP_MS = 3_600_000
 interface Parts {
   readonly intake: OrderIntake
   readonly orderWriter: OrderWriter
-  readonly gateway: OrderGateway
+  readonly reconciliation: Reconciliation
   readonly untagged: UntaggedOrders
 }
 
@@ -49,7 +49,7 @@ export class OrderSnapshots {
         unanswered = (await this.#lookUp(session, connection, account, order, stopping)) ?? unanswered
       // An order with a pending answer must not stay without a look-up, whatever prevented it so far.
       const present = awaitsAnswer(order) ? await this.#parts.orderWriter.find(order.orderId) : null
-      if (present !== null) this.#parts.gateway.scheduleReconciliation({ connection, account, order: present })
+      if (present !== null) this.#parts.reconciliation.schedule({ connection, account, order: present })
     }
     if (unanswered !== null) throw unanswered
     await store.orders.confirmed(account.accountId, snapshot.asOf)

@@ -4,10 +4,11 @@ import { isSameTicket, matched } from '../../domain/order-matching.ts'
 import { epochMs, timestampOfMs } from '../../domain/timestamp.ts'
 import type { OrderReport, Snapshot } from '../../ports/broker.ts'
 import type { Deps } from '../deps.ts'
-import type { OrderGateway } from '../orders/order-gateway.ts'
-import { acknowledged } from '../orders/order-steps.ts'
-import type { OrderWriter } from '../orders/order-writer.ts'
-import { Semaphore } from './semaphore.ts'
+import type { InFlightCommands } from '../execution/in-flight-commands.ts'
+import type { OrderReports } from '../execution/order-reports.ts'
+import { acknowledged } from '../execution/order-steps.ts'
+import type { OrderWriter } from '../execution/order-writer.ts'
+import { Semaphore } from '../semaphore.ts'
 
 /** How far apart the broker's time of an order and ours may be: clocks may disagree by minutes. */
 const REFUSED_WITHIN_MS = 600_000
@@ -26,18 +27,19 @@ export type Refusal = { readonly kind: 'same'; readonly order: Order } | { reado
 export class UntaggedOrders {
   readonly #deps: Pick<Deps, 'store' | 'brokers' | 'clock' | 'log' | 'meter'>
   readonly #orderWriter: OrderWriter
-  readonly #gateway: OrderGateway
+  readonly #commands: InFlightCommands
+  readonly #reports: OrderReports
   /** By account: two concurrent snapshots could match one order of the broker to two of ours. */
   readonly #semaphore: Semaphore<Account['accountId']>
 
   constructor(
     deps: Pick<Deps, 'store' | 'brokers' | 'clock' | 'log' | 'meter' | 'timing'>,
-    orderWriter: OrderWriter,
-    gateway: OrderGateway
+    parts: { readonly orderWriter: OrderWriter; readonly commands: InFlightCommands; readonly reports: OrderReports }
   ) {
     this.#deps = deps
-    this.#orderWriter = orderWriter
-    this.#gateway = gateway
+    this.#orderWriter = parts.orderWriter
+    this.#commands = parts.commands
+    this.#reports = parts.reports
     this.#semaphore = new Semaphore(deps.clock, { atOnce: 1, ms: 2 * deps.timing.commandMs })
   }
 
@@ -54,7 +56,7 @@ export class UntaggedOrders {
     // Whatever its time: clocks may disagree, and an order of ours must not be taken for another client's.
     const alike = (await this.#unbound(accountId)).filter(order => isSameTicket(order, report))
     if (alike.length === 0) return []
-    await Promise.all(alike.map(order => this.#gateway.sent(order)))
+    await Promise.all(alike.map(order => this.#commands.sent(order)))
     return (await this.#unbound(accountId)).filter(order => isSameTicket(order, report))
   }
 
@@ -71,7 +73,7 @@ export class UntaggedOrders {
     // Read after the snapshot: every order of ours that it shows is stored by then.
     const waiting = await this.#unbound(accountId)
     if (waiting.length === 0) return true
-    await Promise.all(waiting.map(order => this.#gateway.sent(order)))
+    await Promise.all(waiting.map(order => this.#commands.sent(order)))
     const known = await this.#deps.store.orders.idsByBrokerOrderIds(accountId, [
       ...reports.map(({ brokerOrderId }) => brokerOrderId),
       ...leftOut.filter(id => id !== null)
@@ -81,7 +83,7 @@ export class UntaggedOrders {
     if (leftOut.some(id => id === null || !claimed.has(id))) return false
     const unclaimed = reports.filter(({ brokerOrderId }) => !claimed.has(brokerOrderId))
     const { pairs, ambiguous } = matched(await this.#unbound(accountId), unclaimed, aheadMs)
-    for (const [order, report] of pairs) await this.#gateway.applyReport(order.orderId, report, 'lookup')
+    for (const [order, report] of pairs) await this.#reports.applyReport(order.orderId, report, 'lookup')
     for (const order of ambiguous) this.#escalate(order, unclaimed)
     return true
   }

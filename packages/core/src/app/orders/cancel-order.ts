@@ -3,12 +3,25 @@ import type { AccountId, OrderId } from '../../domain/ids.ts'
 import { isOpen, type Order } from '../../domain/order.ts'
 import type { AuditEntry } from '../../ports/store.ts'
 import { audited, type UserCaller } from '../caller.ts'
-import type { AppDeps } from '../deps.ts'
-import type { Placed } from './order-gateway.ts'
-import { cancelRequested, notOpen } from './order-steps.ts'
-import type { Pair } from './order-writer.ts'
-import { canTakeCancel, takeUpCancel } from './pending-answers.ts'
-import { tradableAccount } from './tradable.ts'
+import type { Deps } from '../deps.ts'
+import type { InFlightCommands } from '../execution/in-flight-commands.ts'
+import type { OrderGateway } from '../execution/order-gateway.ts'
+import { cancelRequested, notOpen } from '../execution/order-steps.ts'
+import type { OrderWriter, Pair } from '../execution/order-writer.ts'
+import { canTakeCancel, takeUpCancel } from '../execution/pending-answers.ts'
+import type { Placed, Reconciliation } from '../execution/reconciliation.ts'
+import type { Mirrors } from '../mirror/mirrors.ts'
+import type { UnconfirmedIntents } from '../reconciliation/unconfirmed-intents.ts'
+import { type TradableDeps, tradableAccount } from './tradable.ts'
+
+export interface CancelDeps extends TradableDeps, Pick<Deps, 'clock'> {
+  readonly mirrors: Mirrors
+  readonly unconfirmed: UnconfirmedIntents
+  readonly orderWriter: OrderWriter
+  readonly orderGateway: OrderGateway
+  readonly commands: InFlightCommands
+  readonly reconciliation: Reconciliation
+}
 
 /**
  * Requests the cancel of an open order. Repeated while the cancel is pending, it has the same result. If the broker may not have the order
@@ -16,7 +29,7 @@ import { tradableAccount } from './tradable.ts'
  * cancels both: it is sent for the order that the broker has, and again for the one that remains.
  * @throws ServiceError account_not_found, order_not_found, order_not_open, connection_broken, entitlement_missing.
  */
-export async function cancelOrder(deps: AppDeps, caller: UserCaller, accountId: AccountId, orderId: OrderId): Promise<Order> {
+export async function cancelOrder(deps: CancelDeps, caller: UserCaller, accountId: AccountId, orderId: OrderId): Promise<Order> {
   const { account, connection } = await tradableAccount(deps, caller, accountId, null)
   const known = await deps.orderWriter.findOf(caller.user.userKey, orderId)
   if (known === null || known.accountId !== account.accountId) throw orderNotFound()
@@ -41,7 +54,7 @@ interface RequestedCancel {
  * has the cancel. If the order that the caller named is not open any more, none is cancelled.
  */
 async function requestAlongChain(
-  { orderWriter, clock }: AppDeps,
+  { orderWriter, clock }: Pick<CancelDeps, 'orderWriter' | 'clock'>,
   { orderId, replacesOrderId }: Order,
   audit: AuditEntry
 ): Promise<readonly RequestedCancel[]> {
@@ -100,14 +113,18 @@ function successorOf({ status, pendingRequest }: Order): OrderId | null {
   return status === 'pending_replace' ? (pendingRequest?.successorId ?? null) : null
 }
 
-async function sendCancel({ mirrors, orderGateway, resolver }: AppDeps, placed: Placed, isNew: boolean): Promise<void> {
+async function sendCancel(
+  { mirrors, orderGateway, commands, reconciliation }: Pick<CancelDeps, 'mirrors' | 'orderGateway' | 'commands' | 'reconciliation'>,
+  placed: Placed,
+  isNew: boolean
+): Promise<void> {
   const { connection, account, order } = placed
   if (!isOpen(order.status)) return
   mirrors.expect(connection, account, order)
   if (order.status === 'pending_replace' && isNew) await orderGateway.stop(placed, true)
   // An earlier request without an answer belongs to the resolver, which sends the cancel again if needed.
-  else if (order.status === 'pending_cancel' && (isNew || orderGateway.isCancelling(order))) await orderGateway.cancel(placed, isNew)
-  else resolver.watch(placed)
+  else if (order.status === 'pending_cancel' && (isNew || commands.isCancelling(order))) await orderGateway.cancel(placed, isNew)
+  else reconciliation.takeOver(placed)
 }
 
 export function orderNotFound(): ServiceError {

@@ -3,12 +3,12 @@ import { type ErrorCode, ServiceError } from '../../domain/errors.ts'
 import type { Freshness } from '../../domain/freshness.ts'
 import { isOpen, type Order } from '../../domain/order.ts'
 import { CommitUnknown, StoreUnavailable } from '../../ports/store.ts'
-import { freshened } from '../accounts/freshened.ts'
-import type { AccountScope } from '../accounts/scope.ts'
+import type { AccountScope } from '../accounts/freshened.ts'
+import { type FreshenedDeps, freshened } from '../accounts/freshened.ts'
 import { audited, type UserCaller } from '../caller.ts'
-import type { AppDeps } from '../deps.ts'
-import { cancelOrder } from './cancel-order.ts'
-import { isCancelRequested } from './order-steps.ts'
+import type { Deps } from '../deps.ts'
+import { isCancelRequested } from '../execution/order-steps.ts'
+import { type CancelDeps, cancelOrder } from './cancel-order.ts'
 
 /** Most orders cancelled by one request. The rest is left for the next. */
 export const CANCELS_MAX = 500
@@ -25,6 +25,8 @@ export const CANCEL_RESULTS = ['cancelled', 'requested', 'ended', 'refused', 'fa
 
 /** Not a failure of the request: the broker refused the cancel. */
 export const BROKER_REFUSED = 'broker_refused'
+
+type CancelManyDeps = CancelDeps & FreshenedDeps & Pick<Deps, 'store' | 'log'>
 
 export interface CancelResult {
   readonly result: (typeof CANCEL_RESULTS)[number]
@@ -46,7 +48,7 @@ export interface Cancelled {
  * nothing twice. Orders without a requested cancel come first.
  * @throws ServiceError account_not_found, connection_not_found
  */
-export async function cancelOrders(deps: AppDeps, caller: UserCaller, scope: AccountScope, max = CANCELS_MAX): Promise<Cancelled> {
+export async function cancelOrders(deps: CancelManyDeps, caller: UserCaller, scope: AccountScope, max = CANCELS_MAX): Promise<Cancelled> {
   const { store, clock } = deps
   const { accounts, freshness } = await freshened(deps, caller, scope, 'orders')
   const open = (await Promise.all(accounts.map(({ accountId }) => store.orders.unfinished({ accountId })))).flat()
@@ -71,7 +73,7 @@ export async function cancelOrders(deps: AppDeps, caller: UserCaller, scope: Acc
   return { results, remaining: open.length - chosen.length, freshness }
 }
 
-async function one(deps: AppDeps, caller: UserCaller, known: Order): Promise<CancelResult> {
+async function one(deps: CancelManyDeps, caller: UserCaller, known: Order): Promise<CancelResult> {
   try {
     const order = await cancelOrder(deps, caller, known.accountId, known.orderId)
     const result = resultOf(order)
@@ -94,7 +96,7 @@ function refusalOf({ brokerMessage }: Order): NonNullable<CancelResult['failure'
 }
 
 /** Turns an unexpected error into a result, so that the other results are not lost. */
-function failureOf({ log }: AppDeps, { orderId }: Order, cause: unknown): NonNullable<CancelResult['failure']> {
+function failureOf({ log }: Pick<Deps, 'log'>, { orderId }: Order, cause: unknown): NonNullable<CancelResult['failure']> {
   if (cause instanceof ServiceError) return { code: cause.code, message: cause.message }
   if (cause instanceof StoreUnavailable || cause instanceof CommitUnknown)
     return { code: 'store_unavailable', message: 'It is unknown whether the cancel was stored; request it again.' }

@@ -1,14 +1,16 @@
 import type { Freshness } from '../../domain/freshness.ts'
+import type { UserKey } from '../../domain/ids.ts'
 import type { Order } from '../../domain/order.ts'
-import type { OrderFilter, OrderSort, Page, PageRequest } from '../../ports/store.ts'
-import { demandSomething, freshened } from '../accounts/freshened.ts'
-import type { AccountScope } from '../accounts/scope.ts'
+import type { OrderFilter, OrderSort, Page, PageRequest, Store } from '../../ports/store.ts'
+import type { AccountScope } from '../accounts/freshened.ts'
+import { demandSomething, type FreshenedDeps, freshened } from '../accounts/freshened.ts'
+import { setBounded } from '../bounded-map.ts'
 import type { UserCaller } from '../caller.ts'
-import type { AppDeps } from '../deps.ts'
+import type { Deps } from '../deps.ts'
 
 /** The user's orders, in pages. Accounts without a mirror are first read from their broker. @throws ServiceError like the scope. */
 export async function listOrders(
-  deps: AppDeps,
+  deps: FreshenedDeps & Pick<Deps, 'store'> & { readonly orderPages: OrderPages },
   caller: UserCaller,
   scope: AccountScope,
   filter: Omit<OrderFilter, 'accountIds'>,
@@ -23,8 +25,44 @@ export async function listOrders(
 }
 
 /** Whether there is an order to show: one placed here counts even if its broker never answered a read. */
-async function hasOrders({ store }: AppDeps, accountIds: OrderFilter['accountIds'], freshness: readonly Freshness[]): Promise<boolean> {
+async function hasOrders(
+  { store }: Pick<Deps, 'store'>,
+  accountIds: OrderFilter['accountIds'],
+  freshness: readonly Freshness[]
+): Promise<boolean> {
   if (!freshness.every(({ state }) => state === 'unavailable')) return true
   const { rows } = await store.orders.list({ accountIds }, 'entryTime', { limit: 1, edge: null, descending: true })
   return rows.length > 0
+}
+
+const PAGES_MAX = 500
+
+interface Known {
+  readonly seq: number
+  readonly page: Page<Order>
+}
+
+/**
+ * Caches pages of orders until the user's newest event changes: every visible change of an order logs an event in the same commit.
+ * Platforms request the same first page again and again.
+ */
+export class OrderPages {
+  readonly #store: Pick<Store, 'orders' | 'events'>
+  readonly #known = new Map<string, Known>()
+
+  constructor(store: Pick<Store, 'orders' | 'events'>) {
+    this.#store = store
+  }
+
+  /** Returns the same page object until something changes. */
+  async list(userKey: UserKey, filter: OrderFilter, sort: OrderSort, request: PageRequest): Promise<Page<Order>> {
+    const key = JSON.stringify([userKey, filter, sort, request])
+    // Read before the page: after a change in between, the page is newer than its number and is only read once too often.
+    const seq = await this.#store.events.last(userKey)
+    const known = this.#known.get(key)
+    if (known?.seq === seq) return known.page
+    const page = await this.#store.orders.list(filter, sort, request)
+    setBounded(this.#known, key, { seq, page }, PAGES_MAX)
+    return page
+  }
 }

@@ -6,13 +6,25 @@ import { filledAlong } from '../../domain/order-machine.ts'
 import { tradingDay } from '../../domain/timestamp.ts'
 import type { BrokerCapabilities } from '../../ports/broker.ts'
 import { audited, type UserCaller } from '../caller.ts'
-import type { AppDeps } from '../deps.ts'
+import type { Removals } from '../connections/removals.ts'
+import type { Deps } from '../deps.ts'
+import type { OrderGateway } from '../execution/order-gateway.ts'
+import { held, replaceRequested } from '../execution/order-steps.ts'
+import { clOrdIdTaken, type OrderWriter } from '../execution/order-writer.ts'
+import type { Mirrors } from '../mirror/mirrors.ts'
+import type { UnconfirmedIntents } from '../reconciliation/unconfirmed-intents.ts'
 import { orderNotFound } from './cancel-order.ts'
 import { newOrder } from './new-order.ts'
-import { held, replaceRequested } from './order-steps.ts'
-import { clOrdIdTaken } from './order-writer.ts'
 import { checkTicket, type TicketRequest } from './ticket-check.ts'
-import { type Tradable, tradableAccount } from './tradable.ts'
+import { type Tradable, type TradableDeps, tradableAccount } from './tradable.ts'
+
+interface ModifyDeps extends TradableDeps, Pick<Deps, 'store' | 'ids' | 'clock' | 'hasher'> {
+  readonly removals: Removals
+  readonly mirrors: Mirrors
+  readonly unconfirmed: UnconfirmedIntents
+  readonly orderWriter: OrderWriter
+  readonly orderGateway: OrderGateway
+}
 
 /** The requested changes; null leaves a field unchanged. `quantity` is the total, filled quantity included. */
 export interface ModifyRequest {
@@ -31,7 +43,7 @@ export interface ModifyRequest {
  * connection_broken, entitlement_missing.
  */
 export async function modifyOrder(
-  deps: AppDeps,
+  deps: ModifyDeps,
   caller: UserCaller,
   accountId: AccountId,
   orderId: OrderId,
@@ -51,7 +63,7 @@ export async function modifyOrder(
   }
 }
 
-async function modify(deps: AppDeps, caller: UserCaller, tradable: Tradable, known: Order, request: ModifyRequest): Promise<Order> {
+async function modify(deps: ModifyDeps, caller: UserCaller, tradable: Tradable, known: Order, request: ModifyRequest): Promise<Order> {
   const { account, connection, capabilities } = tradable
   const { orderId } = known
   const at = deps.clock.now()
@@ -78,7 +90,11 @@ async function modify(deps: AppDeps, caller: UserCaller, tradable: Tradable, kno
 }
 
 /** Called for an order that cannot be modified. @throws ServiceError cl_order_id_duplicate, naming the order that has the id. */
-async function demandUnused({ store, orderWriter, clock }: AppDeps, { orderId, userKey }: Order, clOrdId: ClOrdId): Promise<void> {
+async function demandUnused(
+  { store, orderWriter, clock }: Pick<ModifyDeps, 'store' | 'orderWriter' | 'clock'>,
+  { orderId, userKey }: Order,
+  clOrdId: ClOrdId
+): Promise<void> {
   const taken = await store.orders.findByClOrdId(userKey, tradingDay(clock.now()), clOrdId)
   if (taken !== null) throw clOrdIdTaken(taken.orderId, 'new_cl_order_id')
   // The first request may have been made on an earlier trading day.

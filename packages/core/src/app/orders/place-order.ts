@@ -1,11 +1,24 @@
 import type { AccountId, BrokerId, ClOrdId } from '../../domain/ids.ts'
 import type { Order } from '../../domain/order.ts'
 import { audited, type UserCaller } from '../caller.ts'
-import { offeredBroker } from '../connect/offered-broker.ts'
-import type { AppDeps } from '../deps.ts'
+import type { Removals } from '../connections/removals.ts'
+import type { Deps } from '../deps.ts'
+import type { OrderGateway } from '../execution/order-gateway.ts'
+import type { OrderWriter } from '../execution/order-writer.ts'
+import type { Mirrors } from '../mirror/mirrors.ts'
+import { offeredBroker } from '../offered-broker.ts'
+import type { UnconfirmedIntents } from '../reconciliation/unconfirmed-intents.ts'
 import { newOrder } from './new-order.ts'
 import { checkTicket, type TicketRequest } from './ticket-check.ts'
-import { tradableAccount } from './tradable.ts'
+import { type TradableDeps, tradableAccount } from './tradable.ts'
+
+interface PlaceDeps extends TradableDeps, Pick<Deps, 'ids' | 'clock' | 'hasher' | 'meter'> {
+  readonly removals: Removals
+  readonly mirrors: Mirrors
+  readonly unconfirmed: UnconfirmedIntents
+  readonly orderWriter: OrderWriter
+  readonly orderGateway: OrderGateway
+}
 
 export interface OrderRequest extends TicketRequest {
   readonly accountId: AccountId
@@ -18,7 +31,7 @@ export interface OrderRequest extends TicketRequest {
  * the broker did not answer in time.
  * @throws ServiceError account_not_found, entitlement_missing, connection_broken, field_invalid, order_not_supported, cl_order_id_duplicate.
  */
-export async function placeOrder(deps: AppDeps, caller: UserCaller, request: OrderRequest): Promise<Order> {
+export async function placeOrder(deps: PlaceDeps, caller: UserCaller, request: OrderRequest): Promise<Order> {
   const ticket = checkTicket(request, offeredBroker(deps, request.broker).capabilities)
   const tradable = await tradableAccount(deps, caller, request.accountId, request.broker)
   deps.removals.demandStaying(tradable.connection)

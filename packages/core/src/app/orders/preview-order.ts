@@ -4,12 +4,17 @@ import type { AccountId, BrokerId } from '../../domain/ids.ts'
 import type { Timestamp } from '../../domain/timestamp.ts'
 import { BrokerFault, PreviewPlaced } from '../../ports/broker.ts'
 import type { OrderPreview } from '../../ports/preview.ts'
+import type { BrokerSessions } from '../broker-access/broker-sessions.ts'
 import type { UserCaller } from '../caller.ts'
-import { offeredBroker } from '../connect/offered-broker.ts'
-import type { AppDeps } from '../deps.ts'
-import { limited } from '../limited.ts'
+import type { Deps } from '../deps.ts'
+import { offeredBroker } from '../offered-broker.ts'
+import { limited } from '../time-limits.ts'
 import { checkTicket, type TicketRequest } from './ticket-check.ts'
-import { type Tradable, tradableAccount } from './tradable.ts'
+import { type Tradable, type TradableDeps, tradableAccount } from './tradable.ts'
+
+interface PreviewDeps extends TradableDeps, Pick<Deps, 'clock' | 'log' | 'meter' | 'timing'> {
+  readonly sessions: BrokerSessions
+}
 
 /** An order to preview. It has no client order id: it places nothing and uses none up. */
 export interface PreviewRequest extends TicketRequest {
@@ -29,7 +34,7 @@ export interface Previewed {
  * @throws ServiceError preview_unsupported, account_not_found, entitlement_missing, connection_broken, field_invalid, order_not_supported,
  * broker_unavailable; internal if the broker answered with a placed order.
  */
-export async function previewOrder(deps: AppDeps, caller: UserCaller, request: PreviewRequest): Promise<Previewed> {
+export async function previewOrder(deps: PreviewDeps, caller: UserCaller, request: PreviewRequest): Promise<Previewed> {
   const { capabilities } = offeredBroker(deps, request.broker)
   if (!capabilities.orderPreview) {
     const message = `${capabilities.name} has no order preview; \`order_preview\` in GET /brokers says which brokers have one.`
@@ -51,7 +56,7 @@ export async function previewOrder(deps: AppDeps, caller: UserCaller, request: P
   }
 }
 
-async function failure(deps: AppDeps, { account, connection }: Tradable, cause: BrokerFault): Promise<unknown> {
+async function failure(deps: PreviewDeps, { account, connection }: Tradable, cause: BrokerFault): Promise<unknown> {
   const { broker, accountId } = account
   const { connectionId } = connection
   deps.meter.count('order_previews_total', { broker, outcome: cause instanceof PreviewPlaced ? 'placed' : 'failed' })

@@ -2,11 +2,15 @@ import { ServiceError } from '../../domain/errors.ts'
 import type { Freshness } from '../../domain/freshness.ts'
 import type { AccountId, OrderId } from '../../domain/ids.ts'
 import type { Order } from '../../domain/order.ts'
-import { freshened } from '../accounts/freshened.ts'
+import { type FreshenedDeps, freshened } from '../accounts/freshened.ts'
 import type { UserCaller } from '../caller.ts'
-import { ownedAccount } from '../connections/owned.ts'
-import type { AppDeps } from '../deps.ts'
+import type { OrderWriter } from '../execution/order-writer.ts'
+import { ownedAccount } from '../owned.ts'
 import { orderNotFound } from './cancel-order.ts'
+
+interface ReadDeps extends FreshenedDeps {
+  readonly orderWriter: OrderWriter
+}
 
 /**
  * One order of the user, as fresh as its broker allows; if the broker does not answer, the last known record. Another user's order is
@@ -14,7 +18,7 @@ import { orderNotFound } from './cancel-order.ts'
  * @throws ServiceError account_not_found, order_not_found.
  */
 export async function readOrder(
-  deps: AppDeps,
+  deps: ReadDeps,
   caller: UserCaller,
   accountId: AccountId | null,
   orderId: OrderId
@@ -26,7 +30,12 @@ export async function readOrder(
   return { order: await ownOrder(deps, caller, accountId, orderId), freshness }
 }
 
-async function ownOrder({ orderWriter }: AppDeps, { user }: UserCaller, accountId: AccountId | null, orderId: OrderId): Promise<Order> {
+async function ownOrder(
+  { orderWriter }: Pick<ReadDeps, 'orderWriter'>,
+  { user }: UserCaller,
+  accountId: AccountId | null,
+  orderId: OrderId
+): Promise<Order> {
   const order = await orderWriter.findOf(user.userKey, orderId)
   if (order === null || (accountId !== null && order.accountId !== accountId)) throw notFound(accountId)
   return order

@@ -4,18 +4,30 @@ import { mayMatch } from '../../domain/order-matching.ts'
 import { epochMs, timestampOfMs } from '../../domain/timestamp.ts'
 import { BrokerFault, type OrderReport, type Snapshot } from '../../ports/broker.ts'
 import type { AuditEntry } from '../../ports/store.ts'
-import type { AppDeps } from '../deps.ts'
-import { limited } from '../limited.ts'
-import { failedReplacement } from './failed-replacement.ts'
-import type { Placed } from './order-gateway.ts'
-import { acknowledged, refused, type SubmissionFailure } from './order-steps.ts'
+import type { Deps } from '../deps.ts'
+import { failedReplacement } from '../execution/failed-replacement.ts'
+import type { InFlightCommands } from '../execution/in-flight-commands.ts'
+import type { OrderReports } from '../execution/order-reports.ts'
+import { acknowledged, refused, type SubmissionFailure } from '../execution/order-steps.ts'
+import type { OrderWriter } from '../execution/order-writer.ts'
+import type { Placed, Reconciliation } from '../execution/reconciliation.ts'
+import type { Mirrors } from '../mirror/mirrors.ts'
+import type { Resolver } from '../reconciliation/resolver.ts'
+import { limited } from '../time-limits.ts'
 
 /** How far before the order's entry time the broker's list is read, because clocks may disagree. */
 const BEFORE_MS = 3_600_000
 /** Oldest list of an account that may end an order; an older one is read again. */
 const EVIDENCE_MS = 10_000
 
-type SettlingDeps = Pick<AppDeps, 'store' | 'clock' | 'timing' | 'orderWriter' | 'orderGateway' | 'mirrors' | 'resolver'>
+interface SettlingDeps extends Pick<Deps, 'store' | 'clock' | 'timing'> {
+  readonly orderWriter: OrderWriter
+  readonly commands: InFlightCommands
+  readonly orderReports: OrderReports
+  readonly reconciliation: Reconciliation
+  readonly mirrors: Mirrors
+  readonly resolver: Resolver
+}
 
 /** An operator's decision on an order of unknown outcome: the broker never received it. */
 export interface Verdict {
@@ -139,15 +151,15 @@ async function end(deps: SettlingDeps, orderId: OrderId, audit: AuditEntry | nul
   const replaces = (await deps.orderWriter.find(orderId))?.replacesOrderId ?? null
   const before = replaces === null ? null : await deps.orderWriter.find(replaces)
   const settled = await deps.orderWriter.change(orderId, present => {
-    const next = deps.orderGateway.isSending(present) ? null : refused(present, failedReplacement(NEVER_RECEIVED, present, before), at)
+    const next = deps.commands.isSending(present) ? null : refused(present, failedReplacement(NEVER_RECEIVED, present, before), at)
     return next === null ? null : { ...next, ...(audit === null ? {} : { audit }) }
   })
   if (settled?.submission.method !== 'operator')
     throw new NotSettled(`The outcome of ${orderId} became known meanwhile; read the order again.`)
   // The order that it was to replace no longer has a pending replacement.
   if (settled.replacesOrderId !== null) {
-    await deps.orderGateway.abandonReplacement(settled.replacesOrderId, orderId, NEVER_RECEIVED)
-    deps.orderGateway.scheduleReconciliation(await find(deps, settled.replacesOrderId))
+    await deps.orderReports.abandonReplacement(settled.replacesOrderId, orderId, NEVER_RECEIVED)
+    deps.reconciliation.schedule(await find(deps, settled.replacesOrderId))
   }
   return settled
 }
@@ -181,7 +193,7 @@ async function find({ store, orderWriter }: SettlingDeps, orderId: OrderId): Pro
   return { order, connection, account }
 }
 
-function demandUnresolved({ clock, timing, orderGateway, resolver }: SettlingDeps, order: Order): void {
+function demandUnresolved({ clock, timing, commands, resolver }: SettlingDeps, order: Order): void {
   const { orderId, status, submission, brokerOrderId } = order
   if (acknowledged(order) || brokerOrderId !== null || !isOpen(status)) {
     const known = brokerOrderId === null ? '' : `, as ${brokerOrderId} at the broker`
@@ -191,7 +203,7 @@ function demandUnresolved({ clock, timing, orderGateway, resolver }: SettlingDep
   // age.
   const ageMs = Math.min(epochMs(clock.now()) - epochMs(order.entryTime), resolver.watchedMs(orderId) ?? Number.POSITIVE_INFINITY)
   const youngMs = timing.absenceMs.label - ageMs
-  if (youngMs > 0 || orderGateway.isSending(order))
+  if (youngMs > 0 || commands.isSending(order))
     throw new NotSettled(`${orderId} may still be on its way. Try again in ${Math.max(1, Math.ceil(youngMs / 1_000))} seconds.`)
 }
 

@@ -3,8 +3,14 @@ import { ServiceError } from '../../domain/errors.ts'
 import type { AccountId, BrokerId } from '../../domain/ids.ts'
 import type { BrokerCapabilities } from '../../ports/broker.ts'
 import type { UserCaller } from '../caller.ts'
-import { ownedAccount, ownedConnection } from '../connections/owned.ts'
-import type { AppDeps } from '../deps.ts'
+import type { Deps } from '../deps.ts'
+import type { Directory } from '../directory.ts'
+import { ownedAccount, ownedConnection } from '../owned.ts'
+
+/** What a request about orders of an account takes. */
+export interface TradableDeps extends Pick<Deps, 'brokers'> {
+  readonly directory: Directory
+}
 
 export interface Tradable {
   readonly account: Account
@@ -16,7 +22,12 @@ export interface Tradable {
  * The caller's account, for an order request.
  * @throws ServiceError account_not_found, entitlement_missing, connection_broken, or field_invalid if `broker` is not the account's broker.
  */
-export async function tradableAccount(deps: AppDeps, caller: UserCaller, accountId: AccountId, broker: BrokerId | null): Promise<Tradable> {
+export async function tradableAccount(
+  deps: TradableDeps,
+  caller: UserCaller,
+  accountId: AccountId,
+  broker: BrokerId | null
+): Promise<Tradable> {
   const account = await ownedAccount(deps, caller, accountId)
   const connection = await ownedConnection(deps, caller, account.connectionId)
   if (broker !== null && broker !== connection.broker) {

@@ -1,10 +1,7 @@
 /** Where bars begin and end: intervals applied to the hours of a session. */
-import type { TradingCalendar } from '../calendar/index.ts'
 import type { Session } from '../vocabulary.ts'
-import { dateBars } from './date-bars.ts'
 import type { Interval } from './interval.ts'
-import { minuteBars } from './minute-bars.ts'
-import { type Stretch, sessionWindows } from './sessions.ts'
+import type { Stretch } from './sessions.ts'
 
 /**
  * The bars of one interval in one session. Instants are milliseconds since the epoch. Every method throws OutsideCalendar for instants
@@ -50,13 +47,4 @@ export interface BarClock {
    * never closes in UTC, and for windows of up to 60 days. Beyond that, every weekday counts as a full trading day.
    */
   countAtMost(fromMs: number, toMs: number): number
-}
-
-/**
- * @param calendar the broker's calendar of the instrument
- * @param isEquity whether sessions other than `BrokerDefault` apply to it
- */
-export function barClock(interval: Interval, session: Session, calendar: TradingCalendar, isEquity: boolean): BarClock {
-  const windows = sessionWindows(session, calendar, isEquity)
-  return interval.unit === 'minute' ? minuteBars(interval, windows) : dateBars(interval, windows)
 }

@@ -1,7 +1,7 @@
 // What a broker's session answers is compared with what was asked, whichever adapter read it.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { CheckedBroker } from '@trunkline/core/app/connections/checked-broker'
+import { CheckedBroker } from '@trunkline/core/app/broker-access/checked-broker'
 import { parseDecimal } from '@trunkline/core/domain/decimal'
 import { FILLS_MAX } from '@trunkline/core/domain/executions'
 import type { Fill } from '@trunkline/core/domain/order'

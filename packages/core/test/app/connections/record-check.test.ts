@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { faultOfOrder } from '@trunkline/core/app/connections/record-check'
+import { faultOfOrder } from '@trunkline/core/app/broker-access/record-check'
 import { parseDecimal } from '@trunkline/core/domain/decimal'
 import type { Leg } from '@trunkline/core/domain/order'
 import type { OrderReport } from '@trunkline/core/ports/broker'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Semaphore } from '@trunkline/core/app/mirror/semaphore'
+import { Semaphore } from '@trunkline/core/app/semaphore'
 import { VirtualClock } from '@trunkline/testkit/virtual-clock'
 
 const never = new AbortController().signal

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { applyReport } from '@trunkline/core/app/orders/apply-report'
+import { applyReport } from '@trunkline/core/app/execution/apply-report'
 import { parseDecimal } from '@trunkline/core/domain/decimal'
 import { FILLS_MAX } from '@trunkline/core/domain/executions'
 import type { Fill, Order } from '@trunkline/core/domain/order'

@@ -1,8 +1,8 @@
 // What distinguishes one request of an order from the next.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { cancelRequested, replaceRequested } from '@trunkline/core/app/orders/order-steps'
-import { pendingAnswerOf, requestName } from '@trunkline/core/app/orders/pending-answers'
+import { cancelRequested, replaceRequested } from '@trunkline/core/app/execution/order-steps'
+import { pendingAnswerOf, requestName } from '@trunkline/core/app/execution/pending-answers'
 import type { Order, PendingRequest } from '@trunkline/core/domain/order'
 import { apply } from '@trunkline/core/domain/order-machine'
 import { parseTimestamp } from '@trunkline/core/domain/timestamp'

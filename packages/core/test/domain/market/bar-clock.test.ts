@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { continuousCalendar, OutsideCalendar } from '../../../src/domain/calendar/index.ts'
-import { barClock } from '../../../src/domain/market/bar-clock.ts'
+import { barClock } from '../../../src/domain/market/bar-clocks.ts'
 import { at, clockOf, EQUITY, equityClock, instants, intervals, markets, wall } from './made.ts'
 
 test('bars of minutes are anchored to the open and cut at the close', () => {

@@ -3,7 +3,7 @@
 import { ACCOUNT_KINDS, type Customer, type Customers, type NewAccount } from '../customers.ts'
 import type { Dialect } from '../dialect.ts'
 import type { GrantStore } from '../oauth/grants.ts'
-import { SCOPES } from '../oauth/provider.ts'
+import { SCOPES } from '../oauth/scopes.ts'
 import { Problem } from '../problems.ts'
 import { Fields } from '../read.ts'
 import type { ControlRoute } from './server.ts'

@@ -1,6 +1,6 @@
 /** The sandbox's login and consent pages: plain forms without scripts, readable on a phone and by a screen reader. */
 
-import type { Scope } from './provider.ts'
+import type { Scope } from './scopes.ts'
 import { STYLE } from './style.ts'
 
 const ABOUT: { readonly [S in Scope]: string } = {

@@ -4,9 +4,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import type { Configuration, JWK, Provider } from 'oidc-provider'
 import type { GrantStore } from './grants.ts'
 import { errorPage } from './pages.ts'
-
-export const SCOPES = ['read', 'trade'] as const
-export type Scope = (typeof SCOPES)[number]
+import { SCOPES } from './scopes.ts'
 
 export const CLIENT_NAME = 'Trunkline'
 const REFRESH_TTL_S = 30 * 24 * 3600

@@ -9,7 +9,8 @@ import type { Customer, Customers } from '../customers.ts'
 import { type Faults, NO_FACTS, type Operation } from '../faults.ts'
 import { Answered } from './answered.ts'
 import { consentPage, errorPage, loginPage, welcomePage } from './pages.ts'
-import { CLIENT_NAME, SCOPES, type Scope } from './provider.ts'
+import { CLIENT_NAME } from './provider.ts'
+import { SCOPES, type Scope } from './scopes.ts'
 import { WrongLogins } from './wrong-logins.ts'
 
 export interface OAuthRoutesDeps {

@@ -7,7 +7,8 @@ import type { DialectBrokerage } from '../../brokerage/dialect.ts'
 import { NO_FACTS } from '../../brokerage/faults.ts'
 import { Answered } from '../../brokerage/oauth/answered.ts'
 import { consentPage, errorPage, loginPage } from '../../brokerage/oauth/pages.ts'
-import { CLIENT_NAME, type Scope } from '../../brokerage/oauth/provider.ts'
+import { CLIENT_NAME } from '../../brokerage/oauth/provider.ts'
+import type { Scope } from '../../brokerage/oauth/scopes.ts'
 
 /** An authorization request, read from its query by the dialect. */
 export interface AuthorizationRequest {

@@ -5,52 +5,13 @@
 import { fsyncSync, writeSync } from 'node:fs'
 import type { PGlite } from '@electric-sql/pglite'
 import { NodeFS } from '@electric-sql/pglite/nodefs'
+import type { EngineModule } from './engine-module.ts'
 import { undoFailedOpens } from './failed-opens.ts'
 
 /** The calls to the host that tests replace. */
 export interface HostFiles {
   /** Makes a file's content durable. @throws when the disk does not confirm it */
   fsync(fd: number): void
-}
-
-export interface EngineNode {
-  readonly mode: number
-}
-
-export interface EngineStream {
-  /** The host's descriptor. */
-  readonly nfd: number
-  /** The engine's. */
-  readonly fd: number
-  readonly node: EngineNode
-}
-
-interface StreamOps {
-  [name: string]: (stream: EngineStream, ...rest: unknown[]) => unknown
-  open: (stream: EngineStream) => void
-}
-
-interface NodeOps {
-  [name: string]: (node: EngineNode, ...rest: never[]) => unknown
-  mknod: (parent: EngineNode, name: string, mode: number, device: number) => EngineNode
-}
-
-/** The parts of the engine's module this service relies on. They are internals: the start-up self-test proves them on every start. */
-export interface EngineModule {
-  readonly NODEFS: {
-    readonly stream_ops: StreamOps
-    readonly node_ops: NodeOps
-    realPath(node: EngineNode): string
-  }
-  readonly FS: {
-    readonly ErrnoError: new (errno: number) => Error
-    isFile(mode: number): boolean
-    lookupNode(parent: EngineNode, name: string): EngineNode
-    destroyNode(node: EngineNode): void
-    closeStream(fd: number): void
-  }
-  _PostgresMainLoopOnce: () => void
-  onAbort?: (what: unknown) => void
 }
 
 /** Code that tests put between the engine and the disk, named by the module that exports `install`. */

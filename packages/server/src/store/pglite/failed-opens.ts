@@ -3,7 +3,7 @@
  * stream before the host opens it. After one failure (the process was out of descriptors) the name stays, and every later try fails with "File exists".
  */
 import { unlinkSync } from 'node:fs'
-import type { EngineModule, EngineNode } from './durable-fs.ts'
+import type { EngineModule, EngineNode } from './engine-module.ts'
 
 /** The host calls that are undone with; tests replace them. */
 export interface HostUndo {

@@ -1,7 +1,7 @@
 // The broker update stream: orders, positions and balances of a platform's users.
 
-import type { AppDeps } from '@trunkline/core/app/deps'
-import { Semaphore } from '@trunkline/core/app/mirror/semaphore'
+import type { AppDeps } from '@trunkline/core/app/application'
+import { Semaphore } from '@trunkline/core/app/semaphore'
 import { addressGroup } from '../../auth/address.ts'
 import { BoundedLog } from '../../auth/bounded-log.ts'
 import { FailedAttempts } from '../../auth/failed-attempts.ts'

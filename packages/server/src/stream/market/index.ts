@@ -1,14 +1,15 @@
 // The market data stream: bars, trades, quotes, depth and options chains of the broker behind a user's connection.
+
+import type { AppDeps } from '@trunkline/core/app/application'
 import type { Attempt } from '@trunkline/core/app/authenticate'
-import type { AppDeps } from '@trunkline/core/app/deps'
-import { Semaphore } from '@trunkline/core/app/mirror/semaphore'
+import { Semaphore } from '@trunkline/core/app/semaphore'
 import type { KeyId, PlatformId, UserKey } from '@trunkline/core/domain/ids'
 import { addressGroup } from '../../auth/address.ts'
 import { BoundedLog } from '../../auth/bounded-log.ts'
 import { FailedAttempts } from '../../auth/failed-attempts.ts'
 import type { ClientConnection, Listener } from '../client-connection.ts'
 import type { ClientConnectionLimits, StreamEndpoint } from '../gateway.ts'
-import { SEND_BUFFER_LIMITS } from '../send-buffer.ts'
+import { SEND_BUFFER_LIMITS } from '../send-buffer-limits.ts'
 import { type AccessGrant, AccessRefused, grantOf, KEY_ENDED, keyEnd, TOKEN_INVALID } from './access.ts'
 import { MARKET_SESSION_LIMITS, type MarketSessionLimits } from './limits.ts'
 import { MarketSession, type MarketSessionDeps } from './session.ts'

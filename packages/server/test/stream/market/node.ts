@@ -1,12 +1,12 @@
-import type { AppDeps } from '@trunkline/core/app/deps'
+import type { AppDeps } from '@trunkline/core/app/application'
+import { LocalBus } from '@trunkline/core/app/local-bus'
 import type { MarketRefusal } from '@trunkline/core/app/market/refusal'
 import type { Bus } from '@trunkline/core/ports/bus'
 import type { KnownToken } from '@trunkline/core/ports/store'
-import { LocalBus } from '../../../src/bus/local-bus.ts'
+import { Stage } from '@trunkline/testkit/market-stage'
 import type { ClientConnection } from '../../../src/stream/client-connection.ts'
 import { MarketStream } from '../../../src/stream/market/index.ts'
 import type { SlotLimits } from '../../../src/stream/market/session-slots.ts'
-import { Stage } from '../../app/market/stage.ts'
 
 const quiet = { debug() {}, info() {}, warn() {}, error() {} }
 

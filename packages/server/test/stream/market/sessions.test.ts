@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { MarketRefusal } from '@trunkline/core/app/market/refusal'
 import type { UserKey } from '@trunkline/core/domain/ids'
-import { bar, NOON, quote, trade } from '../../app/market/stage.ts'
+import { bar, NOON, quote, trade } from '@trunkline/testkit/market-stage'
 import { Node } from './node.ts'
 
 test('a user has so many sessions; one that ends, or a newer token, frees a slot', async () => {

@@ -1,4 +1,4 @@
-import { listBalances } from '@trunkline/core/app/accounts/read-balances'
+import { listBalances } from '@trunkline/core/app/accounts/read-holdings'
 import { balanceList, presentBalance } from '../../../wire/account.ts'
 import { userEndpoint } from '../../endpoint.ts'
 import { withFreshness } from '../../freshness.ts'

@@ -1,4 +1,4 @@
-import { listPositions } from '@trunkline/core/app/accounts/read-positions'
+import { listPositions } from '@trunkline/core/app/accounts/read-holdings'
 import { positionList, presentPosition } from '../../../wire/account.ts'
 import { userEndpoint } from '../../endpoint.ts'
 import { withFreshness } from '../../freshness.ts'

@@ -1,5 +1,5 @@
 // The accounts that the query of a read selects.
-import type { AccountScope } from '@trunkline/core/app/accounts/scope'
+import type { AccountScope } from '@trunkline/core/app/accounts/freshened'
 import type { AccountId, BrokerId, ConnectionId } from '@trunkline/core/domain/ids'
 
 export function scopeOf(requested: {

@@ -1,5 +1,5 @@
+import type { AppDeps } from '@trunkline/core/app/application'
 import type { PlatformCaller } from '@trunkline/core/app/caller'
-import type { AppDeps } from '@trunkline/core/app/deps'
 import { readEvents, type Stretch } from '@trunkline/core/app/events/read-events'
 import { eventPage, updateBytes } from '../../../wire/update.ts'
 import { platformEndpoint } from '../../endpoint.ts'

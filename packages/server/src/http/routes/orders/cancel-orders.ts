@@ -1,4 +1,4 @@
-import type { AccountScope } from '@trunkline/core/app/accounts/scope'
+import type { AccountScope } from '@trunkline/core/app/accounts/freshened'
 import { CANCELS_MAX, cancelOrders } from '@trunkline/core/app/orders/cancel-orders'
 import { ServiceError } from '@trunkline/core/domain/errors'
 import { parseUuid } from '@trunkline/core/domain/ids'

@@ -1,4 +1,4 @@
-import { createUser } from '@trunkline/core/app/users/create-user'
+import { createUser } from '@trunkline/core/app/users/users'
 import { parseNewUserId } from '@trunkline/core/domain/ids'
 import { userTicket, userWithSecret } from '../../../wire/user.ts'
 import { platformEndpoint } from '../../endpoint.ts'

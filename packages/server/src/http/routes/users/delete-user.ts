@@ -1,4 +1,4 @@
-import { deleteUser } from '@trunkline/core/app/users/delete-user'
+import { deleteUser } from '@trunkline/core/app/users/users'
 import { deletedUser } from '../../../wire/user.ts'
 import { platformEndpoint } from '../../endpoint.ts'
 import { userIdParam } from '../../params.ts'

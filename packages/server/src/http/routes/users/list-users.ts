@@ -1,4 +1,4 @@
-import { listUsers } from '@trunkline/core/app/users/list-users'
+import { listUsers } from '@trunkline/core/app/users/users'
 import type { UserFilter } from '@trunkline/core/ports/store'
 import { presentUser, userPage } from '../../../wire/user.ts'
 import { platformEndpoint } from '../../endpoint.ts'

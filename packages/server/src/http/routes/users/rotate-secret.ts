@@ -1,4 +1,4 @@
-import { rotateUserSecret } from '@trunkline/core/app/users/rotate-user-secret'
+import { rotateUserSecret } from '@trunkline/core/app/users/users'
 import { userWithSecret } from '../../../wire/user.ts'
 import { platformEndpoint } from '../../endpoint.ts'
 import { userIdParam } from '../../params.ts'

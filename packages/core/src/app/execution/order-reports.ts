@@ -1,0 +1,153 @@
+import type { OrderId } from '../../domain/ids.ts'
+import { isOpen, type Order } from '../../domain/order.ts'
+import { apply } from '../../domain/order-machine.ts'
+import type { OrderReport } from '../../ports/broker.ts'
+import { setBounded } from '../bounded-map.ts'
+import type { Deps } from '../deps.ts'
+import { applyReport, type ReportMethod } from './apply-report.ts'
+import { endedFirst, failedReplacement } from './failed-replacement.ts'
+import { continuing, isThoughtAbsent, refused, released, type SubmissionFailure } from './order-steps.ts'
+import type { OrderWriter } from './order-writer.ts'
+import type { ReplacementChains } from './replacement-chains.ts'
+
+/**
+ * Most failed replacements remembered. For older ones, late fills of the old order no longer update the cum qty of the failed successor.
+ */
+const FAILED_REPLACEMENTS_MAX = 50_000
+
+/** Applies brokers' reports to orders along chains of replacements: finds the order, extracts its own part, and updates its successors. */
+export class OrderReports {
+  readonly #deps: Pick<Deps, 'clock' | 'log' | 'meter'>
+  readonly #orderWriter: OrderWriter
+  readonly #chains: ReplacementChains
+  /** The last failed successor of an order, which the order's own record does not name. */
+  readonly #failedReplacements = new Map<OrderId, OrderId>()
+
+  constructor(deps: Pick<Deps, 'clock' | 'log' | 'meter'>, orderWriter: OrderWriter, chains: ReplacementChains) {
+    this.#deps = deps
+    this.#orderWriter = orderWriter
+    this.#chains = chains
+  }
+
+  /**
+   * Applies a broker's report of an order, whatever its source. Returns the order that the report was about. A report with `releases` ends
+   * the pending request only if `isReleased` confirms that this is the request it refuses.
+   */
+  async applyReport(
+    orderId: OrderId,
+    report: OrderReport,
+    method: ReportMethod,
+    isReleased: (present: Order) => boolean = () => true
+  ): Promise<Order | null> {
+    const order = await this.#orderWriter.find(orderId)
+    if (order === null) return null
+    if (this.#chains.capabilitiesOf(order)?.replacedOrderId !== 'same')
+      return this.#apply(orderId, await this.#chains.ownOf(order, report), method, isReleased)
+    const present = await this.#chains.presentOf(order, report)
+    const successor = await this.#chains.asReplaced(present, report)
+    if (successor === null) return this.#apply(present.orderId, await this.#chains.ownOf(present, report), method, isReleased)
+    await this.completeReplacement(present.orderId, successor.orderId, report, method)
+    return this.#orderWriter.find(successor.orderId)
+  }
+
+  async #apply(
+    orderId: OrderId,
+    received: OrderReport,
+    method: ReportMethod,
+    isReleased: (present: Order) => boolean = () => true
+  ): Promise<Order | null> {
+    const before = await this.#before(orderId)
+    let isPartial = false
+    let successorId: OrderId | null = null
+    const updated = await this.#orderWriter.change(orderId, present => {
+      const report = isReleased(present) ? received : unreleased(received)
+      const order = before === null ? present : continuing(present, before, this.#deps.clock.now())
+      const reported = applyReport(order, report, method, this.#deps.clock.now())
+      for (const alarm of reported.alarms) if (alarm !== 'late_fill' || !isOutrun(order, report)) this.#alarm(order, alarm)
+      if (reported.changed && isThoughtAbsent(order) && isOpen(report.status)) this.#alarm(order, 'late_sighting')
+      for (const reason of reported.ignored) this.#deps.meter.count('order_reports_ignored_total', { broker: order.broker, reason })
+      isPartial = reported.isPartial && reported.changed
+      successorId = present.pendingRequest?.successorId ?? null
+      return reported.order === present ? null : { order: before === null ? reported.order : endedFirst(reported.order, before) }
+    })
+    if (updated !== null) await this.#carryOn(updated, successorId)
+    return isPartial ? this.#apply(orderId, received, method, isReleased) : updated
+  }
+
+  async #before(orderId: OrderId): Promise<Order | null> {
+    const id = (await this.#orderWriter.find(orderId))?.replacesOrderId ?? null
+    return id === null ? null : this.#orderWriter.find(id)
+  }
+
+  /**
+   * Adds fills of an order to the cum qty of its successors, however late they are reported. An order that ended no longer names its
+   * pending successor, so the caller passes it.
+   */
+  async #carryOn(order: Order, successorId: OrderId | null): Promise<void> {
+    const pendingId = order.pendingRequest?.successorId ?? successorId
+    const id = order.replacedByOrderId ?? pendingId ?? (isOpen(order.status) ? null : (this.#failedReplacements.get(order.orderId) ?? null))
+    if (id === null) return
+    let isRaised = false
+    const successor = await this.#orderWriter.change(id, present => {
+      const next = endedFirst(continuing(present, order, this.#deps.clock.now()), order)
+      isRaised = next !== present
+      return isRaised ? { order: next } : null
+    })
+    if (isRaised && successor !== null) await this.#carryOn(successor, null)
+  }
+
+  /**
+   * Records a replacement that the broker carried out: the report is the successor's, the old order is `replaced`. If the broker rejected
+   * the successor and uses a new id for it, the replacement failed. If the id stays the same, the broker's only order ended under its new
+   * terms, and nothing works on.
+   */
+  async completeReplacement(oldId: OrderId, successorId: OrderId, report: OrderReport, method: ReportMethod): Promise<void> {
+    const at = this.#deps.clock.now()
+    const successor = await this.#orderWriter.find(successorId)
+    const isInPlace = successor !== null && this.#chains.capabilitiesOf(successor)?.replacedOrderId === 'same'
+    if (report.status === 'rejected' && !isInPlace) return this.abandonReplacement(oldId, successorId, refusalIn(report))
+    await this.#apply(successorId, successor === null ? report : await this.#chains.ownOf(successor, report), method)
+    await this.#orderWriter.change(oldId, order => {
+      const step = apply(order, { type: 'status', to: 'replaced', at })
+      return step.changed ? { order: { ...step.order, replacedByOrderId: successorId, systemTime: at } } : null
+    })
+  }
+
+  /**
+   * Records a replacement that failed: the successor is rejected, and the old order works on, unless another replacement of it is pending.
+   */
+  async abandonReplacement(oldId: OrderId, successorId: OrderId, failure: SubmissionFailure): Promise<void> {
+    const at = this.#deps.clock.now()
+    const before = await this.#orderWriter.find(oldId)
+    setBounded(this.#failedReplacements, oldId, successorId, FAILED_REPLACEMENTS_MAX)
+    await this.#orderWriter.change(successorId, present => {
+      const order = before === null ? present : continuing(present, before, at)
+      return refused(order, failedReplacement(failure, order, before), at) ?? (order === present ? null : { order })
+    })
+    await this.#orderWriter.change(oldId, order => {
+      // Our own messages are about the successor only.
+      const message = failure.state === 'refused' ? failure.message : order.brokerMessage
+      return order.pendingRequest?.successorId === successorId ? released(order, message, at) : null
+    })
+  }
+
+  #alarm(order: Order, alarm: string): void {
+    this.#deps.meter.count('order_alarms_total', { broker: order.broker, alarm })
+    this.#deps.log.error('a broker reported an unexpected change of an order', { orderId: order.orderId, alarm, status: order.status })
+  }
+}
+
+/** Whether these executions happened before the replacement, and only their report came after the reply to it. */
+function isOutrun({ status, fills, lastModifiedTime }: Order, report: OrderReport): boolean {
+  const known = new Set(fills.map(({ fillId }) => fillId))
+  return status === 'replaced' && (report.fills ?? []).every(({ fillId, at }) => known.has(fillId) || at <= lastModifiedTime)
+}
+
+/** The report without its refusal, which was of an earlier request. */
+function unreleased({ releases: _, ...report }: OrderReport): OrderReport {
+  return { ...report, brokerMessage: null }
+}
+
+function refusalIn({ brokerMessage, rejectCode, brokerStatus }: OrderReport): SubmissionFailure {
+  return { state: 'refused', message: brokerMessage ?? 'The broker rejected the change.', rejectCode, brokerStatus }
+}

@@ -1,0 +1,10 @@
+import type { Failure } from './failures.ts'
+
+export interface PortalOptions {
+  /** Origin under which browsers reach the service. */
+  readonly publicUrl: () => string
+  /** `client_id` of the demo platform, whose application is the service's start page; null if there is none. */
+  readonly demo: () => string | null
+  /** Maps a thrown value to its HTTP response. */
+  readonly problemOf: (error: unknown) => Failure
+}

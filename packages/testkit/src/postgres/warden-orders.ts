@@ -1,0 +1,9 @@
+import type { RunAs } from './binaries.ts'
+
+/** What the warden needs to know, as JSON in its only argument. */
+export interface WardenOrders {
+  readonly program: string
+  readonly args: readonly string[]
+  readonly runAs: RunAs
+  readonly scratch: string
+}
