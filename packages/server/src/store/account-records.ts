@@ -14,6 +14,7 @@ import type { Session } from './session.ts'
 import { BatchWriter } from './writes/batch-writer.ts'
 import type { BatchStats } from './writes/batches.ts'
 import { BinaryLists } from './writes/binary.ts'
+import { functionCall } from './writes/function-call.ts'
 
 type Topical =
   | Pick<Extract<LoggedEvent, { topic: 'balances' }>, 'topic' | 'data'>
@@ -50,7 +51,6 @@ interface Put {
 type Answer = { readonly kind: 'recorded'; readonly first: number } | { readonly kind: 'stale' } | { readonly kind: 'gone' }
 
 const TRIES_MAX = 10
-const STATEMENT = `/* writes */ select put_records(${Array.from({ length: 13 }, (_, index) => `$${index + 1}`).join(', ')}) as verdicts`
 /** Characters of documents that are remembered, so that a change of an account that changes often needs no read. */
 const REMEMBERED_MAX = 16 * 1024 * 1024
 
@@ -152,7 +152,8 @@ export class RecordWriter {
   }
 
   async #write(puts: readonly Put[], wait: boolean): Promise<readonly (Answer | null)[]> {
-    const [row] = await this.#session.statement<{ verdicts: string }>(STATEMENT, putArguments(this.#lists.begin(), puts, wait))
+    const batch = batchOf(this.#lists.begin(), puts, wait)
+    const [row] = await this.#session.statement<{ verdicts: string }>(PUT_RECORDS.text, PUT_RECORDS.arguments(batch))
     const verdicts = row?.verdicts.split(',') ?? []
     return puts.map((_, index) => answerOf(verdicts[index]))
   }
@@ -162,34 +163,57 @@ function keyOf({ accountId, kind }: Pick<Put, 'accountId' | 'kind'>): string {
   return `${accountId} ${kind}`
 }
 
-/** The arguments of `put_records`, for users in the order of their keys. */
-function putArguments(lists: BinaryLists, puts: readonly Put[], wait: boolean): readonly unknown[] {
+/** Replacements as `put_records` takes them: a list for each column of them and of their events. */
+interface Batch {
+  readonly lists: BinaryLists
+  readonly puts: readonly Put[]
+  /** Each user once, in the order of their keys. */
+  readonly users: readonly UserKey[]
+  /** Of each replacement, from 1. */
+  readonly userOf: readonly number[]
+  /** The events, each with the position of its replacement from 1. */
+  readonly events: readonly { readonly of: number; readonly eventId: EventId; readonly document: string }[]
+  /** The position of each replacement's first event, from 1; null where it has none. */
+  readonly firstEvents: readonly (number | null)[]
+  readonly wait: boolean
+}
+
+function batchOf(lists: BinaryLists, puts: readonly Put[], wait: boolean): Batch {
   const users = [...new Set(puts.map(({ userKey }) => userKey))].sort()
   const indexOfUser = new Map(users.map((userKey, index) => [userKey, index + 1]))
-  const events = puts.flatMap(({ events }, index) => events.map(event => ({ of: index + 1, ...event })))
   let before = 0
-  return [
-    lists.texts(puts.map(({ next }) => next.document)),
-    lists.texts(events.map(({ document }) => document)),
-    lists.uuids(users),
-    wait,
-    lists.ints(puts.map(({ userKey }) => indexOfUser.get(userKey) ?? 0)),
-    lists.uuids(puts.map(({ accountId }) => accountId)),
-    lists.texts(puts.map(({ kind }) => kind)),
-    lists.ints(puts.map(({ over }) => over)),
-    lists.timestamps(puts.map(({ next }) => next.confirmedAt)),
-    lists.timestamps(puts.map(({ at }) => at)),
-    lists.ints(
-      puts.map(({ events }) => {
-        const first = events.length === 0 ? null : before + 1
-        before += events.length
-        return first
-      })
-    ),
-    lists.ints(events.map(({ of }) => of)),
-    lists.uuids(events.map(({ eventId }) => eventId))
-  ]
+  const firstEvents = puts.map(({ events }) => {
+    const first = events.length === 0 ? null : before + 1
+    before += events.length
+    return first
+  })
+  return {
+    lists,
+    puts,
+    users,
+    userOf: puts.map(({ userKey }) => indexOfUser.get(userKey) ?? 0),
+    events: puts.flatMap(({ events }, index) => events.map(event => ({ of: index + 1, ...event }))),
+    firstEvents,
+    wait
+  }
 }
+
+/** Writes a batch. Each parameter is described with the function (migration 0003). */
+const PUT_RECORDS = functionCall<Batch>('put_records', 'verdicts', {
+  p_document: ({ lists, puts }) => lists.texts(puts.map(({ next }) => next.document)),
+  p_data: ({ lists, events }) => lists.texts(events.map(({ document }) => document)),
+  p_users: ({ lists, users }) => lists.uuids(users),
+  p_wait: ({ wait }) => wait,
+  p_user: ({ lists, userOf }) => lists.ints(userOf),
+  p_account: ({ lists, puts }) => lists.uuids(puts.map(({ accountId }) => accountId)),
+  p_kind: ({ lists, puts }) => lists.texts(puts.map(({ kind }) => kind)),
+  p_over: ({ lists, puts }) => lists.ints(puts.map(({ over }) => over)),
+  p_confirmed: ({ lists, puts }) => lists.timestamps(puts.map(({ next }) => next.confirmedAt)),
+  p_at: ({ lists, puts }) => lists.timestamps(puts.map(({ at }) => at)),
+  p_first: ({ lists, firstEvents }) => lists.ints(firstEvents),
+  p_event_of: ({ lists, events }) => lists.ints(events.map(({ of }) => of)),
+  p_event: ({ lists, events }) => lists.uuids(events.map(({ eventId }) => eventId))
+})
 
 function answerOf(verdict: string | undefined): Answer | null {
   switch (verdict?.[0]) {

@@ -46,7 +46,7 @@ export interface Database {
   readonly order_symbols: OrderSymbolsTable
   readonly fills: FillsTable
   readonly events: EventsTable
-  readonly stream_places: StreamSlotsTable
+  readonly stream_slots: StreamSlotsTable
   readonly audit_pending: AuditPendingTable
   readonly audit_log: AuditLogTable
   readonly audit_head: AuditHeadTable

@@ -15,198 +15,26 @@ export function writeDocument(value: Transaction | DaySpan | readonly Balance[] 
   return JSON.stringify(value)
 }
 
-/** The values of an order's members, without their names: half as long, and orders and their events are most of what is ever written. */
-type OrderValues = readonly [
-  orderId: Order['orderId'],
-  clOrdId: Order['clOrdId'],
-  tradingDay: Order['tradingDay'],
-  platformId: Order['platformId'],
-  userKey: Order['userKey'],
-  userId: Order['userId'],
-  connectionId: Order['connectionId'],
-  accountId: Order['accountId'],
-  accountNumber: Order['accountNumber'],
-  broker: Order['broker'],
-  side: Order['side'],
-  type: Order['type'],
-  tif: Order['tif'],
-  symbol: Order['symbol'],
-  instrument: Order['instrument'],
-  quantity: Order['quantity'],
-  notional: Order['notional'],
-  limitPrice: Order['limitPrice'],
-  stopPrice: Order['stopPrice'],
-  legs: Order['legs'],
-  status: Order['status'],
-  submission: Order['submission'],
-  pendingRequest: Order['pendingRequest'],
-  brokerClOrdId: Order['brokerClOrdId'],
-  brokerOrderId: Order['brokerOrderId'],
-  brokerStatus: Order['brokerStatus'],
-  brokerMessage: Order['brokerMessage'],
-  brokerOrderType: Order['brokerOrderType'],
-  execDest: Order['execDest'],
-  fills: Order['fills'],
-  entryTime: Order['entryTime'],
-  lastExecTime: Order['lastExecTime'],
-  lastModifiedTime: Order['lastModifiedTime'],
-  systemTime: Order['systemTime'],
-  replacesOrderId: Order['replacesOrderId'],
-  replacedByOrderId: Order['replacedByOrderId'],
-  revision: Order['revision'],
-  previouslyFilledQuantity?: Order['previouslyFilledQuantity'],
-  rejectCode?: Order['rejectCode']
-]
-
-/** Only ever append: documents that were written before have fewer values. What they lack is to be read as null. */
+/** An order as stored: its members by their names, decimals and times as texts. Members that are added later must be read as null where absent. */
 export function writeOrder(order: Order): string {
-  const values: OrderValues = [
-    order.orderId,
-    order.clOrdId,
-    order.tradingDay,
-    order.platformId,
-    order.userKey,
-    order.userId,
-    order.connectionId,
-    order.accountId,
-    order.accountNumber,
-    order.broker,
-    order.side,
-    order.type,
-    order.tif,
-    order.symbol,
-    order.instrument,
-    order.quantity,
-    order.notional,
-    order.limitPrice,
-    order.stopPrice,
-    order.legs,
-    order.status,
-    order.submission,
-    order.pendingRequest,
-    order.brokerClOrdId,
-    order.brokerOrderId,
-    order.brokerStatus,
-    order.brokerMessage,
-    order.brokerOrderType,
-    order.execDest,
-    order.fills,
-    order.entryTime,
-    order.lastExecTime,
-    order.lastModifiedTime,
-    order.systemTime,
-    order.replacesOrderId,
-    order.replacedByOrderId,
-    order.revision,
-    order.previouslyFilledQuantity,
-    order.rejectCode
-  ]
-  return JSON.stringify(values)
+  return JSON.stringify(order)
 }
 
 export function readOrder(document: string): Order {
-  const [
-    orderId,
-    clOrdId,
-    tradingDay,
-    platformId,
-    userKey,
-    userId,
-    connectionId,
-    accountId,
-    accountNumber,
-    broker,
-    side,
-    type,
-    tif,
-    symbol,
-    instrument,
-    quantity,
-    notional,
-    limitPrice,
-    stopPrice,
-    legs,
-    status,
-    submission,
-    pendingRequest,
-    brokerClOrdId,
-    brokerOrderId,
-    brokerStatus,
-    brokerMessage,
-    brokerOrderType,
-    execDest,
-    fills,
-    entryTime,
-    lastExecTime,
-    lastModifiedTime,
-    systemTime,
-    replacesOrderId,
-    replacedByOrderId,
-    revision,
-    previouslyFilledQuantity = null,
-    rejectCode = null
-  ] = JSON.parse(document) as OrderValues
-  // Plain names rather than a loop: an object literal of fixed shape is several times cheaper to make and to write.
-  return {
-    orderId,
-    clOrdId,
-    tradingDay,
-    platformId,
-    userKey,
-    userId,
-    connectionId,
-    accountId,
-    accountNumber,
-    broker,
-    side,
-    type,
-    tif,
-    symbol,
-    instrument,
-    quantity,
-    notional,
-    limitPrice,
-    stopPrice,
-    legs,
-    status,
-    submission,
-    // One that was stored before has no `takenAt`.
-    pendingRequest: pendingRequest === null ? null : { ...pendingRequest, takenAt: pendingRequest.takenAt ?? null },
-    brokerClOrdId,
-    brokerOrderId,
-    brokerStatus,
-    brokerMessage,
-    rejectCode,
-    brokerOrderType,
-    execDest,
-    fills,
-    entryTime,
-    lastExecTime,
-    lastModifiedTime,
-    systemTime,
-    replacesOrderId,
-    replacedByOrderId,
-    previouslyFilledQuantity,
-    revision
-  }
+  return JSON.parse(document) as Order
 }
 
 /** The data of an account event, with what it must still show when the account is gone. */
 export function writeAccountEvent({ connectionId, accountNumber }: EventAccount, data: Balance | readonly Position[]): string {
-  return JSON.stringify([connectionId, accountNumber, data])
+  return JSON.stringify({ connectionId, accountNumber, data })
 }
 
 export function readBalanceEvent(document: string): EventAccount & { readonly data: Balance } {
-  return accountEvent<Balance>(document)
+  return JSON.parse(document) as EventAccount & { readonly data: Balance }
 }
 
 export function readPositionsEvent(document: string): EventAccount & { readonly data: readonly Position[] } {
-  return accountEvent<readonly Position[]>(document)
-}
-
-function accountEvent<Data>(document: string): EventAccount & { readonly data: Data } {
-  const [connectionId, accountNumber, data] = JSON.parse(document) as [EventAccount['connectionId'], string, Data]
-  return { connectionId, accountNumber, data }
+  return JSON.parse(document) as EventAccount & { readonly data: readonly Position[] }
 }
 
 export function readBalances(document: string): readonly Balance[] {

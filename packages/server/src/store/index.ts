@@ -174,7 +174,7 @@ async function prepare({ db, kind }: Engine, deps: StoreDeps, ownerUrl: string |
   await upToDate(db, deps, ownerUrl)
   if (kind === 'postgres') await assertGranted(db)
   // The engine has one process, and this is a new one: every session that held a slot is gone.
-  if (kind === 'embedded') await db.deleteFrom('stream_places').execute()
+  if (kind === 'embedded') await db.deleteFrom('stream_slots').execute()
 }
 
 async function upToDate(db: Kysely<Database>, deps: StoreDeps, ownerUrl: string | null): Promise<void> {

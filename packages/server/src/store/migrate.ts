@@ -109,8 +109,8 @@ async function isRecorded(trx: Transaction<Database>, { number }: Migration): Pr
 }
 
 async function lock(trx: Transaction<Database>): Promise<void> {
-  // Another process may be at a long migration: it is waited for, within the statement limit.
-  await sql`select set_config('lock_timeout', '0', true)`.execute(trx)
+  // A migration may rewrite large tables, and another process may be doing so: neither has a time limit.
+  await sql`select set_config('lock_timeout', '0', true), set_config('statement_timeout', '0', true)`.execute(trx)
   await sql`/* migration */ select pg_advisory_xact_lock(${sql.lit(LOCK)})`.execute(trx)
 }
 

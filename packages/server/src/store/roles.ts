@@ -36,7 +36,7 @@ export const PRIVILEGES: { readonly [table in keyof Database]: readonly Privileg
   order_broker_ids: CHANGE,
   order_symbols: CHANGE,
   fills: CHANGE,
-  stream_places: CHANGE,
+  stream_slots: CHANGE,
   erasures: CHANGE,
   probes: CHANGE
 }

@@ -2,10 +2,10 @@
 import type { StreamSlot, StreamSlotStore } from '@trunkline/core/ports/store'
 import type { Session } from './session.ts'
 
-const TAKE = `/* writes */ select take_key_stream_place($1, $2, $3, $4, $5, $6 * interval '1 millisecond') as taken`
+const TAKE = `/* writes */ select take_stream_slot($1, $2, $3, $4, $5, $6 * interval '1 millisecond') as taken`
 
-const SWEEP = `delete from stream_places where session_id in (
-  select session_id from stream_places where expires_at <= clock_timestamp() - interval '10 minutes' limit 1000 for update skip locked)`
+const SWEEP = `delete from stream_slots where session_id in (
+  select session_id from stream_slots where expires_at <= clock_timestamp() - interval '10 minutes' limit 1000 for update skip locked)`
 
 export class SqlStreamSlotStore implements StreamSlotStore {
   readonly #session: Session
@@ -21,7 +21,7 @@ export class SqlStreamSlotStore implements StreamSlotStore {
 
   async renew(nodeId: string, ttlMs: number): Promise<readonly string[]> {
     const rows = await this.#session.statement<{ session_id: string }>(
-      `update stream_places set expires_at = clock_timestamp() + $2 * interval '1 millisecond' where node_id = $1 returning session_id`,
+      `update stream_slots set expires_at = clock_timestamp() + $2 * interval '1 millisecond' where node_id = $1 returning session_id`,
       [nodeId, ttlMs]
     )
     // Of nodes that are gone, for keys that are no longer used: no other session would ever remove their rows.
@@ -30,6 +30,6 @@ export class SqlStreamSlotStore implements StreamSlotStore {
   }
 
   async release(sessionId: string): Promise<void> {
-    await this.#session.statement('delete from stream_places where session_id = $1', [sessionId])
+    await this.#session.statement('delete from stream_slots where session_id = $1', [sessionId])
   }
 }

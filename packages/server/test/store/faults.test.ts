@@ -128,7 +128,8 @@ test('an answer is waited for shorter than any client of ours waits, but for mig
     assert.equal(answerMsOf(sql), 10_000, sql)
   for (const sql of ['/* writes */ select record_changes($1)', 'insert into a values (1)', 'commit', 'with a as (delete from b) select 1'])
     assert.equal(answerMsOf(sql), 15_000, sql)
-  for (const sql of ['/* migration */ update a set b = 1', 'create index on a (b)', 'vacuum a']) assert.equal(answerMsOf(sql), 70_000, sql)
+  for (const sql of ['create index on a (b)', 'vacuum a']) assert.equal(answerMsOf(sql), 70_000, sql)
+  assert.equal(answerMsOf('/* migration */ update a set b = 1'), 6 * 3_600_000)
 })
 
 test('more than may wait for a connection are refused at once, while the connection is still taken; those that wait are answered', async () => {

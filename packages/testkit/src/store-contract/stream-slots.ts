@@ -74,7 +74,7 @@ export function streamSlotCases(contractCase: DefineCase): void {
     assert.equal(await store.streamSlots.take(late, 1, 0), true)
     assert.equal(await store.streamSlots.take(next, 1, LONG_MS), true)
     assert.deepEqual(await store.streamSlots.renew('n30', LONG_MS), [next.sessionId])
-    await assertRows(harness, 'select session_id from stream_places where platform_id = $1', [platformId], [{ session_id: next.sessionId }])
+    await assertRows(harness, 'select session_id from stream_slots where platform_id = $1', [platformId], [{ session_id: next.sessionId }])
   })
 
   contractCase('S40', "renewing keeps the node's own slots, also expired ones that were not taken", async ({ store, beside }) => {
@@ -99,7 +99,7 @@ export function streamSlotCases(contractCase: DefineCase): void {
       const gone = slot(platformId, 'n45')
       assert.equal(await store.streamSlots.take(gone, 1, LONG_MS), true)
       assert.equal(await store.streamSlots.take(slot(platformId), 1, LONG_MS), false)
-      await harness.sql(`update stream_places set expires_at = expires_at + interval '1 day' where session_id = $1`, [gone.sessionId])
+      await harness.sql(`update stream_slots set expires_at = expires_at + interval '1 day' where session_id = $1`, [gone.sessionId])
       assert.equal(await store.streamSlots.take(slot(platformId), 1, LONG_MS), true)
     }
   )

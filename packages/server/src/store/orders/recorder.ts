@@ -1,4 +1,4 @@
-// The one way in which order changes are written: groups of changes, gathered into batches, each batch one statement and one commit.
+// Writes order changes: groups of changes, gathered into batches, each batch one statement and one commit. Nothing else writes them.
 import type { EventId, OrderId } from '@trunkline/core/domain/ids'
 import type { Order } from '@trunkline/core/domain/order'
 import type { Clock } from '@trunkline/core/ports/clock'
@@ -11,9 +11,9 @@ import type { Session } from '../session.ts'
 import { type Answered, type BatchRules, BatchWriter } from '../writes/batch-writer.ts'
 import type { BatchStats } from '../writes/batches.ts'
 import { BinaryLists } from '../writes/binary.ts'
-import { type EncodedChange, fillsOf, recordArguments } from './encode.ts'
+import { batchOf, type EncodedChange, fillsOf, RECORD_CHANGES } from './encode.ts'
 
-/** Changes that stand or fall together. */
+/** Changes that are written all or none. */
 interface Group {
   readonly members: readonly EncodedChange[]
   /** The orders, and the client order ids of new ones. */
@@ -24,14 +24,13 @@ interface Group {
 
 type Results = readonly ChangeResult[]
 
-const STATEMENT = `/* writes */ select record_changes(${Array.from({ length: 31 }, (_, index) => `$${index + 1}`).join(', ')}) as verdicts`
-/** From so many executions on it is remembered which of an order's are stored, so that those of a large order are not all sent again each time. */
+/** An order with so many executions is remembered as written, so that its stored executions are not sent again with every change. */
 const FILLS_MIN = 4
 const REMEMBERED_MAX = 5_000
 
 /**
- * Whether it is about the cancel of an order: where the database is slow, taking risk away comes before adding any. An order that is entered goes in
- * its turn, because another report of the same one may be waiting before it.
+ * Whether the change is about a cancel. When the database is slow, reducing risk goes before adding it. A new order keeps its turn, because
+ * another report of it may be waiting before it.
  */
 function isCancel({ order: { status, pendingRequest }, overRevision }: OrderChange): boolean {
   return overRevision !== null && (status === 'pending_cancel' || pendingRequest?.kind === 'cancel')
@@ -72,7 +71,7 @@ export class Recorder {
     return this.#writer.stats()
   }
 
-  /** Writes what waits, takes nothing more. */
+  /** Writes what waits; accepts nothing more. */
   close(): Promise<void> {
     return this.#writer.close()
   }
@@ -91,12 +90,9 @@ export class Recorder {
   }
 
   async #write(groups: readonly Group[], wait: boolean): Promise<readonly (Results | null)[]> {
-    const given = recordArguments(
-      this.#lists.begin(),
-      groups.map(({ members }) => members),
-      wait
-    )
-    const [row] = await this.#session.statement<{ verdicts: string }>(STATEMENT, given)
+    const members = groups.map(({ members }) => members)
+    const batch = batchOf(this.#lists.begin(), members, wait)
+    const [row] = await this.#session.statement<{ verdicts: string }>(RECORD_CHANGES.text, RECORD_CHANGES.arguments(batch))
     const verdicts = row?.verdicts.split(',') ?? []
     let offset = 0
     return groups.map(({ members }) => {
@@ -133,7 +129,7 @@ function clientKey({ userKey, tradingDay, clOrdId }: Order): string {
   return `${userKey} ${tradingDay} ${clOrdId}`
 }
 
-/** A single new order whose client order id was just answered for needs no question of its own. */
+/** A new order alone in its group, whose client order id this batch has just judged, needs no statement. */
 function impliedDuplicate({ members }: Group, answered: ReadonlyMap<string, Answered<Group, Results>>): Results | null {
   const [only, ...more] = members
   if (only === undefined || more.length > 0 || only.change.overRevision !== null) return null

@@ -27,6 +27,17 @@ test('migrations that landed are as they were, and each is entered in landed.txt
 
 /** The migration that enters what orders of options are found by. */
 const ORDER_SYMBOLS = 11
+/** The migration that gives the values of orders their names. */
+const NAMED_DOCUMENTS = 18
+/** Broker text as JSON that `jsonb` refuses: an escaped NUL and half a surrogate pair. */
+const ODD_TEXT = String.raw`"a \u0000 and \ud83d"`
+
+/** The order with a pending cancel as an early version wrote it: without `takenAt` and the last two values, and with odd text as its status. */
+function asEarlyVersion(statement: string): string {
+  if (!statement.startsWith('insert into orders') || !statement.includes('"pending_cancel"')) return statement
+  return statement.replace(',"takenAt":null', '').replace(',null,null]', ']').replace('"b-1",null,', `"b-1",${ODD_TEXT},`)
+}
+
 /** The stored order with legs once more, as one that was filled. */
 const ENDED_COPY = `insert into orders (order_id, user_key, account_id, connection_id, trading_day, cl_ord_id, broker_cl_ord_id, revision, status,
     is_open, side, entry_time, last_modified_time, last_exec_time, final_status, final_modified_time, final_exec_time, document)
@@ -81,6 +92,25 @@ for (const [name, placed] of [
         assert.partialDeepStrictEqual(plain(read), data.read.records)
         await goOn(store, data)
       })
+
+    test('stored orders get names, whatever their texts hold, and early ones get the values they lack', async () => {
+      await using target = await placed()
+      const engine = await openEngine(target.settings, testDeps())
+      const data = dataSets().findLast(({ schema }) => schema < NAMED_DOCUMENTS)
+      assert.ok(data !== undefined)
+      await migrate(engine.db, testDeps(), readMigrations().slice(0, data.schema))
+      await insert(engine, { ...data, statements: data.statements.map(asEarlyVersion) })
+      await migrate(engine.db, testDeps())
+      await using store = buildStore(engine, testDeps())
+      const readable = `select limit_price::text, broker_status from orders_readable where status = 'pending_cancel'`
+      const { rows } = await engine.db.executeQuery(CompiledQuery.raw(readable))
+      assert.deepEqual(rows, [{ limit_price: '10.10', broker_status: 'a \ufffd and \ufffd' }])
+      const early = (await store.orders.unresolved(1))[0] ?? null
+      assert.ok(early !== null)
+      const order = await store.orders.findByBrokerIds(early.accountId, { brokerOrderId: 'b-1', brokerClOrdId: null })
+      assert.equal(order?.brokerStatus, JSON.parse(ODD_TEXT))
+      assert.deepEqual([order?.pendingRequest?.takenAt, order?.previouslyFilledQuantity, order?.rejectCode], [null, null, null])
+    })
 
     test('stored orders of options are found by their legs and roots after the upgrade, whether they can still move or not', async () => {
       await using target = await placed()
