@@ -4,7 +4,7 @@ import { existsSync, statSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { test } from 'node:test'
 import { GROUPS } from '../../scripts/testing/files.ts'
-import { anchorsIn, linksIn } from './markdown.ts'
+import { anchorsIn, linksIn, longLinesIn } from './markdown.ts'
 import { filesLike, lineOf, ROOT, textOf } from './repository.ts'
 
 const DOCUMENTS = filesLike(/\.md$/)
@@ -30,6 +30,22 @@ function complaintAbout(file: string, target: string): string | undefined {
     return undefined
   return anchorsIn(textOf(destination)).has(anchor) ? undefined : `has no heading for #${anchor}`
 }
+
+/** Generated, or kept as it was written. */
+const FREE_LINES = /^(CHANGELOG\.md|docs\/(attacks|settings)\.md|docs\/brokers\/)/
+const COLUMNS_MAX = 120
+
+test(`prose has at most ${COLUMNS_MAX} columns: one sentence or clause a line`, () => {
+  assert.deepEqual(
+    DOCUMENTS.filter(file => !FREE_LINES.test(file)).flatMap(file => longLinesIn(textOf(file), COLUMNS_MAX).map(line => `${file}:${line}`)),
+    []
+  )
+})
+
+test('long lines are found in prose, and not in code or tables', () => {
+  const long = 'word '.repeat(30)
+  assert.deepEqual(longLinesIn(`${long}\n| ${long} |\n\`\`\`\n${long}\n\`\`\`\n  - ${long}\n`, 120), [1, 6])
+})
 
 test('every command that a document names exists', () => {
   const manifest: { readonly scripts: Readonly<Record<string, string>> } = JSON.parse(textOf('package.json'))

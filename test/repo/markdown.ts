@@ -16,6 +16,13 @@ export function linksIn(markdown: string): readonly Link[] {
   return links
 }
 
+/** The lines of prose that are longer than `columns`: outside code, tables, and lines that hold a single link or word. */
+export function longLinesIn(markdown: string, columns: number): readonly number[] {
+  return withoutFences(markdown)
+    .split('\n')
+    .flatMap((line, index) => (line.length > columns && !/^\s*\|/.test(line) && /\S\s+\S/.test(line.trim()) ? [index + 1] : []))
+}
+
 /** The names that a link can point to after `#`: headings as code forges turn them into names, and explicit ones. */
 export function anchorsIn(markdown: string): ReadonlySet<string> {
   const anchors = new Set<string>()

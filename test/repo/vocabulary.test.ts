@@ -5,6 +5,7 @@ import { FILES, filesLike, lineOf, textOf } from './repository.ts'
 import { type Find, nameFindsIn, pathFindsIn, STAYING_NAMES, stays, textFindsIn } from './vocabulary.ts'
 
 const SOURCES = filesLike(/\.(ts|mjs|js)$/).filter(file => !stays(file))
+const TEXTS = filesLike(/\.(ts|mjs|js|md|eta|css|json|sql)$/).filter(file => !stays(file))
 
 function complaints(file: string, finds: readonly Find[]): readonly string[] {
   return finds.map(
@@ -23,6 +24,13 @@ test('no identifier has a retired word in it', () => {
 test('no file or folder is named with a retired word', () => {
   assert.deepEqual(
     FILES.filter(file => !stays(file)).flatMap(file => complaints(file, pathFindsIn(file))),
+    []
+  )
+})
+
+test('no comment, title, message or document has a word that is retired altogether', () => {
+  assert.deepEqual(
+    TEXTS.flatMap(file => complaints(file, textFindsIn(file, textOf(file)))),
     []
   )
 })

@@ -94,10 +94,8 @@ export const STAYING_NAMES: ReadonlyMap<string, string> = new Map(
       ['stored grants of the sandbox, and texts cut at spaces', 'words'],
       ['stored state of the sandbox', 'person'],
       ['stored state and wire of the sandbox', 'coin'],
-      ['a key of the stored records of the upgrade tests', 'doubtful'],
       ['a stretch that ends after an instant', 'stretchEndingAfter'],
-      ['the user `nobody` of the system', 'NOBODY_ID'],
-      ['decision records keep their names', '0016-connections-of-an-environment-and-a-person.md']
+      ['the user `nobody` of the system', 'NOBODY_ID']
     ] as const
   ).flatMap(([reason, names]) => names.split(' ').map(name => [name, reason]))
 )

@@ -116,7 +116,7 @@ export async function readBack(store: Store, keys: Keys): Promise<unknown> {
     freshness: await Promise.all(ids.map(id => store.accounts.freshness(id))),
     orders: await ordersOf(store, ids),
     unfinished: await Promise.all(ids.map(accountId => store.orders.unfinished({ accountId }))),
-    doubtful: await store.orders.unresolved(10),
+    unresolved: await store.orders.unresolved(10),
     audit: { verified: await store.audit.verify(), entries: await store.audit.list(100) }
   }
 }
