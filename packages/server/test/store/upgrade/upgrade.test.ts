@@ -148,7 +148,7 @@ test('a data set holds a row of every table', async () => {
   // The last erases what a removed user leaves behind, in the background; the others are of the store itself.
   const beside = ['probes', 'audit_head', 'schema_migrations', 'erasures']
   assert.deepEqual(
-    known.map(table => table.name).filter(table => !beside.includes(table) && !tables.has(table)),
+    known.filter(({ name, isView }) => !isView && !beside.includes(name) && !tables.has(name)).map(({ name }) => name),
     [],
     'fill() in data-set.ts puts something into every table'
   )
