@@ -3,7 +3,7 @@
  * filled first. And the new order begins with nothing filled, so it is requested for what is left.
  */
 
-import { compare, type Decimal, isPositive, isZero, minus, plus, ZERO } from '@trunkline/core/domain/decimal'
+import { areEqual, compare, type Decimal, isPositive, isZero, minus, plus, ZERO } from '@trunkline/core/domain/decimal'
 import { BrokerFault, type OrderReport, type Outcome, type ReplaceOrder } from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Calls } from '../kit/calls.ts'
@@ -76,7 +76,7 @@ function quantityFor(request: ReplaceOrder, old: OrderReport): { readonly quanti
   const quantity = lesser(ticket.quantity, old.quantity, request.totalChange)
   if (quantity === null) return { quantity }
   const filled = old.filledTotal?.quantity ?? ZERO
-  if (isZero(filled) && old.quantity !== null && compare(old.quantity, quantity) === 0) return { quantity: null }
+  if (isZero(filled) && areEqual(old.quantity, quantity)) return { quantity: null }
   const left = minus(quantity, filled)
   if (!isPositive(left)) return { refusal: 'As much as the new total, or more, has filled already.' }
   return ticket.instrument === 'STK' && isFraction(left) ? { refusal: FRACTION } : { quantity: left }

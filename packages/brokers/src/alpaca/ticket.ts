@@ -1,6 +1,6 @@
 /** Combinations that Alpaca does not accept although each value is valid: refused before anything is sent. Pure. */
 
-import { canonical, compare, type Decimal, parseDecimal } from '@trunkline/core/domain/decimal'
+import { compare, type Decimal, parseDecimal, significantPlaces } from '@trunkline/core/domain/decimal'
 import type { OrderTicket } from '@trunkline/core/domain/order'
 import type { RejectCode } from '@trunkline/core/domain/vocabulary'
 
@@ -50,7 +50,7 @@ function sideRefusal({ legs, side }: OrderTicket): Refusal | null {
 
 function amountRefusal({ quantity, notional }: OrderTicket): Refusal | null {
   const amount = quantity ?? notional
-  return amount !== null && placesOf(amount) > AMOUNT_PLACES
+  return amount !== null && significantPlaces(amount) > AMOUNT_PLACES
     ? refused('quantity_invalid', `Alpaca takes amounts with at most ${AMOUNT_PLACES} decimal places, not ${amount}.`)
     : null
 }
@@ -58,7 +58,7 @@ function amountRefusal({ quantity, notional }: OrderTicket): Refusal | null {
 function priceRefusal({ instrument, limitPrice, stopPrice }: OrderTicket): Refusal | null {
   for (const price of [limitPrice, stopPrice]) {
     const most = price === null ? null : placesMax(instrument, price)
-    if (price !== null && most !== null && placesOf(price) > most)
+    if (price !== null && most !== null && significantPlaces(price) > most)
       return refused('tick_size', `Alpaca takes prices such as ${price} with at most ${most} decimal places.`)
   }
   return null
@@ -70,14 +70,7 @@ function placesMax(instrument: OrderTicket['instrument'], price: Decimal): numbe
 }
 
 export function isFraction(quantity: Decimal): boolean {
-  return placesOf(quantity) > 0
-}
-
-/** Without zeros at the end. */
-function placesOf(number: Decimal): number {
-  const shortest = canonical(number)
-  const point = shortest.indexOf('.')
-  return point === -1 ? 0 : shortest.length - point - 1
+  return significantPlaces(quantity) > 0
 }
 
 function refused(rejectCode: RejectCode, message: string): Refusal {

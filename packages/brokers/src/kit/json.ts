@@ -1,8 +1,8 @@
 /** Parses a broker's JSON: bounded, safe against prototype keys, and without losing a digit. */
 
+import { numbersQuoted } from '@trunkline/core/domain/fast/number-text'
 import { JSON_CHARS_MAX, type JsonLimits, parseJson } from '@trunkline/core/domain/json'
 import { Malformed } from '@trunkline/core/domain/malformed'
-import { numbersQuoted } from './number-text.ts'
 
 export interface JsonOptions extends JsonLimits {
   /**
@@ -18,6 +18,11 @@ export function readJson(text: string, { numbers = 'native', ...limits }: JsonOp
   const { charsMax = JSON_CHARS_MAX } = limits
   if (text.length > charsMax) throw new Malformed('answer', `at most ${charsMax} characters`, text.length)
   return parseJson(quoted(text), { what: 'answer', ...limits, charsMax: Number.POSITIVE_INFINITY })
+}
+
+/** As `readJson`, with every number as text: the full parser of the fast readers. @throws Malformed */
+export function jsonWithNumbersAsText(text: string): unknown {
+  return readJson(text, { numbers: 'text' })
 }
 
 function quoted(text: string): string {

@@ -1,11 +1,11 @@
 /** Reads fields of a broker's messages. Every helper throws only {@link Malformed}, which names the field. */
 
 import { type Decimal, parseDecimal } from '@trunkline/core/domain/decimal'
+import { wholeNumber } from '@trunkline/core/domain/fast/scan'
+import { utcTime } from '@trunkline/core/domain/fast/scan-time'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import { type Day, parseDay, parseTimestamp, type Timestamp } from '@trunkline/core/domain/timestamp'
 import { plainNumber } from './plain-number.ts'
-import { wholeNumber } from './scan.ts'
-import { utcTime } from './scan-time.ts'
 
 /** An object as received. */
 export type Wire = Readonly<Record<string, unknown>>

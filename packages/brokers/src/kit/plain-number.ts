@@ -1,7 +1,7 @@
 /** JSON numbers in plain decimal notation. */
 
 import { type Decimal, DIGITS_MAX } from '@trunkline/core/domain/decimal'
-import { isPlainDecimal } from './scan.ts'
+import { isPlainDecimal } from '@trunkline/core/domain/fast/scan'
 
 const JSON_NUMBER = /^(-?)(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d{1,4}))?$/
 /** More characters than any printed double has. */

@@ -1,6 +1,6 @@
 /** One login at TradeStation, as the port has it. */
 
-import { compare, ZERO } from '@trunkline/core/domain/decimal'
+import { areEqual, ZERO } from '@trunkline/core/domain/decimal'
 import type { OrderTicket } from '@trunkline/core/domain/order'
 import type { Day, Timestamp } from '@trunkline/core/domain/timestamp'
 import type { RejectCode } from '@trunkline/core/domain/vocabulary'
@@ -239,7 +239,7 @@ export class TradestationBroker implements Broker {
     try {
       const found = await this.#orders.one(brokerAccountId, brokerOrderId, signal, 'order')
       const size = found?.report.quantity ?? null
-      if (size === null || ticket.quantity === null || compare(size, ticket.quantity) === 0) return null
+      if (size === null || ticket.quantity === null || areEqual(size, ticket.quantity)) return null
       return unsent('TradeStation does not change the size of a multi-leg order: cancel it and send a new one.', 'not_permitted')
     } catch (cause) {
       return { kind: 'not_sent', cause }

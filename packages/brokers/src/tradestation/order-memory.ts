@@ -1,7 +1,6 @@
 /** What the order stream has sent of each order, so that what it takes back, repeats or leaves out is noticed. */
 
-import type { Decimal } from '@trunkline/core/domain/decimal'
-import { compare, ZERO } from '@trunkline/core/domain/decimal'
+import { areEqual, compare, type Decimal, ZERO } from '@trunkline/core/domain/decimal'
 import type { OrderReport } from '@trunkline/core/ports/broker'
 import { BoundedMap } from '../kit/bounded-cache.ts'
 import type { ParsedOrder } from './parse-order.ts'
@@ -71,6 +70,6 @@ function isBackwards(before: Known, now: Known): boolean {
 /** A cancel or a change that came to nothing: the order lives on as it was. What fills meanwhile proves nothing. */
 function isReleased(before: Known, now: Known): boolean {
   const isBack = now.status === 'working' || now.status === 'partially_filled'
-  const isSame = before.terms === now.terms && compare(before.filled, now.filled) === 0
+  const isSame = before.terms === now.terms && areEqual(before.filled, now.filled)
   return isBack && isSame && (before.status === 'pending_cancel' || before.status === 'pending_replace')
 }

@@ -1,6 +1,6 @@
 /** The broker's orders in the core's terms, in lists and streams alike. Pure; throws Malformed and nothing else. */
 
-import { absolute, compare, type Decimal, decimalOf, dividedBy, parseDecimal, ZERO } from '@trunkline/core/domain/decimal'
+import { absolute, commonDivisor, compare, type Decimal, decimalOf, dividedBy, parseDecimal, ZERO } from '@trunkline/core/domain/decimal'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import type { Leg } from '@trunkline/core/domain/order'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
@@ -177,8 +177,4 @@ function wholeOf(quantity: Decimal): bigint {
   const whole = dividedBy(quantity, parseDecimal('1', 'one'), 0)
   if (compare(whole, quantity) !== 0) throw new Malformed('quantity', 'a whole number of contracts', quantity)
   return BigInt(whole)
-}
-
-function commonDivisor(a: bigint, b: bigint): bigint {
-  return b === 0n ? a : commonDivisor(b, a % b)
 }

@@ -1,6 +1,6 @@
 /** The broker's requests, built and not sent. Pure. */
 
-import { canonical, compare, type Decimal, negated, times } from '@trunkline/core/domain/decimal'
+import { areEqual, canonical, commonDivisor, type Decimal, negated, times } from '@trunkline/core/domain/decimal'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import type { OrderTicket } from '@trunkline/core/domain/order'
 import type { Day } from '@trunkline/core/domain/timestamp'
@@ -119,24 +119,19 @@ function prices({ legs, side, limitPrice, stopPrice }: OrderTicket): object {
 
 /** Whether ratios are in lowest terms: otherwise the order would be reported back with a larger quantity and smaller ratios. */
 export function isLowest(ratios: readonly Decimal[]): boolean {
-  const common = ratios.map(ratio => BigInt(canonical(ratio))).reduce((a, b) => divisor(a, b), 0n)
+  const common = ratios.map(ratio => BigInt(canonical(ratio))).reduce(commonDivisor, 0n)
   return common === 1n
-}
-
-function divisor(a: bigint, b: bigint): bigint {
-  return b === 0n ? a : divisor(b, a % b)
 }
 
 /** Whether an order that keeps its id at the broker has the requested terms. */
 export function hasTerms(found: OrderTicket, requested: OrderTicket): boolean {
-  const isSame = (a: Decimal | null, b: Decimal | null) => a === b || (a !== null && b !== null && compare(a, b) === 0)
   const net = (ticket: OrderTicket) =>
     ticket.limitPrice !== null && ticket.legs !== null && ticket.side === 'SELL' ? negated(ticket.limitPrice) : ticket.limitPrice
   return (
     found.type === requested.type &&
-    isSame(found.quantity, requested.quantity) &&
-    isSame(net(found), net(requested)) &&
-    isSame(found.stopPrice, requested.stopPrice)
+    areEqual(found.quantity, requested.quantity) &&
+    areEqual(net(found), net(requested)) &&
+    areEqual(found.stopPrice, requested.stopPrice)
   )
 }
 

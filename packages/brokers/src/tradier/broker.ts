@@ -1,7 +1,7 @@
 /** One login at Tradier, as the port has it. */
 
 import { usEquityCalendar } from '@trunkline/core/domain/calendar/index'
-import { compare, type Decimal, ZERO } from '@trunkline/core/domain/decimal'
+import { areEqual, ZERO } from '@trunkline/core/domain/decimal'
 import { isOpen, type OrderTicket } from '@trunkline/core/domain/order'
 import { type Day, epochMs, type Timestamp } from '@trunkline/core/domain/timestamp'
 import {
@@ -208,11 +208,10 @@ function placed(order: NewOrder, brokerOrderId: string, entryTime: Timestamp): O
 
 /** Whether an order has the requested terms. */
 function shows(report: OrderReport, ticket: OrderTicket): boolean {
-  const isSame = (a: Decimal | null, b: Decimal | null) => (a === null || b === null ? a === b : compare(a, b) === 0)
   return (
     report.type === ticket.type &&
     report.tif === ticket.tif &&
-    isSame(report.limitPrice, ticket.limitPrice) &&
-    isSame(report.stopPrice, ticket.stopPrice)
+    areEqual(report.limitPrice, ticket.limitPrice) &&
+    areEqual(report.stopPrice, ticket.stopPrice)
   )
 }

@@ -1,13 +1,13 @@
 /** Orders in the core's terms. Pure; throws Malformed and nothing else: an unknown status or type is never guessed. */
 
-import { absolute, compare, type Decimal, decimalOf, minus, plus, times, ZERO } from '@trunkline/core/domain/decimal'
+import { absolute, commonDivisor, compare, type Decimal, decimalOf, minus, plus, times, ZERO } from '@trunkline/core/domain/decimal'
+import { isNil } from '@trunkline/core/domain/fast/scan'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import type { Leg } from '@trunkline/core/domain/order'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
 import type { Instrument, OrderStatus, Side } from '@trunkline/core/domain/vocabulary'
 import type { OrderReport } from '@trunkline/core/ports/broker'
 import { field, member, object, text, timestampOrNull, type Wire } from '../kit/parse.ts'
-import { isNil } from '../kit/scan.ts'
 import { ASSET_CLASSES, BRACKETS, MULTI_LEG_TYPES, OPTION_SIDES, ORDER_TYPES, SHARE_SIDES, STATUSES, TIME_IN_FORCE } from './enums.ts'
 import { rejectCodeOf } from './reject-codes.ts'
 import { fromTradier } from './symbols.ts'
@@ -188,10 +188,6 @@ function positive(wire: Wire, key: string): Decimal {
   const value = amount(wire, key)
   if (value.startsWith('-') || isNil(value)) throw new Malformed(key, 'a positive number', value)
   return value
-}
-
-function commonDivisor(a: bigint, b: bigint): bigint {
-  return b === 0n ? a : commonDivisor(b, a % b)
 }
 
 /** An even order has no price, so it is left out. */

@@ -4,7 +4,20 @@
  */
 
 import { dateAtInstant, type TradingCalendar } from '@trunkline/core/domain/calendar/index'
-import { absolute, canonical, compare, type Decimal, isPositive, isZero, negated, parseDecimal, ZERO } from '@trunkline/core/domain/decimal'
+import {
+  absolute,
+  areEqual,
+  canonical,
+  commonDivisor,
+  compare,
+  type Decimal,
+  isPositive,
+  isZero,
+  negated,
+  parseDecimal,
+  significantPlaces,
+  ZERO
+} from '@trunkline/core/domain/decimal'
 import type { OrderTicket } from '@trunkline/core/domain/order'
 import type { RejectCode } from '@trunkline/core/domain/vocabulary'
 import type { OrderReport } from '@trunkline/core/ports/broker'
@@ -36,7 +49,7 @@ export function refusalOf(ticket: OrderTicket): Refusal | null {
     ['order_limit_price', limitPrice],
     ['stop_price', stopPrice]
   ] as const)
-    if (price !== null && placesOf(price) > (compare(absolute(price), ONE) < 0 ? PLACES.small : PLACES.usual))
+    if (price !== null && significantPlaces(price) > (compare(absolute(price), ONE) < 0 ? PLACES.small : PLACES.usual))
       return refused('tick_size', `${field} has too many decimal places: two are taken, and four below a dollar`)
   if (legs === null) return null
   if (limitPrice !== null && !isPositive(limitPrice) && !isZero(limitPrice))
@@ -44,7 +57,7 @@ export function refusalOf(ticket: OrderTicket): Refusal | null {
       'price_out_of_range',
       `a multi-leg order's order_limit_price is never negative: ${side === 'BUY' ? 'SELL it to receive a credit' : 'BUY it to pay a debit'}, with the positive price`
     )
-  if (legs.map(leg => BigInt(leg.ratio)).reduce(divisor) !== 1n)
+  if (legs.map(leg => BigInt(leg.ratio)).reduce(commonDivisor) !== 1n)
     return refused('quantity_invalid', 'the ratios of the legs must be in their lowest terms: put the multiple in order_qty')
   return instrument === 'MLEG_OPT' ? null : refused('not_permitted', 'only options have legs')
 }
@@ -88,8 +101,7 @@ export function shareSide({ side, quantity, tif, symbol }: OrderTicket, position
 
 /** Whether the requested terms can be reached by changing the order: not its quantity, side or contracts, nor the session it is for. */
 export function changeRefusal(order: OrderReport, ticket: OrderTicket): Refusal | null {
-  const isSame = (a: Decimal | null, b: Decimal | null) => (a === null || b === null ? a === b : compare(a, b) === 0)
-  if (!isSame(order.quantity, ticket.quantity)) return cannot('the quantity', `${order.quantity}`)
+  if (!areEqual(order.quantity, ticket.quantity)) return cannot('the quantity', `${order.quantity}`)
   if (order.symbol !== ticket.symbol || order.instrument !== ticket.instrument) return cannot('the symbol', `${order.symbol}`)
   // Of a multi-leg order without a debit or a credit Tradier does not send the side; that of its legs is compared below.
   const isSideReported = order.legs === null || (order.limitPrice !== null && !isZero(order.limitPrice))
@@ -118,16 +130,7 @@ function refused(rejectCode: RejectCode, reason: string): Refusal {
   return { refused: `Tradier does not take it: ${reason}.`, rejectCode }
 }
 
-function placesOf(price: Decimal): number {
-  const point = price.replace(/(\.\d*?)0+$/, '$1').indexOf('.')
-  return point === -1 ? 0 : price.replace(/(\.\d*?)0+$/, '$1').length - point - 1
-}
-
 function minuteOfDay(atMs: number): number {
   const { hour, minute } = Temporal.Instant.fromEpochMilliseconds(Math.floor(atMs)).toZonedDateTimeISO(ZONE)
   return hour * 60 + minute
-}
-
-function divisor(a: bigint, b: bigint): bigint {
-  return b === 0n ? a : divisor(b, a % b)
 }

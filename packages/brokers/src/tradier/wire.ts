@@ -4,10 +4,10 @@
  */
 
 import type { Decimal } from '@trunkline/core/domain/decimal'
+import { isPlainDecimal } from '@trunkline/core/domain/fast/scan'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import { readJson } from '../kit/json.ts'
 import { decimal, displayTextOrNull, field, object, text, type Wire } from '../kit/parse.ts'
-import { isPlainDecimal } from '../kit/scan.ts'
 
 const ITEMS_MAX = 100_000
 

@@ -71,6 +71,11 @@ export function compare(a: Decimal, b: Decimal): -1 | 0 | 1 {
   return Exact(a).cmp(b)
 }
 
+/** Whether two values are the same number, or both unknown. */
+export function areEqual(a: Decimal | null, b: Decimal | null): boolean {
+  return a === b || (a !== null && b !== null && compare(a, b) === 0)
+}
+
 export function isZero(a: Decimal): boolean {
   return compare(a, ZERO) === 0
 }
@@ -94,6 +99,16 @@ export function canonical(a: Decimal): Decimal {
 export function placesOf(a: Decimal): number {
   const point = a.indexOf('.')
   return point === -1 ? 0 : a.length - point - 1
+}
+
+/** The number of decimal places without trailing zeros: 1 for `1.50`. */
+export function significantPlaces(a: Decimal): number {
+  return placesOf(canonical(a))
+}
+
+/** The greatest common divisor of whole numbers; 0 for zeros only. */
+export function commonDivisor(a: bigint, b: bigint): bigint {
+  return b === 0n ? a : commonDivisor(b, a % b)
 }
 
 /** One unit in the last of so many places: `0.01` for two. */

@@ -1,6 +1,19 @@
 // Infers the fills of orders for which a broker reports totals only. No price is invented: it follows from the totals, or it is an average
 // that the broker stated.
-import { absolute, canonical, compare, type Decimal, dividedBy, lastPlace, minus, parseDecimal, placesOf, sum, times } from './decimal.ts'
+import {
+  absolute,
+  areEqual,
+  canonical,
+  compare,
+  type Decimal,
+  dividedBy,
+  lastPlace,
+  minus,
+  parseDecimal,
+  placesOf,
+  sum,
+  times
+} from './decimal.ts'
 import { FILLS_MAX } from './executions.ts'
 import type { Fill } from './order.ts'
 import { isPossible, PRICE_PLACES, PRICED, paid, restPrice, type Stated, type Terms, type Traded } from './rest-price.ts'
@@ -18,7 +31,7 @@ export function filledUpTo(order: Terms & { readonly fills: readonly Fill[] }, t
   const { quantity, averagePrice } = total
   const missing = minus(quantity, sum(fills.map(fill => fill.quantity)))
   const made = { fillId: `inferred-${quantity}`, at, execDest: null, inferred: true } as const
-  const isSame = fills.every(fill => compare(fill.price, averagePrice) === 0)
+  const isSame = fills.every(fill => areEqual(fill.price, averagePrice))
   const price = isSame ? averagePrice : PRICED.has(instrument) ? provenPrice(fills, total, missing) : null
   if (price !== null && isPossible(price, order, averagePrice) && fills.length < FILLS_MAX)
     return [...fills, { ...made, quantity: missing, price }]
@@ -41,7 +54,7 @@ function provenPrice(fills: readonly Fill[], { quantity, averagePrice }: Stated,
   const value = minus(total, sum(values.filter(each => each !== null)))
   const price = dividedBy(value, missing, PRICE_PLACES)
   // The number of places shows the broker's precision, which the next total needs.
-  return compare(times(price, missing), value) === 0 ? padded(price, placesOf(averagePrice)) : null
+  return areEqual(times(price, missing), value) ? padded(price, placesOf(averagePrice)) : null
 }
 
 /**

@@ -1,6 +1,6 @@
 /** Matches orders that have no common id, by their terms and time. */
 
-import { compare, type Decimal, negated } from './decimal.ts'
+import { areEqual, type Decimal, negated } from './decimal.ts'
 import type { OrderTicket } from './order.ts'
 import { epochMs, type Timestamp } from './timestamp.ts'
 
@@ -94,10 +94,6 @@ export function limitOf({ legs, side, limitPrice }: OrderTicket): Decimal | null
 
 function legKeys(legs: NonNullable<OrderTicket['legs']>): readonly string[] {
   return legs.map(({ symbol, side, ratio }) => `${side} ${ratio} ${symbol}`).sort()
-}
-
-function areEqual(a: Decimal | null, b: Decimal | null): boolean {
-  return a === null || b === null ? a === b : compare(a, b) === 0
 }
 
 function byTime(a: TimedTicket, b: TimedTicket): number {

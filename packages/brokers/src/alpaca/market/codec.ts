@@ -1,8 +1,9 @@
 /** The two ways in which Alpaca's market streams are written. */
 
 import { decode, decodeTimestampToTimeSpec, EXT_TIMESTAMP, ExtensionCodec, encode } from '@msgpack/msgpack'
+import { FlatReader } from '@trunkline/core/domain/fast/flat-json'
 import { Malformed } from '@trunkline/core/domain/malformed'
-import { FlatReader } from '../../kit/flat-json.ts'
+import { jsonWithNumbersAsText } from '../../kit/json.ts'
 import type { Frame } from '../../kit/stream-protocol.ts'
 
 export interface Codec {
@@ -16,7 +17,7 @@ export interface Codec {
 /** The fields read of an item, or of a message about the connection. */
 const READ = ['T', 'S', 't', 'i', 'x', 'p', 's', 'c', 'z', 'bp', 'bs', 'ap', 'as', 'b', 'a', 'r']
 const READ_OF_STATUS = ['msg', 'code', 'trades', 'quotes', 'orderbooks']
-const reader = new FlatReader([...READ, ...READ_OF_STATUS])
+const reader = new FlatReader([...READ, ...READ_OF_STATUS], jsonWithNumbersAsText)
 
 export const JSON_CODEC: Codec = {
   headers: {},

@@ -1,6 +1,7 @@
 /** The options of an underlying, from the contracts that Alpaca lists, and their market, from its snapshots. Pure. */
 
 import type { Decimal } from '@trunkline/core/domain/decimal'
+import { difference, middle, percentage } from '@trunkline/core/domain/fast/small-sums'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import type { ChainEntry, Greeks, Quote } from '@trunkline/core/domain/market/records'
 import { type Day, timestampOfMs, tradingDay } from '@trunkline/core/domain/timestamp'
@@ -8,7 +9,6 @@ import type { HttpReply, HttpRequest } from '../../kit/http.ts'
 import { readJson } from '../../kit/json.ts'
 import { day, decimal, field, list, member, nested, nestedOrNull, object, text, textOrNull, type Wire } from '../../kit/parse.ts'
 import { get } from '../../kit/requests.ts'
-import { difference, middle, percentage } from '../../kit/small-sums.ts'
 import { readRecord } from '../parse.ts'
 import type { AlpacaSettings } from '../settings.ts'
 import { exactOrNull, msOf, nanosOf, symbolIn } from './values.ts'

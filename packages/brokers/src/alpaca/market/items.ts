@@ -1,9 +1,9 @@
 /** The market streams' items in the core's terms, handed to their sinks. The hottest code of the adapter. */
 
+import { isNil } from '@trunkline/core/domain/fast/scan'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import { msOfNanos, type Nanos, type Quote, type Trade } from '@trunkline/core/domain/market/records'
 import type { TopicSink } from '@trunkline/core/ports/market'
-import { isNil } from '../../kit/scan.ts'
 import { effectOf } from './conditions.ts'
 import { LimitOrderBook } from './order-book.ts'
 import { exact, nanosOf, symbolIn, venueOf } from './values.ts'

@@ -1,11 +1,11 @@
 /** Numbers, times and symbols of market data in the core's texts. Pure; throws Malformed and nothing else. */
 
 import type { Decimal } from '@trunkline/core/domain/decimal'
+import { isNanos, isPlainDecimal, isPlainText } from '@trunkline/core/domain/fast/scan'
+import { utcNanos } from '@trunkline/core/domain/fast/scan-time'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import { msOfNanos, type Nanos } from '@trunkline/core/domain/market/records'
 import { plainNumber } from '../../kit/plain-number.ts'
-import { isNanos, isPlainDecimal, isPlainText } from '../../kit/scan.ts'
-import { utcNanos } from '../../kit/scan-time.ts'
 
 const SYMBOL_MAX = 40
 const VENUE_MAX = 16

@@ -1,6 +1,7 @@
 /** Past bars: the request for a page, and a page in the core's terms. A page has thousands, so each is read with as little as it takes. Pure. */
 
 import type { Decimal } from '@trunkline/core/domain/decimal'
+import { isPlainDecimal } from '@trunkline/core/domain/fast/scan'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import type { Bar } from '@trunkline/core/domain/market/records'
 import { type Timestamp, timestampOfMs } from '@trunkline/core/domain/timestamp'
@@ -9,7 +10,6 @@ import type { BarsRequest } from '@trunkline/core/ports/market'
 import type { HttpRequest } from '../../kit/http.ts'
 import { readJson } from '../../kit/json.ts'
 import { object, textOrNull, timestamp } from '../../kit/parse.ts'
-import { isPlainDecimal } from '../../kit/scan.ts'
 import { get } from '../requests.ts'
 
 /** A page is read in one turn of the event loop, so orders wait for it. */

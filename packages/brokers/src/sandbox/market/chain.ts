@@ -1,11 +1,11 @@
 /** One contract of an options chain in the core's terms; what the sandbox leaves out (mid, changes) is computed here. Pure. */
 
 import type { Decimal } from '@trunkline/core/domain/decimal'
+import { isPlainDecimal, isPlainText } from '@trunkline/core/domain/fast/scan'
+import { difference, middle, percentage } from '@trunkline/core/domain/fast/small-sums'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import type { ChainEntry, Greeks } from '@trunkline/core/domain/market/records'
 import type { Day } from '@trunkline/core/domain/timestamp'
-import { isPlainDecimal, isPlainText } from '../../kit/scan.ts'
-import { difference, middle, percentage } from '../../kit/small-sums.ts'
 
 export interface RawOption {
   readonly u?: unknown

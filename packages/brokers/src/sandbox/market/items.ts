@@ -4,10 +4,10 @@
  */
 
 import type { Decimal } from '@trunkline/core/domain/decimal'
+import { isNanos, isPlainDecimal, isPlainText } from '@trunkline/core/domain/fast/scan'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import { type DepthLevel, msOfNanos, type Nanos, TRADE_EFFECTS, type TradeEffect } from '@trunkline/core/domain/market/records'
 import type { TopicSink } from '@trunkline/core/ports/market'
-import { isNanos, isPlainDecimal, isPlainText } from '../../kit/scan.ts'
 import { chainEntry, type RawOption } from './chain.ts'
 import { type SinkTables, STREAMED_INTERVAL, STREAMED_INTERVAL_MS } from './sink-tables.ts'
 

@@ -1,12 +1,12 @@
 /** An options chain: the requests, and one contract of it in the core's terms. Pure. */
 
 import { type Decimal, isDecimal } from '@trunkline/core/domain/decimal'
+import { percentage } from '@trunkline/core/domain/fast/small-sums'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import type { ChainEntry, Greeks } from '@trunkline/core/domain/market/records'
 import { parseSymbol } from '@trunkline/core/domain/symbol'
 import { type Day, parseDay } from '@trunkline/core/domain/timestamp'
 import { field, list, text, type Wire } from '../../kit/parse.ts'
-import { percentage } from '../../kit/small-sums.ts'
 import { amount, readAnswer } from '../answers.ts'
 import { ourSymbol } from '../symbols.ts'
 

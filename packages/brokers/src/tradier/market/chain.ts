@@ -1,12 +1,12 @@
 /** The contracts of an options chain in the core's terms; what Tradier leaves out (mid, changes) is computed here. Pure. */
 
+import { difference, middle, percentage } from '@trunkline/core/domain/fast/small-sums'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import type { ChainEntry, Greeks } from '@trunkline/core/domain/market/records'
 import { type Day, parseDay } from '@trunkline/core/domain/timestamp'
 import type { HttpRequest } from '../../kit/http.ts'
 import { member, nestedOrNull, text, type Wire } from '../../kit/parse.ts'
 import { get } from '../../kit/requests.ts'
-import { difference, middle, percentage } from '../../kit/small-sums.ts'
 import { isOption, toTradier } from '../symbols.ts'
 import { amount, amountOrNull, items } from '../wire.ts'
 

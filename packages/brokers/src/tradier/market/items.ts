@@ -1,11 +1,12 @@
 /** The market stream's frames in the core's terms, handed to their sinks as they arrive. */
 
+import { FlatReader } from '@trunkline/core/domain/fast/flat-json'
+import { isNil, isPlainText } from '@trunkline/core/domain/fast/scan'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import { nanosOfMs } from '@trunkline/core/domain/market/records'
 import type { TopicSink } from '@trunkline/core/ports/market'
-import { FlatReader } from '../../kit/flat-json.ts'
+import { jsonWithNumbersAsText } from '../../kit/json.ts'
 import { decimal, displayTextOrNull, field, object, text, type Wire } from '../../kit/parse.ts'
-import { isNil, isPlainText } from '../../kit/scan.ts'
 import { isOption } from '../symbols.ts'
 import { amountOrNull } from '../wire.ts'
 import { msOf, sided, sized } from './quotes.ts'
@@ -29,11 +30,14 @@ const STALE_MS = 10_000
 const VENUE_MAX = 16
 
 /** All that is read of a message. */
-const READER = new FlatReader([
-  ...['type', 'symbol', 'error'],
-  ...['bid', 'bidsz', 'biddate', 'ask', 'asksz', 'askdate'],
-  ...['exch', 'last', 'size', 'date', 'seq', 'cancel', 'correction']
-])
+const READER = new FlatReader(
+  [
+    ...['type', 'symbol', 'error'],
+    ...['bid', 'bidsz', 'biddate', 'ask', 'asksz', 'askdate'],
+    ...['exch', 'last', 'size', 'date', 'seq', 'cancel', 'correction']
+  ],
+  jsonWithNumbersAsText
+)
 
 export function newSymbolSinks(symbol: string): SymbolSinks {
   return { trades: null, quotes: null, isContract: isOption(symbol), recent: new Set(), newestMs: 0 }

@@ -2,11 +2,11 @@
 
 import { type TradingCalendar, usEquityCalendar, usOptionCalendar } from '@trunkline/core/domain/calendar/index'
 import { type Decimal, parseDecimal, times } from '@trunkline/core/domain/decimal'
+import { isNanos, isNil, isPlainDecimal } from '@trunkline/core/domain/fast/scan'
 import { type Nanos, nanosOfMs, type Quote } from '@trunkline/core/domain/market/records'
 import type { MarketInstrument } from '@trunkline/core/ports/market'
 import { calendarFor, type MarketHours } from '../../kit/market-hours.ts'
 import { field, integer, nested, text, type Wire } from '../../kit/parse.ts'
-import { isNanos, isNil, isPlainDecimal } from '../../kit/scan.ts'
 import { fromTradier, isOption } from '../symbols.ts'
 import { amountOrNull, collapsed, items } from '../wire.ts'
 

@@ -1,4 +1,4 @@
-import { compare, type Decimal, isPositive, negated } from '../../domain/decimal.ts'
+import { areEqual, compare, type Decimal, isPositive, negated } from '../../domain/decimal.ts'
 import type { ExecutionFault } from '../../domain/executions.ts'
 import type { Order, Submission } from '../../domain/order.ts'
 import { apply, type OrderEvent, type Step, TRANSITIONS } from '../../domain/order-machine.ts'
@@ -151,7 +151,7 @@ function rejectCodeOf({ status, rejectCode: known }: Order, { rejectCode: report
 /** The broker's value if it differs; ours if it is the same number in another notation, or not reported. */
 function newer(ours: Decimal | null, theirs: Decimal | null): Decimal | null {
   if (theirs === null) return ours
-  return ours !== null && compare(ours, theirs) === 0 ? ours : theirs
+  return areEqual(ours, theirs) ? ours : theirs
 }
 
 /** A broker that keeps listing a refused order reports nothing new. */

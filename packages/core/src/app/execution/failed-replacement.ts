@@ -1,5 +1,5 @@
 // The message of a failed replacement. Whether anything is left to place depends on the order that was to be replaced.
-import { compare, isPositive, minus } from '../../domain/decimal.ts'
+import { areEqual, isPositive, minus } from '../../domain/decimal.ts'
 import { isOpen, type Order } from '../../domain/order.ts'
 import { filledAlong } from '../../domain/order-machine.ts'
 import type { RejectCode } from '../../domain/vocabulary.ts'
@@ -43,5 +43,5 @@ function unplaced({ quantity }: Order, filled: NonNullable<Order['quantity']>): 
   if (quantity === null) return 'None of it is working at the broker any more.'
   const left = minus(quantity, filled)
   if (!isPositive(left)) return 'Nothing of it is left to place.'
-  return compare(left, quantity) === 0 ? 'None of it was bought or sold.' : `Of the ${quantity} requested, ${left} were not placed.`
+  return areEqual(left, quantity) ? 'None of it was bought or sold.' : `Of the ${quantity} requested, ${left} were not placed.`
 }

@@ -1,4 +1,4 @@
-import { compare, type Decimal, isPositive, minus, sum } from '../../domain/decimal.ts'
+import { areEqual, type Decimal, isPositive, minus, sum } from '../../domain/decimal.ts'
 import type { Fill, Leg, Order, OrderTicket } from '../../domain/order.ts'
 import { filledQuantity } from '../../domain/order-machine.ts'
 import { limitOf } from '../../domain/order-matching.ts'
@@ -58,10 +58,6 @@ function filledBy(orders: readonly Order[]): Decimal {
 
 function isAt(a: OrderTicket, b: OrderTicket): boolean {
   return areEqual(limitOf(a), limitOf(b)) && areEqual(a.stopPrice, b.stopPrice) && areEqual(a.quantity, b.quantity) && a.type === b.type
-}
-
-function areEqual(a: Decimal | null, b: Decimal | null): boolean {
-  return a === null || b === null ? a === b : compare(a, b) === 0
 }
 
 function notAmong(fills: readonly Fill[], known: readonly Fill[]): readonly Fill[] {

@@ -1,4 +1,4 @@
-import { compare, type Decimal } from '../../domain/decimal.ts'
+import { areEqual, compare, type Decimal } from '../../domain/decimal.ts'
 import { ServiceError } from '../../domain/errors.ts'
 import type { AccountId, BrokerId, ClOrdId, OrderId } from '../../domain/ids.ts'
 import type { Order, OrderTicket } from '../../domain/order.ts'
@@ -122,10 +122,6 @@ function demandReplaceable(order: Order, ticket: OrderTicket, { name, replaceFie
   const [first] = details
   if (first === undefined) return
   throw new ServiceError('order_not_supported', `${first.path} ${first.message}. Cancel the order and place another.`, { details })
-}
-
-function areEqual(a: Decimal | null, b: Decimal | null): boolean {
-  return a === null || b === null ? a === b : compare(a, b) === 0
 }
 
 /** The same number in another notation is no change. */

@@ -1,8 +1,8 @@
 /** Builds bars from trades, or from smaller bars, as they arrive. */
 import { compare, type Decimal } from '../decimal.ts'
+import { ExactSum, scaled } from '../fast/scaled.ts'
 import type { BarClock } from './bar-clock.ts'
 import { type Bar, msOfNanos, type Trade, type TradeEffect } from './records.ts'
-import { ExactSum, scaled } from './scaled.ts'
 
 const NONE: readonly Bar[] = []
 

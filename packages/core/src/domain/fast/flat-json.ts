@@ -3,7 +3,6 @@
  * of a message is recorded when the full parser reads it. Later messages of that shape are scanned, and only the wanted fields are extracted.
  */
 
-import { readJson } from './json.ts'
 import { afterNumber, isNumberStart } from './number-text.ts'
 
 /** Shapes that are remembered; a broker has a handful. */
@@ -36,22 +35,27 @@ type Item = Record<string, unknown>
 
 export class FlatReader {
   readonly #wanted: ReadonlySet<string>
+  readonly #parse: (text: string) => unknown
   /** By the beginning of the object, including its first value if that is a string: `{"T":"q"`. */
   readonly #forms = new Map<string, Form>()
   #at = 0
   #begins = ''
   #form: Form | undefined
 
-  /** @param wanted names of the members to read; {@link read} may leave out others */
-  constructor(wanted: readonly string[]) {
+  /**
+   * @param wanted names of the members to read; {@link read} may leave out others
+   * @param parse the full parser, which reads numbers as text
+   */
+  constructor(wanted: readonly string[], parse: (text: string) => unknown) {
     this.#wanted = new Set(wanted)
+    this.#parse = parse
   }
 
-  /** Same result as `readJson` with `numbers: 'text'`, except for members that are not wanted. @throws Malformed like it */
+  /** The same result as the full parser's, except for members that are not wanted. @throws like it */
   read(text: string): unknown {
     const quick = this.#forms.size === 0 || text.length > CHARS_MAX || UNUSUAL.test(text) ? undefined : this.#quick(text)
     if (quick !== undefined) return quick
-    const value = readJson(text, { numbers: 'text' })
+    const value = this.#parse(text)
     if (Array.isArray(value)) for (const item of value) this.#remember(item)
     else this.#remember(value)
     return value

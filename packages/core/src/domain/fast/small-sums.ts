@@ -3,7 +3,7 @@
  * arithmetic; the results are the same.
  */
 
-import { type Decimal, dividedBy, isZero, minus, parseDecimal, plus, times } from '@trunkline/core/domain/decimal'
+import { type Decimal, dividedBy, isZero, minus, parseDecimal, plus, times } from '../decimal.ts'
 
 /** A number of this many digits, times 100, times 10 to the power {@link PERCENT_PLACES}, is still a safe integer. */
 const DIGITS_MAX = 9
