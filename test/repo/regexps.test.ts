@@ -24,7 +24,6 @@ const BOUNDED: ReadonlyMap<string, string> = new Map([
   ],
   ['/0+$/', 'decimals that were read as such, and are no longer than one may be'],
   [String.raw`/\.?0+$/`, 'decimals that were read as such'],
-  [String.raw`/(\.\d*?)0+$/`, 'decimals that were read as such'],
   [String.raw`/\B(?=(?:\d{3})+$)/g`, 'figures of the live page'],
   [String.raw`/\s*\n\s*/g`, 'our own guides'],
   [String.raw`/(\d+)\.(\d+)\.(\d+)\.(\d+)$/`, 'text that isIPv6 has taken'],
