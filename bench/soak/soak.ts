@@ -1,7 +1,7 @@
 // A steady load for as long as asked, with everything around it coming and going; then the question whether the service is as it was.
 import { fileURLToPath } from 'node:url'
 import { knownKeys } from '../../packages/server/test/faults/known-keys.ts'
-import { copyStore } from '../../packages/server/test/store/pglite/template.ts'
+import { copyStore } from '../../packages/server/test/store/template.ts'
 import { Chance, ConsistencyCheck, World } from '../../packages/testkit/src/crash/index.ts'
 import { type Disturbances, disturb } from './disturbances.ts'
 import { type Reading, Sampler } from './sampler.ts'

@@ -22,7 +22,7 @@ const ROOT = resolve(import.meta.dirname, '..', '..')
 export const ENGINES = ['embedded', 'postgres'] as const
 export type Engine = (typeof ENGINES)[number]
 /** Prints where an embedded database lies that has its schema and nothing in it. */
-const TEMPLATE = join(ROOT, 'packages/server/test/store/pglite/store-template.ts')
+const TEMPLATE = join(ROOT, 'packages/server/test/store/store-template.ts')
 let template: Promise<string> | null = null
 
 /** What the service writes for a newcomer at its first start. */

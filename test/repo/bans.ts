@@ -24,11 +24,11 @@ const COMPOSED_SQL = /^packages\/server\/src\/store\/orders\/list\.ts$/
 // What they parse is their own: files and rows this program wrote, cursors it signed, what a child or the service itself printed. The strict
 // reader of REST bodies has the same limits and names the field that is wrong.
 const OWN_JSON =
-  /^packages\/(core\/src\/(domain\/json|app\/broker-access\/credentials|app\/connect\/verifier)\.ts|server\/src\/(store|demo)\/|server\/src\/(admin\/(platforms|client)|http\/(body|cursor|docs\/components)|ops\/(sandbox-process|demo-platform))\.ts|sandbox\/src\/(engine\/snapshot|brokerage\/(folder|state|journal|api\/cursor)|market\/lean\/catalog|dialects\/alpaca\/(account|orders|sockets))\.ts)/
+  /^packages\/(core\/src\/(domain\/json|app\/broker-access\/credentials|app\/connect\/verifier)\.ts|(durable-pglite\/src\/(create|lock)\.ts|server\/src\/(store|demo)\/)|server\/src\/(admin\/(platforms|client)|http\/(body|cursor|docs\/components)|ops\/(sandbox-process|demo-platform))\.ts|sandbox\/src\/(engine\/snapshot|brokerage\/(folder|state|journal|api\/cursor)|market\/lean\/catalog|dialects\/alpaca\/(account|orders|sockets))\.ts)/
 
 // The helper itself, the engine's own sync, folders that are moved, a socket's name, pages of the documentation, a lock that a cut may take.
 const UNLASTING =
-  /^packages\/(files\/src\/durable|server\/src\/store\/pglite\/(durable-fs|layout)|server\/src\/admin\/channel|server\/src\/cli\/docs|sandbox\/src\/brokerage\/folder)\.ts$/
+  /^packages\/(files\/src\/durable|durable-pglite\/src\/(durable-fs|layout)|server\/src\/admin\/channel|server\/src\/cli\/docs|sandbox\/src\/brokerage\/folder)\.ts$/
 
 export const BANS: readonly Ban[] = [
   { pattern: /\bJSON\.parse\(/, instead: 'parseJson of core/domain/json, or readJson of brokers/kit', within: SHIPPED, except: OWN_JSON },

@@ -37,6 +37,9 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // Puts the parts together; nothing else in core sees all of them.
   'core/app/application.ts': ['core/domain', 'core/ports', 'core/app/'],
 
+  // The embedded database. Its faults are those of the store port.
+  'durable-pglite': ['files', 'core/ports'],
+
   'brokers/kit': ['core/domain', 'core/ports'],
   'brokers/*': ['core/domain', 'core/ports', 'brokers/kit'],
   'brokers/registry.ts': ['core/domain', 'core/ports', 'brokers/kit', 'brokers/*'],
@@ -68,7 +71,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 
   // The brokers' own tables of settings come with their adapters; the sandbox's are checked and documented beside ours.
   'server/config': ['core/domain', 'core/ports', 'brokers/registry.ts', 'sandbox/config.ts'],
-  'server/store': ['files', 'core/domain', 'core/ports'],
+  'server/store': ['files', 'core/domain', 'core/ports', 'durable-pglite'],
   'server/auth': ['core/domain', 'core/ports', 'core/app/'],
   'server/vault': ['files', 'core/domain', 'core/ports'],
   'server/ops': ['files', 'core/domain', 'core/ports', 'core/app/', 'server/config'],

@@ -8,7 +8,7 @@ import { StoredCredentials } from '@trunkline/core/app/broker-access/credentials
 import { soon } from '@trunkline/testkit/patience'
 import { openStore } from '../../src/store/index.ts'
 import { EnvelopeVault } from '../../src/vault/envelope.ts'
-import { copyStore } from '../store/pglite/template.ts'
+import { copyStore } from '../store/template.ts'
 import { adminOver, clock, connect, createUsers, directory, ENDPOINT, entry, ids, keysIn, quiet, run } from './support.ts'
 
 test('broker tokens, platform secrets and master keys are nowhere in the database’s files [S64]', async context => {

@@ -14,7 +14,7 @@ import { until } from '@trunkline/testkit/until'
 import { openStore, type SqlStore, type StoreSettings } from '../../src/store/index.ts'
 import { EnvelopeVault, sealedKeyId } from '../../src/vault/envelope.ts'
 import type { KeyRing } from '../../src/vault/master-keys.ts'
-import { copyStore } from '../store/pglite/template.ts'
+import { copyStore } from '../store/template.ts'
 import {
   adminOver,
   type ConnectionKey,

@@ -17,7 +17,7 @@ import { RandomIds } from '../../src/ops/ids.ts'
 import { openStore, type SqlStore, type StoreSettings } from '../../src/store/index.ts'
 import { Sha256Hasher } from '../../src/vault/hasher.ts'
 import { type Keys, openKeys } from '../../src/vault/index.ts'
-import { copyStore } from '../store/pglite/template.ts'
+import { copyStore } from '../store/template.ts'
 
 export const clock = new SystemClock()
 export const ids = new RandomIds()

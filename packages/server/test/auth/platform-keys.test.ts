@@ -15,7 +15,7 @@ import { AddressList } from '../../src/auth/address-list.ts'
 import { CredentialCache } from '../../src/auth/credential-cache.ts'
 import { openStore, type SqlStore } from '../../src/store/index.ts'
 import { adminOver, hasher, hurried, ids, quiet, run, clock as systemClock } from '../admin/support.ts'
-import { copyStore } from '../store/pglite/template.ts'
+import { copyStore } from '../store/template.ts'
 
 const START_MS = Date.UTC(2026, 5, 1)
 const HERE = '192.0.2.7'

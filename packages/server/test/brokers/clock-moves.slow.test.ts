@@ -12,7 +12,7 @@ import { epochMs, timestampOfMs } from '@trunkline/core/domain/timestamp'
 import { until } from '@trunkline/testkit/until'
 import { openStore, type SqlStore } from '../../src/store/index.ts'
 import { testDeps } from '../store/deps.ts'
-import { copyStore } from '../store/pglite/template.ts'
+import { copyStore } from '../store/template.ts'
 import { complaints } from './four-checks.ts'
 import { FourWorld, type Through } from './four-world.ts'
 

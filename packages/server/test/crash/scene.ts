@@ -21,7 +21,7 @@ import { METRICS_TOKEN } from '@trunkline/testkit/metrics'
 import { PATIENCE_MS } from '@trunkline/testkit/patience'
 import { createDatabase, sharedPostgres } from '@trunkline/testkit/postgres/index'
 import { until } from '@trunkline/testkit/until'
-import { copyStore } from '../store/pglite/template.ts'
+import { copyStore } from '../store/template.ts'
 
 export const ENGINES = ['embedded', 'postgres'] as const
 export type Engine = (typeof ENGINES)[number]

@@ -5,7 +5,7 @@ import { Chance, ConsistencyCheck, type CrashUser, type OrderRecord, type Vitals
 import { metricsPage } from '@trunkline/testkit/metrics'
 import { ofSearch } from '@trunkline/testkit/search'
 import { until } from '@trunkline/testkit/until'
-import { copyStore } from '../store/pglite/template.ts'
+import { copyStore } from '../store/template.ts'
 import { knownKeys } from './known-keys.ts'
 
 export type Fields = Readonly<Record<string, unknown>>

@@ -1,10 +1,10 @@
 // The messages for what prevents a start.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { memoryWarning, whyNotMade } from '@trunkline/durable-pglite/making'
 import { startFailure } from '../../src/ops/start-failure.ts'
 import { StartLog } from '../../src/ops/start-log.ts'
 import { starting, stopping } from '../../src/ops/terminal-lines.ts'
-import { memoryWarning, whyNotMade } from '../../src/store/pglite/making.ts'
 
 const MIB = 1024 ** 2
 const listen = (code: string) => Object.assign(new Error(`listen ${code}`), { code, syscall: 'listen', address: '127.0.0.1', port: 80 })

@@ -13,7 +13,7 @@ import { compose, type Service, type Wraps } from '../../src/compose.ts'
 import { settingsOf } from '../../src/config/settings.ts'
 import { SystemClock } from '../../src/ops/clock.ts'
 import { PinoLog } from '../../src/ops/log.ts'
-import { copyStore } from '../store/pglite/template.ts'
+import { copyStore } from '../store/template.ts'
 import { Browser, json } from './support.ts'
 
 const BROKERS = ADAPTERS.map(({ capabilities }) => capabilities.id)

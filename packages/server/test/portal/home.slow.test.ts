@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { after, before, describe, test } from 'node:test'
 import { demoLink } from '../../src/ops/demo-link.ts'
-import { copyStore } from '../store/pglite/template.ts'
+import { copyStore } from '../store/template.ts'
 import { freePort, openScene, type Scene } from './support.ts'
 
 type Headers = Readonly<Record<string, string>>

@@ -14,7 +14,7 @@ import type { DemoPlatform } from '../../src/ops/demo-platform.ts'
 import { RandomIds } from '../../src/ops/ids.ts'
 import { PinoLog } from '../../src/ops/log.ts'
 import { Sha256Hasher } from '../../src/vault/hasher.ts'
-import { copyStore } from '../store/pglite/template.ts'
+import { copyStore } from '../store/template.ts'
 
 export interface Scene extends AsyncDisposable {
   readonly url: string

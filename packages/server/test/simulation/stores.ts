@@ -6,7 +6,7 @@ import type { Store } from '@trunkline/core/ports/store'
 import { createDatabase, sharedPostgres } from '@trunkline/testkit/postgres/index'
 import { openStore } from '../../src/store/index.ts'
 import { testDeps } from '../store/deps.ts'
-import { copyStore } from '../store/pglite/template.ts'
+import { copyStore } from '../store/template.ts'
 
 export interface OpenedStore extends AsyncDisposable {
   readonly store: Store

@@ -12,7 +12,7 @@ import { buildStore, type Engine, openEngine, type StoreSettings } from '../../s
 import { migrate } from '../../src/store/migrate.ts'
 import { grantTo, roleOf } from '../../src/store/roles.ts'
 import { testDeps } from './deps.ts'
-import { copyStore } from './pglite/template.ts'
+import { copyStore } from './template.ts'
 
 /** `owner`: who owns the schema, where that is another role than the store's. */
 async function harnessOf(settings: StoreSettings, cleanUp: () => Promise<void>, owner: Engine | null = null): Promise<StoreHarness> {

@@ -4,12 +4,13 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { EngineRefused } from '@trunkline/durable-pglite/index'
 import * as make from '@trunkline/testkit/store-contract/records'
+import { emptyDirectory } from '../../../durable-pglite/test/template.ts'
 import { openEngine, openStore } from '../../src/store/index.ts'
 import { migrate, migrationOf, readMigrations } from '../../src/store/migrate.ts'
-import { EngineRefused } from '../../src/store/pglite/index.ts'
 import { testDeps } from './deps.ts'
-import { copyStore, emptyDirectory } from './pglite/template.ts'
+import { copyStore } from './template.ts'
 
 test('a store is found again as it was left, is not opened twice, and survives a migration that fails', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'trunkline-embedded-'))

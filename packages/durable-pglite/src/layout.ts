@@ -1,9 +1,9 @@
 /**
- * What lies in a data directory, and how it gets there without ever looking finished before it is.
+ * The files of a data directory, created so that an unfinished database never looks finished.
  *
  *   database/          PostgreSQL's own files
- *   READY              written last when the database was made; without it `database/` is not trusted
- *   database.half-N/   a database being made, or one whose making was interrupted
+ *   READY              written last when the database is created; without it `database/` is not trusted
+ *   database.half-N/   a database being created, or one whose creation was interrupted
  *   owner.lock, owner.json   see lock.ts
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync } from 'node:fs'
@@ -11,7 +11,7 @@ import { join } from 'node:path'
 import { syncFolder, syncPath, writeDurably } from '@trunkline/files/durable'
 import { EngineRefused } from './errors.ts'
 
-/** Half-made databases kept; more than that means that making one cannot succeed here. */
+/** Unfinished databases kept; more mean that creating one cannot succeed here. */
 const HALF_MADE_MAX = 5
 
 /** The format of the directory; raised when an older service could not read it. */
@@ -27,7 +27,7 @@ export function layoutOf(directory: string): Layout {
   return { directory, database: join(directory, 'database'), ready: join(directory, 'READY') }
 }
 
-/** Whether the database was made completely. @throws EngineRefused when by a version this one cannot read */
+/** Whether the database was created completely. @throws EngineRefused if by a version that this one cannot read */
 export function isReady({ ready }: Layout): boolean {
   if (!existsSync(ready)) return false
   const format = readFileSync(ready, 'utf8').trim()
@@ -54,7 +54,7 @@ export function beginMaking({ directory, database }: Layout): string {
   return folder
 }
 
-/** Makes a finished database durable, gives it its name, and only then marks it as ready. */
+/** Makes a finished database durable, renames it, and only then marks it as ready. */
 export function finishMaking({ directory, database, ready }: Layout, folder: string): void {
   syncTree(folder)
   renameSync(folder, database)

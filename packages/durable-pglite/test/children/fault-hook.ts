@@ -1,6 +1,6 @@
 /** Disks with faults. */
-import type { HostFiles } from '../../../../src/store/pglite/durable-fs.ts'
-import type { EngineModule } from '../../../../src/store/pglite/engine-module.ts'
+import type { HostFiles } from '../../src/durable-fs.ts'
+import type { EngineModule } from '../../src/engine-module.ts'
 
 export interface Fault {
   /** deaf: the engine's fsync reaches nothing; eio: the disk fails it from the n-th on; full: writes fail from the n-th on. */

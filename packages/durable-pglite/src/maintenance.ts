@@ -1,4 +1,4 @@
-/** What a PostgreSQL server does in the background and a single-user engine must be asked for: checkpoints, vacuum, statistics. */
+/** Checkpoints, vacuum, statistics: a PostgreSQL server does these in the background, a single-user engine on request. */
 import type { Session } from './session.ts'
 import type { Reply } from './wire.ts'
 
@@ -6,7 +6,7 @@ export interface MaintenanceOptions {
   readonly session: Session
   /** Runs work between transactions. */
   readonly alone: (work: () => Promise<void>) => Promise<void>
-  /** Whether a request waits for the engine; then only what cannot wait is done. */
+  /** Whether a request waits for the engine; then only urgent maintenance runs. */
   readonly busy: () => boolean
   /** Whether the disk has too little space to be written to: a checkpoint that finds none ends the engine. */
   readonly diskLow: () => boolean
@@ -19,7 +19,7 @@ const AGE_MAX = 200_000_000
 
 const LOG_POSITION = `SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::text AS position`
 
-/** How many times the usual share of rows must be dead or changed before a table is tidied while others work; in quiet times once is enough. */
+/** How many times the usual share of rows must be dead or changed before a table is vacuumed under load; without load once is enough. */
 const BUSY_FACTOR = 4
 
 /** The table that gains most from a vacuum or from new statistics, with its dead and changed rows as shares of what a server would wait for. */
@@ -42,14 +42,14 @@ export class Maintenance {
   #quietTicks = 0
   #running = false
 
-  /** Checkpoints made so far. */
+  /** Checkpoints since the start. */
   checkpoints = 0
 
   constructor(options: MaintenanceOptions) {
     this.#options = options
   }
 
-  /** One look at what is due; does at most one checkpoint and one table. Called on a timer; a call during another does nothing. */
+  /** One round: at most one checkpoint and one table. Called on a timer; a call during another does nothing. */
   async tick(): Promise<void> {
     if (this.#running || this.#options.diskLow()) return
     this.#running = true

@@ -11,7 +11,7 @@ import {
   EngineUnavailable,
   openEmbedded,
   TransactionAborted
-} from '../../../src/store/pglite/index.ts'
+} from '../src/index.ts'
 import { Gate } from './children/gate-hook.ts'
 import { freshDataDir } from './template.ts'
 

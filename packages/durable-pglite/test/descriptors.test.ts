@@ -1,7 +1,7 @@
 // A process that runs out of descriptors fails what it cannot do then, and nothing once it has some again.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openEmbedded } from '../../../src/store/pglite/index.ts'
+import { openEmbedded } from '../src/index.ts'
 import { FAILS } from './children/descriptors-hook.ts'
 import { freshDataDir } from './template.ts'
 

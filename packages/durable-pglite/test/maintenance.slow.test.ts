@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { openEmbedded } from '../../../src/store/pglite/index.ts'
+import { openEmbedded } from '../src/index.ts'
 import { freshDataDir } from './template.ts'
 
 test('the log does not grow for ever', async t => {

@@ -37,7 +37,7 @@ export class WorkerLink implements Link {
     })
   }
 
-  /** Fails everything that waits: the thread is gone and with it the answers. */
+  /** Rejects every waiting message: the thread ended before answering. */
   lose(cause: unknown): void {
     this.#lost ??= { cause }
     for (const { reject } of this.#waiting.splice(0))

@@ -3,8 +3,8 @@
  * Per file either all of them are taken back or a random half. Lost directory entries and renames are not modelled.
  */
 import { closeSync, existsSync, fstatSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs'
-import type { HostFiles } from '../../../../src/store/pglite/durable-fs.ts'
-import type { EngineModule } from '../../../../src/store/pglite/engine-module.ts'
+import type { HostFiles } from '../../src/durable-fs.ts'
+import type { EngineModule } from '../../src/engine-module.ts'
 import { randomFrom } from './random.ts'
 
 export interface PowerCut {

@@ -1,4 +1,4 @@
-/** The embedded database engine: PostgreSQL inside this process, durable against crashes and power cuts, one process per directory. */
+/** The embedded database engine: PostgreSQL inside this process, durable against crashes and power cuts, with one process per directory. */
 export {
   EmbeddedDatabase,
   type EmbeddedOptions,

@@ -1,7 +1,7 @@
 /** A disk that takes its time: every fsync waits while the gate is shut. */
 import { fsyncSync } from 'node:fs'
-import type { HostFiles } from '../../../../src/store/pglite/durable-fs.ts'
-import type { EngineModule } from '../../../../src/store/pglite/engine-module.ts'
+import type { HostFiles } from '../../src/durable-fs.ts'
+import type { EngineModule } from '../../src/engine-module.ts'
 
 /** Shared between the test and the engine's thread. */
 export class Gate {

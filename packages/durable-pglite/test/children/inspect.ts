@@ -1,5 +1,5 @@
 /** Opens a database after a power cut and prints what is in it. */
-import { type EmbeddedDatabase, openEmbedded } from '../../../../src/store/pglite/index.ts'
+import { type EmbeddedDatabase, openEmbedded } from '../../src/index.ts'
 
 export interface Inspection {
   readonly entries: readonly number[]

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { type Generated, Kysely, sql } from 'kysely'
 import pg from 'pg'
-import { type EmbeddedDatabase, embeddedDialect, openEmbedded } from '../../../src/store/pglite/index.ts'
+import { type EmbeddedDatabase, embeddedDialect, openEmbedded } from '../src/index.ts'
 import { copyTemplate } from './template.ts'
 
 interface Schema {

@@ -1,4 +1,4 @@
-/** Who is served when: reads in batches, writes and transactions in groups that share one durable commit, the rest alone. */
+/** Schedules requests: reads in batches, writes and transactions in groups that share one durable commit, scripts alone. */
 import { EngineUnavailable } from './errors.ts'
 import { Group } from './group.ts'
 import { Member, type MemberSettings } from './member.ts'
@@ -14,7 +14,7 @@ export interface Limits {
   readonly idleMs: number
   /** Transactions in one commit. */
   readonly groupMax: number
-  /** How long a commit takes more transactions in. */
+  /** How long a commit waits for more transactions. */
   readonly groupMs: number
 }
 

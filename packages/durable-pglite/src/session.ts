@@ -1,10 +1,10 @@
-/** The engine's one session, as everybody shares it: scripts and statements in, replies out. */
+/** The engine's only session, shared by all callers: scripts and statements in, replies out. */
 import { EngineMisuse } from './errors.ts'
 import type { Link } from './link.ts'
 import { Statements, type Use } from './statements.ts'
 import { decodeReplies, encodeScript, encodeStatement, joined, type Reply, type Statement, type Types } from './wire.ts'
 
-/** Commands after which remembered plans and column types may be wrong. */
+/** Commands after which cached plans and column types may be wrong. */
 const SCHEMA_COMMANDS = new Set(['CREATE', 'ALTER', 'DROP', 'DO', 'CALL'])
 
 export class Session {
@@ -30,12 +30,12 @@ export class Session {
     return this.#statements.size
   }
 
-  /** A transaction begins: what was changed before it stays changed. */
+  /** A transaction begins: a rollback does not undo earlier schema changes. */
   begin(): void {
     this.#schemaTouched = false
   }
 
-  /** Something was rolled back, perhaps with it a change of the schema that statements were prepared against. */
+  /** After a rollback, which may have undone a schema change that statements were prepared against. */
   undo(): void {
     if (this.#schemaTouched) this.forget()
   }
@@ -67,7 +67,7 @@ export class Session {
     return prefixed && first !== undefined && first.error !== null ? { ...first, status: reply.status } : reply
   }
 
-  /** Runs statements that have nothing to do with each other, in one message; each commits by itself. */
+  /** Runs independent statements in one message; each commits by itself. */
   async batch(statements: readonly Statement[]): Promise<readonly Reply[]> {
     const uses = statements.map(({ sql }) => this.#statements.use(sql))
     const parts = uses.flatMap((use, at) => {

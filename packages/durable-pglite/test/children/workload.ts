@@ -6,8 +6,8 @@
 import { openSync, writeSync } from 'node:fs'
 import { PGlite } from '@electric-sql/pglite'
 import { NodeFS } from '@electric-sql/pglite/nodefs'
-import type { EngineModule } from '../../../../src/store/pglite/engine-module.ts'
-import { openEmbedded } from '../../../../src/store/pglite/index.ts'
+import type { EngineModule } from '../../src/engine-module.ts'
+import { openEmbedded } from '../../src/index.ts'
 import { install, type PowerCut } from './power-cut-hook.ts'
 import { randomFrom } from './random.ts'
 

@@ -2,7 +2,7 @@
  * One process per data directory.
  * Two proofs must agree before a directory is taken over: the kernel's lock on a file, which dies with its holder and is seen across
  * containers, and the identity the holder wrote beside it, which also covers file systems whose locks do nothing.
- * A heartbeat would be no proof: a busy engine stops beating while it writes.
+ * A heartbeat proves nothing: a busy engine does not send any while it writes.
  */
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,11 +12,11 @@ import { EngineRefused } from './errors.ts'
 import { codeOf, mayLive, type ProcessIdentity, thisProcess } from './host.ts'
 
 export interface DirectoryLock {
-  /** Gives the directory up. */
+  /** Releases the directory. */
   release(): void
 }
 
-/** Takes the directory or reports who has it, at once. @throws EngineRefused */
+/** Takes the directory, or reports its owner, at once. @throws EngineRefused */
 export function lockDirectory(directory: string, self: ProcessIdentity = thisProcess()): DirectoryLock {
   const ownerFile = join(directory, 'owner.json')
   const kernelLock = takeKernelLock(join(directory, 'owner.lock'))
@@ -38,7 +38,7 @@ export function lockDirectory(directory: string, self: ProcessIdentity = thisPro
   }
 }
 
-/** Why a directory must be left to its owner although the kernel's lock is free; null when the owner is provably dead. */
+/** Why a directory stays with its owner although the kernel's lock is free; null if the owner is provably dead. */
 function whyNot(owner: ProcessIdentity, self: ProcessIdentity): string | null {
   const bootsKnown = owner.bootId !== null && self.bootId !== null
   if (bootsKnown && owner.bootId === self.bootId) return owner.pidSpace === self.pidSpace && mayLive(owner) ? 'is running' : null

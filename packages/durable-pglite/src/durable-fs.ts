@@ -26,7 +26,7 @@ export interface DurableFsOptions {
   /** Counts fsyncs that succeeded; shared with other threads. */
   readonly fsyncs: BigInt64Array
   readonly hook: FileSystemHook | null
-  /** Called when the engine gave up, with its reason. */
+  /** Called when the engine stopped, with its reason. */
   readonly onAbort: (reason: string) => void
 }
 
@@ -83,7 +83,7 @@ export function die(reason: string): never {
   for (;;) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
 }
 
-/** The engine's main loop swallows what it does not know and would spin for ever; such an error means the engine is lost. */
+/** The engine's main loop swallows unknown errors and would spin for ever; such an error means that the engine is lost. */
 function guardMainLoop(module: EngineModule): void {
   const step = module._PostgresMainLoopOnce
   module._PostgresMainLoopOnce = () => {

@@ -1,7 +1,7 @@
 /** A process that is out of descriptors for as long as a test says so. */
 import fs from 'node:fs'
-import type { HostFiles } from '../../../../src/store/pglite/durable-fs.ts'
-import type { EngineModule } from '../../../../src/store/pglite/engine-module.ts'
+import type { HostFiles } from '../../src/durable-fs.ts'
+import type { EngineModule } from '../../src/engine-module.ts'
 
 /** What fails: nothing; creating a file; opening it, after it was created. */
 export const FAILS = { nothing: 0, create: 1, open: 2 } as const

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { CommitUnknown } from '@trunkline/core/ports/store'
-import { EngineUnavailable } from '../../../src/store/pglite/errors.ts'
-import { Group } from '../../../src/store/pglite/group.ts'
-import { Session } from '../../../src/store/pglite/session.ts'
-import { DEFAULT_TYPES } from '../../../src/store/pglite/wire.ts'
+import { EngineUnavailable } from '../src/errors.ts'
+import { Group } from '../src/group.ts'
+import { Session } from '../src/session.ts'
+import { DEFAULT_TYPES } from '../src/wire.ts'
 
 type Answer = (script: string) => Uint8Array | Error
 

@@ -1,5 +1,5 @@
 /** Opens a data directory, says so, and writes one row after the other until it is killed. */
-import { openEmbedded } from '../../../../src/store/pglite/index.ts'
+import { openEmbedded } from '../../src/index.ts'
 
 const input: { readonly dataDir: string; readonly hook?: { readonly module: string; readonly data: unknown } } = JSON.parse(
   process.argv[2] ?? 'null'

@@ -1,4 +1,4 @@
-/** The embedded database as its callers see it: queries, transactions, scripts, figures. */
+/** The interface of the embedded database: queries, transactions, scripts, figures. */
 import { statfsSync } from 'node:fs'
 import { makeFolder } from '@trunkline/files/durable'
 import type { FileSystemHook } from './durable-fs.ts'
@@ -16,7 +16,7 @@ import { DEFAULT_TYPES, type Reply, type Row, statement, type Types } from './wi
 export interface EmbeddedOptions {
   /** Called with what may prevent the creation of a database. */
   readonly onWarning?: (warning: string) => void
-  /** A directory on a local disk, made when missing; holds nothing else. */
+  /** A directory on a local disk, created if missing; nothing else is in it. */
   readonly dataDir: string
   /** How column types become values; node-postgres' defaults when left out. */
   readonly types?: Types
@@ -28,17 +28,17 @@ export interface EmbeddedOptions {
   readonly idleMs?: number
   /** Transactions that may share one commit (default 64). */
   readonly groupMax?: number
-  /** Milliseconds during which a commit takes further transactions in (default 5). */
+  /** Milliseconds for which a commit waits for further transactions (default 5). */
   readonly groupMs?: number
   /** The engine's page cache in MiB (default 32). */
   readonly sharedBuffersMb?: number
-  /** Files the engine keeps open (default 1,000, at least 64); beyond it the one not used for longest is closed. */
+  /** Files the engine keeps open (default 1,000, at least 64); beyond it the least recently used is closed. */
   readonly filesMax?: number
   /** Bytes of free disk below which nothing is written any more (default 64 MiB). */
   readonly freeBytesMin?: number
   /** Log written before a checkpoint is due (default 64 MiB). */
   readonly checkpointBytes?: number
-  /** Milliseconds between two looks at what maintenance is due (default 10,000; 0: none). */
+  /** Milliseconds between two rounds of maintenance (default 10,000; 0: none). */
   readonly maintenanceMs?: number
   /** Called when the engine was lost without the process dying; without it the process ends with an uncaught error. */
   readonly onLost?: (cause: Error) => void
@@ -67,25 +67,25 @@ export interface EmbeddedStats {
   readonly refusedQueueFull: number
   readonly refusedDeadline: number
   readonly checkpoints: number
-  /** Log since the last checkpoint, as of the last look. */
+  /** Bytes of log since the last checkpoint, as of the last round of maintenance. */
   readonly logBytes: number
   readonly preparedStatements: number
 }
 
-/** What a statement gave, in node-postgres' terms. */
+/** The result of a statement, as in `pg`. */
 export interface Result {
   readonly command: string
   readonly rowCount: number | null
   readonly rows: Row[]
 }
 
-/** Statements that run on one session shared by everybody, where these would change it for all or end a transaction of others. */
+/** Statements refused on the shared session: they would change it for all callers, or end a transaction of others. */
 const NOT_SHARED =
   /^\s*(?:begin|start|commit|end|abort|rollback(?!\s+to\b)|prepare|execute|deallocate|discard|set(?!\s+constraints\b)|reset|listen|unlisten|copy|vacuum|checkpoint|cluster|alter\s+system|(?:create|drop)\s+database)\b/i
 
 /**
- * Served between groups. A write among them would be true and durable, but share its commit with no other, and be tried on a full disk: a function
- * that writes is therefore called with a comment before the `select`.
+ * Run between groups. A write among them would be durable, but would share its commit with no other and be tried on a full disk: a function that
+ * writes is therefore called with a comment before the `select`.
  */
 const READ = /^\s*(?:select|values|table|show|with\b(?![\s\S]*\b(?:insert|update|delete|merge)\b))\b/i
 
@@ -94,7 +94,7 @@ const FILES_MAX = 1_000
 const DISK_LOOK_MS = 250
 const HAS_DEFERRED = 'SELECT count(*)::int AS n FROM pg_constraint WHERE condeferrable'
 
-/** Opens the database, making it when the directory is new. @throws EngineRefused */
+/** Opens the database, and creates it if the directory is new. @throws EngineRefused */
 export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedDatabase> {
   const layout = layoutOf(options.dataDir)
   makeFolder(options.dataDir)
@@ -218,7 +218,7 @@ export class EmbeddedDatabase implements AsyncDisposable {
     return this.#scheduler.alone(() => this.#inspectDeferred())
   }
 
-  /** Does what maintenance is due now instead of waiting for its timer. */
+  /** Runs due maintenance now instead of at its timer. */
   maintain(): Promise<void> {
     return this.#maintenance.tick()
   }
@@ -242,8 +242,8 @@ export class EmbeddedDatabase implements AsyncDisposable {
   }
 
   /**
-   * Takes nothing more in, serves what waits, checkpoints, and gives the directory up. On a full disk there is no space for the checkpoint: the next
-   * start replays the log instead, as after a kill.
+   * Accepts no more requests, serves the waiting ones, makes a checkpoint and releases the directory. On a full disk there is no space for the
+   * checkpoint: the next start replays the log instead, as after a kill.
    */
   close(): Promise<void> {
     this.#closing ??= this.#close()
@@ -296,7 +296,7 @@ export class EmbeddedDatabase implements AsyncDisposable {
       const { bavail, bsize } = statfsSync(this.#options.dataDir)
       return bavail * bsize
     } catch {
-      return Number.POSITIVE_INFINITY // a disk that cannot say is found out by the write itself
+      return Number.POSITIVE_INFINITY // if the disk does not report it, the write itself fails
     }
   }
 }
