@@ -109,7 +109,7 @@ function stage() {
     '127.0.0.1'
   )
   const publish = (count: number) => bus.publish({ type: 'events', userKey: ALEX.userKey, events: log.write(count) } satisfies BusMessage)
-  const send = (message: object) => session.text(JSON.stringify(message))
+  const send = (message: object) => session.listener.text(JSON.stringify(message))
   return { known, changes, secret, users, taking, bus, log, clock, hub, slots, client, session, publish, send }
 }
 

@@ -71,7 +71,7 @@ export class AccountStream implements StreamEndpoint {
         for (const session of this.#sessions) {
           if (session.platformId !== message.platformId) continue
           if (message.type === 'platform_secret_changed') void session.credentials.recheck()
-          else if (message.keyId === null || message.keyId === session.credentials.keyId) session.finish(CLOSE.ended, ACCESS_ENDED)
+          else if (message.keyId === null || message.keyId === session.credentials.keyId) session.listener.finish(CLOSE.ended, ACCESS_ENDED)
         }
       },
       ['platform_secret_changed', 'platform_access_ended']
@@ -95,12 +95,12 @@ export class AccountStream implements StreamEndpoint {
     this.#sessions.add(session)
     this.#known.set(session, known)
     session.start()
-    return session
+    return session.listener
   }
 
   /** Ends all sessions, each after its pending messages are sent. */
   finish(code: number, reason: string): void {
-    for (const session of this.#sessions) session.finish(code, reason)
+    for (const { listener } of this.#sessions) listener.finish(code, reason)
   }
 
   async stop(): Promise<void> {

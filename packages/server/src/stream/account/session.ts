@@ -10,9 +10,9 @@ import type { Meter } from '@trunkline/core/ports/meter'
 import type { Store } from '@trunkline/core/ports/store'
 import type { Hasher } from '@trunkline/core/ports/vault'
 import { type ServerMessage, STREAM_VERSION } from '../../wire/stream.ts'
-import { CLOSE, type ClientConnection, type Listener } from '../client-connection.ts'
+import { CLOSE, type ClientConnection } from '../client-connection.ts'
+import { ClientSession } from '../client-session.ts'
 import { messageFrame } from '../frame.ts'
-import { Inbox, type InboxOwner } from '../inbox.ts'
 import { type Message, readMessage } from '../message.ts'
 import type { Feed, Subscriber } from './feed.ts'
 import { type Hub, statusMessage } from './hub.ts'
@@ -50,42 +50,49 @@ export interface SessionDeps {
   readonly limits: SessionLimits
 }
 
-/** One client on the broker stream: who it is, what it wants, and its delivery. It knows nothing of sockets. */
-export class AccountSession implements Listener, Subscriber, InboxOwner {
+/** One client on the broker stream: its platform, its subscriptions, and their delivery. It is independent of sockets. */
+export class AccountSession implements Subscriber {
   readonly sessionId: string
+  /** Receives the connection's messages, and ends the session. */
+  readonly listener: ClientSession
   readonly credentials: SessionCredentials
   readonly #deps: SessionDeps
   readonly #client: ClientConnection
   readonly #address: string
-  readonly #inbox: Inbox
   #platform: Platform | null = null
   #topics = 0
   #wantsStatus = false
-  #failures = 0
-  #isOver = false
   readonly #feeds = new Map<UserKey, Feed>()
   /** Where a replay ended that was ahead of the feed: what the feed delivers up to there was sent already. */
   #ahead: Map<Feed, number> | null = null
-  /** Stops waiting for the authentication. */
-  #known: AbortController | null = new AbortController()
 
   constructor(deps: SessionDeps, client: ClientConnection, address: string) {
     this.#deps = deps
     this.#client = client
     this.#address = address
     this.sessionId = deps.ids.uuid()
-    this.#inbox = new Inbox(this, deps.clock, deps.limits.inbox)
-    this.credentials = new SessionCredentials(deps, address, reason => this.finish(CLOSE.unauthenticated, reason))
+    this.listener = new ClientSession(
+      { ...deps, sessionId: this.sessionId, client },
+      {
+        handle: text => this.#handle(text),
+        reject: message => this.#send({ type: 'error', message }),
+        // Updates are never conflated, so there is nothing to catch up with.
+        caughtUp() {},
+        release: () => this.#release(),
+        gone: () => deps.gone(this)
+      }
+    )
+    this.credentials = new SessionCredentials(deps, address, reason => this.listener.finish(CLOSE.unauthenticated, reason))
   }
 
-  /** Greets, and begins to wait for the authentication. */
+  /** Sends the welcome, and begins to wait for the authentication. */
   start(): void {
     this.#send({
       type: 'welcome',
       session_id: this.sessionId,
       message: `Send authenticate within ${this.#deps.limits.authenticateMs / 1_000} seconds.`
     })
-    void this.#awaitAuthentication()
+    void this.listener.awaitAuthentication()
   }
 
   get platformId(): PlatformId | null {
@@ -94,29 +101,6 @@ export class AccountSession implements Listener, Subscriber, InboxOwner {
 
   get topics(): number {
     return this.#topics
-  }
-
-  text(message: string): void {
-    if (!this.#isOver) this.#inbox.put(message)
-  }
-
-  binary(): void {
-    this.text('')
-  }
-
-  /** Its updates are never conflated, so there is nothing to catch up with. */
-  caughtUp(): void {}
-
-  gone(): void {
-    this.#end()
-    this.#deps.gone(this)
-  }
-
-  /** Ends the session once everything pending is sent. */
-  finish(code: number, reason: string): void {
-    if (this.#isOver) return
-    this.#end()
-    this.#client.finish(code, reason)
   }
 
   update(feed: Feed, seq: number, frame: Uint8Array): void {
@@ -133,16 +117,7 @@ export class AccountSession implements Listener, Subscriber, InboxOwner {
     this.#send({ type: 'user_unsubscribed', user_id: feed.userId })
   }
 
-  pause(): void {
-    this.#client.pause()
-  }
-
-  resume(): void {
-    this.#client.resume()
-  }
-
-  handle(text: string): Promise<void> | undefined {
-    if (this.#isOver) return undefined
+  #handle(text: string): Promise<void> | undefined {
     const message = readMessage(text)
     const action = message?.action
     if (message !== null && action === 'authenticate') return this.#authenticate(message)
@@ -185,23 +160,22 @@ export class AccountSession implements Listener, Subscriber, InboxOwner {
       let changes = secretChanges()
       let proven = await this.credentials.of(clientId, clientSecret)
       const { platform } = proven
-      if (this.#isOver) return
+      if (this.listener.isOver) return
       if (!(await slots.take(proven.key, this.sessionId))) {
         throw new requests.InvalidMessage(
           `The concurrent-session limit is reached: this client_id has ${slots.limit} sessions, the most it may. Close one of them first.`
         )
       }
-      if (this.#isOver) return slots.release(this.sessionId)
+      if (this.listener.isOver) return slots.release(this.sessionId)
       while (changes !== secretChanges()) {
         changes = secretChanges()
         proven = await this.credentials.of(clientId, clientSecret).catch(cause => {
           slots.release(this.sessionId)
           throw cause
         })
-        if (this.#isOver) return slots.release(this.sessionId)
+        if (this.listener.isOver) return slots.release(this.sessionId)
       }
-      this.#known?.abort()
-      this.#known = null
+      this.listener.authenticated()
       this.#platform = platform
       this.#deps.known(this)
       this.credentials.hold(proven)
@@ -213,7 +187,7 @@ export class AccountSession implements Listener, Subscriber, InboxOwner {
   }
 
   #notAuthenticated(cause: unknown): void {
-    if (this.#isOver) return
+    if (this.listener.isOver) return
     const code = cause instanceof ServiceError ? cause.code : null
     const isWrong = cause instanceof ServiceError && WRONG.has(cause.code)
     if (!isWrong && !(cause instanceof requests.InvalidMessage)) {
@@ -221,12 +195,10 @@ export class AccountSession implements Listener, Subscriber, InboxOwner {
       this.#send({ type: 'auth_error', message: 'The credentials cannot be checked just now; try again in a second.' })
       return
     }
-    this.#failures += 1
     this.#deps.meter.count('stream_authentications_failed_total')
     if (isWrong) this.#deps.failed(this.#address)
     this.#send({ type: 'auth_error', message: code === 'credentials_invalid' ? WRONG_CREDENTIALS : cause.message })
-    if (this.#failures >= this.#deps.limits.failuresMax || code === 'rate_limited')
-      this.finish(CLOSE.tooManyFailures, 'too many failed authentications')
+    this.listener.authenticationFailed(code === 'rate_limited')
   }
 
   #subscribe({ bits, requested }: { readonly bits: number; readonly requested: readonly string[] }): void {
@@ -241,7 +213,7 @@ export class AccountSession implements Listener, Subscriber, InboxOwner {
     try {
       const { removals } = hub
       const user = await this.#enabledUser(platformId, userId)
-      if (this.#isOver) return
+      if (this.listener.isOver) return
       const { userKey } = user
       const present = this.#feeds.get(userKey)
       if (present !== undefined && after === null) {
@@ -258,7 +230,7 @@ export class AccountSession implements Listener, Subscriber, InboxOwner {
         throw new requests.InvalidMessage(UNKNOWN_USER)
       // A replay that is refused leaves the subscription there may be as it was.
       const replay = after === null ? null : await Replay.begin(store.events, feed, after)
-      if (this.#isOver) return hub.leave(feed)
+      if (this.listener.isOver) return hub.leave(feed)
       if (feed.isRemoved) throw new requests.InvalidMessage(UNKNOWN_USER)
       if (present !== undefined) this.#drop(present)
       this.#feeds.set(userKey, feed)
@@ -277,11 +249,11 @@ export class AccountSession implements Listener, Subscriber, InboxOwner {
     }
   }
 
-  /** @throws Unfit when there is none. */
+  /** @throws InvalidMessage if there is none */
   async #enabledUser(platformId: PlatformId, userId: UserId): Promise<User> {
     const known = await this.#deps.withPermit(() => this.#deps.store.users.find(platformId, userId))
     if (known !== null && known.disabledAt === null) return known.user
-    if (!this.#isOver) this.#deps.denied(this.#address, platformId)
+    if (!this.listener.isOver) this.#deps.denied(this.#address, platformId)
     throw new requests.InvalidMessage(UNKNOWN_USER)
   }
 
@@ -289,7 +261,7 @@ export class AccountSession implements Listener, Subscriber, InboxOwner {
   async #replay(feed: Feed, replay: Replay): Promise<void> {
     this.#send({ type: 'user_subscribed', user_id: feed.userId, seq: replay.position })
     const target: ReplayTarget = {
-      wanted: () => (this.#isOver || feed.isRemoved || this.#feeds.get(feed.userKey) !== feed ? null : this.#topics),
+      wanted: () => (this.listener.isOver || feed.isRemoved || this.#feeds.get(feed.userKey) !== feed ? null : this.#topics),
       send: frame => this.#client.send(frame),
       taken: () => this.#client.idle()
     }
@@ -310,7 +282,7 @@ export class AccountSession implements Listener, Subscriber, InboxOwner {
   /** Sends the health of the user's connections; false when the store could not list them. The subscription holds either way. */
   async #sendHealth(feed: Feed): Promise<boolean> {
     const { store, mirrors, log } = this.#deps
-    const isWanted = () => !this.#isOver && this.#feeds.get(feed.userKey) === feed
+    const isWanted = () => !this.listener.isOver && this.#feeds.get(feed.userKey) === feed
     if (!isWanted()) return true
     try {
       const connections = await store.connections.listByUser(feed.userKey, null)
@@ -357,32 +329,8 @@ export class AccountSession implements Listener, Subscriber, InboxOwner {
     this.#send(userId === undefined ? { type: 'subscription_failed', message } : { type: 'subscription_failed', message, user_id: userId })
   }
 
-  tooMany(isLast: boolean): void {
-    if (this.#isOver) return
-    const { burst, perSecond } = this.#deps.limits.inbox
-    this.#send({ type: 'error', message: `Too many messages: at most ${burst} at once and ${perSecond} a second. This one was dropped.` })
-    if (isLast) this.finish(CLOSE.tooManyFailures, 'too many messages')
-  }
-
-  failed(cause: unknown): void {
-    this.#deps.log.error('a session failed and is closed', { sessionId: this.sessionId, cause })
-    this.finish(CLOSE.internal, 'internal error')
-  }
-
-  async #awaitAuthentication(): Promise<void> {
-    const isLate = await this.#deps.clock.sleep(this.#deps.limits.authenticateMs, this.#known?.signal).then(
-      () => true,
-      () => false
-    )
-    if (isLate) this.finish(CLOSE.unauthenticated, 'no authentication in time')
-  }
-
-  #end(): void {
-    if (this.#isOver) return
-    this.#isOver = true
-    this.#known?.abort()
+  #release(): void {
     this.credentials.stop()
-    this.#inbox.close()
     for (const feed of [...this.#feeds.values()]) this.#drop(feed)
     if (this.#platform !== null) this.#deps.slots.release(this.sessionId)
   }

@@ -110,11 +110,11 @@ export class MarketStream implements StreamEndpoint {
     this.#sessions.add(session)
     this.#known.set(session, known)
     session.start()
-    return session
+    return session.listener
   }
 
   finish(code: number, reason: string): void {
-    for (const session of this.#sessions) session.finish(code, reason)
+    for (const { listener } of this.#sessions) listener.finish(code, reason)
   }
 
   stop(): void {
@@ -156,7 +156,8 @@ export class MarketStream implements StreamEndpoint {
   /** Counts those of the user that stay: with the same token, from the same address. @throws AccessRefused */
   #takeSlot(session: MarketSession, { userKey, tokenHash, connection }: AccessGrant): void {
     const others = [...(this.#registered.get(userKey) ?? [])]
-    const stays = (other: MarketSession) => !other.isOver && other.grant?.tokenHash === tokenHash && other.address === session.address
+    const stays = (other: MarketSession) =>
+      !other.listener.isOver && other.grant?.tokenHash === tokenHash && other.address === session.address
     try {
       this.#slots.take(session, { platformId: connection.platformId, address: session.address }, others.filter(stays).length)
     } catch (cause) {
@@ -168,7 +169,7 @@ export class MarketStream implements StreamEndpoint {
     for (const session of [...(this.#registered.get(userKey) ?? [])]) {
       if (session.grant?.tokenHash !== tokenHash) session.evict('auth_error', 'Another access token of this user is in use now.')
       else if (session.address !== address) session.evict('auth_error', 'The access token is used from another address now.')
-      if (session.isOver) this.#slots.release(session)
+      if (session.listener.isOver) this.#slots.release(session)
     }
   }
 
@@ -200,7 +201,7 @@ export class MarketStream implements StreamEndpoint {
       for (const session of using) {
         if (end !== 'over') session.expiry.endAt(end)
         else session.evict('auth_error', KEY_ENDED)
-        if (session.isOver) this.#slots.release(session)
+        if (session.listener.isOver) this.#slots.release(session)
       }
     }
   }
@@ -214,7 +215,7 @@ export class MarketStream implements StreamEndpoint {
     this.#evictions += 1
     for (const session of [...(this.#registered.get(userKey) ?? [])]) {
       if (connectionId === null || session.grant?.connection.connectionId === connectionId) session.evict(code, message)
-      if (session.isOver) this.#slots.release(session)
+      if (session.listener.isOver) this.#slots.release(session)
     }
   }
 

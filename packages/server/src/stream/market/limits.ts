@@ -1,10 +1,8 @@
-import { INBOX_LIMITS, type InboxLimits } from '../inbox.ts'
+import type { ClientSessionLimits } from '../client-session.ts'
+import { INBOX_LIMITS } from '../inbox.ts'
 
-export interface MarketSessionLimits {
-  readonly authenticateMs: number
-  readonly failuresMax: number
+export interface MarketSessionLimits extends ClientSessionLimits {
   readonly subscriptionsMax: number
-  readonly inbox: InboxLimits
 }
 
 export const MARKET_SESSION_LIMITS: MarketSessionLimits = {

@@ -10,10 +10,10 @@ import type { Meter } from '@trunkline/core/ports/meter'
 import { TooManyFailures } from '../../auth/failed-attempts.ts'
 import type { MarketErrorCode, MarketMessage } from '../../wire/market.ts'
 import { STREAM_VERSION } from '../../wire/stream.ts'
-import { CLOSE, type ClientConnection, type Listener } from '../client-connection.ts'
+import { CLOSE, type ClientConnection } from '../client-connection.ts'
+import { ClientSession } from '../client-session.ts'
 import { ExpiryTimer } from '../expiry-timer.ts'
 import { messageFrame } from '../frame.ts'
-import { Inbox, type InboxOwner } from '../inbox.ts'
 import { type Message, readMessage } from '../message.ts'
 import { type AccessGrant, AccessRefused, KEY_ENDED } from './access.ts'
 import type { MarketSessionLimits } from './limits.ts'
@@ -46,19 +46,18 @@ export interface MarketSessionDeps {
   readonly limits: MarketSessionLimits
 }
 
-/** One client on the market data stream: whose token it authenticated with, what it is subscribed to, and its delivery. */
-export class MarketSession implements Listener, InboxOwner, Reader {
+/** One client on the market data stream: the grant of its token, its subscriptions, and their delivery. */
+export class MarketSession implements Reader {
   readonly sessionId: string
+  /** Receives the connection's messages, and ends the session. */
+  readonly listener: ClientSession
   readonly address: string
   readonly client: ClientConnection
   /** Of the key that its token was had with. */
   readonly expiry: ExpiryTimer
   readonly #deps: MarketSessionDeps
-  readonly #inbox: Inbox
   #grant: AccessGrant | null = null
   #market: ConnectionMarket | null = null
-  #failures = 0
-  #isOver = false
   #lastSubId = 0
   readonly #subscriptions = new Map<string, Subscription>()
   /** Subscriptions that are being made. */
@@ -70,8 +69,6 @@ export class MarketSession implements Listener, InboxOwner, Reader {
   #behind: Subscription[] = []
   /** Those whose interruption is sent at the end of the turn, by reason. */
   #interrupted: Map<string, string[]> | null = null
-  /** Stops waiting for the authentication. */
-  #known: AbortController | null = new AbortController()
 
   constructor(deps: MarketSessionDeps, client: ClientConnection, address: string) {
     this.#deps = deps
@@ -79,12 +76,21 @@ export class MarketSession implements Listener, InboxOwner, Reader {
     this.address = address
     this.sessionId = deps.ids.uuid()
     this.expiry = new ExpiryTimer(deps.clock, () => this.evict('auth_error', KEY_ENDED))
-    this.#inbox = new Inbox(this, deps.clock, deps.limits.inbox)
+    this.listener = new ClientSession(
+      { ...deps, sessionId: this.sessionId, client },
+      {
+        handle: text => this.#handle(text),
+        reject: message => this.#refuse('invalid_request', null, message),
+        caughtUp: () => this.#catchUp(),
+        release: () => this.#release(),
+        gone: () => deps.gone(this)
+      }
+    )
   }
 
   /** Begins to wait for the authentication. */
   start(): void {
-    void this.#awaitAuthentication()
+    void this.listener.awaitAuthentication()
   }
 
   /** Null until it is authenticated. */
@@ -92,54 +98,21 @@ export class MarketSession implements Listener, InboxOwner, Reader {
     return this.#grant
   }
 
-  /** It has ended, or is about to once what was sent is out. */
-  get isOver(): boolean {
-    return this.#isOver
-  }
-
   get subscriptions(): number {
     return this.#subscriptions.size
   }
 
-  text(message: string): void {
-    if (!this.#isOver) this.#inbox.put(message)
-  }
-
-  binary(): void {
-    this.text('')
-  }
-
-  caughtUp(): void {
+  #catchUp(): void {
     const behind = this.#behind
     this.#behind = []
     for (const subscription of behind) subscription.catchUp()
   }
 
-  gone(): void {
-    this.#end()
-    this.#deps.gone(this)
-  }
-
-  pause(): void {
-    this.client.pause()
-  }
-
-  resume(): void {
-    this.client.resume()
-  }
-
-  /** Ends the session once everything pending is sent. */
-  finish(code: number, reason: string): void {
-    if (this.#isOver) return
-    this.#end()
-    this.client.finish(code, reason)
-  }
-
-  /** Ends the session because what it was based on is gone, with an error message. */
+  /** Ends the session with an error message, because its token, connection or user is gone. */
   evict(code: 'auth_error' | 'connection_broken', message: string): void {
-    if (this.#isOver) return
+    if (this.listener.isOver) return
     this.#refuse(code, null, message)
-    this.finish(CLOSE.ended, message.slice(0, 120))
+    this.listener.finish(CLOSE.ended, message.slice(0, 120))
   }
 
   behind(subscription: Subscription): void {
@@ -156,15 +129,7 @@ export class MarketSession implements Listener, InboxOwner, Reader {
     else subIds.push(subId)
   }
 
-  tooMany(isLast: boolean): void {
-    if (this.#isOver) return
-    const { burst, perSecond } = this.#deps.limits.inbox
-    this.#refuse('invalid_request', null, `Too many messages: at most ${burst} at once and ${perSecond} a second. This one was dropped.`)
-    if (isLast) this.finish(CLOSE.tooManyFailures, 'too many messages')
-  }
-
-  handle(text: string): Promise<void> | undefined {
-    if (this.#isOver) return undefined
+  #handle(text: string): Promise<void> | undefined {
     const message = readMessage(text)
     if (message === null) {
       this.#refuse('invalid_request', null, NOT_JSON)
@@ -217,7 +182,7 @@ export class MarketSession implements Listener, InboxOwner, Reader {
 
   /** Synchronous: what ends the session a moment later comes after the success. */
   #enter(requestId: string, grant: AccessGrant): void {
-    if (this.#isOver) return
+    if (this.listener.isOver) return
     const { join, leave, register } = this.#deps
     const market = join(grant.connection)
     try {
@@ -229,8 +194,7 @@ export class MarketSession implements Listener, InboxOwner, Reader {
     this.#grant = grant
     this.#deps.known(this)
     this.#market = market
-    this.#known?.abort()
-    this.#known = null
+    this.listener.authenticated()
     this.#send({
       type: 'auth_success',
       message: 'Authenticated.',
@@ -242,7 +206,7 @@ export class MarketSession implements Listener, InboxOwner, Reader {
   }
 
   #notAuthenticated(requestId: string, cause: unknown): void {
-    if (this.#isOver) return
+    if (this.listener.isOver) return
     const isTooMany = cause instanceof TooManyFailures
     const isWrong = cause instanceof AccessRefused || isTooMany
     const isInvalid = cause instanceof requests.InvalidMessage
@@ -250,11 +214,10 @@ export class MarketSession implements Listener, InboxOwner, Reader {
       this.#failed(requestId, cause)
       return
     }
-    this.#failures += 1
     this.#deps.meter.count('market_authentications_failed_total')
     if (isWrong) this.#deps.failed(this.address)
     this.#refuse(isTooMany ? 'auth_error' : cause.code, requestId, cause.message)
-    if (this.#failures >= this.#deps.limits.failuresMax || isTooMany) this.finish(CLOSE.tooManyFailures, 'too many failed authentications')
+    this.listener.authenticationFailed(isTooMany)
   }
 
   async #subscribe(requestId: string, subscribe: requests.Subscribe): Promise<void> {
@@ -270,7 +233,7 @@ export class MarketSession implements Listener, InboxOwner, Reader {
       }
       watch = (await this.#market?.watch(subscribe.watch)) ?? null
       if (watch === null) return
-      if (this.#isOver) return watch.end()
+      if (this.listener.isOver) return watch.end()
       this.#lastSubId += 1
       const subscription = new Subscription(String(this.#lastSubId), subscribe, watch, this)
       this.#subscriptions.set(subscription.subId, subscription)
@@ -312,10 +275,10 @@ export class MarketSession implements Listener, InboxOwner, Reader {
   async #snapshot(requestId: string, snapshot: requests.Snapshot, { userKey }: AccessGrant): Promise<void> {
     try {
       await this.#deps.withPermit(userKey, async () => {
-        if (this.#isOver) return
+        if (this.listener.isOver) return
         const bars = this.#market?.past(snapshot)
-        const text = bars === undefined ? null : await snapshotText(requestId, snapshot, bars, () => this.#isOver)
-        if (text !== null && !this.#isOver) this.client.sendText(text)
+        const text = bars === undefined ? null : await snapshotText(requestId, snapshot, bars, () => this.listener.isOver)
+        if (text !== null && !this.listener.isOver) this.client.sendText(text)
       })
       // One at a time: the next is begun when this one is on its way.
       await this.client.idle()
@@ -339,7 +302,7 @@ export class MarketSession implements Listener, InboxOwner, Reader {
   #sendInterrupted(): void {
     const interrupted = this.#interrupted
     this.#interrupted = null
-    if (this.#isOver) return
+    if (this.listener.isOver) return
     for (const [reason, subIds] of interrupted ?? []) {
       const message = `These subscriptions are interrupted: ${reason}. They go on by themselves.`
       this.#send({ type: 'error', error_code: 'broker_unavailable', request_id: null, message, sub_ids: subIds })
@@ -347,7 +310,7 @@ export class MarketSession implements Listener, InboxOwner, Reader {
   }
 
   #failed(requestId: string | null, cause: unknown): void {
-    if (this.#isOver) return
+    if (this.listener.isOver) return
     if (cause instanceof requests.InvalidMessage || cause instanceof MarketRefusal) {
       this.#refuse(cause.code, requestId, cause.message)
       return
@@ -360,26 +323,8 @@ export class MarketSession implements Listener, InboxOwner, Reader {
     this.#send({ type: 'error', error_code: code, request_id: requestId, message })
   }
 
-  failed(cause: unknown): void {
-    this.#deps.log.error('a session failed and is closed', { sessionId: this.sessionId, cause })
-    this.finish(CLOSE.internal, 'internal error')
-  }
-
-  async #awaitAuthentication(): Promise<void> {
-    const isLate = await this.#deps.clock.sleep(this.#deps.limits.authenticateMs, this.#known?.signal).then(
-      () => true,
-      () => false
-    )
-    if (isLate) this.finish(CLOSE.unauthenticated, 'no authentication in time')
-  }
-
-  #end(): void {
-    if (this.#isOver) return
-    this.#isOver = true
-    this.#known?.abort()
-    this.#known = null
+  #release(): void {
     this.expiry.stop()
-    this.#inbox.close()
     for (const subscription of this.#subscriptions.values()) subscription.end()
     this.#subscriptions.clear()
     this.#behind = []
