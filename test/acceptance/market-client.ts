@@ -5,11 +5,7 @@ import { PATIENCE_MS } from '@trunkline/testkit/patience'
 import { WebSocket } from 'ws'
 import type { Body } from './api.ts'
 import { type Channel, isUpdate, replyComplaint, updateComplaint } from './market-forms.ts'
-
-export interface SocketClose {
-  readonly code: number
-  readonly reason: string
-}
+import { SocketClient } from './socket-client.ts'
 
 /** An update and when it came, in milliseconds of the process's own clock. */
 export interface Update {
@@ -27,14 +23,12 @@ export interface Options {
 const SUBSCRIBE_TRIES_MAX = 10
 
 /** One session. Answers are found by their request ids; what has none gathers. */
-export class MarketClient implements AsyncDisposable {
+export class MarketClient extends SocketClient {
   /** Messages that answer no request, or none that can be named. */
   readonly notices: Body[] = []
   received = 0
   /** Called with each message the moment it comes. */
   onMessage: (message: Body) => void = () => undefined
-  lastText = ''
-  readonly #socket: WebSocket
   readonly #judges: boolean
   readonly #answers = new Map<string, Body[]>()
   readonly #subscriptions = new Map<string, { readonly channel: Channel; readonly greeks: boolean; readonly updates: Update[] }>()
@@ -42,42 +36,21 @@ export class MarketClient implements AsyncDisposable {
   readonly #over = new Set<string>()
   #noticeAt = 0
   #requests = 0
-  #fault: Error | null = null
-  #failure: Error | null = null
-  #close: SocketClose | null = null
-  #change = Promise.withResolvers<void>()
 
-  private constructor(socket: WebSocket, judges: boolean) {
-    this.#socket = socket
+  private constructor(url: string, { address, judges = true }: Options) {
+    super(url, { headers: address === undefined ? {} : { 'x-forwarded-for': address }, perMessageDeflate: false })
     this.#judges = judges
-    socket.on('message', (data, isBinary) => this.#take(String(data), isBinary))
-    socket.on('open', () => this.#notify())
-    socket.on('error', cause => (this.#failure ??= cause))
-    socket.on('close', (code, reason) => {
-      this.#close = { code, reason: String(reason) }
-      this.#notify()
-    })
   }
 
-  static async connect(url: string, { address, judges = true }: Options = {}): Promise<MarketClient> {
-    const headers = address === undefined ? {} : { 'x-forwarded-for': address }
-    const client = new MarketClient(new WebSocket(url, { headers, perMessageDeflate: false }), judges)
-    await client.until(() => client.#socket.readyState === WebSocket.OPEN, 'the socket is open')
+  static async connect(url: string, options: Options = {}): Promise<MarketClient> {
+    const client = new MarketClient(url, options)
+    await client.until(() => client.socket.readyState === WebSocket.OPEN, 'the socket is open')
     return client
-  }
-
-  get isOver(): boolean {
-    return this.#close !== null
-  }
-
-  /** Sends text and bytes as they are, anything else as JSON. */
-  send(message: unknown): void {
-    this.#socket.send(typeof message === 'string' || message instanceof Uint8Array ? message : JSON.stringify(message))
   }
 
   /** Sends a part of a message; bytes may be sent as text, whether they are or not. */
   sendPart(part: string | Uint8Array, isLast: boolean, isText = typeof part === 'string'): void {
-    this.#socket.send(part, { fin: isLast, binary: !isText })
+    this.socket.send(part, { fin: isLast, binary: !isText })
   }
 
   /** A request id that this session has not used. */
@@ -165,62 +138,10 @@ export class MarketClient implements AsyncDisposable {
     return this.messages(subId)
   }
 
-  /** Returns when `condition` holds after something was received; fails when the session ends before. */
-  async until(condition: () => boolean, what: string, limitMs = PATIENCE_MS): Promise<void> {
-    const deadline = performance.now() + limitMs
-    for (;;) {
-      if (this.#fault !== null) throw this.#fault
-      if (condition()) return
-      const last = this.lastText.slice(0, 300)
-      assert.equal(
-        this.#close,
-        null,
-        `the session ended before ${what}: ${this.#close?.code} ${this.#close?.reason} ${this.#failure ?? ''} after ${last}`
-      )
-      await this.#wait(deadline, () => `waited ${limitMs} ms in vain until ${what}; the last that came was ${last}`)
-    }
-  }
-
-  /** How the session was ended. */
-  async ended(limitMs = PATIENCE_MS): Promise<SocketClose> {
-    const deadline = performance.now() + limitMs
-    for (;;) {
-      if (this.#close !== null) return this.#close
-      await this.#wait(
-        deadline,
-        () => `waited ${limitMs} ms in vain for the session's end; the last that came was ${this.lastText.slice(0, 300)}`
-      )
-    }
-  }
-
-  /** Takes nothing from the network until {@link resume}. */
-  pause(): void {
-    this.#socket.pause()
-  }
-
-  resume(): void {
-    this.#socket.resume()
-  }
-
-  async close(): Promise<void> {
-    if (this.#close === null) this.#socket.close()
-    await this.ended().finally(() => this.#socket.terminate())
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.resume()
-    await this.close()
-    if (this.#fault !== null) throw this.#fault
-  }
-
-  #take(text: string, isBinary: boolean): void {
+  protected take(_text: string, message: Body): string | null {
     this.received += 1
-    this.lastText = text
-    const message: Body = isBinary ? null : parsed(text)
     this.onMessage(message)
-    const wrong = isUpdate(message) ? this.#update(message) : this.#reply(message)
-    if (wrong !== null) this.#fault ??= new Error(`not what is promised: ${text.slice(0, 1_000)}\n${wrong}`)
-    this.#notify()
+    return isUpdate(message) ? this.#update(message) : this.#reply(message)
   }
 
   #update(message: Body): string | null {
@@ -243,24 +164,5 @@ export class MarketClient implements AsyncDisposable {
       this.#answers.set(id, [...answers, message])
     }
     return this.#judges ? replyComplaint(message) : null
-  }
-
-  async #wait(deadline: number, complaint: () => string): Promise<void> {
-    const { promise: late, reject } = Promise.withResolvers<never>()
-    const timer = setTimeout(() => reject(new Error(complaint())), Math.max(0, deadline - performance.now()))
-    await Promise.race([this.#change.promise, late]).finally(() => clearTimeout(timer))
-  }
-
-  #notify(): void {
-    this.#change.resolve()
-    this.#change = Promise.withResolvers<void>()
-  }
-}
-
-function parsed(text: string): Body {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
   }
 }

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { PATIENCE_MS } from '@trunkline/testkit/patience'
-import { WebSocket } from 'ws'
 import type { Body } from './api.ts'
+import { SocketClient } from './socket-client.ts'
 import type { StreamContract } from './stream-contract.ts'
 
 const UPDATES: ReadonlySet<unknown> = new Set(['orders', 'positions', 'balances'])
@@ -16,52 +16,34 @@ export interface ReceivedMessage {
   readonly message: Body
 }
 
-export interface SocketClose {
-  readonly code: number
-  readonly reason: string
-}
-
 export interface Credentials {
   readonly client_id: string
   readonly client_secret: string
 }
 
 /** One session. Replies are taken one by one; updates and statuses gather. */
-export class StreamClient implements AsyncDisposable {
+export class StreamClient extends SocketClient {
   /** Everything, in the order in which it came. */
   readonly received: ReceivedMessage[] = []
   readonly updates: ReceivedMessage[] = []
   readonly statuses: Body[] = []
   /** Called with each update the moment it comes. */
   onUpdate: (received: ReceivedMessage) => void = () => undefined
-  readonly #socket: WebSocket
   readonly #contract: StreamContract | null
   readonly #replies: Body[] = []
   #replyAt = 0
   #markers = 0
   #pings = 0
-  /** What it sent that it does not promise. */
-  #fault: Error | null = null
-  /** What went wrong with the socket, for the message of its end. */
-  #failure: Error | null = null
-  #close: SocketClose | null = null
-  #change = Promise.withResolvers<void>()
 
-  private constructor(socket: WebSocket, contract: StreamContract | null) {
-    this.#socket = socket
+  private constructor(url: string, contract: StreamContract | null) {
+    super(url)
     this.#contract = contract
-    socket.on('message', (data, isBinary) => this.#take(String(data), isBinary))
-    socket.on('ping', () => (this.#pings += 1))
-    socket.on('error', cause => (this.#failure ??= cause))
-    socket.on('close', (code, reason) => {
-      this.#close = { code, reason: String(reason) }
-      this.#notify()
-    })
+    this.socket.on('ping', () => (this.#pings += 1))
   }
 
   /** A session that has not sent anything yet. Without a contract it takes whatever comes. */
   static connect(url: string, contract: StreamContract | null): StreamClient {
-    return new StreamClient(new WebSocket(url), contract)
+    return new StreamClient(url, contract)
   }
 
   get pings(): number {
@@ -70,12 +52,7 @@ export class StreamClient implements AsyncDisposable {
 
   /** The extensions of the WebSocket protocol that the server agreed to. */
   get negotiated(): string {
-    return this.#socket.extensions
-  }
-
-  /** Sends a message: text and bytes as they are, anything else as JSON. */
-  send(message: unknown): void {
-    this.#socket.send(typeof message === 'string' || message instanceof Uint8Array ? message : JSON.stringify(message))
+    return this.socket.extensions
   }
 
   /** The next reply that nobody has taken. */
@@ -142,51 +119,7 @@ export class StreamClient implements AsyncDisposable {
     return this.updates.filter(({ message }) => message.user_id === userId)
   }
 
-  /** Returns when `condition` holds after something was received; fails when the session ends before. */
-  async until(condition: () => boolean, what: string, limitMs = PATIENCE_MS): Promise<void> {
-    const deadline = performance.now() + limitMs
-    for (;;) {
-      if (this.#fault !== null) throw this.#fault
-      if (condition()) return
-      const last = this.received.at(-1)?.text.slice(0, 300)
-      assert.equal(this.#close, null, `the session ended before ${what}: ${this.#close?.code} ${this.#failure ?? ''} after ${last}`)
-      await this.#wait(deadline, () => `waited ${limitMs} ms in vain until ${what}; the last that came was ${last}`)
-    }
-  }
-
-  /** How the session was ended. */
-  async ended(limitMs = PATIENCE_MS): Promise<SocketClose> {
-    const deadline = performance.now() + limitMs
-    for (;;) {
-      if (this.#close !== null) return this.#close
-      await this.#wait(deadline, () => `waited ${limitMs} ms in vain for the session's end`)
-    }
-  }
-
-  /** Takes nothing from the network until {@link resume}. */
-  pause(): void {
-    this.#socket.pause()
-  }
-
-  resume(): void {
-    this.#socket.resume()
-  }
-
-  async close(): Promise<void> {
-    if (this.#close === null) this.#socket.close()
-    await this.ended().finally(() => this.#socket.terminate())
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.resume()
-    await this.close()
-    if (this.#fault !== null) throw this.#fault
-  }
-
-  #take(text: string, isBinary: boolean): void {
-    const message: Body = isBinary ? null : parsed(text)
-    const complaint = this.#contract?.complaint(message) ?? null
-    if (complaint !== null) this.#fault ??= new Error(`not of the promised form: ${text.slice(0, 1_000)}\n${complaint}`)
+  protected take(text: string, message: Body): string | null {
     const received = { text, message }
     this.received.push(received)
     if (UPDATES.has(message?.type)) {
@@ -194,26 +127,7 @@ export class StreamClient implements AsyncDisposable {
       this.onUpdate(received)
     } else if (message?.type === 'stream_status') this.statuses.push(message)
     else this.#replies.push(message)
-    this.#notify()
-  }
-
-  async #wait(deadline: number, complaint: () => string): Promise<void> {
-    const { promise: late, reject } = Promise.withResolvers<never>()
-    const timer = setTimeout(() => reject(new Error(complaint())), Math.max(0, deadline - performance.now()))
-    await Promise.race([this.#change.promise, late]).finally(() => clearTimeout(timer))
-  }
-
-  #notify(): void {
-    this.#change.resolve()
-    this.#change = Promise.withResolvers<void>()
-  }
-}
-
-function parsed(text: string): Body {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
+    return this.#contract?.complaint(message) ?? null
   }
 }
 
