@@ -156,7 +156,7 @@ export class AlpacaBroker implements Broker {
       order: (brokerAccountId, brokerOrderId, within) => this.#find({ by: 'brokerOrderId', brokerAccountId, brokerOrderId }, within),
       ...readsAsEvents(this, this.#parts.clock)
     })
-    return this.#streams.open(signal, end => new SocketSession(protocol, this.#parts.socket, end))
+    return this.#streams.open(signal, end => new SocketSession([protocol], this.#parts.socket, end))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,4 +1,4 @@
-/** A broker's stream as events for one reader: a reconnecting stream with a bounded queue. */
+/** A broker's streams as events for one reader: reconnecting streams with a bounded queue. */
 
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
 import type { GapCause } from '@trunkline/core/ports/gap'
@@ -27,30 +27,33 @@ export type StreamStatus =
   | { readonly type: 'gap'; readonly cause: GapCause; readonly reason: string; readonly at: Timestamp }
 
 /**
- * Events for one reader, until `signal` aborts, the reader stops, or the session is closed. Thousands are open at once and mostly idle. An idle
- * one holds a socket, its protocol, a timer, and the reader's promise.
+ * The events of one or several streams of a broker, for one reader: live while all streams are live, a gap as soon as one is not. Ends when
+ * `signal` aborts, the reader stops, or the session is closed. Thousands are open at once and mostly idle. An idle one holds its sockets, their
+ * protocols and timers, and the reader's promise.
  */
-export class SocketSession<Event> implements AsyncIterableIterator<Event | StreamStatus, undefined>, StreamListener<Event> {
-  readonly #factory: ProtocolFactory<Event>
+export class SocketSession<Event> implements AsyncIterableIterator<Event | StreamStatus, undefined> {
   readonly #options: SocketOptions
   readonly #signal: AbortSignal
   readonly #queue: BoundedQueue<Event | StreamStatus>
-  readonly #stream: ReconnectingStream<Event>
+  readonly #streams: readonly ReconnectingStream<Event>[]
   readonly #ended: () => void
-  readonly #giveUp = () => this.#stream.stop()
+  readonly #giveUp = () => this.#stop()
+  /** Streams that are live now. */
+  readonly #live = new Set<number>()
+  /** The cause of the outage that was published to the reader; null while live, and before anything was published. */
+  #outage: GapCause | null = null
   #running: Promise<void> | null = null
 
-  /** `ended` is called once it is over and the socket is closed, if it was ever started. */
+  /** `ended` is called once it is over and every socket is closed, if it was ever started. */
   constructor(
-    factory: ProtocolFactory<Event>,
+    factories: readonly ProtocolFactory<Event>[],
     options: SocketOptions,
     { signal, ended = () => undefined }: { readonly signal: AbortSignal; readonly ended?: () => void }
   ) {
-    this.#factory = factory
     this.#options = options
     this.#signal = signal
     this.#ended = ended
-    this.#stream = new ReconnectingStream(factory, options, this)
+    this.#streams = factories.map((factory, index) => new ReconnectingStream(factory, options, this.#listener(factory, index)))
     this.#queue = queueOf(options)
   }
 
@@ -69,43 +72,68 @@ export class SocketSession<Event> implements AsyncIterableIterator<Event | Strea
     return { done: true, value: undefined }
   }
 
-  /** Ends the events for the reader. Resolves once the socket is closed. */
+  /** Ends the events for the reader. Resolves once the sockets are closed. */
   async close(): Promise<void> {
-    this.#stream.stop()
+    this.#stop()
     await this.#running
     this.#queue.end()
   }
 
-  live(): void {
+  #listener(factory: ProtocolFactory<Event>, index: number): StreamListener<Event> {
+    return {
+      live: () => this.#isUp(index),
+      event: event => {
+        // Events of one stream while another is down are covered by the snapshot that follows.
+        if (this.#live.size === this.#streams.length) this.#queue.put(event, factory.stateOf?.(event) ?? null)
+      },
+      gap: (cause, reason) => this.#isDown(index, cause, reason)
+    }
+  }
+
+  #isUp(index: number): void {
+    const wereAll = this.#live.size === this.#streams.length
+    this.#live.add(index)
+    if (wereAll || this.#live.size < this.#streams.length) return
+    this.#outage = null
     this.#queue.put({ type: 'live', at: this.#options.clock.now() })
   }
 
-  event(event: Event): void {
-    this.#queue.put(event, this.#factory.stateOf?.(event) ?? null)
-  }
-
-  gap(cause: GapCause, reason: string): void {
+  #isDown(index: number, cause: GapCause, reason: string): void {
+    this.#live.delete(index)
+    if (this.#outage === cause) return
+    this.#outage = cause
     this.#queue.put({ type: 'gap', cause, reason, at: this.#options.clock.now() })
   }
 
-  /** Never rejects. */
+  #stop(): void {
+    for (const stream of this.#streams) stream.stop()
+  }
+
+  /** Never rejects. A lasting failure of one stream ends all. */
   async #run(): Promise<void> {
     this.#signal.addEventListener('abort', this.#giveUp, { once: true })
-    if (this.#signal.aborted) this.#stream.stop()
-    try {
-      await this.#stream.run()
-      this.#queue.end()
-    } catch (error) {
-      this.#queue.fail(error)
-    } finally {
-      this.#signal.removeEventListener('abort', this.#giveUp)
-      this.#ended()
-    }
+    if (this.#signal.aborted) this.#stop()
+    const ends = await Promise.all(
+      this.#streams.map(async stream => {
+        try {
+          await stream.run()
+          return null
+        } catch (error) {
+          this.#stop()
+          return { error }
+        }
+      })
+    )
+    const failure = ends.find(end => end !== null)
+    if (failure === undefined) this.#queue.end()
+    else this.#queue.fail(failure.error)
+    this.#signal.removeEventListener('abort', this.#giveUp)
+    this.#ended()
   }
 }
 
 /** The queue of events for the reader. Events are put only while live, so its own gap is followed by live. */
-export function queueOf<Event>({ clock, eventsMax }: SocketOptions): BoundedQueue<Event | StreamStatus> {
+function queueOf<Event>({ clock, eventsMax }: SocketOptions): BoundedQueue<Event | StreamStatus> {
   return new BoundedQueue<Event | StreamStatus>({
     itemsMax: eventsMax,
     overflow: () => [

@@ -140,7 +140,7 @@ export class SandboxBroker implements Broker {
 
   events(signal: AbortSignal): AsyncIterable<AccountEvent> {
     const protocol = this.#parts.stream(readsAsEvents(this, this.#parts.socket.clock).positions)
-    return this.#streams.open(signal, end => new SocketSession(protocol, this.#parts.socket, end))
+    return this.#streams.open(signal, end => new SocketSession([protocol], this.#parts.socket, end))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -25,10 +25,9 @@ import type { OrderPreview, PreviewOrder } from '@trunkline/core/ports/preview'
 import { type Calls, faultOf, type ReadOptions } from '../kit/calls.ts'
 import { EventStreams, readsAsEvents } from '../kit/event-streams.ts'
 import type { HttpReply, HttpRequest } from '../kit/http.ts'
-import { JoinedSession } from '../kit/joined-session.ts'
 import { previewOf } from '../kit/preview.ts'
 import { settled } from '../kit/settle.ts'
-import type { SocketOptions } from '../kit/socket.ts'
+import { type SocketOptions, SocketSession } from '../kit/socket.ts'
 import { summedPositions } from '../kit/summed-positions.ts'
 import type { TokenSource } from '../kit/tokens.ts'
 import type { UnknownValueCounter } from '../kit/unknown-values.ts'
@@ -180,7 +179,7 @@ export class TradestationBroker implements Broker {
       order: (account, orderId, within) => this.#orders.one(account, orderId, within),
       balances: readsAsEvents(this, clock).balances
     })
-    return this.#streams.open(signal, end => new JoinedSession<AccountEvent>([orders, new PositionsStream(shared)], socket, end))
+    return this.#streams.open(signal, end => new SocketSession<AccountEvent>([orders, new PositionsStream(shared)], socket, end))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

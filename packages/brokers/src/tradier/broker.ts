@@ -153,7 +153,7 @@ export class TradierBroker implements Broker {
 
   events(signal: AbortSignal): AsyncIterable<AccountEvent> {
     const { stream, socket } = this.#parts
-    return this.#streams.open(signal, end => new SocketSession(stream, socket, end))
+    return this.#streams.open(signal, end => new SocketSession([stream], socket, end))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -5,12 +5,10 @@ import { BrokerFault } from '@trunkline/core/ports/broker'
 import { SeededChance } from '@trunkline/testkit/chance'
 import { until } from '@trunkline/testkit/until'
 import { header } from '../../src/kit/http.ts'
-import { RateLimiter } from '../../src/kit/rate-limiter.ts'
 import { type SocketOptions, SocketSession, type StreamStatus } from '../../src/kit/socket.ts'
 import type { ProtocolFactory, StreamProtocol } from '../../src/kit/stream-protocol.ts'
-import { systemClock } from '../support/clocks.ts'
 import { LineStreamHost } from '../support/line-stream-host.ts'
-import { MemoryLog } from '../support/log.ts'
+import { streamOptions } from './stream-options.ts'
 
 const LIVE = 'live 10000\n'
 
@@ -35,22 +33,9 @@ function protocol(host: LineStreamHost, more: Partial<StreamProtocol<string>> = 
 function follow(of: ProtocolFactory<string>, more: Partial<SocketOptions> = {}) {
   const received: (string | StreamStatus)[] = []
   const stop = new AbortController()
-  const limiter = () =>
-    new RateLimiter({ perSecond: 1_000, burst: 1_000, reservedForOrders: 0, waitingMax: 100, waitMsMax: 10_000 }, systemClock)
-  const options: SocketOptions = {
-    clock: systemClock,
-    fraction: () => 0.5,
-    log: new MemoryLog(),
-    connectLimiters: { first: limiter(), again: limiter() },
-    backoff: { firstMs: 5, longestMs: 20 },
-    steadyMs: 10_000,
-    handshakeMs: 60_000,
-    eventsMax: 1_000,
-    frameMax: 1_000,
-    ...more
-  }
+  const options = streamOptions(more)
   const running = (async () => {
-    for await (const item of new SocketSession(of, options, { signal: stop.signal })) received.push(item)
+    for await (const item of new SocketSession([of], options, { signal: stop.signal })) received.push(item)
   })()
   running.catch(() => undefined)
   const history = () => received.map(item => (typeof item === 'string' ? item : item.type))

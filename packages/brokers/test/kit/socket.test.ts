@@ -163,7 +163,7 @@ test('more than the reader takes is given up for a gap, never silently', async (
       eventsMax: 10,
       frameMax: 1_000
     }
-    for await (const item of new SocketSession(of, options, { signal: stop.signal })) {
+    for await (const item of new SocketSession([of], options, { signal: stop.signal })) {
       seen.push(kindOf(item))
       await gate.promise
       if (seen.at(-1) === 'e24') stop.abort()
@@ -239,7 +239,7 @@ test('one who stops reading closes the socket', async () => {
   const ended = () => {
     isEnded = true
   }
-  for await (const _ of new SocketSession(protocol(venue), options, { signal: never, ended })) break
+  for await (const _ of new SocketSession([protocol(venue)], options, { signal: never, ended })) break
   assert.ok(isEnded)
   await until(() => venue.server.clients.size === 0, 'the socket is gone')
 })

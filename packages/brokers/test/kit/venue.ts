@@ -9,7 +9,7 @@ import { RateLimiter } from '../../src/kit/rate-limiter.ts'
 import { type SocketOptions, SocketSession, type StreamStatus } from '../../src/kit/socket.ts'
 import type { ProtocolFactory, StreamProtocol } from '../../src/kit/stream-protocol.ts'
 import { systemClock } from '../support/clocks.ts'
-import { MemoryLog } from '../support/log.ts'
+import { streamOptions } from './stream-options.ts'
 
 /** A venue that sends `live <heartbeat>`, `gap` and anything else as an event. */
 export class Venue implements AsyncDisposable {
@@ -74,20 +74,9 @@ export function rate(perSecond: number, burst = perSecond): RateLimiter {
 export function follow(of: ProtocolFactory<string>, more: Partial<SocketOptions> = {}) {
   const received: (string | StreamStatus)[] = []
   const stop = new AbortController()
-  const options: SocketOptions = {
-    clock: systemClock,
-    fraction: () => 0.5,
-    log: new MemoryLog(),
-    connectLimiters: { first: rate(1_000), again: rate(1_000) },
-    backoff: { firstMs: 5, longestMs: 20 },
-    steadyMs: 10_000,
-    handshakeMs: 60_000,
-    eventsMax: 100,
-    frameMax: 1_000,
-    ...more
-  }
+  const options = streamOptions({ eventsMax: 100, ...more })
   const running = (async () => {
-    for await (const item of new SocketSession(of, options, { signal: stop.signal })) received.push(item)
+    for await (const item of new SocketSession([of], options, { signal: stop.signal })) received.push(item)
   })()
   running.catch(() => undefined)
   const history = () => received.map(kindOf)

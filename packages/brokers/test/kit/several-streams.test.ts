@@ -2,13 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { BrokerFault } from '@trunkline/core/ports/broker'
 import { until } from '@trunkline/testkit/until'
-import { JoinedSession } from '../../src/kit/joined-session.ts'
-import { RateLimiter } from '../../src/kit/rate-limiter.ts'
-import type { SocketOptions, StreamStatus } from '../../src/kit/socket.ts'
+import { SocketSession, type StreamStatus } from '../../src/kit/socket.ts'
 import type { ProtocolFactory } from '../../src/kit/stream-protocol.ts'
-import { systemClock } from '../support/clocks.ts'
 import { LineStreamHost } from '../support/line-stream-host.ts'
-import { MemoryLog } from '../support/log.ts'
+import { streamOptions } from './stream-options.ts'
 
 function protocol(host: LineStreamHost): ProtocolFactory<string> {
   return {
@@ -29,25 +26,13 @@ function protocol(host: LineStreamHost): ProtocolFactory<string> {
 function follow(protocols: readonly ProtocolFactory<string>[], eventsMax = 100) {
   const received: (string | StreamStatus)[] = []
   const stop = new AbortController()
-  const limiter = () =>
-    new RateLimiter({ perSecond: 1_000, burst: 1_000, reservedForOrders: 0, waitingMax: 100, waitMsMax: 10_000 }, systemClock)
-  const options: SocketOptions = {
-    clock: systemClock,
-    fraction: () => 0.5,
-    log: new MemoryLog(),
-    connectLimiters: { first: limiter(), again: limiter() },
-    backoff: { firstMs: 5, longestMs: 20 },
-    steadyMs: 10_000,
-    handshakeMs: 5_000,
-    eventsMax,
-    frameMax: 1_000
-  }
+  const options = streamOptions({ handshakeMs: 5_000, eventsMax })
   let isEnded = false
   const ended = () => {
     isEnded = true
   }
   const running = (async () => {
-    for await (const item of new JoinedSession(protocols, options, { signal: stop.signal, ended })) received.push(item)
+    for await (const item of new SocketSession(protocols, options, { signal: stop.signal, ended })) received.push(item)
   })()
   running.catch(() => undefined)
   const history = () => received.map(item => (typeof item === 'string' ? item : item.type === 'gap' ? `gap ${item.cause}` : item.type))
