@@ -1,4 +1,4 @@
-/** Instrument rows: reading them, and the usual figures of each kind. */
+/** Reads the specification of an instrument. */
 import { Malformed } from '@trunkline/core/domain/malformed'
 import type { FutureSpec, OptionSpec, Spec } from './state.ts'
 import type { FutureTerms, InstrumentSpec, OptionTerms } from './types.ts'
@@ -83,46 +83,4 @@ function plainFuture({ root, month, lastTradeAt, initialMargin, maintenanceMargi
 function whole(value: number, what: string): bigint {
   if (!Number.isSafeInteger(value) || value < 0) throw new Malformed(what, 'a whole number, zero or more', value)
   return BigInt(value)
-}
-
-/** A US share: cents (hundredths of cents below a dollar), whole shares or fractions of a market order, Reg-T, 27.80 per million on sales. */
-export function shareSpec(symbol: string, name: string, market = 'us-equity'): InstrumentSpec {
-  return {
-    symbol,
-    kind: 'STK',
-    name,
-    currency: 'USD',
-    market,
-    tick: '0.01',
-    tickBelowOne: '0.0001',
-    lot: '1',
-    fraction: '0.000000001',
-    multiplier: '1',
-    shortable: true,
-    auctions: true,
-    settlementDays: 1,
-    margin: { initial: 5_000, maintenanceLong: 2_500, maintenanceShort: 3_000 },
-    fees: { buy: 0, sell: 278 }
-  }
-}
-
-/** A crypto pair `BASE/QUOTE`: paid in full, fractions of a billionth, 25 hundredths of a percent on both sides, no auctions, settled at once. */
-export function cryptoSpec(symbol: string, name: string, tick = '0.01', market = 'crypto'): InstrumentSpec {
-  return {
-    symbol,
-    kind: 'CRYPTO',
-    name,
-    currency: symbol.slice(symbol.indexOf('/') + 1),
-    market,
-    tick,
-    tickBelowOne: null,
-    lot: '0.000000001',
-    fraction: '0.000000001',
-    multiplier: '1',
-    shortable: false,
-    auctions: false,
-    settlementDays: 0,
-    margin: { initial: 10_000, maintenanceLong: 10_000, maintenanceShort: 10_000 },
-    fees: { buy: 25_000, sell: 25_000 }
-  }
 }

@@ -1,7 +1,6 @@
 /** A small brokerage for the engine's tests: two shares, one pair, open markets, a few accounts. */
 import assert from 'node:assert/strict'
 import { Engine } from '../../src/engine/engine.ts'
-import { cryptoSpec, shareSpec } from '../../src/engine/specs.ts'
 import type {
   AccountType,
   BalanceView,
@@ -9,6 +8,7 @@ import type {
   EngineEvent,
   EngineSettings,
   FillView,
+  InstrumentSpec,
   OrderView,
   Phase,
   PositionView,
@@ -17,12 +17,20 @@ import type {
   ReplaceCommand,
   SubmitCommand
 } from '../../src/engine/types.ts'
+import { listedInstruments } from '../../src/market/instruments.ts'
 
 /** 2026-03-02T14:30:00Z, a Monday. */
 export const START = 1_772_461_800_000_000
 
 type OrderTicket = Partial<Omit<SubmitCommand, 'type' | 'at'>>
 type Timeless<C> = C extends Command ? Omit<C, 'at'> : never
+
+const BILLIONTH = '0.000000001'
+const LISTED = new Map(listedInstruments('always').map(instrument => [instrument.symbol, instrument]))
+
+function listed(symbol: string): InstrumentSpec {
+  return LISTED.get(symbol) ?? assert.fail(`the sandbox does not list ${symbol}`)
+}
 
 export class World {
   engine: Engine
@@ -33,9 +41,9 @@ export class World {
 
   constructor(settings: Partial<EngineSettings> = {}) {
     this.engine = Engine.create(settings)
-    this.do({ type: 'list_instrument', spec: shareSpec('AAPL', 'Apple Inc.') })
-    this.do({ type: 'list_instrument', spec: { ...shareSpec('MSFT', 'Microsoft Corporation'), shortable: false } })
-    this.do({ type: 'list_instrument', spec: cryptoSpec('BTC/USD', 'Bitcoin') })
+    this.do({ type: 'list_instrument', spec: listed('AAPL') })
+    this.do({ type: 'list_instrument', spec: { ...listed('MSFT'), shortable: false } })
+    this.do({ type: 'list_instrument', spec: { ...listed('BTC/USD'), lot: BILLIONTH, fraction: BILLIONTH } })
     this.phase('open', '2026-03-02')
     this.do({ type: 'session', market: 'crypto', phase: 'open', tradingDate: '2026-03-02' })
     for (const id of ['m1', 'm2', 'm3']) this.account(id, 'margin', '100000')
