@@ -1,4 +1,6 @@
-/** Files that a power cut leaves whole: written beside, synced, moved into place, and the folder synced. The one place that writes so. */
+/**
+ * Writes files that survive a power cut: a draft beside the file, synced, moved into place, and the folder synced. Nothing else writes so.
+ */
 import {
   accessSync,
   closeSync,
@@ -18,17 +20,17 @@ import {
 } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 
-/** What is asked of the file system, in the order in which it is asked. A seam for tests that cut the power. */
+/** The calls to the file system, in their order, for tests that cut the power. */
 export interface HostFiles {
   open(path: string, flags: 'r' | 'wx', mode?: number): number
   write(fd: number, text: string): void
   sync(fd: number): void
   close(fd: number): void
-  /** Replaces what is there. */
+  /** Replaces an existing file. */
   rename(from: string, to: string): void
-  /** Replaces nothing. @throws Error with the code EEXIST */
+  /** Fails if the file exists. @throws Error with the code EEXIST */
   link(from: string, to: string): void
-  /** What is not there may be removed. */
+  /** Ignores a missing file. */
   remove(path: string): void
 }
 
@@ -43,32 +45,32 @@ const HOST: HostFiles = {
 }
 
 export interface DurableOptions {
-  /** Bits of access; the owner's alone unless said otherwise. */
+  /** Permission bits; by default the owner's only. */
   readonly mode?: number
-  /** Leaves a file alone that appeared meanwhile. */
+  /** Does not replace a file that appeared meanwhile. */
   readonly onlyNew?: boolean
   readonly files?: HostFiles
 }
 
-/** A file was written, and is there whole; whether it survives a power cut is not known, because its folder could not be synced. */
+/** The file is written and complete, but may not survive a power cut, because its folder could not be synced. */
 export class FileNotDurable extends Error {
   override readonly name = 'FileNotDurable'
 }
 
-/** A file or folder could not be written, and is as it was before. The message names it, and what stood in the way. */
+/** The file or folder could not be written and is unchanged. The message names it and the reason. */
 export class FileNotWritten extends Error {
   override readonly name = 'FileNotWritten'
 }
 
 /**
- * Writes a whole file. When it returns, the text survives a power cut; cut before, the file is as it was or new, never empty or in part.
- * One writer a file at a time: the draft has one name.
- * @throws FileNotWritten, and FileNotDurable where the file is the new one already.
+ * Writes a whole file. When it returns, the text survives a power cut; after a cut before that, the file is old or new, never empty or
+ * partial. One writer a file at a time: the draft has one name.
+ * @throws FileNotWritten, and FileNotDurable if the file is the new one already.
  */
 export function writeDurably(path: string, text: string, { mode = 0o600, onlyNew = false, files = HOST }: DurableOptions = {}): void {
   const draft = `${path}.new`
   try {
-    // Only ever left by a process that died here.
+    // Left by a process that ended here.
     files.remove(draft)
     const fd = files.open(draft, 'wx', mode)
     try {
@@ -91,11 +93,11 @@ export function writeDurably(path: string, text: string, { mode = 0o600, onlyNew
   }
 }
 
-/** Makes a folder, and those above it, for their owner only, unless it is there. @throws FileNotWritten, FileNotDurable */
+/** Creates a folder and its parents, for their owner only, if missing. @throws FileNotWritten, FileNotDurable */
 export function makeFolder(path: string): void {
   const missing = missingFolders(path)
   try {
-    // One by one: where a system says of a folder that cannot be made that the one above is not there, a recursive mkdir never ends.
+    // One by one: if a system reports a missing parent for a folder that cannot be created, a recursive mkdir never ends.
     for (const folder of missing) makeOne(folder)
   } catch (cause) {
     throw new FileNotWritten(`the folder ${path} could not be made: ${whyNoFolder(path, cause)}`, { cause })
@@ -116,7 +118,7 @@ function makeOne(folder: string): void {
   }
 }
 
-/** Those that are not there, the uppermost first. What stands in their place counts as missing too: making it says why it cannot be. */
+/** The missing folders, the uppermost first. Anything else in their place counts as missing too: creating it shows the reason. */
 function missingFolders(path: string): readonly string[] {
   const missing: string[] = []
   for (let folder = resolve(path); !isFolder(folder); folder = dirname(folder)) {
@@ -131,14 +133,14 @@ function isFolder(path: string): boolean {
 }
 
 /**
- * Why a folder cannot be made, in a sentence; null when it is there or can be. To know it, a folder is made in the nearest one that is there,
- * and removed at once: nothing else shows a system on which none can be made.
+ * Why a folder cannot be created, in a sentence; null if it exists or can be. A folder is created in the nearest existing one and removed
+ * at once, because nothing else shows it on every system.
  */
 export function whyNotMakeable(path: string): string | null {
   const [first] = missingFolders(path)
   if (first === undefined) return null
   try {
-    // A broken link is there, and in the way.
+    // A broken link exists and blocks the path.
     if (attempt(() => lstatSync(first)) !== undefined) mkdirSync(first)
     rmdirSync(mkdtempSync(join(dirname(first), '.trunkline-')))
     return null
@@ -152,7 +154,7 @@ function notDurable(what: string, folder: string, cause: unknown): FileNotDurabl
   return new FileNotDurable(`${what}, but it is not known whether it survives a power cut: ${why}`, { cause })
 }
 
-/** From above, because some systems say of every folder that cannot be made that it is not there. */
+/** From above, because some systems report every folder that cannot be created as missing. */
 function whyNoFolder(path: string, cause: unknown): string {
   const [first = resolve(path)] = missingFolders(path)
   const found = attempt(() => lstatSync(first))
@@ -165,17 +167,17 @@ function whyNoFolder(path: string, cause: unknown): string {
     return `in ${above} nothing can be made, because ${reasonOf(closed)}`
   }
   const code = cause instanceof Error && 'code' in cause ? cause.code : null
-  // The folder above is there, so what is missing is something else.
+  // The parent exists, so something else is missing.
   return code === 'ENOENT' ? `the file system of ${above} lets nobody make a folder.` : reasonOf(cause)
 }
 
-/** Makes durable which names a folder has. Nothing on Windows, where a folder cannot be opened. */
+/** Syncs the names in a folder. Does nothing on Windows, where a folder cannot be opened. */
 export function syncFolder(path: string, files: Pick<HostFiles, 'open' | 'sync' | 'close'> = HOST): void {
   if (process.platform === 'win32') return
   syncPath(path, files)
 }
 
-/** Makes durable what a file or folder holds. */
+/** Syncs the contents of a file or folder. */
 export function syncPath(path: string, files: Pick<HostFiles, 'open' | 'sync' | 'close'> = HOST): void {
   const fd = files.open(path, 'r')
   try {
@@ -197,13 +199,13 @@ const REASONS: Readonly<Record<string, string>> = {
   EISDIR: 'there is a folder of that name.'
 }
 
-/** What stood in the way of writing, in plain language: the usual reasons by their code, else the system's own message. */
+/** Why writing failed, in plain language: the usual reasons by their code, else the system's message. */
 export function reasonOf(cause: unknown): string {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
   return REASONS[code] ?? (cause instanceof Error ? cause.message : String(cause))
 }
 
-/** What stood in the way of writing may stand in the way of looking and of tidying up. */
+/** The reason why writing failed may also prevent looking and cleaning up. */
 function attempt<T>(work: () => T): T | undefined {
   try {
     return work()

@@ -1,18 +1,22 @@
-/** A lock on a file that the kernel drops when its holder dies, and that is seen across containers. Some network file systems grant it to everybody. */
+/**
+ * A lock on a file that the kernel releases when its holder ends, and that other containers see. Some network file systems grant it to
+ * everybody.
+ */
 import { closeSync, openSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 
 /** A lock that is held. */
 export interface KernelLock {
-  /** Gives it up; the file stays, because another may wait to open it. */
+  /** Releases it; the file stays, because another process may wait to open it. */
   close(): void
 }
 
 const SQLITE_BUSY = 5
 
 /**
- * The lock is a transaction on an empty SQLite file: the only lock of this runtime that dies with its holder.
- * @returns null when somebody has it, in this process or another. @throws what opening the file throws
+ * The lock is a transaction on an empty SQLite file: the only lock of this runtime that ends with its holder.
+ * @returns null if it is held, in this process or another.
+ * @throws what opening the file throws
  */
 export function takeKernelLock(file: string): KernelLock | null {
   makeFile(file)
@@ -27,7 +31,7 @@ export function takeKernelLock(file: string): KernelLock | null {
   }
 }
 
-/** For its owner only. A file that is there is left alone: closing it once more would drop the locks that this process has on it. */
+/** For its owner only. An existing file is not opened: closing it again would release this process's locks on it. */
 function makeFile(file: string): void {
   try {
     closeSync(openSync(file, 'wx', 0o600))

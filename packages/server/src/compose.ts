@@ -1,4 +1,4 @@
-/** The composition root: the only file that sees everything, and that only the programs import. */
+/** The composition root: the only file that imports all parts; only the programs import it. */
 
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
@@ -57,7 +57,7 @@ import { answerPlainRequests } from './stream/plain-http.ts'
 import { EnvelopeVault } from './vault/envelope.ts'
 import { Sha256Hasher } from './vault/hasher.ts'
 
-/** Seams for tests that stand between the service and what it relies on. */
+/** Replacements for tests, between the service and what it depends on. */
 export interface Wraps {
   readonly store?: (store: Store) => Store
   readonly brokers?: (definitions: ReadonlyMap<BrokerId, BrokerDefinition>) => ReadonlyMap<BrokerId, BrokerDefinition>
@@ -65,13 +65,13 @@ export interface Wraps {
 
 /** A running service. */
 export interface Service {
-  /** Where it is reached: the public origin. */
+  /** The public origin. */
   readonly url: string
-  /** What users can connect, in the order in which they see it. */
+  /** The brokers that users can connect, in the order shown. */
   readonly brokers: readonly Pick<BrokerDefinition, 'capabilities' | 'environment'>[]
-  /** The demo platform and what a newcomer needs; null where an operator made platforms of their own. */
+  /** The demo platform and what a newcomer needs; null if an operator created other platforms. */
   readonly demo: { readonly demo: DemoPlatform; readonly created: boolean } | null
-  /** Calls back with every further link that shows the demo platform in a browser, when the one before it was used. */
+  /** Calls back with the next link that shows the demo platform in a browser, each time one was used. */
   onNewLink(listener: (link: string) => void): void
   /** Finishes what is in flight, then stops every part. */
   stop(): Promise<void>
@@ -81,11 +81,11 @@ const DRAIN_MS = 10_000
 const SETTLE_MS = 1_000
 const STREAM_PATHS = ['/stream', '/v1/stream']
 const MARKET_PATHS = ['/market-data/stream', '/v1/market-data/stream']
-/** Those that have a meaning here; clients may send any. */
+/** Actions with a meaning here; clients may send any. */
 const CLOSE_CODES: ReadonlySet<number> = new Set([1000, 1001, 1005, 1006, 1009, 1011, 4001, 4003, 4008, 4029])
 const PART_STOP_MS = 8_000
 
-/** Starts everything. What was started is stopped again when a later part fails. */
+/** Starts everything. If a part fails to start, the parts before it are stopped. */
 export async function compose(
   settings: Settings,
   log: Log,
@@ -223,7 +223,7 @@ async function start(
     const left = await app.commands.drain(clock, Math.max(0, drainedAt - clock.monotonicMs()))
     if (left > 0) log.warn('commands are still on the wire; the next start looks their orders up', { commands: left })
     await within(clock, stream.hub.settled(), SETTLE_MS)
-    // After the last requests, so that sessions get what those did. The server is closed once the last of its sockets is.
+    // After the last requests, so that sessions receive their updates. The server is closed once its last socket is.
     await gateway.stop(CLOSE.goingAway, 'the service is shutting down')
     await closing
   })
@@ -250,7 +250,7 @@ async function start(
   }
 }
 
-/** The application, and what runs beside it. */
+/** The application and its background work. */
 function started(deps: Deps, parts: Parts, eventsDays: number): AppDeps {
   const { app, revocations, parts: stoppable } = application(deps, new CredentialCache(deps.store, deps.bus, deps.clock))
   for (const { name, stop } of stoppable) parts.add(name, stop)
@@ -266,7 +266,10 @@ function metricsAt({ metricsPort, metricsToken: token }: Settings, dataDir: stri
   return { token: token ?? metricsToken(dataDir, () => ids.secret('mt_')) }
 }
 
-/** The embedded database has a lock of its own; PostgreSQL is waited for, and taken for this process. Gives what throws while the hold is lost. */
+/**
+ * The embedded database has its own lock; a PostgreSQL is awaited, and locked for this process. Returns a check that throws while the lock
+ * is lost.
+ */
 async function holdDatabase(
   { databaseUrl: url, databaseWaitSeconds }: Settings,
   deps: Pick<Deps, 'clock' | 'log' | 'ids'>,
@@ -297,7 +300,7 @@ function timingOf({ answerWithinMs, commandMs, absenceSeconds, freshMs }: Settin
   return { ...DEFAULT_TIMING, answerWithinMs, commandMs, absenceMs, freshMs }
 }
 
-/** The sandbox's own setting; that of one that runs elsewhere has to be said here too. */
+/** The sandbox's calendar; for a sandbox that runs elsewhere it must be set here too. */
 function hoursOf({ SANDBOX_CALENDAR }: NodeJS.ProcessEnv): SandboxAccess['hours'] {
   return SANDBOX_CALENDAR === 'exchange' ? 'exchange' : 'always'
 }
@@ -306,7 +309,7 @@ interface OwnSandbox {
   readonly settings: Settings
   readonly dataDir: string
   readonly clientSecret: string
-  /** The brokers it stands in for. */
+  /** The brokers that the sandbox serves. */
   readonly inSandbox: readonly BrokerId[]
   readonly env: Readonly<Record<string, string | undefined>>
 }
@@ -329,7 +332,7 @@ async function startSandbox(
   return sandbox
 }
 
-/** None where more than practice goes on; one of an earlier time is then left as it is, and named in the log. */
+/** No demo platform outside practice; an existing one is left unchanged, and named in the log. */
 async function demoFor(
   settings: Settings,
   deps: Deps,

@@ -30,7 +30,7 @@ if (isTerminal) process.stdout.write(starting(settings))
 endOnUncaught(log)
 
 const service = await compose(settings, startLog, process.env).catch(cause => {
-  // Where the log is on standard output, the reason would stand there twice.
+  // If the log is on standard output, the reason would be printed twice.
   log[logPathOf(settings) === null ? 'debug' : 'error']('the service did not start', { cause })
   process.stderr.write(`trunkline did not start: ${startFailure(cause)}\n`)
   process.exit(1)
@@ -55,7 +55,7 @@ async function stop(signal: string): Promise<void> {
   log.info('stopped')
   if (isTerminal) process.stdout.write('Stopped.\n')
   process.exitCode = 0
-  // A connection that has fallen silent is never closed by its other end, and would keep the process.
+  // The other end never closes a silent connection, which would keep the process alive.
   setTimeout(() => process.exit(0), LINGER_MS).unref()
 }
 

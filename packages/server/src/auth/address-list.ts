@@ -6,7 +6,7 @@ import { addressIn } from './address.ts'
 export class AddressList {
   readonly #list = new BlockList()
 
-  /** @throws Malformed naming the one that is neither an address nor a network. */
+  /** @throws Malformed naming the item that is neither an address nor a network. */
   constructor(networks: readonly string[]) {
     for (const network of networks) this.#add(network)
   }

@@ -2,13 +2,13 @@ import { isIP, isIPv6 } from 'node:net'
 
 const GROUPS = 8
 const NO_ADDRESS = 'none'
-/** The network that translates to IPv4 (RFC 6052): all of it would be one caller. */
+/** The network that translates to IPv4 (RFC 6052): by /64 it would all count as one caller. */
 const NAT64 = '64:ff9b:0:0:0:0'
 
 /**
- * What stands for an address when it is counted: of IPv6 the /64, since one host has a whole network to choose from. However an address is
- * written, it has one group; one that carries an IPv4 address has that of the IPv4 address. All that is no address is one group: a proxy that
- * writes anything else would otherwise give each request a group of its own.
+ * The group by which an address is counted: for IPv6 the /64, because one host has a whole network to choose from. Every spelling of an
+ * address has the same group; one that carries an IPv4 address has that address's group. All text that is no address is one group:
+ * otherwise a proxy that writes other text would give each request a separate group.
  */
 export function addressGroup(text: string): string {
   const ip = addressIn(text)
@@ -21,7 +21,7 @@ export function addressGroup(text: string): string {
   return parts.slice(0, 4).join(':')
 }
 
-/** The address without the port that some proxies write beside it (`192.0.2.7:4711`, `[2001:db8::7]:4711`). Null when there is none. */
+/** The address without the port that some proxies add (`192.0.2.7:4711`, `[2001:db8::7]:4711`). Null if there is none. */
 export function addressIn(text: string): string | null {
   const bracketed = /^\[([^\]]*)\](?::\d{1,5})?$/.exec(text)?.[1]
   if (bracketed !== undefined) return isIPv6(bracketed) ? bracketed : null
@@ -29,14 +29,14 @@ export function addressIn(text: string): string | null {
   return isIP(ip) === 0 ? null : ip
 }
 
-/** The network an address is in: of IPv4 the /24, of IPv6 the /48. */
+/** The network of an address: for IPv4 the /24, for IPv6 the /48. */
 export function networkGroup(ip: string): string {
   const group = addressGroup(ip)
   const separator = group.includes(':') ? ':' : '.'
   return group.split(separator).slice(0, 3).join(separator)
 }
 
-/** The eight groups in the one shortest spelling. */
+/** The eight groups in their shortest spelling. */
 function partsOf(ip: string): readonly string[] {
   const [head = '', tail] = hex(ip).split('::')
   const [front, back] = [groupsOf(head), groupsOf(tail ?? '')]

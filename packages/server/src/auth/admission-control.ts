@@ -2,11 +2,13 @@ import { ByOrigin, originOf } from './by-origin.ts'
 
 export interface AdmissionLimits {
   readonly total: number
-  /** Of one IPv4 address or IPv6 /64. */
+  /** Members of one IPv4 address or IPv6 /64. */
   readonly perAddress: number
-  /** Of one IPv4 /24 or IPv6 /48. */
+  /** Members of one IPv4 /24 or IPv6 /48. */
   readonly perNetwork: number
-  /** A member this old may be evicted for another of its own address or network, and goes first when there are too many in total. */
+  /**
+   * Age in milliseconds from which a member may be evicted for another of its address or network, and is evicted first at the total limit.
+   */
   readonly graceMs: number
 }
 
@@ -14,11 +16,11 @@ export interface AdmissionLimits {
 export type Admission<Member> = { readonly isAdmitted: true; readonly evicted: Member | null } | { readonly isAdmitted: false }
 
 /**
- * Members that have proved nothing yet, in order of arrival, by address and network. At the bound of an address or a network its
- * oldest is evicted if its grace is over; until then the new one is refused and has to retry: were the oldest evicted at once, more
- * honest clients of one address than the bound allows would evict each other for ever. A member that has proved something is deleted by the code that
- * added it, at that moment, so that no arrival has to look for it: every step takes constant time. Overall, the oldest past its grace is evicted, else the
- * oldest of the most crowded network. So a flood affects its own address and network only.
+ * Unauthenticated members in order of arrival, by address and network. At the limit of an address or a network its oldest is evicted if its
+ * grace is over; until then the newcomer is refused and must retry. If the oldest were evicted at once, more honest clients of one address
+ * than the limit would evict each other for ever. The code that added a member deletes it once it has authenticated, so that no arrival has
+ * to search: every step takes constant time. At the total limit, the oldest past its grace is evicted, else the oldest of the most crowded
+ * network. So a flood affects only its own address and network.
  */
 export class AdmissionControl<Member> {
   readonly #limits: AdmissionLimits
@@ -35,7 +37,7 @@ export class AdmissionControl<Member> {
     return this.#members.size
   }
 
-  /** Admits one from `ip` (null: of no group), evicting another if needed; to be called before {@link add}. */
+  /** Admits a member from `ip` (null: of no group), evicting another if needed; call it before {@link add}. */
   admit(ip: string | null): Admission<Member> {
     const { perAddress, perNetwork, total } = this.#limits
     const origin = originOf(ip)
@@ -72,7 +74,7 @@ export class AdmissionControl<Member> {
     return this.#members.has(member)
   }
 
-  /** Removes the next one to evict when capacity is needed elsewhere; null when there is none. */
+  /** Removes the next member to evict if capacity is needed elsewhere; null if there is none. */
   evict(): Member | null {
     const { oldest, networks } = this.#members
     if (oldest === null) return null

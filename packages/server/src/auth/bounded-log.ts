@@ -1,10 +1,10 @@
 import type { Log, LogFields } from '@trunkline/core/ports/log'
 import { type Rate, RateLimiter } from './rate-limit.ts'
 
-/** Of each message. What a client can cause again and again must not become a flood of lines. */
+/** Lines of each message. What a client can cause repeatedly must not flood the log. */
 const RATE = { perSecond: 1, burst: 20 }
 
-/** A log of what clients cause: each message at a bounded rate, and the next line of it says how many were left out. Debug lines are let through. */
+/** A log of what clients cause: each message at a limited rate; its next line says how many were left out. Debug lines are not limited. */
 export class BoundedLog implements Log {
   readonly #log: Log
   readonly #monotonicMs: () => number

@@ -1,6 +1,6 @@
 import { addressGroup, networkGroup } from './address.ts'
 
-/** Where a member comes from, as it is counted. */
+/** The origin by which a member is counted. */
 export interface Origin {
   /** An IPv4 address or IPv6 /64. */
   readonly address: string
@@ -8,7 +8,7 @@ export interface Origin {
   readonly network: string
 }
 
-/** `ip` null, or empty: a member that no group is counted for. */
+/** If `ip` is null or empty, the member counts for no group. */
 export function originOf(ip: string | null): Origin | null {
   return ip === null || ip === '' ? null : { address: addressGroup(ip), network: networkGroup(ip) }
 }
@@ -37,7 +37,7 @@ export class ByOrigin<Member> {
     return this.#origins.has(member)
   }
 
-  /** A member that is there already keeps its place. */
+  /** An existing member keeps its position. */
   add(member: Member, origin: Origin | null): void {
     if (this.#origins.has(member)) return
     this.#origins.set(member, origin)
@@ -57,7 +57,7 @@ export class ByOrigin<Member> {
   }
 }
 
-/** Members by group, each group in the order in which they came, and the largest group at hand. */
+/** Members by group, in order of arrival, with the largest group known. */
 class Groups<Member> {
   readonly #groups = new Map<string, Set<Member>>()
   /** Names of groups by their size. */

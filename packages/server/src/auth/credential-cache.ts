@@ -9,9 +9,9 @@ import { AddressList } from './address-list.ts'
 
 const KEYS_MAX = 1_000
 const USERS_MAX = 50_000
-/** The bus reports at once when a secret changes; this bounds how long a lost message could matter. */
+/** The bus reports a change of a secret at once; this bounds the effect of a lost message. */
 const REMEMBER_MS = 2_000
-/** How exactly it is known when a key was last used: a write this often for each. */
+/** The precision of a key's last use: it is written at most once in this time. */
 const USE_NOTED_MS = 60_000
 
 interface Stored {
@@ -20,7 +20,7 @@ interface Stored {
   readonly users: Pick<UserStore, 'find'>
 }
 
-/** Remembers who is who for two seconds, and forgets whose secret changes, or who is disabled or deleted, at that moment. */
+/** Caches credentials for two seconds. An entry is dropped at once when its secret changes, or its owner is disabled or deleted. */
 export class CredentialCache implements CredentialLookup, Disposable {
   readonly #store: Stored
   readonly #clock: Pick<Clock, 'now'>
@@ -34,7 +34,7 @@ export class CredentialCache implements CredentialLookup, Disposable {
   readonly #addresses = new WeakMap<PlatformKey, AddressList>()
   readonly #usesNoted = new LRUCache<KeyId, true>({ max: KEYS_MAX, ttl: USE_NOTED_MS })
   readonly #unsubscribe: () => void
-  /** Counts changes, so that an answer read before one is not remembered after it. */
+  /** Counts changes, so that an answer read before one is not cached after it. */
   #changes = 0
 
   constructor(store: Stored, bus: Bus, clock: Pick<Clock, 'now'>) {
@@ -92,7 +92,7 @@ export class CredentialCache implements CredentialLookup, Disposable {
     return address !== null && list.includes(address)
   }
 
-  /** Not waited for: what it notes is for the operator's eyes, and the next use notes it again. */
+  /** Not awaited: the operator sees it, and the next use writes it again. */
   used({ keyId }: PlatformKey): void {
     if (this.#usesNoted.has(keyId)) return
     this.#usesNoted.set(keyId, true)

@@ -5,18 +5,18 @@ import { LRUCache } from 'lru-cache'
 import { addressGroup } from './address.ts'
 import { type Allowance, type Rate, RateLimiter } from './rate-limit.ts'
 
-/** Failures with one client id, or one user of a platform, from wherever they come: many times what one address may have. */
+/** Failures for one client id, or one user of a platform, from all addresses: many times the limit of one address. */
 const NAME = { perSecond: 10, burst: 1_000 }
-/** As many as an address may have connections that prove nothing: a back end's first requests all come before the first of them is answered. */
+/** As many as an address's unauthenticated connections: the first requests of a back end all arrive before the first is answered. */
 const UNDER_WAY_MAX = 2_048
-/** Of keys and tokens, and of users: apart, so that a platform with many users displaces no key. */
+/** Cached keys and tokens, and cached users: separate, so that a platform with many users displaces no key. */
 const GOOD_MAX = 20_000
 const TOO_MANY = 'Too many failed authentications. Wait as long as the retry-after header says.'
 
-/** There were too many failures. */
+/** Too many attempts failed. */
 export class TooManyFailures extends ServiceError {
   readonly allowance: Allowance
-  /** This was one more: it was looked up. Otherwise nothing was. */
+  /** Whether this attempt was looked up and failed too; otherwise nothing was looked up. */
   readonly isFailure: boolean
 
   constructor(allowance: Allowance, isFailure: boolean) {
@@ -27,20 +27,20 @@ export class TooManyFailures extends ServiceError {
 }
 
 /**
- * Bounds the look-ups that wrong credentials cost: failures are counted by address and by the name they were tried with, and beyond the bounds
- * an attempt is refused before anything is looked up. Only a secret that was good lately, or was issued lately, is looked up all the same: a
- * platform's back end is one address for many users, and a caller that fails beside it, or in its name, must not lock it out. What it is known by is
- * the secret's hash, so that another caller at its address, or with its client id, gains nothing.
+ * Limits the look-ups that wrong credentials cost: failures are counted by address and by client name, and beyond the limits an attempt is
+ * refused before any look-up. A secret that was valid or issued lately is exempt: a platform's back end is one address for many users, and
+ * a caller that fails beside it, or with its name, must not lock it out. The exemption is by the secret's hash, so another caller at the
+ * same address or with the same client id gains nothing.
  */
 export class FailedAttempts implements AttemptLimits {
   readonly #addresses: RateLimiter
   readonly #names: RateLimiter
   readonly #monotonicMs: () => number
-  /** Look-ups that are under way, by address, of secrets that were not good lately. */
+  /** Look-ups under way by address, except for secrets that were valid lately. */
   readonly #underWay = new Map<string, number>()
   readonly #counted = new WeakSet<Attempt>()
   readonly #underWayMax: number
-  /** Names and hashes of secrets that went well together lately. At the bound the one that was not used for longest is forgotten. */
+  /** Names and hashes of secrets that were valid lately. At the limit the least recently used is evicted. */
   readonly #goodKeys = new LRUCache<string, true>({ max: GOOD_MAX })
   readonly #goodUsers = new LRUCache<string, true>({ max: GOOD_MAX })
 
@@ -51,7 +51,7 @@ export class FailedAttempts implements AttemptLimits {
     this.#monotonicMs = monotonicMs
   }
 
-  /** From now on secrets are known as good from the moment they are issued: their owner has not used them, and may be under a flood. */
+  /** Makes issued secrets exempt at once: their owner has not used them yet, and may be under a flood. */
   listenTo(bus: Pick<Bus, 'subscribe'>): () => void {
     return bus.subscribe(
       message => {
@@ -96,7 +96,7 @@ export class FailedAttempts implements AttemptLimits {
     else this.#underWay.delete(group)
   }
 
-  /** The secret is not good any more. */
+  /** The secret is no longer valid. */
   forget(attempt: Attempt): void {
     this.#goodOf(attempt.of).delete(pairOf(attempt))
   }

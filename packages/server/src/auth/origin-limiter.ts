@@ -1,7 +1,7 @@
 import { originOf } from './by-origin.ts'
 import { type Rate, RateLimiter } from './rate-limit.ts'
 
-/** A network has as many as so many of its addresses together: who can change addresses within it gains little by that. */
+/** The limit of a network is that of so many addresses: changing addresses within it gains little. */
 const NETWORK_TIMES = 4
 
 /** A rate for each address (IPv4, or IPv6 /64), and four times that for each network (/24, /48). */
@@ -14,7 +14,10 @@ export class OriginLimiter {
     this.#networks = new RateLimiter({ perSecond: NETWORK_TIMES * perSecond, burst: NETWORK_TIMES * burst })
   }
 
-  /** Takes one; gives the seconds until there is another, or null when this one is granted. What an address is refused uses up nothing of its network's. */
+  /**
+   * Takes one; returns the seconds until the next, or null if this one is granted. A refusal for the address uses up nothing of its
+   * network's.
+   */
   take(ip: string, nowMs: number): number | null {
     const origin = originOf(ip)
     if (origin === null) return null

@@ -4,14 +4,14 @@ export interface Rate {
   readonly burst: number
 }
 
-/** What is left of one caller's bucket. */
+/** The state of one caller's bucket. */
 export interface Allowance {
   readonly limit: number
-  /** Whole requests left just now. */
+  /** Whole requests left. */
   readonly remaining: number
   /** Seconds until the bucket is full again. */
   readonly resetSeconds: number
-  /** Seconds until one more request may be made; null when one may be made now. */
+  /** Seconds until the next request may be made; null if one may be made now. */
   readonly retryAfterSeconds: number | null
 }
 
@@ -21,8 +21,8 @@ interface Bucket {
 }
 
 /**
- * Token buckets by caller, in memory. At most `bucketsMax` of them: at the bound, those that are full again are dropped (that
- * changes nothing), and failing that the oldest, whose caller then starts with a full one.
+ * Token buckets by caller, in memory. At most `bucketsMax` of them: at the limit, full ones are dropped (which changes nothing), otherwise
+ * the oldest, whose caller then starts with a full one.
  */
 export class RateLimiter {
   readonly #rate: Rate
@@ -34,7 +34,7 @@ export class RateLimiter {
     this.#bucketsMax = bucketsMax
   }
 
-  /** Takes one request out of the caller's bucket if there is one, and returns what is left. `nowMs` is monotonic. */
+  /** Takes one request from the caller's bucket if there is one, and returns its state. `nowMs` is monotonic. */
   take(caller: string, nowMs: number): Allowance {
     const bucket = this.#bucketOf(caller, nowMs)
     const granted = bucket.tokens >= 1
@@ -48,7 +48,7 @@ export class RateLimiter {
     return this.#allowance(bucket, bucket.tokens >= 1)
   }
 
-  /** Takes back one {@link take} that was granted and led to nothing. */
+  /** Returns one granted {@link take} that led to nothing. */
   giveBack(caller: string): void {
     const bucket = this.#buckets.get(caller)
     if (bucket !== undefined) bucket.tokens = Math.min(this.#rate.burst, bucket.tokens + 1)
@@ -83,7 +83,7 @@ export class RateLimiter {
     for (const [caller, { tokens, at }] of this.#buckets) {
       if (tokens + ((nowMs - at) / 1_000) * perSecond >= burst) this.#buckets.delete(caller)
     }
-    // A tenth at once, so that the sweep above is not paid for every newcomer.
+    // A tenth at once, so that not every newcomer pays for a sweep.
     let surplus = this.#buckets.size - Math.floor(this.#bucketsMax * 0.9)
     for (const caller of this.#buckets.keys()) {
       if (surplus-- <= 0) break

@@ -1,10 +1,10 @@
-/** Headers of which a second one would let two readers of a request see two different ones. By length, so that most need no closer look. */
+/** Headers whose repetition two readers of a request could interpret differently. By length, so that most names need no comparison. */
 const SINGLE: ReadonlyMap<number, readonly string[]> = Map.groupBy(
   ['host', 'client-id', 'client-secret', 'user-id', 'user-secret', 'authorization', 'content-type', 'origin', 'upgrade'],
   ({ length }) => length
 )
 
-/** The name of a header that may be there once and is there twice; null when there is none. */
+/** The name of a header that is repeated although it may occur once; null if there is none. */
 export function repeatedHeader(rawHeaders: readonly string[]): string | null {
   let seen = ''
   for (let at = 0; at < rawHeaders.length; at += 2) {

@@ -1,11 +1,11 @@
 import { type Allowance, type Rate, RateLimiter } from './rate-limit.ts'
 
-/** The part of an owner's bucket that is reserved for those of its keys that use little; each key may always use as much of the owner's rate. */
+/** The part of an owner's bucket that is reserved for keys that use little; each key may always use that share of the owner's rate. */
 const RESERVED = 0.25
 
 /**
- * Token buckets of owners whose keys share them. A key alone has the whole of its owner's bucket. Of the last quarter each key takes from a
- * bucket of its own, so that one that runs wild leaves the others a quarter of the rate. More than four that run wild at once share what there is.
+ * Token buckets of owners, shared by their keys. A single key has its owner's whole bucket. From the last quarter, each key takes from a
+ * separate bucket, so that a runaway key leaves the others a quarter of the rate. More than four runaway keys share the rest.
  */
 export class SharedRate {
   readonly #reserve: number
@@ -18,7 +18,7 @@ export class SharedRate {
     this.#keys = new RateLimiter({ perSecond: perSecond * RESERVED, burst: Math.max(1, this.#reserve) })
   }
 
-  /** Takes one request out of the owner's bucket if the key may, and returns what is left to the key. `nowMs` is monotonic. */
+  /** Takes one request from the owner's bucket if the key may, and returns the key's state. `nowMs` is monotonic. */
   take(owner: string, key: string, nowMs: number): Allowance {
     const shared = this.#owners.peek(owner, nowMs)
     if (shared.remaining > this.#reserve || shared.retryAfterSeconds !== null) return this.#owners.take(owner, nowMs)
@@ -28,7 +28,7 @@ export class SharedRate {
     return { ...taken, remaining: Math.min(taken.remaining, own.remaining) }
   }
 
-  /** Takes back one {@link take} that was granted just now and led to nothing. */
+  /** Returns one {@link take} that was just granted and led to nothing. */
   giveBack(owner: string, key: string, nowMs: number): void {
     if (this.#owners.peek(owner, nowMs).remaining < this.#reserve) this.#keys.giveBack(key)
     this.#owners.giveBack(owner)

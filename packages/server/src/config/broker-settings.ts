@@ -1,4 +1,4 @@
-/** What operators set about brokers: each adapter brings its own table, and all are read, documented and kept secret alike. */
+/** Settings of brokers: each adapter has a table, and all tables are read, documented and redacted in the same way. */
 
 import { ADAPTERS, type BrokerSetting, type Offer, SettingMissing } from '@trunkline/brokers/registry'
 import { oneOf, type Setting, type SettingFault, text } from './setting.ts'
@@ -11,7 +11,7 @@ export const BROKER_SETTINGS: Readonly<Record<string, Setting<string>>> = Object
 /** Brokers this version has adapters for. */
 export const KNOWN_BROKERS: readonly string[] = ADAPTERS.map(({ capabilities }) => capabilities.id)
 
-/** The brokers of those names, as they are set, and what is wrong with any of them. `texts` has every name of {@link BROKER_SETTINGS}. */
+/** The brokers with these names and their settings, and the faults of any of them. `texts` has every name of {@link BROKER_SETTINGS}. */
 export function readOffers(
   names: readonly string[],
   texts: Readonly<Record<string, unknown>>
@@ -32,7 +32,7 @@ export function readOffers(
       return []
     }
   })
-  // In the order in which they were named: the portal shows them so.
+  // In the order of their names in the setting: the portal shows them so.
   const byName = new Map<string, Offer>(offers.map(offer => [offer.id, offer]))
   return { offers: names.flatMap(name => byName.get(name) ?? []), faults }
 }

@@ -4,8 +4,8 @@ import type { Settings } from './settings.ts'
 type Given = Partial<Pick<Settings, 'masterKeys' | 'masterKeysCommand' | 'keysBesideData' | 'publicUrl' | 'offers'>>
 
 /**
- * Why master keys may not lie in the data directory; null when they may, or do not. In production they may not: when the public address names
- * more than this machine, or live accounts are offered.
+ * Why master keys may not be in the data directory; null if they may, or are elsewhere. They may not in production: if the public address
+ * names more than this machine, or live accounts are offered.
  */
 export function whyKeysApart({ masterKeys, masterKeysCommand, keysBesideData, publicUrl, offers }: Given): string | null {
   if (masterKeys != null || masterKeysCommand != null || keysBesideData === true) return null

@@ -2,14 +2,14 @@ import type { Settings } from './settings.ts'
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1|\[::1\])$/
 
-/** Whether only this machine is reached by that name or address. */
+/** Whether the name or address reaches this machine only. */
 export function isLoopback(host: string): boolean {
   return LOOPBACK.test(host)
 }
 
 /**
- * Whether a request's Host header names this machine only. A page of another site can have its own name lead here (DNS rebinding), and its
- * scripts then read what we answer; the header has the name by which the browser came.
+ * Whether a request's Host header names this machine only. Another site can point its own name here (DNS rebinding), and its scripts could
+ * read our answers; the header has the name that the browser used.
  */
 export function isLoopbackHost(header: string | undefined): boolean {
   const [, name = ''] = /^(\[[^\]]*\]|[^:]*)(?::\d+)?$/.exec(header ?? '') ?? []
@@ -17,8 +17,8 @@ export function isLoopbackHost(header: string | undefined): boolean {
 }
 
 /**
- * Why the service is not for practice; null when it is: it listens on this machine only, is named as such, has its database here, offers the
- * sandbox brokerage and no broker with real money. Only then is a demo platform made and shown. `host` and the rest as they could be read.
+ * Why the service is not for practice; null if it is: it listens on this machine only, under a name of it, with a database here, offering
+ * the sandbox brokerage and no broker with real money. Only then is a demo platform created and shown. The settings may be incomplete.
  */
 export function whyNotPractice({
   host,
@@ -35,7 +35,7 @@ export function whyNotPractice({
   return null
 }
 
-/** Without a host it is a local socket. A host may also be a parameter, which the driver prefers. */
+/** Without a host it is a local socket. A `host` parameter takes precedence in the driver. */
 function isLocalDatabase(url: string): boolean {
   const { hostname = '', searchParams } = URL.parse(url) ?? { searchParams: new URLSearchParams() }
   const host = searchParams.get('host') ?? hostname

@@ -4,7 +4,7 @@ import { inspectConfig, type SandboxConfig, SETTING_ROWS } from '@trunkline/sand
 import type { SettingFault } from './setting.ts'
 import type { Settings } from './settings.ts'
 
-/** What the service itself sets for the sandbox it starts: from outside these have no effect. */
+/** Settings that the service itself sets for the sandbox it starts: from outside they have no effect. */
 export const SET_BY_SERVICE = [
   'SANDBOX_DATA_DIR',
   'SANDBOX_CLIENT_ID',
@@ -18,14 +18,14 @@ const CALENDAR = 'SANDBOX_CALENDAR'
 /** Rows of the settings page. */
 export const SANDBOX_ROWS = SETTING_ROWS
 
-/** What is set for the sandbox, and what of it is wrong or without effect. `config` is null where none is started beside the service. */
+/** The sandbox's settings, and their faults and those without effect. `config` is null if no sandbox is started beside the service. */
 export interface InspectedSandbox {
   readonly config: SandboxConfig | null
   readonly faults: readonly SettingFault[]
   readonly unused: readonly string[]
 }
 
-/** Of a sandbox that runs elsewhere only its calendar matters here; where none is needed, its settings are unused. */
+/** For a sandbox that runs elsewhere only its calendar matters; without a sandbox its settings are unused. */
 export function inspectSandbox(
   env: Readonly<Record<string, string | undefined>>,
   { offers, sandboxUrl }: Partial<Pick<Settings, 'offers' | 'sandboxUrl'>>

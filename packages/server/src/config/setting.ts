@@ -8,7 +8,7 @@ export interface Setting<T> {
   /** The default, as it would be written in the environment; empty: no value. */
   readonly fallback: string
   readonly about: string
-  /** Heading of the settings page it stands under. */
+  /** Its heading on the settings page. */
   readonly group: string
   /** Never printed, never logged. */
   readonly secret?: true
@@ -20,7 +20,7 @@ export interface SettingFault {
   readonly message: string
 }
 
-/** Not one but every fault of the settings. */
+/** All faults of the settings. */
 export class SettingsInvalid extends Error {
   override readonly name = 'SettingsInvalid'
   readonly faults: readonly SettingFault[]
@@ -34,13 +34,13 @@ export class SettingsInvalid extends Error {
 export type Table = Readonly<Record<string, Setting<unknown>>>
 export type Read<T extends Table> = { readonly [Name in keyof T]: ReturnType<T[Name]['parse']> }
 
-/** What could be read of the table, and what is wrong with the rest. */
+/** The settings that could be read, and the faults of the rest. */
 export interface Inspected<T extends Table> {
   readonly values: Partial<Read<T>>
   readonly faults: readonly SettingFault[]
 }
 
-/** Reads the whole table from the environment, as far as it can be. */
+/** Reads the table from the environment, as far as possible. */
 export function inspectSettings<T extends Table>(table: T, env: Readonly<Record<string, string | undefined>>): Inspected<T> {
   const faults: SettingFault[] = []
   const values: Record<string, unknown> = {}
@@ -54,7 +54,7 @@ export function inspectSettings<T extends Table>(table: T, env: Readonly<Record<
       faults.push({ env: setting.env, message: `must be ${cause instanceof Error ? cause.message : 'valid'}${found}` })
     }
   }
-  // Every key that is there was read by its own parser.
+  // Its own parser read every present key.
   return { values: values as Partial<Read<T>>, faults }
 }
 
@@ -62,7 +62,7 @@ export function inspectSettings<T extends Table>(table: T, env: Readonly<Record<
 export function readSettings<T extends Table>(table: T, env: Readonly<Record<string, string | undefined>>): Read<T> {
   const { values, faults } = inspectSettings(table, env)
   if (faults.length > 0) throw new SettingsInvalid(faults)
-  // Without a fault every key is there.
+  // Without a fault every key is present.
   return values as Read<T>
 }
 

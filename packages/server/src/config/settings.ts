@@ -20,7 +20,7 @@ import {
   text
 } from './setting.ts'
 
-/** Every setting of the service but those of brokers: type, default, environment name, description, and whether it is secret. */
+/** Every setting of the service except those of brokers: type, default, environment name, description, and whether it is secret. */
 export const SETTINGS = {
   host: { group: 'Serving', env: 'TRUNKLINE_HOST', parse: text, fallback: '127.0.0.1', about: 'Address to listen on.' },
   port: {
@@ -301,21 +301,21 @@ export const SETTINGS = {
   }
 } as const satisfies Table
 
-/** Every setting there is, once. */
+/** Every setting, once. */
 export const ALL_SETTINGS: Table = { ...SETTINGS, ...BROKER_SETTINGS }
 
-/** The settings of the service, and the brokers it offers. Those of brokers are held too, by their names in the environment. */
+/** The settings of the service, and the brokers it offers. Settings of brokers are included by their environment names. */
 export type Settings = Read<typeof SETTINGS> & { readonly offers: readonly Offer[] }
 
 /** Reads the settings, once, in `main`. @throws SettingsInvalid with every fault at once. */
 export function settingsOf(env: Readonly<Record<string, string | undefined>>): Settings {
   const { values, faults } = inspectEnvironment(env)
   if (faults.length > 0) throw new SettingsInvalid(faults)
-  // Without a fault every key is there.
+  // Without a fault every key is present.
   return values as Settings
 }
 
-/** As far as they can be read, with every fault. */
+/** The settings as far as they can be read, with every fault. */
 export function inspectEnvironment(env: Readonly<Record<string, string | undefined>>): {
   readonly values: Partial<Settings>
   readonly faults: readonly SettingFault[]
@@ -329,12 +329,12 @@ export function inspectEnvironment(env: Readonly<Record<string, string | undefin
 /** Environment names whose values must never be shown. */
 export const SECRET_SETTINGS: readonly string[] = Object.values(ALL_SETTINGS).flatMap(({ secret, env }) => (secret === true ? [env] : []))
 
-/** The same settings by all their names, those of the environment and those of the code. */
+/** The settings by all their names, in the environment and in the code. */
 export const SECRET_NAMES: readonly string[] = Object.entries(ALL_SETTINGS).flatMap(([name, { secret, env }]) =>
   secret === true ? [name, env] : []
 )
 
-/** The values of the secret settings, and their revealing parts: a password, a key. For cutting them out of texts. */
+/** The values of the secret settings and their revealing parts (a password, a key), for redaction. */
 export function secretValuesOf(settings: Settings): readonly string[] {
   const held: Readonly<Record<string, unknown>> = settings
   return Object.entries(ALL_SETTINGS).flatMap(([name, { secret }]) => {

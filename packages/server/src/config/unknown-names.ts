@@ -5,13 +5,13 @@ import { ALL_SETTINGS } from './settings.ts'
 const NOT_OURS = 'TRUNKLINE_TEST_'
 const DISTANCE_MAX = 3
 
-/** A variable that looks like a setting and is none, and the setting that is probably meant; null when none is near. */
+/** An unknown variable that looks like a setting, and the nearest setting; null if none is near. */
 export interface UnknownName {
   readonly name: string
   readonly meant: string | null
 }
 
-/** Names that begin as ours do: most are mistyped. Of the sandbox's only those that are near one, because its prefix is no name of ours. */
+/** Names with our prefix: most are typing errors. Of the sandbox's prefix only those near a setting, because others use it too. */
 export function unknownNames(env: Readonly<Record<string, string | undefined>>): readonly UnknownName[] {
   const own: readonly string[] = Object.values(ALL_SETTINGS).map(setting => setting.env)
   const unknown = (prefix: string, known: readonly string[]) =>
@@ -32,7 +32,7 @@ function closest(name: string, known: readonly string[]): string | null {
   return best !== undefined && best.far <= DISTANCE_MAX ? best.other : null
 }
 
-/** Letters to change, add or leave out. */
+/** The number of letters to change, add or leave out. */
 function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index)
   for (let i = 1; i <= a.length; i++) {

@@ -20,11 +20,11 @@ export async function serviceRunsOn({ dataDir }: Known): Promise<boolean> {
 interface Use {
   /** Whether a service runs on it. */
   readonly isRunning: boolean
-  /** Whether another one is about to start there. */
+  /** Whether another one is starting there. */
   readonly toStart: boolean
 }
 
-/** The data directory: there or to be made, ours, private, with free space. */
+/** Checks the data directory: existing or creatable, ours, private, with free space. */
 export function checkDataDir({ dataDir }: Known, { isRunning, toStart }: Use): readonly Finding[] {
   if (dataDir === undefined) return []
   const path = resolve(dataDir)
@@ -60,7 +60,7 @@ export function checkDataDir({ dataDir }: Known, { isRunning, toStart }: Use): r
   return findings
 }
 
-/** Master keys: well-formed, and private where they lie in a file. */
+/** Checks master keys: well-formed, and private if they are in a file. */
 export function checkKeys(known: Known): readonly Finding[] {
   const { masterKeys, masterKeysCommand, dataDir, databaseUrl } = known
   if (masterKeys === undefined || dataDir === undefined) return []

@@ -1,4 +1,4 @@
-/** What can be known of a start before it: `check-config` lists all of it, and a start refuses for the same reasons with the same messages. */
+/** Checks before a start: `check-config` lists all findings, and a start refuses for the same reasons with the same messages. */
 import { inspectSandbox } from '../config/sandbox-settings.ts'
 import { inspectEnvironment } from '../config/settings.ts'
 import { messageAbout, unknownNames } from '../config/unknown-names.ts'
@@ -16,8 +16,8 @@ export interface Preflight {
 }
 
 /**
- * Looks at the settings, the data directory, keys, the log file and the ports. Nothing stays changed.
- * @param toStart whether a service is about to start: one that runs on the data directory is then in the way.
+ * Checks the settings, the data directory, keys, the log file and the ports. Leaves nothing changed.
+ * @param toStart whether a service is about to start: one that runs on the data directory is then a fault.
  */
 export async function preflight(env: Readonly<Record<string, string | undefined>>, toStart: boolean): Promise<Preflight> {
   const { values: known, faults } = inspectEnvironment(env)
@@ -30,13 +30,13 @@ export async function preflight(env: Readonly<Record<string, string | undefined>
     ...checkDataDir(known, { isRunning, toStart }),
     ...checkKeys(known),
     ...checkLogFile(known),
-    // The service that runs has the ports, too.
+    // The running service also has the ports.
     ...(isRunning ? [] : await checkPorts(known, sandbox.config))
   ]
   return { known, findings, isMisset: faults.length + sandbox.faults.length > 0 }
 }
 
-/** What a start that refuses says: every warning and every fault, a line each. */
+/** The message of a refused start: every warning and fault, one a line. */
 export function refusal(findings: readonly Finding[]): string {
   const of = (level: Finding['level']) => findings.filter(finding => finding.level === level)
   const faults = of('fault')

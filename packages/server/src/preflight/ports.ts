@@ -1,4 +1,4 @@
-/** The ports to listen on: each is opened and closed again, before anything costly is made for a start that cannot be. */
+/** Opens and closes each port to listen on, before a start creates anything expensive. */
 import { createServer } from 'node:net'
 import type { SandboxConfig } from '@trunkline/sandbox/config'
 import { whyNotListening } from '../ops/start-failure.ts'
@@ -12,7 +12,7 @@ interface Port {
   readonly port: number
 }
 
-/** @param sandbox of the sandbox that is started beside the service; null: none is. */
+/** @param sandbox the port of the sandbox that is started beside the service; null if none is. */
 export async function checkPorts(
   { host, port, metricsPort }: Known,
   sandbox: Pick<SandboxConfig, 'host' | 'port' | 'controlPort'> | null
@@ -46,7 +46,7 @@ function aboutOf(env: string, code: string): string {
     : env.replace(/^SANDBOX_.*/, 'SANDBOX_HOST').replace(/^TRUNKLINE_.*/, 'TRUNKLINE_HOST')
 }
 
-/** The system's code for why nothing can listen there; null when something can. */
+/** The system's error code if nothing can listen there; null if something can. */
 async function refusalOf(host: string, port: number): Promise<string | null> {
   const { promise, resolve } = Promise.withResolvers<string | null>()
   const server = createServer()

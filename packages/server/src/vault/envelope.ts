@@ -47,7 +47,7 @@ export class EnvelopeVault implements Vault {
     if (sealedKeyId(sealed) === this.currentKeyId) return null
     const { dataKey, content } = this.#unwrap(sealed, context)
     try {
-      // The content is checked too, so that a rotation never carries a broken seal on under a fresh wrap.
+      // Also checks the content, so that a rotation never wraps a broken seal with a new key.
       decrypt(dataKey, content, associatedData(context)).fill(0)
       return this.#assemble(dataKey, content, associatedData(context))
     } finally {
@@ -73,7 +73,7 @@ export class EnvelopeVault implements Vault {
   }
 }
 
-/** Id of the master key a seal was made with. @throws SealBroken when it is no seal. */
+/** The id of a seal's master key. @throws SealBroken if it is no seal. */
 export function sealedKeyId(sealed: Uint8Array): string {
   const length = sealed[1] ?? 0
   if (sealed[0] === FORMAT && length <= KEY_ID_BYTES_MAX && sealed.length >= 2 + length + 2 * BOX_OVERHEAD + KEY_BYTES) {
@@ -99,7 +99,7 @@ function decrypt(key: Uint8Array, box: Uint8Array, aad: string): Buffer {
   try {
     const decipher = createDecipheriv('aes-256-gcm', key, box.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES })
     decipher.setAAD(Buffer.from(aad)).setAuthTag(box.subarray(IV_BYTES, BOX_OVERHEAD))
-    // update() gives bytes before they are verified: nothing leaves before final() agreed.
+    // update() returns bytes before they are verified: nothing is returned before final() succeeds.
     return Buffer.concat([decipher.update(box.subarray(BOX_OVERHEAD)), decipher.final()])
   } catch (cause) {
     throw new SealBroken('the seal does not fit its context: altered, moved, or an older revision', { cause })

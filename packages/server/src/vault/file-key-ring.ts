@@ -10,12 +10,12 @@ export interface FileKeyRingDeps {
   readonly log: Pick<Log, 'info' | 'warn'>
 }
 
-/** A rotation by another process is noticed by the next seal after this long. */
+/** The next seal notices another process's rotation after this long. */
 export const NOTICE_MS = 1_000
 
 /**
- * Keys in a file that several processes may share. The file is looked at again once a second at most when something is sealed, and whenever
- * a seal names a key that is not known. A file that became unusable leaves the known keys in force, with a log message.
+ * Keys in a file that several processes may share. A seal checks the file at most once a second, and an unknown key's seal always does. If
+ * the file becomes unusable, the known keys stay in force, with a log message.
  */
 export class FileKeyRing implements KeyRing {
   readonly path: string
@@ -34,7 +34,7 @@ export class FileKeyRing implements KeyRing {
     this.#lookedAt = deps.clock.monotonicMs()
   }
 
-  /** The same, making the file at the first start. */
+  /** The same; creates the file at the first start. */
   static openOrCreate(path: string, deps: FileKeyRingDeps): FileKeyRing {
     if (!existsSync(path)) createKeyFile(path)
     return new FileKeyRing(path, deps)
@@ -58,22 +58,22 @@ export class FileKeyRing implements KeyRing {
     return instanceKeyOf(this.#set)
   }
 
-  /** The current key has been current for at least as long. */
+  /** How long the current key has been current, at least. */
   changedAt(): Timestamp {
     return keyFileChangedAt(this.path)
   }
 
-  /** Puts a fresh key in front and uses it from now on; what was sealed before still opens. @throws KeyFileRefused */
+  /** Makes a new key the current one; older seals still open. @throws KeyFileRefused */
   addKey(): MasterKey {
     const key = freshKey()
-    // Written down the first time, so that it survives the key it followed from.
+    // Stored the first time, so that it survives the key it was derived from.
     this.#changed(changeKeyFile(this.path, set => ({ keys: [key, ...set.keys], instance: instanceKeyOf(set) })))
     return key
   }
 
   /**
-   * Drops every key but the current one. Only for when nothing is sealed with the others any more. Gives the ids that went.
-   * @throws KeyFileRefused when `expectedId` is not the current key any more.
+   * Drops every key except the current one. Call it only if no seal uses the others any more. Returns the dropped ids.
+   * @throws KeyFileRefused if `expectedId` is no longer the current key.
    */
   dropOthers(expectedId: string): readonly string[] {
     let dropped: readonly string[] = []
@@ -97,7 +97,7 @@ export class FileKeyRing implements KeyRing {
     this.#state = stateOfKeyFile(this.path)
   }
 
-  /** Whether the file had something new. */
+  /** Whether the file had changed. */
   #look(): boolean {
     this.#lookedAt = this.#deps.clock.monotonicMs()
     try {

@@ -1,7 +1,7 @@
 import { createHmac, hash, timingSafeEqual } from 'node:crypto'
 import type { Hasher } from '@trunkline/core/ports/vault'
 
-/** SHA-256 for secrets of high entropy, and an HMAC under the instance's key for ids only this instance can make. */
+/** SHA-256 for secrets of high entropy, and an HMAC with the instance's key for ids that only this instance can make. */
 export class Sha256Hasher implements Hasher {
   readonly #instanceKey: Uint8Array
 
@@ -14,7 +14,7 @@ export class Sha256Hasher implements Hasher {
   }
 
   equal(a: string, b: string): boolean {
-    // The length of a hash is no secret; what it holds is compared in constant time.
+    // The length of a hash is no secret; its contents are compared in constant time.
     return a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b))
   }
 

@@ -16,14 +16,14 @@ export function keyFileIn(dataDir: string): string {
 
 export interface KeySource {
   readonly masterKeys: string | null
-  /** Prints them; comes before `masterKeys`. */
+  /** The command that prints them; takes precedence over `masterKeys`. */
   readonly command?: string | null
   readonly dataDir: string
-  /** Whether to make the file at the first start. */
+  /** Whether to create the file at the first start. */
   readonly create: boolean
 }
 
-/** @throws KeyFileRefused, or Error when the given text is not one of master keys. */
+/** @throws KeyFileRefused, or Error if the text is not a list of master keys. */
 export function openKeys({ masterKeys, command = null, dataDir, create }: KeySource, deps: FileKeyRingDeps): Keys {
   if (command !== null) return { ring: new FixedKeyRing(keysFromCommand(command)), file: null }
   if (masterKeys !== null) return { ring: new FixedKeyRing(parseKeySet(masterKeys)), file: null }

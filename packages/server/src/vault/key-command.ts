@@ -1,4 +1,4 @@
-/** Master keys that a command prints: the way to a key management service. */
+/** Master keys from a command's output, for key management services. */
 import { spawnSync } from 'node:child_process'
 import { KeyFileRefused } from './key-file.ts'
 import { type KeySet, parseKeySet } from './master-keys.ts'
@@ -7,8 +7,9 @@ const COMMAND_MS_MAX = 15_000
 const OUTPUT_BYTES_MAX = 64 * 1024
 
 /**
- * Runs the command, without a shell: words are separated by spaces and nothing is expanded. Its standard output is a set of keys as in
- * TRUNKLINE_MASTER_KEYS; nothing it writes is shown or logged. @throws KeyFileRefused
+ * Runs the command without a shell: spaces separate words, and nothing is expanded. Its standard output is a list of keys as in
+ * TRUNKLINE_MASTER_KEYS; its output is never shown or logged.
+ * @throws KeyFileRefused
  */
 export function keysFromCommand(command: string): KeySet {
   const [program, ...args] = command.split(/ +/).filter(word => word !== '')
@@ -25,7 +26,7 @@ export function keysFromCommand(command: string): KeySet {
   try {
     return parseKeySet(stdout.toString('utf8'))
   } catch (cause) {
-    // The parser names the item that is wrong, and never what it holds.
+    // The parser names the faulty item, never its contents.
     throw new KeyFileRefused(`TRUNKLINE_MASTER_KEYS_COMMAND gave no keys: ${cause instanceof Error ? cause.message : 'unreadable'}`)
   } finally {
     stdout.fill(0)

@@ -7,7 +7,7 @@ import { type Timestamp, timestampOfMs } from '@trunkline/core/domain/timestamp'
 import { makeFolder, writeDurably } from '@trunkline/files/durable'
 import { formatKeySet, KEY_BYTES, type KeySet, type MasterKey, parseKeySet } from './master-keys.ts'
 
-/** The key file cannot be used or changed. The message says what to do, and never what the file holds. */
+/** The key file cannot be used or changed. The message says what to do, and never contains the file's contents. */
 export class KeyFileRefused extends Error {
   override readonly name = 'KeyFileRefused'
 }
@@ -38,18 +38,18 @@ export function readKeyFile(path: string): KeySet {
   }
 }
 
-/** Identifies a state of the file; null when there is no file. Cheap: one look at the directory entry. */
+/** Identifies a state of the file; null if there is none. Cheap: one stat call. */
 export function stateOfKeyFile(path: string): string | null {
   const found = statSync(path, { bigint: true, throwIfNoEntry: false })
   return found === undefined ? null : `${found.ino} ${found.mtimeNs} ${found.size} ${found.mode}`
 }
 
-/** When the file was last changed: at least as long ago its first key became the current one. */
+/** When the file was last changed: its first key has been current at least since then. */
 export function keyFileChangedAt(path: string): Timestamp {
   return timestampOfMs(statSync(path).mtimeMs)
 }
 
-/** Makes the file with one fresh key unless it is there. Of several processes that try at once, one makes it. */
+/** Creates the file with one new key unless it exists. Of several concurrent processes, one creates it. */
 export function createKeyFile(path: string): void {
   makeFolder(dirname(path))
   exclusively(path, CREATE_WAIT_MS, () => {
@@ -57,10 +57,10 @@ export function createKeyFile(path: string): void {
   })
 }
 
-/** Reads, changes and replaces the file while no other process may. @throws KeyFileRefused */
+/** Reads, changes and replaces the file while no other process can. @throws KeyFileRefused */
 export function changeKeyFile(path: string, change: (set: KeySet) => KeySet): KeySet {
   return exclusively(path, CHANGE_WAIT_MS, () => {
-    // A file that changes hands becomes unreadable to the service it belongs to.
+    // A file with another owner would be unreadable to its service.
     const { uid } = statSync(path)
     if (process.geteuid !== undefined && uid !== process.geteuid())
       throw new KeyFileRefused(`${path} belongs to another user (id ${uid}); run this as that user`)
@@ -79,12 +79,15 @@ function opened(path: string): number {
   }
 }
 
-/** At every moment the file holds either the old keys or the new ones. */
+/** At every moment the file has either the old keys or the new ones. */
 function writeKeys(path: string, set: KeySet): void {
   writeDurably(path, formatKeySet(set), { onlyNew: !existsSync(path) })
 }
 
-/** Two changes at once would each drop the other's key while it is in use. An SQLite transaction is the lock the kernel drops when its holder dies. */
+/**
+ * Two concurrent changes would each drop the other's key while it is in use. An SQLite transaction is a lock that the kernel releases when
+ * its holder ends.
+ */
 function exclusively<T>(path: string, waitMs: number, work: () => T): T {
   closeSync(openSync(`${path}.lock`, 'a', 0o600)) // private, so that no other process can hold it
   const lock = new DatabaseSync(`${path}.lock`, { timeout: waitMs })

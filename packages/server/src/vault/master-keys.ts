@@ -1,7 +1,7 @@
 /** Master keys as text: `id:base64` items, the current key first, and optionally the instance key under its own name. */
 import { createHmac } from 'node:crypto'
 
-/** A 256-bit key that wraps data keys. `id` is public and stored with every seal. */
+/** A 256-bit key that wraps data keys. `id` is public and part of every seal. */
 export interface MasterKey {
   readonly id: string
   readonly key: Uint8Array
@@ -10,17 +10,17 @@ export interface MasterKey {
 /** Master keys of this instance: new seals use `current`, older ones still open. */
 export interface KeyRing {
   current(): MasterKey
-  /** Undefined when no such key is here. */
+  /** Undefined if there is no such key. */
   find(id: string): MasterKey | undefined
   /** The current one first. */
   ids(): readonly string[]
-  /** 32 bytes that stay the same when master keys come and go: cursors and order ids at brokers follow from it. */
+  /** 32 bytes that do not change when master keys do: cursors and order ids at brokers are derived from them. */
   instanceKey(): Uint8Array
 }
 
 export interface KeySet {
   readonly keys: readonly [MasterKey, ...MasterKey[]]
-  /** Null where none is given: then it follows from the oldest master key. */
+  /** Null if not given: then it is derived from the oldest master key. */
   readonly instance: Uint8Array | null
 }
 
@@ -28,10 +28,10 @@ export const KEY_BYTES = 32
 /** Names the instance key among the items. */
 export const INSTANCE_ID = 'instance'
 const ITEM = /^([A-Za-z0-9_-]{1,32}):([A-Za-z0-9+/_-]{43}=?)$/
-/** More than anybody rotates through before retiring old ones. */
+/** More than any rotation keeps before old keys are retired. */
 const KEYS_MAX = 64
 
-/** Reads `id:base64` items, separated by commas or white space. @throws Error saying which item is wrong, never what it holds. */
+/** Reads `id:base64` items, separated by commas or white space. @throws Error naming the faulty item, never its contents. */
 export function parseKeySet(text: string): KeySet {
   const items = text.split(/[\s,]+/).filter(item => item !== '')
   if (items.length > KEYS_MAX) throw new Error(`at most ${KEYS_MAX} master keys can be given`)
@@ -49,7 +49,10 @@ export function formatKeySet({ keys, instance }: KeySet): string {
   return items.map(({ id, key }) => `${id}:${Buffer.from(key).toString('base64')}\n`).join('')
 }
 
-/** What orders and cursors are derived from. An instance that never had a key for it keeps using what followed from its oldest one. */
+/**
+ * The key that order ids and cursors are derived from. An instance that never had one keeps using the key derived from its oldest master
+ * key.
+ */
 export function instanceKeyOf({ keys, instance }: KeySet): Uint8Array {
   const oldest = keys.at(-1) ?? keys[0]
   return instance ?? createHmac('sha256', oldest.key).update(INSTANCE_ID).digest()
