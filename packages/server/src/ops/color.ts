@@ -1,4 +1,4 @@
-/** Colours as `#rrggbb`, and whether what is written in one can be read on another: WCAG 2's relative luminance and contrast. */
+/** Colours as `#rrggbb`, and their contrast: WCAG 2's relative luminance and contrast ratio. */
 
 import { Malformed } from '@trunkline/core/domain/malformed'
 
@@ -10,18 +10,18 @@ export function parseColor(value: unknown): string {
   throw new Malformed('color', 'a colour such as #0b5cad', value)
 }
 
-/** Black or white, whichever stands out more on `color`: by 4.58 to 1 or more, whatever the colour. */
+/** Black or white, whichever has more contrast with `color`: at least 4.58 to 1 for any colour. */
 export function letterOn(color: string): string {
   return contrast(color, '#000000') > contrast(color, '#ffffff') ? '#000000' : '#ffffff'
 }
 
-/** From 1, the same, to 21, black on white. */
+/** From 1 (the same colour) to 21 (black on white). */
 export function contrast(one: string, other: string): number {
   const [darker = 0, brighter = 0] = [luminance(one), luminance(other)].sort((a, b) => a - b)
   return (brighter + 0.05) / (darker + 0.05)
 }
 
-/** `color`, or the nearest towards black or white that stands out from `ground` by at least `ratio` to 1. */
+/** `color`, or the nearest colour towards black or white whose contrast with `ground` is at least `ratio` to 1. */
 export function standingOut(color: string, ground: string, ratio: number): string {
   const end = letterOn(ground)
   for (let percent = 0; percent < 100; percent += 2) {

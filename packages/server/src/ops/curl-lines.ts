@@ -2,15 +2,15 @@ import type { DemoPlatform } from './demo-platform.ts'
 
 export interface CurlLine {
   readonly title: string
-  /** On one line, for a terminal that is copied from. */
+  /** On one line, for copying from a terminal. */
   readonly line: string
   /** The same over several lines, for a page. */
   readonly block: string
 }
 
 /**
- * Three commands that work when pasted into any POSIX shell, in this order and as often as one likes: who offers what, a user, and a link to
- * connect that user's broker.
+ * Three commands that work in any POSIX shell, in this order and repeatedly: the list of brokers, a new user, and a link to connect that
+ * user's broker.
  */
 export function curlLines(demo: DemoPlatform): readonly CurlLine[] {
   const { base_url: url, client_id: id, client_secret: secret } = demo

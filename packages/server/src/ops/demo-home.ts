@@ -8,7 +8,7 @@ export interface DemoHomeDeps {
   readonly log: Log
 }
 
-/** The link that shows the demo platform in a browser. Each works once, and the file always holds the one that does. */
+/** The link that shows the demo platform in a browser. Each link works once, and the file always has the valid one. */
 export class DemoHome {
   readonly access: FirstPageAccess
   readonly #file: DemoFile
@@ -22,7 +22,7 @@ export class DemoHome {
     this.access = new FirstPageAccess({ monotonicMs, newSecret, changed: () => this.#changed() })
   }
 
-  /** The link that works now, at the origin that the service has. */
+  /** The valid link, at the service's origin. */
   linkAt(origin: string): string {
     this.#origin = origin
     return this.#link()

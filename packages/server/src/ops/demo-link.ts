@@ -3,7 +3,7 @@ import { DemoUser, textIn } from './demo-user.ts'
 
 const USER_ID = 'first-user'
 
-/** A portal link ready to click, for a user made for it. Null when the API refuses, or is being stopped: the link is a courtesy. */
+/** A portal link for a new user, ready to click. Null if the API refuses or is being stopped: the link is optional. */
 export async function demoLink(demo: DemoPlatform): Promise<string | null> {
   try {
     const user = await DemoUser.of(demo, USER_ID)

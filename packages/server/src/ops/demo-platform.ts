@@ -1,14 +1,14 @@
-/** The demo platform, with which a newcomer begins: made on an empty installation that is for practice, kept in one private file. */
+/** The demo platform for newcomers: created in an empty practice installation, with its secret in one private file. */
 import { existsSync, readFileSync } from 'node:fs'
 import type { Deps } from '@trunkline/core/app/deps'
 import type { PlatformId } from '@trunkline/core/domain/ids'
 import { writeDurably } from '@trunkline/files/durable'
 
-/** What a newcomer needs, as it stands in `demo-platform.json`. */
+/** What a newcomer needs; the contents of `demo-platform.json`. */
 export interface DemoPlatform {
   readonly client_id: string
   readonly client_secret: string
-  /** Only while the secret is being replaced: the one that takes its place. */
+  /** The new secret, only while the secret is being replaced. */
   readonly next_client_secret?: string
   readonly base_url: string
   readonly stream_url: string
@@ -16,11 +16,11 @@ export interface DemoPlatform {
   readonly portal_url: string
   readonly sandbox_control_url: string | null
   readonly sandbox_logins: readonly { readonly username: string; readonly password: string }[]
-  /** Opens the first page with all of this on it, once. */
+  /** A link to the first page, which shows all of this; it works once. */
   readonly home_url: string
 }
 
-/** `demo-platform.json`, mode 0600: the only place that has the secret. Read again each time, because an operator may rotate the secret. */
+/** `demo-platform.json`, mode 0600: the only place with the secret. Read again each time, because an operator may rotate the secret. */
 export class DemoFile {
   readonly path: string
 
@@ -28,7 +28,7 @@ export class DemoFile {
     this.path = path
   }
 
-  /** Null when there is none, or when it does not hold credentials. */
+  /** Null if there is none, or it holds no credentials. */
   read(): DemoPlatform | null {
     if (!existsSync(this.path)) return null
     try {
@@ -40,8 +40,9 @@ export class DemoFile {
   }
 
   /**
-   * Keeps the secret that is about to replace that of `clientId`, beside it. False: the file is of another key, or holds no credentials, and
-   * stays as it is. @throws FileNotWritten
+   * Writes the secret that is about to replace that of `clientId` beside it. False: the file belongs to another key, or holds no
+   * credentials, and is unchanged.
+   * @throws FileNotWritten
    */
   announce(clientId: string, clientSecret: string): boolean {
     const stored = this.read()
@@ -50,7 +51,10 @@ export class DemoFile {
     return true
   }
 
-  /** Ends a replacement: the announced secret took the place of the other, or did not. Null: the file holds no credentials. @throws FileNotWritten */
+  /**
+   * Ends a replacement: the announced secret is now the secret, or is dropped. Null: the file holds no credentials.
+   * @throws FileNotWritten
+   */
   settle(isReplaced: boolean): DemoPlatform | null {
     const stored = this.read()
     if (stored === null) return null
@@ -67,8 +71,9 @@ export class DemoFile {
 }
 
 /**
- * What the file holds, once a replacement of its secret that was cut off is ended: whether it was done, the store knows. Null where it holds no
- * credentials, or those of a platform that is not there. @throws FileNotWritten
+ * The file's contents, after an interrupted replacement of its secret is completed or dropped: the store knows which. Null if it holds no
+ * credentials, or those of a platform that does not exist.
+ * @throws FileNotWritten
  */
 export async function settledDemo(
   { store, hasher }: { readonly store: Pick<Deps['store'], 'platforms'>; readonly hasher: Pick<Deps['hasher'], 'hash'> },
@@ -82,8 +87,8 @@ export async function settledDemo(
 }
 
 /**
- * The demo platform: made when the store has no platform at all, its secret kept in the file and nowhere else. The file is rewritten with the
- * present addresses at every start. Null when platforms exist and the file does not.
+ * The demo platform: created if the store has no platform, with its secret in the file and nowhere else. Every start writes the present
+ * addresses to the file. Null if platforms exist and the file does not.
  */
 export async function demoPlatform(
   { store, ids, hasher, clock }: Pick<Deps, 'store' | 'ids' | 'hasher' | 'clock'>,
@@ -99,7 +104,7 @@ export async function demoPlatform(
     clientId: ids.secret('pk_').slice(0, 27),
     name: 'Demo platform',
     redirectAllowList: [],
-    // As the specification's flow is, for newcomers.
+    // Off, as in the specification's flow.
     claims: false,
     createdAt: clock.now()
   }

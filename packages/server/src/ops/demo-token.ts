@@ -4,9 +4,9 @@ import { connect } from './form-browser.ts'
 
 const USER_ID = 'live-page'
 const BROKER = 'SANDBOX'
-/** As the contract has it. */
+/** The contract's lifetime of a token. */
 const LIFE_MS = 24 * 3_600_000
-/** A token that ends sooner is not given out any more. */
+/** A token that expires sooner is not handed out. */
 const LEFT_MS = 3_600_000
 
 interface Held {
@@ -17,8 +17,8 @@ interface Held {
 }
 
 /**
- * A market data token of one of the sandbox's own customers, for the page that shows the market without a user having to connect
- * anything. The same one for everybody who asks, because a newer one would end the sessions of the older.
+ * A market data token of one of the sandbox's customers, for the page that shows the market without a connection of the user. All pages get
+ * the same one, because a newer token would end the sessions of the older.
  */
 export class DemoToken {
   readonly #monotonicMs: () => number
@@ -31,8 +31,8 @@ export class DemoToken {
   }
 
   /**
-   * Null when there is no sandbox of our own, or the API or the sandbox refuses. Who asks while it is being made waits for the same one.
-   * `isRefused` says that the one handed out is not good any more.
+   * Null without a sandbox of our own, or if the API or the sandbox refuses. Concurrent callers get the same token. `isRefused` says that
+   * the last one is no longer valid.
    */
   of(demo: DemoPlatform, isRefused: boolean): Promise<string | null> {
     if (isRefused && this.#asking === null) this.#held = null
@@ -66,7 +66,7 @@ export class DemoToken {
     return this.#connection(demo)
   }
 
-  /** The user's connection that works; null when there is none. */
+  /** The user's working connection; null if there is none. */
   async #connection(demo: DemoPlatform): Promise<string | null> {
     const path = '/connections?status=ACTIVE'
     let rows = await this.#user?.call('GET', path)

@@ -1,6 +1,6 @@
 import type { DemoPlatform } from './demo-platform.ts'
 
-/** A made-up user of the demo platform, who calls our own API as any platform would for one. */
+/** A user of the demo platform, created by calls to our own API as any platform makes them. */
 export class DemoUser {
   readonly #url: string
   readonly #headers: Readonly<Record<string, string>>
@@ -10,7 +10,7 @@ export class DemoUser {
     this.#headers = headers
   }
 
-  /** Makes the user, or gives one that exists a new secret, which is stored nowhere else. Null when the API refuses. */
+  /** Creates the user, or gives an existing one a new secret, which is stored nowhere else. Null if the API refuses. */
   static async of({ base_url: url, client_id, client_secret }: DemoPlatform, userId: string): Promise<DemoUser | null> {
     const platform = { 'client-id': client_id, 'client-secret': client_secret }
     const made = await call(`${url}/users`, 'POST', platform, { user_id: userId })
@@ -19,13 +19,13 @@ export class DemoUser {
     return secret === null ? null : new DemoUser(url, { ...platform, 'user-id': userId, 'user-secret': secret })
   }
 
-  /** The answer; null when the request was refused. */
+  /** The answer; null if the request was refused. */
   call(method: 'GET' | 'POST', path: string, body?: object): Promise<unknown> {
     return call(this.#url + path, method, this.#headers, body)
   }
 }
 
-/** That field of an answer, when it is a text. */
+/** A text field of an answer. */
 export function textIn(answer: unknown, field: string): string | null {
   const value = typeof answer === 'object' && answer !== null ? new Map<string, unknown>(Object.entries(answer)).get(field) : undefined
   return typeof value === 'string' ? value : null

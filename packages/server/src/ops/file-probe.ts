@@ -2,8 +2,8 @@ import { open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /**
- * Makes a file in the data directory, writes to it and removes it: fails when there are no descriptors, no space or no permission left, also while
- * a database that has its files open still answers.
+ * Creates a file in the data directory, writes to it and removes it. Fails without descriptors, space or permission, even while a database
+ * with open files still answers.
  */
 export async function probeFiles(folder: string): Promise<void> {
   const path = join(folder, '.readiness-probe')

@@ -1,12 +1,12 @@
-/** Access to the demo platform's secrets in a browser: for a while, with the code that only its owner can read. */
+/** Access to the demo platform's secrets in a browser, for a limited time, with a code that only its owner can read. */
 import { hash, timingSafeEqual } from 'node:crypto'
 
-/** A session ends so long after it was last used, and in any case after the second. */
+/** A session ends this long after its last use, and in any case after the second time. */
 const IDLE_MS = 2 * 3_600_000
 const LIFE_MS = 12 * 3_600_000
-/** Browsers of one user; the one that was idle longest goes first. */
+/** Sessions at once; the one that was idle longest is dropped first. */
 const SESSIONS_MAX = 8
-/** Tries at once, and one more with every so many milliseconds. What is tried has 256 random bits. */
+/** Tries at once, and one more after each number of milliseconds. A code has 256 random bits. */
 const TRIES_MAX = 10
 const TRY_MS = 1_000
 
@@ -19,7 +19,7 @@ interface Session {
 export interface AccessDeps {
   readonly monotonicMs: () => number
   readonly newSecret: () => string
-  /** The code that is good from now on. What it throws leaves the code good for this run all the same. */
+  /** Called with the new valid code. If it throws, the code stays valid for this run. */
   readonly changed: (code: string) => void
 }
 
@@ -28,7 +28,7 @@ export type Redeemed =
   | { readonly refused: 'wrong' }
   | { readonly refused: 'too_many'; readonly retryMs: number }
 
-/** One code at a time, good once; sessions in memory, few and short. Nothing of it outlives the process. */
+/** One valid code at a time, usable once; few and short sessions in memory. Nothing outlives the process. */
 export class FirstPageAccess {
   readonly #deps: AccessDeps
   #code: string
@@ -41,7 +41,7 @@ export class FirstPageAccess {
     this.#code = deps.newSecret()
   }
 
-  /** The code that is good now. */
+  /** The valid code. */
   get code(): string {
     return this.#code
   }
@@ -63,7 +63,7 @@ export class FirstPageAccess {
     return { session }
   }
 
-  /** Whether that is a session, which then goes on. */
+  /** Whether this is a session; using it extends it. */
   admits(session: string | undefined): boolean {
     const now = this.#deps.monotonicMs()
     this.#sessions = [...this.#alive(now)]
@@ -79,7 +79,7 @@ export class FirstPageAccess {
   }
 }
 
-/** Of one length, so that comparing takes the same time whatever was brought. */
+/** Hashes have one length, so that comparing them takes constant time. */
 function digestOf(text: string): Buffer {
   return hash('sha256', text, 'buffer')
 }

@@ -1,4 +1,4 @@
-/** The least browser that walks plain forms: cookies per host, redirects, hidden fields. */
+/** A minimal browser for plain forms: cookies per host, redirects, hidden fields. */
 
 interface Page {
   readonly url: string
@@ -6,7 +6,7 @@ interface Page {
 }
 
 const HOPS_MAX = 20
-/** Of pages that ask something, from a link to its end. */
+/** Most forms between a link and its end. */
 const STEPS_MAX = 5
 
 export class FormBrowser {
@@ -54,7 +54,7 @@ export class FormBrowser {
   }
 }
 
-/** Walks a portal link to its end as a user would: approve, log in, approve at the broker. Gives the last page's heading. */
+/** Completes a portal link as a user would: approve, log in, approve at the broker. Returns the last page's heading. */
 export async function connect(
   link: string,
   broker: string,

@@ -8,16 +8,19 @@ const SEAL_BATCH = 1_000
 const PRUNE_EVERY_MS = 60_000
 const KEEP_LINKS_MS = 7 * 24 * 3_600_000
 const DAY_MS = 24 * 3_600_000
-/** An expired token is erased a day later: were the clock wrong, it is good again when the clock is right. */
+/** An expired token is erased a day later: if the clock was wrong, the token is valid again once the clock is right. */
 const KEEP_TOKENS_MS = DAY_MS
-/** Beyond this a wall clock that runs ahead of the monotonic one was set: what that alone makes old is not erased until the next start. */
+/**
+ * If the wall clock is further ahead of the monotonic one than this, it was set: records that are old only by it are not erased until the
+ * next start.
+ */
 const AHEAD_MS_MAX = 3_600_000
-/** Events erased in one step: some milliseconds of the database's time. */
+/** Events erased in one step: a few milliseconds of the database's time. */
 const EVENTS_STEP = 500
-/** Pause between two steps, in which other callers of the database are served. With it at most some 10,000 events a second go. */
+/** Pause between two steps, in which other callers of the database are served. At most some 10,000 events a second are erased. */
 const EVENTS_PAUSE_MS = 50
 
-/** The parts of the store that are tidied. */
+/** The parts of the store that housekeeping cleans up. */
 export interface HousekeepingCounts {
   readonly audit: Pick<AuditStore, 'seal'>
   readonly attempts: Pick<AttemptStore, 'prune'>
@@ -25,13 +28,13 @@ export interface HousekeepingCounts {
   readonly events: Pick<EventStore, 'prune'>
 }
 
-/** What happens regularly and belongs to no request: chaining the audit log, and erasing links, tokens and events that are over. */
+/** Regular work outside requests: chaining the audit log, and erasing expired links, tokens and events. */
 export class Housekeeping {
   readonly #store: HousekeepingCounts
   readonly #clock: Clock
   readonly #log: Log
   readonly #keepEventsMs: number
-  /** What the wall clock showed at the start, less what the monotonic one did. */
+  /** The wall clock at the start minus the monotonic one. */
   readonly #apartMs: number
   readonly #stopping = new AbortController()
   #running: Promise<unknown> | null = null
@@ -53,7 +56,7 @@ export class Housekeeping {
     ])
   }
 
-  /** Chains what the last second wrote before it ends. */
+  /** Chains the entries of the last second before it ends. */
   async stop(): Promise<void> {
     this.#stopping.abort()
     await this.#running
@@ -74,12 +77,12 @@ export class Housekeeping {
   }
 
   async #prune(): Promise<void> {
-    // An expired link is still distinguished from one that never existed, and its user sent back to the platform, for a week.
+    // For a week an expired link is still distinguished from one that never existed, and its user is sent back to the platform.
     await this.#store.attempts.prune(this.#ago(KEEP_LINKS_MS))
     await this.#store.tokens.prune(this.#ago(KEEP_TOKENS_MS))
   }
 
-  /** Ends after the present step when the service stops; the next start goes on. */
+  /** Ends after the present step when the service stops; the next start continues. */
   async #pruneEvents(): Promise<void> {
     const before = this.#ago(this.#keepEventsMs)
     while (!this.#stopping.signal.aborted && (await this.#store.events.prune(before, EVENTS_STEP)) === EVENTS_STEP)

@@ -9,8 +9,8 @@ const UUID_BYTES = 16
 const POOL_BYTES = 256 * UUID_BYTES
 
 /**
- * Ids from the machine's entropy: UUIDs of version 7 (RFC 9562), counted up within a millisecond, so that those of one process sort in the
- * order in which they were made and indexes grow at their end.
+ * Ids from the machine's entropy: UUIDs of version 7 (RFC 9562), counted up within a millisecond, so that those of one process sort by
+ * creation and indexes grow at their end.
  */
 export class RandomIds implements Ids {
   /** Random bytes fetched ahead, because each fetch costs as much as a hundred uses. */
@@ -34,7 +34,7 @@ export class RandomIds implements Ids {
     return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}` as Id
   }
 
-  /** A millisecond whose count is used up borrows from the next; a clock set back does not go back here. */
+  /** If a millisecond's count is used up, the next one is used early. A clock that is set back has no effect here. */
   #tick(): void {
     const now = Date.now()
     if (now > this.#ms) {

@@ -11,13 +11,13 @@ const REDACTED = '[redacted]'
 const UNREADABLE = '[unreadable]'
 /** Values in one line. */
 const VALUES_MAX = 500
-/** Names of the line itself, which a field must not take over. */
+/** Names that the line itself uses; a field must not replace them. */
 const OWN_NAMES = new Set(['level', 'time', 'msg', '__proto__'])
 const SETTING_NAMES = new Set(SECRET_NAMES.map(plainName))
 
 /**
- * A log of JSON lines. What is written is bounded in depth, items and length; values under secret names, and whatever looks like a secret in
- * any text, are cut out; characters that a terminal would act upon are spelled out. Errors are written as name, message, code and causes.
+ * A log of JSON lines. Values are bounded in depth, items and length; values under secret names, and text that looks like a secret, are
+ * removed; control characters are escaped. Errors are written as name, message, code and causes.
  */
 export class PinoLog implements Log {
   readonly #pino: Logger
@@ -72,7 +72,7 @@ export class PinoLog implements Log {
 
   #structure(value: object, depth: number): unknown {
     if (value instanceof Error) return this.#error(value, Math.min(depth, CAUSES_MAX))
-    // Bytes are never what a reader wants to see, and may be anything.
+    // Bytes are unreadable, and may be anything.
     if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return `[${value.byteLength} bytes]`
     if (depth === 0) return '[deeper]'
     if (value instanceof Date) return Number.isNaN(value.getTime()) ? UNREADABLE : value.toISOString()
@@ -96,7 +96,7 @@ export class PinoLog implements Log {
     return cleaned
   }
 
-  /** Reading can fail: a log line must not. */
+  /** Reading a value can fail; a log line must not. */
   #field(owner: object, name: string, depth: number): unknown {
     try {
       const value: unknown = Reflect.get(owner, name)
@@ -112,7 +112,7 @@ export class PinoLog implements Log {
     const inner = (cause: unknown) => (cause instanceof Error ? this.#error(cause, causesLeft - 1) : this.#value(cause, 2))
     const deeper = error.cause === undefined || causesLeft === 0 ? {} : { cause: inner(error.cause) }
     const several = error instanceof AggregateError && causesLeft > 0 ? { errors: error.errors.slice(0, CAUSES_MAX).map(inner) } : {}
-    // Frames only: the head of a stack repeats the message, however many lines that has.
+    // Frames only: the beginning of a stack repeats the message, which may have several lines.
     const stack = String(error.stack ?? '')
       .split('\n')
       .filter(line => /^\s+at /.test(line))

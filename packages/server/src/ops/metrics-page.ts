@@ -1,10 +1,10 @@
 const FRESH_MS = 1_000
-/** A rendering that has not ended by then is not waited for by those who ask later. */
+/** Later callers do not wait longer than this for a rendering. */
 const HANGS_MS = 10_000
 
-/** The metrics as they were at one moment. */
+/** The metrics at one moment. */
 export interface MetricsSnapshot {
-  /** Counts up with every rendering. */
+  /** The number of renderings. */
   readonly number: number
   readonly text: string
 }
@@ -14,7 +14,9 @@ interface Rendering {
   readonly snapshot: Promise<MetricsSnapshot>
 }
 
-/** The text of the metrics, rendered at most once a second and by one at a time, however many ask: rendering costs more than many an order. */
+/**
+ * The text of the metrics, rendered at most once a second and one at a time, for any number of callers: rendering costs more than an order.
+ */
 export class MetricsPage {
   readonly #render: () => Promise<string>
   readonly #monotonicMs: () => number
@@ -26,14 +28,14 @@ export class MetricsPage {
     this.#monotonicMs = monotonicMs
   }
 
-  /** @throws what rendering throws; the next one who asks has it tried again. */
+  /** @throws what rendering throws; the next caller tries again. */
   read(): Promise<MetricsSnapshot> {
     const now = this.#monotonicMs()
     if (this.#rendered !== null && now < this.#rendered.goodUntil) return this.#rendered.snapshot
     this.#count += 1
     const number = this.#count
     const snapshot = this.#render().then(text => ({ number, text }))
-    // A rendering that takes longer than a second is the same for all who ask meanwhile; one that hangs does not hold up later ones.
+    // All callers of a slow rendering share it; one that hangs does not delay later callers.
     const rendering = { goodUntil: now + HANGS_MS, snapshot }
     this.#rendered = rendering
     snapshot.then(

@@ -5,14 +5,14 @@ import { makeFolder, writeDurably } from '@trunkline/files/durable'
 const USABLE = /^[\x21-\x7e]{16,256}$/
 
 /**
- * The token that opens `/metrics`, as it stands in `metrics-token` in the data directory, private to its user. Made when there is none, or
- * nothing that could be one: nothing else depends on it, so a lost one is simply replaced.
+ * The token that opens `/metrics`, in `metrics-token` of the data directory, private to its user. Created if there is no usable one:
+ * nothing else depends on it.
  */
 export function metricsToken(dataDir: string, make: () => string): string {
   const path = join(dataDir, 'metrics-token')
   const stored = read(path)
   if (stored !== null) {
-    // A backup that was put back may be open to others.
+    // A restored backup may be readable by others.
     if (process.platform !== 'win32') chmodSync(path, 0o600)
     return stored
   }

@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs'
 
-/** Files and sockets this process may have open at once; null where the system does not say. Node raised the soft limit to the hard one when it started. */
+/**
+ * The number of files and sockets this process may have open; null if the system does not report it. Node raised the soft limit to the hard
+ * one at its start.
+ */
 export function openFilesMax(limits: () => string = () => readFileSync('/proc/self/limits', 'utf8')): number | null {
   try {
     const [, soft] = /^Max open files\s+(\d+|unlimited)\s/m.exec(limits()) ?? []
@@ -10,7 +13,7 @@ export function openFilesMax(limits: () => string = () => readFileSync('/proc/se
   }
 }
 
-/** Where there is no /proc. */
+/** Without /proc. */
 function reported(): number | null {
   const report: unknown = process.report.getReport()
   const limits: unknown = Reflect.get(Object(report), 'userLimits')
@@ -18,12 +21,15 @@ function reported(): number | null {
   return typeof soft === 'number' ? soft : null
 }
 
-/** Files the embedded database may keep open: a quarter of the descriptors. It closes and opens them as it needs, and never needs more than 64. */
+/**
+ * Files the embedded database may keep open: a quarter of the descriptors. It closes and opens them as needed, and never needs more than
+ * 64.
+ */
 export function databaseFilesWithin(filesMax: number | null): number {
   return Math.min(1_000, Math.max(64, Math.floor((filesMax ?? Number.POSITIVE_INFINITY) / 4)))
 }
 
-/** Connections that may come in, so that files, the database and the brokers' sockets always have as many descriptors left. */
+/** The limit of incoming connections, so that files, the database and the brokers' sockets have as many descriptors. */
 export function connectionsWithin(wanted: number, filesMax: number | null): number {
   return filesMax === null ? wanted : Math.min(wanted, Math.max(16, Math.floor(filesMax / 2)))
 }

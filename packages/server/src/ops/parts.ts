@@ -7,7 +7,7 @@ interface Part {
   readonly stop: () => Promise<void>
 }
 
-/** What was started, to be stopped in reverse. One part that fails or hangs does not keep the others from stopping. */
+/** Started parts, to be stopped in reverse. A part that fails or hangs does not prevent the others from stopping. */
 export class Parts {
   readonly #parts: Part[] = []
   readonly #clock: Clock
@@ -19,7 +19,7 @@ export class Parts {
     this.#log = log
   }
 
-  /** To be called before the part is started: one that fails half-way is stopped too. */
+  /** Call it before the part is started: a part that fails half-way is stopped too. */
   add(name: string, stop: () => Promise<void>): void {
     this.#parts.push({ name, stop })
   }

@@ -1,17 +1,19 @@
 /**
- * What happens to an exception that nothing caught: it is logged with its cause, and the process ends with {@link EXIT_CODE}. What comes
- * from outside is contained where it comes in (a request, a session, a broker's stream), so this means a fault of our own, in a state that
- * nobody foresaw; to go on could send an order twice. The next start recovers from what is stored.
+ * An uncaught exception is logged with its cause, and ends the process with {@link EXIT_CODE}. Input from outside is contained where it
+ * arrives (a request, a session, a broker's stream), so such an exception is our own fault in an unforeseen state, and going on could send
+ * an order twice. The next start recovers from what is stored.
  */
 import type { Log } from '@trunkline/core/ports/log'
 
 /** "Internal software error" of sysexits.h: a supervisor restarts the service. */
 export const EXIT_CODE = 70
 
-/** "Temporary failure" of sysexits.h: a stop that was cut short, by a database that does not answer for instance. The next start recovers. */
+/**
+ * "Temporary failure" of sysexits.h: a stop that was cut short, for example because the database did not answer. The next start recovers.
+ */
 export const STOPPED_LATE = 75
 
-/** Says why on standard error, and ends a process whose stop was not finished in time. */
+/** Prints the reason on standard error, and ends a process that did not stop in time. */
 export function endLate(log: Pick<Log, 'error'>, seconds: number): never {
   const message = `the stop was not finished within TRUNKLINE_SHUTDOWN_SECONDS (${seconds} s), as when the database or a broker does not answer; the next start looks up every order whose answer is missing`
   try {
@@ -27,7 +29,7 @@ export function endOnUncaught(log: Pick<Log, 'error'>): void {
   process.on('unhandledRejection', cause => die(log, 'a promise that nothing awaited was rejected', cause))
 }
 
-/** Logs, says why on standard error, and ends the process. Works whatever the log does. */
+/** Logs the cause, prints it on standard error, and ends the process, even if the log fails. */
 export function die(log: Pick<Log, 'error'>, what: string, cause: unknown): never {
   try {
     log.error(what, { cause })

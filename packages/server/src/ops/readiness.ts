@@ -5,7 +5,7 @@ import type { Store } from '@trunkline/core/ports/store'
 const REMEMBER_MS = 2_000
 const PROBE_MS = 3_000
 
-/** Whether the service should be given work: started, not stopping, and its store makes writes durable. */
+/** Whether the service is ready: started, not stopping, with a store that writes durably. */
 export class Readiness {
   readonly #store: Pick<Store, 'probe'>
   readonly #clock: Clock
@@ -32,7 +32,7 @@ export class Readiness {
     return this.#delay.percentile(99) / 1e9
   }
 
-  /** Why not, or null when ready. Probes of the store are shared and remembered, so that asking costs nothing. */
+  /** Why it is not ready; null if it is. Probes of the store are shared and cached, so that asking costs nothing. */
   async problem(): Promise<'starting' | 'stopping' | 'store' | null> {
     if (this.#state !== 'serving') return this.#state
     const now = this.#clock.monotonicMs()

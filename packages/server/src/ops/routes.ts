@@ -8,14 +8,14 @@ import type { Readiness } from './readiness.ts'
 export interface OperationsOptions {
   readonly readiness: Readiness
   readonly metrics: MetricsPage
-  /** A port of the loopback interface for the metrics alone, or the token that opens them beside everything else. */
+  /** A separate loopback port for the metrics, or the token that opens them on the main port. */
   readonly metricsAt: { readonly port: number } | { readonly token: string }
   readonly parts: Parts
-  /** What is thrown for an address that nothing serves. */
+  /** The error of an unknown address. */
   readonly nothingHere: () => Error
 }
 
-/** Health, readiness and metrics. They answer with one word, and never a version, a name or a count, but for the metrics themselves. */
+/** Health, readiness and metrics. Health and readiness answer one word, without version, names or counts. */
 export async function operations(
   app: FastifyInstance,
   { readiness, metrics, metricsAt, parts, nothingHere }: OperationsOptions
@@ -28,7 +28,7 @@ export async function operations(
   })
   if ('token' in metricsAt) {
     const opens = tokenCheck(metricsAt.token)
-    // Without the token there is nothing here, by whatever method.
+    // Without the token the address is unknown, for every method.
     app.get('/metrics', { config: { isHidden: true } }, async (request, reply) => {
       if (!opens(request)) throw nothingHere()
       return await answer(reply, metrics)
@@ -40,7 +40,7 @@ export async function operations(
   await internal.listen({ host: '127.0.0.1', port: metricsAt.port })
 }
 
-/** For this machine alone: a request by any other name than the loopback interface's is that of a page of another site. */
+/** For this machine only: a request by another name than the loopback interface's comes from another site's page. */
 export function metricsServer(metrics: Pick<MetricsPage, 'read'>): FastifyInstance {
   const server = Fastify({ logger: false, forceCloseConnections: true })
   server.addHook('onRequest', (request, reply, done) => {
@@ -56,7 +56,7 @@ async function answer(reply: FastifyReply, metrics: Pick<MetricsPage, 'read'>): 
   return reply.type('text/plain; version=0.0.4; charset=utf-8').header('etag', `"${number}"`).send(text)
 }
 
-/** Compares hashes in constant time, so that neither the token's length nor its beginning can be found out. */
+/** Compares hashes in constant time, so that neither the token's length nor its beginning leaks. */
 function tokenCheck(token: string): (request: FastifyRequest) => boolean {
   const expected = digest(`Bearer ${token}`)
   return ({ headers }) => timingSafeEqual(digest(headers.authorization ?? ''), expected)

@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify'
 
 /**
- * Whether a form may have been sent from a page of ours. Our pages send no referrer, so browsers write `Origin: null` into their forms, and
- * `Sec-Fetch-Site` decides; a browser that sends neither has the cookie checked alone, which none sends across sites.
+ * Whether a form may come from a page of ours. Our pages send no referrer, so browsers send `Origin: null` with their forms, and
+ * `Sec-Fetch-Site` decides. For a browser that sends neither, only the cookie is checked, which no browser sends across sites.
  */
 export function isSameOriginForm({ headers, host }: Pick<FastifyRequest, 'headers' | 'host'>, publicUrl: string): boolean {
   const { origin, 'sec-fetch-site': site } = headers

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import type { Log } from '@trunkline/core/ports/log'
 import type { SET_BY_SERVICE } from '../config/sandbox-settings.ts'
 
-/** A running sandbox brokerage, as its ready line describes it. */
+/** A running sandbox brokerage, as described by its ready line. */
 export interface SandboxReady {
   readonly url: string
   readonly controlUrl: string
@@ -16,7 +16,7 @@ export interface SandboxOptions {
   readonly clientId: string
   readonly clientSecret: string
   readonly redirectUris: readonly string[]
-  /** The operator's own `SANDBOX_…` settings; these of the service win. */
+  /** The operator's `SANDBOX_…` settings; the service's own take precedence. */
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
@@ -24,7 +24,7 @@ const READY_MS = 60_000
 const STOP_MS = 5_000
 const ERROR_LINES_MAX = 20
 
-/** The sandbox beside the service: a program of its own that ends with us, also when we are killed. */
+/** The sandbox beside the service: a separate program that ends with the service, even if that is killed. */
 export class SandboxProcess implements AsyncDisposable {
   readonly ready: SandboxReady
   readonly #child: ChildProcess
@@ -39,11 +39,11 @@ export class SandboxProcess implements AsyncDisposable {
     })
   }
 
-  /** @throws Error with the program's last output when it does not get ready. */
+  /** @throws Error with the program's last output if it does not become ready. */
   static async start(options: SandboxOptions, log: Log): Promise<SandboxProcess> {
     const program = fileURLToPath(import.meta.resolve('@trunkline/sandbox/main'))
-    // In a group of its own, because a terminal's Ctrl-C reaches the whole group and the order of stopping is ours. It ends when its
-    // standard input does, so it never outlives us.
+    // In a separate process group, because a terminal's Ctrl-C reaches the whole group and we decide the order of stopping. It ends when
+    // its standard input closes, so it never outlives us.
     const child = spawn(process.execPath, [program], { stdio: ['pipe', 'pipe', 'pipe'], env: environment(options), detached: true })
     return new SandboxProcess(child, await readyLine(child, log), log)
   }

@@ -23,7 +23,7 @@ function messageOf(cause: unknown): string {
 const OUT_OF_FILES =
   'The limit of open files is too low (ulimit -n): the service may open no further file or connection. 1024 are enough for a start; raise it and start again.'
 
-/** Whether a cause, or one behind it, is that this process may open no further file. */
+/** Whether a cause, or one below it, is that this process cannot open another file. */
 function isFilesShort(cause: unknown): boolean {
   for (let each: unknown = cause, depth = 0; each instanceof Error && depth < 8; each = each.cause, depth += 1) {
     const code = 'code' in each ? each.code : null
@@ -50,7 +50,7 @@ function listening({ code, address, port }: ListenError): string {
   return `${why.charAt(0).toUpperCase()}${why.slice(1)} (TRUNKLINE_PORT, or TRUNKLINE_METRICS_PORT where it is that one's).`
 }
 
-/** Why nothing can listen there, and what to do: text that follows a setting's name. */
+/** Why nothing can listen there, and what to do: text after a setting's name. */
 export function whyNotListening({
   code,
   address,

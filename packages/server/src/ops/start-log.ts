@@ -1,18 +1,18 @@
 import type { Log, LogFields } from '@trunkline/core/ports/log'
 import { withoutSecrets } from './redact.ts'
 
-/** Until the service is ready, warnings are printed as well: at a terminal the log is in a file, which is not being read yet. */
+/** Until the service is ready, warnings are printed as well: on a terminal the log is in a file, which nobody reads yet. */
 export class StartLog implements Log {
   readonly #log: Log
   #print: ((text: string) => void) | null
 
-  /** @param say null: the log is read where the service is started. */
+  /** @param say null: the log is on standard output. */
   constructor(log: Log, print: ((text: string) => void) | null) {
     this.#log = log
     this.#print = print
   }
 
-  /** From now on messages go to the log only. */
+  /** After this call messages go to the log only. */
   ready(): void {
     this.#print = null
   }

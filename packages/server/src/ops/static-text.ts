@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
 const CACHE = 'public, max-age=300'
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 6 } }
-/** Less than this is one packet either way. */
+/** Below this size, compression does not save a packet. */
 const COMPRESSED_FROM = 1_024
 
 interface Variant {
@@ -14,8 +14,8 @@ interface Variant {
 }
 
 /**
- * Serves a text that is the same for everybody: made and compressed once, when it is first asked for, and not sent again to who has it. Only for
- * such texts: an answer with a secret in it must not be compressed beside what an attacker can choose.
+ * Serves a static text: created and compressed once, at the first request, and not sent again to a client that has it. Only for such texts:
+ * an answer with a secret must not be compressed beside attacker-chosen text.
  */
 export function serveText(
   app: FastifyInstance,
@@ -54,7 +54,7 @@ function send({ headers }: FastifyRequest, reply: FastifyReply, variants: readon
   else reply.send(bytes)
 }
 
-/** The encodings a client takes; one with the weight 0 is one it does not take. */
+/** The encodings that a client accepts; one with weight 0 is not accepted. */
 function encodingsOf(accepted: string): ReadonlySet<string> {
   const parts = accepted.toLowerCase().split(',')
   return new Set(

@@ -1,4 +1,4 @@
-/** What a terminal shows while a start or a stop takes its time. */
+/** Lines that a terminal shows during a slow start or stop. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Settings } from '../config/settings.ts'
@@ -8,7 +8,7 @@ export function starting({ databaseUrl, dataDir }: Pick<Settings, 'databaseUrl' 
   return isFirst ? `Starting… The first start makes the database in ${dataDir}, which takes some seconds.\n` : 'Starting…\n'
 }
 
-/** On a line of its own, behind the `^C` that a terminal shows. */
+/** On a separate line, after the `^C` that a terminal shows. */
 export function stopping({ shutdownSeconds }: Pick<Settings, 'shutdownSeconds'>): string {
   return `\nStopping: waiting for requests and orders under way, ${shutdownSeconds} seconds at most. Ctrl-C again ends it at once.\n`
 }

@@ -11,9 +11,9 @@ interface Running {
 
 interface Reader {
   readonly startedInMs: number
-  /** Whether the output is a terminal. Into a pipe or a file no secret is written: its readers are unknown. */
+  /** Whether the output is a terminal. Secrets are not written to a pipe or a file: its readers are unknown. */
   readonly isTerminal: boolean
-  /** Where the credentials lie. */
+  /** Where the credentials are. */
   readonly file: string
 }
 

@@ -1,4 +1,4 @@
-// Replaces the kinds of records that a broker reports as a whole, and logs what changed: gathered into batches, each one statement and one commit.
+// Replaces records that a broker reports as a whole, and logs the differences, in batches: each one statement and one commit.
 import type { Account } from '@trunkline/core/domain/account'
 import type { AccountId, EventId, UserKey } from '@trunkline/core/domain/ids'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
@@ -29,13 +29,13 @@ export interface Replacement {
   readonly events: (before: string | null) => readonly Topical[]
 }
 
-/** What is stored, as far as is known here; version 0 where there is nothing yet. */
+/** What is stored, as far as known; version 0 if there is nothing yet. */
 interface Stored {
   readonly version: number
   readonly document: string | null
 }
 
-/** A replacement as the database takes it. */
+/** A replacement as written to the database. */
 interface Put {
   readonly userKey: UserKey
   readonly accountId: AccountId
@@ -51,7 +51,7 @@ interface Put {
 type Answer = { readonly kind: 'recorded'; readonly first: number } | { readonly kind: 'stale' } | { readonly kind: 'gone' }
 
 const TRIES_MAX = 10
-/** Characters of documents that are remembered, so that a change of an account that changes often needs no read. */
+/** Characters of cached documents, so that a change of a frequently changing account needs no read. */
 const REMEMBERED_MAX = 16 * 1024 * 1024
 
 export class RecordWriter {
@@ -77,12 +77,12 @@ export class RecordWriter {
     return this.#writer.stats()
   }
 
-  /** Writes what waits, takes nothing more. */
+  /** Writes what waits; accepts nothing more. */
   close(): Promise<void> {
     return this.#writer.close()
   }
 
-  /** Writes over the version it knows, and again over the one it reads when someone else wrote meanwhile. Nothing when the account is gone. */
+  /** Writes over the known version, and again over the one it reads if another writer was first. Does nothing if the account is gone. */
   async replace(account: Account, kind: Kind, next: Replacement): Promise<readonly LoggedEvent[]> {
     const { accountId, userKey, connectionId, accountNumber } = account
     const key = keyOf({ accountId, kind })
@@ -94,7 +94,7 @@ export class RecordWriter {
         eventId: this.#ids.uuid<EventId>(),
         document: writeAccountEvent(account, topical.data)
       }))
-      // Until it is known what happened to it, nothing is known of what is stored.
+      // The stored state is unknown until the outcome is.
       this.#stored.delete(key)
       const answer = await this.#writer.submit({
         userKey,
@@ -116,8 +116,8 @@ export class RecordWriter {
   }
 
   /**
-   * Notes that the broker confirmed records of a kind at a time. The last one that is written stands, whatever it says: an earlier time makes the
-   * next reader look further back, and a clock that was set back must not keep an old confirmation in place.
+   * Stores that the broker confirmed records of a kind at a time. The last write wins: an earlier time makes the next reader look further
+   * back, and a clock that was set back must not keep an old confirmation.
    */
   async confirm(db: Kysely<Database>, accountId: AccountId, kind: RecordKind, at: Timestamp, document: string): Promise<void> {
     await db

@@ -1,10 +1,10 @@
-// An account as its row.
+// Rows of accounts.
 import type { Account } from '@trunkline/core/domain/account'
 import type { Selectable } from 'kysely'
 import type { Database } from './database.ts'
 import { storable } from './types.ts'
 
-/** `place`: where it stands among the accounts of its connection. */
+/** `place`: its position among the accounts of its connection. */
 export function accountRowOf(account: Account, place: number): Selectable<Database['accounts']> {
   return {
     account_id: account.accountId,

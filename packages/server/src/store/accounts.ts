@@ -1,4 +1,4 @@
-// Accounts and what brokers say of them: balances and positions, each kind one document that is replaced as a whole, and transactions.
+// Accounts with their balances and positions, each kind one document that is replaced as a whole, and transactions.
 import type { Account, Balance, Position, Transaction } from '@trunkline/core/domain/account'
 import { changedBalances, changedPositions, newestTime } from '@trunkline/core/domain/account-changes'
 import type { AccountId, ConnectionId, UserKey } from '@trunkline/core/domain/ids'
@@ -93,7 +93,7 @@ export class SqlAccountStore implements AccountStore {
   }
 
   async putTransactions(account: Account, transactions: readonly Transaction[], read: DaySpan & { readonly at: Timestamp }): Promise<void> {
-    // A batch must not name a row twice; of two reports of one transaction the later one is the newer.
+    // A batch must not name a row twice; the later of two reports of one transaction is the newer.
     const newest = new Map(transactions.map(transaction => [storable(transaction.brokerTransactionId), transaction]))
     const rows = [...newest.entries()]
     await this.#session.write(async trx => {

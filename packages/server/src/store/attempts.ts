@@ -11,7 +11,7 @@ import type { Session } from './session.ts'
 
 type Row = Selectable<Database['connection_attempts']>
 
-/** The statuses an attempt can still leave. */
+/** Statuses that are not final. */
 export const LIVE_ATTEMPTS = ['open', 'authorizing'] as const
 
 export class SqlAttemptStore implements AttemptStore {

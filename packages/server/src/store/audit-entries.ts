@@ -1,4 +1,4 @@
-// Writing audit entries inside the transaction of what they describe.
+// Writes audit entries in the transaction of their subject.
 import type { AuditEntry } from '@trunkline/core/ports/store'
 import type { Kysely } from 'kysely'
 import type { Database } from './database.ts'

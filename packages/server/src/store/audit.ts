@@ -1,4 +1,4 @@
-// The audit log: entries wait in `audit_pending` and are moved, one sealer at a time, into a chain of hashes that nothing may change.
+// The audit log: entries wait in `audit_pending`, and one sealer at a time moves them into an immutable chain of hashes.
 import { createHash } from 'node:crypto'
 import type { AuditEntry, AuditStore } from '@trunkline/core/ports/store'
 import { sql } from 'kysely'
@@ -9,12 +9,12 @@ import type { Session } from './session.ts'
 const PAGE = 1_000
 
 const ABANDONED: readonly string[] = ['order.abandoned', 'order.answered_late']
-/** As the index has it, word for word: no parameters. */
+/** Exactly the index's condition, without parameters. */
 const OF_ABANDONED = sql<boolean>`(entry like '%"order.abandoned"%' or entry like '%"order.answered_late"%')`
 
 const SEAL = '/* writes */ select seal_audit($1) as sealed'
 
-/** The end of the chain. Kept elsewhere, it later proves that nothing up to it was cut off or rewritten. */
+/** The end of the chain. A copy kept elsewhere later proves that nothing up to it was removed or rewritten. */
 export interface ChainHead {
   readonly position: number
   /** SHA-256, lower-case hex. */
@@ -50,7 +50,7 @@ export class SqlAuditStore implements AuditStore {
     return row?.sealed ?? 0
   }
 
-  /** @param kept a head that was kept elsewhere; the chain must still go through it. */
+  /** @param kept a head that was kept elsewhere; the chain must still contain it. */
   async verify(kept?: ChainHead): Promise<Verification> {
     const { position: end, hash } = await this.#session.read(db =>
       db.selectFrom('audit_head').selectAll().where('id', '=', 1).executeTakeFirstOrThrow()
@@ -81,7 +81,7 @@ export class SqlAuditStore implements AuditStore {
     })
   }
 
-  /** What is said of abandoned orders, the newest first: their own entries, and those of answers that came late. At most `limit`. */
+  /** Entries about abandoned orders, the newest first, including late answers. At most `limit`. */
   async ofAbandoned(limit: number): Promise<readonly AuditEntry[]> {
     const rows = await this.#session.read(async db => {
       const pending = await db.selectFrom('audit_pending').select('entry').where(OF_ABANDONED).orderBy('id', 'desc').limit(limit).execute()
@@ -89,11 +89,11 @@ export class SqlAuditStore implements AuditStore {
       return [...pending, ...sealed]
     })
     const entries = rows.map(({ entry }) => readAuditEntry(entry))
-    // A name may hold the words as well.
+    // A name may contain the words as well.
     return entries.filter(({ action }) => ABANDONED.includes(action)).slice(0, limit)
   }
 
-  /** Sealed entries in the order of the chain, as they are stored: at most `limit` of those after position `after`. */
+  /** Sealed entries in the order of the chain, as stored: at most `limit` after position `after`. */
   async sealed(after: number, limit: number): Promise<readonly SealedEntry[]> {
     return (await this.#page(after, limit)).map(({ position, entry, hash }) => ({ position, entry, hash: hash.toString('hex') }))
   }

@@ -1,4 +1,4 @@
-// Connections that are put aside until their platform claims them. They are in no other table, so nothing can read or trade through one.
+// Connections that wait for their platform's claim. They are in no other table, so nothing can read or trade through one.
 import type { Account, Connection } from '@trunkline/core/domain/account'
 import type { BrokerId, ConnectionId, UserKey } from '@trunkline/core/domain/ids'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
@@ -34,7 +34,7 @@ export async function put(trx: Db, { connection, accounts, credentials }: PutAsi
     .execute()
 }
 
-/** Takes it out for good when the code is its own and in time. */
+/** Removes it if the code is its own and in time. */
 export async function take(
   trx: Db,
   connectionId: ConnectionId,
@@ -48,7 +48,7 @@ export async function take(
     .selectAll()
     .where('connection_id', '=', connectionId)
     .where('user_key', '=', userKey)
-    // A caller that expires it at this moment either waits and finds it gone, or was first, and it is gone here.
+    // A concurrent expiry either waits and finds it gone, or was first, and it is gone here.
     .forUpdate()
     .executeTakeFirst()
   if (row === undefined) return 'unknown'
@@ -58,7 +58,7 @@ export async function take(
   return { ...readPending(row.document), credentials: { sealed: new Uint8Array(row.sealed), revision: row.revision } }
 }
 
-/** One that is put aside, of any user. */
+/** A waiting connection of any user. */
 export async function find(db: Db, connectionId: ConnectionId): Promise<Connection | null> {
   const row = await db.selectFrom('pending_claims').select('document').where('connection_id', '=', connectionId).executeTakeFirst()
   return row === undefined ? null : readPending(row.document).connection
@@ -87,7 +87,7 @@ export async function expire(trx: Db, at: Timestamp, limit: number): Promise<num
   return rows.length
 }
 
-/** Those of a user that goes. */
+/** The waiting connections of a user who is being removed. */
 export async function revokeOf(trx: Db, userKey: UserKey, at: Timestamp): Promise<void> {
   const rows = await trx
     .selectFrom('pending_claims')

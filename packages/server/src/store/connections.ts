@@ -1,4 +1,4 @@
-// Connections, their accounts' creation, their sealed credentials, and the logins of removed ones that brokers have yet to be informed of.
+// Connections with their accounts and sealed credentials, and the logins of removed ones that are still to be revoked.
 import type { Account, BrokerEndpoint, Connection } from '@trunkline/core/domain/account'
 import type { AttemptId, BrokerId, ConnectionId, PlatformId, UserKey } from '@trunkline/core/domain/ids'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'

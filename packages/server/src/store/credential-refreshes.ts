@@ -1,4 +1,4 @@
-// Who may refresh a connection's credentials: one node at a time, for a bounded time.
+// Claims to refresh a connection's credentials: one node at a time, for a limited time.
 import type { ConnectionId } from '@trunkline/core/domain/ids'
 import { epochMs, type Timestamp, timestampOfMs } from '@trunkline/core/domain/timestamp'
 import type { RefreshClaim, RefreshClaimed } from '@trunkline/core/ports/store'
@@ -33,7 +33,7 @@ export async function claim(trx: Db, connectionId: ConnectionId, { revision, hol
   return { kind: 'taken', mayBeSpent: known !== undefined && (heldUntil === null || !isOwn) }
 }
 
-/** A claim that ends later was made by a clock that has been set back since; the clocks of two nodes differ by less. */
+/** A claim that ends later was made by a clock that has been set back since; clocks of two nodes differ by less. */
 function latestUntil(at: Timestamp, until: Timestamp): Timestamp {
   return timestampOfMs(2 * epochMs(until) - epochMs(at))
 }
@@ -62,7 +62,7 @@ export async function release(
     .execute()
 }
 
-/** There are new credentials: whatever was known of the old ones' refresh is over. */
+/** After new credentials, the state of the old ones' refresh is void. */
 export async function forget(trx: Db, connectionId: ConnectionId): Promise<void> {
   await trx.deleteFrom('credential_refreshes').where('connection_id', '=', connectionId).execute()
 }

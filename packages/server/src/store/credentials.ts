@@ -1,4 +1,4 @@
-// Sealed credentials, of live connections and of removed ones whose logins are still to be revoked.
+// Sealed credentials of connections, and of removed ones whose logins are still to be revoked.
 import type { ConnectionId } from '@trunkline/core/domain/ids'
 import type { RewrapItem, SealedValue } from '@trunkline/core/ports/store'
 import type { Kysely } from 'kysely'
@@ -18,7 +18,7 @@ export async function find(db: Db, connectionId: ConnectionId): Promise<SealedVa
   return row === undefined ? null : sealedOf(row)
 }
 
-/** Writes over `revision` only; false when someone was faster or the connection is gone. */
+/** Writes over `revision` only; false if another writer was first or the connection is gone. */
 export async function replace(db: Db, connectionId: ConnectionId, revision: number, next: SealedValue): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('connection_credentials')
@@ -44,7 +44,7 @@ export async function underOtherKeys(db: Db, keyId: string, limit: number): Prom
   return items
 }
 
-/** Swaps the bytes in place if they are still the ones read. The same bytes again only note the key. */
+/** Replaces the bytes if they are still the ones read. The same bytes again only store the key's id. */
 export async function rewrap(db: Db, item: RewrapItem, sealed: Uint8Array, keyId: string): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable(TABLES[item.place])

@@ -1,4 +1,4 @@
-// Documents: the domain's records as JSON texts. What is read here was written here, so reading trusts it.
+// Documents: the domain's records as JSON texts. Only this program writes them, so reading trusts them.
 import type { Account, Balance, Connection, Position, Transaction } from '@trunkline/core/domain/account'
 import type { TransactionId } from '@trunkline/core/domain/ids'
 import type { Order } from '@trunkline/core/domain/order'
@@ -24,7 +24,7 @@ export function readOrder(document: string): Order {
   return JSON.parse(document) as Order
 }
 
-/** The data of an account event, with what it must still show when the account is gone. */
+/** The data of an account event, with the fields it must still show if the account is gone. */
 export function writeAccountEvent({ connectionId, accountNumber }: EventAccount, data: Balance | readonly Position[]): string {
   return JSON.stringify({ connectionId, accountNumber, data })
 }
@@ -45,7 +45,7 @@ export function readPositions(document: string): readonly Position[] {
   return JSON.parse(document) as readonly Position[]
 }
 
-/** A transaction read again from the broker gets a new id from its reader; the first one stays. */
+/** A transaction read again from the broker gets a new id from its reader; the first id stays. */
 export function readTransaction(document: string, transactionId: TransactionId): Transaction {
   return { ...(JSON.parse(document) as Transaction), transactionId }
 }
@@ -58,7 +58,7 @@ export function readTexts(document: string): readonly string[] {
   return JSON.parse(document) as readonly string[]
 }
 
-/** The one text of an audit entry: keys in a fixed order, so that equal entries have equal hashes. */
+/** The text of an audit entry: keys in a fixed order, so that equal entries have equal hashes. */
 export function writeAuditEntry({ at, actor, action, target, result, ip, requestId, detail }: AuditEntry): string {
   const sorted = Object.fromEntries(Object.entries(detail).sort(([a], [b]) => (a < b ? -1 : 1)))
   return JSON.stringify({ at, actor, action, target, result, ip, requestId, detail: sorted })

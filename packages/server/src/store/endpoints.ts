@@ -1,4 +1,4 @@
-// Where connections were made: which environment of their broker, and which host.
+// The endpoints of connections: the broker's environment and host.
 import type { BrokerEndpoint } from '@trunkline/core/domain/account'
 import type { BrokerId, ConnectionId } from '@trunkline/core/domain/ids'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
@@ -49,7 +49,7 @@ export async function resume(
   return await counted(trx, numUpdatedRows, audit)
 }
 
-/** Behind `after`, by connection id. */
+/** After `after`, by connection id. */
 export async function missing(
   db: Db,
   { place, broker, after, limit }: { place: EndpointItem['item']['place']; broker: BrokerId; after: ConnectionId | null; limit: number }

@@ -1,4 +1,4 @@
-// Erases what removed users and connections left behind. In small steps: one long transaction would make everybody else wait.
+// Erases what removed users and connections left behind, in small steps: one long transaction would make all others wait.
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Log } from '@trunkline/core/ports/log'
 import { type Kysely, sql } from 'kysely'
@@ -6,7 +6,7 @@ import type { Database } from './database.ts'
 import type { Session } from './session.ts'
 
 const STEP_ROWS = 1_000
-/** How long a removal waits for its own erasing; the rest goes on behind it. */
+/** How long a removal waits for its erasing; the rest continues in the background. */
 const WAIT_MS = 2_000
 
 export class Eraser {
@@ -23,7 +23,7 @@ export class Eraser {
     this.#log = log
   }
 
-  /** Begins erasing what is noted, unless it is under way. */
+  /** Begins erasing, unless it is under way. */
   start(): void {
     this.#again = true
     this.#running ??= this.#run().finally(() => {
@@ -31,7 +31,7 @@ export class Eraser {
     })
   }
 
-  /** Begins erasing and waits a moment for its end. */
+  /** Begins erasing, and waits for its end for a limited time. */
   async startAndWait(): Promise<void> {
     this.start()
     const gaveUp = new AbortController()
@@ -41,7 +41,7 @@ export class Eraser {
     await waited
   }
 
-  /** Ends after the present step. What is left is erased after the next start. */
+  /** Ends after the present step. The next start erases the rest. */
   async close(): Promise<void> {
     this.#closed = true
     await this.#running
@@ -59,7 +59,7 @@ export class Eraser {
   }
 }
 
-/** One step of one erasure. False when there is none. */
+/** One step of one erasure. False if there is none. */
 async function step(trx: Kysely<Database>): Promise<boolean> {
   const next = await trx.selectFrom('erasures').selectAll().orderBy('kind').limit(1).forUpdate().skipLocked().executeTakeFirst()
   if (next === undefined) return false

@@ -1,4 +1,4 @@
-// The log of what happened to users' records.
+// The log of changes of users' records.
 import type { UserKey } from '@trunkline/core/domain/ids'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
 import type { EventStore, LoggedEvent } from '@trunkline/core/ports/store'
@@ -9,10 +9,10 @@ import type { Session } from './session.ts'
 
 type Row = Selectable<Database['events']>
 
-/** Bytes of documents in one read; one event may have more, and then comes alone. */
+/** Bytes of documents in one read; a larger event comes alone. */
 const READ_BYTES_MAX = 4 * 1024 * 1024
 
-// A length is known without fetching what it is the length of, so only what is given is fetched.
+// PostgreSQL knows a length without fetching the value, so only returned documents are fetched.
 const READ = `select user_key, seq, event_id, account_id, topic, at, data from (
     select *, sum(octet_length(data)) over (order by seq rows unbounded preceding) - octet_length(data) as bytes_before
     from (select * from events where user_key = $1 and seq > $2 order by seq limit $3) found

@@ -1,4 +1,4 @@
-// What an error of the database means for its caller: refused (nothing changed), unavailable, or an unconfirmed commit.
+// Classifies errors of the database: refused (nothing changed), unavailable, or an unconfirmed commit.
 import { CommitUnknown, StoreUnavailable } from '@trunkline/core/ports/store'
 import { DatabaseError } from 'pg'
 
@@ -9,11 +9,11 @@ const DEADLOCK = '40P01'
 const INSUFFICIENT_PRIVILEGE = '42501'
 
 /**
- * Whether the server said, over a connection that lives on, that the statement failed: its transaction is then undone for certain.
- * A fatal error ends the session, and may have come after the commit.
+ * Whether the server reported, on a connection that stays open, that the statement failed: its transaction is then undone. A fatal error
+ * ends the session, and may have come after the commit.
  */
 export function isRefusal(error: unknown): error is DatabaseError {
-  // The severity's word is in the server's language, so codes that only ever end a session count too.
+  // The severity is in the server's language, so codes that always end a session count too.
   return error instanceof DatabaseError && error.severity !== 'FATAL' && error.severity !== 'PANIC' && !ENDS_SESSION.test(error.code ?? '')
 }
 
@@ -24,12 +24,12 @@ export function isDenied(error: unknown): error is DatabaseError {
   return isRefusal(error) && error.code === INSUFFICIENT_PRIVILEGE
 }
 
-/** A refusal that trying the same again can cure. */
+/** A refusal that a retry can resolve. */
 export function isTransient(error: unknown): boolean {
   return isRefusal(error) && (error.code === SERIALIZATION_FAILURE || error.code === DEADLOCK)
 }
 
-/** An error before any commit was sent. Nothing was changed, so a lost database is unavailable and no more. */
+/** An error before any commit was sent. Nothing was changed, so a lost database is only unavailable. */
 export function beforeCommit(error: unknown): unknown {
   if (error instanceof StoreUnavailable || !isInfrastructure(error)) return error
   return new StoreUnavailable('The database cannot be reached or does not answer now.', { cause: error })

@@ -1,4 +1,4 @@
-// The service's memory: the store port on PostgreSQL, or on the embedded engine, with the same SQL.
+// The store port on PostgreSQL, or on the embedded engine, with the same SQL.
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Ids } from '@trunkline/core/ports/ids'
 import type { Log } from '@trunkline/core/ports/log'
@@ -33,7 +33,7 @@ export type StoreSettings =
       readonly kind: 'postgres'
       readonly url: string
       readonly poolMax: number
-      /** With another role, which owns the schema: it is brought up to date by that one, and this one is granted what it needs. */
+      /** The address with another role, which owns the schema: that role migrates, and grants the service's role its rights. */
       readonly ownerUrl?: string | null
     }
   | { readonly kind: 'embedded'; readonly dataDir: string; readonly filesMax?: number }
@@ -42,11 +42,14 @@ export interface StoreDeps {
   readonly clock: Clock
   readonly ids: Ids
   readonly log: Log
-  /** Serve although the database may lose commits it confirmed. */
+  /** Serve even if the database may lose confirmed commits. */
   readonly unsafeDurability?: boolean
-  /** Throws StoreUnavailable while nothing may be written, because another process may have the database. Left out: it never is so. */
+  /**
+   * Throws StoreUnavailable while nothing may be written, because another process may have the database. If absent, writing is always
+   * allowed.
+   */
   readonly assertMayWrite?: () => void
-  /** Called with the work of bringing an older schema up to date; it may refuse, and then nothing was changed. Without it the work is done. */
+  /** Called with the migration of an older schema; it may refuse, and then nothing is changed. If absent, the migration runs. */
   readonly migrating?: (work: () => Promise<void>) => Promise<void>
 }
 
@@ -55,7 +58,7 @@ export interface StoreStats {
   readonly engine: 'postgres' | 'embedded'
   /** Order changes: how many wait, were written, and in how many commits. */
   readonly orders: BatchStats
-  /** The same of balances and positions, with their events. */
+  /** The same for balances and positions, with their events. */
   readonly records: BatchStats
   /** Connections of the pool; null on the embedded engine. */
   readonly pool: PoolStats | null
@@ -68,22 +71,19 @@ export interface SqlStore extends Store {
   stats(): StoreStats
 }
 
-/** The database refuses durable commits, or may forget confirmed ones, and the setting that allows it is not set. */
+/** The database does not commit durably, and the setting that allows it is not set. */
 export class UnsafeDurability extends Error {
   override readonly name = 'UnsafeDurability'
 }
 
-/** An open engine before anything is built on it. */
+/** An open engine. */
 export interface Engine {
   readonly db: Kysely<Database>
   readonly kind: StoreSettings['kind']
   stats(): Pick<StoreStats, 'pool' | 'embedded'>
 }
 
-/**
- * Opens the store and brings its schema up to date.
- * @throws SchemaMismatch, UnsafeDurability, EngineRefused, StoreUnavailable
- */
+/** Opens the store and migrates its schema. @throws SchemaMismatch, UnsafeDurability, EngineRefused, StoreUnavailable */
 export async function openStore(settings: StoreSettings, deps: StoreDeps): Promise<SqlStore> {
   const engine = await openEngine(settings, deps)
   try {
@@ -95,7 +95,7 @@ export async function openStore(settings: StoreSettings, deps: StoreDeps): Promi
   return buildStore(engine, deps)
 }
 
-/** Connects to the engine; nothing is asked of it yet. */
+/** Opens the engine, without a query. */
 export async function openEngine(settings: StoreSettings, { log }: Pick<StoreDeps, 'log'>): Promise<Engine> {
   if (settings.kind === 'postgres') {
     const { dialect, stats } = createPostgresEngine({ ...settings, log })
@@ -144,14 +144,14 @@ export function buildStore(engine: Engine, deps: StoreDeps): SqlStore {
   }
 }
 
-/** What an order is written to. */
+/** The tables that an order is written to. */
 const WRITTEN = 'users, user_counters, orders, order_broker_ids, order_symbols, fills, events, audit_pending'
-/** Below the server's `deadlock_timeout`, so that no probe ends the work of those that hold the tables. */
+/** Below the server's `deadlock_timeout`, so that a probe never ends the work of others that hold the tables. */
 const PROBE_LOCK = `set local lock_timeout = '500ms'`
 
 /**
- * Writes durably, and takes and gives back the locks that an order's writing takes: a locked table is found out here, and not by the next
- * order. No other process has the embedded engine.
+ * Writes durably, and takes and releases the locks that writing an order takes: this finds a locked table before the next order does. No
+ * other process has the embedded engine.
  */
 async function probe(session: Session, kind: StoreSettings['kind']): Promise<void> {
   const count = 'update probes set count = count + 1 where id = 1'
@@ -173,7 +173,7 @@ async function prepare({ db, kind }: Engine, deps: StoreDeps, ownerUrl: string |
   }
   await upToDate(db, deps, ownerUrl)
   if (kind === 'postgres') await assertGranted(db)
-  // The engine has one process, and this is a new one: every session that held a slot is gone.
+  // The engine has one process, and this is a new one: every session that held a slot has ended.
   if (kind === 'embedded') await db.deleteFrom('stream_slots').execute()
 }
 
@@ -184,7 +184,7 @@ async function upToDate(db: Kysely<Database>, deps: StoreDeps, ownerUrl: string 
   else await deps.migrating(() => work().catch(asMismatch))
 }
 
-/** What the migrations record cannot be read by whom has been granted nothing yet: all may be missing. */
+/** A role without grants cannot read the record of migrations: all may be missing. */
 function unreadable(cause: unknown): readonly Migration[] {
   if (isDenied(cause)) return readMigrations()
   throw cause

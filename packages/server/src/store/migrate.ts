@@ -1,4 +1,4 @@
-// Migrations: numbered SQL files, forward only, each in a transaction of its own under a lock, recorded with a checksum.
+// Migrations: numbered SQL files, forward only, each in a transaction under a lock, recorded with a checksum.
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -11,23 +11,26 @@ import { splitStatements } from './statements.ts'
 export interface Migration {
   readonly number: number
   readonly name: string
-  /** Whether programs that do not know it must not touch the database any more. */
+  /** Whether programs that do not know it can no longer use the database. */
   readonly breaking: boolean
   readonly sql: string
   readonly checksum: string
 }
 
-/** The database and this program do not fit. Nothing was changed; the message says what to do. */
+/** The database and this program are incompatible. Nothing was changed; the message says what to do. */
 export class SchemaMismatch extends Error {
   override readonly name = 'SchemaMismatch'
 }
 
 const FOLDER = fileURLToPath(new URL('./migrations/', import.meta.url))
 const FILE_NAME = /^(\d{4})-([a-z0-9-]+)\.sql$/
-/** Names the lock; any number that nothing else in the database uses. */
+/** The number of the lock; nothing else in the database uses it. */
 const LOCK = 7_305_941_228
 
-/** The program's migrations, in order. Throws when a file breaks the rules: numbers without gaps, a first line that says breaking or compatible. */
+/**
+ * The program's migrations, in order.
+ * @throws Error if a file breaks the rules: numbers without gaps, a first line that says breaking or compatible
+ */
 export function readMigrations(folder = FOLDER): readonly Migration[] {
   const files = readdirSync(folder)
     .filter(file => file.endsWith('.sql'))
@@ -49,9 +52,9 @@ export function migrationOf(number: number, name: string, text: string): Migrati
 }
 
 /**
- * Brings the database to the newest of `migrations`. Several processes may do so at once. When it throws, or the process ends, the schema is
- * that of a whole number of migrations.
- * @throws SchemaMismatch when the database was made by a newer, incompatible program, or a recorded migration is not the one known here
+ * Migrates the database to the newest of `migrations`. Several processes may do so at once. After an error, or if the process ends, the
+ * schema is that of a whole number of migrations.
+ * @throws SchemaMismatch if a newer, incompatible program created the database, or a recorded migration differs from the one known here
  */
 export async function migrate(
   db: Kysely<Database>,
@@ -87,7 +90,7 @@ async function isThere(db: Kysely<Database>): Promise<boolean> {
 async function check(db: Kysely<Database>, migrations: readonly Migration[]): Promise<void> {
   const recorded = await db.transaction().execute(async trx => {
     await lock(trx)
-    // A role that may not make tables must not be asked to.
+    // A role may lack the right to create tables.
     if (!(await isThere(trx))) await trx.executeQuery(CompiledQuery.raw(TABLE))
     return trx.selectFrom('schema_migrations').select(['number', 'name', 'checksum', 'breaking']).orderBy('number').execute()
   })

@@ -1,12 +1,12 @@
-// Keyset pages: which rows to ask for, and what the answer says about the rows around them.
+// Keyset pages: the rows to request, and what the answer says about the rows around them.
 import type { Page, PageRequest } from '@trunkline/core/ports/store'
 
-/** How a page is read: the rows come in walking order, one more than asked for, to see whether more follow. */
+/** How a page is read: in walking order, one row more than requested, to see whether more follow. */
 export interface Walk {
   readonly direction: 'asc' | 'desc'
   /** Rows beyond the edge, in walking order. */
   readonly beyond: '<' | '>'
-  /** The edge's row and all that lie behind. */
+  /** The edge's row and all before it. */
   readonly behind: '<=' | '>='
   readonly limit: number
 }
@@ -18,7 +18,7 @@ export function walkOf({ descending, edge, limit }: PageRequest): Walk {
     : { direction: 'asc', beyond: '>', behind: '<=', limit: limit + 1 }
 }
 
-/** The keys of an edge: the sort column's value and the unique one. Throws when there are not two. */
+/** The keys of an edge: the sort column's value and the unique one. @throws Error if there are not two */
 export function edgeKeys(edge: NonNullable<PageRequest['edge']>): readonly [string, string] {
   const [value, unique] = edge.key
   if (value === undefined || unique === undefined || edge.key.length !== 2) throw new TypeError('a page key must have two values')
@@ -26,9 +26,9 @@ export function edgeKeys(edge: NonNullable<PageRequest['edge']>): readonly [stri
 }
 
 /**
- * Makes the page of what a walk found.
- * @param found rows in walking order, as many as the walk's limit at most
- * @param anythingBehind whether a row lies at the edge or behind it
+ * Makes the page of the rows of a walk.
+ * @param found rows in walking order, at most the walk's limit
+ * @param anythingBehind whether there is a row at the edge or before it
  */
 export function pageOf<Row, T>(
   found: readonly Row[],

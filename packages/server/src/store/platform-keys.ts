@@ -1,4 +1,4 @@
-// Keys of platforms: client ids with their secrets, and what each may be used for.
+// Keys of platforms: client ids with their secrets, scopes and addresses.
 import type { KeyId, PlatformId } from '@trunkline/core/domain/ids'
 import { type PlatformKey, parseScopes } from '@trunkline/core/domain/platform-key'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
@@ -116,13 +116,13 @@ export function keyOf(row: Row): PlatformKey {
   }
 }
 
-/** Ends what was had with the key. */
+/** Ends links and tokens that were created with the key. */
 async function endWithKey(trx: Kysely<Database>, keyId: KeyId): Promise<void> {
   await eraseMarketTokens(trx, { keyId })
   await endAttempts(trx, { keyId })
 }
 
-/** Links do not say which of a key's secrets they were had with: all there are end with the one that is replaced. Tokens say it. */
+/** Links do not record which of a key's secrets created them: all end with the replaced one. Tokens record it. */
 async function endWithSecret(trx: Kysely<Database>, keyId: KeyId, previousUntil: Timestamp | null): Promise<void> {
   if (previousUntil === null) return endAttempts(trx, { keyId })
   await trx

@@ -1,4 +1,4 @@
-// Platforms: made by the operator, looked up at every request by one of their keys.
+// Platforms: created by the operator, looked up at every request by one of their keys.
 import type { Platform, PlatformBrand } from '@trunkline/core/domain/account'
 import type { KeyId, PlatformId } from '@trunkline/core/domain/ids'
 import { SCOPES } from '@trunkline/core/domain/platform-key'
@@ -144,7 +144,7 @@ export class SqlPlatformStore implements PlatformStore {
   }
 }
 
-/** The key that comes with the platform: its id, its client id, and everything allowed. */
+/** The platform's first key: the same id, its client id, and all scopes. */
 function firstKey({ platformId, clientId, createdAt }: Platform) {
   return {
     keyId: platformId as string as KeyId,

@@ -8,14 +8,14 @@ import type { Database } from './database.ts'
 import { beforeCommit, isRefusal } from './faults.ts'
 import { TYPES } from './types.ts'
 
-/** Callers that may wait for a connection, per connection of the pool; more are refused as unavailable. */
+/** Callers that may wait for a connection, per connection of the pool; further ones are refused as unavailable. */
 const WAITING_PER_CONNECTION_MAX = 200
 const CONNECT_MS_MAX = 5_000
 const STATEMENT_MS_MAX = 60_000
 /**
- * How long an answer is waited for, so that a connection that has fallen silent is noticed. A read that has none is unavailable and no more. Of a write it is then unknown
- * whether it was committed. Both are above the five seconds of `lock_timeout`, after which the server itself answers, and together far below the 60 s of
- * HTTP clients and servers.
+ * The longest wait for an answer, so that a silent connection is noticed. A read without an answer is unavailable; a write has then an
+ * unknown outcome. Both are above the five seconds of `lock_timeout`, after which the server itself answers, and together far below the 60
+ * s of HTTP clients and servers.
  */
 const READ_MS_MAX = 10_000
 const WRITE_MS_MAX = 15_000
@@ -34,9 +34,12 @@ export function answerMsOf(sql: string): number {
   if (MIGRATES.test(sql)) return MIGRATION_MS_MAX
   return WRITES.test(sql) ? WRITE_MS_MAX : ANSWER_MS_MAX
 }
-/** How long connections may take to close when all is over. */
+/** How long connections may take to close at the end. */
 const END_MS_MAX = 5_000
-/** Different statement texts prepared on one connection. Ours are far fewer; the bound keeps a mistake from eating the server's memory. */
+/**
+ * Different statement texts prepared on one connection. Ours are far fewer; the bound limits the effect of a mistake on the server's
+ * memory.
+ */
 const PREPARED_MAX = 500
 
 export interface PoolStats {
@@ -77,7 +80,7 @@ export function createPostgresEngine(options: { readonly url: string; readonly p
 
 const DURABILITY = ['fsync', 'full_page_writes', 'synchronous_commit']
 
-/** Settings without which a confirmed commit can be lost, as they are for our sessions: `fsync is off`. None when all is well. */
+/** Settings of our sessions that may lose a confirmed commit: `fsync is off`. Empty if there are none. */
 export async function durabilityFaults(db: Kysely<Database>): Promise<readonly string[]> {
   const { rows } = await sql<{ name: string; setting: string }>`
     select name, setting from pg_settings where name = any (${DURABILITY}::text[])`.execute(db)
@@ -112,7 +115,7 @@ class PreparingPool {
     return made
   }
 
-  /** Closes all connections. One that has fallen silent never ends, and is left to the end of the process. */
+  /** Closes all connections. A silent one never closes, and ends with the process. */
   async end(): Promise<void> {
     await Promise.race([this.#pool.end(), setTimeout(END_MS_MAX, undefined, { ref: false })])
   }
@@ -127,7 +130,7 @@ class PreparingClient implements PostgresPoolClient {
   constructor(client: PoolClient, names: Map<string, string>) {
     this.#client = client
     this.#names = names
-    // Lost while it was in use: the query fails as well, and reports it to its caller.
+    // The query fails as well, and reports the loss to its caller.
     client.on('error', () => {
       this.#lost = true
     })
@@ -137,10 +140,10 @@ class PreparingClient implements PostgresPoolClient {
   query(): never
   async query(sql?: string, parameters?: ReadonlyArray<unknown>): Promise<unknown> {
     if (sql === undefined || parameters === undefined) throw new TypeError('cursors are not used')
-    // What follows on a lost connection (a rollback) would wait as long again.
+    // Otherwise the rollback on a lost connection would wait as long again.
     if (this.#lost) throw new Error('Connection terminated: an earlier statement had no answer')
     const name = parameters.length === 0 ? undefined : this.#nameOf(sql)
-    // The driver's types do not know that a statement may have a limit of its own.
+    // The driver's types lack a statement's own time limit.
     const limited = { text: sql, query_timeout: answerMsOf(sql) }
     const configured = name === undefined ? limited : { ...limited, name, values: [...parameters] }
     try {

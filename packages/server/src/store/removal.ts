@@ -1,19 +1,19 @@
-// What removing or disabling users, keys and platforms, and removing connections, have in common.
+// Shared steps of removing or disabling users, keys and platforms, and of removing connections.
 import type { ConnectionId, KeyId, PlatformId, UserKey } from '@trunkline/core/domain/ids'
 import type { AuditEntry, RemovalAudit } from '@trunkline/core/ports/store'
 import { type Kysely, sql } from 'kysely'
 import type { Database } from './database.ts'
 import { readOrder } from './documents.ts'
 
-/** Takes the lock of everything under the user, until the transaction ends. False when there is no such user. */
+/** Takes the lock of everything under the user, until the transaction ends. False if there is no such user. */
 export async function lockUser(trx: Kysely<Database>, userKey: UserKey): Promise<boolean> {
   const row = await trx.selectFrom('user_counters').select('user_key').where('user_key', '=', userKey).forUpdate().executeTakeFirst()
   return row !== undefined
 }
 
 /**
- * Whether the user and its platform may begin something now. Neither can be disabled before the transaction ends: a disabling that comes at
- * the same time waits, and ends what was begun.
+ * Whether the user and its platform are enabled. Neither can be disabled before the transaction ends: a concurrent disabling waits, and
+ * then ends what was begun.
  */
 export async function isEnabled(trx: Kysely<Database>, userKey: UserKey): Promise<boolean> {
   const row = await trx
@@ -27,8 +27,8 @@ export async function isEnabled(trx: Kysely<Database>, userKey: UserKey): Promis
 }
 
 /**
- * Whether the platform's key may begin something now, and still has the secret with the hash `provedBy`; null: not asked. As with a user, a
- * disabling or a replacement that comes at the same time waits.
+ * Whether the platform's key is enabled, and still has the secret with the hash `provedBy`; null: not checked. As with a user, a concurrent
+ * disabling or replacement waits.
  */
 export async function isKeyEnabled(trx: Kysely<Database>, keyId: KeyId | null, provedBy: string | null = null): Promise<boolean> {
   if (keyId === null) return true
@@ -42,7 +42,9 @@ export async function isKeyEnabled(trx: Kysely<Database>, keyId: KeyId | null, p
   return provedBy === null || provedBy === row.secret_hash || provedBy === row.previous_hash
 }
 
-/** What the audit log is to say of the removal of connections, with the open orders that go. To be called under the user's lock, before they go. */
+/**
+ * The audit entries of a removal of connections, with the open orders that are removed. Call it under the user's lock, before the removal.
+ */
 export async function removalEntries(
   trx: Kysely<Database>,
   connectionIds: readonly ConnectionId[],
@@ -54,18 +56,18 @@ export async function removalEntries(
   return audit(rows.map(({ document }) => readOrder(document)))
 }
 
-/** Notes that the connections' orders are to be erased. Their events stay in the user's log, which has no gaps. */
+/** Marks the connections' orders for erasure. Their events stay in the user's log, which has no gaps. */
 export async function markOrdersForErasure(trx: Kysely<Database>, connectionIds: readonly ConnectionId[]): Promise<void> {
   await sql`insert into erasures (kind, id)
     select 'account', account_id from accounts where connection_id = any (${[...connectionIds]}::uuid[])`.execute(trx)
 }
 
-/** Notes that the user's events are to be erased. */
+/** Marks the user's events for erasure. */
 export async function markEventsForErasure(trx: Kysely<Database>, userKey: UserKey): Promise<void> {
   await trx.insertInto('erasures').values({ kind: 'user', id: userKey }).execute()
 }
 
-/** Whose: one user's, those of all users of a platform, or those that were had with a key. */
+/** The owner: one user, all users of a platform, or all that was created with a key. */
 type Owner = { readonly platformId: PlatformId } | { readonly userKey: UserKey } | { readonly keyId: KeyId }
 
 /** Erases market data tokens. */

@@ -1,4 +1,4 @@
-// A login that takes the place of a connection's own.
+// Replaces a connection's login.
 import type { Renewal, Renewed } from '@trunkline/core/ports/store'
 import type { Kysely } from 'kysely'
 import { accountRowOf } from './account-rows.ts'
@@ -11,7 +11,7 @@ import { lockUser } from './removal.ts'
 
 type Db = Kysely<Database>
 
-/** Within a transaction. Whatever could be in the way is locked and looked at before anything is written. */
+/** Within a transaction. Everything that could conflict is locked and checked before anything is written. */
 export async function renew(trx: Db, renewal: Renewal): Promise<Renewed> {
   const { connectionId, attemptId, revision, at, added } = renewal
   const obstacle = await obstacleTo(trx, renewal)

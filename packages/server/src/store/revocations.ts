@@ -1,4 +1,4 @@
-// Logins that nothing here uses any more, and that their brokers have yet to be informed of.
+// Logins that are no longer used here and are still to be revoked at their brokers.
 import type { ConnectionId } from '@trunkline/core/domain/ids'
 import { epochMs, type Timestamp, timestampOfMs } from '@trunkline/core/domain/timestamp'
 import type { Revocation } from '@trunkline/core/ports/store'
@@ -9,16 +9,16 @@ import { readTexts, writeDocument } from './documents.ts'
 
 type Db = Kysely<Database>
 
-/** Longer than any revocation is put off for. */
+/** Longer than any revocation is postponed. */
 const PUT_OFF_MS_MAX = 2 * 3_600_000
 
-/** A login that goes, and the accounts it reaches by the broker's ids. */
+/** A removed login, and the broker's ids of its accounts. */
 export interface Login {
   readonly connectionId: ConnectionId
   readonly brokerAccountIds: readonly string[]
 }
 
-/** Stores the sealed logins of removed connections, so that the brokers can be informed. */
+/** Stores the sealed logins of removed connections for revocation. */
 export async function keepOfConnections(trx: Db, connectionIds: readonly ConnectionId[], at: Timestamp): Promise<void> {
   if (connectionIds.length === 0) return
   const accounts = await trx
@@ -34,7 +34,7 @@ export async function keepOfConnections(trx: Db, connectionIds: readonly Connect
   await keep(trx, sql`connections join connection_credentials using (connection_id, user_key)`, logins, at)
 }
 
-/** Stores the sealed logins of connections that are never claimed. */
+/** Stores the sealed logins of unclaimed connections for revocation. */
 export async function keepOfClaims(trx: Db, logins: readonly Login[], at: Timestamp): Promise<void> {
   await keep(trx, sql`pending_claims`, logins, at)
 }
@@ -51,14 +51,14 @@ async function keep(trx: Db, from: ReturnType<typeof sql>, logins: readonly Logi
 }
 
 /**
- * Revocations due at `at`, oldest first. Those of a user who is at the same broker's page wait: what comes back from there is known only when
- * it is stored, and may be the same login.
+ * Revocations due at `at`, oldest first. Those of a user who is logging in at the same broker wait: that login is known only once it is
+ * stored, and may be the same one.
  */
 export async function due(db: Db, at: Timestamp, limit: number): Promise<readonly Revocation[]> {
   const rows = await db
     .selectFrom('revocations')
     .select(['connection_id', 'user_key', 'broker', 'sealed', 'revision', 'attempts', 'removed_at', 'broker_account_ids'])
-    // Nothing is put off for so long: a time further ahead was written before the clock was set back.
+    // Nothing is postponed for so long: a time further ahead was written before the clock was set back.
     .where(eb => eb.or([eb('due_at', '<=', at), eb('due_at', '>', timestampOfMs(epochMs(at) + PUT_OFF_MS_MAX))]))
     .where(({ not, exists, selectFrom }) =>
       not(

@@ -1,4 +1,5 @@
-// What the service's role may do in PostgreSQL where another role owns the schema: all it needs, and nothing to what is sealed or logged.
+// The rights of the service's role in PostgreSQL if another role owns the schema: all it needs, and none to change sealed or logged
+// records.
 import { StoreUnavailable } from '@trunkline/core/ports/store'
 import { type Kysely, sql } from 'kysely'
 import type { Database } from './database.ts'
@@ -43,7 +44,7 @@ export const PRIVILEGES: { readonly [table in keyof Database]: readonly Privileg
 
 const FUNCTIONS = ['seal_audit(int)', 'prune_events(timestamptz, int)', 'erase_events(uuid, int)']
 
-/** The role a connection has. */
+/** The role of a connection. */
 export async function roleOf(db: Db): Promise<string> {
   const { rows } = await sql<{ role: string }>`select current_user as role`.execute(db)
   const [found] = rows
@@ -51,7 +52,7 @@ export async function roleOf(db: Db): Promise<string> {
   return found.role
 }
 
-/** Gives `role` what the service needs, and takes from it what it does not, in one transaction. As the owner of the schema. */
+/** Grants `role` the listed rights and revokes all others, in one transaction, as the owner of the schema. */
 export async function grantTo(owner: Db, role: string): Promise<void> {
   await owner.transaction().execute(async trx => {
     const { rows } = await sql<{ schema: string }>`select current_schema() as schema`.execute(trx)
@@ -66,7 +67,7 @@ export async function grantTo(owner: Db, role: string): Promise<void> {
   })
 }
 
-/** What the connection's role lacks of {@link PRIVILEGES}: `update on orders`. None where it owns the tables. */
+/** The rights of {@link PRIVILEGES} that the connection's role lacks: `update on orders`. Empty if it owns the tables. */
 export async function lacking(db: Db): Promise<readonly string[]> {
   const wanted = Object.entries(PRIVILEGES).flatMap(([table, privileges]) => privileges.map(privilege => ({ table, privilege })))
   const { rows } = await sql<{ what: string }>`
@@ -81,7 +82,10 @@ export async function lacking(db: Db): Promise<readonly string[]> {
   return rows.map(({ what }) => what)
 }
 
-/** Whether the connection's role could alter sealed audit entries: it owns them, may act as who does, or was given the right. Null: there are none yet. */
+/**
+ * Whether the connection's role could change sealed audit entries: it owns them, may act as their owner, or was granted the right. Null:
+ * there is no table yet.
+ */
 export async function canAlterAudit(db: Db): Promise<boolean | null> {
   const { rows } = await sql<{ can: boolean }>`
     select pg_has_role(relowner, 'member') or has_table_privilege(oid, 'update') or has_table_privilege(oid, 'delete')

@@ -1,4 +1,4 @@
-// How every part of the store reaches its database: reads, transactions and single writing statements, with errors given their meaning.
+// Access of all parts of the store to the database: reads, transactions and single writing statements, with classified errors.
 import { StoreUnavailable } from '@trunkline/core/ports/store'
 import { CompiledQuery, type Kysely, type Transaction } from 'kysely'
 import type { Database } from './database.ts'
@@ -17,7 +17,7 @@ export class Session {
     this.#assertMayWrite = assertMayWrite
   }
 
-  /** @throws StoreUnavailable when the database does not answer. */
+  /** @throws StoreUnavailable if the database does not answer. */
   async read<T>(work: (db: Kysely<Database>) => Promise<T>): Promise<T> {
     this.#assertOpen()
     try {
@@ -27,12 +27,12 @@ export class Session {
     }
   }
 
-  /** Rows of a reading statement that is written by hand. The caller vouches for the row's type. */
+  /** Rows of a handwritten reading statement. The caller is responsible for the row's type. */
   rows<Row>(sql: string, parameters: readonly unknown[]): Promise<readonly Row[]> {
     return this.read(async db => (await db.executeQuery(raw<Row>(sql, parameters))).rows)
   }
 
-  /** A statement that is its own transaction. @throws CommitUnknown, StoreUnavailable */
+  /** A single statement as a transaction. @throws CommitUnknown, StoreUnavailable */
   async statement<Row>(sql: string, parameters: readonly unknown[]): Promise<readonly Row[]> {
     this.#assertOpen()
     this.#assertMayWrite()
@@ -43,7 +43,10 @@ export class Session {
     }
   }
 
-  /** One transaction; run again when it lost against another. `work` touches nothing but the database. @throws CommitUnknown, StoreUnavailable */
+  /**
+   * One transaction; repeated after a conflict with another. `work` touches nothing but the database.
+   * @throws CommitUnknown, StoreUnavailable
+   */
   async write<T>(work: (trx: Transaction<Database>) => Promise<T>): Promise<T> {
     for (let tries = 1; ; tries += 1) {
       this.#assertOpen()
@@ -52,7 +55,7 @@ export class Session {
       try {
         return await this.#db.transaction().execute(async trx => {
           const value = await work(trx)
-          // The hold may have been lost meanwhile: then nothing is committed.
+          // The database lock may have been lost meanwhile: then nothing is committed.
           this.#assertMayWrite()
           worked = true
           return value

@@ -1,9 +1,10 @@
 /**
- * One process per PostgreSQL database, until several nodes are supported: a lock of the session, on a connection of its own that does nothing
- * else. The server frees it when that session ends, however it ends; then it is taken again, and found taken by another it ends this process.
+ * One process per PostgreSQL database, until several nodes are supported: a session-level advisory lock, on a separate connection. The server
+ * frees it when that session ends. This process then takes it again, or ends if another process has it.
  *
- * The server ends a session that is silent for {@link SILENCE_MS}: one whose process ended behind a connection that fell silent would else stay for as long as the
- * network, or a proxy in between, keeps the connection. This process stops writing before that, by its own clock.
+ * The server ends a session that is silent for {@link SILENCE_MS}. Otherwise the session of a process that ended behind a silent network
+ * connection would stay as long as the network, or a proxy in between, keeps the connection. This process stops writing before that, by its
+ * own clock.
  */
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Log } from '@trunkline/core/ports/log'
@@ -14,36 +15,36 @@ import { beforeCommit } from './faults.ts'
 /** Locks are numbered per database; ours by these two. */
 const LOCK = [0x74726b6c, 1] as const
 const CONNECT_MS_MAX = 5_000
-/** How long an answer may take: a server that vanished silently is noticed so. */
+/** How long an answer may take, so that a vanished server is noticed. */
 const ANSWER_MS_MAX = 10_000
 const RETRY_MS = 1_000
-/** How long the server keeps the hold of a silent process. A start waits longer by default, and tries once a second. */
+/** How long the server keeps the lock of a silent process. A start waits longer by default, and tries once a second. */
 export const SILENCE_MS = 20_000
-/** Shares of that: how often this process sends a query, and when it counts the hold as lost, with a margin for uneven clocks. */
+/** Fractions of it: how often this process sends a query, and when it considers the lock lost, with a margin for uneven clocks. */
 const BEAT_SHARE = 0.25
 const HELD_SHARE = 0.9
-/** How long the session may take to end; on a silent connection it never does, and is left to the server. */
+/** How long the session may take to end; on a silent connection it never ends, and is left to the server. */
 const END_MS_MAX = 2_000
-/** How often it is said again that the database cannot be held. */
+/** How often the log repeats that the database cannot be locked. */
 const LOG_MS = 60_000
-/** What PostgreSQL keeps of a session's name. */
+/** The length of a session's name in PostgreSQL. */
 const NAME_MAX = 63
 
 export interface SoleOptions {
   readonly url: string
-  /** Identifies this process among all others, also from an earlier one of the same number: host, number, and chance. */
+  /** Identifies this process among all others, including earlier ones with the same number: host, number, and a random part. */
   readonly name: string
-  /** How long to wait for a database that is down, or that another process has. */
+  /** How long to wait for a database that is down or that another process has. */
   readonly waitMs: number
-  /** Called once, when another process has the database although this one held it. Nothing may be served then. */
+  /** Called once, if another process has the database although this one had it. Nothing may be served then. */
   readonly onTaken: (cause: Error) => void
   readonly clock: Clock
   readonly log: Pick<Log, 'info' | 'warn'>
-  /** Left out: {@link SILENCE_MS}. */
+  /** Default: {@link SILENCE_MS}. */
   readonly silenceMs?: number
 }
 
-/** A connection that holds the lock, and when it was last known to, on the monotonic clock. */
+/** A connection that holds the lock, and when that was last confirmed, on the monotonic clock. */
 interface Hold {
   readonly client: Client
   readonly atMs: number
@@ -54,7 +55,7 @@ export class DatabaseHeld extends Error {
   override readonly name = 'DatabaseHeld'
 }
 
-/** Where a PostgreSQL is, for messages: never with its user or password. */
+/** A PostgreSQL's address for messages, without user and password. */
 export function databaseAddressOf(url: string): string {
   const { hostname = '', port = '', pathname = '' } = URL.parse(url) ?? {}
   return `${hostname === '' ? 'a local socket' : hostname}:${port === '' ? '5432' : port}${pathname}`
@@ -66,7 +67,7 @@ export class SoleProcess implements AsyncDisposable {
   #client: Client
   #holding: Promise<void>
   #isLost = false
-  /** When the last answered query was sent: the server counts its silence from later on. */
+  /** When the last answered query was sent; the server counts its silence from a later time. */
   #provedMs: number
 
   private constructor(options: SoleOptions, { client, atMs }: Hold) {
@@ -76,7 +77,7 @@ export class SoleProcess implements AsyncDisposable {
     this.#holding = this.#hold()
   }
 
-  /** Waits for the database and for the lock, within `waitMs`. @throws DatabaseHeld, StoreUnavailable, and what the server refuses for good */
+  /** Waits for the database and the lock, within `waitMs`. @throws DatabaseHeld, StoreUnavailable, and lasting refusals of the server */
   static async take(options: SoleOptions): Promise<SoleProcess> {
     const { clock, log, waitMs, url } = options
     const deadline = clock.monotonicMs() + waitMs
@@ -95,14 +96,14 @@ export class SoleProcess implements AsyncDisposable {
   }
 
   /**
-   * False while the connection that holds the database is lost, or may have been ended by the server because this process stood still: another process may
-   * take it meanwhile.
+   * False while the connection that holds the lock is lost, or while the server may have ended it because this process was paused: another
+   * process may take the lock meanwhile.
    */
   get isHeld(): boolean {
     return !this.#isLost && this.#options.clock.monotonicMs() - this.#provedMs < HELD_SHARE * silenceOf(this.#options)
   }
 
-  /** Gives the database up. */
+  /** Releases the database. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort()
     const over = new AbortController()
@@ -143,8 +144,9 @@ export class SoleProcess implements AsyncDisposable {
   }
 
   /**
-   * Whether the lock is held again. A database that is away is waited for without an end, one try a second: nothing can be written there meanwhile, the
-   * service reports that it is not ready, and a process that ended would only have to be started again. Another process there ends it at once.
+   * Whether the lock is held again. An unreachable database is awaited without limit, one try a second: nothing can be written there
+   * meanwhile, the service reports that it is not ready, and a process that ended would have to be started again. Another process with the
+   * lock ends this one at once.
    */
   async #takeAgain(): Promise<boolean> {
     const { clock, log, onTaken } = this.#options
@@ -179,7 +181,7 @@ function silenceOf({ silenceMs = SILENCE_MS }: SoleOptions): number {
   return silenceMs
 }
 
-/** One try. A connection that holds the lock, or why there is none. */
+/** One try: a connection that holds the lock, or the reason why not. */
 async function attempt(options: SoleOptions): Promise<Hold | DatabaseHeld> {
   const client = new Client({
     connectionString: options.url,
@@ -196,7 +198,7 @@ async function attempt(options: SoleOptions): Promise<Hold | DatabaseHeld> {
     if (await locks(client)) return { client, atMs }
     const holder = await holderOf(client)
     if (holder?.name === options.name.slice(0, NAME_MAX)) {
-      // Our own session, which the server has not missed yet.
+      // Our own earlier session, which the server has not ended yet.
       await client.query('select pg_terminate_backend($1)', [holder.pid])
       atMs = options.clock.monotonicMs()
       if (await locks(client, RETRY_MS)) return { client, atMs }
@@ -252,7 +254,7 @@ function endOf(client: Client): AbortSignal {
   return ended.signal
 }
 
-/** Whether waiting can help: the server is away, starting, or full. A wrong password or name stays wrong. */
+/** Whether waiting can help: the server is unreachable, starting, or full. A wrong password or name stays wrong. */
 function isTransient(cause: unknown): boolean {
   if (cause instanceof DatabaseError) return /^(?:08|53|57P)/.test(cause.code ?? '')
   return beforeCommit(cause) instanceof StoreUnavailable
@@ -270,7 +272,7 @@ function refused(url: string, cause: unknown): Error {
   })
 }
 
-/** An address with several numbers fails once for each; the message is in the first. */
+/** An address with several IP addresses fails once for each; the message is in the first failure. */
 function messageOf(cause: unknown): string {
   const first: unknown = cause instanceof AggregateError ? cause.errors[0] : cause
   return first instanceof Error ? first.message : String(first)

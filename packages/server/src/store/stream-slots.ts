@@ -24,7 +24,7 @@ export class SqlStreamSlotStore implements StreamSlotStore {
       `update stream_slots set expires_at = clock_timestamp() + $2 * interval '1 millisecond' where node_id = $1 returning session_id`,
       [nodeId, ttlMs]
     )
-    // Of nodes that are gone, for keys that are no longer used: no other session would ever remove their rows.
+    // Slots of dead nodes for unused keys: no other session would remove their rows.
     await this.#session.statement(SWEEP, [])
     return rows.map(row => row.session_id)
   }

@@ -17,9 +17,9 @@ export class SqlTokenStore implements TokenStore {
 
   create(token: MarketDataToken, audit: AuditEntry, provedBy: string | null = null): Promise<boolean> {
     return this.#session.write(async trx => {
-      // Two tokens made at once come one after the other, so that one of them is the newest.
+      // Concurrent tokens are created one after the other, so that one of them is the newest.
       if (!(await lockUser(trx, token.userKey))) return false
-      // Before any token is touched: a caller that disables a key locks its row first, and then the tokens.
+      // Before any token is touched: disabling a key locks its row first, and then the tokens.
       if (!(await isEnabled(trx, token.userKey)) || !(await isKeyEnabled(trx, token.keyId, token.keySecretHash))) return false
       if (provedBy !== null && (await secretHashOf(trx, token.userKey)) !== provedBy) return false
       await trx
@@ -58,7 +58,7 @@ export class SqlTokenStore implements TokenStore {
         .select(['platform_keys.secret_hash', 'platform_keys.previous_hash', 'platform_keys.previous_until'])
         .select('platform_keys.expires_at as key_expires_at')
         .where('token_hash', '=', tokenHash)
-        // Disabling erases tokens; one that was being made meanwhile must not live on.
+        // Disabling erases tokens; one that is being created meanwhile must not survive.
         .where('users.disabled_at', 'is', null)
         .where('platforms.disabled_at', 'is', null)
         .where('platform_keys.disabled_at', 'is', null)

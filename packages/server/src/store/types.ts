@@ -1,4 +1,4 @@
-// How column values become the domain's: texts stay texts, so that no decimal, instant or day passes through a lossy type.
+// Reads column values: texts stay texts, so that no decimal, instant or day passes through a lossy type.
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
 import pg, { type CustomTypesConfig } from 'pg'
 
@@ -32,7 +32,7 @@ export function searchable(at: Timestamp): string {
   return at < '0001' ? BEFORE_ALL_TIME : at
 }
 
-/** Text as a column can hold it: PostgreSQL has no NUL and no half of a surrogate pair. Exact texts are in the documents. */
+/** Text as a column can store it: PostgreSQL has no NUL and no lone surrogate. Documents have the exact texts. */
 export function storable(text: string): string {
   return text.includes('\0') || !text.isWellFormed() ? text.replaceAll('\0', '\u2400').toWellFormed() : text
 }

@@ -77,7 +77,7 @@ export class SqlUserStore implements UserStore {
 
   replaceSecret(userKey: UserKey, secretHash: string, audit: AuditEntry): Promise<boolean> {
     return this.#session.write(async trx => {
-      // A token that is made at the same time comes before, and is erased, or after, and needs the new secret.
+      // A concurrent token is created before, and is erased, or after, and needs the new secret.
       if (!(await lockUser(trx, userKey))) return false
       await trx.updateTable('users').set({ secret_hash: secretHash }).where('user_key', '=', userKey).execute()
       await eraseMarketTokens(trx, { userKey })

@@ -1,10 +1,10 @@
-// Orders read lately, so that the same document is not parsed again at every list it is in.
+// Caches orders, so that the same document is not parsed again for every list.
 import type { OrderId } from '@trunkline/core/domain/ids'
 import type { Order } from '@trunkline/core/domain/order'
 import { LRUCache } from 'lru-cache'
 import { readOrder } from '../documents.ts'
 
-/** Some three kilobytes each, with the texts that readers make of them. */
+/** About three kilobytes each, with the texts that readers make of them. */
 const KNOWN_MAX = 5_000
 
 interface Known {
@@ -12,7 +12,7 @@ interface Known {
   readonly order: Order
 }
 
-/** Never stale: an order is given again only for the very document it was read from. */
+/** Never stale: an order is returned only for the document it was read from. */
 export class KnownOrders {
   readonly #known = new LRUCache<OrderId, Known>({ max: KNOWN_MAX })
 

@@ -8,7 +8,9 @@ import type { Session } from '../session.ts'
 import { searchable, storable } from '../types.ts'
 import type { KnownOrders } from './known.ts'
 
-/** Sort columns: of every order, and of final ones, which are indexed apart so that open orders can change without touching an index. */
+/**
+ * Sort columns, of all orders and of final ones. Final orders have separate indexes, so that open orders change without touching an index.
+ */
 const COLUMNS = {
   entryTime: { any: 'entry_time', final: 'entry_time' },
   lastModifiedTime: { any: 'last_modified_time', final: 'final_modified_time' },
@@ -25,7 +27,7 @@ interface Row {
   readonly anything_behind: boolean
 }
 
-/** One page. An account's orders are read along an index from the edge on; several accounts and statuses are merged. */
+/** One page. An account's orders are read along an index from the edge; several accounts and statuses are merged. */
 export async function listOrders(
   session: Session,
   known: KnownOrders,
@@ -42,7 +44,7 @@ export async function listOrders(
   })
 }
 
-/** The statement of a page, of the same text for the same kind of request, so that it is planned once. */
+/** The statement of a page, with the same text for the same kind of request, so that it is planned once. */
 export function orderListQuery(
   filter: OrderFilter,
   sort: OrderSort,
@@ -56,7 +58,7 @@ export function orderListQuery(
   const key = edge === null ? null : `(${parameter(edge[0], 'timestamptz')}, ${parameter(edge[1], 'uuid')})`
   const limit = parameter(walk.limit, 'int')
   const forward = source(scope, { direction: walk.direction, bound: key === null ? null : `${walk.beyond} ${key}`, limit })
-  // Final orders first: there are more of them, so one is found at once.
+  // Final orders first: there are more of them, so a match is found sooner.
   const ways = key === null ? [] : scope.ways.toReversed().map(way => anyOf(way, scope, `${walk.behind} ${key}`))
   const behind = key === null ? 'false' : `exists (${ways.join(' union all ')})`
   return { text: `select page.*, ${behind} as anything_behind from (${forward}) page`, parameters }
@@ -76,7 +78,7 @@ interface Condition {
   readonly test: string
 }
 
-/** One way to orders along an index: where they are listed, what is multiplied with the accounts, the condition, and the column they are sorted by. */
+/** One path to orders along an index: the table, what is multiplied with the accounts, the condition, and the sort column. */
 interface Way {
   readonly from: Listing
   readonly keys: string
@@ -84,7 +86,7 @@ interface Way {
   readonly time: string
 }
 
-/** Orders themselves, or what final ones are found by beside their own symbol. */
+/** Orders, or the further symbols of final ones. */
 type Listing = 'orders' | 'order_symbols'
 
 const TABLES = {
@@ -105,7 +107,7 @@ function scopeOf(filter: OrderFilter, sort: OrderSort, parameter: Parameter): Sc
     ways.push({ from: 'orders', keys: '', condition: `is_open${status}${symbol}`, time: any })
   }
   if (ended.length === FINAL.length && sort === 'entryTime' && symbols === null) {
-    // The plainest list: the index without the status has it in one piece.
+    // The index without the status has this list in one range.
     ways.push({ from: 'orders', keys: '', condition: 'final_status is not null', time: final })
   } else if (ended.length > 0) {
     const keys = `, unnest(${parameter(ended, 'text[]')}) s`
@@ -124,8 +126,8 @@ interface Slice {
 }
 
 /**
- * The matching orders of one stretch, in order. Every way is along an index that has its order, so only what is shown is fetched. By several
- * symbols an order is found several times: every branch has its first ones, so without the repeated ones there are still enough.
+ * The matching orders of one range, in order. Every path follows an index in its order, so only shown rows are fetched. By several symbols
+ * an order is found several times: every branch returns its first rows, so enough remain without duplicates.
  */
 function source(scope: Scope, slice: Slice): string {
   const { direction, limit } = slice
@@ -142,7 +144,7 @@ function branch(way: Way, scope: Scope, { direction, bound, limit }: Slice): str
   ) found)`
 }
 
-/** Whether there is an order in a stretch, whichever. */
+/** Whether a range has any order. */
 function anyOf(way: Way, scope: Scope, bound: string): string {
   return `(select 1 from unnest(${scope.accounts}) a${way.keys} cross join lateral (
     select 1 ${matching(way, scope)} and (listed.${way.time}, listed.order_id) ${bound} limit 1
@@ -154,7 +156,10 @@ function matching({ from, condition }: Way, { conditions }: Scope): string {
   return `from ${TABLES[from]} where listed.account_id = a and ${condition}${further.join('')}`
 }
 
-/** Where a final order's column is read when it was found by a further symbol: beside the symbol, if it is there, so that an index leads by it. */
+/**
+ * The table from which a final order's column is read if a further symbol found it: the symbol's row if it has the column, so that an index
+ * leads by it.
+ */
 const HELD_BY = {
   entry_time: 'listed',
   order_id: 'listed',

@@ -52,7 +52,7 @@ export class SqlOrderStore implements OrderStore {
     ])
   }
 
-  /** The broker's own id says more: on a replace some brokers keep the client's and change theirs. */
+  /** The broker's id is more specific: on a replace some brokers keep the client's and change theirs. */
   async findByBrokerIds(
     accountId: AccountId,
     { brokerOrderId, brokerClOrdId }: { readonly brokerOrderId: string | null; readonly brokerClOrdId: string | null }
@@ -101,7 +101,7 @@ export class SqlOrderStore implements OrderStore {
   }
 }
 
-// An id that a broker used again means the newest order that had it.
+// An id that a broker reused means the newest order that had it.
 const BY_BROKER_ORDER_ID = `select document from orders join order_broker_ids named using (order_id)
   where named.account_id = $1 and named.broker_order_id = $2 order by entry_time desc, order_id desc limit 1`
 

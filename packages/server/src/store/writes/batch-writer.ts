@@ -1,4 +1,4 @@
-// How a batch is written although its units may be in each other's way, or one of them is wrong.
+// Writes a batch whose units may conflict with each other, or of which one may be invalid.
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Log } from '@trunkline/core/ports/log'
 import { StoreUnavailable } from '@trunkline/core/ports/store'
@@ -6,15 +6,18 @@ import { isRefusal } from '../faults.ts'
 import { type Batchable, Batches, type BatchLimits, type BatchStats } from './batches.ts'
 import { Unencodable } from './binary.ts'
 
-/** What the writer of batches must know of its units. */
+/** The rules of the units of a batch. */
 export interface BatchRules<Unit, Answer> {
-  /** As the log calls it: `order changes`. */
+  /** Their name in the log: `order changes`. */
   readonly what: string
-  /** What no two units of one statement may have in common. */
+  /** Keys that no two units of one statement may share. */
   keys(unit: Unit): readonly string[]
-  /** One statement and one commit; an answer to each unit. `wait`: for others who write for the same user, or to answer null for such units. */
+  /**
+   * One statement and one commit; an answer to each unit. `wait`: wait for others that write for the same user, or answer null for such
+   * units.
+   */
   write(units: readonly Unit[], wait: boolean): Promise<readonly (Answer | null)[]>
-  /** The answer that follows from those that units of the same batch were given, by their keys; null when the unit must be written. */
+  /** The answer that follows from the answers to earlier units of the batch, by their keys; null if the unit must be written. */
   implied?(unit: Unit, answered: ReadonlyMap<string, Answered<Unit, Answer>>): Answer | null
 }
 
@@ -47,12 +50,12 @@ export class BatchWriter<Unit extends Batchable, Answer> {
     return this.#batches.stats()
   }
 
-  /** Writes what waits, takes nothing more. */
+  /** Writes what waits; accepts nothing more. */
   close(): Promise<void> {
     return this.#batches.close()
   }
 
-  /** Units that would meet within one statement are written after one another. */
+  /** Conflicting units are written one after another. */
   async #write(units: readonly Unit[], settle: Settle<Unit, Answer>): Promise<void> {
     const answered = new Map<string, Answered<Unit, Answer>>()
     const noting: Settle<Unit, Answer> = (unit, outcome) =>
@@ -72,7 +75,7 @@ export class BatchWriter<Unit extends Batchable, Answer> {
     }
   }
 
-  /** Writes units that do not meet. One that the database refuses does not take others with it. */
+  /** Writes units without conflicts. A unit that the database refuses does not affect the others. */
   async #writeApart(units: readonly Unit[], settle: Settle<Unit, Answer>): Promise<void> {
     try {
       const answers = await this.#answers(units)
@@ -97,7 +100,7 @@ export class BatchWriter<Unit extends Batchable, Answer> {
     }
   }
 
-  /** Waits for others that write for one of the users; when that takes too long, leaves such users out. */
+  /** Waits for others that write for one of the users; leaves such users out if that takes too long. */
   async #answers(units: readonly Unit[]): Promise<readonly (Answer | null)[]> {
     try {
       return await this.#rules.write(units, true)
@@ -107,7 +110,7 @@ export class BatchWriter<Unit extends Batchable, Answer> {
     }
   }
 
-  /** The units that have nothing in common, first come first; and the rest. */
+  /** The units without conflicts, in order of arrival; and the rest. */
   #separated(units: readonly Unit[]): { readonly apart: readonly Unit[]; readonly meeting: readonly Unit[] } {
     const taken = new Set<string>()
     const [apart, meeting]: [Unit[], Unit[]] = [[], []]

@@ -1,4 +1,4 @@
-// Gathers what many callers want written at the same time into batches that share a commit. While one is being written the next fills up.
+// Gathers concurrent writes into batches that share a commit. While one is being written the next fills up.
 import type { Clock } from '@trunkline/core/ports/clock'
 import { StoreUnavailable } from '@trunkline/core/ports/store'
 
@@ -6,7 +6,7 @@ import { StoreUnavailable } from '@trunkline/core/ports/store'
 export interface Batchable {
   /** How many changes it holds. */
   readonly size: number
-  /** Goes before what is not, and still has capacity when the others have none. Units about the same thing must not wait at the same time. */
+  /** Urgent units go first, and have capacity when the others have none. Units about the same record must not wait at the same time. */
   readonly isUrgent?: boolean
 }
 
@@ -62,7 +62,7 @@ export class Batches<Unit extends Batchable, Result> {
     return { waiting: this.#waiting, batches: this.#batches, changes: this.#changes, largestBatch: this.#largestBatch }
   }
 
-  /** @throws StoreUnavailable when too much waits already, or it waited too long; it was not written then. */
+  /** @throws StoreUnavailable if too much waits already, or it waited too long; it was not written then. */
   submit(unit: Unit): Promise<Result> {
     if (this.#closed) return Promise.reject(new StoreUnavailable('The store is closed.'))
     const isUrgent = unit.isUrgent === true
@@ -77,14 +77,14 @@ export class Batches<Unit extends Batchable, Result> {
     })
   }
 
-  /** Writes what waits, takes nothing more. */
+  /** Writes what waits; accepts nothing more. */
   async close(): Promise<void> {
     this.#closed = true
     await this.#running
   }
 
   async #run(): Promise<void> {
-    // Whatever arrives in the same turn of the event loop goes into the first batch.
+    // Units that arrive in the same turn of the event loop go into the first batch.
     await new Promise(setImmediate)
     while (this.#queue.length + this.#urgent.length > 0) {
       const batch = this.#take()

@@ -1,4 +1,4 @@
-// Lists as PostgreSQL's binary arrays. A batch travels as some lists of plain values; sent as text they would cost the database more to read
+// Encodes lists as PostgreSQL's binary arrays. A batch is sent as lists of plain values; as text they would cost the database more to read
 // than to store.
 import type { Day, Timestamp } from '@trunkline/core/domain/timestamp'
 
@@ -7,7 +7,7 @@ export class Unencodable extends Error {
   override readonly name = 'Unencodable'
 }
 
-/** The types' numbers in every PostgreSQL. */
+/** The types' OIDs in every PostgreSQL. */
 const OID = { bool: 16, int4: 23, text: 25, date: 1082, timestamptz: 1184, uuid: 2950 } as const
 
 const HEADER_BYTES = 20
@@ -17,15 +17,15 @@ const RETAINED_BYTES_MAX = 1024 * 1024
 const GROWTH_BYTES = 64 * 1024
 
 /**
- * Writes the lists of one batch after another into the same memory: fresh memory for each list would keep the garbage collector busier than
- * all the rest of writing. What it gave is good until the next `begin`, so by then the batch before must have been answered.
+ * Writes the lists of each batch into the same memory: new memory for each list would cost more garbage collection than all the rest of
+ * writing. A list is valid until the next `begin`, so the batch before must have been answered by then.
  */
 export class BinaryLists {
   #memory = Buffer.alloc(0)
   #view = new DataView(this.#memory.buffer)
   #used = 0
 
-  /** A new batch: everything that was given before is over. */
+  /** Begins a new batch: earlier lists are no longer valid. */
   begin(): this {
     this.#used = 0
     if (this.#memory.length > RETAINED_BYTES_MAX) this.#grow(GROWTH_BYTES)
@@ -77,7 +77,9 @@ export class BinaryLists {
     return this.#close(at)
   }
 
-  /** Makes room for the list and writes its head: dimensions, whether there are nulls, the elements' type, their number, and that they count from 1. */
+  /**
+   * Allocates the list and writes its header: dimensions, whether there are nulls, the elements' type, their number, and the lower bound 1.
+   */
   #open(oid: number, values: readonly unknown[], bytes: number): number {
     const needed = HEADER_BYTES + 4 * values.length + bytes
     if (this.#memory.length - this.#used < needed) this.#grow(needed)
@@ -98,7 +100,7 @@ export class BinaryLists {
     return list
   }
 
-  /** The lists of this batch that were written already keep the memory they are in. */
+  /** Lists of this batch that were written already keep their memory. */
   #grow(bytes: number): void {
     this.#memory = Buffer.allocUnsafeSlow(Math.max(GROWTH_BYTES, 2 * bytes))
     this.#view = new DataView(this.#memory.buffer)
@@ -119,7 +121,7 @@ function writeDay(view: DataView, at: number, value: Day): void {
   view.setInt32(at, dayNumber(value))
 }
 
-/** Where the two digits of each byte are in a UUID's text. */
+/** The position of each byte's two digits in a UUID's text. */
 const DIGITS = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34] as const
 
 function writeUuid(view: DataView, at: number, uuid: string): void {
@@ -134,7 +136,7 @@ function writeUuid(view: DataView, at: number, uuid: string): void {
   if ((beyond & ~15) !== 0) throw new Unencodable(`an id must be a UUID, was ${JSON.stringify(uuid)}`)
 }
 
-/** Of a hexadecimal digit in lower or upper case; of anything else a number that is not in 0 to 15. */
+/** The value of a hexadecimal digit in lower or upper case; outside 0 to 15 for anything else. */
 function nibble(code: number): number {
   if (code < 58) return code - 48
   const letter = (code | 32) - 87
@@ -183,7 +185,7 @@ function writeTimestamp(view: DataView, at: number, instant: Timestamp): void {
   }
 }
 
-/** Two digits of a text as a number; not a number where there are others. */
+/** Two digits of a text as a number; NaN for anything else. */
 function digits(text: string, at: number): number {
   const [tens, ones] = [text.charCodeAt(at) - 48, text.charCodeAt(at + 1) - 48]
   return tens >= 0 && tens < 10 && ones >= 0 && ones < 10 ? 10 * tens + ones : Number.NaN
