@@ -5,10 +5,10 @@ import { connectionsWithin, openFilesMax } from '../ops/open-files.ts'
 import { GATEWAY_LIMITS, type GatewayLimits } from './gateway.ts'
 import type { SlotLimits } from './market/session-slots.ts'
 
-/** Fewer than a deployment of any size needs: the operator should raise the limit of open files. */
+/** Fewer than any deployment needs: the operator should raise the limit of open files. */
 const CONNECTIONS_LOW = 1_000
 
-/** TCP connections that the process takes: as many as are set, within the limit of open files. */
+/** TCP connections of the process: as many as are set, within the limit of open files. */
 export function connectionsOf({ connectionsMax: wanted }: Settings, log: Log): number {
   const filesMax = openFilesMax()
   const connectionsMax = connectionsWithin(wanted, filesMax)
@@ -25,10 +25,10 @@ export function gatewayLimits(connectionsMax: number): Pick<GatewayLimits, 'sock
   return { socketsMax, unauthenticated: { ...unauthenticated, total: Math.min(unauthenticated.total, Math.ceil(socketsMax / 8)) } }
 }
 
-/** How the sessions of the market data stream are shared out. */
+/** How the slots of the market data stream are divided. */
 export function slotsOf(settings: Settings, connectionsMax: number): SlotLimits {
   return {
-    // What is left of the sockets is for the broker stream and those that have not authenticated.
+    // The remaining sockets are for the broker stream and unauthenticated clients.
     total: Math.min(settings.marketSessionsMax, Math.floor(0.85 * gatewayLimits(connectionsMax).socketsMax)),
     perUser: settings.marketSessionsPerUser,
     perAddress: settings.marketSessionsPerAddress,

@@ -1,8 +1,8 @@
 /** The connection of a session to its client, independent of the transport. Frames are sent in order. */
 export interface ClientConnection {
-  /** Queues a frame. Too many of them close the connection. */
+  /** Queues a frame. Too many queued frames close the connection. */
   send(frame: Uint8Array): void
-  /** Queues a text message, which must be ASCII. For messages that go to one reader: they are framed when they are written. */
+  /** Queues a text message, which must be ASCII, for messages to one reader: it is framed when it is written. */
   sendText(message: string): void
   /** Whether more is buffered than one write takes: a sender that can send less should. {@link Listener.caughtUp} is called when it has been sent. */
   readonly isBehind: boolean
@@ -10,7 +10,7 @@ export interface ClientConnection {
   idle(): Promise<void>
   /** Closes once everything sent before is out. */
   finish(code: number, reason: string): void
-  /** Reads no messages until {@link resume}; what the other side sends waits in its own socket. */
+  /** Reads no messages until {@link resume}; they wait in the other side's socket. */
   pause(): void
   resume(): void
 }
@@ -30,7 +30,7 @@ export const CLOSE = {
   goingAway: 1001,
   internal: 1011,
   unauthenticated: 4001,
-  /** What the session was based on is gone: its token was superseded, or its connection or user was removed. */
+  /** The token was superseded, or its connection or user was removed. */
   ended: 4003,
   slowConsumer: 4008,
   tooManyFailures: 4029

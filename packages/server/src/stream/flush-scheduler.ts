@@ -3,17 +3,17 @@ import type { SendBufferLimits } from './send-buffer-limits.ts'
 /** Runs `work` once, at the end of the current turn of the event loop. */
 export type Schedule = (work: () => void) => void
 
-/** What the scheduler does with a send buffer. */
+/** A send buffer as the scheduler uses it. */
 export interface Flushable {
   readonly waitingBytes: number
-  /** Since when its reader has taken nothing, on the monotonic clock; null while it takes. */
+  /** Since when its reader is stalled, on the monotonic clock; null while it reads. */
   readonly stalledSince: number | null
   flush(): void
-  /** Drops what waits, and closes the reader for this reason. */
+  /** Drops the buffered frames, and closes the reader for this reason. */
   overflow(reason: string): void
 }
 
-/** What the send buffers of a process share: when they are flushed, and the bound over all of them. */
+/** The send buffers of a process share the time of their flush, and a bound over all of them. */
 export class FlushScheduler {
   readonly #schedule: Schedule
   readonly #monotonicMs: () => number
@@ -83,7 +83,7 @@ export class FlushScheduler {
     }
   }
 
-  /** Closes readers that have stalled for too long. To be called about once a second. */
+  /** Closes readers that have stalled for too long. Call it about once a second. */
   sweep(): void {
     const longAgo = this.#monotonicMs() - this.#limits.stalledMs
     for (const buffer of this.#stalled) {

@@ -7,7 +7,7 @@ const LENGTH_16 = 126
 const LENGTH_64 = 127
 const HEAD_MAX = 10
 
-/** One whole text message as a server sends it: final, unmasked (RFC 6455, section 5.2). `payload` is UTF-8. */
+/** A text message as a server's frame: final, unmasked (RFC 6455, section 5.2). `payload` is UTF-8. */
 export function textFrame(payload: Uint8Array): Uint8Array {
   const frame = Buffer.allocUnsafe(framedBytes(payload.byteLength))
   frame.set(payload, writeHead(frame, 0, payload.byteLength))
@@ -28,12 +28,12 @@ export function pongFrame(payload: Uint8Array): Uint8Array {
   return frame
 }
 
-/** Bytes of a text frame whose payload has so many. */
+/** The size of a text frame with a payload of this size, in bytes. */
 export function framedBytes(payload: number): number {
   return payload + (payload < LENGTH_16 ? 2 : payload < 65_536 ? 4 : 10)
 }
 
-/** Frames, and messages in ASCII as frames, one behind the other in one piece of `bytes` bytes. */
+/** Frames, and ASCII messages as frames, concatenated in `bytes` bytes. */
 export function framed(entries: readonly (Uint8Array | string)[], bytes: number): Buffer {
   const piece = Buffer.allocUnsafe(bytes)
   let at = 0
@@ -50,8 +50,8 @@ export function framed(entries: readonly (Uint8Array | string)[], bytes: number)
 }
 
 /**
- * A long message in ASCII as fragments of at most `bytesMax` bytes (RFC 6455, section 5.4). Unlike the parts of one frame they may have a pong or a
- * close between them, which may be written at any time.
+ * A long ASCII message as fragments of at most `bytesMax` bytes (RFC 6455, section 5.4). Between fragments, unlike within a frame, a pong
+ * or a close may be written.
  */
 export function fragments(message: string, bytesMax: number): readonly Uint8Array[] {
   const payloadMax = bytesMax - HEAD_MAX
@@ -66,7 +66,7 @@ export function fragments(message: string, bytesMax: number): readonly Uint8Arra
   return pieces
 }
 
-/** Writes the head of a frame; gives where the payload goes. */
+/** Writes the header of a frame; returns the offset of the payload. */
 function writeHead(piece: Buffer, at: number, payload: number, kind = TEXT): number {
   piece[at] = kind
   if (payload < LENGTH_16) {

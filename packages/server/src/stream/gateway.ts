@@ -17,7 +17,7 @@ import { SocketConnection } from './socket-connection.ts'
 
 /** Opens the sessions of one path. */
 export interface StreamEndpoint {
-  /** `known` is called once the client is known: its socket counts as unauthenticated until then. */
+  /** `known` is called once the client is authenticated: until then its socket counts as unauthenticated. */
   open(client: ClientConnection, address: string, known: () => void): Listener
   /** Ends all sessions, each after its pending messages are sent. */
   finish(code: number, reason: string): void
@@ -35,14 +35,14 @@ export interface GatewayLimits extends ClientConnectionLimits {
   readonly socketsMax: number
   /** Sockets that have not authenticated. */
   readonly unauthenticated: AdmissionLimits
-  /** Handshakes of one address; of one network four times as many. Each costs a socket, a session and what it may ask before it is known. */
+  /** Handshakes of one address; of one network four times as many. Each costs a socket, a session and its unauthenticated requests. */
   readonly handshakes: Rate
 }
 
 export const GATEWAY_LIMITS: GatewayLimits = {
   socketsMax: 12_000,
   unauthenticated: { total: 1_000, perAddress: 256, perNetwork: 512, graceMs: 5_000 },
-  // A platform's thousands of sockets may all come back at once, by one address.
+  // A platform's thousands of sockets may all reconnect at once from one address.
   handshakes: { perSecond: 200, burst: 4_000 },
   messageBytesMax: 64 * 1024,
   sendBuffer: SEND_BUFFER_LIMITS
@@ -62,7 +62,7 @@ export interface GatewayOptions {
 const SWEEP_MS = 1_000
 const CLOSE_MS = 5_000
 const KEEP_ALIVE_MS = 30_000
-/** Options of `ws` that its type declarations do not know yet. */
+/** Options of `ws` that its type declarations lack. */
 const BOUNDS = { maxFragments: 64, maxBufferedChunks: 256, closeTimeout: CLOSE_MS }
 
 /** Accepts WebSocket connections: admission, limits and shutdown. */
@@ -109,7 +109,7 @@ export class StreamGateway {
     return this.#scheduler.waitingBytes
   }
 
-  /** Accepts the server's WebSocket connections from now on. */
+  /** Begins to accept the server's WebSocket connections. */
   guard(server: Server): void {
     server.on('upgrade', (request, socket, head) => {
       try {
@@ -122,7 +122,7 @@ export class StreamGateway {
     })
   }
 
-  /** Accepts no further connection; open sessions get everything that is pending for them and are closed. */
+  /** Accepts no further connection; open sessions are closed after their pending messages are sent. */
   async stop(code: number, reason: string): Promise<void> {
     this.#stopping.abort()
     for (const endpoint of new Set(Object.values(this.#options.endpoints))) endpoint.finish(code, reason)
@@ -175,17 +175,17 @@ export class StreamGateway {
     client.listen(listener, cause => this.#log.error('a session failed and its socket is closed', { cause }))
   }
 
-  /** Why this connection is not taken; null when it is. */
+  /** Why this connection is refused; null if it is accepted. */
   #refusal({ method, headers, rawHeaders }: IncomingMessage, endpoint: StreamEndpoint): Refusal | null {
     if (this.#stopping.signal.aborted) return STOPPING
     if (method !== 'GET' || hasBody(headers) || repeatedHeader(rawHeaders) !== null) return MALFORMED
     const { origin } = headers
-    // A page without an origin of its own (a file, a sandboxed frame) sends "null", as does every other such page.
+    // A page without an origin (a file, a sandboxed frame) sends "null", and so does every other such page.
     if (origin !== undefined && (origin === 'null' || this.#options.mayOpen?.(endpoint, origin) === false)) return ORIGIN_NOT_ALLOWED
     return null
   }
 
-  /** Why one more connection of that address is refused; null when there is capacity. */
+  /** Why another connection of the address is refused; null if there is capacity. */
   #capacityRefusal(address: string): Refusal | null {
     const admission = this.#unauthenticated.admit(address)
     if (!admission.isAdmitted) return TOO_MANY_UNAUTHENTICATED

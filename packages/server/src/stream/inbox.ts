@@ -13,17 +13,17 @@ export interface InboxLimits {
 export const INBOX_LIMITS: InboxLimits = { burst: 1_000, perSecond: 100, warnings: 3, bytesMax: 256 * 1024 }
 
 export interface InboxOwner {
-  /** Does what the message asks. What it throws, or rejects with, goes to {@link failed}. */
+  /** Handles a message. Errors and rejections go to {@link failed}. */
   handle(message: string): Promise<void> | undefined
-  /** A message could not be handled for a reason that is not the client's: the session cannot go on. */
+  /** Our own fault prevented a message from being handled: the session cannot go on. */
   failed(cause: unknown): void
-  /** A message came too soon and was dropped. `isLast`: there were too many of them. */
+  /** A message exceeded the rate and was dropped. `isLast`: too many of them were. */
   tooMany(isLast: boolean): void
   pause(): void
   resume(): void
 }
 
-/** A session's messages, handled one after the other in the order in which they came. */
+/** A session's messages, handled one after the other in order of arrival. */
 export class Inbox {
   readonly #owner: InboxOwner
   readonly #limits: InboxLimits
@@ -64,7 +64,7 @@ export class Inbox {
     void this.#drain(handled)
   }
 
-  /** Drops what waits. */
+  /** Drops waiting messages. */
   close(): void {
     if (this.#waiting !== null) this.#waiting.length = 0
     this.#bytes = 0

@@ -1,6 +1,6 @@
 import { parseJson } from '@trunkline/core/domain/json'
 
-/** What a client sent, read as JSON. */
+/** A client's message as JSON. */
 export type Message = Readonly<Record<string, unknown>>
 
 const SHOWN_MAX = 60
@@ -15,7 +15,7 @@ export function readMessage(text: string): Message | null {
   }
 }
 
-/** What was found, cut to a length that can be shown. */
+/** The value found, cut to a length that can be shown. */
 export function shown(value: unknown): string {
   return value === undefined ? 'missing' : (JSON.stringify(value)?.slice(0, SHOWN_MAX) ?? typeof value)
 }

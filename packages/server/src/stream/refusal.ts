@@ -12,7 +12,7 @@ export interface Refusal {
   readonly message: string
 }
 
-/** Answers a connection that will not become a WebSocket, in the one error form, and closes it. */
+/** Answers a refused connection in the usual error form, and closes it. */
 export function refuseUpgrade(socket: Duplex, { code, message }: Refusal): void {
   const requestId = randomUUID()
   const body = JSON.stringify({ message, code, request_id: requestId })

@@ -2,12 +2,12 @@ import type { FlushScheduler } from './flush-scheduler.ts'
 import { fragments, framed, framedBytes } from './frame.ts'
 import type { SendBufferLimits } from './send-buffer-limits.ts'
 
-/** Written to a socket at once. The rest stays in the buffer, where it is counted. */
+/** Bytes written to a socket at once. The rest stays in the buffer, where it is counted. */
 const WRITE_BYTES = 64 * 1024
 
-/** Where bytes go. */
+/** The target of writes. */
 export interface Sink {
-  /** False when nothing more should be written until {@link SendBuffer.drained} is called. */
+  /** False if nothing more should be written until {@link SendBuffer.drained} is called. */
   write(bytes: Uint8Array): boolean
   /** The reader is too slow: nothing more is written, and what was buffered is dropped. */
   overflowed(reason: string): void
@@ -15,12 +15,12 @@ export interface Sink {
   caughtUp(): void
 }
 
-/** A frame, or a message in ASCII that becomes one when it is written. */
+/** A frame, or an ASCII message that is framed when it is written. */
 export type Entry = Uint8Array | string
 
 /**
- * What is buffered for one reader: frames shared with other readers, in order, never conflated. They are written once per turn of the
- * event loop; while the reader is stalled they stay buffered, up to a bound.
+ * Buffers frames for one reader, some shared with other readers, in order, never conflated. They are written once per turn of the event
+ * loop; while the reader is stalled they stay buffered, up to a bound.
  */
 export class SendBuffer {
   readonly #sink: Sink
@@ -59,7 +59,7 @@ export class SendBuffer {
     return true
   }
 
-  /** A message in ASCII. One that is longer than a write goes out in pieces, so that a slow reader is seen to take it. */
+  /** An ASCII message. One longer than a write is sent in pieces, so that a slow reader's progress shows. */
   text(message: string): void {
     if (message.length > WRITE_BYTES) {
       for (const fragment of fragments(message, WRITE_BYTES)) this.push(fragment)
@@ -87,13 +87,13 @@ export class SendBuffer {
       this.#scheduler.waiting(bytes)
     }
     if (this.#bytes > this.#limits.bytesMax || this.#frames.length > this.#limits.messagesMax) {
-      // The socket may take everything of one turn, so it is tried before the reader is called slow.
+      // The socket may accept everything of one turn, so it is tried before the reader counts as slow.
       if (this.#stalledSince === null) this.flush()
       if (this.#stalledSince !== null && this.#isTooMuch()) this.overflow(`more than ${this.#bounds()} waited for it`)
     }
   }
 
-  /** Writes what is buffered, as far as the reader takes it. */
+  /** Writes buffered frames as far as the socket accepts them. */
   flush(): void {
     this.#isDue = false
     while (this.#frames.length > 0 && this.#stalledSince === null && !this.#isClosed) this.#write()
@@ -126,7 +126,7 @@ export class SendBuffer {
     this.#sink.overflowed(reason)
   }
 
-  /** Drops what is buffered, and accepts nothing more. */
+  /** Drops buffered frames, and accepts no more. */
   close(): void {
     if (this.#isClosed) return
     this.#isClosed = true

@@ -7,9 +7,9 @@ import { pongFrame } from './frame.ts'
 import { SendBuffer, type Sink } from './send-buffer.ts'
 import type { SendBufferLimits } from './send-buffer-limits.ts'
 
-/** For the close frame of a reader that reads nothing; then the socket is terminated. */
+/** Time for the close frame to a reader that reads nothing; then the socket is terminated. */
 const CUT_MS = 1_000
-/** Pings of one client: far more than any keeps a connection alive with. */
+/** Pings of one client: far more than keeping a connection alive needs. */
 const PINGS = { perSecond: 10, burst: 1_000 }
 const PINGER = 'the client'
 
@@ -82,7 +82,7 @@ export class SocketConnection implements ClientConnection, Sink {
     this.#ws.resume()
   }
 
-  /** Closes the connection now, with a code for a reader that reads it at once. What is buffered is dropped. */
+  /** Closes the connection now, with a code if the reader reads it at once. Drops buffered frames. */
   drop(code: number, reason: string): void {
     if (this.#code !== null) return
     this.#code = code
@@ -112,7 +112,7 @@ export class SocketConnection implements ClientConnection, Sink {
     this.#listener?.caughtUp()
   }
 
-  /** Through the send buffer, so that a reader that only pings and reads nothing is seen to stall. */
+  /** Through the send buffer, so that a reader that pings without reading is noticed. */
   #pong(data: Buffer): void {
     if (this.#code !== null) return
     if (this.#pings.take(PINGER, this.#scheduler.nowMs()).retryAfterSeconds === null) this.#sendBuffer.push(pongFrame(data))

@@ -13,7 +13,7 @@ export interface Subscriber {
   update(feed: Feed, seq: number, frame: Uint8Array): void
   /** A connection's health changed. */
   status(frame: () => Uint8Array): void
-  /** The user was deleted: nothing more will come. */
+  /** The user was deleted; no more updates follow. */
   removed(feed: Feed): void
 }
 
@@ -26,7 +26,7 @@ export interface Feed {
   readonly subscribers: Subscriber[]
   /** Sessions that are subscribed, or about to be. */
   holders: number
-  /** Events whose predecessor has not come yet, by number; null when there are none. */
+  /** Events whose predecessor has not arrived yet, by number; null if there are none. */
   early: Map<number, LoggedEvent> | null
   /** Until `position` is known. */
   opening: Promise<void> | null

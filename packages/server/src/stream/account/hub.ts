@@ -59,7 +59,10 @@ export class Hub {
     return this.#feeds.size
   }
 
-  /** Counts users that were removed or disabled. A removal is not reported when the user had no feed at that moment: a session that looked the user up before looks again. */
+  /**
+   * Counts users that were removed or disabled. A removal is not reported if the user had no feed at that moment: a session that looked the
+   * user up before checks again.
+   */
   get removals(): number {
     return this.#removals
   }
@@ -75,12 +78,12 @@ export class Hub {
     await Promise.all([this.#checking, this.#backfilling])
   }
 
-  /** Resolves when every published event has been delivered: none waits for a missing one. */
+  /** Resolves when every published event is delivered and none waits for a missing one. */
   async settled(): Promise<void> {
     while (this.#backfilling !== null && !this.#stopping.signal.aborted) await this.#backfilling
   }
 
-  /** The user's feed, with its position known. Each call is ended by one of {@link leave}. @throws StoreUnavailable */
+  /** The user's feed, with its position known. Each call needs one call of {@link leave}. @throws StoreUnavailable */
   async join({ userKey, userId }: Pick<User, 'userKey' | 'userId'>): Promise<Feed> {
     const feed = this.#feeds.get(userKey) ?? this.#open(userKey, userId)
     feed.holders += 1
@@ -94,7 +97,7 @@ export class Hub {
     }
   }
 
-  /** From now on the subscriber receives what comes after `feed.position`. */
+  /** Delivers to the subscriber all events after `feed.position`. */
   attach(feed: Feed, subscriber: Subscriber): void {
     feed.subscribers.push(subscriber)
   }
@@ -230,9 +233,9 @@ export class Hub {
     }
   }
 
-  /** `last`: the user's newest event; undefined where the log has none. */
+  /** `last`: the user's newest event; undefined if the log has none. */
   #compare(feed: Feed, last: number | undefined): void {
-    // A user who had events and has none was deleted without a message.
+    // A user whose events are gone was deleted without a message.
     if (last === undefined && feed.position > 0) this.#remove(feed)
     else if (last !== undefined && last > feed.position) this.#requestBackfill(feed)
   }

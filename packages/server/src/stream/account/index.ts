@@ -19,12 +19,12 @@ export interface AccountStreamOptions {
 }
 
 const ACCESS_ENDED = 'the platform or its key was disabled'
-/** Reads of the store for subscriptions: what a node's database takes beside everything else, and how long one may hold its permit. */
+/** Concurrent reads of the store for subscriptions, which leave capacity for other work, and how long one may hold its permit. */
 const READS = { atOnce: 64, ms: 5_000 }
 /** Failed authentications of one address, over all its sessions. */
 const FAILURES = { perSecond: 1, burst: 100 }
 
-/** All sessions of the node, and what they share. */
+/** All sessions of the node, and their shared state. */
 export class AccountStream implements StreamEndpoint {
   readonly hub: Hub
   readonly #shared: SessionDeps

@@ -5,19 +5,19 @@ import type { Hub } from './hub.ts'
 /** The most events that are replayed. A client that missed more should take a snapshot. */
 export const REPLAY_MAX = 10_000
 const READ_MAX = 500
-/** Sent at once; then the replay waits until the session has taken it. */
+/** Bytes sent at once; then the replay waits until the session has written them. */
 const AT_ONCE_BYTES = 256 * 1024
 
-/** How a replay reaches its session. */
+/** The session that a replay is sent to. */
 export interface ReplayTarget {
-  /** The topics that are wanted, as bits; null when the replay is not wanted any more. */
+  /** The subscribed topics as bits; null if the replay is no longer wanted. */
   wanted(): number | null
   send(frame: Uint8Array): void
-  /** Resolves when everything sent was taken. */
+  /** Resolves when everything sent is written. */
   taken(): Promise<void>
 }
 
-/** The replay would not be whole. The reason may be shown. */
+/** The replay would be incomplete. The reason may be shown. */
 export class ReplayRefused extends Error {
   override readonly name = 'ReplayRefused'
 }
@@ -34,12 +34,12 @@ export class Replay {
     this.#position = position
   }
 
-  /** The number it has come to; at first the one it begins after. */
+  /** The last replayed number; at first the one it begins after. */
   get position(): number {
     return this.#position
   }
 
-  /** @throws ReplayRefused when the log does not reach back that far, or never came to that number. */
+  /** @throws ReplayRefused if the log does not reach back that far, or never reached that number */
   static async begin(events: EventStore, feed: Feed, after: number): Promise<Replay> {
     const { oldest, last } = await events.span(feed.userKey)
     if (after > last) throw new ReplayRefused(`after is ${after}, and the newest seq of this user is ${last}. ${TAKE_A_SNAPSHOT}`)
@@ -51,8 +51,8 @@ export class Replay {
   }
 
   /**
-   * Sends what is wanted, as fast as it is taken. Gives the number it came to once nothing lies between it and what the feed delivers next;
-   * null when it is not wanted any more.
+   * Sends the subscribed events as fast as the session writes them. Returns the last number once nothing is between it and the feed's next
+   * event; null if the replay is no longer wanted.
    */
   async run(hub: Hub, target: ReplayTarget): Promise<number | null> {
     let bytes = 0

@@ -24,7 +24,7 @@ export interface SubscribeUser {
 
 const EXTENSIONS_MAX = 16
 
-/** @throws Unfit */
+/** @throws InvalidMessage */
 export function readAuthenticate({ client_id, client_secret, version, extensions }: Message): Authenticate {
   if (version !== undefined && version !== null && version !== STREAM_VERSION) {
     throw new InvalidMessage(`version must be "${STREAM_VERSION}" or left out, was ${shown(version)}.`)
@@ -35,7 +35,7 @@ export function readAuthenticate({ client_id, client_secret, version, extensions
   return { clientId: client_id, clientSecret: client_secret, extensions: readExtensions(extensions) }
 }
 
-/** The topics as bits, and as they were requested. @throws Unfit */
+/** The topics as bits, and as they were requested. @throws InvalidMessage */
 export function readTopics({ topics }: Message): { readonly bits: number; readonly requested: readonly string[] } {
   if (!Array.isArray(topics) || topics.length === 0)
     throw new InvalidMessage(`topics must be a list of ${TOPIC_NAMES}, was ${shown(topics)}.`)
@@ -53,7 +53,7 @@ export function readTopics({ topics }: Message): { readonly bits: number; readon
   return { bits, requested }
 }
 
-/** @throws Unfit */
+/** @throws InvalidMessage */
 export function readSubscribeUser(message: Message): SubscribeUser {
   const { after } = message
   if (after === undefined || after === null) return { userId: readUserId(message), after: null }
@@ -63,7 +63,7 @@ export function readSubscribeUser(message: Message): SubscribeUser {
   return { userId: readUserId(message), after }
 }
 
-/** @throws Unfit */
+/** @throws InvalidMessage */
 export function readUserId({ user_id }: Message): UserId {
   try {
     return parseUserId(user_id)
@@ -72,7 +72,7 @@ export function readUserId({ user_id }: Message): UserId {
   }
 }
 
-/** @throws Unfit */
+/** @throws InvalidMessage */
 export function readSeq({ seq }: Message): number | undefined {
   if (seq === undefined || seq === null) return undefined
   if (typeof seq !== 'number' || !Number.isSafeInteger(seq))

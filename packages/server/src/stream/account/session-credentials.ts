@@ -47,7 +47,7 @@ export class SessionCredentials {
     return this.#proven?.key.keyId ?? null
   }
 
-  /** @throws ServiceError credentials_invalid, scope_missing; rate_limited, with nothing looked up or after one failure too many. */
+  /** @throws ServiceError credentials_invalid, scope_missing; rate_limited, without a look-up or after one failure too many */
   async of(clientId: string, clientSecret: string): Promise<ProvenPlatform> {
     const { lookup, attempts } = this.#deps
     const proven = await authenticatePlatform(this.#deps, lookup, { clientId, clientSecret, address: this.#address }, attempts)
@@ -55,7 +55,7 @@ export class SessionCredentials {
     return proven
   }
 
-  /** The session depends on these from now on. */
+  /** Ends the session when these credentials end. */
   hold(proven: ProvenPlatform): void {
     this.#proven = proven
     this.#expiry.endAt(proven.endsAt)

@@ -8,7 +8,7 @@ export const SESSIONS_MAX = 10
 const TTL_MS = 15_000
 const RENEW_MS = 5_000
 const RELEASE_TRIES = 3
-/** A client may see its session's end before we have: so long we wait for its slot before refusing a new session. */
+/** A client may notice the end of its session before we do: a new session waits this long for its slot before it is refused. */
 const FREEING_MS = [20, 100]
 
 /** The key that holds the slots. */
@@ -49,7 +49,7 @@ export class AccountSessionSlots {
       this.#undecided.delete(sessionId)
       return isTaken
     } catch (cause) {
-      // It may have been taken all the same.
+      // The slot may have been taken although the call failed.
       this.release(sessionId)
       throw cause
     }
@@ -65,7 +65,7 @@ export class AccountSessionSlots {
     this.#releasing.add(releasing)
   }
 
-  /** Resolves when every slot that was to be released is. */
+  /** Resolves when every slot to be released is released. */
   async stop(): Promise<void> {
     this.#stopping.abort()
     await this.#renewing
@@ -93,7 +93,7 @@ export class AccountSessionSlots {
       try {
         return await this.#deps.slots.release(sessionId)
       } catch (cause) {
-        // In the end the next renewal finds a slot without a session; and the slot of a node that stops expires.
+        // Otherwise the next renewal finds a slot without a session, and the slots of a stopped node expire.
         this.#deps.log.warn('a session’s slot could not be released', { sessionId, tries, cause })
         await this.#deps.clock.sleep(RENEW_MS, this.#stopping.signal).catch(() => undefined)
       }

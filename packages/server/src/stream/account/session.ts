@@ -25,7 +25,7 @@ import type { AccountSessionSlots } from './session-slots.ts'
 export interface SessionDeps {
   readonly store: Pick<Store, 'users' | 'events' | 'connections'>
   readonly lookup: CredentialLookup
-  /** What failed attempts may cost, over all sessions. */
+  /** Limits of failed attempts, over all sessions. */
   readonly attempts: AttemptLimits
   readonly hasher: Hasher
   readonly mirrors: Pick<Mirrors, 'health'>
@@ -35,13 +35,13 @@ export interface SessionDeps {
   readonly meter: Meter
   readonly hub: Hub
   readonly slots: AccountSessionSlots
-  /** Notes a failed authentication of the address. */
+  /** Reports a failed authentication of the address. */
   readonly failed: (address: string) => void
   /** Records that the platform named a user that it does not have. */
   readonly denied: (address: string, platformId: PlatformId) => void
   /** Reads the store within a limit of concurrent reads: thousands may subscribe at once. */
   readonly withPermit: <T>(read: () => Promise<T>) => Promise<T>
-  /** Counts replacements of client secrets: what was proved before one is to be proved again. */
+  /** Counts replacements of client secrets: credentials proved before one are checked again. */
   readonly secretChanges: () => number
   /** Called once, as the session is authenticated. */
   readonly known: (session: AccountSession) => void
@@ -63,7 +63,7 @@ export class AccountSession implements Subscriber {
   #topics = 0
   #wantsStatus = false
   readonly #feeds = new Map<UserKey, Feed>()
-  /** Where a replay ended that was ahead of the feed: what the feed delivers up to there was sent already. */
+  /** The end of a replay that was ahead of the feed: the feed's events up to it were sent already. */
   #ahead: Map<Feed, number> | null = null
 
   constructor(deps: SessionDeps, client: ClientConnection, address: string) {
@@ -217,7 +217,7 @@ export class AccountSession implements Subscriber {
       const { userKey } = user
       const present = this.#feeds.get(userKey)
       if (present !== undefined && after === null) {
-        // A replay may have been ahead of what the feed has delivered since.
+        // A replay may have been ahead of the feed's deliveries since.
         const seq = Math.max(present.position, this.#ahead?.get(present) ?? 0)
         return this.#send({ type: 'user_subscribed', user_id: userId, seq })
       }
@@ -225,10 +225,10 @@ export class AccountSession implements Subscriber {
         throw new requests.InvalidMessage(`This session has ${this.#deps.limits.usersMax} users, the limit; use another session for more.`)
       }
       feed = await withPermit(() => hub.join(user))
-      // From the join on the hub ends the feed with its user. A user that was removed or disabled before it was not reported to this session.
+      // After the join the hub ends the feed with its user. An earlier removal or disabling was not reported to this session.
       if (removals !== hub.removals && (await this.#enabledUser(platformId, userId)).userKey !== userKey)
         throw new requests.InvalidMessage(UNKNOWN_USER)
-      // A replay that is refused leaves the subscription there may be as it was.
+      // A refused replay leaves an existing subscription unchanged.
       const replay = after === null ? null : await Replay.begin(store.events, feed, after)
       if (this.listener.isOver) return hub.leave(feed)
       if (feed.isRemoved) throw new requests.InvalidMessage(UNKNOWN_USER)
@@ -266,7 +266,7 @@ export class AccountSession implements Subscriber {
       taken: () => this.#client.idle()
     }
     let position = await replay.run(this.#deps.hub, target)
-    // Between its last look at the feed and this statement an event may have been delivered to all other sessions.
+    // Since the replay's last check of the feed, an event may have been delivered to all other sessions.
     while (position !== null && position < feed.position) position = await replay.run(this.#deps.hub, target)
     // Not attached yet, so the deletion of the user was not reported.
     if (feed.isRemoved && this.#feeds.get(feed.userKey) === feed) return this.removed(feed)
@@ -279,7 +279,7 @@ export class AccountSession implements Subscriber {
     this.#send({ type: 'caught_up', user_id: feed.userId, seq: position })
   }
 
-  /** Sends the health of the user's connections; false when the store could not list them. The subscription holds either way. */
+  /** Sends the health of the user's connections; false if the store could not list them. The subscription is valid either way. */
   async #sendHealth(feed: Feed): Promise<boolean> {
     const { store, mirrors, log } = this.#deps
     const isWanted = () => !this.listener.isOver && this.#feeds.get(feed.userKey) === feed

@@ -10,7 +10,7 @@ export interface AccessGrant {
   readonly tokenHash: string
   readonly userKey: UserKey
   readonly connection: Connection
-  /** The platform's key the token was had with, and when that key, or its replaced secret, ends. The token's own end ends no session. */
+  /** The platform's key that created the token, and when that key, or its replaced secret, ends. The token's own end ends no session. */
   readonly keyId: KeyId | null
   readonly keyEndsAt: Timestamp | null
 }
@@ -30,7 +30,7 @@ export class AccessRefused extends Error {
 export const TOKEN_INVALID =
   'The access token is unknown, has ended, or was followed by a newer one; get a new one with GET /connections/{connection_id}/token.'
 
-/** Why a session ends whose token was had with a key, or a secret of one, that is no longer valid. */
+/** Why a session ends if the key, or the secret, that created its token is no longer valid. */
 export const KEY_ENDED = 'The platform’s key this token was had with has ended, or its secret was replaced; get a new access token.'
 
 /** The grant of an access token. @throws AccessRefused */
@@ -54,7 +54,7 @@ export async function grantOf(
   return { tokenHash, userKey: token.userKey, connection, keyId: token.keyId, keyEndsAt: token.keyEndsAt }
 }
 
-/** When the key of a token that is in use ends; `over`: the token, or its key, is no longer valid. */
+/** When the key of a used token ends; `over`: the token, or its key, is no longer valid. */
 export async function keyEnd({ tokens }: Pick<Store, 'tokens'>, tokenHash: string, now: Timestamp): Promise<Timestamp | null | 'over'> {
   const token = await tokens.find(tokenHash)
   return token === null || hasEnded(token, now) ? 'over' : token.keyEndsAt

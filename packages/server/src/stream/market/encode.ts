@@ -1,12 +1,12 @@
-// Updates as the spec writes them. The text of an event is made once for all subscribers; what follows is each one's own number.
+// Encodes updates. The text of an event is made once for all subscribers; the subscription's number follows.
 import type { Bar, ChainEntry, Depth, DepthLevel, Quote, Trade } from '@trunkline/core/domain/market/records'
 
-/** What ends every update: the subscription's number. */
+/** The end of every update: the subscription's number. */
 export function tailOf(subId: string): string {
   return `,"sub_id":"${subId}"}`
 }
 
-/** Remembers the last text: the subscribers of a topic are sent it one after the other. */
+/** Caches the last text: the subscribers of a topic receive it one after the other. */
 function once<Event extends object>(encode: (event: Event) => string): (event: Event) => string {
   let last: Event | null = null
   let text = ''
@@ -26,7 +26,7 @@ export const quoteText = once(
     `{"bp":${figure(bidPrice)},"bs":${figure(bidSize)},"ap":${figure(askPrice)},"as":${figure(askSize)},"ts":"${at}"`
 )
 
-/** A bar without its braces' end, as updates and snapshots share it. */
+/** A bar without its closing brace, for updates and snapshots. */
 export const barText = once(
   ({ open, high, low, close, volume, startMs, closed }: Bar) =>
     `{"o":"${open}","h":"${high}","l":"${low}","c":"${close}","v":"${volume}","ts":"${startMs}000000","st":"${closed ? 'c' : 'o'}"`

@@ -17,11 +17,11 @@ import { NoSlot, SessionSlots, SLOT_LIMITS, type SlotLimits } from './session-sl
 
 /** Failed authentications of one address, over all its sessions. */
 const FAILURES = { perSecond: 1, burst: 100 }
-/** Snapshots made at once in the process, and how long one may hold its permit. */
+/** Concurrent snapshots of the process, and how long one may hold its permit. */
 const SNAPSHOTS = { atOnce: 8, ms: 30_000 }
-/** Of these, one user's: a user with many sessions must not keep the others waiting. */
+/** Concurrent snapshots of one user: a user with many sessions must not delay the others. */
 const SNAPSHOTS_OF_USER = { atOnce: 2, ms: 60_000 }
-/** A whole snapshot of 50,000 bars and what comes meanwhile; a quarter of a million trades. */
+/** Enough for a snapshot of 50,000 bars and the messages meanwhile, or a quarter of a million trades. */
 const SEND_BUFFER = { ...SEND_BUFFER_LIMITS, messagesMax: 262_144, bytesMax: 16 * 1024 * 1024 }
 export const MARKET_CONNECTION_LIMITS: ClientConnectionLimits = { messageBytesMax: 16 * 1024, sendBuffer: SEND_BUFFER }
 
@@ -92,7 +92,7 @@ export class MarketStream implements StreamEndpoint {
     }, BUS_MESSAGES)
   }
 
-  /** Sessions whose token was good. */
+  /** Authenticated sessions. */
   get authenticated(): number {
     let count = 0
     for (const sessions of this.#registered.values()) count += sessions.size
@@ -128,7 +128,8 @@ export class MarketStream implements StreamEndpoint {
     for (let looks = 0; looks < LOOKS_MAX; looks++) {
       const before = this.#evictions
       const grant = await grantOf(deps, accessToken)
-      // While this token was looked up, a newer one may have been used: then another look finds this one superseded. Timestamps do not show it.
+      // While this token was looked up, a newer one may have been used: then another look-up finds this one superseded. Timestamps do not
+      // show it.
       const rivals = this.#rivals(grant)
       if (before === this.#evictions && rivals.every(rival => known.includes(rival))) return enter(grant)
       known = rivals
@@ -153,7 +154,7 @@ export class MarketStream implements StreamEndpoint {
     this.#registered.set(userKey, others.add(session))
   }
 
-  /** Counts those of the user that stay: with the same token, from the same address. @throws AccessRefused */
+  /** Counts the user's sessions that stay: with the same token, from the same address. @throws AccessRefused */
   #takeSlot(session: MarketSession, { userKey, tokenHash, connection }: AccessGrant): void {
     const others = [...(this.#registered.get(userKey) ?? [])]
     const stays = (other: MarketSession) =>
@@ -173,7 +174,7 @@ export class MarketStream implements StreamEndpoint {
     }
   }
 
-  /** Sessions of the platform, or of tokens that one of its keys was given. */
+  /** Ends sessions of the platform, or of tokens that one of its keys created. */
   #evictAll({ platformId, keyId }: { readonly platformId: PlatformId; readonly keyId: KeyId | null }): void {
     this.#evictions += 1
     for (const session of [...this.#sessions]) {
@@ -189,7 +190,10 @@ export class MarketStream implements StreamEndpoint {
     this.#rechecking = this.#rechecking.then(() => this.#recheck(deps, platformId))
   }
 
-  /** A secret of the platform was replaced: sessions end whose token was had with one that is good no more, at once or when it ends. */
+  /**
+   * A secret of the platform was replaced: sessions end whose token was created with a secret that is no longer valid, at once or when it
+   * ends.
+   */
   async #recheck({ store, clock, log }: AppDeps, platformId: PlatformId): Promise<void> {
     const sessions = [...this.#sessions].filter(({ grant }) => grant?.connection.platformId === platformId)
     for (const [tokenHash, using] of Map.groupBy(sessions, ({ grant }) => grant?.tokenHash)) {
@@ -229,7 +233,7 @@ export class MarketStream implements StreamEndpoint {
   }
 }
 
-/** Lets an attempt cost a look-up while its address may fail. @throws AccessRefused, TooManyFailures */
+/** Admits an attempt to a look-up unless its address has failed too often. @throws AccessRefused, TooManyFailures */
 async function limited<T>(attempts: FailedAttempts, attempt: Attempt, admit: () => Promise<T>): Promise<T> {
   attempts.demandCalm(attempt)
   try {

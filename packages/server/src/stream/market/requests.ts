@@ -20,7 +20,7 @@ export class InvalidMessage extends Error {
   }
 }
 
-/** A subscription as it is asked for: what to watch, and how to show it. */
+/** A requested subscription: what to watch, and how to show it. */
 export interface Subscribe {
   readonly watch: WatchRequest
   /** Depth only: levels of each side. */
@@ -39,13 +39,13 @@ export interface Snapshot {
 const TEXT_MAX = 64
 const TOKEN_MAX = 256
 
-/** The request's own id, which every answer carries. @throws Unfit */
+/** The request's id, which every answer carries. @throws InvalidMessage */
 export function readRequestId({ request_id }: Message): string {
   if (typeof request_id === 'string' && request_id !== '' && request_id.length <= REQUEST_ID_MAX) return request_id
   throw new InvalidMessage('invalid_request', `request_id must be a string of 1 to ${REQUEST_ID_MAX} characters, was ${shown(request_id)}.`)
 }
 
-/** The access token. @throws Unfit */
+/** The access token. @throws InvalidMessage */
 export function readAuthenticate({ access_token, version }: Message): string {
   if (version !== undefined && version !== null && version !== STREAM_VERSION) {
     throw new InvalidMessage('auth_error', `version must be "${STREAM_VERSION}" or left out, was ${shown(version)}.`)
@@ -54,7 +54,7 @@ export function readAuthenticate({ access_token, version }: Message): string {
   throw new InvalidMessage('auth_error', 'authenticate needs access_token, a string from GET /connections/{connection_id}/token.')
 }
 
-/** @throws Unfit */
+/** @throws InvalidMessage */
 export function readSubscribe(message: Message): Subscribe {
   const channel = readChannel(message)
   const symbol = readText(message, 'symbol')
@@ -75,13 +75,13 @@ export function readSubscribe(message: Message): Subscribe {
   }
 }
 
-/** @throws Unfit */
+/** @throws InvalidMessage */
 export function readSubId({ sub_id }: Message): string {
   if (typeof sub_id === 'string' && sub_id !== '' && sub_id.length <= TEXT_MAX) return sub_id
   throw new InvalidMessage('invalid_request', `sub_id must be the string that subscription_success gave, was ${shown(sub_id)}.`)
 }
 
-/** @throws Unfit */
+/** @throws InvalidMessage */
 export function readSnapshot(message: Message): Snapshot {
   const { data_type } = message
   if (data_type !== 'bars') throw new InvalidMessage('invalid_request', `data_type must be "bars", was ${shown(data_type)}.`)

@@ -3,9 +3,9 @@ import { addressGroup } from '../../auth/address.ts'
 export interface SlotLimits {
   /** Authenticated sessions of the process. */
   readonly total: number
-  /** Of one user, and so of one token: a user has one token in use at a time. */
+  /** Sessions of one user, and so of one token: a user has one token in use at a time. */
   readonly perUser: number
-  /** Of one IPv4 address or IPv6 /64. */
+  /** Sessions of one IPv4 address or IPv6 /64. */
   readonly perAddress: number
   /** The part of the total that one platform may hold, in percent. */
   readonly platformPercent: number
@@ -28,8 +28,8 @@ export class NoSlot extends Error {
 }
 
 /**
- * The slots for sessions of the market data stream, shared out so that no tenant's sessions keep another's out. A platform holds at most
- * its part of the total; and once four fifths of the total are taken, only platforms below an equal share get more.
+ * The slots of the market data stream, divided so that no tenant's sessions lock out another's. A platform holds at most its part of the
+ * total; once four fifths of the total are taken, only platforms below an equal share get more.
  */
 export class SessionSlots<Session> {
   readonly #limits: SlotLimits
@@ -63,7 +63,7 @@ export class SessionSlots<Session> {
     this.#count(owner, 1)
   }
 
-  /** Does nothing when it has none. */
+  /** Does nothing if the session has none. */
   release(session: Session): void {
     const owner = this.#held.get(session)
     if (owner === undefined) return

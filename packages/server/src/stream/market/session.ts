@@ -27,17 +27,17 @@ export interface MarketSessionDeps {
   readonly log: Log
   readonly meter: Meter
   /**
-   * Finds whose token it is, and of which connection, and calls `enter` while that is certain. @throws AccessRefused, and what `enter` throws;
-   * TooManyFailures of the address, with nothing looked up or after one too many
+   * Finds the grant of a token, and calls `enter` while it is certain.
+   * @throws AccessRefused, and what `enter` throws; TooManyFailures of the address, without a look-up or after one too many
    */
   readonly admit: (token: string, address: string, enter: (grant: AccessGrant) => void) => Promise<void>
-  /** Ends sessions of the user that may not coexist with this one. @throws AccessRefused when a newer token came first */
+  /** Ends sessions of the user that may not coexist with this one. @throws AccessRefused if a newer token was first */
   readonly register: (session: MarketSession, grant: AccessGrant) => void
   readonly join: (connection: Connection) => ConnectionMarket
   readonly leave: (connection: Connection, market: ConnectionMarket) => void
   /** Reads past bars within a limit of concurrent reads: each may be megabytes. */
   readonly withPermit: <T>(userKey: UserKey, read: () => Promise<T>) => Promise<T>
-  /** Notes a failed authentication of the address. */
+  /** Reports a failed authentication of the address. */
   readonly failed: (address: string) => void
   /** Called once, when the session is authenticated. */
   readonly known: (session: MarketSession) => void
@@ -53,7 +53,7 @@ export class MarketSession implements Reader {
   readonly listener: ClientSession
   readonly address: string
   readonly client: ClientConnection
-  /** Of the key that its token was had with. */
+  /** The end of the key that created its token. */
   readonly expiry: ExpiryTimer
   readonly #deps: MarketSessionDeps
   #grant: AccessGrant | null = null
@@ -62,12 +62,12 @@ export class MarketSession implements Reader {
   readonly #subscriptions = new Map<string, Subscription>()
   /** Subscriptions that are being made. */
   #subscribing = 0
-  /** Resolves when the snapshots asked for so far are answered. */
+  /** Resolves when the snapshots requested so far are answered. */
   #snapshots: Promise<void> = Promise.resolve()
   #snapshotsWaiting = 0
-  /** Those that hold something back until the client has caught up. */
+  /** Subscriptions that wait until the client has caught up. */
   #behind: Subscription[] = []
-  /** Those whose interruption is sent at the end of the turn, by reason. */
+  /** Subscriptions whose interruption is sent at the end of the turn, by reason. */
   #interrupted: Map<string, string[]> | null = null
 
   constructor(deps: MarketSessionDeps, client: ClientConnection, address: string) {
@@ -152,7 +152,7 @@ export class MarketSession implements Reader {
       throw new requests.InvalidMessage('not_authenticated', 'Authenticate first: this session is not authenticated.')
     switch (action) {
       case 'subscribe':
-        // Each is answered when it can be: none waits for another's history.
+        // Each is answered by itself: none waits for another's history.
         void this.#subscribe(requestId, requests.readSubscribe(message))
         return undefined
       case 'list_subscriptions':
@@ -180,7 +180,7 @@ export class MarketSession implements Reader {
     }
   }
 
-  /** Synchronous: what ends the session a moment later comes after the success. */
+  /** Synchronous: messages that end the session come after the success. */
   #enter(requestId: string, grant: AccessGrant): void {
     if (this.listener.isOver) return
     const { join, leave, register } = this.#deps
@@ -265,7 +265,7 @@ export class MarketSession implements Reader {
     this.#send({ type: 'unsubscription_success', message: 'Unsubscribed.', ...this.#describedInFull(subscription), request_id: requestId })
   }
 
-  /** One after the other: each may be megabytes. So many may be queued; then the session is not read until one has finished. */
+  /** One after the other: each may be megabytes. Above the limit the session is not read until one has finished. */
   #queueSnapshot(requestId: string, snapshot: requests.Snapshot, grant: AccessGrant): Promise<void> | undefined {
     this.#snapshotsWaiting += 1
     this.#snapshots = this.#snapshots.then(() => this.#snapshot(requestId, snapshot, grant)).finally(() => (this.#snapshotsWaiting -= 1))
@@ -280,7 +280,7 @@ export class MarketSession implements Reader {
         const text = bars === undefined ? null : await snapshotText(requestId, snapshot, bars, () => this.listener.isOver)
         if (text !== null && !this.listener.isOver) this.client.sendText(text)
       })
-      // One at a time: the next is begun when this one is on its way.
+      // One at a time: the next begins when this one is written.
       await this.client.idle()
     } catch (cause) {
       this.#failed(requestId, cause)

@@ -3,8 +3,8 @@ import { barText } from './encode.ts'
 import type { Snapshot } from './requests.ts'
 
 /**
- * A snapshot's answer as one message in ASCII; null when it is no longer wanted, and then no further page is read from the broker. Texts of the
- * client's are escaped.
+ * A snapshot's answer as one ASCII message; null if it is no longer wanted: then no further page is read from the broker. The client's
+ * texts are escaped.
  */
 export async function snapshotText(
   requestId: string,
@@ -23,7 +23,7 @@ export async function snapshotText(
   return `${head}${window}${pages.filter(page => page !== '').join(',')}]}`
 }
 
-/** A JSON string without anything beyond ASCII. */
+/** A JSON string in ASCII. */
 function ascii(text: string): string {
   return JSON.stringify(text).replace(/[\u007f-\uffff]/g, unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }

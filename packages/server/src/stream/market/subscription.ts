@@ -4,17 +4,17 @@ import type { ClientConnection } from '../client-connection.ts'
 import { barText, chainText, depthText, quoteText, tailOf, tradeText } from './encode.ts'
 import type { Subscribe } from './requests.ts'
 
-/** What a subscription needs of its session. */
+/** The session of a subscription. */
 export interface Reader {
   readonly client: Pick<ClientConnection, 'sendText' | 'isBehind'>
-  /** Something newer waits until the reader has caught up; {@link Subscription.catchUp} is called then. */
+  /** A newer value waits until the reader has caught up; then {@link Subscription.catchUp} is called. */
   behind(subscription: Subscription): void
   interrupted(subscription: Subscription, reason: string): void
 }
 
 /**
- * One subscription of one session. Trades and closed bars are all sent; of quotes, depth, open bars and contracts a reader that is behind gets
- * the newest when it has caught up.
+ * One subscription of one session. All trades and closed bars are sent; of quotes, depth, open bars and contracts a slow reader gets the
+ * newest once it has caught up.
  */
 export class Subscription implements Watcher {
   readonly subId: string
@@ -24,7 +24,7 @@ export class Subscription implements Watcher {
   readonly #tail: string
   readonly #levels: number
   readonly #greeks: boolean
-  /** What waits to be sent, newest only: by contract for a chain, under one name for everything else. */
+  /** The newest waiting values: by contract for a chain, under one name for everything else. */
   #pending: Map<string, () => string> | null = null
 
   constructor(subId: string, { watch: requested, levels, greeks }: Subscribe, watch: Watch, reader: Reader) {
@@ -79,7 +79,7 @@ export class Subscription implements Watcher {
     this.#reader.interrupted(this, reason)
   }
 
-  /** The reader takes everything again. */
+  /** The reader has caught up. */
   catchUp(): void {
     const pending = this.#pending
     this.#pending = null
