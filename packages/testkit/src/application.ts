@@ -1,4 +1,4 @@
-// The application layer as the service puts it together, over whatever a test gives it; credentials come straight from the store.
+// The application layer as the service composes it, over any store and brokers; credentials come straight from the store.
 import { type Application, application as composed } from '@trunkline/core/app/application'
 import type { Deps } from '@trunkline/core/app/deps'
 

@@ -28,7 +28,7 @@ import { WatchedStore } from './watched-store.ts'
 
 const VAULT = new PlainVault()
 
-/** A store for the worlds of one test file. */
+/** A store for the benches of one test file. */
 export class Bench implements AsyncDisposable {
   readonly store: Store
 
@@ -42,7 +42,7 @@ export class Bench implements AsyncDisposable {
 
   static async open(): Promise<Bench> {
     let lastMs = 0
-    // What was written later is later, however fast it was written.
+    // Later writes get later times, however fast they are.
     const monotonicMs = () => {
       lastMs = Math.max(lastMs + 0.001, performance.now())
       return lastMs
@@ -74,7 +74,7 @@ export interface Logged {
   readonly fields: LogFields
 }
 
-/** What a user asks for: a limit order for ten shares unless said otherwise. */
+/** A user's order: a limit order for ten shares by default. */
 export type PlaceRequest = Partial<Omit<OrderRequest, 'clOrdId' | 'quantity' | 'limitPrice'>> & {
   readonly clOrdId?: string
   readonly quantity?: string
@@ -93,7 +93,7 @@ export class World implements AsyncDisposable {
   readonly logged: Logged[] = []
   readonly counted = new Map<string, number>()
   readonly published: LoggedEvent[] = []
-  /** Each change of the connection's health, as it was published, and when. */
+  /** Each published change of the connection's health, and when. */
   readonly healths: { readonly state: ConnectionHealth['state']; readonly atMs: number; readonly health: ConnectionHealth }[] = []
   readonly deps: Deps
   #application: Application
@@ -202,7 +202,7 @@ export class World implements AsyncDisposable {
     return modifyOrder(this.app, this.caller, this.account.accountId, orderId, request)
   }
 
-  /** What `work` gives once time has moved far enough for it. */
+  /** The result of `work`, once time has moved far enough. */
   async given<T>(work: Promise<T>, limitMs = 600_000): Promise<T> {
     let isDone = false
     const done = () => {
@@ -230,18 +230,18 @@ export class World implements AsyncDisposable {
     return await this.watched.store.events.read(this.caller.user.userKey, 0, 10_000)
   }
 
-  /** The connection's health as it is shown, as of the connection before any break. */
+  /** The connection's shown health. */
   get health(): ConnectionHealth {
     return this.app.mirrors.health(this.connection)
   }
 
-  /** Until the account stream is open and its first snapshot taken. */
+  /** Resolves when the account stream is open and its first snapshot is applied. */
   async live(): Promise<void> {
     this.app.mirrors.want(this.connection)
     await this.clock.until(() => this.app.mirrors.isLive(this.connection.connectionId), 'the mirror is live')
   }
 
-  /** The service ends and starts again over the same store and broker. */
+  /** Restarts the service over the same store and broker. */
   async restart(): Promise<void> {
     await this.stop()
     this.#application = application(this.deps)

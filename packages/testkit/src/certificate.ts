@@ -1,4 +1,4 @@
-/** A self-signed certificate made on the spot, so that no key lies in the repository. DER by hand: X.509 v3, ECDSA P-256. */
+/** Creates a self-signed certificate, so that the repository has no key. DER by hand: X.509 v3, ECDSA P-256. */
 
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 
@@ -7,7 +7,7 @@ export interface Certificate {
   readonly key: string
 }
 
-/** For `127.0.0.1`, valid from yesterday until `days` from then. */
+/** For `127.0.0.1`, valid from yesterday for `days` days. */
 export function selfSigned(days: number, nowMs: number = Date.now()): Certificate {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const body = tbs(publicKey, nowMs - 86_400_000, nowMs - 86_400_000 + days * 86_400_000)

@@ -1,4 +1,4 @@
-/** Chance that can be had again: the same seed gives the same choices. */
+/** Reproducible random choices: the same seed gives the same choices. */
 export class SeededChance {
   #state: number
 
@@ -6,12 +6,12 @@ export class SeededChance {
     this.#state = seed >>> 0
   }
 
-  /** What the next choice follows from. */
+  /** The state of the generator. */
   protected get state(): number {
     return this.#state
   }
 
-  /** In [0, 1). Bound, so that it can be handed on as a function. */
+  /** In [0, 1). Bound, so that it can be passed as a function. */
   readonly fraction = (): number => {
     // mulberry32
     this.#state = (this.#state + 0x6d2b79f5) >>> 0
@@ -30,7 +30,7 @@ export class SeededChance {
     return this.fraction() < probability
   }
 
-  /** The same items in an order by chance. */
+  /** The items in random order. */
   shuffled<T>(items: readonly T[]): readonly T[] {
     return items
       .map(item => ({ item, rank: this.fraction() }))
@@ -38,7 +38,7 @@ export class SeededChance {
       .map(({ item }) => item)
   }
 
-  /** Undefined when there is nothing to choose from. */
+  /** Undefined if there is nothing to choose from. */
   oneOf<T>(items: readonly T[]): T | undefined {
     return items[this.whole(0, items.length - 1)]
   }

@@ -1,8 +1,8 @@
-// The Chromium that browser tests drive: found on the system, never downloaded.
+// Finds the system's Chromium for browser tests; nothing is downloaded.
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
-/** Names the browser's program for a whole test run. */
+/** The variable that names the browser's program for a test run. */
 export const CHROMIUM_VARIABLE = 'TRUNKLINE_TEST_CHROMIUM'
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
@@ -24,7 +24,7 @@ const QUIET = [
   '--disable-dev-shm-usage'
 ]
 
-/** The path of a Chromium or Chrome, or null when there is none: the one that the environment names, else the first on the PATH. */
+/** The path of a Chromium or Chrome: the one that the environment names, else the first on the PATH; null if there is none. */
 export function findChromium(env: Readonly<Record<string, string | undefined>> = process.env): string | null {
   const named = env[CHROMIUM_VARIABLE]
   if (named !== undefined && named !== '') return isProgram(named) ? named : null
@@ -32,12 +32,12 @@ export function findChromium(env: Readonly<Record<string, string | undefined>> =
   return [...NAMES.flatMap(name => folders.map(folder => join(folder, name))), ...ELSEWHERE].find(isProgram) ?? null
 }
 
-/** Arguments for a browser that makes no calls of its own. Chromium's own sandbox cannot work for root, so root goes without it. */
+/** Arguments for a browser without background requests. Chromium's sandbox cannot work for root, so root runs without it. */
 export function chromiumArguments(isRoot = process.getuid?.() === 0): readonly string[] {
   return isRoot ? [...QUIET, '--no-sandbox'] : QUIET
 }
 
-/** What `chromium.launch` of playwright-core takes. Throws when there is no browser. */
+/** Options for `chromium.launch` of playwright-core. @throws Error if there is no browser */
 export function chromiumLaunchOptions(): { executablePath: string; args: string[]; headless: true } {
   const executablePath = findChromium()
   if (executablePath === null) throw new Error(`No Chromium was found. Install one, or name it in ${CHROMIUM_VARIABLE}.`)

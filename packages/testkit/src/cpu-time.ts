@@ -1,4 +1,4 @@
-/** Processor time that synchronous work takes, in milliseconds: what a busy machine makes it wait is not in it. */
+/** The processor time of synchronous work in milliseconds, without the waits on a busy machine. */
 export function cpuTimeOf(work: () => void): number {
   const before = process.cpuUsage()
   work()

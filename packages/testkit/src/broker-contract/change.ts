@@ -42,11 +42,11 @@ function replacement(harness: BrokerHarness, order: OrderReport) {
   return { brokerAccountId: order.brokerAccountId, brokerOrderId: order.brokerOrderId, brokerClOrdId: clOrdId(), ticket }
 }
 
-/** An answer may be dated by the second. */
+/** Answers may have whole seconds. */
 const CLOCKS_APART_MS = 1_000
 const LOOK_MS = 150
 
-/** Of a small order and a part of it; whole units, for those who take no others. */
+/** A small order and a part of it, in whole units, because some brokers take no others. */
 const SOME = parseDecimal('10', 'quantity')
 const PART = parseDecimal('3', 'quantity')
 
@@ -70,7 +70,7 @@ async function isReplaced(harness: BrokerHarness, old: OrderReport, report: Orde
   assert.equal(replaced.replacedByBrokerOrderId, report.brokerOrderId)
 }
 
-/** A broker that cannot say yet whether a replacement was made. */
+/** For brokers that cannot report yet whether a replacement was made. */
 function undecided(error: unknown): null {
   fault('unreachable')(error)
   return null
@@ -147,7 +147,7 @@ export const CHANGE: readonly ContractCase[] = [
         looks.push(found, ...items.filter(({ brokerOrderId }) => brokerOrderId === order.brokerOrderId))
         return found.status === 'cancelled'
       }
-      // Brokers count requests by the minute.
+      // Brokers limit requests per minute.
       await until(isCancelled, 'the order is cancelled', PATIENCE_MS, LOOK_MS)
       for (const { status, releases } of [...looks, ...(listener?.reports(order.brokerOrderId) ?? [])]) {
         assert.equal(releases, undefined, `a report of the status ${status} ends the request`)
@@ -219,7 +219,7 @@ export const CHANGE: readonly ContractCase[] = [
         const request = replacement(harness, old)
         await harness.venue.injectFault('replace', how, 1)
         const outcome = await harness.broker.replace(request, soon())
-        // Where the order itself shows it, the adapter may have read it already.
+        // The adapter may already have read it from the order itself.
         assert.ok(outcome.kind === 'unknown' || (outcome.kind === 'accepted' && keepsId(harness)), `${how.kind}: ${outcome.kind}`)
         await until(async () => (await replacing(harness, old, request)) !== null, 'the replacement is found')
         if (!keepsId(harness)) assert.deepEqual(await harness.venue.orderCounts(request.brokerClOrdId), { received: 1, accepted: 1 })
@@ -236,7 +236,7 @@ export const CHANGE: readonly ContractCase[] = [
       const request = replacement(harness, old)
       await harness.venue.injectFault('replace', { kind: 'slow', ms: 400 }, 1)
       const outcome = await harness.broker.replace(request, soon())
-      // The broker has taken it, and only the broker may take that back.
+      // The broker has accepted it, and only the broker can reverse that.
       const report = accepted(outcome)
       if (report !== null) assert.equal(compare(report.limitPrice ?? ZERO, request.ticket.limitPrice), 0)
       await until(async () => {

@@ -1,4 +1,4 @@
-/** Cases about logging in and about what a login shows. */
+/** Cases about logging in, and about a login's records. */
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
@@ -24,7 +24,7 @@ import type { BrokerHarness } from './harness.ts'
 
 const CALLBACKS = 'http://127.0.0.1:8080/connect/callback'
 
-/** The login at the broker's own page, which the case is about. */
+/** The login at the broker's page. */
 function pageOf({ definition: { login, capabilities } }: BrokerHarness) {
   assert.ok(login.kind === 'oauth', 'a broker that says that its users log in at its own page has such a login')
   return { ...login, redirectUri: `${CALLBACKS}/${capabilities.id.toLowerCase()}` }
@@ -35,7 +35,7 @@ async function begun({ redirectUri, begin }: ReturnType<typeof pageOf>) {
   return { state, redirectUri, ...(await begin({ redirectUri, state, trading: true })) }
 }
 
-/** A login walked to its end, as a browser and a user would. */
+/** Completes a login as a browser and a user would. */
 async function walked(harness: BrokerHarness) {
   const login = pageOf(harness)
   const { authorizationUrl, ...begunLogin } = await begun(login)
@@ -45,7 +45,7 @@ async function walked(harness: BrokerHarness) {
 
 const oauthOnly: ContractCase['notOffered'] = ({ login }) => (login === 'oauth' ? null : 'the broker is connected with an API key')
 
-/** What an order leaves once it has filled. */
+/** The effects of a filled order. */
 function holdingsOf({ symbol, quantity, legs, side }: OrderTicket) {
   const units = quantityOf(quantity)
   const signed = (of: Side, amount: Decimal) => (of.startsWith('BUY') ? amount : negated(amount))
@@ -117,7 +117,7 @@ export const CONNECT: readonly ContractCase[] = [
       await login.complete({ ...begunLogin, callbackUrl }, soon())
       await assert.rejects(login.complete({ ...begunLogin, callbackUrl }, soon()), fault('refused'))
       const stolen = await begun(login)
-      // Where the broker knows no verifiers the state alone ties a code to its attempt.
+      // Without verifiers, only the state ties a code to its attempt.
       if (stolen.verifier === '') return
       const elsewhere = await venue.walkLogin(stolen.authorizationUrl, 'approve')
       await assert.rejects(login.complete({ ...stolen, callbackUrl: elsewhere, verifier: begunLogin.verifier }, soon()), fault('refused'))
@@ -133,7 +133,7 @@ export const CONNECT: readonly ContractCase[] = [
       const broker = harness.open(new CountingHolder(credentials))
       await broker.accounts(soon())
       await harness.definition.login.revoke(credentials, soon())
-      // Some let an access token that is out live to its end, which is soon.
+      // Some brokers keep issued access tokens valid until they expire, which is soon.
       const later = harness.open(new CountingHolder(harness.expired(credentials)))
       await assert.rejects(later.accounts(soon()), fault('credentials_rejected'))
       await harness.definition.login.revoke(credentials, soon())
@@ -215,7 +215,7 @@ export const CONNECT: readonly ContractCase[] = [
       const order = accepted(await broker.submit(newOrder(sample, sample.marketable), soon()))
       const today = tradingDay(order.entryTime)
       const listed = async (from: Day, to: Day) => (await broker.transactions(sample.brokerAccountId, from, to, soon())).items
-      // Some brokers book trades without their order.
+      // Some brokers list trades without their order.
       const isIt = (item: TransactionReport) =>
         item.brokerOrderId === null ? item.symbol === sample.symbol : item.brokerOrderId === order.brokerOrderId
       await until(async () => (await listed(today, today)).some(isIt), 'the trade is listed')
@@ -226,7 +226,7 @@ export const CONNECT: readonly ContractCase[] = [
       assert.ok(trade.amount?.startsWith('-'), 'what was paid is negative')
       assert.equal(new Set(items.map(item => item.brokerTransactionId)).size, items.length)
       const raw = await venue.raw('transactions', sample.brokerAccountId)
-      // The amount may be computed: some report only the quantity and price of a trade.
+      // The amount may be computed: some brokers report only the quantity and price of a trade.
       for (const value of decimalsOf(items.map(({ amount: _, ...rest }) => rest)))
         assert.ok(raw.includes(value), `${value} is not how the venue wrote it`)
       const longAgo = tradingDay(timestampOfMs(Date.now() - 30 * 86_400_000))
@@ -248,7 +248,7 @@ function quantityOf(quantity: Decimal | null): Decimal {
   return quantity
 }
 
-/** Every decimal of a report, wherever it is. */
+/** Every decimal of a report. */
 function decimalsOf(value: unknown): readonly string[] {
   if (isDecimal(value)) return [value]
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(decimalsOf) : []

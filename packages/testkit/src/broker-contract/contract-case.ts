@@ -24,10 +24,10 @@ import { until } from '../until.ts'
 import type { BrokerHarness, Sample } from './harness.ts'
 
 export interface ContractCase {
-  /** `C10`, `C20`, …: spaced, so that one can be put between. */
+  /** `C10`, `C20`, …: spaced, so that others can be inserted. */
   readonly id: string
   readonly title: string
-  /** Why this case does not apply to a broker with these capabilities; null when it does. */
+  /** Why this case does not apply to a broker with these capabilities; null if it does. */
   readonly notOffered?: (capabilities: BrokerCapabilities) => string | null
   readonly run: (harness: BrokerHarness) => Promise<void>
 }
@@ -37,7 +37,7 @@ export const MUCH_LATER_MS = 600_000
 
 export { soon }
 
-/** For answers that do not come: the caller gives up as soon as its request has arrived. */
+/** For missing answers: the caller gives up as soon as its request has arrived. */
 export function givenUpWhen(hasArrived: () => Promise<boolean>): AbortSignal {
   const giveUp = new AbortController()
   until(hasArrived, 'the request has arrived').then(
@@ -49,7 +49,7 @@ export function givenUpWhen(hasArrived: () => Promise<boolean>): AbortSignal {
 
 let orders = 0
 
-/** An unused client order id, within what every broker of a class accepts: letters and digits. */
+/** An unused client order id that every broker of a class accepts: letters and digits. */
 export function clOrdId(): string {
   orders += 1
   return `c${Math.round(performance.timeOrigin).toString(36)}${orders.toString(36).padStart(4, '0')}`
@@ -82,7 +82,7 @@ export function accepted<T>(outcome: Outcome<T>): T {
   return outcome.value
 }
 
-/** Accepted, and shown to be done. */
+/** Accepted, with a report of the result. */
 export function made<T>(outcome: Outcome<T | null>): T {
   const value = accepted(outcome)
   assert.ok(value !== null, 'what came of it is shown at once')
@@ -117,15 +117,15 @@ export function fault(kind: BrokerFaultKind): (error: unknown) => boolean {
   }
 }
 
-/** Orders of brokers that do not return a client order id, each given to the one submission it was found for. */
+/** Orders of brokers that return no client order id, each assigned to the submission it was found for. */
 const claimed = new WeakMap<Broker, Set<string>>()
 
-/** The order was answered with its own id: no look-up may take it for another. */
+/** Assigns an answered order to its own id: no look-up may return it for another. */
 export function claim(broker: Broker, { brokerOrderId }: OrderReport): void {
   claimed.set(broker, (claimed.get(broker) ?? new Set()).add(brokerOrderId))
 }
 
-/** The order of a submission: found by its client id or, where the broker does not know that, by its terms. */
+/** The order of a submission: found by its client id or, if the broker does not store that, by its terms. */
 export async function findSubmitted({ broker }: BrokerHarness, order: NewOrder): Promise<OrderReport | null> {
   const { brokerAccountId, brokerClOrdId } = order
   if (broker.capabilities.deduplication !== 'none')
@@ -136,13 +136,13 @@ export async function findSubmitted({ broker }: BrokerHarness, order: NewOrder):
   return alike[0] ?? null
 }
 
-/** An order that a broker with such capabilities answered with: ours by its client id, where the broker returns it. */
+/** An order in a broker's answer: ours by its client id, if the broker returns it. */
 export function isOurs({ definition }: BrokerHarness, report: OrderReport, { brokerClOrdId }: { readonly brokerClOrdId: string }): void {
   const { deduplication } = definition.capabilities
   assert.equal(report.brokerClOrdId, deduplication === 'none' ? null : brokerClOrdId)
 }
 
-/** How much of an order is filled, by its executions or in total. */
+/** The filled quantity of an order, by its executions or in total. */
 export function filledOf({ fills, filledTotal }: OrderReport): Decimal {
   return fills === null ? (filledTotal?.quantity ?? ZERO) : sum(fills.map(fill => fill.quantity))
 }
@@ -163,7 +163,7 @@ export async function reaches(broker: Broker, order: OrderReport, status: OrderR
   return last
 }
 
-/** The one order the venue made of a submission whose answer was useless: adopted by its client id, and only one. */
+/** The order of a submission with an unusable answer: adopted by its client id, and only one. */
 export async function adoptedOnce(harness: BrokerHarness, order: NewOrder): Promise<OrderReport> {
   const { broker, venue } = harness
   const found = await findSubmitted(harness, order)
@@ -174,12 +174,12 @@ export async function adoptedOnce(harness: BrokerHarness, order: NewOrder): Prom
   return found
 }
 
-/** An hour ago, for lists of what is recent. */
+/** An hour ago, for lists of recent orders. */
 export function recently() {
   return timestampOfMs(Date.now() - 3_600_000)
 }
 
-/** Credentials in memory with the holder's guarantee, which count. */
+/** Credentials in memory with the holder's guarantee; counts refreshes. */
 export class CountingHolder implements CredentialsHolder {
   renewals = 0
   #credentials: Credentials
@@ -212,7 +212,7 @@ export class CountingHolder implements CredentialsHolder {
   }
 }
 
-/** Listens to a stream and remembers; disposing it stops listening. */
+/** Records a stream's events until it is disposed. */
 export class Listener implements AsyncDisposable {
   readonly events: AccountEvent[] = []
   readonly ended: Promise<unknown>
@@ -231,7 +231,7 @@ export class Listener implements AsyncDisposable {
     return listener
   }
 
-  /** How many events of a type came. */
+  /** The number of events of a type. */
   count(type: AccountEvent['type']): number {
     return this.events.filter(event => event.type === type).length
   }
@@ -244,7 +244,7 @@ export class Listener implements AsyncDisposable {
     return this.events.flatMap(event => (event.type === 'order' && event.report.brokerOrderId === brokerOrderId ? [event.report] : []))
   }
 
-  /** How much of an order the stream has reported: the total at some brokers, one execution at a time at others. */
+  /** The quantity that the stream has reported for an order: the total at some brokers, one execution at a time at others. */
   filled({ brokerOrderId }: OrderReport): Decimal {
     const reports = this.reports(brokerOrderId)
     const executions = new Map(reports.flatMap(({ fills }) => (fills ?? []).map(fill => [fill.fillId, fill.quantity] as const)))
@@ -252,10 +252,10 @@ export class Listener implements AsyncDisposable {
     return [sum([...executions.values()]), ...totals].reduce((most, each) => (compare(each, most) > 0 ? each : most))
   }
 
-  /** The stream's state of an order has become the broker's. */
+  /** Whether the stream's state of an order equals the broker's. */
   async agrees(broker: Broker, order: OrderReport): Promise<void> {
     await until(async () => {
-      // What the broker reports of an order can change for a moment after it is filled.
+      // A filled order's report may still change for a moment.
       const truth = await byOrderId(broker, order)
       const last = this.reports(order.brokerOrderId).at(-1)
       return last !== undefined && last.status === truth.status && compare(this.filled(order), filledOf(truth)) === 0

@@ -8,7 +8,7 @@ import { type Distortion, TamperingProxy } from './tampering-proxy.ts'
 
 type Read = (broker: Broker) => Promise<unknown>
 
-/** Every list that has something to show, and the look-up of an order that is there. */
+/** Every list with records, and the look-up of an existing order. */
 async function readsOf(harness: BrokerHarness, sample: Sample): Promise<ReadonlyMap<string, Read>> {
   const { brokerAccountId } = sample
   accepted(await harness.broker.submit(newOrder(sample, sample.marketable), soon()))
@@ -22,7 +22,7 @@ async function readsOf(harness: BrokerHarness, sample: Sample): Promise<Readonly
   ])
 }
 
-/** A named fault, and never the user's: none of these answers says anything about consent. */
+/** A fault of the broker, never of the user: none of these answers is about consent. */
 function isTyped(cause: unknown): true {
   assert.ok(
     cause instanceof BrokerFault,
@@ -32,7 +32,7 @@ function isTyped(cause: unknown): true {
   return true
 }
 
-/** The answer with everything in it put through `change`, its lists and objects as they were. */
+/** The answer with `change` applied to every value; lists and objects stay. */
 function leavesOf(answer: unknown, change: (leaf: unknown) => unknown): unknown {
   if (Array.isArray(answer)) return answer.map(item => leavesOf(item, change))
   if (typeof answer === 'object' && answer !== null)
@@ -117,7 +117,7 @@ export const HOSTILE: readonly ContractCase[] = [
         between.distortion = { kind: 'none' }
         const { received } = await harness.venue.orderCounts(order.brokerClOrdId)
         assert.ok(received <= 1, answer)
-        // What it reads before it sends may be answered so, too; then nothing has left.
+        // A read before the sending may get such an answer too; then nothing was sent.
         assert.equal(outcome.kind, received === 0 ? 'not_sent' : 'unknown', answer)
       }
       assert.equal(between.swallowed, 0)

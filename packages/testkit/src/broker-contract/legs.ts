@@ -1,4 +1,4 @@
-/** Cases about orders of several option legs: one order, whose legs keep what they were filled with. */
+/** Cases about multi-leg option orders: one order, whose legs keep their executions. */
 
 import assert from 'node:assert/strict'
 import { compare, sum, times } from '@trunkline/core/domain/decimal'
@@ -11,7 +11,7 @@ const units: ContractCase['notOffered'] = ({ instruments }) =>
 
 const sides = ({ legs }: Pick<OrderTicket, 'legs'>) => legs?.map(({ symbol, side, ratio }) => [symbol, side, ratio])
 
-/** Each leg has as much as the quantity and its ratio imply, in distinct executions. */
+/** Each leg is filled by the quantity times its ratio, in distinct executions. */
 function isWhole(report: OrderReport, ticket: OrderTicket): void {
   const unitsFilled = filledOf(report)
   assert.ok(ticket.quantity !== null && compare(unitsFilled, ticket.quantity) === 0)

@@ -1,4 +1,4 @@
-/** Cases about previews of an order: they report what the broker estimates, and are never an order. */
+/** Cases about previews: they report the broker's estimate, and never place an order. */
 
 import assert from 'node:assert/strict'
 import { compare, parseDecimal, ZERO } from '@trunkline/core/domain/decimal'
@@ -34,7 +34,7 @@ async function ordersOf({ broker }: BrokerHarness, { brokerAccountId }: Sample):
   return (await broker.orders(brokerAccountId, recently(), soon())).items.length
 }
 
-/** Paid by a buyer and received by a seller, as far as the broker reports it. */
+/** Positive for a buyer and negative for a seller, if the broker reports it. */
 function isSigned(ticket: OrderTicket, { cost, commission, fees }: OrderEstimate): void {
   if (cost !== null && ticket.legs === null) assert.equal(compare(cost, ZERO) > 0, ticket.side.startsWith('BUY'), `${ticket.side} ${cost}`)
   for (const charge of [commission, fees]) assert.ok(charge === null || compare(charge, ZERO) >= 0, `a charge of ${charge}`)

@@ -1,4 +1,4 @@
-/** Cases about the side of an order where something is held: sales, short sales, and what closes them. */
+/** Cases about the sides of orders with an existing position: sales, short sales, and their closing. */
 
 import assert from 'node:assert/strict'
 import { type Combination, combinationsOf } from '@trunkline/core/domain/combinations'
@@ -11,7 +11,7 @@ import type { BrokerHarness, Sample } from './harness.ts'
 
 const HALF = parseDecimal('0.5', 'a part of what is held')
 
-/** What is held while an order is placed, and the side that makes it the next. */
+/** A position before an order, and the side that leads to the next one. */
 interface Step {
   readonly holding: 'long' | 'nothing' | 'short'
   readonly side: Side
@@ -23,7 +23,7 @@ const SHARES: readonly Step[] = [
   { holding: 'short', side: 'BUY' }
 ]
 
-/** From long to nothing to short to nothing. Pairs are never short, and multi-leg orders are sold as they were bought. */
+/** From long to flat to short to flat. Pairs are never short, and multi-leg orders are sold as they were bought. */
 const STEPS: { readonly [instrument in Instrument]?: readonly Step[] } = {
   STK: SHARES,
   FUT: SHARES,
@@ -42,7 +42,7 @@ async function holds({ broker }: BrokerHarness, { brokerAccountId, symbol, marke
   await until(async () => {
     const { items } = await broker.positions(brokerAccountId, soon())
     const held = items.find(position => position.symbol === symbol)?.quantity ?? ZERO
-    // Some of a pair may go for the fee of buying it.
+    // The fee of buying a pair may reduce its quantity.
     return compare(held, wanted) === 0 || (what === 'long' && marketable.instrument === 'CRYPTO' && !isZero(held))
   }, `${what} is held of ${symbol}`)
 }
@@ -51,12 +51,12 @@ async function filled(harness: BrokerHarness, sample: Sample, ticket: OrderTicke
   const report = accepted(await harness.broker.submit(newOrder(sample, ticket), soon()))
   assert.equal(report.side, ticket.side)
   const done = await reaches(harness.broker, report, 'filled')
-  // Some brokers report the sale of a multi-leg order as a purchase at a negative price.
+  // Some brokers report the sale of a spread as a purchase at a negative price.
   if (ticket.legs === null) assert.equal(done.side, ticket.side, 'the look-up has the same side')
   assert.ok(ticket.quantity !== null && compare(filledOf(done), ticket.quantity) === 0)
 }
 
-/** Accepted as requested, as the answer and a look-up show, and gone afterwards. */
+/** Accepted as requested, according to the answer and a look-up, and cancelled afterwards. */
 async function restsAndEnds({ broker }: BrokerHarness, sample: Sample, ticket: OrderTicket, what: string): Promise<void> {
   const outcome = await broker.submit(newOrder(sample, ticket), soon())
   assert.equal(outcome.kind, 'accepted', `${what}: ${JSON.stringify(outcome)}`)
@@ -76,7 +76,7 @@ async function restsAndEnds({ broker }: BrokerHarness, sample: Sample, ticket: O
   }, `${what} has ended`)
 }
 
-/** Each type with the first of its times in force; short sales, which brokers limit, in each time in force. Quotas allow no more. */
+/** Each type with its first time in force; short sales, which brokers restrict, with each. Quotas allow no more. */
 function combinationsFor(
   { definition }: BrokerHarness,
   sample: Sample,
@@ -93,7 +93,7 @@ function combinationsFor(
   )
 }
 
-/** Sizes that go with what is held: a part of it can be sold, and a part cannot be borrowed. */
+/** Sizes for a position: a part of it can be sold, and a fraction cannot be borrowed. */
 function sizesOf({ sizes, instrument }: Combination, { holding }: Step): readonly Size[] {
   const parts = holding === 'long' && instrument === 'STK'
   return sizes.filter(size => size === 'whole' || (size === 'fraction' && parts))

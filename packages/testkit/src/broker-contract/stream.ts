@@ -1,4 +1,4 @@
-/** Cases about the account stream: nothing invented, nothing lost silently. */
+/** Cases about the account stream: no invented events, no silent loss. */
 
 import assert from 'node:assert/strict'
 import { BrokerFault } from '@trunkline/core/ports/broker'
@@ -17,7 +17,7 @@ import {
 } from './contract-case.ts'
 import type { BrokerHarness, InjectedStreamFault } from './harness.ts'
 
-/** A connection that was opened before the silence ended may have lost what makes it live, and is given up first. */
+/** A connection opened during the silence may have lost its first messages, and is given up first. */
 const BEGUN_WHILE_MUTE_MS = 60_000
 const streams: ContractCase['notOffered'] = ({ accountStream }) => (accountStream ? null : 'the broker has no account stream')
 
@@ -31,7 +31,7 @@ async function bought(harness: BrokerHarness) {
   return accepted(await harness.broker.submit(newOrder(sample, sample.marketable), soon()))
 }
 
-/** Whatever the fault, each order's last state on the stream is right, or a gap was reported after it. */
+/** After any fault, each order's last state on the stream is right, or a gap was reported after it. */
 async function correctOrReported(harness: BrokerHarness, fault: InjectedStreamFault): Promise<void> {
   const { broker, venue } = harness
   await using listener = await Listener.live(broker)

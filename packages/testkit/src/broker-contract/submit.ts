@@ -1,4 +1,4 @@
-/** Cases about placing an order, and about never being wrong about whether it was placed. */
+/** Cases about placing an order, and about always knowing whether it was placed. */
 
 import assert from 'node:assert/strict'
 import { type Combination, combinationsOf } from '@trunkline/core/domain/combinations'
@@ -31,10 +31,10 @@ import {
 } from './contract-case.ts'
 import type { BrokerHarness, InjectedFault, Sample } from './harness.ts'
 
-/** An answer may be dated by the second. */
+/** Answers may have whole seconds. */
 const CLOCKS_APART_MS = 1_000
 
-/** Reads as a share of no market. */
+/** A symbol in the form of a share that no market lists. */
 const NO_SYMBOL = 'ZZQZX'
 const OFF_STEP = parseDecimal('7.123457', 'a price off every step')
 
@@ -61,7 +61,7 @@ function ticketOf(sample: Sample, { instrument, type, tif }: Combination, size: 
   const resting = sample.resting(type, tif, 'BUY')
   assert.ok(resting !== null || type === 'MKT', `the sample of ${instrument} has no ${type} ${tif}`)
   const ticket = resting ?? { ...sample.marketable, type, tif, limitPrice: null, stopPrice: null }
-  // What is traded of a pair is a fraction already.
+  // Pairs already trade in fractions.
   if (size === 'whole' || (size === 'fraction' && instrument === 'CRYPTO')) return ticket
   const { notional } = sample.notional ?? ticket
   return size === 'fraction' ? { ...ticket, quantity: HALF } : { ...ticket, quantity: null, notional }
@@ -318,7 +318,7 @@ export const SUBMIT: readonly ContractCase[] = [
       const order = newOrder(sample, restingLimit(sample))
       const first = accepted(await harness.broker.submit(order, soon()))
       const again = await harness.broker.submit(order, soon())
-      // "Refused" would call the living order rejected, should a gateway on the way have doubled the request.
+      // "Refused" would reject the live order if a gateway duplicated the request on its way.
       isKind(again, 'unknown')
       assert.equal((await findSubmitted(harness, order))?.brokerOrderId, first.brokerOrderId)
       assert.equal((await harness.venue.orderCounts(order.brokerClOrdId)).accepted, 1)

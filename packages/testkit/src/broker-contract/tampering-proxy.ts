@@ -1,4 +1,4 @@
-/** A server between an adapter and its broker, which makes something else of the answers. */
+/** A server between an adapter and its broker that changes the answers. */
 
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
@@ -8,14 +8,14 @@ import { gzipSync } from 'node:zlib'
 const HUGE_BYTES = 50 * 1024 * 1024
 const CHUNK = Buffer.alloc(64 * 1024, ' ')
 
-/** What the answer becomes; `answer` is what the broker sent, read as JSON. */
+/** The changed answer; `answer` is the broker's, as JSON. */
 export type Distortion =
   | { readonly kind: 'none' | 'huge' | 'bomb' | 'html' }
   | { readonly kind: 'json'; readonly of: (answer: unknown) => unknown }
 
 export class TamperingProxy implements AsyncDisposable {
   distortion: Distortion = { kind: 'none' }
-  /** Answers of many megabytes that were taken to their end. */
+  /** Answers of many megabytes that were read to their end. */
   swallowed = 0
   /** Requests that were passed on. */
   passed = 0
@@ -70,7 +70,7 @@ export class TamperingProxy implements AsyncDisposable {
     }
   }
 
-  /** As fast as it is read, and until it is no longer read. */
+  /** As fast and as long as it is read. */
   async #flood(response: ServerResponse): Promise<void> {
     response.writeHead(200, { 'content-type': 'application/json' })
     for (let sent = 0; sent < HUGE_BYTES; sent += CHUNK.length) {

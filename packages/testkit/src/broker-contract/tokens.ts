@@ -56,7 +56,7 @@ export const TOKENS: readonly ContractCase[] = [
     run: async harness => {
       await harness.venue.injectFault('accounts', { kind: 'status', status: 401, done: false }, 1)
       assert.ok((await harness.broker.accounts(soon())).length > 0)
-      // A broker that first checks whether the token is really refused needs no other.
+      // A broker whose adapter first confirms the refusal needs no other token.
       assert.ok((await harness.venue.requests('token')) <= 1)
     }
   },

@@ -1,8 +1,8 @@
 import { SeededChance } from '../chance.ts'
 
-/** The choices of a load and of the faults it meets. */
+/** Random choices of a load and of faults. */
 export class Chance extends SeededChance {
-  /** Another one, which follows from this one and takes one choice from it. */
+  /** A new generator derived from this one, which uses one choice of it. */
   apart(): Chance {
     return new Chance(this.whole(0, 2 ** 32 - 1))
   }

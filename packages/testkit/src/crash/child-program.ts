@@ -5,7 +5,7 @@ import { PATIENCE_MS } from '../patience.ts'
 import { within } from '../within.ts'
 import type { Json } from './sandbox-process.ts'
 
-/** For an answer over the channel; a collection of much garbage is the slowest. */
+/** The time limit of an answer over the channel; a garbage collection is the slowest. */
 const OUTPUT_MAX = 200_000
 const OUTPUT_SHOWN = 4_000
 
@@ -16,7 +16,6 @@ export class ChildProgram {
   #output = ''
   #questions = 0
 
-  /** @param env all of its environment but the path and where compiled code is cached. @param execArgv options of its Node. */
   protected constructor(path: string, env: Readonly<Record<string, string | undefined>>, execArgv: readonly string[]) {
     this.child = fork(path, [], {
       env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...env },
@@ -34,7 +33,7 @@ export class ChildProgram {
     })
   }
 
-  /** The end of what it printed. */
+  /** The end of its output. */
   get output(): string {
     return this.#output
   }
@@ -53,7 +52,7 @@ export class ChildProgram {
     this.child.kill(signal)
   }
 
-  /** Waits for its end. Gives the exit code, or the signal that ended it. */
+  /** Waits for its end. Returns the exit code, or the signal that ended it. */
   async ended(limitMs = PATIENCE_MS): Promise<number | string> {
     if (this.isRunning) {
       await within(limitMs, once(this.child, 'exit'), () => `the program had ended:\n${this.#end()}`)
@@ -66,7 +65,7 @@ export class ChildProgram {
     return await this.ended()
   }
 
-  /** Rejects when the program ends before it is asked for. */
+  /** Rejects if the program ends unexpectedly. */
   protected died(): Promise<never> {
     const died = once(this.child, 'exit').then(() => Promise.reject(new Error(`the program ended before it was ready:\n${this.output}`)))
     died.catch(() => undefined)

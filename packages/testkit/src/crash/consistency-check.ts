@@ -1,4 +1,4 @@
-// Whether all sources agree: the reads, the log from its beginning, what each follower received, and the sandbox.
+// Compares all sources: the reads, the log from its beginning, the updates of each follower, and the sandbox.
 
 import assert from 'node:assert/strict'
 import { PATIENCE_MS } from '../patience.ts'
@@ -19,7 +19,7 @@ export class ConsistencyCheck {
   readonly #world: World
   readonly #nameOf: (orderId: string) => string
   readonly #logs = new Map<string, Replay>()
-  /** Orders that were already looked up at the sandbox: how often it had received them. */
+  /** The number of times the sandbox received each order that was looked up. */
   readonly #counted = new Set<string>()
 
   /** @param nameOf an order's client order id at the sandbox. */
@@ -29,8 +29,9 @@ export class ConsistencyCheck {
   }
 
   /**
-   * Waits until all sources agree. First what the stream sent is compared with the sandbox, before anything is read: that much the
-   * service must come to by itself. @throws AssertionError with what is different, after `limitMs`.
+   * Waits until all sources agree. The stream is compared with the sandbox first, before anything is read: the service must reach that
+   * state by itself.
+   * @throws AssertionError with the differences, after `limitMs`
    */
   async reached(limitMs = PATIENCE_MS): Promise<void> {
     await this.streamMatchesSandbox(limitMs)
@@ -43,7 +44,7 @@ export class ConsistencyCheck {
     await this.#within(limitMs, 'what the stream sent is what the sandbox has', () => this.#streamVsSandbox())
   }
 
-  /** Reads every log again, from its beginning: it has what it had before. */
+  /** Reads every log again from its beginning: earlier entries are unchanged. */
   async logsAreWhole(): Promise<void> {
     for (const { userId, platform } of this.#world.users) {
       const [known, again] = [this.#logs.get(userId) ?? new Replay(userId), new Replay(userId)]
@@ -52,7 +53,7 @@ export class ConsistencyCheck {
         await readOn(platform, known)
         return again.seq === known.seq
       }
-      // Something may be published between the two readings.
+      // An event may be published between the two reads.
       await until(isSameLength, 'both readings are of the same length')
       assert.deepEqual([again.faults, again.digest], [[], known.digest], `the log of ${userId}`)
     }
@@ -80,7 +81,7 @@ export class ConsistencyCheck {
     }
   }
 
-  /** What no waiting repairs. */
+  /** Differences that do not disappear by waiting. */
   #mustBeSound(): void {
     const { service, followers } = this.#world
     const faults = [...followers.values(), ...this.#logs.values()].flatMap(({ faults }) => faults)
@@ -163,7 +164,7 @@ function valuesOf({ orders, positions, balances }: Replay): Parameters<typeof sn
   return { orders: orders.values(), positions: positions.values(), balances: balances.values() }
 }
 
-/** A follower that received exactly what the log has ends in the same state. */
+/** A follower that received exactly the log's events ends in the same state. */
 function apart(name: string, follower: Replay, log: Replay): readonly string[] {
   if (follower.seq !== log.seq) return [`${name} received up to ${follower.seq}, the log goes up to ${log.seq}`]
   return follower.digest === log.digest ? [] : [`${name} received something else than the log has`]
@@ -175,7 +176,7 @@ function unsettled(orders: readonly OrderRecord[]): readonly string[] {
     .map(order => `order ${order.cl_order_id} is ${order.normalized_status}, its submission ${order.submission.state}`)
 }
 
-/** Orders that were answered and are not there, and orders that were never requested. */
+/** Answered orders that are missing, and orders that were never requested. */
 function missing({ requested, elsewhere }: Ledger, userId: string, orders: readonly OrderRecord[]): readonly string[] {
   const there = new Map(orders.map(order => [`${userId} ${order.cl_order_id}`, order.order_id]))
   const own = [...requested].filter(([key]) => key.startsWith(`${userId} `))

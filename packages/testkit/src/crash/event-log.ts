@@ -4,7 +4,7 @@ import type { Replay } from './replay.ts'
 
 const PAGE = 1_000
 
-/** Reads a user's log on from where the replay is, and applies it. @throws AssertionError unless every page is answered. */
+/** Reads a user's log from the replay's position, and applies it. @throws AssertionError unless every page is answered */
 export async function readOn(platform: CrashPlatform, replay: Replay): Promise<void> {
   for (;;) {
     const { userId, seq } = replay

@@ -1,4 +1,4 @@
-// A platform's client of the broker stream that never gives up: it applies the updates, and after every loss resumes where it was.
+// A platform's client of the broker stream: it applies updates, and resumes after every loss.
 
 import { setTimeout as delay } from 'node:timers/promises'
 import { PATIENCE_MS } from '../patience.ts'
@@ -11,12 +11,12 @@ export interface FollowerOptions {
   readonly name: string
   /** The stream's address and the platform's credentials, read again at every connection. */
   readonly demo: () => Demo
-  /** Where the stream is reached, if not at the service itself: the origin of a proxy. */
+  /** The origin of a proxy, if the stream is not reached directly. */
   readonly origin?: () => string
   readonly users: readonly string[]
-  /** A number in [0, 1), for the pauses before it connects again. */
+  /** A number in [0, 1) for the pauses before reconnecting. */
   readonly fraction: () => number
-  /** Called with how long ago the order of a live update changed, in milliseconds. */
+  /** Called with the age of a live order update, in milliseconds. */
   readonly onDelay?: (ms: number) => void
 }
 
@@ -24,7 +24,7 @@ const RECONNECT_MS_MAX = 100
 /** A socket's `readyState` as text. */
 const READY_STATES = ['connecting', 'open', 'closing', 'closed']
 
-/** Follows users over as many connections as it takes. Every violation is recorded: a gap, a repeat, a refusal, an unexpected answer. */
+/** Follows users over any number of connections. Every violation is recorded: a gap, a repeat, a refusal, an unexpected answer. */
 export class Follower implements AsyncDisposable {
   readonly #options: FollowerOptions
   readonly #replays: ReadonlyMap<string, Replay>
@@ -48,12 +48,12 @@ export class Follower implements AsyncDisposable {
     return this.#connections
   }
 
-  /** Authentications and subscriptions that were refused, each followed by a new connection: a lost session's slot is free only after a while. */
+  /** Refused authentications and subscriptions, each followed by a new connection: a lost session's slot is freed only after a while. */
   get refusals(): number {
     return this.#refusals
   }
 
-  /** Why the last one was refused, for the story of a follower that does not get live. */
+  /** Why the last one was refused, for the message about a follower that is not live. */
   get lastRefusal(): string {
     return this.#lastRefusal
   }
@@ -78,7 +78,7 @@ export class Follower implements AsyncDisposable {
     return replay
   }
 
-  /** Closes the connection; the next one follows by itself. */
+  /** Closes the connection; it reconnects by itself. */
   hangUp(): void {
     this.#socket?.close()
   }
@@ -110,7 +110,7 @@ export class Follower implements AsyncDisposable {
     this.#connections += 1
     const closed = Promise.withResolvers<void>()
     socket.addEventListener('message', ({ data }) => this.#onMessage(socket, String(data)))
-    // An error is always followed by the close.
+    // A close event always follows an error.
     socket.addEventListener('error', () => undefined)
     socket.addEventListener('close', () => closed.resolve())
     await closed.promise
@@ -170,7 +170,7 @@ export class Follower implements AsyncDisposable {
   }
 }
 
-/** When the record became what it is: `system_time` is the broker's last report, and requests to us come before it. */
+/** When the record last changed: `system_time` is the broker's last report, and requests to us come before it. */
 function changedAt(order: Json): number {
   return Math.max(Date.parse(order.system_time), Date.parse(order.last_modified_time))
 }

@@ -9,13 +9,13 @@ import { ChildProgram } from './child-program.ts'
 import type { Demo } from './platform.ts'
 import type { Vitals } from './vitals.ts'
 
-/** An answer may be on its way for so long. */
+/** The time limit of an answer. */
 const ASIDE_MS_MAX = 30_000
 const VITALS = fileURLToPath(new URL('./vitals.ts', import.meta.url))
 const SET_CLOCK = fileURLToPath(new URL('./set-clock.ts', import.meta.url))
 const READY = 'Trunkline is ready'
 
-/** The service as it is run in production: its own program, in a separate process. */
+/** The service as in production: its own program, in a separate process. */
 export class LiveService extends ChildProgram {
   #demo: Demo | null = null
 
@@ -44,13 +44,13 @@ export class LiveService extends ChildProgram {
     return this.#demo
   }
 
-  /** Sets its wall clock ahead of ours by this much, or back; 0 puts it right. */
+  /** Sets its wall clock ahead of ours by this time, or back; 0 resets it. */
   async setClock(aheadMs: number): Promise<void> {
     const shown = Date.parse(await this.ask({ ask: 'clock', aheadMs }))
     assert.ok(Math.abs(shown - Date.now() - aheadMs) < ASIDE_MS_MAX, `the program's clock shows ${new Date(shown).toISOString()}`)
   }
 
-  /** What it holds now, garbage collected. */
+  /** Its memory and handles after a garbage collection. */
   async vitals(): Promise<Vitals> {
     return await this.ask({ ask: 'vitals' })
   }

@@ -1,19 +1,19 @@
-// What users and the world do to accounts while something goes wrong: a seeded mixture of orders, changes and cancels, from both sides.
+// A seeded load: orders, changes and cancels, by users and at the sandbox itself, during faults.
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Chance } from './chance.ts'
 import type { CrashUser } from './platform.ts'
 import type { Json, SandboxProcess } from './sandbox-process.ts'
 
-/** What was requested, and what was answered: no order may exist that is not in it, and none that was answered may be missing. */
+/** Requests and answers: no order may exist that was not requested, and no answered one may be missing. */
 export class Ledger {
-  /** By `user cl_order_id`; null while, or where, no order was answered. */
+  /** By `user cl_order_id`; null without an answered order. */
   readonly requested = new Map<string, Json>()
   /** Sandbox ids of the orders that were placed at the sandbox itself. */
   readonly elsewhere = new Set<string>()
   readonly answers = new Map<string, number>()
   readonly #resting = new Map<string, Resting>()
 
-  /** What rests in an account, over all loads. */
+  /** Resting orders of an account, over all loads. */
   resting(account: string): Resting {
     const known = this.#resting.get(account) ?? { ours: [], elsewhere: [] }
     this.#resting.set(account, known)
@@ -25,7 +25,7 @@ export class Ledger {
   }
 }
 
-/** Orders that rested when they were last seen, the oldest first. */
+/** Orders that were resting when last seen, the oldest first. */
 interface Resting {
   /** Order ids. */
   readonly ours: string[]
@@ -33,7 +33,7 @@ interface Resting {
   readonly elsewhere: string[]
 }
 
-/** Beyond so many in an account one is cancelled before another is placed. */
+/** Above this number in an account, one is cancelled before another is placed. */
 const RESTING_MAX = 5
 
 export interface LoadOptions {
@@ -41,19 +41,19 @@ export interface LoadOptions {
   readonly sandbox: SandboxProcess
   readonly ledger: Ledger
   readonly chance: Chance
-  /** Names orders, so that no two loads use the same. */
+  /** A prefix of order names; no two loads use the same. */
   readonly name: string
-  /** For each account; as many as there is time for when there is a signal. */
+  /** Operations of each account; unlimited until the signal, if there is one. */
   readonly operations: number
-  /** Ends the load: nothing new is begun. */
+  /** Ends the load: no operation is begun. */
   readonly signal?: AbortSignal
-  /** On average between two operations of an account, milliseconds. */
+  /** The average pause between two operations of an account, in milliseconds. */
   readonly pauseMs: number
   /** Symbols and prices at which a buy order rests. */
   readonly resting: ReadonlyMap<string, string>
 }
 
-/** Trades on every account of every user at once. Resolves when everything was answered, or failed. */
+/** Trades on every account of every user at once. Resolves when every operation was answered or failed. */
 export async function trade(options: LoadOptions): Promise<void> {
   const traders = options.users.flatMap(user => user.login.accounts.map((_, index) => new AccountTrader(options, user, index)))
   await Promise.all(traders.map(trader => trader.run()))
@@ -72,7 +72,7 @@ class AccountTrader {
     this.#user = user
     this.#index = index
     this.#resting = options.ledger.resting(`${user.userId} ${index}`)
-    // Its own random stream, so that the choices of one do not depend on how fast another is answered.
+    // A separate random stream, so that choices do not depend on how fast other accounts are answered.
     this.#chance = options.chance.apart()
   }
 
@@ -139,7 +139,7 @@ class AccountTrader {
     if (id !== undefined) await this.#options.sandbox.control('POST', `/orders/${id}/cancel`)
   }
 
-  /** Gives the order, when there is one. */
+  /** Returns the order, if there is one. */
   async #request(name: string, request: () => Promise<{ readonly status: number; readonly body: Json }>): Promise<Json> {
     const { requested } = this.#options.ledger
     const key = `${this.#user.userId} ${name}`

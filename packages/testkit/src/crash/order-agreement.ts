@@ -1,4 +1,4 @@
-// Whether the service and the sandbox agree about an order, and whether the event log is complete.
+// Compares an order at the service and the sandbox, and checks the event log.
 
 import type { OrderRecord } from './platform.ts'
 import type { Json, SandboxOrders } from './sandbox-process.ts'
@@ -9,9 +9,9 @@ const UNSETTLED = ['submitting', 'unknown']
 const TRANSIENT = ['pending', 'pending_cancel', 'pending_replace']
 
 export interface Agreement {
-  /** Why it is too early to compare; null when both sides have come to rest. */
+  /** Why it is too early to compare; null if both sides are at rest. */
   readonly waitsFor: string | null
-  /** What is different. Empty: the order is once at the broker, or provably not at all, and both agree about it. */
+  /** The differences. Empty: the order is once at the broker, or provably absent, and both agree about it. */
   readonly differences: readonly string[]
 }
 
@@ -57,8 +57,7 @@ function present(order: OrderRecord, there: Json): readonly string[] {
 }
 
 /**
- * What is wrong with a user's event log: numbers that are missing or doubled, entries of an earlier look that changed, or a last entry of
- * an order that is not what is stored.
+ * Faults of a user's event log: missing or repeated numbers, changed entries, or a last entry of an order that differs from the stored one.
  */
 export function logFaults(log: readonly LogEntry[], earlier: readonly LogEntry[], orders: readonly StoredOrder[]): readonly string[] {
   const faults: string[] = []

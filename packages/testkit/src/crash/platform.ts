@@ -1,4 +1,4 @@
-// What a platform does over REST, and the portal walk that connects a user: only HTTP, and nothing of the service's inside.
+// A platform over REST, and the portal walk that connects a user: only HTTP, nothing of the service's code.
 
 import assert from 'node:assert/strict'
 import { soon } from '../patience.ts'
@@ -12,7 +12,7 @@ export interface Answer {
   readonly body: Json
 }
 
-/** Where the service is now, and the platform's credentials at it. */
+/** The service's present address, and the platform's credentials. */
 export interface Demo {
   readonly base_url: string
   readonly client_id: string
@@ -78,7 +78,7 @@ interface UserParts {
   readonly accountIds: readonly string[]
 }
 
-/** One user. What names no account is about the first one. */
+/** One user. Without an account, operations are about the first one. */
 export class CrashUser {
   readonly userId: string
   readonly login: Login
@@ -152,7 +152,7 @@ export class CrashUser {
     return rows
   }
 
-  /** Everything that the reads return now. */
+  /** The present answers of all reads. */
   async records(): Promise<{ readonly orders: readonly OrderRecord[]; readonly positions: Json; readonly balances: Json }> {
     const [orders, positions, balances] = await Promise.all([this.orders(), this.call('GET', '/positions'), this.call('GET', '/balances')])
     for (const { status, body } of [positions, balances]) assert.equal(status, 200, JSON.stringify(body))
@@ -173,7 +173,7 @@ export class CrashUser {
   }
 }
 
-/** Walks a portal link to its end: approve, log in at the sandbox, approve there. */
+/** Completes a portal link: approve, log in at the sandbox, approve there. */
 async function walk(link: string, login: Login): Promise<void> {
   const cookies = new Map<string, Map<string, string>>()
   const portal = new URL(link).origin

@@ -1,4 +1,4 @@
-// A user's records as its updates give them, and what is wrong with the updates themselves.
+// A user's records derived from updates, and faults of the updates themselves.
 import { createHash } from 'node:crypto'
 import { compare, parseDecimal } from '@trunkline/core/domain/decimal'
 import type { Json } from './sandbox-process.ts'
@@ -16,7 +16,7 @@ export class Replay {
   readonly positions = new Map<string, Json>()
   /** By account number and currency. */
   readonly balances = new Map<string, Json>()
-  /** What should not have been, the first of it. */
+  /** The first violations. */
   readonly faults: string[] = []
   #seq = 0
   #digest = ''
@@ -30,7 +30,7 @@ export class Replay {
     return this.#seq
   }
 
-  /** Follows from every update so far, byte by byte: two replays with equal digests received the same. */
+  /** A digest of every update so far, byte by byte: two replays with equal digests received the same. */
   get digest(): string {
     return this.#digest
   }

@@ -1,4 +1,4 @@
-// The sandbox as a separate process, which outlives the service that is killed, and its control API.
+// The sandbox as a separate process, which outlives a killed service, and its control API.
 
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { PATIENCE_MS, soon } from '../patience.ts'
 import { within } from '../within.ts'
 
-/** An answer as loosely typed as a test needs it: what is used of it is asserted. */
+/** A loosely typed answer: tests assert what they use. */
 // biome-ignore lint/suspicious/noExplicitAny: the tests assert what they use of it
 export type Json = any
 
@@ -19,9 +19,9 @@ export interface Login {
   readonly accounts: readonly { readonly id: string; readonly number: string; readonly kind: string }[]
 }
 
-/** What the sandbox knows of a client order id. */
+/** The sandbox's record of a client order id. */
 export interface SandboxOrders {
-  /** Submit and amend requests that arrived with the id, and orders made of them. */
+  /** Submit and amend requests with the id, and their orders. */
   readonly received: number
   readonly accepted: number
   readonly orders: readonly Json[]
@@ -81,14 +81,14 @@ export class SandboxProcess implements AsyncDisposable {
     return JSON.parse(text)
   }
 
-  /** A customer with so many margin accounts that can pay for anything. */
+  /** A customer with this number of margin accounts, funded for any order. */
   async login(accounts = 1): Promise<Login> {
     const wanted = Array.from({ length: accounts }, () => ({ kind: 'margin', cash: '10000000' }))
     const { login } = await this.control('POST', '/logins', { accounts: wanted })
     return login
   }
 
-  /** Everything of a login in the sandbox's own state, read with a separate token, past any proxy. */
+  /** A login's records in the sandbox's own state, read with a separate token, past any proxy. */
   async records(login: Login): Promise<{ readonly orders: Json; readonly positions: Json; readonly balances: Json }> {
     const { access_token: token } = await this.control('POST', `/logins/${login.username}/token`, {})
     const [orders, positions, balances] = await Promise.all(['orders?', 'positions?', 'balances?'].map(list => this.#items(list, token)))
@@ -104,7 +104,7 @@ export class SandboxProcess implements AsyncDisposable {
     await this.control('POST', '/faults', fault)
   }
 
-  /** A price below the market by the tenth part: a limit at which a buy order rests. */
+  /** A price a tenth below the market: a limit at which a buy order rests. */
   async restingPrice(login: Login, symbol: string): Promise<string> {
     const { access_token: token } = await this.control('POST', `/logins/${login.username}/token`, {})
     const answer = await fetch(`http://127.0.0.1:${this.port}/api/v1/quotes?symbols=${symbol}`, {
@@ -116,7 +116,7 @@ export class SandboxProcess implements AsyncDisposable {
     return `${(BigInt(items[0].bid.split('.')[0]) * 9n) / 10n}.00`
   }
 
-  /** Every page. Balances have none, and no limit. */
+  /** All pages. Balances have no pages and no limit. */
   async #items(list: string, token: string): Promise<readonly Json[]> {
     const items: Json[] = []
     const limit = list === 'balances?' ? '' : 'limit=500'

@@ -9,25 +9,25 @@ import { ChildProgram } from './child-program.ts'
 import type { Demo } from './platform.ts'
 import type { Json } from './sandbox-process.ts'
 
-/** Where the program kills itself, or its store fails it. `record` is the durable write of an order's change. */
+/** The point at which the program kills itself, or its store fails. `record` is the durable write of an order's change. */
 export type CrashPoint =
   | { readonly at: 'before_record' | 'after_record'; readonly what: RecordKind }
-  /** So many milliseconds after the write was handed to the store; when it is written, if that is sooner. */
+  /** This many milliseconds after the write was given to the store, or when it is written, if that is sooner. */
   | { readonly at: 'during_record'; readonly what: RecordKind; readonly ms: number }
   | { readonly at: 'before_command' | 'after_command'; readonly what: 'submit' | 'cancel' | 'replace' }
-  /** The connection to the sandbox is there, and the request's first byte is about to be written. */
+  /** The connection to the sandbox is open, and the request's first byte is about to be written. */
   | { readonly at: 'before_first_byte' }
   /** Right before the answer of `POST /orders` is written. */
   | { readonly at: 'before_answer' }
-  /** No crash: once, the commit is not confirmed, whether or not it happened; and optionally what is stored then cannot be read. */
+  /** No crash: one commit is not confirmed, whether or not it happened; optionally, the stored state cannot be read then. */
   | { readonly at: 'doubtful_record'; readonly what: RecordKind; readonly written: boolean; readonly readable: boolean }
-  /** No crash: so many writes are refused. */
+  /** No crash: this number of writes is refused. */
   | { readonly at: 'refused_record'; readonly what: RecordKind; readonly times: number }
 
 /** A new order; the broker's answer to a command; an unsolicited broker event; a cancel's intent; a replacement's, with its successor. */
 export type RecordKind = 'place' | 'reply' | 'report' | 'cancel' | 'replace'
 
-/** What of a stored order only the inside knows. */
+/** Internal fields of a stored order. */
 export interface StoredOrder {
   readonly orderId: string
   readonly brokerClOrdId: string
@@ -45,7 +45,7 @@ export interface LogEntry {
   readonly order: StoredOrder | null
 }
 
-/** What the harness requests from the program, over the channel between them. */
+/** Requests of the harness to the program, over their channel. */
 export type Question = { readonly id: number } & Request
 
 type Request =
@@ -81,7 +81,7 @@ export class ServiceProcess extends ChildProgram {
     return this.#demo
   }
 
-  /** From now on the program ends, or fails, at the configured point. */
+  /** Arms the configured point. */
   async arm(point: CrashPoint): Promise<void> {
     await this.#question({ ask: 'arm', point })
   }

@@ -1,4 +1,5 @@
-// Loaded into a program under test before its own first line, and into its threads: its wall clock can be set. The monotonic one stays as it is.
+// Loaded into a program under test before its first line, and into its threads: makes its wall clock settable. The monotonic clock is
+// unchanged.
 import { BroadcastChannel, isMainThread } from 'node:worker_threads'
 
 const RealDate = Date

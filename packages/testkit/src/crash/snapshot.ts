@@ -1,22 +1,22 @@
-// What a user holds, in terms that the service, its log, its stream and the sandbox all have, and the comparison of two such snapshots.
+// A user's holdings in terms common to the service, its log, its stream and the sandbox, and the comparison of two such snapshots.
 import { canonical, parseDecimal } from '@trunkline/core/domain/decimal'
 import type { Json } from './sandbox-process.ts'
 
-/** What all sources must agree on about an order. */
+/** The fields of an order that all sources must agree on. */
 export interface OrderFacts {
   readonly status: string
   readonly quantity: string | null
   readonly limit: string | null
   readonly filled: string
   readonly average: string | null
-  /** `id quantity price` of each, sorted. */
+  /** `id quantity price` of each execution, sorted. */
   readonly fills: readonly string[]
 }
 
 export interface AccountSnapshot {
   /** By the order's name at the sandbox. */
   readonly orders: ReadonlyMap<string, OrderFacts>
-  /** Orders that are provably not at the sandbox. */
+  /** Orders that are provably absent at the sandbox. */
   readonly absent: ReadonlySet<string>
   /** Quantity by account number and symbol. */
   readonly positions: ReadonlyMap<string, string>
@@ -97,7 +97,7 @@ export function sandboxSnapshotOf(
   }
 }
 
-/** Everything in which two snapshots differ, each as a sentence; `ours` may hold orders that it states the other one lacks. */
+/** The differences of two snapshots, each as a sentence; `ours` may have orders that the other one may lack. */
 export function differences(ourName: string, ours: AccountSnapshot, theirName: string, theirs: AccountSnapshot): readonly string[] {
   const found: string[] = []
   const compare = (what: string, a: ReadonlyMap<string, unknown>, b: ReadonlyMap<string, unknown>) => {
@@ -113,7 +113,7 @@ export function differences(ourName: string, ours: AccountSnapshot, theirName: s
   return found
 }
 
-/** Everything in which two sets of order records differ, field by field: for those that must be the very same. */
+/** The differences of two sets of order records, field by field, for sets that must be identical. */
 export function recordDifferences(ourName: string, ours: Iterable<Json>, theirName: string, theirs: Iterable<Json>): readonly string[] {
   const other = new Map([...theirs].map(order => [order.order_id, order]))
   const found: string[] = []
@@ -144,7 +144,7 @@ function amounts(records: Iterable<Json>, entry: (record: Json) => readonly [str
 }
 
 /** `1.50` and `1.5` are the same amount. */
-/** The same number is the same text: the sandbox and the service write zeros behind a price differently. */
+/** One text for each number: the sandbox and the service write trailing zeros of prices differently. */
 export function plain(text: string | null): string | null {
   return text === null ? null : canonical(parseDecimal(text, 'an amount'))
 }

@@ -1,13 +1,13 @@
-// Loaded into a program under test before its own first line: answers how much it holds, after a collection of its garbage.
+// Loaded into a program under test before its first line: reports its memory and handles after a garbage collection.
 import { isMainThread } from 'node:worker_threads'
 
-/** What a program holds. Bytes. */
+/** A program's memory in bytes, and handles. */
 export interface Vitals {
   readonly heapBytes: number
   /** Buffers outside the heap. */
   readonly externalBytes: number
   readonly rssBytes: number
-  /** Open things that keep the event loop busy, by kind. */
+  /** Open handles of the event loop, by kind. */
   readonly resources: Readonly<Record<string, number>>
 }
 
@@ -23,6 +23,6 @@ if (isMainThread) {
   process.on('message', (question: { readonly id: number; readonly ask: string }) => {
     if (question.ask === 'vitals') process.send?.({ id: question.id, answer: vitals() })
   })
-  // The program ends when it is done, whatever still listens.
+  // This listener must not keep the program running.
   process.channel?.unref()
 }

@@ -1,4 +1,5 @@
-// A sandbox, the service as a program, the network between them, platforms that follow the stream, and a load: what the fault matrix and the soak play on.
+// A sandbox, the service as a program, the network between them, platforms that follow the stream, and a load: the stage of the fault
+// matrix and the soak.
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -14,14 +15,14 @@ import { CLIENT_SECRET, SandboxProcess } from './sandbox-process.ts'
 export interface WorldOptions {
   /** The service's program. */
   readonly main: string
-  /** Puts a database where nothing is yet; without it the service makes its own. */
+  /** Copies a database to an empty place; without it the service creates one. */
   readonly database?: (dataDir: string) => Promise<void>
-  /** Settings of the service beyond those of every world. */
+  /** Further settings of the service. */
   readonly env: Readonly<Record<string, string>>
   readonly chance: Chance
 }
 
-/** Whatever is limited is not what is measured, and what takes minutes in earnest takes seconds here. */
+/** Limits are out of the way, and times of minutes are scaled to seconds. */
 const SETTINGS = {
   TRUNKLINE_PORT: '0',
   TRUNKLINE_ABSENCE_SECONDS: '2',
@@ -74,12 +75,12 @@ export class World implements AsyncDisposable {
     this.platform = new CrashPlatform(() => this.demo)
   }
 
-  /** Everything runs, no user is connected yet. */
+  /** Starts everything, without connected users. */
   static async open(options: WorldOptions): Promise<World> {
     const resources = new AsyncDisposableStack()
     try {
       const dataDir = await mkdtemp(join(tmpdir(), 'trunkline-world-'))
-      // What a killed service leaves behind, its database's processes among it, may write on for a moment.
+      // Processes that a killed service leaves behind may write for a moment.
       resources.defer(() => rm(dataDir, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 }))
       const sandboxProxy = resources.use(await FaultProxy.start(options.chance.apart().fraction))
       const platformProxy = resources.use(await FaultProxy.start(options.chance.apart().fraction))
@@ -97,14 +98,14 @@ export class World implements AsyncDisposable {
     }
   }
 
-  /** Connects users of the demo platform, and followers of all of them: one at the service, one behind the platform's proxy. */
+  /** Connects users of the demo platform, and followers of all of them: one directly, one behind the platform's proxy. */
   async populate(users: number, accountsOfEach: number, onDelay?: (ms: number) => void): Promise<void> {
     for (let number = 1; number <= users; number += 1) await this.join(this.platform, `user-${number}`, accountsOfEach)
     this.follow('steady', onDelay === undefined ? {} : { onDelay })
     this.follow('far', { origin: () => this.platformProxy.url })
   }
 
-  /** A user with its own login and accounts. */
+  /** A user with a separate login and accounts. */
   async join(platform: CrashPlatform, userId: string, accounts: number): Promise<CrashUser> {
     const user = await platform.user(userId, await this.sandbox.login(accounts))
     this.#users.push(user)
@@ -113,7 +114,7 @@ export class World implements AsyncDisposable {
     return user
   }
 
-  /** A follower of every user of the demo platform from the beginning, or of those given. */
+  /** A follower of the given users from the beginning; by default of every user of the demo platform. */
   follow(
     name: string,
     how: {
@@ -156,13 +157,13 @@ export class World implements AsyncDisposable {
     return this.#service.demo
   }
 
-  /** Trades on all accounts, or on those of some users. The name must not be one that was used before. */
+  /** Trades on all accounts, or on those of some users. The name must be unused. */
   async trade(load: Pick<LoadOptions, 'name' | 'operations' | 'pauseMs' | 'signal'> & Partial<Pick<LoadOptions, 'users'>>): Promise<void> {
     const { sandbox, ledger, users } = this
     await trade({ users, sandbox, ledger, chance: this.chance.apart(), resting: this.#resting, ...load })
   }
 
-  /** Starts the service again over what it left behind. */
+  /** Restarts the service on its data. */
   async restart(): Promise<void> {
     assert.ok(!this.#service.isRunning, 'the service still runs')
     this.#service = await LiveService.start(this.#options.main, this.dataDir, this.#env)
@@ -171,7 +172,7 @@ export class World implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     try {
-      // Disconnecting waits for the other side: no link may be dead or slow then.
+      // Disconnecting waits for the other side, so no link may be dead or slow.
       for (const line of [this.sandboxProxy, this.platformProxy]) line.clear()
       for (const name of [...this.#followers.keys()]) await this.unfollow(name)
       if (this.#service.isRunning) assert.equal(await this.#service.stop(), 0, this.#service.output.slice(-4_000))
