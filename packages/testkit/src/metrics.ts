@@ -1,6 +1,6 @@
 import { until } from './until.ts'
 
-/** The token that services under test are given, as `TRUNKLINE_METRICS_TOKEN`. */
+/** The metrics token of services under test, as `TRUNKLINE_METRICS_TOKEN`. */
 export const METRICS_TOKEN = 'metrics-token-of-tests'
 
 /** The metrics of the service at `url`, rendered after this was called: the page is a snapshot, so an older one is requested again. */

@@ -1,4 +1,4 @@
-// How long tests wait for what must come. No limit of a test is near what a slow and busy machine needs: only a failure takes so long.
+// How long tests wait for expected events. No limit is near what a slow and busy machine needs: only a failure takes so long.
 
 export const PATIENCE_MS = 300_000
 

@@ -2,7 +2,7 @@ import { SealBroken, type SealContext, type Vault } from '@trunkline/core/ports/
 
 const KEY_ID = 'plain'
 
-/** A vault that only encodes, and keeps the port's promise about places: a seal opens only where it was made. */
+/** A vault that only encodes, and keeps the port's promise about contexts: a seal opens only in its own. */
 export class PlainVault implements Vault {
   readonly currentKeyId = KEY_ID
 

@@ -1,10 +1,11 @@
-// Long searches: seeds, rounds and repetitions that find little in any one run. Every run of the tests has a share of each, `npm run search` all.
+// Long searches: seeds, rounds and repetitions that rarely find anything in one run. Every test run has a share of each, `npm run search`
+// the whole.
 import { test } from 'node:test'
 
 /** Whether this run is a search. */
 export const isWhole = process.env.TRUNKLINE_SEARCH === 'whole'
 
-/** How many of `whole` this run takes. */
+/** The number of `whole` in this run. */
 export function ofSearch(whole: number, share: number): number {
   return isWhole ? whole : share
 }
@@ -14,10 +15,10 @@ export function shareOf<T>(items: readonly T[], shard: number, shards: number): 
   return isWhole ? items : items.filter((_, index) => index % shards === shard % shards)
 }
 
-/** Which share of rotating work a run takes: the one of its day, unless `TRUNKLINE_TURN` sets another. */
+/** The share of rotating work in a run: that of its day, unless `TRUNKLINE_TURN` sets another. */
 export const rotation = rotationOf(process.env)
 
-/** Days since the epoch by UTC. @throws Error when `TRUNKLINE_TURN` is no whole number. */
+/** Days since the epoch by UTC. @throws Error if `TRUNKLINE_TURN` is not a whole number */
 export function rotationOf({ TRUNKLINE_TURN: given }: NodeJS.ProcessEnv, nowMs = Date.now()): number {
   if (given === undefined || given === '') return Math.floor(nowMs / 86_400_000)
   if (/^\d{1,9}$/.test(given)) return Number(given)
@@ -25,8 +26,8 @@ export function rotationOf({ TRUNKLINE_TURN: given }: NodeJS.ProcessEnv, nowMs =
 }
 
 /**
- * Declares one of `nth` of the tests that are given to it, another one each `rotation`, so that all of them run within so many days; all in a search.
- * The first prints which, and how to run the same.
+ * Declares one of `nth` tests, another one each `rotation`, so that all of them run within `nth` days; all in a search. The first prints
+ * which, and how to run the same.
  */
 export function everyNthTest(nth: number, at = rotation, declare: typeof test = test): (title: string, run: () => Promise<void>) => void {
   if (!isWhole && nth > 1)

@@ -9,16 +9,16 @@ interface Sleeper {
 
 /** A Monday within the trading session: 2026-01-05T15:00:00Z. */
 const START_MS = Date.UTC(2026, 0, 5, 15)
-/** Turns of the event loop in which nothing may happen before time goes on. */
+/** Idle turns of the event loop before time moves. */
 const QUIET_TICKS = 2
-/** So many turns without time going on are no work any more, but an endless loop. */
+/** This many turns at one time mean an endless loop. */
 const STANDSTILL_TICKS = 100_000
 
 export class VirtualClock implements Clock {
   #passedMs = 1_000
   #startMs: number
   readonly #sleepers = new Set<Sleeper>()
-  /** Turns since time went on last. */
+  /** Turns since time last moved. */
   #ticks = 0
   #ticksYielded = 0
   #rest: () => Promise<boolean> = async () => false
@@ -35,7 +35,7 @@ export class VirtualClock implements Clock {
     return this.#passedMs
   }
 
-  /** Sets the wall clock forward or back by this much; the monotonic one knows nothing of it. */
+  /** Sets the wall clock forward or back by this time; the monotonic clock is unchanged. */
   setWall(byMs: number): void {
     this.#startMs += byMs
   }
@@ -51,7 +51,7 @@ export class VirtualClock implements Clock {
         signal?.removeEventListener('abort', giveUp)
         resolve()
       }
-      // Whole milliseconds, as timers have: what is left of a fraction would never pass.
+      // Whole milliseconds, as timers have: the rest of a fraction would never pass.
       const sleeper: Sleeper = { until: this.#passedMs + Math.max(0, Math.ceil(ms)), wake }
       this.#sleepers.add(sleeper)
       signal?.addEventListener('abort', giveUp, { once: true })
@@ -68,25 +68,22 @@ export class VirtualClock implements Clock {
     this.#ticksYielded += 1
   }
 
-  /** How often other work was let run. */
+  /** How often other work was given a turn. */
   get ticksYielded(): number {
     return this.#ticksYielded
   }
 
-  /** Who waits for time to pass: sleepers, and alarms that were not called off. */
+  /** Sleepers, and alarms that were not cancelled. */
   get sleepers(): number {
     return this.#sleepers.size
   }
 
-  /**
-   * How to wait for work that is outside the event loop, such as a database's: gives whether there was any. Without it only promises are
-   * waited for.
-   */
+  /** Waits for work outside the event loop, such as a database's; returns whether there was any. Without it only promises are awaited. */
   restWith(rest: () => Promise<boolean>): void {
     this.#rest = rest
   }
 
-  /** Waits until no task has anything left to do. Time stands still. Throws when that never happens. */
+  /** Waits until no task has work left. Time does not move. @throws Error if that never happens */
   async settled(): Promise<void> {
     for (let quiet = 0; quiet < QUIET_TICKS; ) {
       this.#ticks += 1
@@ -96,7 +93,7 @@ export class VirtualClock implements Clock {
     }
   }
 
-  /** Moves on from sleeper to sleeper; each does its work before time goes on. */
+  /** Moves time from sleeper to sleeper; each does its work before time moves again. */
   async advance(ms: number): Promise<void> {
     const end = this.#passedMs + ms
     await this.settled()
@@ -104,7 +101,7 @@ export class VirtualClock implements Clock {
     this.#pass(end)
   }
 
-  /** Moves on until `condition` holds. Throws after `limitMs` of virtual time, naming what was waited for. */
+  /** Moves time until `condition` holds. @throws Error after `limitMs` of virtual time, naming the condition */
   async until(condition: () => boolean | Promise<boolean>, what: string, limitMs = 3_600_000): Promise<void> {
     const end = this.#passedMs + limitMs
     await this.settled()
@@ -114,7 +111,7 @@ export class VirtualClock implements Clock {
     }
   }
 
-  /** Wakes the earliest sleepers, all of one moment together; false when there is none by `end`. */
+  /** Wakes the earliest sleepers, all of one time together; false if there is none by `end`. */
   #step(end: number): boolean {
     const next = Math.min(...[...this.#sleepers].map(({ until }) => until))
     if (!(next <= end)) return false

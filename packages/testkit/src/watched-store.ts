@@ -1,8 +1,8 @@
-// A store whose calls can be counted, failed and held back, one by one.
+// A store whose calls can be counted, failed and delayed, one by one.
 import type { UserKey } from '@trunkline/core/domain/ids'
 import type { ConnectionStore, Store } from '@trunkline/core/ports/store'
 
-/** One call: `orders.record`, with what it was given. `go` makes it happen. */
+/** One call, such as `orders.record`, with its arguments. `go` carries it out. */
 export interface StoreCall {
   readonly name: string
   readonly given: readonly unknown[]
@@ -11,9 +11,9 @@ export interface StoreCall {
 
 export class WatchedStore {
   readonly store: Store
-  /** A start takes up this user's connections only: other tests have theirs in the same database. */
+  /** A start restores this user's connections only: other tests have theirs in the same database. */
   owner: UserKey | null = null
-  /** Stands between the application and the store; null lets everything pass. */
+  /** Intercepts calls of the application; null passes everything. */
   intercept: ((call: StoreCall) => Promise<unknown>) | null = null
   readonly #waiting = new Set<() => void>()
   #running = 0
@@ -22,7 +22,7 @@ export class WatchedStore {
     this.store = this.#parts(inner)
   }
 
-  /** Resolves when no call is under way. Gives whether one was. */
+  /** Resolves when no call is under way. Returns whether one was. */
   async idle(): Promise<boolean> {
     const wasBusy = this.#running > 0
     while (this.#running > 0) await new Promise<void>(resolve => this.#waiting.add(resolve))
@@ -68,7 +68,7 @@ export class WatchedStore {
     })
   }
 
-  /** A call that is held back counts as at rest: only time can end it. */
+  /** A delayed call counts as at rest: only time can end it. */
   async #call(call: StoreCall): Promise<unknown> {
     const counted: StoreCall = { ...call, go: () => this.#counted(call.go) }
     return this.intercept === null ? await counted.go() : await this.intercept(counted)

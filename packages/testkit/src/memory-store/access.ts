@@ -158,7 +158,7 @@ export class MemoryTokenStore implements TokenStore {
   }
 }
 
-/** How long after its end a slot of another node goes. */
+/** How long after its expiry another node's slot is removed. */
 const SWEPT_MS = 600_000
 
 export class MemoryStreamSlotStore implements StreamSlotStore {

@@ -31,7 +31,7 @@ import {
 import { pageOf } from './pages.ts'
 import { removeConnections, revokeClaim } from './removal.ts'
 
-/** Longer than any revocation is put off for. */
+/** Longer than any revocation is postponed. */
 const PUT_OFF_MS_MAX = 2 * 3_600_000
 
 export class MemoryConnectionStore implements ConnectionStore {
@@ -380,7 +380,7 @@ function breakConnection(stored: StoredConnection, brokenCode: BrokenCode, reaso
   stored.connection = { ...stored.connection, status: 'BROKEN', brokenCode, brokenReason: storable(reason), updatedAt }
 }
 
-/** Swaps the bytes if they are still the ones that were read. */
+/** Replaces the bytes if they are still the ones read. */
 function swap(stored: StoredCredentials, read: SealedValue, sealed: Uint8Array, keyId: string | null): boolean {
   const { revision, sealed: present } = stored.value
   if (revision !== read.revision || Buffer.compare(present, read.sealed) !== 0) return false

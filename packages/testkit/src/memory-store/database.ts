@@ -27,7 +27,7 @@ import {
   type StreamSlot
 } from '@trunkline/core/ports/store'
 
-/** What the store takes of the world. */
+/** The store's dependencies. */
 export interface MemoryDeps {
   readonly clock: Pick<Clock, 'now' | 'monotonicMs'>
   readonly ids: Pick<Ids, 'uuid'>
@@ -59,7 +59,7 @@ export interface StoredAttempt {
   tries: number
 }
 
-/** Sealed credentials, and the master key they were last wrapped with as far as is known. */
+/** Sealed credentials, and the master key they were last wrapped with, if known. */
 export interface StoredCredentials {
   value: SealedValue
   keyId: string | null
@@ -106,7 +106,7 @@ export interface UserLog {
   events: LoggedEvent[]
 }
 
-/** The tables. Every method of the store changes them in one go, without a pause between, which makes it a transaction. */
+/** The tables. Every method of the store changes them synchronously, which makes it a transaction. */
 export class MemoryDatabase {
   readonly clock: MemoryDeps['clock']
   readonly ids: MemoryDeps['ids']
@@ -119,7 +119,7 @@ export class MemoryDatabase {
   readonly revocations = new Map<ConnectionId, StoredRevocation>()
   readonly accounts = new Map<AccountId, StoredAccount>()
   readonly orders = new Map<OrderId, Order>()
-  /** Which orders have had an id of the broker, by account and id. */
+  /** The orders that have had a broker's id, by account and id. */
   readonly brokerOrderIds = new Map<string, Set<OrderId>>()
   readonly logs = new Map<UserKey, UserLog>()
   readonly tokens = new Map<string, MarketDataToken>()
@@ -134,19 +134,19 @@ export class MemoryDatabase {
     this.ids = ids
   }
 
-  /** Runs one call of the store. Rejects when the store is closed, and with what `work` throws. */
+  /** Runs one call of the store. Rejects if the store is closed, and with the error of `work`. */
   async call<T>(work: () => T): Promise<T> {
     if (this.isClosed) throw new StoreUnavailable('The store is closed.')
     return work()
   }
 
-  /** Whether the user and its platform may begin something. */
+  /** Whether the user and its platform are enabled. */
   isEnabled(userKey: UserKey): boolean {
     const known = this.users.get(userKey)
     return known !== undefined && known.disabledAt === null && this.platforms.get(known.user.platformId)?.disabledAt === null
   }
 
-  /** Whether the key may begin something, and has the secret with that hash; null: not asked. */
+  /** Whether the key is enabled, and has the secret with that hash; null: not checked. */
   isKeyEnabled(keyId: KeyId | null, provedBy: string | null = null): boolean {
     if (keyId === null) return true
     const known = this.keys.get(keyId)
@@ -158,7 +158,7 @@ export class MemoryDatabase {
     return this.logs.get(userKey)
   }
 
-  /** Ends links that have not led to a connection, of whatever they are had by. */
+  /** Ends the owner's links that have not led to a connection. */
   endAttempts(isOwned: (attempt: ConnectionAttempt) => boolean): void {
     for (const stored of this.attempts.values()) if (isLive(stored.attempt) && isOwned(stored.attempt)) endAttempt(stored, 'failed')
   }
@@ -177,7 +177,7 @@ export function endAttempt(stored: StoredAttempt, status: ConnectionAttempt['sta
   stored.verifier = null
 }
 
-/** Text as a database column takes it, without NUL and without half a character. */
+/** Text as a database column can store it, without NUL and lone surrogates. */
 export function storable(text: string): string {
   return text.replaceAll('\0', '\u2400').toWellFormed()
 }

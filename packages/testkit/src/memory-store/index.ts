@@ -1,4 +1,4 @@
-// A store in memory: the port's promises without a database, for tests of what stands on it. The store contract runs on it too.
+// A store in memory: the port's promises without a database, for tests of the application layer. It runs the store contract too.
 import type { Store } from '@trunkline/core/ports/store'
 import { MemoryAuditStore, MemoryStreamSlotStore, MemoryTokenStore, MemoryUserStore } from './access.ts'
 import { MemoryAttemptStore } from './attempts.ts'

@@ -1,4 +1,4 @@
-// Accounts and what brokers say of them, orders, and the log of their changes.
+// Accounts with their records, orders, and the log of their changes.
 
 import type { Account, Balance, Position, Transaction } from '@trunkline/core/domain/account'
 import { changedBalances, changedPositions, newestTime } from '@trunkline/core/domain/account-changes'
@@ -25,13 +25,13 @@ import { type MemoryDatabase, type StoredAccount, storable } from './database.ts
 import { pageOf } from './pages.ts'
 import { sortedByEntry } from './removal.ts'
 
-/** Characters of documents in one read; one event may have more, and then comes alone. */
+/** Characters of documents in one read; a larger event comes alone. */
 const READ_CHARS_MAX = 4 * 1024 * 1024
 
 /** A revision is a signed integer of 32 bits in the databases. */
 const REVISION_MAX = 2 ** 31 - 1
 
-/** An event without its place in the log. */
+/** An event without its number in the log. */
 type Unlogged = LoggedEvent extends infer Event ? (Event extends LoggedEvent ? Omit<Event, 'eventId' | 'seq' | 'at'> : never) : never
 
 export class MemoryAccountStore implements AccountStore {
@@ -339,7 +339,7 @@ function logged(db: MemoryDatabase, event: Unlogged): LoggedEvent {
   return entry
 }
 
-/** What a database's columns and unique indexes refuse. @throws Error */
+/** Refuses what a database's columns and unique indexes refuse. @throws Error */
 function demandPossible(changes: readonly OrderChange[]): void {
   const made = changes.filter(({ overRevision }) => overRevision === null).map(({ order }) => order)
   const names = new Set(made.map(({ userKey, tradingDay, clOrdId }) => `${userKey} ${tradingDay} ${clOrdId}`))
@@ -361,7 +361,7 @@ function matches(order: Order, { accountIds, statuses, symbols, orderId, clOrdId
   )
 }
 
-/** What an order is found by: its symbol or its legs', and the roots of options, with and without the digit of an adjusted one. */
+/** The symbols an order is found by: its own or its legs', and the roots of options, with and without the digit of an adjusted one. */
 function symbolsOf({ symbol, legs }: Order): readonly string[] {
   const own = symbol === null ? (legs ?? []).map(leg => leg.symbol) : [symbol]
   return own.flatMap(name => {

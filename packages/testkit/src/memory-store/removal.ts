@@ -1,11 +1,11 @@
-// What goes with a connection or a user, and what is left of it: logins to be revoked, and the log.
+// Removal of connections and users, and what remains: logins to be revoked, and the log.
 import type { ConnectionId, UserKey } from '@trunkline/core/domain/ids'
 import { isOpen, type Order } from '@trunkline/core/domain/order'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
 import type { AuditEntry, RemovalAudit } from '@trunkline/core/ports/store'
 import type { MemoryDatabase, StoredClaim } from './database.ts'
 
-/** Removes the connections, whose logins are to be revoked. `audit` is called first: what it throws keeps everything. */
+/** Removes the connections, and stores their logins for revocation. `audit` is called first: if it throws, everything stays. */
 export function removeConnections(db: MemoryDatabase, ids: readonly ConnectionId[], at: Timestamp, audit: AuditEntry | RemovalAudit): void {
   const going = new Set(ids)
   const orders = [...db.orders.values()].filter(({ connectionId }) => going.has(connectionId))

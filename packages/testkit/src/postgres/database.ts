@@ -5,11 +5,11 @@ import { Client } from 'pg'
 /** An empty database. `url` has the same user as the cluster's. */
 export interface TestDatabase extends AsyncDisposable {
   readonly url: string
-  /** Removes the database; connections that are still open are cut off. */
+  /** Removes the database, and closes its open connections. */
   drop(): Promise<void>
 }
 
-/** Creates an empty database on the cluster that `clusterUrl` leads to. Takes some tens of milliseconds. */
+/** Creates an empty database on the cluster at `clusterUrl`, in some tens of milliseconds. */
 export async function createDatabase(clusterUrl: string): Promise<TestDatabase> {
   const name = `test_${randomBytes(8).toString('hex')}`
   await run(clusterUrl, `create database ${name}`)

@@ -1,4 +1,4 @@
-// A second server that follows a cluster: what the first one confirmed is on both, and the second one takes over when it is promoted.
+// A second server that follows a cluster: both have all confirmed commits, and the second takes over when it is promoted.
 import { chmodSync, chownSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { Client } from 'pg'
@@ -6,21 +6,21 @@ import { until } from '../until.ts'
 import { giveTo, nativeFolder, temporaryFolder, unprivilegedUser, usableBin } from './binaries.ts'
 import { type PostgresServer, serve } from './cluster.ts'
 
-/** What follows, and can take over. `url` has the same user as the first one's. */
+/** A replica that can take over. `url` has the same user as the first server's. */
 export interface PostgresReplica extends PostgresServer {
-  /** Kills the server that it follows, as a machine that fails does: nothing is shut down, no connection is ended in order. */
+  /** Kills the followed server like a failing machine: without shutdown, without closing connections. */
   killFirst(): void
-  /** From now on it takes writes. The first one must be gone. */
+  /** Makes it accept writes. The first server must be gone. */
   promote(): Promise<void>
 }
 
 const COPIES_MAX = 5
-/** Belongs to the server that runs, or is made by the copy. */
+/** Files that belong to the running server, or that the copy creates. */
 const NOT_COPIED: readonly string[] = ['postmaster.pid', 'postmaster.opts', 'backup_label', 'pgsql_tmp']
 
 /**
- * Starts a replica of a cluster that runs. When it resolves, the first one confirms no commit before the replica has it on its disk.
- * The superuser of `first` is used, whose folder must be on this machine.
+ * Starts a replica of a running cluster. Once it resolves, the first server confirms a commit only after the replica has it on its disk. It
+ * uses the superuser of `first`, whose folder must be on this machine.
  */
 export async function followPostgres(first: PostgresServer): Promise<PostgresReplica> {
   const runAs = unprivilegedUser()
@@ -58,7 +58,7 @@ export async function followPostgres(first: PostgresServer): Promise<PostgresRep
   }
 }
 
-/** A running server removes files now and then; the log that it writes meanwhile says how to read what was copied. */
+/** A running server removes files; the log that it writes meanwhile tells how to read the copied ones. */
 function copied(from: string, to: string): void {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -72,7 +72,7 @@ function copied(from: string, to: string): void {
 }
 
 function killAll(postmaster: number): void {
-  // Its processes notice that it is gone, and end by themselves.
+  // Its processes end by themselves when the server is gone.
   process.kill(postmaster, 'SIGKILL')
 }
 

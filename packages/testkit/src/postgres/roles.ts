@@ -1,18 +1,18 @@
-// Two roles for one database: one that owns it, and one that the service has.
+// Two roles for one database: its owner, and the service's.
 import { randomBytes } from 'node:crypto'
 import { Client } from 'pg'
 
 /** The database with its two roles. */
 export interface DatabaseRoles {
-  /** Of the role that owns the database and what is made in it. */
+  /** The URL of the role that owns the database and its objects. */
   readonly ownerUrl: string
-  /** Of a role that was granted nothing yet. */
+  /** The URL of a role without grants. */
   readonly serviceUrl: string
   /** Removes the roles. The database must be gone. */
   drop(): Promise<void>
 }
 
-/** Makes the roles, and the database the owner's. `clusterUrl` is the superuser's. */
+/** Creates the roles, and gives the database to the owner. `clusterUrl` is the superuser's. */
 export async function separateRoles(clusterUrl: string, databaseUrl: string): Promise<DatabaseRoles> {
   const chance = randomBytes(6).toString('hex')
   const [owner, service] = [`owner_${chance}`, `service_${chance}`]

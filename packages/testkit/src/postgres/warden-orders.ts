@@ -1,6 +1,6 @@
 import type { RunAs } from './binaries.ts'
 
-/** What the warden needs to know, as JSON in its only argument. */
+/** The warden's input, as JSON in its only argument. */
 export interface WardenOrders {
   readonly program: string
   readonly args: readonly string[]

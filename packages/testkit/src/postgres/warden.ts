@@ -1,4 +1,4 @@
-// The process between a test run and its PostgreSQL: it outlives the run by a moment, to stop the server and remove its files.
+// The process between a test run and its PostgreSQL: it outlives the run for a moment, to stop the server and remove its files.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import type { WardenOrders } from './warden-orders.ts'
@@ -30,7 +30,7 @@ function watch(orders: WardenOrders): void {
     process.stdin.destroy()
   })
   server.once('close', () => {
-    // A server that never got ready is started once more, so its files stay for the caller.
+    // A server that did not become ready is started again, so its files stay for the caller.
     if (stopping || isReady) rmSync(orders.scratch, { recursive: true, force: true })
     else process.stdout.write(log)
     process.stdin.destroy()
@@ -41,14 +41,14 @@ function watch(orders: WardenOrders): void {
     stopping = true
     end(server)
   }
-  // The input closes when the run asks for it and when the run dies: the kernel closes it then.
+  // The input closes when the run requests it and, by the kernel, when the run ends.
   process.stdin.resume().once('end', stop).once('error', stop)
   process.stdout.once('error', stop)
   process.once('SIGTERM', stop)
   process.once('SIGINT', stop)
 }
 
-// SIGINT is PostgreSQL's fast shutdown (clients are cut off, data is kept), SIGQUIT its immediate one.
+// SIGINT is PostgreSQL's fast shutdown (clients are disconnected, data is kept), SIGQUIT its immediate one.
 function end(server: ChildProcess): void {
   server.kill('SIGINT')
   setTimeout(() => server.kill('SIGQUIT'), GRACE_MS).unref()

@@ -1,4 +1,4 @@
-// A broker in memory with scripted behaviour: it loses answers, is late, repeats itself, and always keeps a true ledger.
+// A broker in memory with scripted behaviour: it loses, delays and repeats answers, and always keeps a correct ledger.
 import type { BrokerDefinition, CredentialsHolder } from '@trunkline/core/ports/broker'
 import { ScriptedSession } from './session.ts'
 import { ScriptedState } from './state.ts'

@@ -1,4 +1,4 @@
-// The market of a broker in memory: a test sets what is listed, what its history holds, and what is streamed when.
+// The market of a broker in memory: a test sets its instruments, its history, and what is streamed when.
 import { continuousCalendar } from '@trunkline/core/domain/calendar/index'
 import type { Bar, ChainEntry } from '@trunkline/core/domain/market/records'
 import type { Day } from '@trunkline/core/domain/timestamp'
@@ -6,7 +6,7 @@ import { BrokerFault } from '@trunkline/core/ports/broker'
 import type { GapCause } from '@trunkline/core/ports/gap'
 import type { BarsRequest, FoundSymbol, MarketInstrument, MarketSource, Topic, TopicLease, TopicSink } from '@trunkline/core/ports/market'
 
-/** One topic that is subscribed at the moment. */
+/** One subscribed topic. */
 export interface ScriptedTopic {
   readonly topic: Topic
   readonly sink: TopicSink
@@ -23,17 +23,17 @@ export class ScriptedMarket implements MarketSource {
   readonly chains = new Map<string, readonly ChainEntry[]>()
   /** Past bars, by `symbol interval`, ascending. */
   readonly history = new Map<string, readonly Bar[]>()
-  /** The requests to the history. */
+  /** The requests for history. */
   readonly requests: BarsRequest[] = []
   /** Awaited before every answer of the history, and every chain. */
   hold: () => Promise<void> = async () => undefined
-  /** Set: every read fails with it. */
+  /** If set, every read fails with it. */
   fault: BrokerFault | null = null
   /** Whether a topic is streamed as soon as it is subscribed. */
   answers = true
-  /** The market's present, milliseconds since the epoch. */
+  /** The market's time, milliseconds since the epoch. */
   nowMs: number
-  /** How often topics were subscribed in all, and subscribed again. */
+  /** How often topics were subscribed, and subscribed again. */
   leases = 0
   renewals = 0
   readonly #open = new Set<ScriptedTopic>()
@@ -46,12 +46,12 @@ export class ScriptedMarket implements MarketSource {
     this.instruments.set(symbol, { symbol, instrument, calendar })
   }
 
-  /** Those subscribed now, of one channel and symbol. */
+  /** The subscribed topics of one channel and symbol. */
   topics(channel: Topic['channel'], symbol: string): readonly ScriptedTopic[] {
     return [...this.#open].filter(({ topic }) => topic.channel === channel && topic.symbol === symbol)
   }
 
-  /** The only one. @throws Error when there are none or several: a topic is streamed once. */
+  /** The only one. @throws Error if there are none or several: a topic is streamed once */
   topic(channel: Topic['channel'], symbol: string): TopicSink {
     const [only, ...more] = this.topics(channel, symbol)
     if (only === undefined || more.length > 0) throw new Error(`${channel} of ${symbol} is asked for ${more.length + (only ? 1 : 0)} times`)

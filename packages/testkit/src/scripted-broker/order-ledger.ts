@@ -1,4 +1,4 @@
-// A scripted broker's order ledger: its orders as they truly are.
+// A scripted broker's order ledger: the actual state of its orders.
 import { compare, minus, parseDecimal, plus, sum, ZERO } from '@trunkline/core/domain/decimal'
 import type { OrderTicket } from '@trunkline/core/domain/order'
 import type { OrderStatus } from '@trunkline/core/domain/vocabulary'
@@ -11,7 +11,7 @@ export class OrderLedger {
   readonly #clock: Clock
   readonly #onChange: (report: OrderReport) => void
   readonly #orders = new Map<string, OrderReport>()
-  /** How often an order came in under each client order id: never more than once, if all is well. */
+  /** How often an order arrived under each client order id: at most once, if the service is correct. */
   readonly #arrivals = new Map<string, number>()
   #count = 0
   #fills = 0
@@ -57,14 +57,14 @@ export class OrderLedger {
     return this.#enter(order, order.brokerAccountId, order.brokerClOrdId, status)
   }
 
-  /** An order that came by another way than through the service. */
+  /** Adds an order that was not placed through the service. */
   addOutside(ticket: OrderTicket, brokerAccountId: string, status: OrderStatus = 'working'): OrderReport {
     return this.#enter(ticket, brokerAccountId, null, status)
   }
 
   /**
-   * The old order ends, a new one replaces it, and what the old one filled counts toward the new one's total; or, where ids are kept, the
-   * order itself has other terms.
+   * The old order ends and a new one replaces it, whose total includes the old one's fills; if ids are kept, the order itself gets the new
+   * terms.
    */
   replace({ brokerAccountId, brokerOrderId, brokerClOrdId, ticket }: ReplaceOrder): OrderReport {
     this.#arrivals.set(brokerClOrdId, this.arrivals(brokerClOrdId) + 1)
@@ -89,7 +89,7 @@ export class OrderLedger {
     return this.#put({ ...this.get(brokerOrderId), ...more, status, brokerStatus: status, updatedAt: this.#clock.now() })
   }
 
-  /** Executes some of an order; with nothing left of it, it is filled. */
+  /** Executes a part of an order; without leaves quantity it is filled. */
   fill(brokerOrderId: string, quantity: string, price = '10.00'): OrderReport {
     const order = this.get(brokerOrderId)
     this.#fills += 1
@@ -108,7 +108,7 @@ export class OrderLedger {
     })
   }
 
-  /** What is left to fill of an order by quantity. */
+  /** The leaves quantity of an order by quantity. */
   left(brokerOrderId: string): string {
     return this.#left(this.get(brokerOrderId))
   }

@@ -1,4 +1,4 @@
-// One login at a scripted broker, as the port has it.
+// One login at a scripted broker.
 import type { Day, Timestamp } from '@trunkline/core/domain/timestamp'
 import type { RejectCode } from '@trunkline/core/domain/vocabulary'
 import {
@@ -210,7 +210,7 @@ export class ScriptedSession implements Broker {
   #effect<T>(plan: CommandPlan, carryOut: (plan: CommandPlan) => Outcome<T>): Promise<Outcome<T> | null> {
     const apply = () =>
       plan.effect === 'none' ? null : plan.effect === 'refused' ? refusal<T>(plan.message ?? REFUSES, plan.rejectCode) : carryOut(plan)
-    // At once means at once: the account stream may be faster than the answer.
+    // Synchronously: the account stream may be faster than the answer.
     return plan.effectAfterMs === undefined ? Promise.resolve(apply()) : this.#broker.clock.sleep(plan.effectAfterMs).then(apply)
   }
 }

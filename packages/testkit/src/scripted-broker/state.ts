@@ -1,4 +1,4 @@
-// A broker in memory with scripted behaviour: it loses answers, is late, repeats itself, and always keeps a true ledger.
+// A broker in memory with scripted behaviour: it loses, delays and repeats answers, and always keeps a correct ledger.
 
 import { compare, type Decimal, dividedBy, minus, parseDecimal, plus, sum, times, ZERO } from '@trunkline/core/domain/decimal'
 import { parseBrokerId } from '@trunkline/core/domain/ids'
@@ -65,7 +65,7 @@ export const SCRIPTED_CAPABILITIES: BrokerCapabilities = {
   brokerClOrdId: { lengthMax: 32, alphabet: 'alphanumeric' }
 }
 
-/** A command that left its sender. */
+/** A sent command. */
 export interface SentCommand {
   readonly kind: CommandKind
   /** The client order id of a new order, the broker's id of one to cancel or replace. */
@@ -75,10 +75,10 @@ export interface SentCommand {
 
 const START_CASH = parseDecimal('100000', 'cash')
 
-/** What a scripted broker is, has and does. */
+/** The state and the plans of a scripted broker. */
 export class ScriptedState {
   readonly clock: Clock
-  /** What answers are dated by: its own clock, or, as at most brokers, which do not date them, that of the caller. */
+  /** The clock that dates answers: its own, or the caller's, as at most brokers, which do not date them. */
   dates: Pick<Clock, 'now'>
   readonly capabilities: BrokerCapabilities
   readonly streams: Streams
@@ -95,7 +95,7 @@ export class ScriptedState {
     findOrder: 0,
     preview: 0
   }
-  /** What previews are answered with. */
+  /** The answer to previews. */
   previewed: PreviewAnswer = {
     kind: 'estimated',
     estimate: {
@@ -105,17 +105,17 @@ export class ScriptedState {
   }
   /** Sessions opened. */
   sessions = 0
-  /** Whether lists hold what changed since a time, or, as at some brokers, only what arrived since. */
+  /** Whether lists have orders changed since a time or, as at some brokers, only those entered since. */
   listsBy: 'updatedAt' | 'entryTime' = 'updatedAt'
-  /** Whether reports hold each execution, or, as at some brokers, only their total. */
+  /** Whether reports have each execution or, as at some brokers, only their total. */
   reports: 'fills' | 'totals' = 'fills'
   /** Replacements that were accepted and not carried out; `ledger.replace` does. */
   readonly taken: ReplaceOrder[] = []
   /** Set once the login was revoked at the broker: every request is refused with it. */
   rejects: BrokerFault | null = null
-  /** What becomes of the next commands, each used once, in their order. */
+  /** Plans of the next commands, each used once, in order. */
   readonly plans: Record<CommandKind, CommandPlan[]> = { submit: [], cancel: [], replace: [] }
-  /** What becomes of commands without their own plan. */
+  /** The plan of all other commands. */
   plan: (kind: CommandKind) => CommandPlan = () => ({})
   readPlan: (kind: ReadKind) => ReadPlan = () => ({})
 
@@ -130,7 +130,7 @@ export class ScriptedState {
   /** What revoking a login does. */
   revoke: (credentials: Readonly<Record<string, string>>) => Promise<void> = async () => undefined
 
-  /** What the broker reports of an order in the ledger. */
+  /** The broker's report of an order in the ledger. */
   reported(truth: OrderReport): OrderReport {
     const report = this.capabilities.deduplication === 'none' ? { ...truth, brokerClOrdId: null } : truth
     const { fills } = report
@@ -145,18 +145,18 @@ export class ScriptedState {
     return this.plans[kind].shift() ?? this.plan(kind)
   }
 
-  /** How often commands of the kind left. */
+  /** How often commands of the kind were sent. */
   sent(kind: CommandKind): number {
     return this.commands.filter(command => command.kind === kind).length
   }
 
-  /** The user's login is worth nothing from here on. */
+  /** Ends the user's login. */
   reject(): void {
     this.rejects = new BrokerFault('credentials_rejected', 'the scripted broker knows this login no more')
     this.streams.fail(this.rejects)
   }
 
-  /** Everything behaves from now on. */
+  /** Ends all deviations. */
   heal(): void {
     for (const plans of Object.values(this.plans)) plans.length = 0
     this.plan = () => ({})

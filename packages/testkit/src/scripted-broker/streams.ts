@@ -16,7 +16,7 @@ export class Streams {
   readonly #readers = new Set<Reader>()
   #isUp = true
   #isNoticed = false
-  /** How each report travels: nowhere, once, twice, late. At once where left alone. */
+  /** The deliveries of each report: none, one, two, late. By default one, at once. */
   route: (report: OrderReport) => readonly Delivery[] = report => [{ report, afterMs: 0 }]
 
   constructor(clock: Clock) {
@@ -34,13 +34,13 @@ export class Streams {
     }
   }
 
-  /** What is published while the stream is down is lost. */
+  /** Reports published while the stream is down are lost. */
   push(event: AccountEvent): void {
     if (!this.#isUp) return
     for (const reader of this.#readers) this.#give(reader, event)
   }
 
-  /** The stream breaks. Its readers notice at once, and receive that cause, or only once it is back. */
+  /** Breaks the stream. Its readers receive the cause at once, or only when the stream is back. */
   down(isNoticed = false, cause: GapCause = 'lost'): void {
     this.#isNoticed = isNoticed && this.#isUp
     if (this.#isNoticed) this.#publishGap(cause)

@@ -83,7 +83,7 @@ function eventCases(contractCase: DefineCase): void {
     const later = { ...usd, systemTime: make.at(10) }
     assert.deepEqual(await store.accounts.putBalances(account, [later, eur]), [])
     assert.deepEqual(await store.accounts.balances([account.accountId]), [later, eur])
-    // Another way to write the same amount is what the broker reports now.
+    // Another notation of the same amount is the broker's newest report.
     const rewritten = make.balance(account, '1.5', 'USD', make.at(11))
     const second = await store.accounts.putBalances(account, [rewritten])
     assert.deepEqual(dataOf(second), [[3, rewritten]])

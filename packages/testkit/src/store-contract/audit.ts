@@ -1,4 +1,4 @@
-// The audit log: nothing is missing from it, and nothing can be changed in it unnoticed.
+// The audit log: complete, and every change is noticed.
 import assert from 'node:assert/strict'
 import type { Store } from '@trunkline/core/ports/store'
 import type { DefineCase, SqlHarness } from './harness.ts'
@@ -78,7 +78,7 @@ export function auditCases(contractCase: DefineCase): void {
   })
 }
 
-// The entry and its neighbour change places, hashes and all.
+// Swaps the entry with its neighbour, including their hashes.
 const SWAP = `update audit_log a set entry = b.entry, hash = b.hash from audit_log b
   where a.position + b.position = 2 * $1::bigint + 1 and abs(a.position - b.position) = 1`
 

@@ -1,4 +1,4 @@
-// Connections, credentials, revocations, and what goes with them when they are removed.
+// Connections, credentials, revocations, and everything removed with them.
 import assert from 'node:assert/strict'
 import type { Connection } from '@trunkline/core/domain/account'
 import { parseBrokerId } from '@trunkline/core/domain/ids'
@@ -185,7 +185,7 @@ function credentialCases(contractCase: DefineCase): void {
     )
     assert.equal((await offered(store, 'key-3')).filter(({ userKey }) => userKey === user.userKey).length, 2)
 
-    // Written again under whatever key: looked at again.
+    // Written again under any key: checked again.
     await store.connections.replaceCredentials(connection.connectionId, 2, make.sealed(3))
     assert.equal((await offered(store, 'key-2')).filter(({ userKey }) => userKey === user.userKey).length, 1)
   })
@@ -204,7 +204,7 @@ function credentialCases(contractCase: DefineCase): void {
     await store.connections.postponeRevocation(connectionId, make.at(60))
     assert.equal(await due(59), undefined)
     assert.deepEqual(await due(60), { ...expected, attempts: 1 })
-    // Put off by a clock that has been set back since.
+    // Postponed by a clock that has been set back since.
     assert.deepEqual(await due(60 - 86_400_000), { ...expected, attempts: 1 })
     await store.connections.finishRevocation(connectionId)
     assert.equal(await due(1_000_000), undefined)
@@ -335,7 +335,7 @@ async function offered(store: Store, keyId: string): Promise<readonly RewrapItem
   return store.connections.sealedUnderOtherKeys(keyId, 10_000)
 }
 
-/** Gives an account a bit of everything. */
+/** Gives an account records of every kind. */
 async function furnished(store: StoreHarness['store'], who: make.Owner) {
   const made = make.order(who)
   const filled = make.moved(made, { status: 'filled', brokerOrderId: 'broker-1', fills: [make.fill('f1')] })

@@ -1,4 +1,4 @@
-// Who may refresh credentials: one of many, for a bounded time, and what those after it receive.
+// Claims to refresh credentials: one of many, for a limited time, and what later callers receive.
 import assert from 'node:assert/strict'
 import type { RefreshClaim } from '@trunkline/core/ports/store'
 import type { DefineCase } from './harness.ts'
@@ -23,7 +23,7 @@ export function refreshCases(contractCase: DefineCase): void {
     assert.deepEqual(all[winner], { kind: 'taken', mayBeSpent: false })
     for (const [index, claimed] of all.entries())
       if (index !== winner) assert.deepEqual(claimed, { kind: 'held', until: make.at(1 + LIFE) })
-    // A right of another holder cannot be given back.
+    // A holder cannot release another's claim.
     await beside.connections.releaseRefresh(connectionId, claimOf('other', 1), false)
     assert.equal((await beside.connections.claimRefresh(connectionId, claimOf('next', 2))).kind, 'held')
     assert.deepEqual(await store.connections.claimRefresh(connectionId, claimOf(`h${winner}`, 3)), { kind: 'taken', mayBeSpent: false })
@@ -56,7 +56,7 @@ export function refreshCases(contractCase: DefineCase): void {
     await store.connections.replaceCredentials(connectionId, 1, make.sealed(2))
     assert.deepEqual(await beside.connections.claimRefresh(connectionId, claimOf('b', 2)), { kind: 'moved' })
     assert.deepEqual(await beside.connections.claimRefresh(connectionId, claimOf('b', 2, 2)), { kind: 'taken', mayBeSpent: false })
-    // Late, from a holder that was overtaken: it takes nothing from the one at work.
+    // A late release by an earlier holder: it does not end the present claim.
     await store.connections.releaseRefresh(connectionId, claimOf('a', 1), true)
     assert.equal((await store.connections.claimRefresh(connectionId, claimOf('c', 3, 2))).kind, 'held')
     assert.deepEqual(await store.connections.claimRefresh(make.uuid(), claimOf('a', 1)), { kind: 'moved' })

@@ -1,4 +1,4 @@
-// The log: numbered without gaps per user, complete after its subjects are gone, and shortened only from its old end.
+// The log: numbered without gaps per user, complete after its subjects are removed, and pruned only from its old end.
 import assert from 'node:assert/strict'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
 import type { ChangeResult, LoggedEvent, OrderChange, Store } from '@trunkline/core/ports/store'
@@ -176,12 +176,12 @@ function pruningCases(contractCase: DefineCase): void {
   })
 }
 
-/** Erases every event there is. */
+/** Erases every event. */
 async function pruneAll(store: Store): Promise<void> {
   while ((await store.events.prune(make.time('9999-01-01T00:00:00Z'), 1_000)) > 0);
 }
 
-/** Records new orders one after the other. Gives when each was logged. */
+/** Records new orders one after the other. Returns when each was logged. */
 async function recordOrders(store: Store, who: make.Owner, count: number): Promise<readonly Timestamp[]> {
   const times: Timestamp[] = []
   for (let made = 0; made < count; made += 1) {

@@ -6,9 +6,9 @@ type Sql = (text: string, parameters?: readonly unknown[]) => Promise<readonly R
 /** A store under test. */
 export interface StoreHarness extends AsyncDisposable {
   readonly store: Store
-  /** Another store on the same database, as another node has it; the same one where a database has but one process. */
+  /** Another store on the same database, as on another node; the same one if a database has only one process. */
   readonly beside: Store
-  /** Runs a statement on the store's database, past the store; null: there is none. */
+  /** Runs a statement on the store's database, past the store; null if there is no database. */
   readonly sql: Sql | null
 }
 
@@ -19,11 +19,11 @@ export interface SqlHarness extends StoreHarness {
 /** Defines a case. All cases of a run share one store and create their own platforms and users. */
 export interface DefineCase {
   (id: string, title: string, run: (harness: StoreHarness) => Promise<void>): void
-  /** A case about the database itself: of stores that have one. */
+  /** A case about the database itself, for stores that have one. */
   readonly sql: (id: string, title: string, run: (harness: SqlHarness) => Promise<void>) => void
 }
 
-/** Compares the rows of a statement where the store has a database. */
+/** Compares the rows of a statement if the store has a database. */
 export async function assertRows(
   { sql }: StoreHarness,
   text: string,

@@ -1,4 +1,4 @@
-// What every store must do: numbered cases that run against each engine. The numbers are spaced, so that a case can be put between.
+// The store contract: numbered cases that run against each engine, spaced so that others can be inserted.
 import { after, before, suite, test } from 'node:test'
 import { accountCases } from './accounts.ts'
 import { attemptCases } from './attempts.ts'

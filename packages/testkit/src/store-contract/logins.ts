@@ -1,4 +1,4 @@
-// Logins that wait to be claimed, and the endpoints that logins were made at.
+// Logins that wait for their claim, and the endpoints of logins.
 import assert from 'node:assert/strict'
 import type { BrokerEndpoint, Connection } from '@trunkline/core/domain/account'
 import { parseBrokerId } from '@trunkline/core/domain/ids'

@@ -10,13 +10,13 @@ import * as make from './records.ts'
 import { assertPages, walk } from './walking.ts'
 
 const SORTS = ['entryTime', 'lastModifiedTime', 'lastExecTime'] as const satisfies readonly OrderSort[]
-/** The last is an option's: it is found by its root too. */
+/** The last is an option: it is found by its root too. */
 const SYMBOLS = ['SPY', 'QQQ', 'BTC/USD', 'SPY261218C00600000'] as const
 const LEGS = [
   { symbol: 'SPY261218C00600000', side: 'BUY', ratio: make.decimal('1'), fills: [] },
   { symbol: 'QQQ261218P00500000', side: 'SELL', ratio: make.decimal('2'), fills: [] }
 ] as const satisfies Order['legs']
-/** Of an adjusted root: found by it, and by the symbol it was made of. */
+/** An adjusted root: found by it, and by the original symbol. */
 const ADJUSTED = [
   { symbol: 'AAPL1261218C00200000', side: 'BUY', ratio: make.decimal('1'), fills: [] },
   { symbol: 'SPY', side: 'SELL', ratio: make.decimal('100'), fills: [] }
@@ -115,7 +115,7 @@ export function orderListCases(contractCase: DefineCase): void {
     assert.equal(first.prev, null)
     const [one] = orders
     assert.ok(one !== undefined)
-    // The row of the edge no longer matches: what follows still does, and nothing precedes it.
+    // The row of the edge no longer matches: later rows still do, and none precedes it.
     await store.orders.record([make.moved(one, { status: 'rejected' })])
     const second = await list({ side: 'after', key: first.next })
     assert.deepEqual(second.rows, [orders[1]])

@@ -1,4 +1,4 @@
-// Orders: written once, moved only from what they are, published exactly once and in order.
+// Orders: written once, changed only from their present state, published exactly once and in order.
 import assert from 'node:assert/strict'
 import { parseClOrdId } from '@trunkline/core/domain/ids'
 import type { Order } from '@trunkline/core/domain/order'
@@ -240,7 +240,7 @@ function groupCases(contractCase: DefineCase): void {
     const existing = make.order(who)
     await one(store, make.created(existing))
     const good = Array.from({ length: 20 }, () => make.order(who))
-    // Beyond what its column holds: the database refuses the statement that carries it.
+    // Beyond its column's range: the database refuses the whole statement.
     const poison = make.order(who, { revision: 3_000_000_000 })
     const duplicate = make.order(who, { clOrdId: existing.clOrdId })
     const bad = [poison, duplicate, make.order(gone)].map(order => one(store, make.created(order)).catch(error => error))
@@ -312,7 +312,7 @@ function findingCases(contractCase: DefineCase): void {
     assert.equal(await find('b1', order.brokerClOrdId, second.accountId), null)
     assert.equal(await find(null, null), null)
 
-    // The broker uses an id again: it means the newest order.
+    // The broker reuses an id: it means the newest order.
     const reused = make.order(who, { brokerOrderId: 'b1', entryTime: make.at(50) })
     await one(store, make.created(reused))
     assert.deepEqual(await find('b1', order.brokerClOrdId), reused)

@@ -1,4 +1,4 @@
-// Keys of platforms, and what disabling a key, a platform or a user ends.
+// Keys of platforms, and the effects of disabling a key, a platform or a user.
 import assert from 'node:assert/strict'
 import type { KeyId } from '@trunkline/core/domain/ids'
 import { type PlatformKey, SCOPES } from '@trunkline/core/domain/platform-key'
@@ -224,7 +224,7 @@ function alive(store: Store, ...tokens: readonly MarketDataToken[]): Promise<rea
   return Promise.all(tokens.map(async ({ tokenHash }) => (await store.tokens.find(tokenHash)) !== null))
 }
 
-/** An open link of the user; gives how to look at its status. */
+/** An open link of the user; returns a function that reads its status. */
 async function linkOf(store: Store, who: Pick<make.Owner, 'user'>, keyId?: KeyId): Promise<() => Promise<string | undefined>> {
   const find = await attemptOf(store, who, keyId)
   return async () => (await find())?.status

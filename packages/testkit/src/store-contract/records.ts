@@ -113,7 +113,7 @@ export function attempt({ platformId, userKey }: User): ConnectionAttempt {
   }
 }
 
-/** Where connections of these records were made: the sandbox brokerage beside the service. */
+/** The endpoint of these records' connections: the sandbox brokerage beside the service. */
 export const ENDPOINT: BrokerEndpoint = { environment: 'sandbox', host: 'local' }
 
 export function connection({ platformId, userKey, userId }: User, createdAt = at(0)): Connection {
@@ -197,7 +197,7 @@ export function fill(fillId: string, quantity = '1.00', more: Partial<Fill> = {}
   return { fillId, at: at(1), quantity: decimal(quantity), price: decimal('10.10'), execDest: 'XNAS', ...more }
 }
 
-/** Who owns orders: a user with a connection and an account, stored. */
+/** A stored user with a connection and accounts: an owner of orders. */
 export interface Owner {
   readonly platform: Platform
   readonly user: User
@@ -218,7 +218,7 @@ export async function owner(
   return { platform: owning, user: who, ...(await connected(store, who, options.accounts ?? 1)) }
 }
 
-/** Stores one more connection of a user, by way of an attempt. */
+/** Stores another connection of a user, made by an attempt. */
 export async function connected(store: Store, who: User, accounts = 1, createdAt = at(0)): Promise<Omit<Owner, 'platform' | 'user'>> {
   const [link, login] = [attempt(who), connection(who, createdAt)]
   const theirs = Array.from({ length: accounts }, (_, index) => account(login, `A-${index + 1}`))

@@ -1,4 +1,4 @@
-// A login that replaces a connection's own: whole, once, and over the credentials that were looked at.
+// Renewals of a connection's login: completely, once, and over the credentials that were read.
 import assert from 'node:assert/strict'
 import type { Renewal } from '@trunkline/core/ports/store'
 import type { DefineCase } from './harness.ts'
@@ -26,7 +26,7 @@ export function renewalCases(contractCase: DefineCase): void {
     assert.deepEqual(await store.accounts.listByConnections([connectionId]), [...accounts, ...won.added])
     assert.equal((await store.attempts.findByTokenHash(token))?.status, 'completed')
     assert.ok((await store.audit.list(20)).some(({ target }) => target === won.audit.target))
-    // A refresh that was under way has lost.
+    // A concurrent refresh loses.
     assert.equal(await store.connections.replaceCredentials(connectionId, 1, make.sealed(2)), false)
     assert.deepEqual(await store.connections.claimRefresh(connectionId, held), { kind: 'moved' })
   })

@@ -1,4 +1,4 @@
-// Slots of stream sessions: never more than allowed, over all nodes, and free again when they are not renewed.
+// Slots of stream sessions: never more than allowed over all nodes, and freed if they are not renewed.
 import assert from 'node:assert/strict'
 import type { KeyId, PlatformId } from '@trunkline/core/domain/ids'
 import type { Store } from '@trunkline/core/ports/store'
