@@ -28,7 +28,7 @@ export interface EmbeddedOptions {
   readonly idleMs?: number
   /** Transactions that may share one commit (default 64). */
   readonly groupMax?: number
-  /** Milliseconds for which a commit waits for further transactions (default 5). */
+  /** Milliseconds for which a group takes in transactions that are already queued (default 5); it never waits for one. */
   readonly groupMs?: number
   /** The engine's page cache in MiB (default 32). */
   readonly sharedBuffersMb?: number

@@ -14,7 +14,7 @@ export interface Limits {
   readonly idleMs: number
   /** Transactions in one commit. */
   readonly groupMax: number
-  /** How long a commit waits for more transactions. */
+  /** Milliseconds for which a group takes in transactions that are already queued. */
   readonly groupMs: number
 }
 
