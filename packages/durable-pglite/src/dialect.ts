@@ -1,4 +1,4 @@
-/** Kysely over the embedded database: transactions share commits, results are what node-postgres gives. */
+/** Kysely over the embedded database: transactions share commits, and results equal those of `pg`. */
 import {
   type CompiledQuery,
   type DatabaseConnection,
@@ -15,7 +15,7 @@ import {
 import type { EmbeddedDatabase, EmbeddedTransaction, Result } from './database.ts'
 import { TransactionAborted } from './member.ts'
 
-/** A dialect over a database that is open already; destroying the Kysely closes it. */
+/** A dialect over an open database; destroying the Kysely closes it. */
 export function embeddedDialect(database: EmbeddedDatabase): Dialect {
   return {
     createAdapter: () => new PostgresAdapter(),
@@ -71,7 +71,7 @@ class EmbeddedDriver implements Driver {
   }
 }
 
-/** Costs nothing to have: the engine is shared, only an open transaction is not. */
+/** A connection costs nothing: the engine is shared, only an open transaction is not. */
 class EmbeddedConnection implements DatabaseConnection {
   readonly #database: EmbeddedDatabase
   #transaction: EmbeddedTransaction | null = null
@@ -110,7 +110,7 @@ class EmbeddedConnection implements DatabaseConnection {
       const { command, rowCount, rows } = await this.query(query.sql, query.parameters)
       return COUNTED.has(command) && rowCount !== null ? { numAffectedRows: BigInt(rowCount), rows } : { rows }
     } catch (error) {
-      // The error was read in another turn of the event loop; without this its stack says nothing of the caller.
+      // The error was read in another turn of the event loop; otherwise its stack would lack the caller.
       if (error instanceof Error)
         error.stack = `${error.stack ?? error.message}\n${new Error().stack?.split('\n').slice(1).join('\n') ?? ''}`
       throw error
@@ -125,7 +125,7 @@ class EmbeddedConnection implements DatabaseConnection {
 
 const COUNTED = new Set(['INSERT', 'UPDATE', 'DELETE', 'MERGE'])
 
-/** How Kysely knows that a commit rolled back, so that it does not roll back once more. */
+/** Tells Kysely that a commit rolled back, so that it does not roll back again. */
 const KYSELY_ABORTED = Symbol.for('kysely.AbortedTransactionError')
 
 function own(connection: DatabaseConnection): EmbeddedConnection {

@@ -22,7 +22,7 @@ interface NodeOps {
   mknod: (parent: EngineNode, name: string, mode: number, device: number) => EngineNode
 }
 
-/** The parts of the engine's module this service relies on. They are internals: the start-up self-test proves them on every start. */
+/** The parts of the engine's module that this package relies on. They are internals: a self-test checks them at every start. */
 export interface EngineModule {
   readonly NODEFS: {
     readonly stream_ops: StreamOps

@@ -1,4 +1,4 @@
-/** Starting PGlite so that a commit reaches the disk, and proof that it does. */
+/** Starts PGlite so that a commit reaches the disk, and proves that it does. */
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
@@ -13,20 +13,21 @@ export interface EngineOptions extends Omit<DurableFsOptions, 'onAbort'> {
 
 /** PGlite as bytes in, bytes out. */
 export interface Engine {
-  /** Answers one wire message; the answer is its own memory. */
+  /** Answers one wire message; the answer does not share memory with the engine. */
   exchange(message: Uint8Array): Uint8Array<ArrayBuffer>
   /** Shuts the database down cleanly. */
   close(): Promise<void>
 }
 
-/** Opens the database in the directory, making it when the directory is empty. @throws EngineRefused */
+/** Opens the database in the directory, and creates it if the directory is empty. @throws EngineRefused */
 export async function openEngine(options: EngineOptions): Promise<Engine> {
-  // PostgreSQL's own lock file: a power cut can leave it empty, which it refuses for ever. Ours (lock.ts) is the one that counts.
+  // PostgreSQL's own lock file: after a power cut it may be empty, which it refuses from then on. Our lock (lock.ts) is the one that
+  // counts.
   rmSync(join(options.directory, 'postmaster.pid'), { force: true })
   const lastLines: string[] = []
   let opened = false
   const onAbort = (reason: string): void => {
-    // While it starts, the error that follows says it; later the engine would swallow that error and go on.
+    // During the start, the following error reports it; later the engine would swallow that error and go on.
     if (opened) die(`the database engine stopped: ${[...lastLines, reason].join(' ')}`)
   }
   const pglite = await PGlite.create({
@@ -62,10 +63,10 @@ function startParameters({ sharedBuffersMb, filesMax }: EngineOptions): string[]
     max_files_per_process: String(filesMax),
     maintenance_work_mem: '16MB', // the engine's memory grows and never shrinks
     log_min_messages: 'fatal', // failed statements are the caller's to log; their text may hold data
-    default_statistics_target: '25', // ANALYZE keeps everybody waiting, for a time in proportion to this
+    default_statistics_target: '25', // ANALYZE makes all callers wait, for a time in proportion to this
     random_page_cost: '1.1'
   }
-  // -F switches fsync off.
+  // -F disables fsync.
   return [
     ...PGlite.defaultStartParams.filter(parameter => parameter !== '-F'),
     ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
@@ -75,7 +76,7 @@ function startParameters({ sharedBuffersMb, filesMax }: EngineOptions): string[]
 function exchange(pglite: PGlite, message: Uint8Array): Uint8Array<ArrayBuffer> {
   const chunks: Uint8Array<ArrayBuffer>[] = []
   let length = 0
-  // Runs to its end before it returns; the promise is only for the file system's own sync, which is switched off.
+  // Synchronous; the promise is only for the file system's own sync, which is disabled.
   void pglite.execProtocolRawStream(message, {
     syncToFs: false,
     onRawData: data => {
@@ -96,7 +97,7 @@ function exchange(pglite: PGlite, message: Uint8Array): Uint8Array<ArrayBuffer> 
 
 const REQUIRED = { fsync: 'on', wal_sync_method: 'fsync', full_page_writes: 'on', synchronous_commit: 'on', data_checksums: 'on' }
 
-/** Refuses an engine whose commits do not reach the disk, whatever its settings say. @throws EngineRefused */
+/** Refuses an engine whose commits do not reach the disk, whatever its settings. @throws EngineRefused */
 export function provesDurability(engine: Engine, fsyncs: BigInt64Array): void {
   const run = (sql: string): Reply => runScript(script => engine.exchange(script), sql)
   for (const [setting, wanted] of Object.entries(REQUIRED)) {

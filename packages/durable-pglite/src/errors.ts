@@ -1,4 +1,4 @@
-/** What the embedded engine can answer instead of a result. */
+/** Errors of the embedded database. */
 import { StoreUnavailable } from '@trunkline/core/ports/store'
 
 /** Why the engine cannot serve a request just now. Nothing of that request was written. */
@@ -29,14 +29,14 @@ export type RefusedReason =
   | 'held'
   /** The engine could not show that a commit reaches the disk. */
   | 'not_durable'
-  /** The engine cannot read what is there. */
+  /** The engine cannot read the files. */
   | 'damaged'
-  /** The directory was made by another version. */
+  /** Another version created the directory. */
   | 'incompatible'
-  /** Making the database failed. */
+  /** Creating the database failed. */
   | 'creation_failed'
 
-/** The data directory was left alone. The message names what to do. */
+/** The data directory was not opened and is unchanged. The message says what to do. */
 export class EngineRefused extends Error {
   override readonly name = 'EngineRefused'
   readonly reason: RefusedReason
@@ -46,7 +46,7 @@ export class EngineRefused extends Error {
   }
 }
 
-/** A statement that cannot run on a session shared by everybody: a bug of the caller. */
+/** A statement that cannot run on the shared session: a bug of the caller. */
 export class EngineMisuse extends Error {
   override readonly name = 'EngineMisuse'
 }

@@ -1,11 +1,12 @@
 /**
- * Makes a failed open leave nothing behind in the engine's file system. PGlite enters a new file's name before the host creates the file, and a
- * stream before the host opens it. After one failure (the process was out of descriptors) the name stays, and every later try fails with "File exists".
+ * Makes a failed open leave nothing behind in the engine's file system. PGlite enters a new file's name before the host creates the file,
+ * and a stream before the host opens it. After one failure (no descriptors) the name would stay, and every later try would fail with "File
+ * exists".
  */
 import { unlinkSync } from 'node:fs'
 import type { EngineModule, EngineNode } from './engine-module.ts'
 
-/** The host calls that are undone with; tests replace them. */
+/** The host calls that undo an open; tests replace them. */
 export interface HostUndo {
   unlink(path: string): void
 }
@@ -13,7 +14,7 @@ export interface HostUndo {
 export function undoFailedOpens({ NODEFS, FS }: EngineModule, host: HostUndo = { unlink: unlinkSync }): void {
   const { mknod } = NODEFS.node_ops
   const { open } = NODEFS.stream_ops
-  /** The file that the open under way has created: the engine creates and opens in one call. */
+  /** The file that the present open has created: the engine creates and opens in one call. */
   let created: EngineNode | null = null
 
   NODEFS.node_ops.mknod = (parent, name, mode, device) => {
@@ -34,7 +35,7 @@ export function undoFailedOpens({ NODEFS, FS }: EngineModule, host: HostUndo = {
       open(stream)
     } catch (error) {
       FS.closeStream(stream.fd)
-      // PostgreSQL closes a file of its own and tries again; for an exclusive create the file must not be there then.
+      // PostgreSQL closes another file and tries again; for an exclusive create the file must not exist then.
       if (isNew) {
         unlinkQuietly(host, NODEFS.realPath(stream.node))
         FS.destroyNode(stream.node)
@@ -49,7 +50,7 @@ function forget(FS: EngineModule['FS'], parent: EngineNode, name: string): void 
   try {
     FS.destroyNode(FS.lookupNode(parent, name))
   } catch {
-    // It was not entered, and the host has no such file.
+    // No name was entered, and the host has no such file.
   }
 }
 

@@ -1,16 +1,16 @@
-/** One real transaction that carries many: each member behind a savepoint, all made durable by one commit. */
+/** One transaction that contains many: each member behind a savepoint, all made durable by one commit. */
 import { CommitUnknown } from '@trunkline/core/ports/store'
 import { EngineMisuse, EngineUnavailable } from './errors.ts'
 import type { Session } from './session.ts'
 import type { Reply, Statement } from './wire.ts'
 
-/** The result of a member, delivered only once everything it may have seen is durable. */
+/** The result of a member, delivered only once everything it may have read is durable. */
 interface Verdict {
   readonly deliver: () => void
   readonly fail: (reason: unknown) => void
 }
 
-/** Reserved: a savepoint of the same name inside a member would be taken for the member's own. */
+/** Reserved: a savepoint of the same name inside a member would replace the member's own. */
 const SAVEPOINT = '_trunkline_member'
 
 /** read_only_sql_transaction */
@@ -33,7 +33,7 @@ export class Group {
     this.#readOnly = readOnly
   }
 
-  /** Members so far, kept or undone. */
+  /** Members so far, committed or undone. */
   get size(): number {
     return this.#size
   }
@@ -43,7 +43,7 @@ export class Group {
     return this.#broken !== null
   }
 
-  /** Begins a member: what to run before its first statement. A savepoint is left out while there is nothing before it to protect. */
+  /** Begins a member: returns the script before its first statement. The first member needs no savepoint. */
   enter(alwaysUndone: boolean): string {
     this.#size += 1
     this.#session.begin()

@@ -1,17 +1,17 @@
-/** The identity of a process, so that another one can check whether it still lives. */
+/** The identity of a process, so that another one can check whether it is alive. */
 import { execFileSync } from 'node:child_process'
 import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
 
-/** Identifies a process, also against a later one of the same number. Unknown parts are null. */
+/** Identifies a process, including against a later one with the same number. Unknown parts are null. */
 export interface ProcessIdentity {
   readonly pid: number
   readonly hostname: string
   /** Changes whenever the machine starts. */
   readonly bootId: string | null
-  /** When the process started, in units that only compare for equality. */
+  /** When the process started, in units that are only comparable for equality. */
   readonly startedAt: string | null
-  /** The space the number counts in; two containers may both have a process 1. */
+  /** The namespace of the number; two containers may both have a process 1. */
   readonly pidSpace: string | null
 }
 
@@ -19,7 +19,7 @@ export function thisProcess(): ProcessIdentity {
   return { pid: process.pid, hostname: hostname(), bootId: bootId(), startedAt: startOf(process.pid), pidSpace: pidSpace() }
 }
 
-/** Whether the number belongs to that very process just now; also true when that is unknown. */
+/** Whether the number still belongs to that process; also true if that is unknown. */
 export function mayLive({ pid, startedAt }: ProcessIdentity): boolean {
   try {
     process.kill(pid, 0)
@@ -59,6 +59,6 @@ function attempt(read: () => string | null): string | null {
   try {
     return read()
   } catch {
-    return null // not every system says it; callers treat null as unknown
+    return null // not every system reports it; callers treat null as unknown
   }
 }

@@ -32,7 +32,7 @@ export function isReady({ ready }: Layout): boolean {
   if (!existsSync(ready)) return false
   const format = readFileSync(ready, 'utf8').trim()
   if (format === FORMAT) return true
-  throw new EngineRefused('incompatible', `${ready} must say ${JSON.stringify(FORMAT)} but says ${JSON.stringify(format.slice(0, 80))}.`)
+  throw new EngineRefused('incompatible', `${ready} must contain ${JSON.stringify(FORMAT)}, found ${JSON.stringify(format.slice(0, 80))}.`)
 }
 
 /**

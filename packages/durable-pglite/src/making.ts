@@ -1,24 +1,26 @@
-/** What making a database takes for a moment, and what to say where it is not there. */
+/** The resources that creating a database needs, and the messages without them. */
 
 const MIB = 1024 ** 2
 const MEMORY_BYTES = 700 * MIB
 const DISK_MIB = 100
 
-/** What is to be said where the process may not open another file. */
+/** The message if the process cannot open another file. */
 export const FILES_SHORT = 'the limit of open files is too low for it (ulimit -n; 256 are enough to make it, 1024 are better to serve).'
 
-/** Whether the output of a failure shows that no further file may be opened: by the host, or by the engine, whose own numbers are 33 and 41. */
+/**
+ * Whether the output of a failure shows that no further file can be opened: by the host, or by the engine, whose own numbers are 33 and 41.
+ */
 export function areFilesShort(output: string): boolean {
   return /\bE[MN]FILE\b|too many open files|no file descriptors available|errno: (?:33|41)\b/i.test(output)
 }
 
-/** A message when less memory is to be had than making a database takes; null when there is enough. */
+/** A message if less memory is available than creating a database needs; null if there is enough. */
 export function memoryWarning(availableBytes: number): string | null {
   if (availableBytes >= MEMORY_BYTES) return null
   return `the first start makes the database, which takes ${MEMORY_BYTES / MIB} MiB of memory for a moment, and ${Math.floor(availableBytes / MIB)} MiB are to be had: it may fail; later starts take less`
 }
 
-/** Why the process that makes a database ended: from its exit and its output. */
+/** Why the process that creates a database ended: from its exit and its output. */
 export function whyNotMade(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause)
   const signal = 'signal' in cause && typeof cause.signal === 'string' ? cause.signal : null
@@ -27,13 +29,13 @@ export function whyNotMade(cause: unknown): string {
   if (/ENOSPC|No space left|EDQUOT|errno: (?:51|19)\b/i.test(output))
     return `there is no space left on its disk, and about ${DISK_MIB} MiB are needed. Free some space and start again.`
   if (areFilesShort(output)) return `${FILES_SHORT} Start again with more.`
-  // Linux ends by SIGKILL whom it takes the memory from; Node and WebAssembly say it themselves.
+  // Linux ends a process by SIGKILL when it takes its memory; Node and WebAssembly print a message.
   if (signal === 'SIGKILL' || /out of memory|Cannot enlarge memory|Array buffer allocation failed|could not allocate memory/i.test(output))
     return `there was not enough memory: it takes ${MEMORY_BYTES / MIB} MiB for a moment. Later starts take less.`
   const last = output
     .split('\n')
     .map(line => line.trim())
-    // A printed object's members are no message.
+    // The members of a printed object are no message.
     .findLast(line => /error|fatal|panic/i.test(line) && !/^\w+: .*,$/.test(line))
   return last ?? (signal === null ? (cause.message.split('\n', 1)[0] ?? 'unknown') : `its process was ended by ${signal}.`)
 }

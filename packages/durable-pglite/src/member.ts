@@ -1,19 +1,19 @@
-/** An interactive transaction while it has the engine. */
+/** An interactive transaction in a group. */
 import { EngineUnavailable } from './errors.ts'
 import type { Group } from './group.ts'
 import type { Reply, SessionStatus, Statement } from './wire.ts'
 
-/** How a member behaves. */
+/** Options of a member. */
 export interface MemberSettings {
-  /** May not write; what it does is undone. */
+  /** Read only: it is undone at its end. */
   readonly readOnly: boolean
-  /** How long it may leave the engine idle between two statements. */
+  /** How long it may leave the engine idle between two statements, in milliseconds. */
   readonly idleMs: number
-  /** Run before the end, so that a deferred constraint fails this member and not the whole group. */
+  /** A script before the end, so that a deferred constraint fails this member and not the whole group. */
   readonly lastScript: string
 }
 
-/** The transaction was rolled back although it was to be committed: an earlier statement of it had failed. */
+/** The transaction was rolled back instead of committed: an earlier statement of it had failed. */
 export class TransactionAborted extends Error {
   override readonly name = 'TransactionAborted'
 }
@@ -35,7 +35,7 @@ export class Member {
     this.#watch()
   }
 
-  /** Resolves when it gives the engine up. */
+  /** Resolves when it releases the engine. */
   get ended(): Promise<void> {
     return this.#ended.promise
   }
@@ -47,7 +47,7 @@ export class Member {
     return reply
   }
 
-  /** Resolves when what was written is durable. @throws TransactionAborted, CommitUnknown, EngineUnavailable */
+  /** Resolves when its writes are durable. @throws TransactionAborted, CommitUnknown, EngineUnavailable */
   async commit(): Promise<void> {
     if (this.#over !== null) throw this.#over
     this.#over = new Error('the transaction is over')
@@ -63,7 +63,7 @@ export class Member {
     return this.#group.keep(undefined)
   }
 
-  /** Resolves when it is undone and everything it may have seen is durable. */
+  /** Resolves when it is undone and everything it may have read is durable. */
   async rollback(): Promise<void> {
     if (this.#over !== null) return
     this.#over = new Error('the transaction is over')
@@ -112,7 +112,7 @@ export class Member {
     this.#ended.resolve()
   }
 
-  /** Nothing else is served meanwhile, so a caller that waits for something else loses the engine. */
+  /** No other request is served meanwhile, so a caller that waits for something else loses the engine. */
   #watch(): void {
     const { idleMs } = this.#settings
     this.#idle = setTimeout(() => {

@@ -1,4 +1,4 @@
-/** What crosses between this process, the engine's thread, and the process that makes a database. */
+/** Messages between this process, the engine's thread, and the process that creates a database. */
 import type { FileSystemHook } from './durable-fs.ts'
 import type { RefusedReason } from './errors.ts'
 
@@ -13,7 +13,7 @@ export interface ThreadInput extends CreateInput {
   readonly fsyncs: BigInt64Array<SharedArrayBuffer>
 }
 
-/** The thread's first message, and its last. Everything between is bytes answering bytes. */
+/** The thread's first and last message. All others are bytes that answer bytes. */
 export type ThreadNotice =
   | { readonly kind: 'ready' }
   | { readonly kind: 'refused'; readonly reason: RefusedReason; readonly message: string }
@@ -21,7 +21,7 @@ export type ThreadNotice =
 
 /** Sent instead of bytes to shut the engine down. */
 export const CLOSE = 'close'
-/** Sent instead of bytes to end the thread and leave the database as it is: the next start replays its log. */
+/** Sent instead of bytes to end the thread and leave the database unchanged: the next start replays its log. */
 export const LEAVE = 'leave'
 
 export function isCreateInput(value: unknown): value is CreateInput {

@@ -1,4 +1,4 @@
-/** Which statements the engine has parsed already, so that the text of a frequent statement is sent and analysed once. */
+/** Caches which statements the engine has parsed, so that the text of a frequent statement is sent and analysed once. */
 import type { Column, Encoding, Reply } from './wire.ts'
 
 /** A statement's use: how to send it, and what to do with the answer. */
@@ -9,14 +9,14 @@ export interface Use {
   settle(reply: Reply): void
 }
 
-/** One prepared statement. A name is never used twice, so forgetting is safe at any time. */
+/** One prepared statement. A name is never reused, so dropping it is safe at any time. */
 interface Prepared {
   readonly name: string
   state: 'sent' | 'ready'
   columns: readonly Column[] | null
 }
 
-/** A cache of prepared statements, least recently used out first. */
+/** A cache of prepared statements; the least recently used is dropped first. */
 export class Statements {
   readonly #max: number
   readonly #prepared = new Map<string, Prepared>()
@@ -33,7 +33,7 @@ export class Statements {
 
   use(sql: string): Use {
     const known = this.#prepared.get(sql)
-    // A second use before the first was answered cannot rely on the name: the parse may fail.
+    // A second use before the first answer cannot rely on the name: the parse may fail.
     if (known?.state === 'sent') return { encoding: { name: '', parse: true, forget: [] }, columns: null, settle: () => undefined }
     if (known !== undefined) {
       this.#prepared.delete(sql)
@@ -54,7 +54,7 @@ export class Statements {
     }
   }
 
-  /** Forgets everything: after a change of the schema a remembered plan or column type may be wrong. */
+  /** Drops everything: after a change of the schema a cached plan or column type may be wrong. */
   clear(): void {
     for (const { name, state } of this.#prepared.values()) if (state === 'ready') this.#forgotten.push(name)
     this.#prepared.clear()

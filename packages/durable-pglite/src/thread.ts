@@ -1,4 +1,4 @@
-/** Starts and stops the engine's thread, and the process that makes a database for it. */
+/** Starts and stops the engine's thread, and the process that creates a database. */
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -10,19 +10,16 @@ import { WorkerLink } from './link.ts'
 import { memoryWarning, whyNotMade } from './making.ts'
 import { type CLOSE, type CreateInput, isThreadNotice, type LEAVE, type ThreadInput, type ThreadNotice } from './messages.ts'
 
-/** The process that makes a database lives for seconds: compiling the engine a second time for speed costs it a third more and gains nothing. */
+/** The process that creates a database runs for seconds: optimized compilation would cost a third more and gain nothing. */
 const COMPILED_ONCE = ['--liftoff-only']
 
 export interface EngineThread {
   readonly link: WorkerLink
-  /** Ends the thread: shuts the engine down cleanly, or leaves the database as it is. */
+  /** Ends the thread: shuts the engine down cleanly, or leaves the database unchanged. */
   close(how: typeof CLOSE | typeof LEAVE): Promise<void>
 }
 
-/**
- * Makes the database unless it is there already. What may prevent it is reported before.
- * @throws EngineRefused
- */
+/** Creates the database unless it exists. Reports likely obstacles before. @throws EngineRefused */
 export async function makeDatabase(layout: Layout, hook: FileSystemHook | null, warn: (warning: string) => void): Promise<void> {
   if (isReady(layout)) return
   const warning = memoryWarning(process.availableMemory())
@@ -42,8 +39,8 @@ export async function makeDatabase(layout: Layout, hook: FileSystemHook | null, 
 }
 
 /**
- * Starts the engine and waits until it has shown that its commits reach the disk.
- * @param onLost called once when the thread ends without having been closed
+ * Starts the engine and waits until it has proved that its commits reach the disk.
+ * @param onLost called once if the thread ends without being closed
  * @throws EngineRefused
  */
 export async function startThread(input: ThreadInput, onLost: (cause: Error) => void): Promise<EngineThread> {

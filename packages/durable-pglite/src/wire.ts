@@ -12,19 +12,19 @@ import {
 } from 'pg-protocol/dist/messages.js'
 import { Parser } from 'pg-protocol/dist/parser.js'
 
-/** One SQL statement with its parameters ($1, $2 …) as they go over the wire. */
+/** One SQL statement with its encoded parameters ($1, $2 …). */
 export interface Statement {
   readonly sql: string
   readonly values: readonly (string | Buffer | null)[]
 }
 
-/** How a statement is sent: under a name the engine remembers, or once. */
+/** How a statement is sent: under a name that the engine keeps, or once. */
 export interface Encoding {
   /** '' parses the statement for this one use. */
   readonly name: string
-  /** Whether the engine needs the text; false when it knows the name already. */
+  /** Whether the engine needs the text; false if it knows the name already. */
   readonly parse: boolean
-  /** Names the engine should forget. */
+  /** Names the engine should drop. */
   readonly forget: readonly string[]
 }
 
@@ -33,20 +33,20 @@ export type SessionStatus = 'I' | 'T' | 'E'
 
 export type Row = Record<string, unknown>
 
-/** A result column and what turns its text into a value. */
+/** A result column and the parser of its text. */
 export interface Column {
   readonly name: string
   readonly read: (text: string) => unknown
 }
 
-/** What the engine answered to one script or one statement. */
+/** The engine's answer to one script or one statement. */
 export interface Reply {
-  /** First word of the last command tag: SELECT, INSERT … '' when it failed. */
+  /** First word of the last command tag: SELECT, INSERT … Empty if it failed. */
   readonly command: string
-  /** Rows the tag counts; null for commands that count none. */
+  /** The tag's row count; null for commands without one. */
   readonly rowCount: number | null
   readonly rows: Row[]
-  /** The columns; null when the engine was not asked to describe them. */
+  /** The columns; null if the engine was not asked to describe them. */
   readonly columns: readonly Column[] | null
   readonly error: DatabaseError | null
   readonly status: SessionStatus
@@ -54,13 +54,13 @@ export interface Reply {
   readonly parsed: boolean
 }
 
-/** Column types, in the shape node-postgres takes, so that one object serves both engines. */
+/** Column types, in the form that node-postgres takes, so that one object serves both engines. */
 export type Types = CustomTypesConfig
 
 /** node-postgres' defaults: int8 and numeric as text, json parsed, bytea as Buffer, timestamps as Date. */
 export const DEFAULT_TYPES: Types = { getTypeParser: pg.types.getTypeParser }
 
-/** A statement with parameters of any kind node-postgres takes, converted at once: a later change of an object is not seen. */
+/** A statement with parameters of any type that node-postgres accepts, encoded at once: later changes of an object have no effect. */
 export function statement(sql: string, values: readonly unknown[]): Statement {
   return { sql, values: values.map(value => prepareValue(value)) }
 }
@@ -80,7 +80,7 @@ export function encodeStatement({ sql, values }: Statement, { name, parse, forge
   return parts
 }
 
-/** Joins parts into one message of its own memory, so that it can be handed to another thread without a copy. */
+/** Joins parts into one message with separate memory, so that it can be passed to another thread without a copy. */
 export function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const message = new Uint8Array(parts.reduce((sum, part) => sum + part.byteLength, 0))
   let at = 0

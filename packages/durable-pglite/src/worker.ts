@@ -1,4 +1,4 @@
-/** The engine's thread: answers wire messages in order, one at a time, and nothing else. */
+/** The engine's thread: answers wire messages in order, one at a time. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { type Engine, openEngine, provesDurability } from './engine.ts'
 import { EngineRefused } from './errors.ts'
@@ -36,7 +36,7 @@ else {
       notify({ kind: 'closed' })
       port.close()
     } else if (message === LEAVE) {
-      // Not the engine's own way out: that begins with a checkpoint.
+      // Not the engine's own shutdown: that begins with a checkpoint.
       process.exit(0)
     }
   })

@@ -1,4 +1,4 @@
-// A process that runs out of descriptors fails what it cannot do then, and nothing once it has some again.
+// A process without descriptors fails what needs one, and nothing once it has some again.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openEmbedded } from '../src/index.ts'
@@ -11,7 +11,7 @@ for (const what of ['create', 'open'] as const) {
     const hook = { module: new URL('./children/descriptors-hook.ts', import.meta.url).href, data: state }
     await using database = await openEmbedded({ dataDir: await freshDataDir(t), maintenanceMs: 0, hook })
     await database.exec('CREATE TABLE item (text text)')
-    // The second page of a table has the engine make a map of its free space: a new file, of the same name at every try.
+    // For the second page of a table the engine creates a map of its free space: a new file, with the same name at every try.
     const insert = () => database.query("INSERT INTO item SELECT repeat('x', 1000) FROM generate_series(1, 100)")
     Atomics.store(state, 0, FAILS[what])
     for (let tries = 0; tries < 3; tries++) await assert.rejects(insert(), /too many open files|Too many open files|No file descriptors/i)

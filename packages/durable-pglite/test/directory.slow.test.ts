@@ -1,4 +1,6 @@
-/** A data directory: made whole or not at all, held by one process, refused when its commits would not last, and there again after a crash. */
+/**
+ * A data directory: created completely or not at all, used by one process, refused if its commits would not last, and intact after a crash.
+ */
 import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
@@ -40,10 +42,10 @@ const acknowledged = (lines: readonly string[]): number => lines.filter(line => 
 
 test('a half-made database is moved aside; then it is made once, private, marked, and reopened with what was written', async t => {
   const dataDir = join(emptyDirectory(t), 'deep', 'data')
-  // The process that makes it is killed half-way.
+  // The process that creates it is killed half-way.
   await assert.rejects(openEmbedded({ dataDir, maintenanceMs: 0, hook: powerCut(900) }), refusedFor('creation_failed'))
   assert.deepEqual(readdirSync(dataDir).toSorted(), ['database.half-1', 'owner.lock'])
-  // Finished by its looks, but nobody vouched for it.
+  // It looks finished, but has no marker.
   mkdirSync(join(dataDir, 'database'))
   writeFileSync(join(dataDir, 'database', 'PG_VERSION'), '18\n')
   const first = await openEmbedded({ dataDir, maintenanceMs: 0 })
@@ -97,7 +99,7 @@ test('a directory is taken over only from a holder that is provably dead', async
     { name: 'number used again', owner: { ...self, startedAt: '1' }, free: true },
     { name: 'another container', owner: { ...self, pidSpace: 'pid:[1]' }, free: true },
     { name: 'before a reboot', owner: { ...self, bootId: 'an earlier one' }, free: true },
-    // Its lock on the file does nothing here, so its life is the only proof.
+    // Its lock on the file has no effect here, so only its being alive protects it.
     { name: 'alive', owner: self, free: false },
     { name: 'another machine', owner: { ...self, bootId: 'its own', hostname: 'elsewhere' }, free: false },
     { name: 'a machine that cannot say when it started', owner: { ...self, bootId: null }, free: false },

@@ -1,4 +1,4 @@
-/** Group commit: many transactions, one fsync, and none of them notices the others. */
+/** Group commit: many transactions, one fsync, isolated from each other. */
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -15,7 +15,7 @@ import {
 import { Gate } from './children/gate-hook.ts'
 import { freshDataDir } from './template.ts'
 
-/** A group goes on while somebody waits, and nobody is refused for waiting, however slow the machine. */
+/** A group continues while requests wait, and none is refused for waiting, however slow the machine. */
 const PATIENT = { groupMs: PATIENCE_MS, queueMs: PATIENCE_MS }
 
 async function opened(
@@ -223,7 +223,7 @@ test('a nearly full disk refuses writes, answers reads, and serves writes when t
   await insert(database, 1)
   free = 10
   const full = (error: unknown): boolean => error instanceof EngineUnavailable && error.reason === 'disk_full'
-  // The disk is looked at a few times a second, so the first refusal may take a few tries.
+  // The free space is checked a few times a second, so the first refusal may take a few tries.
   let tries = 1
   while (
     await insert(database, ++tries).then(
@@ -256,7 +256,7 @@ test('statements that would change the session of everybody are refused', async 
     await assert.rejects(database.query(sql), EngineMisuse, sql)
   const transaction = database.transaction()
   await transaction.query('INSERT INTO item VALUES (1)')
-  // Hidden from the check by a comment: the transaction is then lost, and says so instead of pretending.
+  // Hidden from the check by a comment: the transaction is then lost, and reports it.
   await assert.rejects(transaction.query('/* */ COMMIT'), EngineMisuse)
   await assert.rejects(transaction.commit(), CommitUnknown)
   await assert.rejects(database.query('/* */ BEGIN'), EngineMisuse)

@@ -1,4 +1,4 @@
-/** What a group says when its commit does not come back, with a scripted engine. */
+/** A group whose commit is not answered, with a scripted engine. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { CommitUnknown } from '@trunkline/core/ports/store'

@@ -1,4 +1,4 @@
-/** What nobody else does for a single-user engine: the log stays short, dead rows go, statistics follow. */
+/** Maintenance of a single-user engine: the log stays short, dead rows are removed, statistics are updated. */
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'

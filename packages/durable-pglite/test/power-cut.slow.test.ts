@@ -1,7 +1,7 @@
 /**
- * Power cuts: what was acknowledged is there afterwards, whatever the disk forgot of what was not synced.
- * The negative controls show that the harness would notice: PGlite as it comes, and a disk that lies about fsync, both lose data.
- * TRUNKLINE_POWERCUT_SEEDS=1000 runs more rounds, TRUNKLINE_POWERCUT_SEEDS=17-17 one of them again.
+ * Power cuts: acknowledged writes survive whatever unsynced writes the disk loses. The negative controls show that the harness would
+ * notice: stock PGlite, and a disk that lies about fsync, both lose data. TRUNKLINE_POWERCUT_SEEDS=1000 runs more rounds,
+ * TRUNKLINE_POWERCUT_SEEDS=17-17 repeats one of them.
  */
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync, rmSync } from 'node:fs'
@@ -16,14 +16,14 @@ import type { WorkloadInput } from './children/workload.ts'
 import { copyDataDir, emptyDirectory, freshDataDir } from './template.ts'
 
 const CONTROL_ROUNDS = ofSearch(5, 3)
-/** Two of the first steps and three of any, one of each with a second cut. */
+/** Two rounds with a cut in the first steps and three anywhere, one of each with a second cut. */
 const SHARE = '5-9'
 const WORKERS = Math.max(1, Math.min(4, availableParallelism()))
 
 interface Round {
   readonly seed: number
   readonly acknowledged: number
-  /** What is wrong; null when nothing is. */
+  /** The fault; null if there is none. */
   readonly wrong: string | null
 }
 
@@ -110,7 +110,7 @@ function acknowledgedIn(notes: string): readonly number[] {
   return lines.filter(line => line.startsWith('A ')).map(line => Number(line.slice(2)))
 }
 
-/** Looks at what is left, in a process of its own: a ruined database may take its process with it. */
+/** Inspects the database in a separate process: a damaged database may take its process with it. */
 async function inspect(dataDir: string, acknowledged: readonly number[]): Promise<string | null> {
   const child = startChild('./inspect.ts', { dataDir })
   const { code, signal } = await child.ended

@@ -1,4 +1,4 @@
-/** Results are what node-postgres gives for the same statement, so that one store runs on both engines; and Kysely works on top. */
+/** Results equal node-postgres' results for the same statement, so that one store runs on both engines; and Kysely works on top. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

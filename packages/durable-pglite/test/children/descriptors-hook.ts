@@ -1,4 +1,4 @@
-/** A process that is out of descriptors for as long as a test says so. */
+/** A process without descriptors while a test requests it. */
 import fs from 'node:fs'
 import type { HostFiles } from '../../src/durable-fs.ts'
 import type { EngineModule } from '../../src/engine-module.ts'

@@ -1,4 +1,4 @@
-/** A disk that takes its time: every fsync waits while the gate is shut. */
+/** A slow disk: every fsync waits while the gate is shut. */
 import { fsyncSync } from 'node:fs'
 import type { HostFiles } from '../../src/durable-fs.ts'
 import type { EngineModule } from '../../src/engine-module.ts'
@@ -21,7 +21,7 @@ export class Gate {
     Atomics.notify(this.state, 0)
   }
 
-  /** Resolves when an fsync stands before the gate. */
+  /** Resolves when an fsync waits at the gate. */
   async held(): Promise<void> {
     while (Atomics.load(this.state, 1) === 0) await Atomics.waitAsync(this.state, 1, 0).value
   }

@@ -1,4 +1,4 @@
-/** Opens a data directory, says so, and writes one row after the other until it is killed. */
+/** Opens a data directory, prints that, and writes one row after the other until it is killed. */
 import { openEmbedded } from '../../src/index.ts'
 
 const input: { readonly dataDir: string; readonly hook?: { readonly module: string; readonly data: unknown } } = JSON.parse(

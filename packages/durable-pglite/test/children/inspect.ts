@@ -4,7 +4,7 @@ import { type EmbeddedDatabase, openEmbedded } from '../../src/index.ts'
 export interface Inspection {
   readonly entries: readonly number[]
   readonly mirror: readonly number[]
-  /** Whether reading through an index and reading the table give the same. */
+  /** Whether an index scan and a table scan give the same rows. */
   readonly indexesAgree: boolean
 }
 

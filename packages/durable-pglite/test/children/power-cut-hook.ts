@@ -1,6 +1,6 @@
 /**
- * A disk that forgets: remembers every write since a file's last fsync, and at the chosen step takes them back and kills the process.
- * Per file either all of them are taken back or a random half. Lost directory entries and renames are not modelled.
+ * A disk with a power cut: records every write since a file's last fsync, and at the chosen step undoes them and kills the process. For
+ * each file all writes are undone, or a random half. Lost directory entries and renames are not modelled.
  */
 import { closeSync, existsSync, fstatSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs'
 import type { HostFiles } from '../../src/durable-fs.ts'
@@ -11,7 +11,7 @@ export interface PowerCut {
   readonly seed: number
   /** Writes and fsyncs until the cut; 0: never. */
   readonly cutAt: number
-  /** A disk that says it has synced and has not. */
+  /** A disk that reports a sync without syncing. */
   readonly lie: boolean
 }
 
@@ -24,7 +24,7 @@ interface Change {
 }
 
 interface DirtyFile {
-  /** Our own descriptor: follows renames, and keeps the inode's number from being used again. */
+  /** A separate descriptor: it follows renames, and prevents reuse of the inode's number. */
   readonly fd: number
   readonly changes: Change[]
 }
@@ -150,7 +150,7 @@ function bytesOf(buffer: unknown): Uint8Array {
   throw new Error('the engine must write from a view')
 }
 
-/** Where a node of the engine's file system lies on the host. */
+/** The host's path of a node of the engine's file system. */
 function pathOf(node: unknown): string {
   const parts: string[] = []
   let at = node

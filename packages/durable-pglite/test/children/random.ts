@@ -1,4 +1,4 @@
-/** Seeded chance, so that a failing round can be run again. */
+/** Seeded random numbers, so that a failing round can be repeated. */
 
 /** Numbers in [0, 1): the same for the same seed. */
 export function randomFrom(seed: number): () => number {

@@ -1,4 +1,4 @@
-/** Starts child processes for the tests and collects what they say until they end. */
+/** Starts child processes for the tests and collects their output. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { SHORT_LIVED } from '@trunkline/testkit/short-lived'
@@ -8,9 +8,9 @@ export interface Child {
   /** Lines of standard output so far. */
   readonly lines: readonly string[]
   readonly stderr: () => string
-  /** Resolves with the first line that satisfies `wanted`, past or coming; rejects when the child ends without one. */
+  /** Resolves with the first line that satisfies `wanted`, past or future; rejects if the child ends without one. */
   line(wanted: (line: string) => boolean): Promise<string>
-  /** Resolves when it has ended and everything it said was read. */
+  /** Resolves when it has ended and its output was read. */
   readonly ended: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>
 }
 

@@ -1,7 +1,7 @@
 /**
- * Writes until it is killed, and notes in a file what was acknowledged as durable: a pipe can be full, a note must not be.
- * `A n` a transaction was acknowledged; every row of it must survive. Transaction n writes one row to each of two tables, so that half a
- * transaction shows; those with n divisible by 5 are rolled back, and no row of theirs may ever be seen.
+ * Writes until it is killed, and records in a file what was acknowledged as durable (a pipe could be full). `A n`: a transaction was
+ * acknowledged; every row of it must survive. Transaction n writes one row to each of two tables, so that half a transaction shows; those
+ * with n divisible by 5 are rolled back, and none of their rows may ever be visible.
  */
 import { openSync, writeSync } from 'node:fs'
 import { PGlite } from '@electric-sql/pglite'
@@ -13,16 +13,16 @@ import { randomFrom } from './random.ts'
 
 export interface WorkloadInput {
   readonly dataDir: string
-  /** The file of notes, outside the data folder; appended to. */
+  /** The file of acknowledgements, outside the data folder; appended to. */
   readonly notes: string
-  /** durable: as we run it; stock: as PGlite runs by itself, without fsync. */
+  /** durable: as this package runs it; stock: PGlite by itself, without fsync. */
   readonly mode: 'durable' | 'stock'
   readonly cut: PowerCut
   /** Transactions are numbered from here. */
   readonly from: number
 }
 
-/** The two engines behind one face. */
+/** The two engines behind one interface. */
 interface Subject {
   exec(script: string): Promise<unknown>
   transaction(n: number, text: string, keep: boolean): Promise<void>
@@ -66,7 +66,7 @@ async function durable(): Promise<Subject> {
       const transaction = database.transaction()
       await transaction.query('INSERT INTO entries VALUES ($1, $2)', [n, text])
       await transaction.query('INSERT INTO mirror VALUES ($1, $2)', [n, text])
-      // Every other one that is not kept fails by a statement of its own, in the middle of a group.
+      // Every other undone one fails by its own statement, in the middle of a group.
       if (!keep && n % 2 === 0) await transaction.query('INSERT INTO entries VALUES ($1, $2)', [n, text]).catch(() => undefined)
       await (keep ? transaction.commit() : transaction.rollback())
     }
