@@ -4,11 +4,11 @@ import type { Balance, Connection, Position } from '@trunkline/core/domain/accou
 import { compare, sum } from '@trunkline/core/domain/decimal'
 import { isOpen, type Order } from '@trunkline/core/domain/order'
 import { filledAlong, TRANSITIONS } from '@trunkline/core/domain/order-machine'
-import { isSameTicket } from '@trunkline/core/domain/order-matching'
 import type { LoggedEvent } from '@trunkline/core/ports/store'
 import type { Update } from '../../src/wire/update.ts'
 import { updateBytes } from '../../src/wire/update.ts'
 import type { Day } from './day.ts'
+import { hopeless } from './hopeless.ts'
 import { readSnapshot } from './rest.ts'
 import type { Login, Owner } from './scene.ts'
 import type { StreamClient } from './stream-client.ts'
@@ -142,24 +142,6 @@ function checkHealth({ service, clients }: Day, { broker, owner }: Login, presen
       `${name} was notified how ${present.broker} is`
     )
   }
-}
-
-/**
- * Orders whose outcome cannot be found: their broker does not tag orders, and they never arrived, or cannot be distinguished from others
- * like them.
- */
-export function hopeless({ broker }: Login, orders: readonly Order[]): ReadonlySet<Order> {
-  if (broker.capabilities.deduplication !== 'none') return new Set()
-  const waiting = orders.filter(
-    ({ brokerOrderId, submission }) => brokerOrderId === null && (submission.state === 'unknown' || submission.state === 'submitting')
-  )
-  return new Set(
-    waiting.filter(order => {
-      const isAlone = !orders.some(other => other.brokerOrderId !== null && isSameTicket(order, other))
-      const isLost = order.replacesOrderId === null && broker.ledger.arrivals(order.brokerClOrdId) === 0
-      return isLost || !isAlone
-    })
-  )
 }
 
 /** Whether another order goes on under this one's id at the broker. */
