@@ -14,8 +14,8 @@ import { StreamFault } from '../../src/kit/stream-fault.ts'
 import { TokenSource } from '../../src/kit/tokens.ts'
 import { VirtualClock } from '../support/clocks.ts'
 import { MemoryHolder } from '../support/holder.ts'
+import { RecordingSink } from '../support/recording-sink.ts'
 import { ACCOUNT, fixture, fixtureNames, type Json, unknownValueCounter } from './fixtures.ts'
-import { RecordingSink } from './market/recording-sink.ts'
 import { TOKEN } from './venue.ts'
 
 /** Some fields anywhere in a message replaced by anything, some messages twice, some cut. */

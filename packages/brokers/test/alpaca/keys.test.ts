@@ -11,8 +11,8 @@ import { systemClock } from '../support/clocks.ts'
 import { MemoryHolder } from '../support/holder.ts'
 import { MemoryLog } from '../support/log.ts'
 import { MemoryMeter } from '../support/meter.ts'
+import { RecordingSink } from '../support/recording-sink.ts'
 import { PING_MS, settingsAt } from './harness.ts'
-import { RecordingSink } from './market/recording-sink.ts'
 
 test('keys open the account, its stream and the market streams, until they are taken away; unknown keys are rejected at once', async () => {
   await using sandbox = await SandboxProcess.start()

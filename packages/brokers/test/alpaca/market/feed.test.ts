@@ -3,9 +3,9 @@ import { test } from 'node:test'
 import type { Topic } from '@trunkline/core/ports/market'
 import { soon } from '@trunkline/testkit/patience'
 import { until } from '@trunkline/testkit/until'
+import { RecordingSink } from '../../support/recording-sink.ts'
 import { bodyText } from '../fixtures.ts'
 import { as, json, openAt, TOKEN, Venue } from '../venue.ts'
-import { RecordingSink } from './recording-sink.ts'
 import { knowsSymbols, ScriptedStream } from './streams.ts'
 
 const trades = (symbol: string): Topic => ({ channel: 'trades', symbol })

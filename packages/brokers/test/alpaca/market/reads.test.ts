@@ -11,9 +11,9 @@ import fc from 'fast-check'
 import { parseBarsPage } from '../../../src/alpaca/market/bars.ts'
 import { chainEntry, parseContracts, parseLatestQuotes, parseSnapshots } from '../../../src/alpaca/market/contracts.ts'
 import { dispatch, isItem, quoteOf, SinkTables, tradeOf } from '../../../src/alpaca/market/items.ts'
+import { RecordingSink } from '../../support/recording-sink.ts'
 import { bodyText, fixture, reply, unread } from '../fixtures.ts'
 import { as, json, openAt, Venue } from '../venue.ts'
-import { RecordingSink } from './recording-sink.ts'
 import { knowsSymbols, ScriptedStream } from './streams.ts'
 
 after(() =>

@@ -5,8 +5,7 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { timestampOfMs } from '@trunkline/core/domain/timestamp'
 import type { Broker, BrokerDefinition } from '@trunkline/core/ports/broker'
-import type { MarketSource, Topic, TopicSink } from '@trunkline/core/ports/market'
-import { until } from '@trunkline/testkit/until'
+import type { MarketSource, Topic } from '@trunkline/core/ports/market'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { sandbox } from '../../../src/sandbox/index.ts'
 import { systemClock } from '../../support/clocks.ts'
@@ -140,55 +139,6 @@ export function brokerAt(
       await broker[Symbol.asyncDispose]()
       await definition[Symbol.asyncDispose]()
     }
-  }
-}
-
-/** A sink that records its calls, in order. */
-export class RecordingSink implements TopicSink {
-  readonly history: string[] = []
-  readonly events: Json[] = []
-
-  live(): void {
-    this.history.push('live')
-  }
-
-  lost(cause: string): void {
-    this.history.push(`lost ${cause}`)
-  }
-
-  refused(message: string): void {
-    this.history.push('refused')
-    this.events.push(message)
-  }
-
-  trade(event: object): void {
-    this.#record('trade', event)
-  }
-
-  quote(event: object): void {
-    this.#record('quote', event)
-  }
-
-  depth(event: object): void {
-    this.#record('depth', event)
-  }
-
-  bar(event: object): void {
-    this.#record('bar', event)
-  }
-
-  chain(event: object): void {
-    this.#record('chain', event)
-  }
-
-  async receives(...history: readonly string[]): Promise<void> {
-    await until(() => this.history.length >= history.length, `${history.join(', ')} is received; so far ${this.history.join(', ')}`)
-    assert.deepEqual(this.history, history)
-  }
-
-  #record(kind: string, event: object): void {
-    this.history.push(kind)
-    this.events.push(event)
   }
 }
 

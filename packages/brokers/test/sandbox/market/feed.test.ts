@@ -4,7 +4,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseDay } from '@trunkline/core/domain/timestamp'
 import { until } from '@trunkline/testkit/until'
-import { brokerAt, FakeSandbox, RecordingSink, tradeItem, trades } from './fake-sandbox.ts'
+import { RecordingSink } from '../../support/recording-sink.ts'
+import { brokerAt, FakeSandbox, tradeItem, trades } from './fake-sandbox.ts'
 
 const EXPIRATION = parseDay('2026-12-18', 'expiration')
 

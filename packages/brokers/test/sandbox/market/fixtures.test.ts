@@ -9,9 +9,10 @@ import { dispatch } from '../../../src/sandbox/market/items.ts'
 import { SinkTables } from '../../../src/sandbox/market/sink-tables.ts'
 import { isUnknownSymbol } from '../../../src/sandbox/outcomes.ts'
 import { readAnswer } from '../../../src/sandbox/parse.ts'
+import { RecordingSink } from '../../support/recording-sink.ts'
 import { fixture, reply, unreadFixtures } from '../fixtures.ts'
 import type { Json } from '../sandbox-process.ts'
-import { brokerAt, FakeSandbox, RecordingSink } from './fake-sandbox.ts'
+import { brokerAt, FakeSandbox } from './fake-sandbox.ts'
 
 after(() => assert.deepEqual(unreadFixtures('market'), [], 'fixtures that no test reads'))
 

@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { until } from '@trunkline/testkit/until'
-import { brokerAt, FakeSandbox, RecordingSink, tradeItem, trades } from './fake-sandbox.ts'
+import { RecordingSink } from '../../support/recording-sink.ts'
+import { brokerAt, FakeSandbox, tradeItem, trades } from './fake-sandbox.ts'
 
 const UNREADABLE: readonly string[] = [
   '',

@@ -7,8 +7,8 @@ import { parseDay } from '@trunkline/core/domain/timestamp'
 import fc from 'fast-check'
 import { dispatch } from '../../../src/sandbox/market/items.ts'
 import { SinkTables } from '../../../src/sandbox/market/sink-tables.ts'
+import { RecordingSink } from '../../support/recording-sink.ts'
 import type { Json } from '../sandbox-process.ts'
-import { RecordingSink } from './fake-sandbox.ts'
 
 const EXPIRATION = parseDay('2026-12-18', 'expiration')
 const AT = '1796137200123456789'

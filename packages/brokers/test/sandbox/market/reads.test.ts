@@ -5,7 +5,8 @@ import { test } from 'node:test'
 import { epochMs, parseTimestamp, timestampOfMs } from '@trunkline/core/domain/timestamp'
 import { BrokerFault } from '@trunkline/core/ports/broker'
 import type { MarketSource } from '@trunkline/core/ports/market'
-import { brokerAt, error, FakeSandbox, RecordingSink, SANDBOX_TIME } from './fake-sandbox.ts'
+import { RecordingSink } from '../../support/recording-sink.ts'
+import { brokerAt, error, FakeSandbox, SANDBOX_TIME } from './fake-sandbox.ts'
 
 const never = new AbortController().signal
 const START = epochMs(parseTimestamp('2026-12-01T14:30:00Z', 'start'))

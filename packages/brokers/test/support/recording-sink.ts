@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict'
 import type { TopicSink } from '@trunkline/core/ports/market'
 import { until } from '@trunkline/testkit/until'
-import type { Json } from '../fixtures.ts'
+
+type Json = ReturnType<typeof JSON.parse>
 
 export class RecordingSink implements TopicSink {
   readonly history: string[] = []
