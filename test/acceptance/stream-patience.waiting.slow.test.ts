@@ -72,17 +72,19 @@ describe('the patience of the broker stream', { concurrency: true }, () => {
     await sleeper.authenticate(stage.credentials)
     await sleeper.subscribe('all')
     const after = last - REPLAY_MAX
+    // Before the reader stalls: on a busy machine the session may be over when a metric is read after that.
+    const counted = await stage.metric(CLOSED_AS_SLOW)
     for (let count = 0; count < 10; count++) sleeper.send({ action: 'subscribe_user', user_id: veteran.userId, after })
     sleeper.pause()
-    const counted = await stage.metric(CLOSED_AS_SLOW)
-    await until(async () => (await stage.metric(WAITING)) > 0, 'updates wait for the reader')
+    const isCounted = async () => (await stage.metric(CLOSED_AS_SLOW)) > counted
+    await until(async () => (await stage.metric(WAITING)) > 0 || (await isCounted()), 'updates wait for the reader')
     const { cl_order_id } = await ada.buy()
     await other.until(() => isReceived(other.updates, cl_order_id, 'filled'), 'the order is sent to the others')
     await until(async () => (await stage.metric(WAITING)) === 0, 'what waits is given up')
     sleeper.resume()
     const { code } = await sleeper.ended()
     assert.ok(code === SLOW_CONSUMER || code === RESET, `${code}`)
-    await until(async () => (await stage.metric(CLOSED_AS_SLOW)) === counted + 1, 'it is counted')
+    await until(isCounted, 'it is counted')
     const received = sleeper.of(veteran.userId).slice(0, REPLAY_MAX)
     const reached = received.at(-1)?.message.seq
     await using next = await stage.session(['all'])
