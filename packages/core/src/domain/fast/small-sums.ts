@@ -3,7 +3,7 @@
  * arithmetic; the results are the same.
  */
 
-import { type Decimal, dividedBy, isZero, minus, parseDecimal, plus, times } from '../decimal.ts'
+import { type Decimal, dividedBy, isZero, minus, parseDecimal, placesOf, plus, times } from '../decimal.ts'
 
 /** A number of this many digits, times 100, times 10 to the power {@link PERCENT_PLACES}, is still a safe integer. */
 const DIGITS_MAX = 9
@@ -34,11 +34,6 @@ export function percentage(part: Decimal, whole: Decimal): Decimal | null {
   const [above, below] = [unitsOf(part, places), unitsOf(whole, places)]
   if (above === null || below === null) return isZero(whole) ? null : dividedBy(times(part, HUNDRED), whole, PERCENT_PLACES)
   return below === 0 ? null : textOf(quotient(above * TO_PERCENT, below), PERCENT_PLACES)
-}
-
-function placesOf(number: Decimal): number {
-  const point = number.indexOf('.')
-  return point === -1 ? 0 : number.length - point - 1
 }
 
 /** Null when it is too long. */

@@ -1,5 +1,6 @@
 /** Reads the body of a new order, and checks its side against the position. */
 
+import { commonDivisor } from '@trunkline/core/domain/decimal'
 import type { Side } from '@trunkline/core/domain/vocabulary'
 import type { Account } from '../../brokerage/customers.ts'
 import type { DialectBrokerage } from '../../brokerage/dialect.ts'
@@ -127,10 +128,6 @@ function multiLegOf(common: Common, wanted: readonly Wanted[], symbols: readonly
     ratio: String((quantities[index] ?? units) / units)
   }))
   return { ...others, orderType, side: 'BUY', quantity: String(units), legs }
-}
-
-function commonDivisor(a: bigint, b: bigint): bigint {
-  return b === 0n ? a : commonDivisor(b, a % b)
 }
 
 /** Outside regular hours only orders with a limit are taken. */
