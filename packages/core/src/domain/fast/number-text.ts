@@ -1,4 +1,7 @@
-/** Keeps JSON numbers as they were written, without a call per value: quotes are put around them before the text is parsed. */
+/**
+ * Keeps JSON numbers as they were written: quotes are put around them before the text is parsed. It replaces a reviver of `JSON.parse` that
+ * returns each number's source, which is a call per value.
+ */
 
 const QUOTE = 34
 const PLUS = 43
