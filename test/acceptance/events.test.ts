@@ -5,9 +5,9 @@ import { join, resolve } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
 import { until } from '@trunkline/testkit/until'
-import { type Answer, Api, type Body, type User } from './api.ts'
+import type { Answer, Api, Body, User } from './api.ts'
 import { ENGINES, INHERITED, type RunningService, startService } from './harness.ts'
-import { link } from './linking.ts'
+import { connectAda } from './linking.ts'
 
 const ROOT = resolve(import.meta.dirname, '..', '..')
 const FINAL = ['filled', 'cancelled', 'rejected', 'replaced', 'expired']
@@ -22,11 +22,7 @@ for (const engine of ENGINES) {
     let count = 0
     before(async () => {
       service = await startService(engine)
-      api = await Api.of(service)
-      ada = await api.user('ada')
-      connectionId = await link(api, ada)
-      const { body } = await api.call('GET', '/accounts', { headers: api.as(ada) })
-      accountId = body.find((row: Body) => row.account_type === 'margin').account_id
+      ;({ api, ada, connectionId, accountId } = await connectAda(service))
     })
     after(() => service[Symbol.asyncDispose]())
 

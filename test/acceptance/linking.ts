@@ -1,6 +1,7 @@
 // Linking the sandbox broker to a user, the way a platform and its user do it.
 import assert from 'node:assert/strict'
-import type { Api, User } from './api.ts'
+import { Api, type Body, type User } from './api.ts'
+import type { RunningService } from './harness.ts'
 import { type Page, textOf, Walker } from './walker.ts'
 
 /** Who logs in at the broker: one of the customers it begins with, by number, or somebody made since. */
@@ -34,4 +35,22 @@ export async function approve(api: Api, link: string, login: Login = 0): Promise
 export async function link(api: Api, user: User, connectionType = 'trade', login: Login = 0, broker = 'SANDBOX'): Promise<string> {
   const ended = await approve(api, await begin(api, user, { connection_type: connectionType, broker }), login)
   return ended.searchParams.get('connection_id') ?? assert.fail(`no connection_id in ${ended.href}`)
+}
+
+export interface Connected {
+  readonly api: Api
+  readonly ada: User
+  readonly connectionId: string
+  /** Her margin account. */
+  readonly accountId: string
+}
+
+/** The user `ada` of a service that was just started, with a trading connection to the sandbox broker. */
+export async function connectAda(service: RunningService): Promise<Connected> {
+  const api = await Api.of(service)
+  const ada = await api.user('ada')
+  const connectionId = await link(api, ada)
+  const { body } = await api.call('GET', '/accounts', { headers: api.as(ada) })
+  const accountId = body.find((row: Body) => row.account_type === 'margin').account_id
+  return { api, ada, connectionId, accountId }
 }

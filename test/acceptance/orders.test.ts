@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { until } from '@trunkline/testkit/until'
-import { type Answer, Api, type Body, type User } from './api.ts'
+import type { Answer, Api, Body, User } from './api.ts'
 import { ENGINES, type RunningService, startService } from './harness.ts'
-import { link } from './linking.ts'
+import { connectAda, link } from './linking.ts'
 
 const ORDER_FIELDS =
   'order_id cl_order_id user_id connection_id account_id account_number platform broker normalized_status broker_status broker_message side order_qty order_notional order_type broker_order_type order_tif order_limit_price stop_price symbol instrument exec_dest entry_time last_exec_time last_modified_time system_time fills legs'.split(
@@ -22,11 +22,7 @@ for (const engine of ENGINES) {
     let count = 0
     before(async () => {
       service = await startService(engine)
-      api = await Api.of(service)
-      ada = await api.user('ada')
-      connectionId = await link(api, ada)
-      const { body } = await api.call('GET', '/accounts', { headers: api.as(ada) })
-      accountId = body.find((row: Body) => row.account_type === 'margin').account_id
+      ;({ api, ada, connectionId, accountId } = await connectAda(service))
     })
     after(() => service[Symbol.asyncDispose]())
 
