@@ -40,8 +40,8 @@ export class ClientSession implements Listener, InboxOwner {
   readonly #inbox: Inbox
   #failures = 0
   #isOver = false
-  /** Ends the wait for the authentication. */
-  readonly #authenticated = new AbortController()
+  /** Ends the wait for the authentication; null once it has ended. */
+  #waiting: AbortController | null = new AbortController()
 
   constructor(parts: Parts, handlers: SessionHandlers) {
     this.#parts = parts
@@ -57,7 +57,7 @@ export class ClientSession implements Listener, InboxOwner {
   /** Ends the session unless {@link authenticated} is called in time. */
   async awaitAuthentication(): Promise<void> {
     const { clock, limits } = this.#parts
-    const isLate = await clock.sleep(limits.authenticateMs, this.#authenticated.signal).then(
+    const isLate = await clock.sleep(limits.authenticateMs, this.#waiting?.signal).then(
       () => true,
       () => false
     )
@@ -65,7 +65,8 @@ export class ClientSession implements Listener, InboxOwner {
   }
 
   authenticated(): void {
-    this.#authenticated.abort()
+    this.#waiting?.abort()
+    this.#waiting = null
   }
 
   /** Counts a failed authentication that was answered. Ends the session after too many, or at once if the address has `tooMany`. */
@@ -125,7 +126,7 @@ export class ClientSession implements Listener, InboxOwner {
   #end(): void {
     if (this.#isOver) return
     this.#isOver = true
-    this.#authenticated.abort()
+    this.authenticated()
     this.#inbox.close()
     this.#handlers.release()
   }

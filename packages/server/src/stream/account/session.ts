@@ -72,7 +72,7 @@ export class AccountSession implements Subscriber {
     this.#address = address
     this.sessionId = deps.ids.uuid()
     this.listener = new ClientSession(
-      { ...deps, sessionId: this.sessionId, client },
+      { sessionId: this.sessionId, client, limits: deps.limits, clock: deps.clock, log: deps.log },
       {
         handle: text => this.#handle(text),
         reject: message => this.#send({ type: 'error', message }),

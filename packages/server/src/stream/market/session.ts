@@ -77,7 +77,7 @@ export class MarketSession implements Reader {
     this.sessionId = deps.ids.uuid()
     this.expiry = new ExpiryTimer(deps.clock, () => this.evict('auth_error', KEY_ENDED))
     this.listener = new ClientSession(
-      { ...deps, sessionId: this.sessionId, client },
+      { sessionId: this.sessionId, client, limits: deps.limits, clock: deps.clock, log: deps.log },
       {
         handle: text => this.#handle(text),
         reject: message => this.#refuse('invalid_request', null, message),
