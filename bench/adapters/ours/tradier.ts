@@ -1,10 +1,11 @@
 import { readJson } from '../../../packages/brokers/src/kit/json.ts'
 import { object } from '../../../packages/brokers/src/kit/parse.ts'
+import { HintedAccountStream } from '../../../packages/brokers/src/kit/runtime/hinted-account-stream.ts'
+import { OrderTracker } from '../../../packages/brokers/src/kit/runtime/order-tracker.ts'
 import { UnknownValueCounter } from '../../../packages/brokers/src/kit/unknown-values.ts'
-import { KnownOrders } from '../../../packages/brokers/src/tradier/known-orders.ts'
-import { dispatch, newSymbolSinks } from '../../../packages/brokers/src/tradier/market/items.ts'
-import { parseOrder, parseOrders } from '../../../packages/brokers/src/tradier/orders.ts'
-import { TradierStream } from '../../../packages/brokers/src/tradier/session.ts'
+import { accountStream } from '../../../packages/brokers/src/tradier/account-stream.ts'
+import { parseOrder, parseOrders } from '../../../packages/brokers/src/tradier/codecs.ts'
+import { dispatch, newSymbolSinks } from '../../../packages/brokers/src/tradier/market-stream.ts'
 import type { Readings } from '../contender.ts'
 import { amount, fixtureOf, type KindTexts, variations } from '../messages.ts'
 import { Counter, orders } from './counter.ts'
@@ -40,22 +41,16 @@ export function tradierMessages(): KindTexts {
 }
 
 export async function tradierReadings(): Promise<Readings> {
-  const known = new KnownOrders()
+  const tracker = new OrderTracker()
   const [one] = parseOrders(object(readJson(written('orders.one'), { numbers: 'text' }), 'answer'))
   const order = parseOrder(object(one, 'order'), ACCOUNT)
-  for (let number = 0; number < ORDERS; number += 1) known.put({ ...order, brokerOrderId: String(FIRST + number) })
-  const stream = new TradierStream({
-    url: 'ws://nowhere',
-    heartbeatMs: 60_000,
-    ...STILL,
-    unknownValues: new UnknownValueCounter({ broker: 'TRADIER', ...STILL }),
-    known,
-    session: async () => 'session',
-    reads: { order: never, account: never }
-  })
+  for (let number = 0; number < ORDERS; number += 1) tracker.put({ ...order, brokerOrderId: String(FIRST + number) })
+  const unknownValues = new UnknownValueCounter({ broker: 'TRADIER', ...STILL })
+  const definition = accountStream({ url: 'ws://nowhere', heartbeatMs: 60_000 }, async () => 'session')
+  const stream = new HintedAccountStream(definition, { ...STILL, tracker, unknownValues, orders: { held: never } }, never)
   const protocol = await stream.begin(new AbortController().signal)
   const counter = new Counter()
-  const table = new Map([[SYMBOL, { ...newSymbolSinks(SYMBOL), trades: counter, quotes: counter }]])
+  const table = new Map([[SYMBOL, { ...newSymbolSinks({ symbol: SYMBOL }), trades: counter, quotes: counter }]])
   const market = (text: string) => {
     const before = counter.records
     dispatch(text, table)

@@ -13,9 +13,7 @@ import { SANDBOX_SETTINGS } from './sandbox/settings.ts'
 import { TRADESTATION_CAPABILITIES } from './tradestation/capabilities.ts'
 import { tradestation } from './tradestation/index.ts'
 import { TRADESTATION_SETTINGS } from './tradestation/settings.ts'
-import { TRADIER_CAPABILITIES } from './tradier/capabilities.ts'
-import { tradier } from './tradier/index.ts'
-import { TRADIER_SETTINGS } from './tradier/settings.ts'
+import { TRADIER } from './tradier/definition.ts'
 
 export type { Adapter, BrokerSetting, Offer, SandboxAccess } from './kit/settings.ts'
 export { SettingMissing } from './kit/settings.ts'
@@ -24,7 +22,7 @@ export { SettingMissing } from './kit/settings.ts'
 export const ADAPTERS: readonly Adapter[] = [
   adapter(SANDBOX_CAPABILITIES, SANDBOX_SETTINGS, sandbox),
   adapter(ALPACA_CAPABILITIES, ALPACA_SETTINGS, alpaca),
-  adapter(TRADIER_CAPABILITIES, TRADIER_SETTINGS, tradier),
+  TRADIER,
   adapter(TRADESTATION_CAPABILITIES, TRADESTATION_SETTINGS, tradestation)
 ]
 

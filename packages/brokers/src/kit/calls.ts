@@ -21,6 +21,11 @@ export interface CallOptions {
   readonly authorize: (token: string) => readonly string[]
   /** Whether an answer means that the access token is invalid. */
   readonly unauthorized: (reply: HttpReply) => boolean
+  /**
+   * For unsuccessful answers that the broker also gives when nothing is wrong: a read is repeated, and then fails with this kind of fault. Null: the
+   * status decides.
+   */
+  readonly passing?: (reply: HttpReply) => 'unreachable' | 'refused' | null
   /** The pause that a 429 demands, in milliseconds, for brokers that do not state it in `Retry-After`. */
   readonly requestedPauseMs?: (reply: HttpReply, nowMs: number) => number | null
   /**
@@ -58,16 +63,17 @@ export class Calls {
   read<T>(request: HttpRequest, parse: (reply: HttpReply) => T, signal: AbortSignal, options: ReadOptions = {}): Promise<T> {
     const { retries, deps, tokens } = this.#options
     const { also = [], kind = 'read' } = options
-    return withRetries(
+    const read = withRetries(
       retries,
       deps,
       async () => {
         const reply = await tokens.withToken(token => this.#ask(request, token, kind, signal), signal)
-        if (!isSuccess(reply.status) && !also.includes(reply.status)) throw this.#fault(reply)
+        if (!isSuccess(reply.status) && !also.includes(reply.status)) throw this.fault(reply)
         return parsed(parse, reply)
       },
       signal
     )
+    return this.#options.passing === undefined ? read : read.catch(withoutRetries)
   }
 
   /**
@@ -109,10 +115,10 @@ export class Calls {
    */
   async ask<T>(request: HttpRequest, interpret: (reply: HttpReply) => Outcome<T>, signal: AbortSignal): Promise<Answered<T>> {
     const reply = await this.#options.tokens.withToken(token => this.#ask(request, token, 'read', signal), signal)
-    if (reply.status === 401 || reply.status === 429) throw this.#fault(reply)
+    if (reply.status === 401 || reply.status === 429) throw this.fault(reply)
     const outcome = parsed(interpret, reply)
     if (outcome.kind === 'accepted' || outcome.kind === 'refused') return outcome
-    if (!isSuccess(reply.status)) throw this.#fault(reply)
+    if (!isSuccess(reply.status)) throw this.fault(reply)
     throw new BrokerFault(
       'unreachable',
       outcome.cause instanceof Error ? outcome.cause.message : 'the broker’s answer proves neither acceptance nor refusal'
@@ -177,15 +183,33 @@ export class Calls {
     return requestedPauseMs(reply, nowMs) ?? limits?.(reply, nowMs)?.resetInMs ?? RETRY_AFTER_MS_DEFAULT
   }
 
-  #fault(reply: HttpReply): BrokerFault {
+  /** The fault of an unsuccessful answer to a read. */
+  fault(reply: HttpReply): BrokerFault {
     const detail = this.#options.errorMessage(reply)
     const message = `the broker answered ${reply.status}${detail === '' ? '' : `: ${detail}`}`
+    const passing = this.#options.passing?.(reply) ?? null
+    if (passing !== null) return new PassingFault(passing, message)
     if (reply.status === 429) return new BrokerFault('rate_limited', message, { retryAfterMs: this.#pauseMs(reply) })
     // 408 and 425 demand a retry, and a redirect comes from a gateway: none of them says anything about the request.
     if (reply.status >= 500 || reply.status < 400 || reply.status === 408 || reply.status === 425)
       return new BrokerFault('unreachable', message)
     return new BrokerFault('refused', message)
   }
+}
+
+/** An answer that may be another one the next time. */
+class PassingFault extends BrokerFault {
+  /** What it is once it was repeated in vain. */
+  readonly lasting: 'unreachable' | 'refused'
+
+  constructor(lasting: 'unreachable' | 'refused', message: string) {
+    super('unreachable', message)
+    this.lasting = lasting
+  }
+}
+
+function withoutRetries(fault: unknown): never {
+  throw fault instanceof PassingFault ? new BrokerFault(fault.lasting, fault.message) : fault
 }
 
 export function isSuccess(status: number): boolean {

@@ -38,16 +38,16 @@ export class EventStreams implements AsyncDisposable {
 
 /** For streams that only report that something changed: reads the current state, as an event with the time of the request. */
 export function readsAsEvents(broker: Pick<Broker, 'positions' | 'balances'>, clock: Pick<Clock, 'monotonicMs'>) {
-  return {
-    positions: async (brokerAccountId: string, signal: AbortSignal): Promise<AccountEvent> => {
-      const requestedMs = clock.monotonicMs()
-      return { type: 'positions', brokerAccountId, positions: { ...(await broker.positions(brokerAccountId, signal)), requestedMs } }
-    },
-    balances: async (brokerAccountId: string, signal: AbortSignal): Promise<AccountEvent> => {
-      const requestedMs = clock.monotonicMs()
-      return { type: 'balances', brokerAccountId, balances: { ...(await broker.balances(brokerAccountId, signal)), requestedMs } }
-    }
+  const positions = async (brokerAccountId: string, signal: AbortSignal): Promise<AccountEvent> => {
+    const requestedMs = clock.monotonicMs()
+    return { type: 'positions', brokerAccountId, positions: { ...(await broker.positions(brokerAccountId, signal)), requestedMs } }
   }
+  const balances = async (brokerAccountId: string, signal: AbortSignal): Promise<AccountEvent> => {
+    const requestedMs = clock.monotonicMs()
+    return { type: 'balances', brokerAccountId, balances: { ...(await broker.balances(brokerAccountId, signal)), requestedMs } }
+  }
+  const both = async (account: string, signal: AbortSignal) => [await positions(account, signal), await balances(account, signal)]
+  return { positions, balances, both }
 }
 
 /** Key of the account state that an event carries in full: of several waiting ones only the newest counts. Null: every event must be delivered. */

@@ -7,6 +7,8 @@ import type { HttpRequest } from './http.ts'
 export const NO_BODY = ['accept', 'application/json'] as const
 export const WITH_BODY = ['accept', 'application/json', 'content-type', 'application/json'] as const
 
+const FORM = ['accept', 'application/json', 'content-type', 'application/x-www-form-urlencoded'] as const
+
 export type Query = Readonly<Record<string, string | null>>
 
 /** URL-encoded, for a query or a form; null values are left out. */
@@ -20,6 +22,11 @@ export function encoded(query: Query): string {
 export function get(path: string, query: Query = {}): HttpRequest {
   const search = encoded(query)
   return { method: 'GET', path: `${path}${search === '' ? '' : `?${search}`}`, headers: NO_BODY }
+}
+
+/** A request with a URL-encoded form; null values are left out. */
+export function form(method: 'POST' | 'PUT', path: string, fields: Query): HttpRequest {
+  return { method, path, headers: FORM, body: encoded(fields) }
 }
 
 /** The broker's value for a value of the core, from a table of broker values to core values; undefined when it has none. */

@@ -148,6 +148,47 @@ export function demandNoEnvironment(
   )
 }
 
+/** What the settings of every broker with an OAuth client have that the sandbox emulates. */
+export interface ClientSettings extends ClientValues {
+  readonly environment: BrokerDefinition['environment']
+  /** REST, with its version. Addresses are without a trailing slash. */
+  readonly apiUrl: string
+  /** When its markets are open: those of the exchanges, but for a sandbox. */
+  readonly hours: MarketHours
+  /** Plain `http:` and `ws:` are allowed: the sandbox brokerage runs beside us. */
+  readonly plain: boolean
+}
+
+/** The two variables of the client; `id` is that of the broker. */
+export function clientTable(id: string, name: string): { readonly clientId: BrokerSetting; readonly clientSecret: BrokerSetting } {
+  const env = `TRUNKLINE_${id}_CLIENT_`
+  return {
+    clientId: { env: `${env}ID`, fallback: '', about: `OAuth client id at ${name}. Empty: the sandbox brokerage emulates ${name}.` },
+    clientSecret: { env: `${env}SECRET`, fallback: '', about: `OAuth client secret at ${name}.`, secret: true }
+  }
+}
+
+/** The broker itself if there is a client for it, otherwise the sandbox. @throws SettingMissing */
+export function clientChoice<Own extends { readonly apiUrl: string }>(
+  table: { readonly clientId: BrokerSetting; readonly clientSecret: BrokerSetting; readonly environment: BrokerSetting },
+  values: ClientValues & { readonly environment: string },
+  { atBroker, atSandbox }: { readonly atBroker: Own & Pick<Destination, 'environment'>; readonly atSandbox: (access: SandboxAccess) => Own }
+): Choice<Own & ClientSettings> {
+  const client = clientOf(table, values)
+  if (client !== null) {
+    const settings = { ...atBroker, ...client, hours: 'exchange', plain: false } as const
+    return { at: 'broker', environment: atBroker.environment, ordersUrl: atBroker.apiUrl, settings }
+  }
+  demandNoEnvironment(table, values)
+  return {
+    at: 'sandbox',
+    settings: access => {
+      const { clientId, clientSecret, hours } = access
+      return { ...atSandbox(access), ...({ environment: 'sandbox', clientId, clientSecret, hours, plain: true } as const) }
+    }
+  }
+}
+
 /** The address of the same host and path for WebSockets. */
 export function webSocketUrl(url: string): string {
   return url.replace(/^http/, 'ws')

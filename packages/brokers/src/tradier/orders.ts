@@ -1,202 +1,322 @@
-/** Orders in the core's terms. Pure; throws Malformed and nothing else: an unknown status or type is never guessed. */
+/** Orders at Tradier: what it takes, how it is written, and which answers prove what. Everything else is unknown. Pure. */
 
-import { absolute, commonDivisor, compare, type Decimal, decimalOf, minus, plus, times, ZERO } from '@trunkline/core/domain/decimal'
-import { isNil } from '@trunkline/core/domain/fast/scan'
+import { dateAtInstant, usEquityCalendar } from '@trunkline/core/domain/calendar/index'
+import type { OrderOffer } from '@trunkline/core/domain/combinations'
+import { compare, type Decimal, isZero, parseDecimal, times, ZERO } from '@trunkline/core/domain/decimal'
 import { Malformed } from '@trunkline/core/domain/malformed'
-import type { Leg } from '@trunkline/core/domain/order'
-import type { Timestamp } from '@trunkline/core/domain/timestamp'
-import type { Instrument, OrderStatus, Side } from '@trunkline/core/domain/vocabulary'
-import type { OrderReport } from '@trunkline/core/ports/broker'
-import { field, member, object, text, timestampOrNull, type Wire } from '../kit/parse.ts'
-import { ASSET_CLASSES, BRACKETS, MULTI_LEG_TYPES, OPTION_SIDES, ORDER_TYPES, SHARE_SIDES, STATUSES, TIME_IN_FORCE } from './enums.ts'
-import { rejectCodeOf } from './reject-codes.ts'
-import { fromTradier } from './symbols.ts'
-import { amount, amountOrNull, collapsed, displayTextOf, items, textOf } from './wire.ts'
+import type { OrderTicket } from '@trunkline/core/domain/order'
+import { epochMs, type Timestamp } from '@trunkline/core/domain/timestamp'
+import type { NewOrder, OrderReport, Outcome } from '@trunkline/core/ports/broker'
+import { NOTHING_ESTIMATED, type OrderEstimate, type PreviewOrder } from '@trunkline/core/ports/preview'
+import type { Holding } from '../kit/holdings.ts'
+import { type HttpReply, type HttpRequest, header } from '../kit/http.ts'
+import { acceptedReport } from '../kit/order-merge.ts'
+import { changeRefusalBy, hasTerms, refusalBy, refusing } from '../kit/order-rules.ts'
+import { field, member, nested, text } from '../kit/parse.ts'
+import { demandNoOrder, signedCost } from '../kit/preview.ts'
+import { encoded, form, get, NO_BODY, type Query } from '../kit/requests.ts'
+import type { OrderDefinitions, Refused } from '../kit/runtime/definition.ts'
+import type { AccountQuery, ListRead } from '../kit/runtime/read-definitions.ts'
+import { answered } from '../kit/runtime/reads.ts'
+import { refused } from '../kit/settle.ts'
+import { shareSideOf } from '../kit/share-side.ts'
+import { CURRENCY, OPTION_SIDES, ORDER_TYPES, parseHoldings, rejectCodeOf } from './codecs.ts'
+import {
+  amountOrNull,
+  complaintOf,
+  errorMessageOf,
+  errorsOf,
+  isForeign,
+  isTokenRefused,
+  joined,
+  nestedOf,
+  type Resource,
+  readAnswer,
+  requestedAnswer
+} from './quirks.ts'
+import { toTradier, underlyingOf } from './symbols.ts'
 
-const LEGS_MAX = 8
+const ZONE = 'America/New_York'
+/** Minutes after midnight in New York between which Tradier takes orders for a session outside the regular one. */
+const SESSIONS = { pre: { from: 4 * 60, until: 9 * 60 + 24 }, post: { from: 16 * 60, until: 19 * 60 + 55 } } as const
+const CALENDAR = usEquityCalendar()
+const PLACES = { usual: 2, belowOne: 4 } as const
+/** Before each read of an order after a change, until it shows the new terms: Tradier confirms a change before it makes it. */
+const CHANGE_PAUSES_MS = [0, 250, 250, 250]
+/** What Tradier answers to a command that it took: nothing is decided by it about the order. */
+const TAKEN = { ok: true } as const
 
-/** The records of a list of orders, one for each order with its own life. */
-export function parseOrders(answer: Wire): readonly Wire[] {
-  return items(answer, 'orders', 'order').flatMap(unbracketed)
+const ALL_TYPES = ['MKT', 'LMT', 'STP', 'STPLMT'] as const
+/** Which orders Tradier takes. */
+export const ORDER_OFFER = {
+  name: 'Tradier',
+  instruments: ['STK', 'OPT', 'MLEG_OPT'],
+  orderTypes: { STK: ALL_TYPES, OPT: ALL_TYPES, MLEG_OPT: ['MKT', 'LMT'] },
+  // DAY+ is the session before or after the regular one, by the time of the order.
+  timesInForce: { STK: ['DAY', 'GTC', 'DAY+'], OPT: ['DAY', 'GTC'], MLEG_OPT: ['DAY', 'GTC'] },
+  sides: {
+    STK: ['BUY', 'SELL'],
+    OPT: ['BUY_TO_OPEN', 'SELL_TO_OPEN', 'BUY_TO_CLOSE', 'SELL_TO_CLOSE'],
+    // Bought at a debit, sold at a credit.
+    MLEG_OPT: ['BUY', 'SELL']
+  },
+  exclusions: [
+    { types: ['MKT'], tifs: ['GTC'] },
+    { types: ['MKT', 'STP', 'STPLMT'], tifs: ['DAY+'] }
+  ],
+  onlyInSession: ['DAY+'],
+  extendedHours: 'alone',
+  replaceFields: {
+    STK: ['order_limit_price', 'stop_price'],
+    OPT: ['order_limit_price', 'stop_price'],
+    MLEG_OPT: ['order_limit_price']
+  },
+  notional: false,
+  fractional: false
+} as const satisfies OrderOffer
+
+const refusedBecause = refusing(ORDER_OFFER.name)
+
+/** What is wrong with a ticket whatever is held; null when nothing is. */
+export const refusalOf = refusalBy(ORDER_OFFER, {
+  quantityMax: parseDecimal('10000000', 'the largest quantity'),
+  pricePlaces: { STK: PLACES, OPT: PLACES, MLEG_OPT: PLACES },
+  legs: { lowestTerms: true, negativePrice: false }
+})
+
+/** Positions as Tradier lists them: with quantity and cost, without prices. */
+export const HOLDINGS: ListRead<Resource, AccountQuery, Holding> = answered(
+  'standard',
+  ({ account }) => get(accountPath(account, 'positions')),
+  requestedAnswer,
+  parseHoldings
+)
+
+/** The values of an order that its ticket does not give: they depend on the hour and on what is held. */
+export interface Placing {
+  readonly duration: string
+  /** Of shares; null for others. */
+  readonly side: string | null
 }
 
-/** `{"order": …}`: the order itself, or what a bracket holds. */
-export function parseOrderAnswer(answer: Wire): readonly Wire[] {
-  return unbracketed(object(field(answer, 'order'), 'order'))
+export const TRADIER_ORDERS: OrderDefinitions<Resource, Placing> = {
+  resource: 'trading',
+  refusal: refusalOf,
+  async placing(order, { reads, clock }, kind, signal) {
+    const duration = durationOf(order, epochMs(clock.now()))
+    if (typeof duration !== 'string') return duration
+    if (order.instrument !== 'STK' || order.symbol === null) return { duration, side: null }
+    const { known } = await reads.list(HOLDINGS, { account: order.brokerAccountId, asOf: clock.now() }, signal, kind)
+    const symbol = toTradier(order.symbol)
+    const side = shareSide(order, known.find(holding => holding.symbol === symbol)?.quantity ?? ZERO)
+    return typeof side === 'string' ? { duration, side } : side
+  },
+  submit: { request: placeRequest, interpret: interpretPlace },
+  replace: {
+    refusal: changeRefusalBy(ORDER_OFFER.name),
+    request({ brokerAccountId, brokerOrderId, ticket }, _before, at) {
+      const duration = durationOf(ticket, epochMs(at))
+      return typeof duration === 'string' ? changeRequest(brokerAccountId, brokerOrderId, ticket, duration) : duration
+    },
+    interpret: (reply, { brokerOrderId }) => interpretCommand(reply, brokerOrderId),
+    pausesMs: CHANGE_PAUSES_MS,
+    shows: hasTerms
+  },
+  cancel: {
+    request: (account, order) => ({ method: 'DELETE', path: accountPath(account, 'orders', order), headers: NO_BODY }),
+    interpret: interpretCommand
+  },
+  preview: { request: previewRequest, isPreview, interpret: interpretPreview }
 }
 
-/** A bracket is no order: those it holds are, with what they lack from it. */
-function unbracketed(order: Wire): readonly Wire[] {
-  if (!BRACKETS.has(field(order, 'class'))) return [order]
-  const shared = ['duration', 'create_date', 'transaction_date', 'tag'].map(key => [key, field(order, key)] as const)
-  return legsOf(order).map(leg => ({ ...Object.fromEntries(shared.filter(([, value]) => value !== undefined)), ...leg }))
-}
-
-export function parseOrder(wire: Wire, account: string): OrderReport {
-  const instrument = instrumentOf(wire)
-  const subject = instrument === 'MLEG_OPT' ? multiLegOf(wire) : singleOf(wire, instrument)
-  const { quantity } = subject
-  const figures = figuresOf(wire)
-  const filled = subject.legs === null ? figures.filled : (multiLegFilled(wire, subject.legs) ?? figures.filled)
-  const entryTime = timestampOrNull(wire, 'create_date') ?? timeOf(wire, 'transaction_date')
-  const status = statusOf(wire, { quantity, filled })
-  const reason = displayTextOf(wire, 'reason_description')
-  const limitPrice = subject.type === 'LMT' || subject.type === 'STPLMT' ? (amountOrNull(wire, 'price') ?? freeOf(wire)) : null
+/** Tradier's time in force; for DAY+ the session in progress, because it takes no orders for another. */
+export function durationOf({ tif }: OrderTicket, atMs: number): string | Refused {
+  if (tif === 'DAY') return 'day'
+  if (tif === 'GTC') return 'gtc'
+  const { hour, minute } = Temporal.Instant.fromEpochMilliseconds(Math.floor(atMs)).toZonedDateTimeISO(ZONE)
+  const at = hour * 60 + minute
+  const phase = CALENDAR.isTradingDay(dateAtInstant(atMs, ZONE)) ? CALENDAR.phaseAt(atMs) : 'closed'
+  for (const session of ['pre', 'post'] as const)
+    if (phase === session && at >= SESSIONS[session].from && at < SESSIONS[session].until) return session
   return {
-    ...subject,
-    brokerAccountId: account,
-    brokerOrderId: text(wire, 'id', 64),
-    brokerClOrdId: textOf(wire, 'tag'),
-    tif: member(wire, 'duration', TIME_IN_FORCE),
-    notional: null,
-    limitPrice,
-    stopPrice: subject.type === 'STP' || subject.type === 'STPLMT' ? amountOrNull(wire, 'stop_price') : null,
-    status,
-    brokerStatus: text(wire, 'status', 64),
-    brokerMessage: reason,
-    rejectCode: status === 'rejected' && reason !== null ? rejectCodeOf(reason) : null,
-    brokerOrderType: text(wire, 'type', 64),
-    execDest: null,
-    fills: null,
-    filledTotal: filled,
-    entryTime,
-    updatedAt: timestampOrNull(wire, 'transaction_date') ?? entryTime,
-    replacesBrokerOrderId: null,
-    replacedByBrokerOrderId: null
+    refused: refusedBecause(
+      'market_closed',
+      'DAY+ is taken from 4:00 to 9:24 and from 16:00 to 19:55 New York time on trading days, for the session in progress; send DAY for the regular session'
+    )
   }
 }
 
-export interface Figures {
-  /** Null: not published. */
-  readonly quantity: Decimal | null
-  readonly filled: NonNullable<OrderReport['filledTotal']>
+/** Tradier's side of an order of shares. */
+export function shareSide({ side, quantity, tif, symbol }: OrderTicket, position: Decimal): string | Refused {
+  const found = shareSideOf(side === 'BUY' ? 'BUY' : 'SELL', quantity ?? ZERO, symbol ?? '', position)
+  if ('crossing' in found)
+    return { refused: refusedBecause('insufficient_position', `one order cannot go through zero: ${found.crossing}`) }
+  if (found.side === 'sell_short' && tif === 'GTC')
+    return { refused: refusedBecause('not_permitted', 'a short sale cannot be GTC: send it as DAY') }
+  return found.side
 }
 
-/** Tradier may call an order filled before it says how much of it at which price: until then the quantities show that nothing was. */
-export function figuresOf(wire: Wire): Figures {
-  const executed = amountOrNull(wire, 'exec_quantity') ?? amountOrNull(wire, 'executed_quantity') ?? ZERO
-  const average = amountOrNull(wire, 'avg_fill_price') ?? ZERO
-  const hasTotals = !isNil(executed) && !isNil(average)
+/** @throws Malformed for a value that Tradier does not have. */
+export function placeRequest(order: NewOrder, placing: Placing): HttpRequest {
+  return form('POST', accountPath(order.brokerAccountId, 'orders'), {
+    ...subject(order, placing),
+    ...terms(order, placing.duration),
+    tag: order.brokerClOrdId
+  })
+}
+
+const PREVIEW = { preview: 'true' }
+
+/**
+ * Tradier takes previews where it takes orders, and one field distinguishes them. It comes first, so that a form that is cut short is still a
+ * preview; there is no tag, by which an order would be found. @throws Malformed
+ */
+export function previewRequest(order: PreviewOrder, placing: Placing): HttpRequest {
+  return form('POST', accountPath(order.brokerAccountId, 'orders'), {
+    ...PREVIEW,
+    ...subject(order, placing),
+    ...terms(order, placing.duration)
+  })
+}
+
+/** Whether Tradier will take it for a preview. */
+export function isPreview({ body = '' }: HttpRequest): boolean {
+  return body.startsWith(`${encoded(PREVIEW)}&`) && new URLSearchParams(body).getAll('preview').length === 1
+}
+
+/** Only these can change. @throws Malformed */
+export function changeRequest(account: string, order: string, ticket: OrderTicket, duration: string): HttpRequest {
+  return form('PUT', accountPath(account, 'orders', order), terms(ticket, duration))
+}
+
+function subject({ instrument, symbol, side, quantity, legs }: OrderTicket, placing: Placing): Query {
+  if (legs !== null) return multiLegOf(legs, quantity)
+  if (symbol === null || quantity === null) throw new Malformed('order', 'one of a symbol and a quantity', instrument)
+  const own = { symbol: toTradier(symbol), side: placing.side, quantity: whole(quantity) }
+  return instrument === 'OPT'
+    ? { class: 'option', ...own, symbol: underlyingOf(symbol), option_symbol: own.symbol, side: OPTION_SIDES.write(side, 'side') }
+    : { class: 'equity', ...own }
+}
+
+function multiLegOf(legs: NonNullable<OrderTicket['legs']>, quantity: Decimal | null): Query {
+  const [first] = legs
+  if (first === undefined || quantity === null) throw new Malformed('legs', 'of a multi-leg order with a quantity', legs.length)
+  const fields = legs.map((leg, index) => ({
+    [`side[${index}]`]: OPTION_SIDES.write(leg.side, 'side'),
+    [`quantity[${index}]`]: whole(times(leg.ratio, quantity)),
+    [`option_symbol[${index}]`]: toTradier(leg.symbol)
+  }))
+  return Object.assign({ class: 'multileg', symbol: underlyingOf(first.symbol) }, ...fields)
+}
+
+/** The type of a multi-leg order states which way the money goes. */
+function terms({ type, side, legs, limitPrice, stopPrice }: OrderTicket, duration: string): Query {
+  if (legs === null) return { type: ORDER_TYPES.write(type, 'order_type'), duration, price: limitPrice, stop: stopPrice }
+  if (limitPrice === null) return { type: 'market', duration }
+  if (isZero(limitPrice)) return { type: 'even', duration }
+  if (compare(limitPrice, ZERO) < 0) throw new Malformed('order_limit_price', 'positive: bought at a debit, sold at a credit', limitPrice)
+  return { type: side === 'BUY' ? 'debit' : 'credit', duration, price: limitPrice }
+}
+
+/** `5.00` is five. @throws Malformed */
+function whole(quantity: Decimal): string {
+  const found = /^([1-9]\d{0,7})(?:\.0+)?$/.exec(quantity)?.[1]
+  if (found !== undefined) return found
+  throw new Malformed('order_qty', 'a positive whole number', quantity)
+}
+
+export function accountPath(account: string, ...parts: readonly string[]): string {
+  return ['/accounts', account, ...parts].map((part, index) => (index === 0 ? part : encodeURIComponent(part))).join('/')
+}
+
+/** Messages of a failure behind the API, `OmsInternalError` and `OmsUnavailable` among them: whether the order reached the market is unknown. */
+const INTERNAL_FAILURE = /time[ds]?[ -]?out|unavailable|internal|server error|try again|no response|communicat/i
+/** Messages, as plain text with status 400, that prove that nothing was done. Any other proves nothing. */
+const KNOWN_REFUSAL =
+  /^(?:invalid|missing|unsupported|unauthorized account)\b|finalized state|being changed|\b(?:must|cannot|required|not)\b/i
+const NO_ORDER = /not found|does not exist|no such|unknown order|invalid order/i
+
+/** An order of which Tradier has sent the id alone. */
+export function interpretPlace(reply: HttpReply, order: NewOrder, at: Timestamp): Outcome<OrderReport> {
+  const outcome = interpreted(reply, null)
+  if (outcome.kind !== 'accepted') return outcome
+  return { kind: 'accepted', value: acceptedReport(order, outcome.value, 'ok', at) }
+}
+
+/** Of a change or a cancel; the id must be the order's own. */
+export function interpretCommand(reply: HttpReply, order: string): Outcome<string> {
+  return isUnknownOrder(reply) ? refusedWith(errorMessageOf(reply), null) : interpreted(reply, order)
+}
+
+/** Whether the API's own message is that there is no such order. */
+export function isUnknownOrder(reply: HttpReply): boolean {
+  const message = errorMessageOf(reply)
+  return isForeign(reply) || (reply.status >= 400 && reply.status < 500 && /order/i.test(message) && NO_ORDER.test(message))
+}
+
+function interpreted(reply: HttpReply, order: string | null): Outcome<string> {
+  if (reply.status !== 200 && reply.status !== 201) return refusalIn(reply)
+  const answer = readAnswer(reply.body)
+  const errors = errorsOf(answer)
+  if (errors !== null) return rejected(errors)
+  const taken = nested(answer, 'order')
+  member(taken, 'status', TAKEN)
+  const id = text(taken, 'id', 64)
+  if (order !== null && id !== order) throw new Malformed('id', `the order's, ${order}`, id)
+  return { kind: 'accepted', value: id }
+}
+
+/** What the order would cost. @throws PreviewPlaced for an answer that names an order */
+export function interpretPreview(reply: HttpReply, requested: OrderTicket): Outcome<OrderEstimate> {
+  if (reply.status !== 200 && reply.status !== 201) return refusalIn(reply)
+  const answer = readAnswer(reply.body)
+  const seen = nestedOf(answer, 'order')
+  for (const key of ['id', 'partner_id']) if (seen !== null) demandNoOrder(seen, key)
+  const errors = errorsOf(answer)
+  if (errors !== null) return rejected(errors)
+  if (seen === null) throw new Malformed('order', 'what would be ordered', answer)
+  member(seen, 'status', TAKEN)
+  if (field(seen, 'result') !== true) throw new Malformed('result', 'true', field(seen, 'result'))
+  const cost = signedCost(requested, amountOrNull(seen, 'order_cost'))
+  const total = amountOrNull(seen, 'cost')
+  // With commission and fees a sale may cost money or bring it in: then only a sign decides.
+  const isTotalSigned = total !== null && cost !== null && cost.startsWith('-') === total.startsWith('-')
+  const [commission, fees, marginChange] = ['commission', 'fees', 'margin_change'].map(key => amountOrNull(seen, key))
+  const estimate = { ...NOTHING_ESTIMATED, currency: CURRENCY, cost, total: isTotalSigned ? total : null }
   return {
-    quantity: amountOrNull(wire, 'quantity'),
-    filled: hasTotals ? { quantity: executed, averagePrice: average } : { quantity: ZERO, averagePrice: null }
+    kind: 'accepted',
+    value: { ...estimate, commission: commission ?? null, fees: fees ?? null, marginChange: marginChange ?? null }
   }
-}
-
-/** A status of filled counts once the quantities show it too. @throws UnknownValueError */
-export function statusOf(wire: Wire, { quantity, filled }: Figures): OrderStatus {
-  const reported = member<OrderStatus>(wire, 'status', STATUSES)
-  const isWhole = !isNil(filled.quantity) && (quantity === null || filled.quantity === quantity || compare(filled.quantity, quantity) >= 0)
-  if (reported === 'filled' || field(wire, 'status') === 'calculated') {
-    if (isWhole) return 'filled'
-    return isNil(filled.quantity) ? 'working' : 'partially_filled'
-  }
-  return reported === 'working' && !isNil(filled.quantity) ? 'partially_filled' : reported
-}
-
-/** Whether Tradier reports filled and has not sent the quantities yet. */
-export function lacksFillTotals({ status, brokerStatus }: OrderReport): boolean {
-  return brokerStatus === 'filled' && status !== 'filled'
-}
-
-type Subject = Pick<OrderReport, 'symbol' | 'instrument' | 'side' | 'type' | 'quantity' | 'legs'>
-
-function singleOf(wire: Wire, instrument: Instrument): Subject {
-  const isContract = instrument === 'OPT'
-  return {
-    symbol: isContract ? text(wire, 'option_symbol', 32) : fromTradier(text(wire, 'symbol', 32)),
-    instrument,
-    side: member<Side>(wire, 'side', isContract ? OPTION_SIDES : SHARE_SIDES),
-    type: member(wire, 'type', ORDER_TYPES),
-    quantity: positive(wire, 'quantity'),
-    legs: null
-  }
-}
-
-/** Tradier counts the contracts of each leg; the quantity of the order is what they have in common. */
-function multiLegOf(wire: Wire): Subject {
-  const records = legsOf(wire)
-  const { type, side } = member(wire, 'type', MULTI_LEG_TYPES)
-  const counts = records.map(leg => wholeOf(leg))
-  const units = counts.reduce(commonDivisor)
-  const legs = records.map((leg, index) => legOf(wire, leg, (counts[index] ?? units) / units))
-  return { symbol: null, instrument: 'MLEG_OPT', side, type, quantity: decimalOf(units), legs }
-}
-
-function legOf(order: Wire, wire: Wire, ratio: bigint): Leg {
-  const contract = textOf(wire, 'option_symbol')
-  const symbol = contract ?? fromTradier(text(wire, 'symbol', 32))
-  const side = contract === null ? member<Side>(wire, 'side', SHARE_SIDES) : member<Side>(wire, 'side', OPTION_SIDES)
-  return { symbol, side, ratio: decimalOf(ratio), fills: legFills(order, wire, symbol) }
 }
 
 /**
- * A leg's executions are sent as their total alone. It is passed on as one when there is no more to come: a total that grew would need what was
- * published before to be known for ever.
+ * 400 with the API's own message: it could not read the order, or the order is over. Faults of the gateway about the token, and 429: nothing
+ * behind it was reached. A 404 can be a passing error here, and a 401 that does not mention the token proves nothing.
  */
-function legFills(order: Wire, wire: Wire, symbol: string): Leg['fills'] {
-  const { filled, quantity } = figuresOf(wire)
-  const { averagePrice } = filled
-  const isOver = ENDED.has(member<OrderStatus>(order, 'status', STATUSES))
-  const isWhole = quantity !== null && compare(filled.quantity, quantity) >= 0
-  if (averagePrice === null || !(isOver || isWhole)) return []
-  const at = timestampOrNull(wire, 'transaction_date') ?? timeOf(order, 'transaction_date')
-  return [
-    { fillId: `${text(order, 'id', 64)}:${symbol}:${filled.quantity}`, at, quantity: filled.quantity, price: averagePrice, execDest: null }
-  ]
-}
-
-const ENDED: ReadonlySet<OrderStatus> = new Set(['cancelled', 'expired', 'rejected'])
-
-/** The quantity for which every leg is filled, at the net price; null where the legs do not show it. */
-function multiLegFilled(wire: Wire, legs: readonly Leg[]): OrderReport['filledTotal'] {
-  const { side } = member(wire, 'type', MULTI_LEG_TYPES)
-  let units: bigint | null = null
-  let net = ZERO
-  for (const [index, record] of legsOf(wire).entries()) {
-    const leg = legs[index]
-    const { filled } = figuresOf(record)
-    if (leg === undefined || filled.averagePrice === null) return null
-    const whole = BigInt(filled.quantity.replace(/\..*$/, '')) / BigInt(leg.ratio)
-    units = units === null || whole < units ? whole : units
-    const part = times(filled.averagePrice, leg.ratio)
-    net = leg.side.startsWith('BUY') === (side === 'BUY') ? plus(net, part) : minus(net, part)
+function refusalIn(reply: HttpReply): Outcome<never> {
+  const complaint = complaintOf(reply)
+  if (complaint.form === 'text' && (reply.status === 400 || isForeign(reply))) {
+    const isKnown = !INTERNAL_FAILURE.test(complaint.text) && KNOWN_REFUSAL.test(complaint.text)
+    return isKnown ? refusedWith(complaint.text, null) : unknown(complaint.text)
   }
-  return units === null || units === 0n ? null : { quantity: decimalOf(units), averagePrice: net }
+  if (reply.status === 400 && complaint.form === 'errors') return rejected(complaint.errors)
+  const code = complaint.form === 'fault' && complaint.code !== '' ? complaint.code : null
+  if (isTokenRefused(reply)) return refusedWith('Tradier did not accept the login, and nothing was placed', code)
+  if (reply.status === 429 && (complaint.form === 'fault' || header(reply, 'x-ratelimit-available') === '0'))
+    return refusedWith('Tradier takes no more orders at the moment: too many were sent within a minute', code)
+  return unknown(`${reply.status} ${errorMessageOf(reply)}`.trim())
 }
 
-function instrumentOf(wire: Wire): Instrument {
-  // Of a leg of a bracket the class may be left out.
-  if (field(wire, 'class') === undefined) return textOf(wire, 'option_symbol') === null ? 'STK' : 'OPT'
-  return member<Instrument>(wire, 'class', ASSET_CLASSES)
+function rejected(errors: readonly string[]): Outcome<never> {
+  if (errors.some(error => INTERNAL_FAILURE.test(error))) return unknown(joined(errors))
+  return refusedWith(joined(errors), errors.find(error => /^[A-Z][A-Za-z]+$/.test(error)) ?? null)
 }
 
-function legsOf(wire: Wire): readonly Wire[] {
-  const legs = collapsed(wire, 'leg').map((leg, index) => object(leg, `leg[${index}]`))
-  if (legs.length === 0 || legs.length > LEGS_MAX) throw new Malformed('leg', `a list of 1 to ${LEGS_MAX}`, legs.length)
-  return legs
+function unknown(answer: string): Outcome<never> {
+  return { kind: 'unknown', cause: new Error(`Tradier answered ${answer}`) }
 }
 
-function wholeOf(wire: Wire): bigint {
-  const quantity = absolute(amount(wire, 'quantity'))
-  if (/^[1-9]\d*(?:\.0*)?$/.test(quantity)) return BigInt(quantity.replace(/\..*$/, ''))
-  throw new Malformed('quantity', 'a positive whole number', quantity)
-}
-
-/** The side states the direction. */
-function positive(wire: Wire, key: string): Decimal {
-  const value = amount(wire, key)
-  if (value.startsWith('-') || isNil(value)) throw new Malformed(key, 'a positive number', value)
-  return value
-}
-
-/** An even order has no price, so it is left out. */
-function freeOf(wire: Wire): Decimal | null {
-  return field(wire, 'type') === 'even' ? ZERO : null
-}
-
-function timeOf(wire: Wire, key: string): Timestamp {
-  const at = timestampOrNull(wire, key)
-  if (at !== null) return at
-  throw new Malformed(key, 'a time', null)
+/** The code of a refusal is in its message. */
+function refusedWith(message: string, brokerStatus: string | null): Outcome<never> {
+  return refused(message, rejectCodeOf(message), brokerStatus)
 }

@@ -7,12 +7,22 @@ import { parseSymbol } from '@trunkline/core/domain/symbol'
 const OPTION = /^[A-Z0-9]{1,6}\d{6}[CP]\d{8}$/
 const ONE = parseDecimal('1', 'one')
 const HUNDRED = parseDecimal('100', 'hundred')
+/** Roots that are not their underlying's symbol. */
+const UNDERLYINGS: Readonly<Record<string, string>> = {
+  ...{ BRKB: 'BRK/B', SPXW: 'SPX', NDXP: 'NDX', RUTW: 'RUT', VIXW: 'VIX', DJXW: 'DJX', XSPW: 'XSP' }
+}
+/** Options of indexes trade a quarter of an hour longer than others. */
+const INDEX_OPTION = /^(?:SPXW?|XSPW?|NDXP?|RUTW?|VIXW?|DJXW?)\d{6}[CP]/
 
 export function isOption(symbol: string): boolean {
   return OPTION.test(symbol)
 }
 
-/** What one of it stands for. */
+export function isIndexOption(symbol: string): boolean {
+  return INDEX_OPTION.test(symbol)
+}
+
+/** Units that a quantity of one is for. */
 export function multiplierOf(symbol: string): Decimal {
   return isOption(symbol) ? HUNDRED : ONE
 }
@@ -31,15 +41,4 @@ export function underlyingOf(option: string): string {
   if (parts.instrument !== 'OPT') throw new Malformed('symbol', 'an option', option)
   const root = parts.root.replace(/\d$/, '')
   return UNDERLYINGS[root] ?? root
-}
-
-/** Roots that are not their underlying's symbol. */
-const UNDERLYINGS: Readonly<Record<string, string>> = {
-  BRKB: 'BRK/B',
-  SPXW: 'SPX',
-  NDXP: 'NDX',
-  RUTW: 'RUT',
-  VIXW: 'VIX',
-  DJXW: 'DJX',
-  XSPW: 'XSP'
 }

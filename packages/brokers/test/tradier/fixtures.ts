@@ -5,7 +5,7 @@ import { parseDecimal } from '@trunkline/core/domain/decimal'
 import type { OrderTicket } from '@trunkline/core/domain/order'
 import type { HttpReply } from '../../src/kit/http.ts'
 import type { Wire } from '../../src/kit/parse.ts'
-import { readAnswer } from '../../src/tradier/wire.ts'
+import { readAnswer } from '../../src/tradier/quirks.ts'
 
 const FOLDER = new URL('../../src/tradier/fixtures/', import.meta.url)
 const MARKET = /^(?:bars|chain|clock|expirations|market|quotes)\b/

@@ -5,33 +5,43 @@ import { test } from 'node:test'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import { parseTimestamp } from '@trunkline/core/domain/timestamp'
 import fc from 'fast-check'
+import type { HttpReply } from '../../src/kit/http.ts'
 import type { Wire } from '../../src/kit/parse.ts'
+import { StreamFault } from '../../src/kit/stream-fault.ts'
 import { UnknownValueCounter } from '../../src/kit/unknown-values.ts'
-import { parseBalances, parseProfile } from '../../src/tradier/accounts.ts'
-import { parseEvents, transactionsOf } from '../../src/tradier/history.ts'
-import { parseChain } from '../../src/tradier/market/chain.ts'
-import { dispatch, newSymbolSinks } from '../../src/tradier/market/items.ts'
-import { instrumentOf, parseClock, parseExpirations, parseQuotes, quoteOf } from '../../src/tradier/market/quotes.ts'
-import { parseOrder, parseOrderAnswer, parseOrders } from '../../src/tradier/orders.ts'
-import { interpretCommand, interpretPlace } from '../../src/tradier/outcomes.ts'
-import { parseHoldings, parseMarks, positionOf } from '../../src/tradier/positions.ts'
-import { sessionOf } from '../../src/tradier/session.ts'
-import { readAnswer } from '../../src/tradier/wire.ts'
+import { sessionOf } from '../../src/tradier/account-stream.ts'
+import {
+  parseBalances,
+  parseEvents,
+  parseHoldings,
+  parseOrder,
+  parseOrderAnswer,
+  parseOrders,
+  parsePrices,
+  parseProfile,
+  positionOf,
+  transactionsOf
+} from '../../src/tradier/codecs.ts'
+import { instrumentOf, parseChain, parseClock, parseExpirations, parseQuotes, quoteOf } from '../../src/tradier/market.ts'
+import { dispatch, newSymbolSinks } from '../../src/tradier/market-stream.ts'
+import { interpretCommand, interpretPlace } from '../../src/tradier/orders.ts'
+import { isTokenRefused, readAnswer } from '../../src/tradier/quirks.ts'
 import { MemoryLog } from '../support/log.ts'
 import { MemoryMeter } from '../support/meter.ts'
-import { fixtureNames, reply } from './fixtures.ts'
+import { fixtureNames, reply, TICKET } from './fixtures.ts'
 
 const ACCOUNT = '6YA00001'
+const ORDER = { ...TICKET, brokerAccountId: ACCOUNT, brokerClOrdId: 'osk01H' }
 const NOW = parseTimestamp('2026-11-20T16:00:00Z', 'now')
 
 test('no answer makes a parser throw anything but Malformed', () => {
   const known = new UnknownValueCounter({ broker: 'TRADIER', log: new MemoryLog(), meter: new MemoryMeter() })
-  const sinks = newSymbolSinks('SPY')
+  const sinks = newSymbolSinks({ symbol: 'SPY' })
   const parsers: readonly ((wire: Wire) => unknown)[] = [
     parseProfile,
     wire => parseBalances(wire, ACCOUNT, NOW),
-    wire => parseHoldings(wire).map(held => positionOf(held, ACCOUNT, undefined)),
-    parseMarks,
+    wire => parseHoldings(wire).map(held => positionOf(held, ACCOUNT, null)),
+    parsePrices,
     wire => parseOrders(wire).map(order => parseOrder(order, ACCOUNT)),
     wire => parseOrderAnswer(wire).map(order => parseOrder(order, ACCOUNT)),
     wire => transactionsOf(parseEvents(wire), known),
@@ -57,10 +67,7 @@ test('no answer makes a parser throw anything but Malformed', () => {
         try {
           parse(wire)
         } catch (error) {
-          assert.ok(
-            error instanceof Malformed || (error instanceof Error && error.name === 'StreamComplaint'),
-            `${String(error)} for ${text}`
-          )
+          assert.ok(error instanceof Malformed || error instanceof StreamFault, `${String(error)} for ${text}`)
         }
     }),
     { numRuns: 2_000 }
@@ -70,10 +77,14 @@ test('no answer makes a parser throw anything but Malformed', () => {
 test('whatever is answered to a command, it is an outcome or Malformed', () => {
   fc.assert(
     fc.property(damaged(fixtureNames().map(name => reply(name).body)), fc.integer({ min: 100, max: 599 }), (body, status) => {
-      for (const interpret of [interpretPlace, (answered: ReturnType<typeof reply>) => interpretCommand(answered, '900417')])
+      for (const interpret of [
+        (answered: HttpReply) => interpretPlace(answered, ORDER, NOW),
+        (answered: HttpReply) => interpretCommand(answered, '900417')
+      ])
         try {
-          const outcome = interpret({ status, headers: {}, body })
-          if (outcome.kind === 'refused') assert.ok(outcome.message.trim() !== '' && status < 500)
+          const answered = { status, headers: {}, body }
+          const outcome = interpret(answered)
+          if (outcome.kind === 'refused') assert.ok(outcome.message.trim() !== '' && (status < 500 || isTokenRefused(answered)))
           if (outcome.kind === 'accepted') assert.ok(status === 200 || status === 201)
         } catch (error) {
           assert.ok(error instanceof Malformed, String(error))

@@ -4,8 +4,7 @@ import { usEquityCalendar } from '@trunkline/core/domain/calendar/index'
 import { parseDecimal } from '@trunkline/core/domain/decimal'
 import { epochMs, timestampOfMs } from '@trunkline/core/domain/timestamp'
 import type { Clock } from '@trunkline/core/ports/clock'
-import { tradier } from '../../src/tradier/index.ts'
-import type { TradierSettings } from '../../src/tradier/settings.ts'
+import { type TradierSettings, tradier } from '../../src/tradier/definition.ts'
 import { HEARTBEAT_MS } from '../sandbox/sandbox-process.ts'
 import { systemClock } from '../support/clocks.ts'
 import type { DialectBroker } from '../support/dialect-harness.ts'
@@ -64,13 +63,17 @@ export const TRADIER: DialectBroker = {
     }
   },
   throttledSubmit: 'refused',
-  endless: () => fullPages(PAGE_FULL, ordersIn, order => ({ orders: { order } })),
+  // A page that adds nothing is the last, so every one has other orders.
+  endless: () => {
+    let id = 0
+    return fullPages(PAGE_FULL, ordersIn, records => ({ orders: { order: records.map(order => ({ ...Object(order), id: ++id })) } }))
+  },
   patienceMs: 20_000,
   unknownOrderId: '999999999999999'
 }
 
-/** More than Tradier's own length of a page. */
-const PAGE_FULL = 1_000
+/** A full page of Tradier's. */
+const PAGE_FULL = 100
 
 /** A list of one record is that record, and an empty one a string. */
 function ordersIn(answer: unknown): readonly unknown[] | null {

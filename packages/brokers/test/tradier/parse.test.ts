@@ -4,22 +4,31 @@ import { Malformed } from '@trunkline/core/domain/malformed'
 import { parseTimestamp } from '@trunkline/core/domain/timestamp'
 import type { OrderReport } from '@trunkline/core/ports/broker'
 import fc from 'fast-check'
+import type { HttpReply } from '../../src/kit/http.ts'
 import { UnknownValueError } from '../../src/kit/parse.ts'
 import { UnknownValueCounter } from '../../src/kit/unknown-values.ts'
-import { parseBalances, parseProfile } from '../../src/tradier/accounts.ts'
-import { complaintOf, errorMessageOf, isRateLimited, isTokenRefused, isUnknownOrder } from '../../src/tradier/errors.ts'
-import { parseEvents, transactionsOf } from '../../src/tradier/history.ts'
-import { merged } from '../../src/tradier/known-orders.ts'
-import { lacksFillTotals, parseOrder, parseOrderAnswer, parseOrders } from '../../src/tradier/orders.ts'
-import { interpretCommand, interpretPlace } from '../../src/tradier/outcomes.ts'
-import { parseHoldings, parseMarks, positionOf } from '../../src/tradier/positions.ts'
-import { sessionOf } from '../../src/tradier/session.ts'
-import { amount, readAnswer } from '../../src/tradier/wire.ts'
+import { merged, sessionOf } from '../../src/tradier/account-stream.ts'
+import {
+  lacksFillTotals,
+  parseBalances,
+  parseEvents,
+  parseHoldings,
+  parseOrder,
+  parseOrderAnswer,
+  parseOrders,
+  parsePrices,
+  parseProfile,
+  positionOf,
+  transactionsOf
+} from '../../src/tradier/codecs.ts'
+import { interpretCommand, interpretPlace, isUnknownOrder } from '../../src/tradier/orders.ts'
+import { amount, complaintOf, errorMessageOf, isTokenRefused, readAnswer } from '../../src/tradier/quirks.ts'
 import { MemoryLog } from '../support/log.ts'
 import { MemoryMeter } from '../support/meter.ts'
-import { answer, reply, unreadFixtures } from './fixtures.ts'
+import { answer, reply, TICKET, unreadFixtures } from './fixtures.ts'
 
 const ACCOUNT = '6YA00001'
+const ORDER = { ...TICKET, brokerAccountId: ACCOUNT, brokerClOrdId: 'osk01H' }
 const NOW = parseTimestamp('2026-11-20T16:00:00Z', 'now')
 
 after(() => assert.deepEqual(unreadFixtures('account'), [], 'fixtures that no test reads'))
@@ -115,8 +124,10 @@ test('positions are valued by the quotes', () => {
   assert.deepEqual(parseHoldings(answer('positions.none')), [])
   const [one] = parseHoldings(answer('positions.one'))
   assert.deepEqual([one?.symbol, one?.quantity, one?.id], ['AAPL', '8.00000000', '700123'])
-  const marks = parseMarks(answer('quotes.several'))
-  const [short, option, long] = parseHoldings(answer('positions.several')).map(held => positionOf(held, ACCOUNT, marks.get(held.symbol)))
+  const prices = parsePrices(answer('quotes.several'))
+  const [short, option, long] = parseHoldings(answer('positions.several')).map(held =>
+    positionOf(held, ACCOUNT, prices.get(held.symbol) ?? null)
+  )
   assert.deepEqual(long, {
     brokerAccountId: ACCOUNT,
     symbol: 'AAPL',
@@ -135,7 +146,7 @@ test('positions are valued by the quotes', () => {
   assert.deepEqual([short?.symbol, short?.averagePrice, short?.unrealizedPl, short?.dailyPl], ['BRK.B', '490', '10', null])
   // No trade yet: half way between bid and ask, a hundred shares a contract.
   assert.deepEqual([option?.instrument, option?.lastPrice, option?.averagePrice, option?.unrealizedPl], ['OPT', '3.2', '3', '40'])
-  assert.deepEqual(positionOf(parseHoldings(answer('positions.one'))[0] ?? assert.fail(), ACCOUNT, undefined).lastPrice, null)
+  assert.deepEqual(positionOf(parseHoldings(answer('positions.one'))[0] ?? assert.fail(), ACCOUNT, null).lastPrice, null)
 })
 
 test('an order, every field', () => {
@@ -306,22 +317,23 @@ test('the four forms of a no', () => {
   assert.equal(errorMessageOf(reply('fault.datastore')), 'Datastore Error')
   assert.equal(isTokenRefused(reply('fault.expired')), true)
   assert.equal(isTokenRefused({ ...reply('fault.datastore'), status: 401 }), false)
-  assert.equal(isTokenRefused({ status: 401, headers: {}, body: 'Unauthorized Account: 6YA' }), false)
-  assert.equal(isRateLimited(reply('fault.quota')), true)
-  assert.equal(isRateLimited({ status: 429, headers: {}, body: '' }), false)
+  assert.equal(isTokenRefused({ status: 401, body: 'Unauthorized Account: 6YA' }), false)
   assert.equal(isUnknownOrder({ status: 404, headers: {}, body: 'order 7 not found' }), true)
   assert.equal(isUnknownOrder({ status: 404, headers: {}, body: '<html>not found, no order</html>' }), false)
 })
 
 test('which answers prove that an order was taken, and which that it was not', () => {
-  assert.deepEqual(interpretPlace(reply('place.ok')), { kind: 'accepted', value: '900417' })
-  assert.deepEqual(interpretPlace(reply('place.errors')), {
+  const place = (answered: HttpReply) => interpretPlace(answered, ORDER, NOW)
+  const placed = place(reply('place.ok'))
+  assert.ok(placed.kind === 'accepted')
+  assert.deepEqual([placed.value.brokerOrderId, placed.value.status, placed.value.entryTime], ['900417', 'pending', NOW])
+  assert.deepEqual(place(reply('place.errors')), {
     kind: 'refused',
     message: 'Backoffice rejected override of the order; InitialMargin',
     rejectCode: 'insufficient_funds',
     brokerStatus: 'InitialMargin'
   })
-  const kinds = (name: string, status?: number) => interpretPlace({ ...reply(name), ...(status === undefined ? {} : { status }) }).kind
+  const kinds = (name: string, status?: number) => place({ ...reply(name), ...(status === undefined ? {} : { status }) }).kind
   assert.deepEqual(
     ['place.error', 'place.bad', 'fault.expired', 'fault.quota'].map(name => kinds(name)),
     ['refused', 'refused', 'refused', 'refused']
@@ -336,14 +348,21 @@ test('which answers prove that an order was taken, and which that it was not', (
     ],
     ['unknown', 'unknown', 'unknown', 'unknown', 'unknown']
   )
+  assert.equal(place({ status: 429, headers: {}, body: '' }).kind, 'unknown')
+  // The gateway's fault about the token came with status 500 as well: its body decides.
+  assert.equal(kinds('fault.expired', 500), 'refused')
+  // Recorded: a text with status 400 that is no known refusal proves nothing, and an unknown order answers 401.
+  assert.equal(place({ status: 400, headers: {}, body: 'Something happened' }).kind, 'unknown')
+  assert.equal(place({ status: 400, headers: {}, body: 'Invalid parameter, tag: contains more than 255 characters.' }).kind, 'refused')
+  assert.equal(interpretCommand({ status: 401, headers: {}, body: 'Unauthorized Account: 6YA00001' }, '7').kind, 'refused')
   // Messages of a failure are no proof that nothing was accepted.
   for (const text of ['Backend timed out.', 'The order router is unavailable, please try again'])
     for (const [status, body] of [
       [200, JSON.stringify({ errors: { error: [text] } })],
       [400, text]
     ] as const)
-      assert.equal(interpretPlace({ status, headers: {}, body }).kind, 'unknown')
-  for (const name of ['html.maintenance', 'orders.one', 'profile.one']) assert.throws(() => interpretPlace(reply(name)), Malformed)
+      assert.equal(place({ status, headers: {}, body }).kind, 'unknown')
+  for (const name of ['html.maintenance', 'orders.one', 'profile.one']) assert.throws(() => place(reply(name)), Malformed)
   assert.deepEqual(interpretCommand(reply('place.ok'), '900417'), { kind: 'accepted', value: '900417' })
   assert.throws(() => interpretCommand(reply('place.ok'), '900418'), Malformed)
   assert.equal(interpretCommand(reply('cancel.over'), '900417').kind, 'refused')

@@ -2,16 +2,19 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { usEquityCalendar } from '@trunkline/core/domain/calendar/index'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import type { OrderTicket } from '@trunkline/core/domain/order'
-import { parseDay } from '@trunkline/core/domain/timestamp'
-import { changeRefusal, durationOf, refusalOf, shareSide } from '../../src/tradier/placing.ts'
-import { changeRequest, historyRequest, ordersRequest, placeRequest, quotesRequest } from '../../src/tradier/requests.ts'
+import { parseDay, parseTimestamp } from '@trunkline/core/domain/timestamp'
+import { changeRefusalBy } from '../../src/kit/order-rules.ts'
+import { TRADIER_READS } from '../../src/tradier/definition.ts'
+import { quotesRequest } from '../../src/tradier/market.ts'
+import { changeRequest, durationOf, placeRequest, refusalOf, shareSide } from '../../src/tradier/orders.ts'
 import { underlyingOf } from '../../src/tradier/symbols.ts'
 import { decimal, MULTI_LEG, TICKET } from './fixtures.ts'
 
 const ORDER = { ...TICKET, brokerAccountId: '6YA00001', brokerClOrdId: 'osk01H' }
+const NOW = parseTimestamp('2026-11-20T16:00:00Z', 'now')
+const changeRefusal = changeRefusalBy('Tradier')
 const form = (body: string | undefined) => Object.fromEntries(new URLSearchParams(body))
 
 test('shares, options and multi-leg orders as Tradier writes them', () => {
@@ -79,10 +82,11 @@ test('a change names type, duration and prices, and nothing else', () => {
 
 test('reads', () => {
   const day = (text: string) => parseDay(text, 'day')
-  assert.equal(ordersRequest('6YA/1', 2).path, '/accounts/6YA%2F1/orders?includeTags=true&page=2&limit=100')
+  const query = { account: '6YA/1', asOf: NOW, since: NOW, from: day('2026-10-01'), to: day('2026-10-31') }
+  assert.equal(TRADIER_READS.orders.request(query, '2').path, '/accounts/6YA%2F1/orders?includeTags=true&page=2&limit=100')
   assert.equal(
-    historyRequest('6YA00001', day('2026-10-01'), day('2026-10-31'), 1).path,
-    '/accounts/6YA00001/history?start=2026-10-01&end=2026-10-31&page=1&limit=100'
+    TRADIER_READS.transactions.request(query, null).path,
+    '/accounts/6YA%2F1/history?start=2026-10-01&end=2026-10-31&page=1&limit=100'
   )
   assert.deepEqual(form(quotesRequest(['BRK/B', 'SPY']).body), { symbols: 'BRK/B,SPY', greeks: 'false' })
 })
@@ -98,7 +102,7 @@ test('the underlying of an option', () => {
 })
 
 test('what Tradier does not accept is refused with a message that says what it does', () => {
-  const reasonOf = (change: Partial<OrderTicket>, of: OrderTicket = TICKET) => refusalOf({ ...of, ...change })?.refused ?? null
+  const reasonOf = (change: Partial<OrderTicket>, of: OrderTicket = TICKET) => refusalOf({ ...of, ...change })?.message ?? null
   assert.equal(reasonOf({}), null)
   assert.equal(reasonOf({}, MULTI_LEG), null)
   assert.equal(reasonOf({ quantity: decimal('3.00') }), null)
@@ -106,10 +110,10 @@ test('what Tradier does not accept is refused with a message that says what it d
     [{ quantity: decimal('1.5') }, /whole number/],
     [{ quantity: null, notional: decimal('100') }, /whole number/],
     [{ quantity: decimal('10000001') }, /at most 10000000/],
-    [{ type: 'MKT', tif: 'GTC', limitPrice: null }, /cannot be GTC/],
-    [{ type: 'MKT', tif: 'DAY+', limitPrice: null }, /must be LMT/],
-    [{ limitPrice: decimal('220.001') }, /two are taken/],
-    [{ limitPrice: decimal('0.12345') }, /two are taken/]
+    [{ type: 'MKT', tif: 'GTC', limitPrice: null }, /order_tif GTC .* only DAY\./],
+    [{ type: 'MKT', tif: 'DAY+', limitPrice: null }, /order_tif DAY\+ .* only DAY\./],
+    [{ limitPrice: decimal('220.001') }, /220\.001 has more than 2 decimal places/],
+    [{ limitPrice: decimal('0.12345') }, /more than 4 decimal places/]
   ] as const)
     assert.match(reasonOf(change) ?? '', pattern)
   assert.equal(reasonOf({ limitPrice: decimal('220.1000') }), null)
@@ -122,9 +126,8 @@ test('what Tradier does not accept is refused with a message that says what it d
 })
 
 test('DAY+ is the session that is on, and none is there on a holiday or in between', () => {
-  const calendar = usEquityCalendar()
   const at = (time: string, tif: OrderTicket['tif'] = 'DAY+') => {
-    const found = durationOf({ ...TICKET, tif }, Date.parse(time), calendar)
+    const found = durationOf({ ...TICKET, tif }, Date.parse(time))
     return typeof found === 'string' ? found : 'refused'
   }
   assert.deepEqual(
@@ -150,7 +153,7 @@ test('DAY+ is the session that is on, and none is there on a holiday or in betwe
 test('the side of shares goes by what is held, and no order crosses zero', () => {
   const side = (side: 'BUY' | 'SELL', held: string, tif: OrderTicket['tif'] = 'DAY') => {
     const found = shareSide({ ...TICKET, side, tif }, decimal(held))
-    return typeof found === 'string' ? found : found.refused
+    return typeof found === 'string' ? found : found.refused.message
   }
   assert.deepEqual(
     [side('BUY', '0'), side('BUY', '100'), side('BUY', '-40'), side('SELL', '40'), side('SELL', '0'), side('SELL', '-5')],
@@ -170,11 +173,11 @@ test('a change of anything but type, time in force and prices is refused', () =>
     [{ side: 'SELL' }, /the side .* was BUY/],
     [{ tif: 'DAY+' }, /the session/]
   ] as const)
-    assert.match(changeRefusal(order, { ...TICKET, ...change })?.refused ?? '', pattern)
+    assert.match(changeRefusal(order, { ...TICKET, ...change })?.message ?? '', pattern)
   const spread = { ...order, ...MULTI_LEG }
-  assert.match(changeRefusal(spread, { ...MULTI_LEG, legs: [...(MULTI_LEG.legs ?? [])].reverse() })?.refused ?? '', /the legs/)
+  assert.match(changeRefusal(spread, { ...MULTI_LEG, legs: [...(MULTI_LEG.legs ?? [])].reverse() })?.message ?? '', /the legs/)
   // What costs nothing is looked up as bought, whichever it was.
   const even = { ...spread, limitPrice: decimal('0') }
   assert.equal(changeRefusal(even, { ...MULTI_LEG, side: 'SELL' }), null)
-  assert.match(changeRefusal(spread, { ...MULTI_LEG, side: 'SELL' })?.refused ?? '', /the side/)
+  assert.match(changeRefusal(spread, { ...MULTI_LEG, side: 'SELL' })?.message ?? '', /the side/)
 })

@@ -5,19 +5,18 @@ import { after, test } from 'node:test'
 import { combinationsOf } from '@trunkline/core/domain/combinations'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import type { OrderTicket } from '@trunkline/core/domain/order'
+import { parseTimestamp } from '@trunkline/core/domain/timestamp'
 import { BrokerFault, PreviewPlaced } from '@trunkline/core/ports/broker'
 import type { OrderEstimate } from '@trunkline/core/ports/preview'
-import { classLimiters, TradierCalls } from '../../src/tradier/calls.ts'
-import { TRADIER_CAPABILITIES } from '../../src/tradier/capabilities.ts'
-import { interpretPlace, interpretPreview } from '../../src/tradier/outcomes.ts'
-import { isPreview, placeRequest, previewRequest } from '../../src/tradier/requests.ts'
-import { systemClock } from '../support/clocks.ts'
+import { TRADIER_CAPABILITIES } from '../../src/tradier/definition.ts'
+import { interpretPlace, interpretPreview, isPreview, placeRequest, previewRequest } from '../../src/tradier/orders.ts'
 import { decimal, MULTI_LEG, reply, TICKET, unreadFixtures } from './fixtures.ts'
 import { ACCOUNT, fixed, raw, ScriptedTradier, soon } from './support.ts'
 
 after(() => assert.deepEqual(unreadFixtures('preview'), [], 'fixtures that no test reads'))
 
 const ORDER = { ...TICKET, brokerAccountId: ACCOUNT }
+const NOW = parseTimestamp('2026-11-20T16:00:00Z', 'now')
 const OPTION: OrderTicket = { ...TICKET, symbol: 'SPY261218C00600000', instrument: 'OPT', side: 'BUY_TO_OPEN' }
 const PRICES = {
   MKT: { limitPrice: null, stopPrice: null },
@@ -69,7 +68,10 @@ test('a refusal is one with its code; a failure behind the API is neither a refu
   const refusal = interpretPreview(reply('place.errors'), TICKET)
   assert.deepEqual([refusal.kind, refusal.kind === 'refused' && refusal.rejectCode], ['refused', 'insufficient_funds'])
   assert.equal(interpretPreview(reply('place.internal-error'), TICKET).kind, 'unknown')
-  for (const interpret of [(name: string) => interpretPreview(reply(name), TICKET), (name: string) => interpretPlace(reply(name))])
+  for (const interpret of [
+    (name: string) => interpretPreview(reply(name), TICKET),
+    (name: string) => interpretPlace(reply(name), { ...ORDER, brokerClOrdId: 'osk01H' }, NOW)
+  ])
     assert.equal(interpret('preview.internal-error').kind, 'unknown', 'a 400 about the server judges no order')
   const untold = { ...reply('preview.ok'), body: reply('preview.ok').body.replace('"result":true', '"result":false') }
   assert.throws(() => interpretPreview(untold, TICKET), Malformed)
@@ -82,30 +84,6 @@ test('an answer with the id of an order is an alarm and no success', () => {
   )
   const both = { ...reply('preview.ok'), body: reply('preview.ok').body.replace('{"order":{', '{"order":{"id":900419,') }
   assert.throws(() => interpretPreview(both, TICKET), PreviewPlaced)
-})
-
-test('what is no preview is not sent by the way of previews', async () => {
-  let sent = 0
-  const rates = { perSecond: 1, burst: 10, reservedForOrders: 0, waitingMax: 1, waitMsMax: 0 }
-  using calls = new TradierCalls({
-    http: Object({ send: async () => void sent++ }),
-    tokens: Object({ withToken: async (call: (token: string) => Promise<unknown>) => await call('tk') }),
-    limiters: classLimiters({ standard: rates, market: rates, trading: rates }, systemClock),
-    retries: { firstMs: 1, longestMs: 1, attemptsMax: 3, retryAfterMsMax: 1 },
-    deps: { clock: systemClock, fraction: () => 0 },
-    authorize: () => [],
-    unauthorized: () => false,
-    errorMessage: () => ''
-  })
-  const order = placeRequest({ ...ORDER, brokerClOrdId: 'osk01H' }, { duration: 'day', side: 'buy' })
-  const never = () => assert.fail('it was sent')
-  for (const request of [
-    order,
-    { ...order, body: `${order.body}&preview=true` },
-    { ...order, body: `preview=true&${order.body}&preview=` }
-  ])
-    await assert.rejects(calls.preview(request, never, soon()), TypeError)
-  assert.equal(sent, 0)
 })
 
 test('a preview is sent once, whatever becomes of its answer', async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { rejectCodeOf } from '../../src/tradier/reject-codes.ts'
+import { rejectCodeOf } from '../../src/tradier/codecs.ts'
 
 test('a code of the registry decides, alone or in a sentence; any other message is other', () => {
   for (const [reason, code] of [

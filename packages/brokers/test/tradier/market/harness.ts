@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import type { MarketHarness } from '@trunkline/testkit/market-contract/index'
-import { tradier } from '../../../src/tradier/index.ts'
+import { tradier } from '../../../src/tradier/definition.ts'
 import { type Json, SandboxProcess } from '../../sandbox/sandbox-process.ts'
 import { systemClock } from '../../support/clocks.ts'
 import { MemoryHolder } from '../../support/holder.ts'

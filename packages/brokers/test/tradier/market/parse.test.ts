@@ -1,11 +1,18 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { Malformed } from '@trunkline/core/domain/malformed'
-import { barsWindows, isTooOld } from '../../../src/tradier/market/bars.ts'
-import { parseChain } from '../../../src/tradier/market/chain.ts'
-import { dispatch, newSymbolSinks } from '../../../src/tradier/market/items.ts'
-import { instrumentOf, parseClock, parseExpirations, parseQuotes, quoteOf } from '../../../src/tradier/market/quotes.ts'
-import { readAnswer } from '../../../src/tradier/wire.ts'
+import {
+  barsWindows,
+  instrumentOf,
+  isTooOld,
+  parseChain,
+  parseClock,
+  parseExpirations,
+  parseQuotes,
+  quoteOf
+} from '../../../src/tradier/market.ts'
+import { dispatch, newSymbolSinks } from '../../../src/tradier/market-stream.ts'
+import { readAnswer } from '../../../src/tradier/quirks.ts'
 import { answer, reply, unreadFixtures } from '../fixtures.ts'
 
 after(() => assert.deepEqual(unreadFixtures('market'), [], 'fixtures that no test reads'))
@@ -13,12 +20,13 @@ after(() => assert.deepEqual(unreadFixtures('market'), [], 'fixtures that no tes
 test('bars of minutes and days', () => {
   const window = (interval: string, fromMs: number, toMs: number) =>
     barsWindows({ symbol: 'BRK.B', interval, fromMs, toMs }, Date.parse('2026-11-20T14:31:30Z'))[0] ?? assert.fail()
+  const read = ({ parse }: ReturnType<typeof window>, name: string, presentMs: number) => parse(reply(name), presentMs)
   const minutes = window('1m', Date.parse('2026-11-20T14:30:00Z'), Date.parse('2026-11-20T15:00:00Z'))
   assert.equal(
     minutes.request.path,
     '/markets/timesales?symbol=BRK%2FB&interval=1min&start=2026-11-20+09%3A30&end=2026-11-20+09%3A32&session_filter=all'
   )
-  const bars = minutes.read(answer('bars.minutes'), Date.parse('2026-11-20T14:31:30Z'))
+  const bars = read(minutes, 'bars.minutes', Date.parse('2026-11-20T14:31:30Z'))
   assert.deepEqual(
     bars.map(({ startMs, close, closed }) => [new Date(startMs).toISOString(), close, closed]),
     [
@@ -26,12 +34,10 @@ test('bars of minutes and days', () => {
       ['2026-11-20T14:31:00.000Z', '600.2', false]
     ]
   )
-  assert.deepEqual(minutes.read(answer('bars.none'), 0), [])
+  assert.deepEqual(read(minutes, 'bars.none', 0), [])
   const days = window('1d', Date.parse('2026-11-20T05:00:00Z'), Date.parse('2026-11-21T05:00:00Z'))
   assert.deepEqual(
-    days
-      .read(answer('bars.days'), Date.parse('2026-11-21T15:00:00Z'))
-      .map(({ startMs, closed }) => [new Date(startMs).toISOString(), closed]),
+    read(days, 'bars.days', Date.parse('2026-11-21T15:00:00Z')).map(({ startMs, closed }) => [new Date(startMs).toISOString(), closed]),
     [['2026-11-20T05:00:00.000Z', true]]
   )
   assert.equal(isTooOld(reply('bars.old')), true)
@@ -53,7 +59,7 @@ test('a chain, its expirations, the clock, and what a symbol is', () => {
   assert.deepEqual(parseExpirations(answer('expirations.dates')), ['2026-12-18', '2026-11-27'])
   assert.deepEqual(parseExpirations(answer('expirations.one')), ['2026-12-18'])
   assert.deepEqual(parseExpirations(readAnswer('{"expirations":null}')), [])
-  assert.ok(parseClock(answer('clock')).atMs > 0)
+  assert.ok(parseClock(answer('clock')) > 0)
   const quotes = parseQuotes(answer('quotes.several'))
   const known = (symbol: string, hours: 'exchange' | 'always' = 'exchange') => instrumentOf(quotes.get(symbol) ?? assert.fail(), hours)
   assert.deepEqual([known('BRK/B').symbol, known('BRK/B').instrument, known('BRK/B').calendar.id], ['BRK.B', 'STK', 'us-equity'])
@@ -75,7 +81,7 @@ test('frames of the market stream; a trade sent again or long ago is passed over
   const nothing = () => undefined
   const sink = { live: nothing, lost: nothing, refused: nothing, depth: nothing, bar: nothing, chain: nothing }
   const sinks = {
-    ...newSymbolSinks('SPY'),
+    ...newSymbolSinks({ symbol: 'SPY' }),
     trades: { ...sink, trade: dispatched, quote: nothing },
     quotes: { ...sink, trade: nothing, quote: dispatched }
   }
@@ -101,6 +107,10 @@ test('frames of the market stream; a trade sent again or long ago is passed over
   assert.equal(events.length, 2)
   again({ seq: 4412, date: '1793718000791' })
   assert.equal(events.length, 3)
+  // Every trade of an index has no size, and is its new level.
+  const index = { ...newSymbolSinks({ symbol: 'SPY', type: 'index' }), trades: sinks.trades }
+  dispatch(JSON.stringify({ ...JSON.parse(trade), size: '0' }), new Map([['SPY', index]]))
+  assert.equal(events.length, 4)
   assert.throws(() => dispatch('{"type":"quo', new Map()), Malformed)
   assert.throws(() => dispatch('{"error":"too many sessions"}', new Map()), /too many sessions/)
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseSecurities } from '../../../src/tradier/market/securities.ts'
+import { parseSecurities } from '../../../src/tradier/market.ts'
 
 const SHARE = { symbol: 'BRK/B', exchange: 'N', type: 'stock', description: 'Berkshire Hathaway Inc' }
 

@@ -28,7 +28,7 @@ export class Accounts {
   requested({ request, customer }: Pick<Call, 'request' | 'customer'>): Account {
     const number = paramOf(request, 'account')
     const found = this.of(customer.id).find(account => numberOf(account) === number)
-    if (found === undefined) throw new Problem('unknown_account', `Unauthorized Account: ${number.slice(0, 40)}`, { status: 400 })
+    if (found === undefined) throw new Problem('unknown_account', `Unauthorized Account: ${number.slice(0, 40)}`, { status: 401 })
     return found
   }
 

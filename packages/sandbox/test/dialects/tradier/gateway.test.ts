@@ -131,7 +131,7 @@ test('a hidden order is nowhere until it is revealed', async () => {
   await control(brokerage, 'POST', '/faults', { on: 'orders.submit', do: 'hide', ms: 3_600_000, answer: true, times: 1 })
   const id = await client.placed(client.order())
   assert.deepEqual(await client.list(), [])
-  assert.equal((await client.get(`/accounts/${client.margin}/orders/${id}`)).status, 404)
+  assert.equal((await client.get(`/accounts/${client.margin}/orders/${id}`)).status, 401)
 })
 
 test('paths, accounts and tokens that nobody has', async () => {
@@ -141,7 +141,7 @@ test('paths, accounts and tokens that nobody has', async () => {
   assert.deepEqual([nowhere.status, nowhere.text], [404, 'there is no GET /tradier/v1/nowhere here'])
   const robin = await Client.of(brokerage, 'robin')
   const foreign = await client.get(`/accounts/${robin.margin}/balances`)
-  assert.deepEqual([foreign.status, foreign.text], [400, `Unauthorized Account: ${robin.margin}`])
+  assert.deepEqual([foreign.status, foreign.text], [401, `Unauthorized Account: ${robin.margin}`])
   for (const authorization of ['Bearer nonsense', 'nonsense', '']) {
     const { status, body } = await client.call('GET', '/user/profile', null, { authorization })
     assert.deepEqual([status, body.fault.faultstring], [401, 'Invalid Access Token'])

@@ -162,10 +162,10 @@ test('what cannot be changed or canceled is refused with a message', async () =>
   assert.equal(text, 'order already in finalized state: filled')
   for (const unknown of ['644922000000999', 'nonsense', '1']) {
     const answer = await client.get(`/accounts/${client.margin}/orders/${unknown}`)
-    assert.deepEqual([answer.status, answer.text], [404, `Order not found: ${unknown}`])
+    assert.deepEqual([answer.status, answer.text], [401, `Unauthorized Account: ${client.margin}`])
   }
   const elsewhere = await client.get(`/accounts/${client.cash}/orders/${id}`)
-  assert.equal(elsewhere.status, 404)
+  assert.equal(elsewhere.status, 401)
 })
 
 test('stops and stop limits, changed and read back', async () => {

@@ -44,7 +44,9 @@ export function listOrders(deps: ListDeps, call: Call): Answer {
 
 export function getOrder({ accounts, view, brokerage, options }: ListDeps, call: Call): Answer {
   const account = accounts.requested(call)
-  const known = view.requested(account.id, paramOf(call.request, 'id'))
+  const known = view.lookUp(account.id, paramOf(call.request, 'id'))
+  // Recorded: an id that never existed is answered like a foreign account.
+  if (known === null) return textAnswer(401, `Unauthorized Account: ${paramOf(call.request, 'account').slice(0, 40)}`)
   const { last } = known.chain
   const isOfToday = last.updatedAt >= startOfDay(dayOf(brokerage.clock.now()))
   if (options.forgetsOvernight && !isOfToday && !isLive(last)) return textAnswer(404, `Order not found: ${known.id.text}`)

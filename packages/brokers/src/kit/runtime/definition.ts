@@ -1,0 +1,130 @@
+/** What a broker with a REST API is, as data and small functions: `restBroker` makes a broker of it. */
+
+import type { OrderTicket } from '@trunkline/core/domain/order'
+import type { Day, Timestamp } from '@trunkline/core/domain/timestamp'
+import type { Environment } from '@trunkline/core/domain/vocabulary'
+import type {
+  AccountEvent,
+  BalanceReport,
+  Broker,
+  BrokerAccount,
+  BrokerCapabilities,
+  BrokerLogin,
+  Credentials,
+  NewOrder,
+  OrderReport,
+  Outcome,
+  PositionReport,
+  ReplaceOrder,
+  TransactionReport
+} from '@trunkline/core/ports/broker'
+import type { Clock } from '@trunkline/core/ports/clock'
+import type { Log } from '@trunkline/core/ports/log'
+import type { MarketSource } from '@trunkline/core/ports/market'
+import type { OrderEstimate, PreviewOrder } from '@trunkline/core/ports/preview'
+import type { CallOptions } from '../calls.ts'
+import type { HttpClient, HttpLimits, HttpReply, HttpRequest } from '../http.ts'
+import type { Refusal } from '../order-rules.ts'
+import type { CallPriority, RateLimits } from '../rate-limiter.ts'
+import type { SocketOptions } from '../socket.ts'
+import type { ProtocolFactory } from '../stream-protocol.ts'
+import type { AccessToken, TokenSource } from '../tokens.ts'
+import type { UnknownValueCounter } from '../unknown-values.ts'
+import type { OrderReads } from './order-reads.ts'
+import type { OrderTracker } from './order-tracker.ts'
+import type { AccountQuery, Items, ListRead, OrderReadDefinitions } from './read-definitions.ts'
+import type { Reads } from './reads.ts'
+import type { ResourceCalls } from './resource-calls.ts'
+
+export interface RestDefinition<Resource extends string, Placing> {
+  readonly capabilities: BrokerCapabilities
+  readonly environment: Environment
+  /** Whether plain `http:` is allowed: the sandbox brokerage runs beside the service. */
+  readonly plain: boolean
+  /** URL of the API; its path precedes the path of every request. */
+  readonly apiUrl: string
+  readonly httpLimits?: Partial<HttpLimits>
+  /** What the broker counts together, each with its own rate limit. */
+  readonly quotas: { readonly [resource in Resource]: RateLimits }
+  readonly login: (http: HttpClient, clock: Clock) => LoginScheme
+  /** What every answer of this broker may say, besides what was requested. */
+  readonly answers: Pick<CallOptions, 'unauthorized' | 'passing' | 'limits' | 'requestedPauseMs' | 'errorMessage'>
+  /** A small read that every login may make: it decides whether a refused token is invalid. */
+  readonly confirm: { readonly resource: Resource; readonly request: HttpRequest }
+  readonly reads: ReadDefinitions<Resource>
+  readonly orders: OrderDefinitions<Resource, Placing>
+  /** `broker` reads what the stream does not send. */
+  readonly accountStream: (
+    login: Login<Resource>,
+    broker: Pick<Broker, 'positions' | 'balances'>
+  ) => readonly ProtocolFactory<AccountEvent>[]
+  readonly market: (login: Login<Resource>) => MarketSource & AsyncDisposable
+}
+
+/** How users log in, and how requests carry their token. */
+export interface LoginScheme {
+  readonly login: BrokerLogin
+  readonly tokenOf: (credentials: Credentials) => AccessToken
+  readonly refresh: (credentials: Credentials, signal: AbortSignal) => Promise<Credentials>
+  /** Headers that carry the token, names and values alternating. */
+  readonly authorize: (token: string) => readonly string[]
+}
+
+/** One open login: what the parts of its broker work with. */
+export interface Login<Resource extends string> {
+  readonly calls: ResourceCalls<Resource>
+  readonly reads: Reads<Resource>
+  readonly tokens: TokenSource
+  readonly tracker: OrderTracker
+  readonly orders: OrderReads<Resource>
+  readonly unknownValues: UnknownValueCounter
+  readonly socket: SocketOptions
+  readonly clock: Clock
+  readonly log: Log
+}
+
+export interface ReadDefinitions<Resource extends string> extends OrderReadDefinitions<Resource> {
+  readonly accounts: ListRead<Resource, null, BrokerAccount>
+  readonly balances: ListRead<Resource, AccountQuery, BalanceReport>
+  readonly positions: (login: Login<Resource>, query: AccountQuery, signal: AbortSignal) => Promise<Items<PositionReport>>
+  readonly transactions: ListRead<Resource, AccountQuery & { readonly from: Day; readonly to: Day }, TransactionReport>
+}
+
+/** `Placing`: the values of an order that its ticket alone does not give. */
+export interface OrderDefinitions<Resource extends string, Placing> {
+  /** Of commands and previews. */
+  readonly resource: Resource
+  /** Why the broker would refuse this order whatever is held; null when nothing is known against it. */
+  readonly refusal: (ticket: OrderTicket) => Refusal | null
+  /** The values that the ticket alone does not give. @throws BrokerFault when they cannot be read; then nothing is sent. */
+  readonly placing: (order: PreviewOrder, login: Login<Resource>, kind: CallPriority, signal: AbortSignal) => Promise<Placing | Refused>
+  readonly submit: {
+    /** @throws Malformed for what the broker has no value for */
+    readonly request: (order: NewOrder, placing: Placing) => HttpRequest
+    readonly interpret: (reply: HttpReply, order: NewOrder, at: Timestamp) => Outcome<OrderReport>
+  }
+  readonly replace: {
+    /** Why the order as it is cannot be changed to these terms. */
+    readonly refusal: (before: OrderReport, ticket: OrderTicket) => Refusal | null
+    /** @throws Malformed */
+    readonly request: (request: ReplaceOrder, before: OrderReport, at: Timestamp) => HttpRequest | Refused
+    readonly interpret: (reply: HttpReply, request: ReplaceOrder) => Outcome<unknown>
+    /** The order is read after each pause, in milliseconds, until it shows the new terms; then it is reported. */
+    readonly pausesMs: readonly number[]
+    readonly shows: (report: OrderReport, ticket: OrderTicket) => boolean
+  }
+  readonly cancel: {
+    readonly request: (account: string, brokerOrderId: string) => HttpRequest
+    readonly interpret: (reply: HttpReply, brokerOrderId: string) => Outcome<unknown>
+  }
+  readonly preview: {
+    readonly request: (order: PreviewOrder, placing: Placing) => HttpRequest
+    /** Whether the broker will take the request for a preview; every other is an order, and is not sent. */
+    readonly isPreview: (request: HttpRequest) => boolean
+    readonly interpret: (reply: HttpReply, order: PreviewOrder) => Outcome<OrderEstimate>
+  }
+}
+
+export interface Refused {
+  readonly refused: Refusal
+}

@@ -1,0 +1,53 @@
+/** One login's calls, each resource with its own rate limit. */
+
+import type { Clock } from '@trunkline/core/ports/clock'
+import { type CallOptions, Calls } from '../calls.ts'
+import { RateLimiter, type RateLimits } from '../rate-limiter.ts'
+
+export class ResourceCalls<Resource extends string> implements Disposable {
+  readonly #options: Omit<CallOptions, 'limiters'>
+  readonly #limiters: Quotas<Resource>
+  /** Made when first used: most logins use few of them. */
+  readonly #made = new Map<Resource, Calls>()
+
+  constructor(options: Omit<CallOptions, 'limiters'>, limiters: Quotas<Resource>) {
+    this.#options = options
+    this.#limiters = limiters
+  }
+
+  of(resource: Resource): Calls {
+    const known = this.#made.get(resource)
+    if (known !== undefined) return known
+    const calls = new Calls({ ...this.#options, limiters: [this.#limiters.of(resource)] })
+    this.#made.set(resource, calls)
+    return calls
+  }
+
+  [Symbol.dispose](): void {
+    this.#limiters[Symbol.dispose]()
+  }
+}
+
+/** The rate limits of one login. */
+export class Quotas<Resource extends string> implements Disposable {
+  readonly #rates: { readonly [resource in Resource]: RateLimits }
+  readonly #clock: Clock
+  readonly #made = new Map<Resource, RateLimiter>()
+
+  constructor(rates: { readonly [resource in Resource]: RateLimits }, clock: Clock) {
+    this.#rates = rates
+    this.#clock = clock
+  }
+
+  of(resource: Resource): RateLimiter {
+    const known = this.#made.get(resource)
+    if (known !== undefined) return known
+    const limiter = new RateLimiter(this.#rates[resource], this.#clock)
+    this.#made.set(resource, limiter)
+    return limiter
+  }
+
+  [Symbol.dispose](): void {
+    for (const limiter of this.#made.values()) limiter[Symbol.dispose]()
+  }
+}

@@ -1,0 +1,165 @@
+/** A broker made from its definition. */
+
+import type { Day, Timestamp } from '@trunkline/core/domain/timestamp'
+import type {
+  AccountEvent,
+  BalanceReport,
+  Broker,
+  BrokerAccount,
+  BrokerCapabilities,
+  CredentialsHolder,
+  NewOrder,
+  OrderKey,
+  OrderReport,
+  Outcome,
+  PositionReport,
+  ReplaceOrder,
+  Snapshot,
+  TransactionReport
+} from '@trunkline/core/ports/broker'
+import type { MarketSource } from '@trunkline/core/ports/market'
+import type { OrderPreview, PreviewOrder } from '@trunkline/core/ports/preview'
+import type { CallOptions } from '../calls.ts'
+import { confirming } from '../confirm.ts'
+import { ConnectLimiters } from '../connect-limiters.ts'
+import type { BrokerDeps } from '../deps.ts'
+import { EventStreams } from '../event-streams.ts'
+import { HttpClient } from '../http.ts'
+import { READ_RETRIES } from '../retry.ts'
+import { hostOf, type OpenedBroker } from '../settings.ts'
+import { SOCKET_LIMITS, type SocketOptions, SocketSession } from '../socket.ts'
+import { TokenSource } from '../tokens.ts'
+import { UnknownValueCounter } from '../unknown-values.ts'
+import { Commands } from './commands.ts'
+import type { Login, RestDefinition } from './definition.ts'
+import { OrderReads } from './order-reads.ts'
+import { OrderTracker } from './order-tracker.ts'
+import type { Items } from './read-definitions.ts'
+import { Reads } from './reads.ts'
+import { Quotas, ResourceCalls } from './resource-calls.ts'
+
+/** What a definition is opened with. @throws TypeError for an address that must be encrypted and is not */
+export function restBroker<Resource extends string, Placing>(
+  definition: RestDefinition<Resource, Placing>,
+  { clock, fraction, log, meter }: BrokerDeps
+): OpenedBroker {
+  const { capabilities, environment, plain, apiUrl, httpLimits, answers, confirm } = definition
+  const { origin, pathname } = new URL(apiUrl)
+  const http = new HttpClient({ origin, plain, ...(httpLimits === undefined ? {} : { limits: httpLimits }) })
+  const scheme = definition.login(http, clock)
+  const unknownValues = new UnknownValueCounter({ broker: capabilities.id, log, meter })
+  const connectLimiters = new ConnectLimiters(clock)
+  const socket: SocketOptions = { clock, fraction, log, connectLimiters, ...SOCKET_LIMITS }
+  const calling: Omit<CallOptions, 'tokens' | 'limiters'> = {
+    ...answers,
+    http,
+    base: pathname.replace(/\/$/, ''),
+    retries: READ_RETRIES,
+    deps: { clock, fraction },
+    authorize: scheme.authorize
+  }
+
+  function open(holder: CredentialsHolder): Broker {
+    const quotas = new Quotas(definition.quotas, clock)
+    const { tokenOf, refresh } = scheme
+    const confirmed = confirming({ ...calling, request: confirm.request, limiters: [quotas.of(confirm.resource)] })
+    const tokens = new TokenSource({ holder, clock, log, tokenOf, refresh, confirm: confirmed })
+    const calls = new ResourceCalls({ ...calling, tokens }, quotas)
+    const reads = new Reads(calls, unknownValues)
+    const tracker = new OrderTracker()
+    const orders = new OrderReads({ definition: definition.reads, calls, reads, tracker, unknownValues, clock })
+    return new RestBroker(definition, { calls, reads, tokens, tracker, orders, unknownValues, socket, clock, log })
+  }
+
+  return {
+    capabilities,
+    environment,
+    host: hostOf(environment, apiUrl),
+    login: scheme.login,
+    open,
+    async [Symbol.asyncDispose]() {
+      connectLimiters[Symbol.dispose]()
+      await http[Symbol.asyncDispose]()
+    }
+  }
+}
+
+/** One login. */
+class RestBroker<Resource extends string, Placing> implements Broker {
+  readonly capabilities: BrokerCapabilities
+  readonly market: MarketSource & AsyncDisposable
+  readonly #definition: RestDefinition<Resource, Placing>
+  readonly #login: Login<Resource>
+  readonly #commands: Commands<Resource, Placing>
+  readonly #streams = new EventStreams()
+
+  constructor(definition: RestDefinition<Resource, Placing>, login: Login<Resource>) {
+    this.#definition = definition
+    this.#login = login
+    this.#commands = new Commands(definition.orders, login)
+    this.capabilities = definition.capabilities
+    this.market = definition.market(login)
+  }
+
+  async accounts(signal: AbortSignal): Promise<readonly BrokerAccount[]> {
+    return (await this.#login.reads.list(this.#definition.reads.accounts, null, signal)).known
+  }
+
+  balances(account: string, signal: AbortSignal): Promise<Snapshot<BalanceReport>> {
+    const { reads } = this.#definition
+    return this.#snapshot(asOf => this.#login.reads.list(reads.balances, { account, asOf }, signal))
+  }
+
+  positions(account: string, signal: AbortSignal): Promise<Snapshot<PositionReport>> {
+    return this.#snapshot(asOf => this.#definition.reads.positions(this.#login, { account, asOf }, signal))
+  }
+
+  orders(account: string, since: Timestamp, signal: AbortSignal): Promise<Snapshot<OrderReport>> {
+    return this.#login.orders.list(account, since, signal)
+  }
+
+  transactions(account: string, from: Day, to: Day, signal: AbortSignal): Promise<Snapshot<TransactionReport>> {
+    const { reads } = this.#definition
+    return this.#snapshot(asOf => this.#login.reads.list(reads.transactions, { account, from, to, asOf }, signal))
+  }
+
+  findOrder(key: OrderKey, signal: AbortSignal): Promise<{ readonly found: OrderReport | null; readonly asOf: Timestamp }> {
+    return this.#login.orders.find(key, signal)
+  }
+
+  preview(order: PreviewOrder, signal: AbortSignal): Promise<OrderPreview> {
+    return this.#commands.preview(order, signal)
+  }
+
+  submit(order: NewOrder, signal: AbortSignal): Promise<Outcome<OrderReport>> {
+    return this.#commands.submit(order, signal)
+  }
+
+  replace(request: ReplaceOrder, signal: AbortSignal): Promise<Outcome<OrderReport | null>> {
+    return this.#commands.replace(request, signal)
+  }
+
+  cancel(
+    { brokerAccountId, brokerOrderId }: { readonly brokerAccountId: string; readonly brokerOrderId: string },
+    signal: AbortSignal
+  ): Promise<Outcome<OrderReport | null>> {
+    return this.#commands.cancel(brokerAccountId, brokerOrderId, signal)
+  }
+
+  events(signal: AbortSignal): AsyncIterable<AccountEvent> {
+    const protocols = this.#definition.accountStream(this.#login, this)
+    return this.#streams.open(signal, end => new SocketSession(protocols, this.#login.socket, end))
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([this.market[Symbol.asyncDispose](), this.#streams[Symbol.asyncDispose]()])
+    this.#login.calls[Symbol.dispose]()
+    await this.#login.tokens[Symbol.asyncDispose]()
+  }
+
+  async #snapshot<T>(read: (asOf: Timestamp) => Promise<Items<T>>): Promise<Snapshot<T>> {
+    const asOf = this.#login.clock.now()
+    const { known, leftOut } = await read(asOf)
+    return { items: known, asOf, ...(leftOut.length === 0 ? {} : { leftOut }) }
+  }
+}

@@ -1,0 +1,288 @@
+/** Tradier: what it can do, its settings and login, its reads, and how its parts fit together. */
+
+import { parseBrokerId } from '@trunkline/core/domain/ids'
+import type { BrokerCapabilities } from '@trunkline/core/ports/broker'
+import type { BrokerDeps } from '../kit/deps.ts'
+import { readsAsEvents } from '../kit/event-streams.ts'
+import { pricesOf } from '../kit/holdings.ts'
+import { oauthLogin, oauthToken } from '../kit/oauth.ts'
+import { text } from '../kit/parse.ts'
+import type { RateLimits } from '../kit/rate-limiter.ts'
+import { get } from '../kit/requests.ts'
+import { completed } from '../kit/runtime/completed-positions.ts'
+import type { LoginScheme, ReadDefinitions, RestDefinition } from '../kit/runtime/definition.ts'
+import { HintedAccountStream } from '../kit/runtime/hinted-account-stream.ts'
+import { answered, numberedPages } from '../kit/runtime/reads.ts'
+import { restBroker } from '../kit/runtime/rest-broker.ts'
+import { RestMarket } from '../kit/runtime/rest-market.ts'
+import {
+  type Adapter,
+  adapter,
+  type BrokerSettings,
+  type BrokerTable,
+  type ClientSettings,
+  clientChoice,
+  clientTable,
+  type OpenedBroker,
+  webSocketUrl
+} from '../kit/settings.ts'
+import { accountStream, sessionFor } from './account-stream.ts'
+import {
+  parseBalances,
+  parseEvents,
+  parseOrder,
+  parseOrderAnswer,
+  parseOrders,
+  parsePrices,
+  parseProfile,
+  positionOf,
+  transactionsOf
+} from './codecs.ts'
+import { quotesRequest, tradierMarket } from './market.ts'
+import { tradierStream } from './market-stream.ts'
+import { accountPath, HOLDINGS, isUnknownOrder, ORDER_OFFER, type Placing, TRADIER_ORDERS } from './orders.ts'
+import { complaintOf, errorMessageOf, isForeign, isTokenRefused, limitsOf, type Resource, requestedAnswer, textOf } from './quirks.ts'
+
+/** The token endpoints are below `apiUrl`. */
+export interface TradierSettings extends ClientSettings {
+  /** `wss:`, with its version; below it the account and the market stream. */
+  readonly streamUrl: string
+  readonly authorizeUrl: string
+  /** Tradier documents no such parameter and has one callback per application. The sandbox receives it, because our port is not fixed. */
+  readonly sendRedirectUri: boolean
+  /** Whether the streams are used; otherwise their data is polled. */
+  readonly accountStream: boolean
+  readonly marketStream: boolean
+  /** Between two signs of life of the account stream, in milliseconds; a minute unless it is known otherwise. */
+  readonly heartbeatMs?: number
+}
+
+export const TRADIER_CAPABILITIES = {
+  id: parseBrokerId('TRADIER'),
+  logoColor: '#7c3aed',
+  logoInitials: 'Tr',
+  login: 'oauth',
+  ...ORDER_OFFER,
+  sessions: ['BrokerDefault', 'USEqCore', 'USEqPreMkt', 'USEqPostMkt', 'USEqPreAndPostMkt'],
+  marketData: {
+    channels: ['bars', 'trades', 'quotes', 'options_chain'],
+    historyIntervals: ['1m', '5m', '15m', '1d'],
+    historyDays: { '1m': 10, '5m': 18, '15m': 18 },
+    dailyBars: 'core',
+    dailySessions: [],
+    // Built from its trades.
+    liveIntervals: [],
+    // The stream does not distinguish trades that count for the volume alone from those that set a price.
+    liveVolume: 'priced',
+    symbolSearch: true,
+    backfillMax: 10_000,
+    historyLagMs: 10_000,
+    everyTrade: true,
+    streamNumbered: false,
+    connections: 'one'
+  },
+  replace: 'native',
+  replacedOrderId: 'same',
+  replacedQuantity: 'total',
+  accountStream: true,
+  accountStreamNumbered: false,
+  executions: false,
+  rejectReasons: true,
+  tokens: 'refreshed',
+  revocation: 'none',
+  transactions: true,
+  orderPreview: true,
+  deduplication: 'label',
+  brokerClOrdId: { lengthMax: 64, alphabet: 'alphanumeric' }
+} as const satisfies BrokerCapabilities
+
+/** Tradier's practice accounts may lack either stream, which is then replaced by polling. */
+function capabilitiesOf({ accountStream, marketStream }: TradierSettings): BrokerCapabilities {
+  const { marketData } = TRADIER_CAPABILITIES
+  return {
+    ...TRADIER_CAPABILITIES,
+    accountStream,
+    // Polling finds the last trade, not every one of them; bars of a minute can be polled.
+    marketData: marketStream
+      ? marketData
+      : { ...marketData, channels: ['bars', 'quotes', 'options_chain'], liveIntervals: ['1m'], liveVolume: 'all', everyTrade: false }
+  }
+}
+
+const PER_MINUTE = (calls: number, reservedForOrders: number): RateLimits => ({
+  ...{ perSecond: calls / 60, burst: calls, reservedForOrders, waitingMax: 500, waitMsMax: 5_000 }
+})
+/** A minute's calls may go at once; Tradier reports with every answer how many of the minute are left. Previews leave half of the orders' to orders. */
+const QUOTAS: { readonly [environment in TradierSettings['environment']]: RestDefinition<Resource, Placing>['quotas'] } = {
+  live: { standard: PER_MINUTE(120, 10), market: PER_MINUTE(120, 0), trading: PER_MINUTE(60, 30) },
+  paper: { standard: PER_MINUTE(60, 10), market: PER_MINUTE(60, 0), trading: PER_MINUTE(60, 30) },
+  // The sandbox brokerage reports its own limits.
+  sandbox: { standard: PER_MINUTE(60_000, 100), market: PER_MINUTE(60_000, 0), trading: PER_MINUTE(60_000, 100) }
+}
+/** Of Tradier's own sample of its account stream. */
+const HEARTBEAT_MS = 60_000
+/** Beyond it a list is a fault, never cut short. */
+const PAGES_MAX = 100
+/** Tradier's default length of a page: a shorter one is the last, whatever length was requested. */
+const PAGE_FULL = 25
+const PAGE_REQUESTED = '100'
+/** Symbols in one request for quotes. */
+const QUOTES_MAX = 400
+
+export function tradier(settings: TradierSettings, deps: BrokerDeps): OpenedBroker {
+  const { apiUrl, streamUrl, plain, environment, heartbeatMs = HEARTBEAT_MS, hours } = settings
+  if (!plain && new URL(streamUrl).protocol !== 'wss:') throw new TypeError(`a broker's stream must be wss, was ${streamUrl}`)
+  const definition: RestDefinition<Resource, Placing> = {
+    capabilities: capabilitiesOf(settings),
+    environment,
+    plain,
+    apiUrl,
+    quotas: QUOTAS[environment],
+    login: (http, clock) => loginOf(settings, http, clock),
+    answers: {
+      // Any other 401 is found to be about the token, or not, by a read that every login may make.
+      unauthorized: reply => (reply.status === 401 && !isForeign(reply)) || isTokenRefused(reply),
+      // A 404 and the gateway's faults also come when nothing is wrong.
+      passing: reply => (complaintOf(reply).form === 'fault' ? 'unreachable' : reply.status === 404 ? 'refused' : null),
+      limits: limitsOf,
+      errorMessage: errorMessageOf
+    },
+    confirm: { resource: 'standard', request: get('/user/profile') },
+    reads: TRADIER_READS,
+    orders: TRADIER_ORDERS,
+    accountStream: (login, broker) => {
+      const definition = accountStream({ url: streamUrl, heartbeatMs }, sessionFor('accounts', login))
+      return [new HintedAccountStream(definition, login, readsAsEvents(broker, login.clock).both)]
+    },
+    market: login => {
+      const stream = tradierStream({ url: streamUrl, session: sessionFor('markets', login), quietMs: heartbeatMs / 4 })
+      return new RestMarket(tradierMarket(hours, settings.marketStream ? stream : null), login)
+    }
+  }
+  return restBroker(definition, deps)
+}
+
+export const TRADIER_READS: ReadDefinitions<Resource> = {
+  accounts: answered('standard', () => get('/user/profile'), requestedAnswer, parseProfile),
+  balances: answered(
+    'standard',
+    ({ account }) => get(accountPath(account, 'balances')),
+    requestedAnswer,
+    (answer, { account, asOf }) => [parseBalances(answer, account, asOf)]
+  ),
+  positions: completed(HOLDINGS, async (holdings, { account }, login, _query, signal) => {
+    const symbols = [...new Set(holdings.map(({ symbol }) => symbol))]
+    const read = (batch: readonly string[]) =>
+      login.calls.of('market').read(quotesRequest(batch), reply => parsePrices(requestedAnswer(reply)), signal)
+    const prices = await pricesOf(symbols, QUOTES_MAX, read, login.log)
+    return holdings.map(holding => positionOf(holding, account, prices.get(holding.symbol) ?? null))
+  }),
+  // Those of the session, and whatever is still open. `filter=all` would get an application switched off that asks often.
+  orders: {
+    resource: 'standard',
+    request: ({ account }, page) => get(accountPath(account, 'orders'), { includeTags: 'true', page: page ?? '1', limit: PAGE_REQUESTED }),
+    page: numberedPages(PAGE_FULL, reply => parseOrders(requestedAnswer(reply))),
+    pagesMax: PAGES_MAX,
+    keyOf: record => text(record, 'id', 64),
+    brokerClOrdIdOf: record => textOf(record, 'tag'),
+    items: (records, { account }, unknownValues) => unknownValues.readPartially(records, record => parseOrder(record, account), 'id')
+  },
+  order: {
+    resource: 'standard',
+    request: (account, id) => get(accountPath(account, 'orders', id), { includeTags: 'true' }),
+    also: [400, 401, 404],
+    absent: reply => complaintOf(reply).form !== 'fault' && (isUnknownOrder(reply) || reply.status === 404),
+    records: reply => parseOrderAnswer(requestedAnswer(reply)),
+    item: parseOrder,
+    // Tradier reports orders as missing now and then that it has.
+    absentPauseMs: 500
+  },
+  transactions: {
+    resource: 'standard',
+    request: ({ account, from, to }, page) =>
+      get(accountPath(account, 'history'), { start: from, end: to, page: page ?? '1', limit: PAGE_REQUESTED }),
+    page: numberedPages(PAGE_FULL, reply => parseEvents(requestedAnswer(reply))),
+    pagesMax: PAGES_MAX,
+    items: (events, { from, to }, unknownValues) => ({
+      known: transactionsOf(events, unknownValues).filter(({ day }) => day >= from && day <= to),
+      leftOut: []
+    })
+  }
+}
+
+const READING = 'read,market,stream'
+const TRADING = 'read,write,trade,market,stream'
+/** Of a gateway's own message only the subject is known. */
+const GRANT_REFUSED =
+  /"invalid_grant"|invalid_refresh_token|refresh_token_expired|(?:invalid|expired|revoked) refresh token|refresh token (?:is )?(?:invalid|expired|revoked)/i
+
+/** OAuth without PKCE, scopes between commas, a separate endpoint for refreshing. */
+function loginOf(settings: TradierSettings, ...[http, clock]: Parameters<RestDefinition<Resource, Placing>['login']>): LoginScheme {
+  const { apiUrl, authorizeUrl, clientId, clientSecret, sendRedirectUri } = settings
+  const login = oauthLogin({
+    ...{ http, clock, clientId, clientSecret, sendRedirectUri },
+    issuer: new URL(apiUrl).origin,
+    authorizationEndpoint: authorizeUrl,
+    tokenEndpoint: `${apiUrl}/oauth/accesstoken`,
+    refreshEndpoint: `${apiUrl}/oauth/refreshtoken`,
+    // None is documented: a grant ends with its token.
+    revocationEndpoint: null,
+    clientAuthentication: 'basic',
+    issuerInRedirect: false,
+    pkce: false,
+    authorizationParameters: { response_type: null },
+    scope: trading => (trading ? TRADING : READING),
+    isGrantRefused: (status, body) => status < 500 && GRANT_REFUSED.test(body)
+  })
+  return { login, tokenOf: oauthToken, refresh: login.refresh, authorize: token => ['authorization', `Bearer ${token}`] }
+}
+
+const STREAM_SETTING = { fallback: 'auto', allowed: ['auto', '0', '1'] } as const
+const TABLE = {
+  ...clientTable('TRADIER', 'Tradier'),
+  environment: {
+    env: 'TRUNKLINE_TRADIER_ENV',
+    fallback: 'live',
+    allowed: ['live', 'sandbox'],
+    about: 'Tradier’s environment: `live`, or `sandbox`, its own practice accounts.'
+  },
+  accountStream: {
+    env: 'TRUNKLINE_TRADIER_ACCOUNT_STREAM',
+    ...STREAM_SETTING,
+    about: '`1` follows accounts by Tradier’s stream, `0` by polling. `auto`: by the stream if the environment is `live`.'
+  },
+  marketStream: {
+    env: 'TRUNKLINE_TRADIER_MARKET_STREAM',
+    ...STREAM_SETTING,
+    about: '`1` follows prices by Tradier’s stream, `0` by polling. `auto`: by the stream if the environment is `live`.'
+  }
+} as const satisfies BrokerTable
+const BROKER = { authorizeUrl: 'https://api.tradier.com/v1/oauth/authorize', sendRedirectUri: false } as const
+const ENVIRONMENTS = {
+  live: { environment: 'live', apiUrl: 'https://api.tradier.com/v1', streamUrl: 'wss://ws.tradier.com/v1' },
+  sandbox: { environment: 'paper', apiUrl: 'https://sandbox.tradier.com/v1', streamUrl: 'wss://sandbox-ws.tradier.com/v1' }
+} as const
+
+const SETTINGS: BrokerSettings<TradierSettings, typeof TABLE> = {
+  table: TABLE,
+  choose(values) {
+    const streams = (fallback: boolean) => {
+      const [accountStream, marketStream] = [values.accountStream, values.marketStream].map(value =>
+        value === 'auto' ? fallback : value === '1'
+      )
+      return { accountStream: accountStream === true, marketStream: marketStream === true }
+    }
+    return clientChoice<Omit<TradierSettings, Exclude<keyof ClientSettings, 'apiUrl'>>>(TABLE, values, {
+      atBroker: { ...ENVIRONMENTS[values.environment], ...BROKER, ...streams(values.environment === 'live') },
+      atSandbox: ({ url, publicUrl }) => ({
+        apiUrl: `${url}/tradier/v1`,
+        streamUrl: webSocketUrl(`${url}/tradier/ws/v1`),
+        authorizeUrl: `${publicUrl}/tradier/v1/oauth/authorize`,
+        sendRedirectUri: true,
+        ...streams(true)
+      })
+    })
+  }
+}
+
+export const TRADIER: Adapter = adapter(TRADIER_CAPABILITIES, SETTINGS, tradier)
