@@ -12,6 +12,7 @@ import { get } from '../kit/requests.ts'
 import { completed } from '../kit/runtime/completed-positions.ts'
 import type { LoginScheme, ReadDefinitions, RestDefinition } from '../kit/runtime/definition.ts'
 import { HintedAccountStream } from '../kit/runtime/hinted-account-stream.ts'
+import type { OrderList } from '../kit/runtime/read-definitions.ts'
 import { answered, numberedPages } from '../kit/runtime/reads.ts'
 import { restBroker } from '../kit/runtime/rest-broker.ts'
 import { RestMarket } from '../kit/runtime/rest-market.ts'
@@ -162,34 +163,38 @@ export function tradier(settings: TradierSettings, deps: BrokerDeps): OpenedBrok
   return restBroker(definition, deps)
 }
 
+/** Those of the session, and whatever is still open. `filter=all` would get an application switched off that asks often. */
+const ORDERS: OrderList<Resource> = {
+  resource: 'standard',
+  request: ({ account }, page) => get(accountPath(account, 'orders'), { includeTags: 'true', page: page ?? '1', limit: PAGE_REQUESTED }),
+  page: numberedPages(PAGE_FULL, reply => parseOrders(requestedAnswer(reply))),
+  pagesMax: PAGES_MAX,
+  keyOf: record => text(record, 'id', 64),
+  brokerClOrdIdOf: record => textOf(record, 'tag'),
+  items: (records, { account }, { unknownValues }) => unknownValues.readPartially(records, record => parseOrder(record, account), 'id')
+}
+
 export const TRADIER_READS: ReadDefinitions<Resource> = {
   accounts: answered('standard', () => get('/user/profile'), requestedAnswer, parseProfile),
   balances: answered(
     'standard',
     ({ account }) => get(accountPath(account, 'balances')),
     requestedAnswer,
-    (answer, { account, asOf }) => [parseBalances(answer, account, asOf)]
+    (answer, { account }, { asOf }) => [parseBalances(answer, account, asOf)]
   ),
-  positions: completed(HOLDINGS, async (holdings, { account }, login, _query, signal) => {
+  positions: completed(HOLDINGS, async (holdings, account, { calls, log }, signal) => {
     const symbols = [...new Set(holdings.map(({ symbol }) => symbol))]
     const read = (batch: readonly string[]) =>
-      login.calls.of('market').read(quotesRequest(batch), reply => parsePrices(requestedAnswer(reply)), signal)
-    const prices = await pricesOf(symbols, QUOTES_MAX, read, login.log)
+      calls.of('market').read(quotesRequest(batch), reply => parsePrices(requestedAnswer(reply)), signal)
+    const prices = await pricesOf(symbols, QUOTES_MAX, read, log)
     return holdings.map(holding => positionOf(holding, account, prices.get(holding.symbol) ?? null))
   }),
-  // Those of the session, and whatever is still open. `filter=all` would get an application switched off that asks often.
-  orders: {
-    resource: 'standard',
-    request: ({ account }, page) => get(accountPath(account, 'orders'), { includeTags: 'true', page: page ?? '1', limit: PAGE_REQUESTED }),
-    page: numberedPages(PAGE_FULL, reply => parseOrders(requestedAnswer(reply))),
-    pagesMax: PAGES_MAX,
-    keyOf: record => text(record, 'id', 64),
-    brokerClOrdIdOf: record => textOf(record, 'tag'),
-    items: (records, { account }, unknownValues) => unknownValues.readPartially(records, record => parseOrder(record, account), 'id')
-  },
+  orders: ({ reads }, query, signal) => reads.list(ORDERS, query, signal),
+  orderList: ORDERS,
   order: {
     resource: 'standard',
-    request: (account, id) => get(accountPath(account, 'orders', id), { includeTags: 'true' }),
+    request: key =>
+      key.by === 'brokerOrderId' ? get(accountPath(key.brokerAccountId, 'orders', key.brokerOrderId), { includeTags: 'true' }) : null,
     also: [400, 401, 404],
     absent: reply => complaintOf(reply).form !== 'fault' && (isUnknownOrder(reply) || reply.status === 404),
     records: reply => parseOrderAnswer(requestedAnswer(reply)),
@@ -203,7 +208,7 @@ export const TRADIER_READS: ReadDefinitions<Resource> = {
       get(accountPath(account, 'history'), { start: from, end: to, page: page ?? '1', limit: PAGE_REQUESTED }),
     page: numberedPages(PAGE_FULL, reply => parseEvents(requestedAnswer(reply))),
     pagesMax: PAGES_MAX,
-    items: (events, { from, to }, unknownValues) => ({
+    items: (events, { from, to }, { unknownValues }) => ({
       known: transactionsOf(events, unknownValues).filter(({ day }) => day >= from && day <= to),
       leftOut: []
     })

@@ -11,10 +11,11 @@ import { NOTHING_ESTIMATED, type OrderEstimate, type PreviewOrder } from '@trunk
 import type { Holding } from '../kit/holdings.ts'
 import { type HttpReply, type HttpRequest, header } from '../kit/http.ts'
 import { acceptedReport } from '../kit/order-merge.ts'
-import { changeRefusalBy, hasTerms, refusalBy, refusing } from '../kit/order-rules.ts'
+import { changeRefusalBy, refusalBy, refusing } from '../kit/order-rules.ts'
 import { field, member, nested, text } from '../kit/parse.ts'
 import { demandNoOrder, signedCost } from '../kit/preview.ts'
 import { encoded, form, get, NO_BODY, type Query } from '../kit/requests.ts'
+import { changeShown, changing } from '../kit/runtime/commands.ts'
 import type { OrderDefinitions, Refused } from '../kit/runtime/definition.ts'
 import type { AccountQuery, ListRead } from '../kit/runtime/read-definitions.ts'
 import { answered } from '../kit/runtime/reads.ts'
@@ -76,6 +77,7 @@ export const ORDER_OFFER = {
 } as const satisfies OrderOffer
 
 const refusedBecause = refusing(ORDER_OFFER.name)
+const cannotChange = changeRefusalBy(ORDER_OFFER.name)
 
 /** What is wrong with a ticket whatever is held; null when nothing is. */
 export const refusalOf = refusalBy(ORDER_OFFER, {
@@ -101,26 +103,28 @@ export interface Placing {
 
 export const TRADIER_ORDERS: OrderDefinitions<Resource, Placing> = {
   resource: 'trading',
-  refusal: refusalOf,
   async placing(order, { reads, clock }, kind, signal) {
+    const refused = refusalOf(order)
+    if (refused !== null) return { refused }
     const duration = durationOf(order, epochMs(clock.now()))
     if (typeof duration !== 'string') return duration
     if (order.instrument !== 'STK' || order.symbol === null) return { duration, side: null }
-    const { known } = await reads.list(HOLDINGS, { account: order.brokerAccountId, asOf: clock.now() }, signal, kind)
+    const { known } = await reads.list(HOLDINGS, { account: order.brokerAccountId }, signal, kind)
     const symbol = toTradier(order.symbol)
     const side = shareSide(order, known.find(holding => holding.symbol === symbol)?.quantity ?? ZERO)
     return typeof side === 'string' ? { duration, side } : side
   },
   submit: { request: placeRequest, interpret: interpretPlace },
   replace: {
-    refusal: changeRefusalBy(ORDER_OFFER.name),
-    request({ brokerAccountId, brokerOrderId, ticket }, _before, at) {
-      const duration = durationOf(ticket, epochMs(at))
-      return typeof duration === 'string' ? changeRequest(brokerAccountId, brokerOrderId, ticket, duration) : duration
-    },
+    request: changing({
+      refusal: (before, ticket) => refusalOf(ticket) ?? cannotChange(before, ticket),
+      request({ brokerAccountId, brokerOrderId, ticket }, at) {
+        const duration = durationOf(ticket, epochMs(at))
+        return typeof duration === 'string' ? changeRequest(brokerAccountId, brokerOrderId, ticket, duration) : duration
+      }
+    }),
     interpret: (reply, { brokerOrderId }) => interpretCommand(reply, brokerOrderId),
-    pausesMs: CHANGE_PAUSES_MS,
-    shows: hasTerms
+    confirm: changeShown(CHANGE_PAUSES_MS)
   },
   cancel: {
     request: (account, order) => ({ method: 'DELETE', path: accountPath(account, 'orders', order), headers: NO_BODY }),
@@ -243,9 +247,11 @@ export function interpretPlace(reply: HttpReply, order: NewOrder, at: Timestamp)
   return { kind: 'accepted', value: acceptedReport(order, outcome.value, 'ok', at) }
 }
 
-/** Of a change or a cancel; the id must be the order's own. */
-export function interpretCommand(reply: HttpReply, order: string): Outcome<string> {
-  return isUnknownOrder(reply) ? refusedWith(errorMessageOf(reply), null) : interpreted(reply, order)
+/** Of a change or a cancel; the id must be the order's own. The answer reports nothing else. */
+export function interpretCommand(reply: HttpReply, order: string): Outcome<null> {
+  if (isUnknownOrder(reply)) return refusedWith(errorMessageOf(reply), null)
+  const outcome = interpreted(reply, order)
+  return outcome.kind === 'accepted' ? { kind: 'accepted', value: null } : outcome
 }
 
 /** Whether the API's own message is that there is no such order. */

@@ -363,7 +363,7 @@ test('which answers prove that an order was taken, and which that it was not', (
     ] as const)
       assert.equal(place({ status, headers: {}, body }).kind, 'unknown')
   for (const name of ['html.maintenance', 'orders.one', 'profile.one']) assert.throws(() => place(reply(name)), Malformed)
-  assert.deepEqual(interpretCommand(reply('place.ok'), '900417'), { kind: 'accepted', value: '900417' })
+  assert.deepEqual(interpretCommand(reply('place.ok'), '900417'), { kind: 'accepted', value: null })
   assert.throws(() => interpretCommand(reply('place.ok'), '900418'), Malformed)
   assert.equal(interpretCommand(reply('cancel.over'), '900417').kind, 'refused')
   assert.equal(interpretCommand({ status: 404, headers: {}, body: 'order 7 not found' }, '7').kind, 'refused')

@@ -82,8 +82,8 @@ test('a change names type, duration and prices, and nothing else', () => {
 
 test('reads', () => {
   const day = (text: string) => parseDay(text, 'day')
-  const query = { account: '6YA/1', asOf: NOW, since: NOW, from: day('2026-10-01'), to: day('2026-10-31') }
-  assert.equal(TRADIER_READS.orders.request(query, '2').path, '/accounts/6YA%2F1/orders?includeTags=true&page=2&limit=100')
+  const query = { account: '6YA/1', since: NOW, from: day('2026-10-01'), to: day('2026-10-31') }
+  assert.equal(TRADIER_READS.orderList?.request(query, '2').path, '/accounts/6YA%2F1/orders?includeTags=true&page=2&limit=100')
   assert.equal(
     TRADIER_READS.transactions.request(query, null).path,
     '/accounts/6YA%2F1/history?start=2026-10-01&end=2026-10-31&page=1&limit=100'

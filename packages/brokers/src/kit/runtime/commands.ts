@@ -1,12 +1,12 @@
 /** Commands of one login: checked before they are sent, sent once, and confirmed where an acceptance means only that the broker took the request. */
 
 import { isOpen, type OrderTicket } from '@trunkline/core/domain/order'
+import type { Timestamp } from '@trunkline/core/domain/timestamp'
 import { BrokerFault, type NewOrder, type OrderReport, type Outcome, type ReplaceOrder } from '@trunkline/core/ports/broker'
 import type { OrderPreview, PreviewOrder } from '@trunkline/core/ports/preview'
 import type { HttpRequest } from '../http.ts'
-import type { Refusal } from '../order-rules.ts'
+import { hasTerms, type Refusal } from '../order-rules.ts'
 import { previewOf } from '../preview.ts'
-import type { CallPriority } from '../rate-limiter.ts'
 import { refusedUnsent, settled } from '../settle.ts'
 import type { Login, OrderDefinitions, Refused } from './definition.ts'
 
@@ -24,7 +24,7 @@ export class Commands<Resource extends string, Placing> {
     const { calls, clock, tracker } = this.#login
     let request: HttpRequest
     try {
-      const placing = await this.#placing(order, 'order', signal)
+      const placing = await this.#definition.placing(order, this.#login, 'order', signal)
       if (isRefused(placing)) return unsent(placing.refused)
       request = submit.request(order, placing)
     } catch (cause) {
@@ -37,15 +37,10 @@ export class Commands<Resource extends string, Placing> {
   }
 
   async replace(request: ReplaceOrder, signal: AbortSignal): Promise<Outcome<OrderReport | null>> {
-    const { replace, resource, refusal } = this.#definition
-    const { brokerAccountId, brokerOrderId, ticket } = request
+    const { replace, resource } = this.#definition
     let made: HttpRequest | Refused
     try {
-      const before = await this.#login.orders.order(brokerAccountId, brokerOrderId, signal)
-      if (!isOpen(before.status)) return refusedUnsent(`The order cannot be changed any more: it is ${before.brokerStatus}.`, 'other')
-      const known = refusal(ticket) ?? replace.refusal(before, ticket)
-      if (known !== null) return unsent(known)
-      made = replace.request(request, before, this.#login.clock.now())
+      made = await replace.request(request, this.#login, signal)
     } catch (cause) {
       // The broker's own answer that there is no such order.
       if (cause instanceof BrokerFault && cause.kind === 'refused') return refusedUnsent(cause.message, 'other')
@@ -53,42 +48,25 @@ export class Commands<Resource extends string, Placing> {
     }
     if (isRefused(made)) return unsent(made.refused)
     const outcome = await this.#login.calls.of(resource).command(made, reply => replace.interpret(reply, request), signal)
-    return outcome.kind === 'accepted' ? await this.#confirmed(request, ticket, signal) : outcome
+    const { confirm } = replace
+    if (outcome.kind !== 'accepted' || confirm === undefined) return outcome
+    const look = () => confirm.look(request, outcome.value, this.#login, signal)
+    return await settled({ clock: this.#login.clock, pausesMs: confirm.pausesMs }, look, signal)
   }
 
   async cancel(brokerAccountId: string, brokerOrderId: string, signal: AbortSignal): Promise<Outcome<OrderReport | null>> {
     const { cancel, resource } = this.#definition
     const request = () => cancel.request(brokerAccountId, brokerOrderId)
-    const outcome = await this.#login.calls.of(resource).command(request, reply => cancel.interpret(reply, brokerOrderId), signal)
-    return outcome.kind === 'accepted' ? { kind: 'accepted', value: null } : outcome
+    return await this.#login.calls.of(resource).command(request, reply => cancel.interpret(reply, brokerOrderId), signal)
   }
 
   async preview(order: PreviewOrder, signal: AbortSignal): Promise<OrderPreview> {
     const { preview, resource } = this.#definition
-    const placing = await this.#placing(order, 'read', signal)
+    const placing = await this.#definition.placing(order, this.#login, 'read', signal)
     if (isRefused(placing)) return { kind: 'refused', ...placing.refused, brokerStatus: null }
     const request = preview.request(order, placing)
     if (!preview.isPreview(request)) throw new TypeError('a request that the broker does not take for a preview is an order')
     return previewOf(await this.#login.calls.of(resource).ask(request, reply => preview.interpret(reply, order), signal))
-  }
-
-  async #placing(order: PreviewOrder, kind: CallPriority, signal: AbortSignal): Promise<Placing | Refused> {
-    const refused = this.#definition.refusal(order)
-    return refused === null ? await this.#definition.placing(order, this.#login, kind, signal) : { refused }
-  }
-
-  /** The broker accepts a change before it makes it. */
-  #confirmed(
-    { brokerAccountId, brokerOrderId }: ReplaceOrder,
-    ticket: OrderTicket,
-    signal: AbortSignal
-  ): Promise<Outcome<OrderReport | null>> {
-    const { pausesMs, shows } = this.#definition.replace
-    const look = async (): Promise<Outcome<OrderReport> | null> => {
-      const report = await this.#login.orders.order(brokerAccountId, brokerOrderId, signal)
-      return shows(report, ticket) ? { kind: 'accepted', value: { ...report, brokerClOrdId: null } } : null
-    }
-    return settled({ clock: this.#login.clock, pausesMs }, look, signal)
   }
 }
 
@@ -98,4 +76,36 @@ function isRefused(value: unknown): value is Refused {
 
 function unsent({ message, rejectCode }: Refusal): Outcome<never> {
   return refusedUnsent(message, rejectCode)
+}
+
+/** The request of a broker that changes orders in place: the order is read first, because not every change is possible. */
+export function changing<Resource extends string>({
+  refusal,
+  request
+}: {
+  /** Why the order as it is cannot get these terms. */
+  readonly refusal: (before: OrderReport, ticket: OrderTicket) => Refusal | null
+  readonly request: (request: ReplaceOrder, at: Timestamp) => HttpRequest | Refused
+}): OrderDefinitions<Resource, unknown>['replace']['request'] {
+  return async (replacement, { orders, clock }, signal) => {
+    const { brokerAccountId, brokerOrderId, ticket } = replacement
+    const before = await orders.order(brokerAccountId, brokerOrderId, signal)
+    if (!isOpen(before.status))
+      return { refused: { message: `The order cannot be changed any more: it is ${before.brokerStatus}.`, rejectCode: 'other' } }
+    const refused = refusal(before, ticket)
+    return refused === null ? request(replacement, clock.now()) : { refused }
+  }
+}
+
+/** Confirms a change of an order that keeps its id: it is read until it has the new terms. */
+export function changeShown<Resource extends string>(
+  pausesMs: readonly number[]
+): NonNullable<OrderDefinitions<Resource, unknown>['replace']['confirm']> {
+  return {
+    pausesMs,
+    look: async ({ brokerAccountId, brokerOrderId, ticket }, _accepted, { orders }, signal) => {
+      const report = await orders.order(brokerAccountId, brokerOrderId, signal)
+      return hasTerms(report, ticket) ? { kind: 'accepted', value: { ...report, brokerClOrdId: null } } : null
+    }
+  }
 }

@@ -1,6 +1,5 @@
 /** What a broker with a REST API is, as data and small functions: `restBroker` makes a broker of it. */
 
-import type { OrderTicket } from '@trunkline/core/domain/order'
 import type { Day, Timestamp } from '@trunkline/core/domain/timestamp'
 import type { Environment } from '@trunkline/core/domain/vocabulary'
 import type {
@@ -32,7 +31,7 @@ import type { AccessToken, TokenSource } from '../tokens.ts'
 import type { UnknownValueCounter } from '../unknown-values.ts'
 import type { OrderReads } from './order-reads.ts'
 import type { OrderTracker } from './order-tracker.ts'
-import type { AccountQuery, Items, ListRead, OrderReadDefinitions } from './read-definitions.ts'
+import type { AccountQuery, ListRead, OrderList, OrderRead, OrdersQuery, ReadItems } from './read-definitions.ts'
 import type { Reads } from './reads.ts'
 import type { ResourceCalls } from './resource-calls.ts'
 
@@ -49,8 +48,10 @@ export interface RestDefinition<Resource extends string, Placing> {
   readonly login: (http: HttpClient, clock: Clock) => LoginScheme
   /** What every answer of this broker may say, besides what was requested. */
   readonly answers: Pick<CallOptions, 'unauthorized' | 'passing' | 'limits' | 'requestedPauseMs' | 'errorMessage'>
-  /** A small read that every login may make: it decides whether a refused token is invalid. */
-  readonly confirm: { readonly resource: Resource; readonly request: HttpRequest }
+  /** A rate limit over all logins. */
+  readonly sharedRates?: RateLimits
+  /** A small read that every login may make: it decides whether a refused token is invalid. Absent: a 401 is definitive. */
+  readonly confirm?: { readonly resource: Resource; readonly request: HttpRequest }
   readonly reads: ReadDefinitions<Resource>
   readonly orders: OrderDefinitions<Resource, Placing>
   /** `broker` reads what the stream does not send. */
@@ -83,10 +84,15 @@ export interface Login<Resource extends string> {
   readonly log: Log
 }
 
-export interface ReadDefinitions<Resource extends string> extends OrderReadDefinitions<Resource> {
+export interface ReadDefinitions<Resource extends string> {
   readonly accounts: ListRead<Resource, null, BrokerAccount>
   readonly balances: ListRead<Resource, AccountQuery, BalanceReport>
-  readonly positions: (login: Login<Resource>, query: AccountQuery, signal: AbortSignal) => Promise<Items<PositionReport>>
+  readonly positions: (login: Login<Resource>, query: AccountQuery, signal: AbortSignal) => Promise<ReadItems<PositionReport>>
+  /** All open orders and those updated since a time. */
+  readonly orders: (login: Login<Resource>, query: OrdersQuery, signal: AbortSignal) => Promise<ReadItems<OrderReport>>
+  readonly order: OrderRead<Resource>
+  /** Null: every order has its own look-up. */
+  readonly orderList: OrderList<Resource> | null
   readonly transactions: ListRead<Resource, AccountQuery & { readonly from: Day; readonly to: Day }, TransactionReport>
 }
 
@@ -94,9 +100,7 @@ export interface ReadDefinitions<Resource extends string> extends OrderReadDefin
 export interface OrderDefinitions<Resource extends string, Placing> {
   /** Of commands and previews. */
   readonly resource: Resource
-  /** Why the broker would refuse this order whatever is held; null when nothing is known against it. */
-  readonly refusal: (ticket: OrderTicket) => Refusal | null
-  /** The values that the ticket alone does not give. @throws BrokerFault when they cannot be read; then nothing is sent. */
+  /** Why the order is not sent, or the values that it needs. @throws BrokerFault when they cannot be read; then nothing is sent. */
   readonly placing: (order: PreviewOrder, login: Login<Resource>, kind: CallPriority, signal: AbortSignal) => Promise<Placing | Refused>
   readonly submit: {
     /** @throws Malformed for what the broker has no value for */
@@ -104,18 +108,27 @@ export interface OrderDefinitions<Resource extends string, Placing> {
     readonly interpret: (reply: HttpReply, order: NewOrder, at: Timestamp) => Outcome<OrderReport>
   }
   readonly replace: {
-    /** Why the order as it is cannot be changed to these terms. */
-    readonly refusal: (before: OrderReport, ticket: OrderTicket) => Refusal | null
-    /** @throws Malformed */
-    readonly request: (request: ReplaceOrder, before: OrderReport, at: Timestamp) => HttpRequest | Refused
-    readonly interpret: (reply: HttpReply, request: ReplaceOrder) => Outcome<unknown>
-    /** The order is read after each pause, in milliseconds, until it shows the new terms; then it is reported. */
-    readonly pausesMs: readonly number[]
-    readonly shows: (report: OrderReport, ticket: OrderTicket) => boolean
+    /** The request, or why it is not sent. @throws BrokerFault, `refused` if there is no such order; Malformed. Then nothing is sent. */
+    readonly request: (request: ReplaceOrder, login: Login<Resource>, signal: AbortSignal) => HttpRequest | Promise<HttpRequest | Refused>
+    readonly interpret: (reply: HttpReply, request: ReplaceOrder) => Outcome<OrderReport | null>
+    /**
+     * For a broker whose acceptance means only that it took the request. Called after each pause, in milliseconds, until it gives an outcome; null:
+     * undecided. @throws BrokerFault
+     */
+    readonly confirm?: {
+      readonly pausesMs: readonly number[]
+      readonly look: (
+        request: ReplaceOrder,
+        accepted: OrderReport | null,
+        login: Login<Resource>,
+        signal: AbortSignal
+      ) => Promise<Outcome<OrderReport> | null>
+    }
   }
   readonly cancel: {
     readonly request: (account: string, brokerOrderId: string) => HttpRequest
-    readonly interpret: (reply: HttpReply, brokerOrderId: string) => Outcome<unknown>
+    /** The report shows the result so far; null: the broker reports nothing more. */
+    readonly interpret: (reply: HttpReply, brokerOrderId: string) => Outcome<OrderReport | null>
   }
   readonly preview: {
     readonly request: (order: PreviewOrder, placing: Placing) => HttpRequest

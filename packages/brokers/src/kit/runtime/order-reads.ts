@@ -1,21 +1,21 @@
 /** Look-ups of single orders. An order is absent only if the broker proves it. */
 
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
-import { BrokerFault, type OrderKey, type OrderReport, type Snapshot } from '@trunkline/core/ports/broker'
+import { BrokerFault, type OrderKey, type OrderReport } from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
 import { isSuccess } from '../calls.ts'
-import type { HttpReply } from '../http.ts'
+import type { HttpReply, HttpRequest } from '../http.ts'
 import type { Wire } from '../parse.ts'
 import type { CallPriority } from '../rate-limiter.ts'
 import type { UnknownValueCounter } from '../unknown-values.ts'
-
 import type { OrderTracker } from './order-tracker.ts'
-import type { OrderReadDefinitions } from './read-definitions.ts'
+import type { OrderList, OrderRead } from './read-definitions.ts'
 import type { Reads } from './reads.ts'
 import type { ResourceCalls } from './resource-calls.ts'
 
 export interface OrderReadParts<Resource extends string> {
-  readonly definition: OrderReadDefinitions<Resource>
+  readonly definition: OrderRead<Resource>
+  readonly list: OrderList<Resource> | null
   readonly calls: ResourceCalls<Resource>
   readonly reads: Reads<Resource>
   readonly tracker: OrderTracker
@@ -28,6 +28,12 @@ export interface Found {
   readonly asOf: Timestamp
 }
 
+/** What a look-up was answered with; null: the broker says that there is no such order. */
+interface Answer {
+  readonly reports: readonly OrderReport[] | null
+  readonly asOf: Timestamp
+}
+
 export class OrderReads<Resource extends string> {
   readonly #parts: OrderReadParts<Resource>
 
@@ -35,103 +41,85 @@ export class OrderReads<Resource extends string> {
     this.#parts = parts
   }
 
-  /** All open orders and those updated since `since`. @throws BrokerFault */
-  async list(account: string, since: Timestamp, signal: AbortSignal): Promise<Snapshot<OrderReport>> {
-    const { definition, reads, clock } = this.#parts
-    const asOf = clock.now()
-    const { known, leftOut } = await reads.list(definition.orders, { account, since, asOf }, signal)
-    for (const report of known) this.#parts.tracker.put(report)
-    return { items: known, asOf, ...(leftOut.length === 0 ? {} : { leftOut }) }
-  }
-
   /** @throws BrokerFault */
-  find(key: OrderKey, signal: AbortSignal): Promise<Found> {
-    return key.by === 'brokerOrderId'
-      ? this.#byId(key.brokerAccountId, key.brokerOrderId, signal)
-      : this.#byBrokerClOrdId(key.brokerAccountId, key.brokerClOrdId, signal)
+  async find(key: OrderKey, signal: AbortSignal): Promise<Found> {
+    const { clock, definition, list } = this.#parts
+    const request = definition.request(key)
+    if (request === null) return await this.#inList(key, signal)
+    const { absentPauseMs } = definition
+    for (const pauseMs of absentPauseMs === undefined ? [0] : [0, absentPauseMs]) {
+      if (pauseMs > 0) await clock.sleep(pauseMs, signal).catch(() => undefined)
+      const { reports, asOf } = await this.#read(request, key.brokerAccountId, definition.priority ?? 'read', signal)
+      if (reports !== null) return { found: itself(reports, key), asOf }
+      if (list === null || absentPauseMs === undefined) return { found: null, asOf }
+    }
+    return await this.#inList(key, signal)
   }
 
   /** The order, or those that an order of this id holds. @throws BrokerFault `refused` when there is none */
-  async held(account: string, brokerOrderId: string, signal: AbortSignal): Promise<readonly OrderReport[]> {
-    const found = await this.#read(account, brokerOrderId, signal)
-    if (found !== null) return found
-    throw noOrder(brokerOrderId)
+  async held(brokerAccountId: string, brokerOrderId: string, signal: AbortSignal): Promise<readonly OrderReport[]> {
+    return await this.#byId(brokerAccountId, brokerOrderId, 'read', signal)
   }
 
   /** With the priority of orders: one waits for it. @throws BrokerFault `refused` when there is none */
-  async order(account: string, brokerOrderId: string, signal: AbortSignal): Promise<OrderReport> {
-    const found = await this.#read(account, brokerOrderId, signal, 'order')
-    if (found === null) throw noOrder(brokerOrderId)
-    return itself(found, brokerOrderId)
+  async order(brokerAccountId: string, brokerOrderId: string, signal: AbortSignal): Promise<OrderReport> {
+    const reports = await this.#byId(brokerAccountId, brokerOrderId, 'order', signal)
+    return itself(reports, { by: 'brokerOrderId', brokerAccountId, brokerOrderId })
   }
 
-  /** Absent only when the broker says so twice and does not list it either. */
-  async #byId(account: string, brokerOrderId: string, signal: AbortSignal): Promise<Found> {
-    const { clock, definition } = this.#parts
-    for (const pauseMs of [0, definition.order.absentPauseMs]) {
-      if (pauseMs > 0) await clock.sleep(pauseMs, signal).catch(() => undefined)
-      const asOf = clock.now()
-      const found = await this.#read(account, brokerOrderId, signal)
-      if (found !== null) return { found: itself(found, brokerOrderId), asOf }
-    }
-    const { listed, asOf } = await this.#listed(account, record => definition.orders.keyOf(record) === brokerOrderId, signal)
-    return { found: listed[0] ?? null, asOf }
+  async #byId(brokerAccountId: string, brokerOrderId: string, kind: CallPriority, signal: AbortSignal): Promise<readonly OrderReport[]> {
+    const request = this.#parts.definition.request({ by: 'brokerOrderId', brokerAccountId, brokerOrderId })
+    const answer = request === null ? null : await this.#read(request, brokerAccountId, kind, signal)
+    if (answer !== null && answer.reports !== null) return answer.reports
+    throw new BrokerFault('refused', `the broker has no order ${brokerOrderId}`)
   }
 
-  /**
-   * The list shows which order has the client order id, and the order itself its state. A broker that does not prevent an id from being used
-   * twice may list several: the first one counts.
-   */
-  async #byBrokerClOrdId(account: string, brokerClOrdId: string, signal: AbortSignal): Promise<Found> {
-    const { brokerClOrdIdOf } = this.#parts.definition.orders
-    const { listed, asOf } = await this.#listed(account, record => brokerClOrdIdOf(record) === brokerClOrdId, signal)
-    const [first] = listed.toSorted((a, b) => (a.entryTime < b.entryTime ? -1 : 1))
-    if (first === undefined) return { found: null, asOf }
-    const now = await this.#read(account, first.brokerOrderId, signal)
-    return { found: now === null ? first : itself(now, first.brokerOrderId), asOf }
-  }
-
-  /** Null: the broker says that there is none. @throws BrokerFault */
-  async #read(
-    account: string,
-    brokerOrderId: string,
-    signal: AbortSignal,
-    kind: CallPriority = 'read'
-  ): Promise<readonly OrderReport[] | null> {
-    const { calls, definition, unknownValues } = this.#parts
-    const { resource, request, also, absent, records, item } = definition.order
+  /** @throws BrokerFault */
+  async #read(request: HttpRequest, account: string, kind: CallPriority, signal: AbortSignal): Promise<Answer> {
+    const { calls, definition, unknownValues, clock } = this.#parts
+    const { resource, also, absent, records, item, asOf } = definition
     const own = calls.of(resource)
-    const parse = (reply: HttpReply) => {
-      if (absent(reply)) return null
+    const requestedAt = clock.now()
+    const parse = (reply: HttpReply): Answer => {
+      const answeredAt = asOf?.(reply) ?? requestedAt
+      if (absent(reply)) return { reports: null, asOf: answeredAt }
       if (!isSuccess(reply.status)) throw own.fault(reply)
-      return records(reply).map(record => this.#tracked(item(record, account)))
+      return { reports: records(reply).map(record => this.#tracked(item(record, account))), asOf: answeredAt }
     }
     try {
-      return await own.read(request(account, brokerOrderId), parse, signal, { also, kind })
+      return await own.read(request, parse, signal, { also, kind })
     } catch (error) {
       if (error instanceof BrokerFault) unknownValues.countIfUnknown(error.cause)
       throw error
     }
   }
 
-  /** An order that is looked for is there whether it can be read or not: it is never left out. @throws BrokerFault */
-  async #listed(
-    account: string,
-    isWanted: (record: Wire) => boolean,
-    signal: AbortSignal
-  ): Promise<{ readonly listed: readonly OrderReport[]; readonly asOf: Timestamp }> {
-    const { definition, reads, unknownValues, clock } = this.#parts
+  /**
+   * The list shows which order it is, and the order itself its state. A broker that does not prevent a client order id from being used twice may
+   * list several: the first one counts. An order that is looked for is there whether it can be read or not: it is never left out.
+   */
+  async #inList(key: OrderKey, signal: AbortSignal): Promise<Found> {
+    const { definition, list, reads, unknownValues, clock } = this.#parts
+    if (list === null) throw new BrokerFault('refused', 'the broker has no such look-up of orders')
+    const { brokerAccountId: account } = key
     const asOf = clock.now()
-    const records = await reads.records(definition.orders, { account, since: asOf, asOf }, signal)
+    const { records } = await reads.records(list, { account, since: asOf }, signal)
+    const isWanted = (record: Wire) =>
+      key.by === 'brokerOrderId' ? list.keyOf(record) === key.brokerOrderId : list.brokerClOrdIdOf(record) === key.brokerClOrdId
     const listed = reads.parsed(() => {
       try {
-        return records.filter(isWanted).map(record => this.#tracked(definition.order.item(record, account)))
+        return records.filter(isWanted).map(record => this.#tracked(definition.item(record, account)))
       } catch (error) {
         unknownValues.countIfUnknown(error)
         throw error
       }
     })
-    return { listed, asOf }
+    const [first] = listed.toSorted((a, b) => (a.entryTime < b.entryTime ? -1 : 1))
+    if (first === undefined || key.by === 'brokerOrderId') return { found: first ?? null, asOf }
+    const own = { by: 'brokerOrderId', brokerAccountId: account, brokerOrderId: first.brokerOrderId } as const
+    const request = definition.request(own)
+    const answer = request === null ? null : await this.#read(request, account, 'read', signal)
+    return { found: answer === null || answer.reports === null ? first : itself(answer.reports, own), asOf }
   }
 
   #tracked(report: OrderReport): OrderReport {
@@ -140,12 +128,11 @@ export class OrderReads<Resource extends string> {
   }
 }
 
-function itself(reports: readonly OrderReport[], brokerOrderId: string): OrderReport {
-  const found = reports.find(report => report.brokerOrderId === brokerOrderId)
-  if (found !== undefined) return found
+/** @throws BrokerFault `malformed` for an answer about another order */
+function itself(reports: readonly OrderReport[], key: OrderKey): OrderReport {
+  const found = reports.find(report =>
+    key.by === 'brokerOrderId' ? report.brokerOrderId === key.brokerOrderId : report.brokerClOrdId === key.brokerClOrdId
+  )
+  if (found !== undefined && found.brokerAccountId === key.brokerAccountId) return found
   throw new BrokerFault('malformed', 'the broker answered with another order')
-}
-
-function noOrder(brokerOrderId: string): BrokerFault {
-  return new BrokerFault('refused', `the broker has no order ${brokerOrderId}`)
 }

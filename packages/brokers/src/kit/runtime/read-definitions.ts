@@ -1,15 +1,15 @@
 /** What the reads of a broker are, as data and small functions. */
 
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
-import type { OrderReport } from '@trunkline/core/ports/broker'
+import type { OrderKey, OrderReport } from '@trunkline/core/ports/broker'
 import type { HttpReply, HttpRequest } from '../http.ts'
 import type { Wire } from '../parse.ts'
+import type { CallPriority } from '../rate-limiter.ts'
 import type { UnknownValueCounter } from '../unknown-values.ts'
 
-/** What a list is read for. `asOf` is when it was requested. */
+/** What a list of an account is read for. */
 export interface AccountQuery {
   readonly account: string
-  readonly asOf: Timestamp
 }
 
 export interface OrdersQuery extends AccountQuery {
@@ -20,6 +20,10 @@ export interface ListPage {
   readonly records: readonly Wire[]
   /** The cursor of the next page; null at the last. */
   readonly next: string | null
+  /** When the broker made the answer, if it reports that; those of the first page count for the list. */
+  readonly asOf?: Timestamp
+  /** The clock by which the broker dates its records, if it reports one. */
+  readonly brokerClock?: Timestamp
 }
 
 /** A list of records, in one or several pages. */
@@ -34,7 +38,13 @@ export interface ListRead<Resource extends string, Query, T> {
   /** Set: identifies a record that a later page repeats, or shows in a newer state. */
   readonly keyOf?: (record: Wire) => string
   /** The items of a whole list, in the core's terms. A record with an unknown enum value is counted and left out. @throws Malformed */
-  readonly items: (records: readonly Wire[], query: Query, unknownValues: UnknownValueCounter) => Items<T>
+  readonly items: (records: readonly Wire[], query: Query, context: ListContext) => Items<T>
+}
+
+export interface ListContext {
+  /** The broker's time of the answer, or when it was requested. */
+  readonly asOf: Timestamp
+  readonly unknownValues: UnknownValueCounter
 }
 
 export interface Items<T> {
@@ -43,28 +53,38 @@ export interface Items<T> {
   readonly leftOut: readonly (string | null)[]
 }
 
-/** How orders are read. */
-export interface OrderReadDefinitions<Resource extends string> {
-  readonly orders: ListRead<Resource, OrdersQuery, OrderReport> & {
-    /** The broker order id of a record, by which later pages repeat it. @throws Malformed */
-    readonly keyOf: (record: Wire) => string
-    /** Its client order id; null if it has none. @throws Malformed */
-    readonly brokerClOrdIdOf: (record: Wire) => string | null
-  }
-  readonly order: OrderRead<Resource>
+export interface ReadItems<T> extends Items<T> {
+  readonly asOf: Timestamp
+  readonly brokerClock?: Timestamp
 }
 
-/** One order by its id. */
+/** One order. */
 export interface OrderRead<Resource extends string> {
   readonly resource: Resource
-  readonly request: (account: string, brokerOrderId: string) => HttpRequest
-  /** Statuses, besides the successes, that `absent` and `records` read. */
+  /** Null: the broker has no look-up by this key, and the order is looked for in the list. */
+  readonly request: (key: OrderKey) => HttpRequest | null
+  /** The priority of a look-up; `read` unless said otherwise. */
+  readonly priority?: CallPriority
+  /** Statuses, besides the successes, that `absent` reads. */
   readonly also: readonly number[]
   /** Whether the answer says that there is no such order. */
   readonly absent: (reply: HttpReply) => boolean
   /** The order, or those that an order of this id holds. @throws Malformed; BrokerFault */
   readonly records: (reply: HttpReply) => readonly Wire[]
   readonly item: (record: Wire, account: string) => OrderReport
-  /** An order reported as absent is requested again after so long, and then looked for in the list: the broker may be wrong about it. */
-  readonly absentPauseMs: number
+  /** The broker's time of the answer, if it reports one. @throws Malformed */
+  readonly asOf?: (reply: HttpReply) => Timestamp
+  /**
+   * For a broker that may be wrong about an absent order: it is requested again after so long, in milliseconds, and then looked for in the list.
+   * Absent: one answer proves it.
+   */
+  readonly absentPauseMs?: number
+}
+
+/** The list in which an order is looked for that has no look-up, or whose absence is not proved by one. */
+export type OrderList<Resource extends string> = ListRead<Resource, OrdersQuery, OrderReport> & {
+  /** The broker order id of a record, by which later pages repeat it. @throws Malformed */
+  readonly keyOf: (record: Wire) => string
+  /** Its client order id; null if it has none. @throws Malformed */
+  readonly brokerClOrdIdOf: (record: Wire) => string | null
 }

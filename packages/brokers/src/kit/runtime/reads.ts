@@ -1,21 +1,24 @@
 /** Reads of one login: lists are whole or a fault. */
 
-import { BrokerFault } from '@trunkline/core/ports/broker'
+import { BrokerFault, type OrderReport } from '@trunkline/core/ports/broker'
+import type { Clock } from '@trunkline/core/ports/clock'
 import type { HttpReply, HttpRequest } from '../http.ts'
 import { everyPage } from '../pages.ts'
 import type { Wire } from '../parse.ts'
 import type { CallPriority } from '../rate-limiter.ts'
 import type { UnknownValueCounter } from '../unknown-values.ts'
-import type { Items, ListPage, ListRead } from './read-definitions.ts'
+import type { ListContext, ListPage, ListRead, ReadItems } from './read-definitions.ts'
 import type { ResourceCalls } from './resource-calls.ts'
 
 export class Reads<Resource extends string> {
   readonly #calls: ResourceCalls<Resource>
   readonly #unknownValues: UnknownValueCounter
+  readonly #clock: Pick<Clock, 'now'>
 
-  constructor(calls: ResourceCalls<Resource>, unknownValues: UnknownValueCounter) {
+  constructor(calls: ResourceCalls<Resource>, unknownValues: UnknownValueCounter, clock: Pick<Clock, 'now'>) {
     this.#calls = calls
     this.#unknownValues = unknownValues
+    this.#clock = clock
   }
 
   /** @throws BrokerFault */
@@ -24,9 +27,12 @@ export class Reads<Resource extends string> {
     query: Query,
     signal: AbortSignal,
     kind: CallPriority = 'read'
-  ): Promise<Items<T>> {
-    const records = await this.records(read, query, signal, kind)
-    return this.parsed(() => read.items(records, query, this.#unknownValues))
+  ): Promise<ReadItems<T>> {
+    const requestedAt = this.#clock.now()
+    const { records, first } = await this.records(read, query, signal, kind)
+    const asOf = first.asOf ?? requestedAt
+    const items = this.parsed(() => read.items(records, query, { asOf, unknownValues: this.#unknownValues }))
+    return first.brokerClock === undefined ? { ...items, asOf } : { ...items, asOf, brokerClock: first.brokerClock }
   }
 
   /** The records of every page; of several with the same key only the last. @throws BrokerFault */
@@ -35,7 +41,7 @@ export class Reads<Resource extends string> {
     query: Query,
     signal: AbortSignal,
     kind: CallPriority = 'read'
-  ): Promise<readonly Wire[]> {
+  ): Promise<{ readonly records: readonly Wire[]; readonly first: ListPage }> {
     const calls = this.#calls.of(resource)
     const keyed = new Map<string, Wire>()
     let before = ''
@@ -56,7 +62,8 @@ export class Reads<Resource extends string> {
         { kind }
       )
     const pages = await everyPage(pagesMax, read)
-    return keyOf === undefined ? pages.flatMap(({ records }) => records) : [...keyed.values()]
+    const [first] = pages
+    return { records: keyOf === undefined ? pages.flatMap(({ records }) => records) : [...keyed.values()], first }
   }
 
   /** Runs a parser of what was read. @throws BrokerFault */
@@ -87,13 +94,13 @@ export function answered<Resource extends string, Query, T>(
   resource: Resource,
   request: (query: Query) => HttpRequest,
   answerOf: (reply: HttpReply) => Wire,
-  parse: (answer: Wire, query: Query) => readonly T[]
+  parse: (answer: Wire, query: Query, context: ListContext) => readonly T[]
 ): ListRead<Resource, Query, T> {
   return {
     resource,
     request,
     page: reply => ({ records: [answerOf(reply)], next: null }),
-    items: (answers, query) => ({ known: answers.flatMap(answer => parse(answer, query)), leftOut: [] })
+    items: (answers, query, context) => ({ known: answers.flatMap(answer => parse(answer, query, context)), leftOut: [] })
   }
 }
 
@@ -106,4 +113,10 @@ export function numberedPages(
     const found = records(reply)
     return { records: found, next: found.length < full ? null : String(Number(cursor ?? '1') + 1) }
   }
+}
+
+/** Two lists of orders as one: an order that is in both counts as the later list has it. */
+export function newest(open: ReadItems<OrderReport>, recent: ReadItems<OrderReport>): ReadItems<OrderReport> {
+  const orders = new Map([...open.known, ...recent.known].map(order => [order.brokerOrderId, order]))
+  return { known: [...orders.values()], leftOut: [...open.leftOut, ...recent.leftOut], asOf: open.asOf }
 }

@@ -18,7 +18,7 @@ export class ResourceCalls<Resource extends string> implements Disposable {
   of(resource: Resource): Calls {
     const known = this.#made.get(resource)
     if (known !== undefined) return known
-    const calls = new Calls({ ...this.#options, limiters: [this.#limiters.of(resource)] })
+    const calls = new Calls({ ...this.#options, limiters: this.#limiters.all(resource) })
     this.#made.set(resource, calls)
     return calls
   }
@@ -34,9 +34,18 @@ export class Quotas<Resource extends string> implements Disposable {
   readonly #clock: Clock
   readonly #made = new Map<Resource, RateLimiter>()
 
-  constructor(rates: { readonly [resource in Resource]: RateLimits }, clock: Clock) {
+  readonly #shared: RateLimiter | null
+
+  /** `shared`: the limit over all logins, which is its owner's to dispose. */
+  constructor(rates: { readonly [resource in Resource]: RateLimits }, shared: RateLimiter | null, clock: Clock) {
     this.#rates = rates
+    this.#shared = shared
     this.#clock = clock
+  }
+
+  /** Every limit of a resource: the login's own first. */
+  all(resource: Resource): readonly RateLimiter[] {
+    return this.#shared === null ? [this.of(resource)] : [this.of(resource), this.#shared]
   }
 
   of(resource: Resource): RateLimiter {

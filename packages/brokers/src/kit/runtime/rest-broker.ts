@@ -25,6 +25,7 @@ import { ConnectLimiters } from '../connect-limiters.ts'
 import type { BrokerDeps } from '../deps.ts'
 import { EventStreams } from '../event-streams.ts'
 import { HttpClient } from '../http.ts'
+import { RateLimiter } from '../rate-limiter.ts'
 import { READ_RETRIES } from '../retry.ts'
 import { hostOf, type OpenedBroker } from '../settings.ts'
 import { SOCKET_LIMITS, type SocketOptions, SocketSession } from '../socket.ts'
@@ -34,7 +35,7 @@ import { Commands } from './commands.ts'
 import type { Login, RestDefinition } from './definition.ts'
 import { OrderReads } from './order-reads.ts'
 import { OrderTracker } from './order-tracker.ts'
-import type { Items } from './read-definitions.ts'
+import type { ReadItems } from './read-definitions.ts'
 import { Reads } from './reads.ts'
 import { Quotas, ResourceCalls } from './resource-calls.ts'
 
@@ -49,6 +50,7 @@ export function restBroker<Resource extends string, Placing>(
   const scheme = definition.login(http, clock)
   const unknownValues = new UnknownValueCounter({ broker: capabilities.id, log, meter })
   const connectLimiters = new ConnectLimiters(clock)
+  const shared = definition.sharedRates === undefined ? null : new RateLimiter(definition.sharedRates, clock)
   const socket: SocketOptions = { clock, fraction, log, connectLimiters, ...SOCKET_LIMITS }
   const calling: Omit<CallOptions, 'tokens' | 'limiters'> = {
     ...answers,
@@ -60,14 +62,25 @@ export function restBroker<Resource extends string, Placing>(
   }
 
   function open(holder: CredentialsHolder): Broker {
-    const quotas = new Quotas(definition.quotas, clock)
+    const quotas = new Quotas(definition.quotas, shared, clock)
     const { tokenOf, refresh } = scheme
-    const confirmed = confirming({ ...calling, request: confirm.request, limiters: [quotas.of(confirm.resource)] })
-    const tokens = new TokenSource({ holder, clock, log, tokenOf, refresh, confirm: confirmed })
+    const confirmed =
+      confirm === undefined
+        ? {}
+        : { confirm: confirming({ ...calling, request: confirm.request, limiters: [quotas.of(confirm.resource)] }) }
+    const tokens = new TokenSource({ holder, clock, log, tokenOf, refresh, ...confirmed })
     const calls = new ResourceCalls({ ...calling, tokens }, quotas)
-    const reads = new Reads(calls, unknownValues)
+    const reads = new Reads(calls, unknownValues, clock)
     const tracker = new OrderTracker()
-    const orders = new OrderReads({ definition: definition.reads, calls, reads, tracker, unknownValues, clock })
+    const orders = new OrderReads({
+      definition: definition.reads.order,
+      list: definition.reads.orderList,
+      calls,
+      reads,
+      tracker,
+      unknownValues,
+      clock
+    })
     return new RestBroker(definition, { calls, reads, tokens, tracker, orders, unknownValues, socket, clock, log })
   }
 
@@ -79,6 +92,7 @@ export function restBroker<Resource extends string, Placing>(
     open,
     async [Symbol.asyncDispose]() {
       connectLimiters[Symbol.dispose]()
+      shared?.[Symbol.dispose]()
       await http[Symbol.asyncDispose]()
     }
   }
@@ -105,22 +119,22 @@ class RestBroker<Resource extends string, Placing> implements Broker {
     return (await this.#login.reads.list(this.#definition.reads.accounts, null, signal)).known
   }
 
-  balances(account: string, signal: AbortSignal): Promise<Snapshot<BalanceReport>> {
-    const { reads } = this.#definition
-    return this.#snapshot(asOf => this.#login.reads.list(reads.balances, { account, asOf }, signal))
+  async balances(account: string, signal: AbortSignal): Promise<Snapshot<BalanceReport>> {
+    return snapshotOf(await this.#login.reads.list(this.#definition.reads.balances, { account }, signal))
   }
 
-  positions(account: string, signal: AbortSignal): Promise<Snapshot<PositionReport>> {
-    return this.#snapshot(asOf => this.#definition.reads.positions(this.#login, { account, asOf }, signal))
+  async positions(account: string, signal: AbortSignal): Promise<Snapshot<PositionReport>> {
+    return snapshotOf(await this.#definition.reads.positions(this.#login, { account }, signal))
   }
 
-  orders(account: string, since: Timestamp, signal: AbortSignal): Promise<Snapshot<OrderReport>> {
-    return this.#login.orders.list(account, since, signal)
+  async orders(account: string, since: Timestamp, signal: AbortSignal): Promise<Snapshot<OrderReport>> {
+    const orders = await this.#definition.reads.orders(this.#login, { account, since }, signal)
+    for (const report of orders.known) this.#login.tracker.put(report)
+    return snapshotOf(orders)
   }
 
-  transactions(account: string, from: Day, to: Day, signal: AbortSignal): Promise<Snapshot<TransactionReport>> {
-    const { reads } = this.#definition
-    return this.#snapshot(asOf => this.#login.reads.list(reads.transactions, { account, from, to, asOf }, signal))
+  async transactions(account: string, from: Day, to: Day, signal: AbortSignal): Promise<Snapshot<TransactionReport>> {
+    return snapshotOf(await this.#login.reads.list(this.#definition.reads.transactions, { account, from, to }, signal))
   }
 
   findOrder(key: OrderKey, signal: AbortSignal): Promise<{ readonly found: OrderReport | null; readonly asOf: Timestamp }> {
@@ -156,10 +170,8 @@ class RestBroker<Resource extends string, Placing> implements Broker {
     this.#login.calls[Symbol.dispose]()
     await this.#login.tokens[Symbol.asyncDispose]()
   }
+}
 
-  async #snapshot<T>(read: (asOf: Timestamp) => Promise<Items<T>>): Promise<Snapshot<T>> {
-    const asOf = this.#login.clock.now()
-    const { known, leftOut } = await read(asOf)
-    return { items: known, asOf, ...(leftOut.length === 0 ? {} : { leftOut }) }
-  }
+function snapshotOf<T>({ known, leftOut, asOf }: ReadItems<T>): Snapshot<T> {
+  return leftOut.length === 0 ? { items: known, asOf } : { items: known, asOf, leftOut }
 }

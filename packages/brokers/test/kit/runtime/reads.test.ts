@@ -8,6 +8,7 @@ import { object, text, type Wire } from '../../../src/kit/parse.ts'
 import { get } from '../../../src/kit/requests.ts'
 import type { ListRead } from '../../../src/kit/runtime/read-definitions.ts'
 import { numberedPages, Reads } from '../../../src/kit/runtime/reads.ts'
+import { systemClock } from '../../support/clocks.ts'
 
 const FULL = 2
 const never = new AbortController().signal
@@ -37,7 +38,7 @@ async function read(pageOf: (page: number) => readonly object[], isKeyed: boolea
     items: found => ({ known: found.map(record => text(record, 'id')), leftOut: [] }),
     ...(isKeyed ? { keyOf: (record: Wire) => text(record, 'id') } : {})
   }
-  const { known } = await new Reads<'list'>(Object(calls), Object({})).list(list, null, never)
+  const { known } = await new Reads<'list'>(Object(calls), Object({}), systemClock).list(list, null, never)
   return { ids: known, pages }
 }
 
