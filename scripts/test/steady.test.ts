@@ -1,4 +1,4 @@
-// `npm run steady`: what it says of tests that pass in some rounds only, its load, and its arguments.
+// `npm run steady`: its report of tests that pass only in some rounds, its load and its arguments.
 import assert from 'node:assert/strict'
 import { join, resolve } from 'node:path'
 import { test } from 'node:test'
@@ -14,7 +14,7 @@ function result(path: string, passed: number, ...failed: readonly string[]): Fil
   return { path, passed, failures, durationMs: 1, processorMs: 1, output: '' }
 }
 
-test('what failed in some rounds is listed, most often first, with how often and its first message', () => {
+test('tests that failed in some rounds are listed by frequency, with their count and first message', () => {
   const rounds = new Rounds()
   for (let round = 1; round <= 3; round += 1) {
     rounds.add(round === 2 ? result('a.test.ts', 1, 'seldom') : result('a.test.ts', 2))
@@ -36,7 +36,7 @@ test('what failed in some rounds is listed, most often first, with how often and
   )
 })
 
-test('rounds are steady when everything passed every time, and only when something ran', () => {
+test('rounds are steady if something ran and everything passed every time', () => {
   const rounds = new Rounds()
   assert.ok(!rounds.isSteady, 'nothing ran')
   rounds.add(result('a.test.ts', 2))
@@ -47,7 +47,7 @@ test('rounds are steady when everything passed every time, and only when somethi
   assert.ok(!rounds.isSteady, 'a file could not run')
 })
 
-test('the command runs its files under load, round after round, and ends', async () => {
+test('the command runs its files under load in several rounds and exits', async () => {
   const args = [
     join(ROOT, 'scripts/testing/steady.ts'),
     '--rounds',
@@ -60,11 +60,11 @@ test('the command runs its files under load, round after round, and ends', async
   ]
   const { code, stdout } = await outputOf(process.execPath, args)
   assert.equal(code, 0, stdout)
-  assert.match(stdout, /round 2 of 2: 1 files? in 2 workers, 1 threads/)
-  assert.match(stdout, /\n2 rounds, 10 tests passed, 0 unsteady \(seed 1, 2 workers, 1 threads that only compute\)\.\n$/)
+  assert.match(stdout, /round 2 of 2: 1 files? in 2 workers, beside 1 busy threads/)
+  assert.match(stdout, /\n2 rounds, 10 tests passed, 0 unsteady \(seed 1, 2 workers, 1 busy threads\)\.\n$/)
 })
 
-test('its arguments are checked, and printed with --help', async () => {
+test('its arguments are validated, and --help prints them', async () => {
   assert.deepEqual(parseSteadyOptions(['--rounds', '5', '--workers', '3', '--hogs', '0', 'kit']), {
     groups: [],
     filters: ['kit'],

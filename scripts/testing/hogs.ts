@@ -1,4 +1,4 @@
-// Load beside tests: threads that compute without a pause, and end with this process at the latest.
+// Load beside tests: threads that compute without a pause. They end with this process at the latest.
 import { Worker } from 'node:worker_threads'
 
 const SPIN = 'for (let value = 1; ; ) value = Math.sin(value)'

@@ -11,7 +11,7 @@ interface Selection {
 }
 
 export interface Options extends Selection {
-  /** `npm run check`: no test that needs a service, and nothing slow. */
+  /** `npm run check`: no slow test, and none that needs a service. */
   readonly isQuick: boolean
   /** `npm run search`: only files with long searches, and all of these. */
   readonly isSearch: boolean
@@ -21,34 +21,34 @@ export interface SteadyOptions extends Selection {
   readonly rounds: number
   /** Files that run at the same time. */
   readonly workers: number
-  /** Threads that do nothing but compute. */
+  /** Busy threads that run beside the tests. */
   readonly hogs: number
-  /** The order of the files follows from it. */
+  /** Determines the order of the files. */
   readonly seed: number
 }
 
 export const USAGE = `npm test                              every check and every test
 npm test -- --group ${GROUPS.join('|')}   one group; may be repeated
 npm test -- decimal core/test/app     only files whose path contains one of these
-npm run search                        the long searches whole, of which the tests have a share
-npm run check                         what needs no database, browser or network`
+npm run search                        the long searches in full; npm test runs a share of them
+npm run check                         the checks and tests that need no database, browser or network`
 
-export const STEADY_USAGE = `npm run steady                             every test file three times under load, and what did not pass every time
+export const STEADY_USAGE = `npm run steady                             runs every test file three times under load and lists what did not pass every time
 npm run steady -- --rounds 10 stream kit   ten times, only files whose path contains one of these
   --group ${GROUPS.join('|')}   only one group; may be repeated
-  --workers 4                                files at the same time; twice as many as the machine has processors where left out
-  --hogs 2                                 threads that only compute, beside them; as many as processors where left out
-  --seed 1                                 the order of the files follows from it
-It ends with 1 when something did not pass every time.`
+  --workers 4                                files that run at the same time; default: twice the number of processors
+  --hogs 2                                 busy threads beside them; default: the number of processors
+  --seed 1                                 determines the order of the files
+The exit code is 1 if something did not pass every time.`
 
 const SELECTION = { group: { type: 'string', multiple: true }, help: { type: 'boolean', short: 'h', default: false } } as const
 const ROUNDS = 3
 const COUNT_MAX = 1_000
 
-/** Asked for how it is used. */
+/** The usage was requested. */
 class HelpWanted extends Error {}
 
-/** What `parse` makes of this program's arguments. `null` when it was only said how the program is used; the exit code is then set. */
+/** This program's arguments, parsed. Null if they are invalid or ask for help: the usage is then printed and the exit code is set. */
 export function optionsOrUsage<T>(parse: (args: readonly string[]) => T, usage: string): T | null {
   try {
     return parse(process.argv.slice(2))
@@ -62,14 +62,14 @@ export function optionsOrUsage<T>(parse: (args: readonly string[]) => T, usage: 
   }
 }
 
-/** Throws with a sentence for the user when the arguments make no sense. */
+/** @throws Error with a message for the user if the arguments are invalid. */
 export function parseOptions(args: readonly string[]): Options {
   const options = { ...SELECTION, quick: { type: 'boolean', default: false }, search: { type: 'boolean', default: false } } as const
   const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options })
   return { ...selection(values, positionals), isQuick: values.quick, isSearch: values.search }
 }
 
-/** Throws with a sentence for the user when the arguments make no sense. */
+/** @throws Error with a message for the user if the arguments are invalid. */
 export function parseSteadyOptions(args: readonly string[]): SteadyOptions {
   const cores = availableParallelism()
   const text = { type: 'string' } as const
@@ -103,7 +103,7 @@ function count(name: string, text: string | undefined, otherwise: number, least:
   return value
 }
 
-/** The files that these options ask for. */
+/** The files that these options select. */
 export function select(
   files: readonly TestFile[],
   { isQuick = false, isSearch = false, groups, filters }: Selection & Partial<Options>

@@ -1,10 +1,10 @@
-// Test files run again and again, and what became of each test: what does not pass every time is unsteady.
+// The results of repeated runs of test files. A test that does not pass every time is unsteady.
 import { nameOf } from './report.ts'
 import type { FileResult } from './run-file.ts'
 
 const MESSAGE_CHARS_MAX = 300
 
-/** What failed, how often, and what it said first. Mutable: results come in round by round. */
+/** The failed tests, how often each failed, and its first message. Mutable: results are added round by round. */
 export class Rounds {
   readonly #failed = new Map<string, { times: number; readonly message: string }>()
   readonly #impossible: string[] = []
@@ -21,22 +21,22 @@ export class Rounds {
     }
   }
 
-  /** A round has ended. One that was interrupted has not. */
+  /** Call at the end of each round that was not interrupted. */
   ended(): void {
     this.#rounds += 1
   }
 
-  /** A file that cannot run at all, with the reason. */
+  /** Adds a file that cannot run at all, with the reason. */
   impossible(path: string, reason: string): void {
     this.#impossible.push(`${path}: ${reason}`)
   }
 
-  /** True when there was a whole round, and everything passed in every one. */
+  /** Whether there was at least one full round, and everything passed in every round. */
   get isSteady(): boolean {
     return this.#rounds > 0 && this.#passed > 0 && this.#failed.size === 0 && this.#impossible.length === 0
   }
 
-  /** Most often failed first. `load` says under what, `outputFolder` where the whole outputs are. */
+  /** Most frequent failures first. `load` describes the load; `outputFolder` has the full outputs. */
   summary(load: string, outputFolder: string): string {
     const lines = this.#impossible.length > 0 ? ['Could not run:', ...this.#impossible.map(what => `  ${what}`), ''] : []
     const failed = [...this.#failed].toSorted(([a, one], [b, other]) => other.times - one.times || a.localeCompare(b))

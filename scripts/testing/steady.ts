@@ -1,4 +1,4 @@
-// `npm run steady`: test files again and again under load, in another order each time, and a list of what did not pass every time.
+// `npm run steady`: runs test files repeatedly under load, in a different order each time, and lists what did not pass every time.
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { SeededChance } from '@trunkline/testkit/chance'
@@ -25,7 +25,7 @@ async function main(options: SteadyOptions, signal: AbortSignal): Promise<boolea
   const files = (await services.ready(select(testFiles(ROOT), options))).map(({ path }) => path)
   await using _load = startHogs(hogs)
   for (let round = 1; round <= rounds && !signal.aborted; round += 1) {
-    print(`\nround ${round} of ${rounds}: ${files.length} files in ${workers} workers, ${hogs} threads that only compute beside them`)
+    print(`\nround ${round} of ${rounds}: ${files.length} files in ${workers} workers, beside ${hogs} busy threads`)
     const run = { root: ROOT, limitMs: FILE_LIMIT_MS.slow, concurrency: workers, signal, print }
     for (const result of await runGroup(chance.shuffled(files), run)) {
       if (signal.aborted) break
@@ -34,7 +34,7 @@ async function main(options: SteadyOptions, signal: AbortSignal): Promise<boolea
     }
     if (!signal.aborted) seen.ended()
   }
-  print(`\n${seen.summary(`seed ${seed}, ${workers} workers, ${hogs} threads that only compute`, OUTPUT_FOLDER)}`)
+  print(`\n${seen.summary(`seed ${seed}, ${workers} workers, ${hogs} busy threads`, OUTPUT_FOLDER)}`)
   return seen.isSteady
 }
 

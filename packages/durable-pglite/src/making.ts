@@ -5,7 +5,8 @@ const MEMORY_BYTES = 700 * MIB
 const DISK_MIB = 100
 
 /** The message if the process cannot open another file. */
-export const FILES_SHORT = 'the limit of open files is too low for it (ulimit -n; 256 are enough to make it, 1024 are better to serve).'
+export const FILES_SHORT =
+  'the limit of open files is too low (ulimit -n; 256 are enough to create the database, 1024 are better to run the service).'
 
 /**
  * Whether the output of a failure shows that no further file can be opened: by the host, or by the engine, whose own numbers are 33 and 41.
@@ -17,10 +18,10 @@ export function areFilesShort(output: string): boolean {
 /** A message if less memory is available than creating a database needs; null if there is enough. */
 export function memoryWarning(availableBytes: number): string | null {
   if (availableBytes >= MEMORY_BYTES) return null
-  return `the first start makes the database, which takes ${MEMORY_BYTES / MIB} MiB of memory for a moment, and ${Math.floor(availableBytes / MIB)} MiB are to be had: it may fail; later starts take less`
+  return `the first start creates the database, which briefly needs ${MEMORY_BYTES / MIB} MiB of memory; ${Math.floor(availableBytes / MIB)} MiB are available, so it may fail; later starts need less`
 }
 
-/** Why the process that creates a database ended: from its exit and its output. */
+/** Why the process that creates a database failed, from its exit and its output. */
 export function whyNotMade(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause)
   const signal = 'signal' in cause && typeof cause.signal === 'string' ? cause.signal : null
@@ -28,14 +29,14 @@ export function whyNotMade(cause: unknown): string {
   // The engine's own numbers: 51 is ENOSPC there, 19 EDQUOT.
   if (/ENOSPC|No space left|EDQUOT|errno: (?:51|19)\b/i.test(output))
     return `there is no space left on its disk, and about ${DISK_MIB} MiB are needed. Free some space and start again.`
-  if (areFilesShort(output)) return `${FILES_SHORT} Start again with more.`
+  if (areFilesShort(output)) return `${FILES_SHORT} Raise it and start again.`
   // Linux ends a process by SIGKILL when it takes its memory; Node and WebAssembly print a message.
   if (signal === 'SIGKILL' || /out of memory|Cannot enlarge memory|Array buffer allocation failed|could not allocate memory/i.test(output))
-    return `there was not enough memory: it takes ${MEMORY_BYTES / MIB} MiB for a moment. Later starts take less.`
+    return `there was not enough memory: ${MEMORY_BYTES / MIB} MiB are needed briefly. Later starts need less.`
   const last = output
     .split('\n')
     .map(line => line.trim())
-    // The members of a printed object are no message.
+    // Members of a printed object are not messages.
     .findLast(line => /error|fatal|panic/i.test(line) && !/^\w+: .*,$/.test(line))
   return last ?? (signal === null ? (cause.message.split('\n', 1)[0] ?? 'unknown') : `its process was ended by ${signal}.`)
 }

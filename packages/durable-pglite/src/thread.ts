@@ -33,7 +33,7 @@ export async function makeDatabase(layout: Layout, hook: FileSystemHook | null, 
       JSON.stringify(input)
     ])
   } catch (cause) {
-    throw new EngineRefused('creation_failed', `The database in ${layout.directory} could not be made: ${whyNotMade(cause)}`, { cause })
+    throw new EngineRefused('creation_failed', `The database in ${layout.directory} could not be created: ${whyNotMade(cause)}`, { cause })
   }
   finishMaking(layout, folder)
 }

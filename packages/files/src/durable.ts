@@ -1,5 +1,5 @@
 /**
- * Writes files that survive a power cut: a draft beside the file, synced, moved into place, and the folder synced. Nothing else writes so.
+ * Writes files that survive a power cut: a draft beside the file, synced, moved into place, and the folder synced. No other module does this.
  */
 import {
   accessSync,
@@ -64,7 +64,7 @@ export class FileNotWritten extends Error {
 
 /**
  * Writes a whole file. When it returns, the text survives a power cut; after a cut before that, the file is old or new, never empty or
- * partial. One writer a file at a time: the draft has one name.
+ * partial. Only one writer per file at a time, because the draft's name is fixed.
  * @throws FileNotWritten, and FileNotDurable if the file is the new one already.
  */
 export function writeDurably(path: string, text: string, { mode = 0o600, onlyNew = false, files = HOST }: DurableOptions = {}): void {
@@ -100,12 +100,12 @@ export function makeFolder(path: string): void {
     // One by one: if a system reports a missing parent for a folder that cannot be created, a recursive mkdir never ends.
     for (const folder of missing) makeOne(folder)
   } catch (cause) {
-    throw new FileNotWritten(`the folder ${path} could not be made: ${whyNoFolder(path, cause)}`, { cause })
+    throw new FileNotWritten(`the folder ${path} could not be created: ${whyNoFolder(path, cause)}`, { cause })
   }
   try {
     for (const folder of missing.toReversed()) syncFolder(dirname(folder))
   } catch (cause) {
-    throw notDurable(`the folder ${path} was made`, 'the folder above it', cause)
+    throw notDurable(`the folder ${path} was created`, 'the folder above it', cause)
   }
 }
 
@@ -151,24 +151,24 @@ export function whyNotMakeable(path: string): string | null {
 
 function notDurable(what: string, folder: string, cause: unknown): FileNotDurable {
   const why = `${folder} could not be synced, because ${reasonOf(cause)}`
-  return new FileNotDurable(`${what}, but it is not known whether it survives a power cut: ${why}`, { cause })
+  return new FileNotDurable(`${what}, but may not survive a power cut: ${why}`, { cause })
 }
 
 /** From above, because some systems report every folder that cannot be created as missing. */
 function whyNoFolder(path: string, cause: unknown): string {
   const [first = resolve(path)] = missingFolders(path)
   const found = attempt(() => lstatSync(first))
-  if (found?.isSymbolicLink() === true) return `${first} is a symbolic link to ${readlinkSync(first)}, which is not there.`
+  if (found?.isSymbolicLink() === true) return `${first} is a symbolic link to ${readlinkSync(first)}, which does not exist.`
   if (found !== undefined) return `${first} is a file, not a folder.`
   const above = dirname(first)
   try {
     accessSync(above, constants.W_OK)
   } catch (closed) {
-    return `in ${above} nothing can be made, because ${reasonOf(closed)}`
+    return `nothing can be created in ${above}, because ${reasonOf(closed)}`
   }
   const code = cause instanceof Error && 'code' in cause ? cause.code : null
   // The parent exists, so something else is missing.
-  return code === 'ENOENT' ? `the file system of ${above} lets nobody make a folder.` : reasonOf(cause)
+  return code === 'ENOENT' ? `the file system of ${above} does not allow creating folders.` : reasonOf(cause)
 }
 
 /** Syncs the names in a folder. Does nothing on Windows, where a folder cannot be opened. */
@@ -188,15 +188,15 @@ export function syncPath(path: string, files: Pick<HostFiles, 'open' | 'sync' | 
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  ENOSPC: 'there is no space left on its disk. Make room and start again.',
-  EDQUOT: 'the quota of this user is used up. Make room and start again.',
+  ENOSPC: 'there is no space left on its disk. Free some space and start again.',
+  EDQUOT: 'the quota of this user is used up. Free some space and start again.',
   EACCES: 'this user may not write there. Check who owns the folder.',
   EPERM: 'this user may not write there. Check who owns the folder.',
   EROFS: 'its file system is read-only.',
   ENOTDIR: 'a part of its path is a file, not a folder.',
-  ENOENT: 'its folder is not there.',
-  EEXIST: 'something of that name is there already.',
-  EISDIR: 'there is a folder of that name.'
+  ENOENT: 'its folder does not exist.',
+  EEXIST: 'something with that name already exists.',
+  EISDIR: 'a folder with that name exists.'
 }
 
 /** Why writing failed, in plain language: the usual reasons by their code, else the system's message. */

@@ -14,7 +14,7 @@ interface Inode {
   synced: string
 }
 
-/** A disk that keeps what was synced. A rename reaches it at once or when its folder is synced, as file systems differ; data never before its sync. */
+/** A disk that keeps what was synced. A rename reaches it at once or when its folder is synced, because file systems differ; data only at its sync. */
 class Disk implements HostFiles {
   readonly calls: string[] = []
   readonly #cutAfter: number
@@ -101,7 +101,7 @@ for (const eager of [true, false]) {
       assert.equal(whole.after('/data/file'), 'new', 'once it returned, the text stays')
       for (let cut = 0; cut < whole.calls.length; cut++) {
         const disk = new Disk(before, cut, eager)
-        // What failed before the new name was there changed nothing, what failed after it did.
+        // A failure before the new name exists changes nothing; a later one does.
         const isNamed = whole.calls.slice(0, cut).some(call => /^(?:rename|link)/.test(call))
         assert.throws(() => writeDurably('/data/file', 'new', { files: disk, onlyNew }), isNamed ? FileNotDurable : FileNotWritten)
         assert.ok(
@@ -113,7 +113,7 @@ for (const eager of [true, false]) {
   }
 }
 
-test('on a real disk the file is replaced, private, and nothing lies beside it', () => {
+test('on a real disk the file is replaced and private, and nothing is left beside it', () => {
   const folder = mkdtempSync(join(tmpdir(), 'trunkline-files-'))
   try {
     const path = join(folder, 'file')
@@ -123,7 +123,7 @@ test('on a real disk the file is replaced, private, and nothing lies beside it',
     assert.equal(readFileSync(path, 'utf8'), 'second')
     assert.throws(
       () => writeDurably(path, 'third', { onlyNew: true }),
-      /file could not be written: something of that name is there already/
+      /file could not be written: something with that name already exists/
     )
     assert.equal(readFileSync(path, 'utf8'), 'second')
     assert.deepEqual(readdirSync(folder), ['file'])
@@ -134,7 +134,7 @@ test('on a real disk the file is replaced, private, and nothing lies beside it',
   }
 })
 
-test('a full disk is named with the file, and the old text stays', () => {
+test('a full disk is reported with the name of the file, and the old text stays', () => {
   const disk = new Disk({ '/data/file': 'old' }, Number.POSITIVE_INFINITY, true)
   const full: HostFiles = {
     ...{ open: disk.open.bind(disk), sync: disk.sync.bind(disk), close: disk.close.bind(disk) },
@@ -150,14 +150,14 @@ test('a full disk is named with the file, and the old text stays', () => {
   assert.equal(disk.after('/data/file'), 'old')
 })
 
-test('folders are made for their owner only; what stands in the way is named, and looking leaves nothing behind', () => {
+test('folders are created for their owner only; what blocks the path is named, and the check leaves nothing behind', () => {
   const folder = mkdtempSync(join(tmpdir(), 'trunkline-folders-'))
   try {
     symlinkSync(join(folder, 'gone'), join(folder, 'link'))
     writeFileSync(join(folder, 'file'), '')
     const before = readdirSync(folder)
     for (const [path, why] of [
-      [join(folder, 'link'), /link is a symbolic link to .*gone, which is not there\.$/],
+      [join(folder, 'link'), /link is a symbolic link to .*gone, which does not exist\.$/],
       [join(folder, 'link', 'below'), /link is a symbolic link/],
       [join(folder, 'file'), /file is a file, not a folder\.$/],
       [join(folder, 'file', 'a', 'b'), /file is a file, not a folder\.$/]
@@ -176,10 +176,10 @@ test('folders are made for their owner only; what stands in the way is named, an
   }
 })
 
-test('a file system that lets nobody make a folder is named at once', () => {
-  // A recursive mkdir below /proc never ends. Elsewhere a device stands in the way.
+test('a file system that does not allow creating folders is reported at once', () => {
+  // A recursive mkdir below /proc never ends. Elsewhere a device is in the way.
   const path = existsSync('/proc/self') ? '/proc/trunkline/data' : '/dev/null/data'
-  const why = /lets nobody make a folder\.$|may not write there|is a file, not a folder\.$/
+  const why = /does not allow creating folders\.$|may not write there|is a file, not a folder\.$/
   assert.match(String(whyNotMakeable(path)), why)
   assert.throws(() => makeFolder(path), { name: 'FileNotWritten', message: why })
 })

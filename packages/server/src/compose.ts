@@ -71,7 +71,7 @@ export interface Service {
   readonly brokers: readonly Pick<BrokerDefinition, 'capabilities' | 'environment'>[]
   /** The demo platform and what a newcomer needs; null if an operator created other platforms. */
   readonly demo: { readonly demo: DemoPlatform; readonly created: boolean } | null
-  /** Calls back with the next link that shows the demo platform in a browser, each time one was used. */
+  /** Each time a link to the demo platform's page is used, calls back with the next one. */
   onNewLink(listener: (link: string) => void): void
   /** Finishes what is in flight, then stops every part. */
   stop(): Promise<void>
@@ -81,7 +81,7 @@ const DRAIN_MS = 10_000
 const SETTLE_MS = 1_000
 const STREAM_PATHS = ['/stream', '/v1/stream']
 const MARKET_PATHS = ['/market-data/stream', '/v1/market-data/stream']
-/** Actions with a meaning here; clients may send any. */
+/** Codes with a meaning here; clients may send any. */
 const CLOSE_CODES: ReadonlySet<number> = new Set([1000, 1001, 1005, 1006, 1009, 1011, 4001, 4003, 4008, 4029])
 const PART_STOP_MS = 8_000
 
@@ -267,7 +267,7 @@ function metricsAt({ metricsPort, metricsToken: token }: Settings, dataDir: stri
 }
 
 /**
- * The embedded database has its own lock; a PostgreSQL is awaited, and locked for this process. Returns a check that throws while the lock
+ * Waits for PostgreSQL and locks it for this process; the embedded database has its own lock. Returns a check that throws while the lock
  * is lost.
  */
 async function holdDatabase(
@@ -282,9 +282,9 @@ async function holdDatabase(
       throw cause
     })
   const sole = await SoleProcess.take({ url, name, waitMs: databaseWaitSeconds * 1_000, onTaken, clock: deps.clock, log: deps.log })
-  parts.add('hold of the database', async () => await sole[Symbol.asyncDispose]())
+  parts.add('database lock', async () => await sole[Symbol.asyncDispose]())
   return () => {
-    if (!sole.isHeld) throw new StoreUnavailable('the hold of the database is lost, and is being taken again')
+    if (!sole.isHeld) throw new StoreUnavailable('the database lock is lost and is being acquired again')
   }
 }
 
@@ -332,7 +332,7 @@ async function startSandbox(
   return sandbox
 }
 
-/** No demo platform outside practice; an existing one is left unchanged, and named in the log. */
+/** Creates no demo platform outside practice. One that exists is left unchanged and logged. */
 async function demoFor(
   settings: Settings,
   deps: Deps,
@@ -364,26 +364,26 @@ function addressesOf(url: string, sandbox: SandboxReady | null): Omit<DemoPlatfo
 }
 
 function watch(meter: PromMeter, app: AppDeps, readiness: Readiness): void {
-  meter.gauge('orders_unresolved', 'Orders of unknown outcome', () => app.resolver.watched)
-  meter.gauges('mirrors', 'Connections followed, by health', 'health', HEALTH_STATES, state => app.mirrors.countOf(state))
-  meter.gauge('broker_sessions', 'Broker logins held open', () => app.mirrors.sessions)
+  meter.gauge('orders_unresolved', 'Orders whose outcome is unknown', () => app.resolver.watched)
+  meter.gauges('mirrors', 'Mirrored connections, by health', 'health', HEALTH_STATES, state => app.mirrors.countOf(state))
+  meter.gauge('broker_sessions', 'Open broker sessions', () => app.mirrors.sessions)
   meter.gauge('watched_users', 'Users whose connections are mirrored', () => app.watch.count)
-  meter.gauge('event_loop_delay_seconds', '99th percentile of the event loop’s delay', () => readiness.loopDelaySeconds())
+  meter.gauge('event_loop_delay_seconds', '99th percentile of the event loop delay', () => readiness.loopDelaySeconds())
 }
 
 function watchStream(meter: PromMeter, stream: AccountStream, gateway: StreamGateway): void {
-  meter.gauge('stream_sockets', 'Open sockets of the streams', () => gateway.sockets)
+  meter.gauge('stream_sockets', 'Open stream sockets', () => gateway.sockets)
   meter.gauge('stream_sessions', 'Authenticated sessions of the broker stream', () => stream.authenticated)
   meter.gauge('stream_users', 'Users with at least one subscriber', () => stream.hub.users)
-  meter.gauge('stream_waiting_bytes', 'Bytes that wait for readers who take nothing', () => gateway.waitingBytes)
-  meter.total('stream_deliveries_total', 'Updates given to sessions', () => stream.hub.deliveries)
+  meter.gauge('stream_waiting_bytes', 'Bytes buffered for stalled readers', () => gateway.waitingBytes)
+  meter.total('stream_deliveries_total', 'Updates sent to sessions', () => stream.hub.deliveries)
 }
 
 function watchMarket(meter: PromMeter, app: AppDeps, market: MarketStream): void {
   meter.gauge('market_sessions', 'Authenticated sessions of the market data stream', () => market.authenticated)
   meter.gauge('market_subscriptions', 'Subscriptions of all market data sessions', () => market.subscriptions)
-  meter.gauge('market_connections', 'Connections whose market data is followed', () => app.markets.count)
-  meter.gauge('market_topics', 'What brokers stream for them, each shared by all that want it', () => app.markets.topics)
+  meter.gauge('market_connections', 'Connections with open market data', () => app.markets.count)
+  meter.gauge('market_topics', 'Topics that brokers stream, each shared by its subscribers', () => app.markets.topics)
 }
 
 function isAllowed(origin: string, publicUrl: string, allowed: readonly string[]): boolean {

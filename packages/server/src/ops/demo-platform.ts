@@ -71,8 +71,8 @@ export class DemoFile {
 }
 
 /**
- * The file's contents, after an interrupted replacement of its secret is completed or dropped: the store knows which. Null if it holds no
- * credentials, or those of a platform that does not exist.
+ * The file's contents. Completes or drops an interrupted replacement of its secret, depending on which secret the store has. Null if it
+ * holds no credentials, or those of a platform that does not exist.
  * @throws FileNotWritten
  */
 export async function settledDemo(
@@ -87,7 +87,7 @@ export async function settledDemo(
 }
 
 /**
- * The demo platform: created if the store has no platform, with its secret in the file and nowhere else. Every start writes the present
+ * The demo platform: created if the store has no platform, with its secret in the file and nowhere else. Every start writes the current
  * addresses to the file. Null if platforms exist and the file does not.
  */
 export async function demoPlatform(

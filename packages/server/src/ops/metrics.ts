@@ -2,40 +2,40 @@ import type { CounterName, Meter, TimerName } from '@trunkline/core/ports/meter'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 
 const COUNTERS: { readonly [name in CounterName]: { readonly help: string; readonly labels: readonly string[] } } = {
-  orders_total: { help: 'Orders stored and sent', labels: ['broker'] },
+  orders_total: { help: 'Orders stored and sent to brokers', labels: ['broker'] },
   order_outcomes_total: { help: 'Outcomes of commands to brokers', labels: ['broker', 'command', 'outcome'] },
   order_previews_total: {
-    help: 'Previews of orders; with the outcome placed, a broker answered one with an order',
+    help: 'Order previews, by outcome; the outcome placed means that the broker placed an order instead',
     labels: ['broker', 'outcome']
   },
   order_alarms_total: {
-    help: 'Fills that should not have been, and orders whose connection was removed before their outcome was known',
+    help: 'Unexpected fills and order reports, and orders whose connection was removed before their outcome was known',
     labels: ['broker', 'alarm']
   },
-  order_reports_ignored_total: { help: 'Reports that would have moved an order where it cannot go', labels: ['broker', 'reason'] },
+  order_reports_ignored_total: { help: 'Order reports that were not applied, or not in full, by reason', labels: ['broker', 'reason'] },
   orders_resolved_total: { help: 'Orders whose unknown outcome was resolved', labels: ['broker'] },
-  market_gaps_total: { help: 'Interruptions of what brokers stream of the market, by cause', labels: ['broker', 'cause'] },
-  market_late_trades_total: { help: 'Trades that came after their bar was closed', labels: [] },
+  market_gaps_total: { help: 'Interruptions of brokers’ market data streams, by cause', labels: ['broker', 'cause'] },
+  market_late_trades_total: { help: 'Trades received after their bar had closed', labels: [] },
   market_authentications_failed_total: { help: 'Failed authentications on the market data stream', labels: [] },
   stream_gaps_total: { help: 'Interruptions of brokers’ account streams, by cause', labels: ['broker', 'cause'] },
-  broker_faults_total: { help: 'Reads a broker did not answer', labels: ['broker', 'kind'] },
-  broker_unknown_values_total: { help: 'Values of brokers that no enum map knows, by field', labels: ['broker', 'field'] },
-  broker_records_refused_total: { help: 'Records of brokers that were not asked about, or cannot be', labels: ['broker', 'reason'] },
-  connections_broken_total: { help: 'Connections whose credentials a broker rejected for good', labels: ['broker'] },
-  seals_broken_total: { help: 'Stored credentials that were altered, moved or put back', labels: ['broker'] },
-  stream_foreign_events_total: { help: 'Events of brokers’ account streams about accounts of no user here', labels: ['broker'] },
-  revocations_total: { help: 'Revocations of broker logins', labels: ['broker', 'result'] },
-  stream_closed_total: { help: 'Sockets of the streams that closed, by close code', labels: ['code'] },
+  broker_faults_total: { help: 'Failed reads from brokers, by kind', labels: ['broker', 'kind'] },
+  broker_unknown_values_total: { help: 'Unknown enum values in brokers’ messages, by field', labels: ['broker', 'field'] },
+  broker_records_refused_total: { help: 'Broker records of other accounts, or invalid ones, by reason', labels: ['broker', 'reason'] },
+  connections_broken_total: { help: 'Connections whose credentials were rejected by the broker or altered here', labels: ['broker'] },
+  seals_broken_total: { help: 'Stored credentials found altered, moved or rolled back', labels: ['broker'] },
+  stream_foreign_events_total: { help: 'Events on brokers’ account streams for accounts that the login does not have', labels: ['broker'] },
+  revocations_total: { help: 'Revocations of broker logins, by result', labels: ['broker', 'result'] },
+  stream_closed_total: { help: 'Stream sockets closed, by close code', labels: ['code'] },
   stream_authentications_failed_total: { help: 'Failed authentications on the streams', labels: [] }
 }
 
 const TIMERS: { readonly [name in TimerName]: string } = {
-  order_submit_seconds: 'From the first byte of an order to the broker’s answer',
-  order_resolve_seconds: 'From an unknown outcome to its resolution',
-  broker_read_seconds: 'Reads from brokers'
+  order_submit_seconds: 'Time from the first byte of an order to the broker’s answer',
+  order_resolve_seconds: 'Time from an unknown outcome to its resolution',
+  broker_read_seconds: 'Duration of reads from brokers'
 }
 
-/** The service's metrics, in one registry of its own. */
+/** The service's metrics, in a separate registry. */
 export class PromMeter implements Meter {
   readonly registry = new Registry()
   readonly #counters = new Map<string, Counter>()
@@ -53,7 +53,7 @@ export class PromMeter implements Meter {
       this.#timers.set(name, new Histogram({ name: `trunkline_${name}`, help, buckets, registers }))
     this.#requests = new Histogram({
       name: 'trunkline_http_request_seconds',
-      help: 'Answered requests',
+      help: 'Duration of HTTP requests',
       labelNames: ['method', 'route', 'status'],
       buckets,
       registers
@@ -72,7 +72,7 @@ export class PromMeter implements Meter {
     this.#requests.observe({ method, route, status }, seconds)
   }
 
-  /** A total that is counted elsewhere, read when the page is. */
+  /** A total that is counted elsewhere and read at each scrape. */
   total(name: string, help: string, read: () => number): void {
     new Counter({
       name: `trunkline_${name}`,
@@ -85,7 +85,7 @@ export class PromMeter implements Meter {
     })
   }
 
-  /** Values of one kind, each under its own label value, read when the page is. */
+  /** Values of one kind, one per label value, read at each scrape. */
   gauges<Value extends string>(name: string, help: string, label: string, values: readonly Value[], read: (value: Value) => number): void {
     new Gauge({
       name: `trunkline_${name}`,
@@ -98,7 +98,7 @@ export class PromMeter implements Meter {
     })
   }
 
-  /** A value read when the page is. */
+  /** A value that is read at each scrape. */
   gauge(name: string, help: string, read: () => number): void {
     new Gauge({
       name: `trunkline_${name}`,

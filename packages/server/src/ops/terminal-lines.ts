@@ -5,7 +5,7 @@ import type { Settings } from '../config/settings.ts'
 
 export function starting({ databaseUrl, dataDir }: Pick<Settings, 'databaseUrl' | 'dataDir'>): string {
   const isFirst = databaseUrl === null && !existsSync(join(dataDir, 'database'))
-  return isFirst ? `Starting… The first start makes the database in ${dataDir}, which takes some seconds.\n` : 'Starting…\n'
+  return isFirst ? `Starting… The first start creates the database in ${dataDir}, which takes a few seconds.\n` : 'Starting…\n'
 }
 
 /** On a separate line, after the `^C` that a terminal shows. */

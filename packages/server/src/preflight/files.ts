@@ -34,7 +34,7 @@ export function checkDataDir({ dataDir }: Known, { isRunning, toStart }: Use): r
     const why = whyNotMakeable(path)
     return why === null
       ? [{ level: 'ok', about, message: `${path} will be made at the first start` }]
-      : [{ level: 'fault', about, message: `${path} cannot be made: ${why}` }]
+      : [{ level: 'fault', about, message: `${path} cannot be created: ${why}` }]
   }
   if (!isWritable(path)) return [{ level: 'fault', about, message: `${path} is not writable for this user` }]
   if (isRunning && toStart)

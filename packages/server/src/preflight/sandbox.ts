@@ -9,7 +9,7 @@ export function checkSandbox({ config, faults, unused }: InspectedSandbox): read
   const isGone = folder !== null && statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true
   return [
     ...faults.map(({ env, message }) => ({ level: 'fault', about: env, message }) as const),
-    ...(isGone ? [{ level: 'fault', about: 'SANDBOX_MARKET', message: `names the folder ${folder}, which is not there` } as const] : []),
+    ...(isGone ? [{ level: 'fault', about: 'SANDBOX_MARKET', message: `names the folder ${folder}, which does not exist` } as const] : []),
     ...unused.map(about => ({ level: 'warning', about, message: 'has no effect: the service sets it for the sandbox it starts' }) as const)
   ]
 }

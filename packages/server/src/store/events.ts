@@ -9,10 +9,10 @@ import type { Session } from './session.ts'
 
 type Row = Selectable<Database['events']>
 
-/** Bytes of documents in one read; a larger event comes alone. */
+/** Bytes of documents in one read; a larger event is returned alone. */
 const READ_BYTES_MAX = 4 * 1024 * 1024
 
-// PostgreSQL knows a length without fetching the value, so only returned documents are fetched.
+// PostgreSQL computes a length without fetching the value, so only returned documents are fetched.
 const READ = `select user_key, seq, event_id, account_id, topic, at, data from (
     select *, sum(octet_length(data)) over (order by seq rows unbounded preceding) - octet_length(data) as bytes_before
     from (select * from events where user_key = $1 and seq > $2 order by seq limit $3) found

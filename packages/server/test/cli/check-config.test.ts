@@ -92,7 +92,7 @@ test('a data directory that is a file, or that cannot be created, is a fault', a
   const [isFile] = await findings({ TRUNKLINE_DATA_DIR: join(folder, 'file') }, 'fault')
   assert.match(isFile?.message ?? '', /file is a file, not a folder/)
   const [nowhere] = await findings({ TRUNKLINE_DATA_DIR: join(folder, 'file', 'data') }, 'fault')
-  assert.match(nowhere?.message ?? '', /cannot be made/)
+  assert.match(nowhere?.message ?? '', /cannot be created/)
   const [log] = await findings({ TRUNKLINE_DATA_DIR: folder, TRUNKLINE_LOG_FILE: join(folder, 'file', 'a.log') }, 'fault')
   assert.match(log?.message ?? '', /cannot be written/)
 })
@@ -148,10 +148,10 @@ test('a data directory that is a broken link, or is in a place where none can be
   const folder = directory(context)
   symlinkSync(join(folder, 'gone'), join(folder, 'link'))
   const [link] = await findings({ TRUNKLINE_DATA_DIR: join(folder, 'link') }, 'fault')
-  assert.match(link?.message ?? '', /link is a symbolic link to .*gone, which is not there/)
+  assert.match(link?.message ?? '', /link is a symbolic link to .*gone, which does not exist/)
   const nowhere = existsSync('/proc/self') ? '/proc/trunkline' : '/dev/null/trunkline'
   const [made] = await findings({ TRUNKLINE_DATA_DIR: nowhere }, 'fault')
-  assert.match(made?.message ?? '', /cannot be made/)
+  assert.match(made?.message ?? '', /cannot be created/)
 })
 
 test('the settings of the sandbox are checked where one is started, and only there', async context => {
@@ -173,7 +173,7 @@ test('the settings of the sandbox are checked where one is started, and only the
   const live = { TRUNKLINE_ALPACA_CLIENT_ID: 'us', TRUNKLINE_ALPACA_CLIENT_SECRET: 'canary', TRUNKLINE_BROKERS: 'ALPACA' }
   assert.deepEqual(await about(live), ['warning SANDBOX_SEDE'])
   const [gone] = await findings({ TRUNKLINE_DATA_DIR, SANDBOX_MARKET: 'replay:/nowhere' }, 'fault')
-  assert.match(gone?.message ?? '', /names the folder \/nowhere, which is not there/)
+  assert.match(gone?.message ?? '', /names the folder \/nowhere, which does not exist/)
 })
 
 test('a port in use is a fault, unless the service of this data directory may use it', async context => {

@@ -21,16 +21,16 @@ test('a full disk names the file, and no secret is shown', () => {
   assert.equal(startFailure(new Error('no', { cause: new Error('postgres://me:topsecret@host/x') })).includes('topsecret'), false)
 })
 
-test('too few open files are named as that, however deep the reason lies', () => {
+test('too low a limit of open files is reported as that, however deep the cause is', () => {
   const short = Object.assign(new Error('EMFILE: too many open files, open'), { code: 'EMFILE', path: '/data/x' })
   const engine = new Error('could not open file "base/5/1259": No file descriptors available')
   for (const cause of [short, new Error('The database cannot be reached or does not answer now.', { cause: short }), engine])
     assert.match(startFailure(cause), /^The limit of open files is too low \(ulimit -n\).*1024/)
 })
 
-test('too little memory for a first start is said before, and when it was the reason', () => {
+test('too little memory for a first start is reported before, and when it was the reason', () => {
   assert.equal(memoryWarning(700 * MIB), null)
-  assert.match(String(memoryWarning(512.4 * MIB)), /takes 700 MiB of memory for a moment, and 512 MiB are to be had/)
+  assert.match(String(memoryWarning(512.4 * MIB)), /briefly needs 700 MiB of memory; 512 MiB are available/)
   const ended = (more: object) => Object.assign(new Error('Command failed: node create.ts {}\nlong words'), { stderr: '', ...more })
   assert.match(whyNotMade(ended({ signal: 'SIGKILL' })), /^there was not enough memory/)
   assert.match(whyNotMade(ended({ stderr: 'RangeError: Array buffer allocation failed' })), /^there was not enough memory/)
@@ -59,7 +59,7 @@ test('until it is ready a start prints its warnings, without secrets', () => {
 })
 
 test('at a terminal a start and a stop say what takes its time', () => {
-  assert.match(starting({ databaseUrl: null, dataDir: '/nowhere' }), /^Starting… The first start makes the database in \/nowhere, .*\n$/)
+  assert.match(starting({ databaseUrl: null, dataDir: '/nowhere' }), /^Starting… The first start creates the database in \/nowhere, .*\n$/)
   assert.equal(starting({ databaseUrl: 'postgres://127.0.0.1/books', dataDir: '/nowhere' }), 'Starting…\n')
   assert.match(stopping({ shutdownSeconds: 25 }), /^\nStopping: waiting for requests and orders under way, 25 seconds at most\..*\n$/)
 })
