@@ -74,14 +74,14 @@ test('a data directory that cannot be is named, also where the log would lie in 
   }
 })
 
-test('what is wrong with settings is printed at once, with the messages of check-config, and a folder that cannot be made does not hang', async () => {
+test('what is wrong with settings is printed at once, with the messages of check-config, and a folder that cannot be created does not hang', async () => {
   const nowhere = existsSync('/proc/self') ? '/proc/trunkline' : '/dev/null/trunkline'
   const { code, err } = await failStart({ TRUNKLINE_PORT: 'x', SANDBOX_CALENDAR: 'lunar', TRUNKLINE_DATA_DIR: nowhere })
   assert.equal(code, 2)
   for (const line of [
     /^ {2}TRUNKLINE_PORT {6}must be a whole number/m,
     /^ {2}SANDBOX_CALENDAR {4}must be always or/m,
-    /^ {2}TRUNKLINE_DATA_DIR {2}.* cannot be made/m
+    /^ {2}TRUNKLINE_DATA_DIR {2}.* cannot be created/m
   ])
     assert.match(err, line)
 })
