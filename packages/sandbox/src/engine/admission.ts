@@ -1,4 +1,4 @@
-/** What is checked before an order is taken in. Every failed check is a code and a message that says what to do. */
+/** The checks of an order before it is accepted. Each failed check has a code and a message that says what to do. */
 import type { OrderType, Side, TimeInForce } from '@trunkline/core/domain/vocabulary'
 import type { Refusal } from './command-context.ts'
 import { checkContract } from './contract-checks.ts'
@@ -15,7 +15,7 @@ const QUANTITY_MAX = 1_000_000_000n * ONE
 const NOTIONAL_MIN = toMoney(ONE)
 const CLIENT_ORDER_ID = /^[\x20-\x7e]{1,64}$/
 
-/** The figures of an order ticket as text. */
+/** An order ticket's numbers, as text. */
 export interface Ticket {
   readonly side: Side
   readonly orderType: OrderType
@@ -33,7 +33,7 @@ export interface Figures {
   readonly stop: Price | null
 }
 
-/** The ticket's numbers, as far as they can be read; {@link checkTicket} reports what is wrong with the others. */
+/** The ticket's valid numbers; {@link checkTicket} reports the invalid ones. */
 export function figuresOf(ticket: Ticket): Figures {
   const notional = above(ticket.notional)
   return {
@@ -171,14 +171,14 @@ function checkMarket(book: OrderBook, { side, orderType, timeInForce }: Ticket):
   return null
 }
 
-/** What a notional amount is worth in units now: at the limit, else at the price it would trade at. */
+/** The quantity that a notional amount buys now: at the limit, otherwise at the price it would trade at. */
 export function notionalUnits(book: OrderBook, buy: boolean, amount: Money, limit: Price | null): Quantity {
   return unitsFor(amount, limit ?? touchOf(book, buy) ?? book.mark ?? 0n, book)
 }
 
 /**
- * Checks an order that is otherwise in order against what the account has, and holds what it needs. Refused: nothing is held.
- * `left` is what it would fill.
+ * Checks an otherwise valid order against the account's positions and money, and holds what the order needs. Holds nothing if it refuses.
+ * `left` is the quantity that the order would fill.
  */
 export function admit(order: Order, left: Quantity, at: number): Refusal | null {
   if (order.book.spec.option !== null) return admitOption(order, left, at)
@@ -186,7 +186,7 @@ export function admit(order: Order, left: Quantity, at: number): Refusal | null 
   const short = order.buy ? null : checkShort(order, left)
   if (short !== null) return short
   const opening = opens(order, left)
-  // Selling shares may uncover calls that were sold on them.
+  // Selling shares may uncover short calls.
   const before = !order.buy && order.account.options.has(order.book.symbol) ? worthOf(order.account) : null
   setNeeds(order, left)
   hold(order, holding, left)

@@ -1,4 +1,4 @@
-/** Small two-way readers and writers of JSON: what is written is read back exactly, and what was not written so is refused by name. */
+/** Small readers and writers of JSON. Written values are read back exactly; anything else is refused by name. */
 import { Malformed } from '@trunkline/core/domain/malformed'
 
 export type Json = string | number | boolean | null | readonly Json[]
@@ -55,8 +55,8 @@ export function list<T>(codec: Codec<T>): Codec<T[]> {
 type Fields<T> = { readonly [K in keyof T]-?: Codec<T[K]> }
 
 /**
- * A record as the list of its fields, in the order given: half the size of an object, and forgetting a field does not compile. `since` has the
- * values of fields that were added at the end later, for lists written before.
+ * A record as a list of its fields, in the given order: half the size of an object, and a forgotten field does not compile. `since` has the
+ * defaults of fields that were later added at the end, for lists written before.
  */
 export function record<T extends object>(what: string, fields: Fields<T>, since: Partial<T> = {}): Codec<T> {
   const names = Object.keys(fields) as (keyof T & string)[]

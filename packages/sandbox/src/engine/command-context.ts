@@ -21,7 +21,7 @@ export class CommandContext {
     this.#prefix = fingerprint(state.settings.seed)
   }
 
-  /** Hands over the events of the command that just ended. */
+  /** Returns the events of the command that just ended. */
   take(): EngineEvent[] {
     for (const [account, symbols] of this.#touched) {
       if (symbols.length > 1) symbols.sort()
@@ -79,10 +79,10 @@ export class CommandContext {
     this.#events.push({ type: 'account_opened', seq: this.#seq(), at: this.state.now, account: accountView(account) })
   }
 
-  /** Writes a transaction into the account's history and announces it. */
+  /** Adds a transaction to the account's history and emits its event. */
   transaction(account: Account, facts: Omit<TransactionView, 'transactionId' | 'accountId' | 'currency' | 'at'>): void {
     const { type, symbol, kind, quantity, price, amount, fees, date, settlementDate, orderId, execId, description } = facts
-    // In the order of the stored shape: a restored history must be the same bytes, keys included.
+    // In the order of the stored shape: a restored history must have the same bytes, keys included.
     const transaction: TransactionView = {
       transactionId: this.nextId('transaction').id,
       accountId: account.id,
@@ -103,7 +103,7 @@ export class CommandContext {
     }
     account.transactions.push(transaction)
     const keep = this.state.settings.transactionsMax
-    // A quarter above the bound before cutting, so that the copying is paid once in a while and not every time.
+    // Cuts only at a quarter above the bound, so that the copying is rare.
     if (account.transactions.length > keep + (keep >> 2)) account.transactions = account.transactions.slice(-keep)
     this.#events.push({ type: 'transaction', seq: this.#seq(), at: this.state.now, accountId: account.id, transaction })
   }
@@ -134,7 +134,7 @@ function idPrefix(kind: 'order' | 'exec' | 'transaction'): string {
   }
 }
 
-// Ids of two differently seeded engines differ visibly.
+// Engines with different seeds get visibly different ids.
 function fingerprint(text: string): string {
   return hashOf(text).toString(16).padStart(8, '0')
 }

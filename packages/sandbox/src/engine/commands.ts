@@ -2,7 +2,7 @@
 import type { OrderType, Side, TimeInForce } from '@trunkline/core/domain/vocabulary'
 import type { AccountType, InstrumentKind, InstrumentSpec, Micros, Phase } from './enums.ts'
 
-/** Adds an instrument or replaces the row of one (a row's kind, currency, market and multiplier cannot change). */
+/** Adds an instrument or replaces its specification (kind, currency, market and multiplier cannot change). */
 export interface ListInstrumentCommand {
   readonly type: 'list_instrument'
   readonly at: Micros
@@ -12,19 +12,21 @@ export interface ListInstrumentCommand {
 export interface OpenAccountCommand {
   readonly type: 'open_account'
   readonly at: Micros
-  /** Chosen by the sandbox, unique for ever. */
+  /** Chosen by the sandbox; unique forever. */
   readonly accountId: string
-  /** What the customer sees. */
+  /** The name shown to the customer. */
   readonly number: string
   readonly accountType: AccountType
   readonly currency: string
   /** First deposit, zero or more. */
   readonly deposit: string
-  /** Kinds it may trade; null: shares and options for margin and cash accounts, crypto for crypto accounts, futures for futures accounts. */
+  /**
+   * Kinds it may trade. Null: shares and options for margin and cash accounts, crypto for crypto accounts, futures for futures accounts.
+   */
   readonly permitted: readonly InstrumentKind[] | null
 }
 
-/** Lets an account trade these kinds from now on, besides those it may already. */
+/** Permits an account to trade these kinds as well. */
 export interface PermitCommand {
   readonly type: 'permit'
   readonly at: Micros
@@ -32,15 +34,15 @@ export interface PermitCommand {
   readonly kinds: readonly InstrumentKind[]
 }
 
-/** Exactly one of `quantity` and `notional`. Prices a type does not take must be null. Notional is for MKT and LMT. */
+/** Exactly one of `quantity` and `notional`. Prices that the type does not take must be null. Notional is for MKT and LMT. */
 export interface SubmitCommand {
   readonly type: 'submit'
   readonly at: Micros
   readonly accountId: string
-  /** 1 to 64 printable characters, unique in the account for ever (also after the order has been forgotten). */
+  /** 1 to 64 printable characters, unique in the account forever (also after the order has been forgotten). */
   readonly clientOrderId: string
   readonly symbol: string
-  /** BUY and SELL, for options the four that open or close a position. A SELL beyond the position opens a short (margin accounts, futures). */
+  /** BUY and SELL; for options the four sides that open or close. A SELL beyond the position opens a short (margin accounts, futures). */
   readonly side: Side
   readonly orderType: OrderType
   readonly timeInForce: TimeInForce
@@ -51,15 +53,15 @@ export interface SubmitCommand {
 }
 
 /**
- * Several option legs that fill together or not at all. `limitPrice` is the net price of one spread per unit of the underlying, signed: for
- * BUY the most that is paid, for SELL the least that is received. Legs are taken as listed, whatever `side` says.
+ * Several option legs that fill together or not at all. `limitPrice` is the signed net price of one spread per unit of the underlying: for
+ * BUY the most to pay, for SELL the least to receive. The legs keep their own sides, whatever `side` is.
  */
 export interface SubmitMultiLegCommand {
   readonly type: 'submit_package'
   readonly at: Micros
   readonly accountId: string
   readonly clientOrderId: string
-  /** 2 to 4 different contracts of one underlying. Sides are the four option sides; ratios whole numbers from 1. */
+  /** 2 to 4 different contracts of one underlying. Sides are the four option sides; ratios are whole numbers from 1. */
   readonly legs: readonly { readonly symbol: string; readonly side: Side; readonly ratio: string }[]
   readonly side: 'BUY' | 'SELL'
   readonly orderType: 'MKT' | 'LMT'
@@ -69,10 +71,10 @@ export interface SubmitMultiLegCommand {
   readonly limitPrice: string | null
 }
 
-/** An order to preview: it is never carried out, and is no command. */
+/** An order to preview. It is never carried out, and is not a command. */
 export type PreviewCommand = Omit<SubmitCommand, 'type' | 'clientOrderId'> | Omit<SubmitMultiLegCommand, 'type' | 'clientOrderId'>
 
-/** A holder of a long American option uses its right before the end. */
+/** The holder of a long American option exercises it before expiration. */
 export interface ExerciseCommand {
   readonly type: 'exercise'
   readonly at: Micros
@@ -83,8 +85,8 @@ export interface ExerciseCommand {
 }
 
 /**
- * An option contract is over: what is in the money at `price` of its underlying by a cent or more is exercised and assigned, the rest expires;
- * or a futures month is over: it is settled at `price`, finally. Orders of it end first.
+ * A contract ends. Options that are in the money by a cent or more at `price` of the underlying are exercised and assigned; the others
+ * expire. A futures month gets its final settlement at `price`. Orders for the contract end first.
  */
 export interface ExpireCommand {
   readonly type: 'expire'
@@ -94,7 +96,7 @@ export interface ExpireCommand {
   readonly price: string
 }
 
-/** The day's settlement price of a futures month: gains and losses since the last one are paid in cash. */
+/** The day's settlement price of a futures month: gains and losses since the previous one are paid in cash. */
 export interface SettleCommand {
   readonly type: 'settle'
   readonly at: Micros
@@ -102,7 +104,7 @@ export interface SettleCommand {
   readonly price: string
 }
 
-/** An order by the internal id or by the customer's. */
+/** An order, by the internal id or by the customer's. */
 export type OrderRef = { readonly orderId: string } | { readonly clientOrderId: string }
 
 export interface CancelCommand {
@@ -113,9 +115,9 @@ export interface CancelCommand {
 }
 
 /**
- * Makes a new order in place of a live one; null keeps the old figure. `quantity` is the total, what was filled before included, and must be
- * above it. The new order keeps the old one's place in line when its limit (or, before the trigger, its stop) is unchanged and what is left does not grow; otherwise it goes
- * to the end of its price. A notional order takes `notional`, another one `quantity`. A triggered stop stays triggered.
+ * Replaces a live order; null keeps the old figure. `quantity` is the total including earlier fills, and must be above those. The new order
+ * keeps its queue position if its limit (before the trigger: its stop) is unchanged and the open quantity does not grow; otherwise it goes
+ * to the end of its price. A notional order takes `notional`, any other `quantity`. A triggered stop stays triggered.
  */
 export interface ReplaceCommand {
   readonly type: 'replace'
@@ -129,10 +131,13 @@ export interface ReplaceCommand {
   readonly stopPrice: string | null
 }
 
-/** Price and size of a level, best first in a list. */
+/** Price and size of a level; lists begin with the best. */
 export type QuoteLevel = readonly [price: string, size: string]
 
-/** The external market's whole displayed book of a symbol, best level first. It replaces the one before, and so replenishes what was taken. */
+/**
+ * The external market's whole displayed book of a symbol, best level first. It replaces the previous one, so liquidity taken before
+ * returns.
+ */
 export interface QuoteCommand {
   readonly type: 'quote'
   readonly at: Micros
@@ -149,27 +154,27 @@ export interface TradeCommand {
   readonly price: string
   readonly size: string
   /**
-   * Marks the opening or closing auction's print. Not needed: without marks the first print after the market opens is the opening one, and
-   * the last one before it closes is the closing one.
+   * Marks the print of the opening or closing auction. Optional: without marks, the first print after the market opens is the opening one,
+   * and the last one before it closes is the closing one.
    */
   readonly auction: 'open' | 'close' | null
 }
 
 /**
- * Moves a session group to a phase of a trading day. Leaving `open` ends DAY orders (and OPEN and CLOSE ones whose auction is over), reaching
- * `closed` ends DAY+ ones. A new `tradingDate` first ends whatever is left of the old day, so a market that never closes sends
- * `open` once a day with the new date. The first session command of a group must come before its first order can trade.
+ * Moves a session group to a phase of a trading day. Leaving `open` ends DAY orders, and OPEN and CLOSE orders whose auction is over;
+ * reaching `closed` ends DAY+ orders. A new `tradingDate` first ends what is left of the old day, so a market that never closes sends
+ * `open` once a day with the new date. A group's first session command must come before its first order can trade.
  */
 export interface SessionCommand {
   readonly type: 'session'
   readonly at: Micros
   readonly market: string
   readonly phase: Phase
-  /** `YYYY-MM-DD`; never earlier than the one before. */
+  /** `YYYY-MM-DD`; never earlier than the previous one. */
   readonly tradingDate: string
 }
 
-/** While halted nothing of the symbol trades; orders wait, IOC and FOK are refused, and prints are no auction prints. */
+/** While a symbol is halted it does not trade: orders wait, IOC and FOK are refused, and prints are not auction prints. */
 export interface HaltCommand {
   readonly type: 'halt'
   readonly at: Micros
@@ -177,7 +182,10 @@ export interface HaltCommand {
   readonly halted: boolean
 }
 
-/** The operator has so much of a live order with a limit done in the street, at that limit, whatever the market is; never more than is left. */
+/**
+ * The operator fills part of a live limit order with the external market at its limit, whatever the quotes; never more than its open
+ * quantity.
+ */
 export interface ExecuteCommand {
   readonly type: 'execute'
   readonly at: Micros
@@ -186,7 +194,7 @@ export interface ExecuteCommand {
   readonly quantity: string
 }
 
-/** Sets the price positions are valued at until the next trade print. */
+/** Sets the price at which positions are valued until the next trade print. */
 export interface MarkCommand {
   readonly type: 'mark'
   readonly at: Micros
@@ -194,13 +202,13 @@ export interface MarkCommand {
   readonly price: string
 }
 
-/** Time passes: orders that have outlived their time (GTC, GTC+: 90 days) expire. */
+/** Time passes: orders past their lifetime (GTC, GTC+: 90 days) expire. */
 export interface TickCommand {
   readonly type: 'tick'
   readonly at: Micros
 }
 
-/** Longs receive, shorts pay, at once. */
+/** Longs receive and shorts pay, immediately. */
 export interface DividendCommand {
   readonly type: 'dividend'
   readonly at: Micros
@@ -208,7 +216,7 @@ export interface DividendCommand {
   readonly amountPerUnit: string
 }
 
-/** Positive is paid to the customer, negative is charged; charging may leave a debit. */
+/** Positive: paid to the customer. Negative: charged, which may leave a debit. */
 export interface InterestCommand {
   readonly type: 'interest'
   readonly at: Micros
@@ -217,7 +225,7 @@ export interface InterestCommand {
   readonly description: string | null
 }
 
-/** Positive amount; a withdrawal beyond what is free is refused. */
+/** A positive amount. A withdrawal beyond the free cash is refused. */
 export interface CashCommand {
   readonly type: 'deposit' | 'withdrawal'
   readonly at: Micros
@@ -225,7 +233,10 @@ export interface CashCommand {
   readonly amount: string
 }
 
-/** `numerator` new units for `denominator` old ones (4 and 1: four for one). Live orders of the symbol are canceled, the external book is emptied. */
+/**
+ * `numerator` new units for `denominator` old ones (4 and 1: four for one). Cancels live orders of the symbol and empties the external
+ * book.
+ */
 export interface SplitCommand {
   readonly type: 'split'
   readonly at: Micros
@@ -257,7 +268,7 @@ export type Command =
   | ExpireCommand
   | SettleCommand
 
-/** The commands a market feed gives. */
+/** The commands that a market feed sends. */
 export type MarketCommand =
   | QuoteCommand
   | TradeCommand

@@ -1,11 +1,11 @@
-/** What is checked of orders in options and futures beyond the ordinary: that the contract lives, and that a side fits the position. */
+/** The additional checks of orders in options and futures: the contract is live, and the side fits the position. */
 import type { Side } from '@trunkline/core/domain/vocabulary'
 import type { Refusal } from './command-context.ts'
 import { type Account, closes, type OrderBook } from './state.ts'
 import type { Micros } from './types.ts'
 import { abs, formatScaled, max, type Quantity } from './units.ts'
 
-/** Whether the account may trade the contract at all, now. */
+/** Whether the account may trade the contract now. */
 export function checkContract(account: Account, book: OrderBook, now: Micros): Refusal | null {
   const { kind, currency } = book.spec.source
   if (!account.permitted.includes(kind)) {
@@ -25,8 +25,8 @@ export function checkContract(account: Account, book: OrderBook, now: Micros): R
 }
 
 /**
- * Whether an option order's side fits what the account has: what opens goes with the position or with none, what closes finds enough to close
- * beside the other closing orders. Contracts never stand on both sides, not even in live orders, so a closing order always has what it closes.
+ * Whether an option order's side fits the account. Opening needs a position on the same side or none; closing needs enough to close beyond
+ * what other closing orders take. An account never has both sides of a contract, even in live orders, so a closing order can always close.
  */
 export function checkEffect(
   account: Account,
@@ -34,7 +34,7 @@ export function checkEffect(
 ): Refusal | null {
   const holding = account.holdings.get(book.symbol)
   const buy = side === 'BUY_TO_OPEN' || side === 'BUY_TO_CLOSE'
-  // As the side sees it: what it adds to is positive, what it takes from negative.
+  // Signed as the order's side: positive adds to the position, negative reduces it.
   const held = buy ? (holding?.quantity ?? 0n) : -(holding?.quantity ?? 0n)
   if (closes(side)) {
     const others = (buy ? holding?.buys : holding?.sells)?.quantity ?? 0n

@@ -1,4 +1,4 @@
-/** Accounts, instruments and money that moves without a trade. */
+/** Accounts, instruments, and cash movements without a trade. */
 import { Malformed } from '@trunkline/core/domain/malformed'
 import type { CommandContext, Refusal } from './command-context.ts'
 import { end } from './execution.ts'
@@ -44,7 +44,7 @@ export function listInstrument(context: CommandContext, command: ListInstrumentC
   there.spec = spec
 }
 
-/** Whether the row's terms go with its kind, and with the contract as it is known already. */
+/** Whether the specification's terms fit its kind, and the contract as it is known already. */
 function checkTerms(
   context: CommandContext,
   { source, option, future, lot, fraction }: Spec,
@@ -205,7 +205,7 @@ interface Ratio {
   readonly words: string
 }
 
-/** Answers the units held afterwards. The cost stays, so the average price follows by itself. */
+/** Returns the quantity held afterwards. The total cost stays, so the average price adjusts itself. */
 function splitHolding(context: CommandContext, account: Account, book: OrderBook, { up, down, words }: Ratio): bigint {
   const holding = account.holdings.get(book.symbol)
   if (holding === undefined || holding.quantity === 0n) return 0n

@@ -1,12 +1,12 @@
 /**
- * The matching engine and ledger: pure and synchronous. Commands go in, events come out, views are read on request. The same settings and commands
+ * The matching engine and ledger: pure and synchronous. It takes commands, returns events, and has views. The same settings and commands
  * give the same events and views, byte for byte.
  *
- * Surviving a crash: keep every command that was handled, in order, in a journal (`JSON.stringify`, one a line; a plain write suffices
- * against a killed process) before its outcome is shown to anybody. To bound the replay, write {@link Engine.snapshot} to a file now and then
- * and begin a new journal that the snapshot names. After a restart {@link Engine.restore} the snapshot and handle the journal's commands again;
- * their events were published before and can be dropped. A command handled twice takes effect twice, so snapshot and journal must
- * change hands together; `handled` says how many commands a snapshot contains.
+ * To survive a crash, write every handled command, in order, to a journal (`JSON.stringify`, one per line; a plain write is enough
+ * against a killed process) before its outcome is visible. To bound the replay, write {@link Engine.snapshot} to a file now and then
+ * and begin a new journal that the snapshot names. After a restart, {@link Engine.restore} the snapshot and handle the journal's commands;
+ * drop their events, which were published before. A command handled twice takes effect twice, so replace snapshot and journal
+ * together; `handled` is the number of commands in a snapshot.
  */
 import { unreachable } from '@trunkline/core/domain/brand'
 import { Malformed } from '@trunkline/core/domain/malformed'
@@ -59,30 +59,30 @@ export class Engine {
     this.#context = new CommandContext(state)
   }
 
-  /** A fresh engine; settings left out are {@link DEFAULT_SETTINGS}'. */
+  /** A new engine. Missing settings are those of {@link DEFAULT_SETTINGS}. */
   static create(settings: Partial<EngineSettings> = {}): Engine {
     return new Engine(newState({ ...DEFAULT_SETTINGS, ...settings }))
   }
 
   /**
-   * An engine as it was when the snapshot was taken.
-   * @throws Malformed when it is no snapshot of this version.
+   * An engine restored from a snapshot.
+   * @throws Malformed if it is not a snapshot of this version.
    */
   static restore(snapshot: string): Engine {
     return new Engine(readSnapshot(snapshot))
   }
 
-  /** Everything the engine knows, as one opaque JSON text. */
+  /** The whole state, as one opaque JSON text. */
   snapshot(): string {
     return writeSnapshot(this.#state)
   }
 
-  /** Commands handled so far. One that threw does not count. */
+  /** Commands handled so far, without those that threw. */
   get handled(): number {
     return this.#state.counters.command
   }
 
-  /** The latest `at` seen. */
+  /** The latest `at` received. */
   get now(): Micros {
     return this.#state.now
   }
@@ -92,8 +92,8 @@ export class Engine {
   }
 
   /**
-   * Carries out one command and returns its events. What a customer does wrong is an event; a malformed command of the sandbox or the market
-   * throws, and has changed nothing.
+   * Carries out one command and returns its events. A customer's mistake is an event. A malformed command of the sandbox or the market
+   * throws and changes nothing.
    * @throws Malformed naming the field.
    */
   handle(command: Command): EngineEvent[] {
@@ -112,7 +112,7 @@ export class Engine {
     return this.#context.take()
   }
 
-  /** The id of the order that was taken as the `number`th; whether it exists is another question. */
+  /** The id of the `number`th accepted order; it need not exist. */
   orderId(number: number): string {
     return this.#context.idOf('order', number)
   }
@@ -126,7 +126,7 @@ export class Engine {
     return account === undefined ? undefined : accountView(account)
   }
 
-  /** @throws Malformed for an account that does not exist; so do the four below. */
+  /** @throws Malformed if the account does not exist; so do the next four methods. */
   balance(accountId: string): BalanceView {
     return balanceView(this.#account(accountId))
   }
@@ -154,7 +154,7 @@ export class Engine {
   }
 
   /**
-   * One order by either id. `unknown`: never seen. `forgotten`: it existed, is closed, and was dropped to stay within `closedOrdersMax`; reported
+   * One order by either id. `unknown`: never seen. `forgotten`: it closed and was dropped to stay within `closedOrdersMax`; returned
    * for client order ids only.
    */
   order(accountId: string, ref: OrderRef): OrderView | 'unknown' | 'forgotten' {
@@ -169,7 +169,7 @@ export class Engine {
     return this.#state.books.get(symbol)?.spec.source
   }
 
-  /** Ended contracts left out. */
+  /** Without ended contracts. */
   instruments(): InstrumentSpec[] {
     return [...this.#state.books.values()].filter(book => !book.over).map(book => book.spec.source)
   }
@@ -179,12 +179,12 @@ export class Engine {
     return book === undefined ? undefined : marketView(book)
   }
 
-  /** What an order would come to, or why it would be refused. Changes nothing. */
+  /** The effect that an order would have, or why it would be refused. Changes nothing. */
   preview(command: PreviewCommand): PreviewView | Refusal {
     return preview(this.#context, command)
   }
 
-  /** The proof of the state: see {@link ConservationView}. */
+  /** The proof that the state is consistent: see {@link ConservationView}. */
   conservation(): ConservationView {
     return conservationView(this.#state)
   }

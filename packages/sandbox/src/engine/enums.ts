@@ -1,4 +1,4 @@
-/** The enums of the engine, its unit of time, and what an instrument is. */
+/** The enums of the engine, its unit of time, and the specification of instruments. */
 
 /** Whole microseconds since the Unix epoch. */
 export type Micros = number
@@ -7,49 +7,52 @@ export type Micros = number
 export const INSTRUMENT_KINDS = ['STK', 'CRYPTO', 'OPT', 'FUT'] as const
 export type InstrumentKind = (typeof INSTRUMENT_KINDS)[number]
 
-/** Everything the engine must know of an instrument. One row of a table, so that another kind is other figures and not other code. */
+/** Everything the engine needs to know about an instrument. It is data, so a new kind needs no new code. */
 export interface InstrumentSpec {
   readonly symbol: string
   readonly kind: InstrumentKind
   /** Its usual name: `Apple Inc.` */
   readonly name: string
-  /** The currency prices are in; an account trades it only with the same currency. */
+  /** The currency of its prices; only accounts in that currency can trade it. */
   readonly currency: string
-  /** The session group whose phases govern it, such as `us-equity` or `crypto` (see {@link SessionCommand}). */
+  /** The session group that sets its phases, such as `us-equity` or `crypto` (see {@link SessionCommand}). */
   readonly market: string
-  /** Limit and stop prices are multiples of it. */
+  /** Limit and stop prices are multiples of this. */
   readonly tick: string
-  /** The finer tick for prices below 1, or null when `tick` holds everywhere. */
+  /** The finer tick for prices below 1; null if `tick` always applies. */
   readonly tickBelowOne: string | null
-  /** Ordinary quantities are multiples of it: `1` for shares. */
+  /** Ordinary quantities are multiples of this: `1` for shares. */
   readonly lot: string
-  /** Market orders and notional orders may use multiples of this: `0.000000001` where fractions are traded, the lot where they are not. */
+  /** Market and notional orders may use multiples of this: `0.000000001` if fractions are tradable, otherwise the lot. */
   readonly fraction: string
   /** Money per price point and unit: `1` for shares and crypto, `100` for a share option, `50` for ES. A whole number. */
   readonly multiplier: string
   readonly shortable: boolean
-  /** Whether OPEN and CLOSE orders exist for it. */
+  /** Whether OPEN and CLOSE orders are available for it. */
   readonly auctions: boolean
   /** Trading days until a trade's cash settles: 1 for shares, 0 for crypto. */
   readonly settlementDays: number
-  /** Share of the market value in ten-thousandths that margin accounts must hold: Reg-T shares 5000/2500/3000, crypto 10000 throughout. Not asked for options and futures. */
+  /**
+   * Share of the market value, in ten-thousandths, that margin accounts must hold: Reg-T shares 5000/2500/3000, crypto 10000 for all.
+   * Unused for options and futures.
+   */
   readonly margin: { readonly initial: number; readonly maintenanceLong: number; readonly maintenanceShort: number }
-  /** The terms of an option contract; absent for everything else. */
+  /** The terms of an option contract; absent for all other kinds. */
   readonly option?: OptionTerms
-  /** The terms of a futures month; absent for everything else. */
+  /** The terms of a futures month; absent for all other kinds. */
   readonly future?: FutureTerms
-  /** Fee in ten-millionths of the traded value, each side apart, per order, rounded half up to cents. */
+  /** Fee in ten-millionths of the traded value, separate for each side, per order, rounded half up to cents. */
   readonly fees: { readonly buy: number; readonly sell: number }
 }
 
 export interface OptionTerms {
   readonly underlying: string
   readonly right: 'call' | 'put'
-  /** Price of the underlying. */
+  /** A price of the underlying. */
   readonly strike: string
-  /** `YYYY-MM-DD`, the last day it can be exercised. */
+  /** `YYYY-MM-DD`, the last day for exercise. */
   readonly expiration: string
-  /** When it stops trading; the market's `expire` command follows. */
+  /** The end of trading; the market's `expire` command follows. */
   readonly lastTradeAt: Micros
   readonly style: 'american' | 'european'
   readonly settlement: 'physical' | 'cash'
@@ -60,7 +63,7 @@ export interface FutureTerms {
   /** `YYYY-MM`. */
   readonly month: string
   readonly lastTradeAt: Micros
-  /** Money an account must have to open one contract, and to keep it. */
+  /** Money that an account needs to open one contract, and to keep it. */
   readonly initialMargin: string
   readonly maintenanceMargin: string
 }
@@ -73,13 +76,13 @@ export const PHASES = ['pre', 'open', 'post', 'closed'] as const
 export type Phase = (typeof PHASES)[number]
 
 /**
- * The states of an order. `held` (a stop not triggered yet, an auction order), `open` (on the book) and `partial` (on the
+ * The states of an order. `held` (an untriggered stop, an auction order), `open` (on the book) and `partial` (on the
  * book, partly filled) are live; the other five are final. A canceled or expired order may have fills.
  */
 export const ORDER_STATES = ['held', 'open', 'partial', 'filled', 'canceled', 'expired', 'rejected', 'replaced'] as const
 export type OrderState = (typeof ORDER_STATES)[number]
 
-/** Stable codes of every refusal. Each comes with a message that says what was found and what to do. */
+/** The stable codes of all refusals. Each comes with a message that says what was found and what to do. */
 export const REFUSAL_CODES = [
   'unknown_account',
   'unknown_symbol',

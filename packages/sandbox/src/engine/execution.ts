@@ -1,4 +1,4 @@
-/** What ends or moves an order: executions, and the way out of the book. */
+/** Executes and ends orders. */
 import type { CommandContext } from './command-context.ts'
 import { enterTrade } from './ledger.ts'
 import { hold } from './margin.ts'
@@ -8,13 +8,13 @@ import { feeOf, floorTo, formatMoney, formatScaled, type Money, min, type Price,
 
 const NO_LEGS: readonly Leg[] = []
 
-/** Executes part of an order: order, ledger and holds together. The caller has made sure that the price and quantity are allowed. */
+/** Executes part of an order: updates order, ledger and holds together. The caller has checked the price and quantity. */
 export function fill(context: CommandContext, order: Order, quantity: Quantity, price: Price, venue: FillView['venue']): void {
   const { account, book } = order
   const { now } = context.state
   const value = quantity * price * book.spec.multiplier
   order.traded += value
-  // Charged on the order's whole traded value so far, so that many small fills pay what one large one does.
+  // Charged on the order's whole traded value so far, so that many small fills cost as much as a single large one.
   const fee = roundToCents(feeOf(order.traded, order.buy ? book.spec.buyFee : book.spec.sellFee)) - order.fees
   const { id: execId } = context.nextId('exec')
   const view: FillView = {
@@ -45,14 +45,14 @@ export function fill(context: CommandContext, order: Order, quantity: Quantity, 
   enterTrade(context, account, { book, buy: order.buy, quantity, price, value, fee, orderId: order.id, execId, street: venue !== 'HOUSE' })
 }
 
-/** How much the order can take at a price: what is left of it, and of the money a notional purchase may spend. */
+/** The quantity that the order can take at a price: its open quantity, bounded by the money left of a notional purchase. */
 export function affordable(order: Order, price: Price): Quantity {
   const left = leaves(order)
   if (order.notionalLeft === null || !order.buy) return left
   return min(left, unitsFor(order.notionalLeft, price, order.book))
 }
 
-/** Units an amount pays for, in whole fractions. */
+/** The units that an amount pays for, in whole fractions. */
 export function unitsFor(amount: Money, price: Price, book: OrderBook): Quantity {
   return amount <= 0n || price <= 0n ? 0n : floorTo(amount / (price * book.spec.multiplier), book.spec.fraction)
 }
@@ -64,7 +64,7 @@ export function end(context: CommandContext, order: Order, state: 'canceled' | '
   context.order(order, state)
 }
 
-/** Takes an order out of everything that works on it. Its final state is set before the caller announces it. */
+/** Removes an order from all queues and holds. Its final state is set before the caller emits the event. */
 export function close(context: CommandContext, order: Order, state: 'filled' | 'canceled' | 'expired' | 'replaced'): void {
   order.state = state
   order.updatedAt = context.state.now
@@ -98,7 +98,7 @@ export function trim(context: CommandContext): void {
     order.account.forgotten++
     compact(state.orders, order.account)
   }
-  // Moving the list up is paid once per so many forgotten orders.
+  // Cuts the list only once per 1,000 or more forgotten orders.
   if (state.forgotten > 1_000 && state.forgotten * 8 > state.closed.length) {
     state.closed.splice(0, state.forgotten)
     state.forgotten = 0

@@ -1,9 +1,9 @@
 /**
- * Options turned into what they give. The other side of every right is the external market, which is short or long what customers are long or
- * short in sum, so money and units balance contract by contract.
+ * Exercise and assignment of options. The counterparty of every option is the external market, which holds the opposite of the customers'
+ * net position, so money and units balance contract by contract.
  *
- * Physical contracts move the underlying at the strike; cash ones pay what they are in the money. The premium was realised when the right ends:
- * the shares then count at the strike.
+ * Physical contracts move the underlying at the strike; cash contracts pay their intrinsic value. The premium is realised when the option
+ * ends: the shares then have the strike as their cost.
  */
 import type { CommandContext, Refusal } from './command-context.ts'
 import { end } from './execution.ts'
@@ -54,7 +54,7 @@ interface Delivery {
   readonly units: Quantity
 }
 
-/** Whether the account can hold what it would have afterwards: shares to deliver or the right to be short, and money. */
+/** Whether the account can hold the resulting position: shares to deliver or permission to be short, and enough money. */
 function checkDelivery(context: CommandContext, account: Account, holding: Holding, { option, quantity, units }: Delivery): Refusal | null {
   const { underlying } = holding.book
   if (underlying === null) return null
@@ -78,7 +78,7 @@ function checkDelivery(context: CommandContext, account: Account, holding: Holdi
   }
 }
 
-/** The account's worth if it had exercised; everything is as it was afterwards. */
+/** The account's worth if it had exercised. Restores the state before it returns. */
 function worthAfter(account: Account, holding: Holding, shares: Holding, { option, quantity, units }: Delivery) {
   const { cash } = account
   const [contracts, held] = [holding.quantity, shares.quantity]
@@ -94,10 +94,12 @@ function worthAfter(account: Account, holding: Holding, shares: Holding, { optio
   }
 }
 
-/** The shorts that must answer an early exercise, by lot: anyone who is drawn is assigned all it is short, until enough are. */
+/**
+ * The shorts assigned on an early exercise, by lot: a drawn account is assigned its whole short position, until the quantity is reached.
+ */
 function assign(context: CommandContext, book: OrderBook, quantity: Quantity, price: Price): void {
   const { counters, settings, accounts } = context.state
-  // The external market has taken the exercised contracts over: before, it was short so many more. null stands for it.
+  // The external market has taken over the exercised contracts: before that, it was short that many more. It is the null entry.
   let street = max(0n, quantity - book.streetUnits)
   const shorts: ({ readonly account: Account; readonly holding: Holding } | null)[] = street > 0n ? [null] : []
   for (const account of accounts.values()) {
@@ -117,11 +119,11 @@ interface Use {
   readonly quantity: Quantity
   /** Of the underlying. */
   readonly price: Price
-  /** Paid out although the contract is physical, for an account that cannot take delivery. */
+  /** Whether a physical contract is paid in cash, for an account that cannot take delivery. */
   readonly inCash: boolean
 }
 
-/** A long uses its right. */
+/** Exercises a long position. */
 export function use(context: CommandContext, account: Account, holding: Holding, { quantity, price, inCash }: Use): void {
   const { book } = holding
   const { option, multiplier } = book.spec
@@ -133,7 +135,7 @@ export function use(context: CommandContext, account: Account, holding: Holding,
   if (option.physical && !inCash) deliver(context, account, book, { option, buy: option.call, units: quantity * multiplier })
 }
 
-/** A short answers. */
+/** Assigns a short position. */
 export function answer(context: CommandContext, account: Account, holding: Holding, { quantity, price }: Omit<Use, 'inCash'>): void {
   const { book } = holding
   const { option, multiplier } = book.spec
@@ -145,7 +147,7 @@ export function answer(context: CommandContext, account: Account, holding: Holdi
   dropClosers(context, account, holding)
 }
 
-/** What a contract is in the money by, per unit; zero or more. */
+/** The intrinsic value of a contract, per unit; zero or more. */
 export function worthAt({ call, strike }: OptionSpec, price: Price): Price {
   return max(0n, call ? price - strike : strike - price)
 }
@@ -163,7 +165,7 @@ function deliver(
   context.touch(account, underlying.symbol)
 }
 
-/** Orders that would close more than is left end, the newest first. */
+/** Ends orders that would close more than is left, the newest first. */
 function dropClosers(context: CommandContext, account: Account, holding: Holding): void {
   const { book } = holding
   const newest = [...account.live].sort((a, b) => b.number - a.number)

@@ -1,4 +1,4 @@
-/** The end of contracts, and the daily settlement of futures. */
+/** The expiration of contracts, and the daily settlement of futures. */
 import type { CommandContext } from './command-context.ts'
 import { end } from './execution.ts'
 import { answer, use, worthAt } from './exercise.ts'
@@ -10,9 +10,9 @@ import { type Account, dropHolding, type Holding, type OptionSpec, type OrderBoo
 import type { ExpireCommand, SettleCommand } from './types.ts'
 import { abs, floorTo, formatScaled, max, min, ONE, type Price, positive, type Quantity } from './units.ts'
 
-/** In the money by this much is exercised without being asked. */
+/** In the money by this much: exercised automatically. */
 const CENT = ONE / 100n
-/** A contract whose expiry never arrives, because it is no longer followed, is dropped so many days after its last trade. */
+/** Days after its last trade until a contract whose expiry never arrives, because it is no longer followed, is dropped. */
 const REMEMBERED_DAYS = 1
 
 export function settle(context: CommandContext, command: SettleCommand) {
@@ -63,7 +63,7 @@ function showEnd(context: CommandContext, account: Account, holding: Holding): v
   endContracts(context, account, holding, { type: 'EXPIRATION', units: quantity, cash: 0n, description })
 }
 
-/** Every long in the money uses its right, so every short in the money is assigned: no lot is needed. */
+/** Every long in the money is exercised, so every short in the money is assigned: no lot is drawn. */
 function endOption(context: CommandContext, account: Account, holding: Holding, option: OptionSpec, price: Price): void {
   const { quantity } = holding
   if (worthAt(option, price) < CENT) showEnd(context, account, holding)
@@ -75,7 +75,7 @@ function endOption(context: CommandContext, account: Account, holding: Holding, 
   }
 }
 
-/** Contracts an account without margin can pay for or has the shares for; margin accounts may go into debt or short. */
+/** The contracts that an account without margin can pay for or deliver shares for. Margin accounts may go into debt or short. */
 function deliverable(account: Account, { book, quantity }: Holding, { call, strike, underlying }: OptionSpec): Quantity {
   if (account.accountType === 'margin') return quantity
   const { multiplier } = book.spec
@@ -83,14 +83,14 @@ function deliverable(account: Account, { book, quantity }: Holding, { call, stri
     const { excess, reserved } = worthOf(account)
     return floorTo(max(0n, excess - reserved) / (strike * multiplier), ONE)
   }
-  // Shares under calls that were sold, or are about to be, stay where they are.
+  // Shares that cover short calls, or calls about to be sold, are not delivered.
   let promised = 0n
   for (const { book: other, quantity: held, sells } of account.options.get(underlying) ?? [])
     if (held <= 0n && other.spec.option?.call === true) promised += (sells.quantity - held) * other.spec.multiplier
   return floorTo(max(0n, sellable(account.holdings.get(underlying)) - promised) / multiplier, ONE)
 }
 
-/** Forgets contracts that have ended and that nobody holds or has ordered. Once a day. */
+/** Forgets ended contracts without holdings and orders. Once a day. */
 export function forgetContracts(context: CommandContext): void {
   const { books, accounts, now } = context.state
   const before = now - daysToMicros(REMEMBERED_DAYS)

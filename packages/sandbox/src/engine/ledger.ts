@@ -1,4 +1,4 @@
-/** Double entry: every amount that reaches a customer leaves a counter-account, and the other way round. */
+/** Double entry: every amount that a customer receives leaves a counter-account, and vice versa. */
 import type { TransactionType } from '@trunkline/core/domain/vocabulary'
 import type { CommandContext } from './command-context.ts'
 import { accountDate, settlementDate, tradeDate } from './sessions.ts'
@@ -20,14 +20,14 @@ export interface Trade {
   readonly price: Price
   readonly value: Money
   readonly fee: Money
-  /** Null with `execId`: shares that an option's exercise or assignment moved. */
+  /** Null with `execId`: shares moved by the exercise or assignment of an option. */
   readonly orderId: string | null
   readonly execId: string | null
-  /** Whether the other side is the external market; else it is another customer, whose own entry balances this one. */
+  /** Whether the counterparty is the external market. Otherwise it is another customer, whose entry balances this one. */
   readonly street: boolean
 }
 
-/** Enters one side of a trade: cash, position, fee, settlement, and the transaction that shows it. A future moves no cash but a profit or loss. */
+/** Enters one side of a trade: cash, position, fee, settlement and its transaction. A future moves only its profit or loss as cash. */
 export function enterTrade(context: CommandContext, account: Account, trade: Trade): void {
   const { book, buy, quantity, value, fee } = trade
   const counter = counterpartsOf(context.state, account.currency)
@@ -41,7 +41,7 @@ export function enterTrade(context: CommandContext, account: Account, trade: Tra
   account.fees += fee
   account.realized += realized
   counter.fees += fee
-  // The clearing house stands between the two sides of a future, so each side's profit is its loss.
+  // The clearing house is between the two sides of a future, so each side's profit is its loss.
   if (trade.street || future) counter.street -= proceeds
   if (trade.street) book.streetUnits -= buy ? quantity : -quantity
   const date = tradeDate(book.market, context.state.now)
@@ -63,17 +63,17 @@ export function enterTrade(context: CommandContext, account: Account, trade: Tra
   })
 }
 
-/** A position that ends, or is settled, otherwise than by a trade. */
+/** A position that ends or is settled other than by a trade. */
 export interface Closing {
   readonly type: TransactionType
-  /** What is taken off the position, signed like it. */
+  /** The quantity removed from the position, with the position's sign. */
   readonly units: Quantity
-  /** Received for it; negative: paid. */
+  /** Received for it; negative if paid. */
   readonly cash: Money
   readonly description: string
 }
 
-/** Takes contracts off a position; the external market takes them over and pays. */
+/** Removes contracts from a position; the external market takes them over and pays. */
 export function endContracts(
   context: CommandContext,
   account: Account,
@@ -82,14 +82,14 @@ export function endContracts(
 ): void {
   const { book } = holding
   holding.updatedAt = context.state.now
-  // A future was settled just before: what it cost is what it is worth, and no more is won or lost.
+  // A future was settled just before: its cost equals its value, so there is no further profit or loss.
   const realized = move(holding, -units, book.spec.future === null ? -cash : -holding.cost)
   account.realized += realized
   book.streetUnits += units
   showClosing(context, account, book, { type, units, cash, description })
 }
 
-/** Pays what a future has won or lost against its cost, which becomes its value at the settlement price. */
+/** Pays a future's profit or loss against its cost, which becomes its value at the settlement price. */
 export function settleHolding(context: CommandContext, account: Account, holding: Holding, price: Price): Money {
   const { book, quantity } = holding
   const value = quantity * price * book.spec.multiplier
@@ -123,7 +123,7 @@ export function showClosing(context: CommandContext, account: Account, book: Ord
   context.touch(account, book.symbol)
 }
 
-/** Changes a position by signed units for a signed value; answers the profit this realised. Average cost. */
+/** Changes a position by a signed quantity for a signed value, at average cost. Returns the realised profit. */
 function move(holding: Holding, units: Quantity, value: Money): Money {
   holding.dayBasis += value
   const before = holding.quantity
@@ -136,7 +136,7 @@ function move(holding: Holding, units: Quantity, value: Money): Money {
   const closing = min(abs(units), abs(before))
   const whole = closing === abs(before)
   const share = (holding.cost * closing) / abs(before)
-  // A future's profit is paid in cash, which has no unit below a cent; what is rounded off stays in the cost.
+  // A future's profit is paid in cash, which has no unit below a cent; the rounding remainder stays in the cost.
   const costOfClosed = whole ? holding.cost : holding.book.spec.future === null ? share : roundToCents(share)
   const valueOfClosed = closing === abs(units) ? value : (value * closing) / abs(units)
   const realized = -costOfClosed - valueOfClosed
@@ -164,7 +164,7 @@ function deferCash(account: Account, book: OrderBook, date: string, amount: Mone
   account.unsettledSum += amount
 }
 
-/** Lets the cash of a market's sales up to the date settle. */
+/** Settles the cash of a market's sales up to the date. */
 export function settleCash(context: CommandContext, market: string, date: string): void {
   for (const account of context.state.accounts.values()) {
     const due = account.unsettled.filter(entry => entry.market === market && entry.date <= date)

@@ -1,4 +1,4 @@
-/** Orders from the customer's side: submit, cancel, replace. */
+/** A customer's operations on orders: submit, cancel, replace. */
 import { admit, checkClientOrderId, checkTicket, type Figures, figuresOf, notionalUnits, type Ticket } from './admission.ts'
 import type { CommandContext, Refusal } from './command-context.ts'
 import { close, end, fill } from './execution.ts'
@@ -38,7 +38,7 @@ export function submit(context: CommandContext, command: SubmitCommand) {
   } else reject(context, order, refusal)
 }
 
-/** Takes in an order of several legs; refused legs leave no order. */
+/** Accepts a multi-leg order; refused legs leave no order. */
 export function submitMultiLeg(context: CommandContext, command: SubmitMultiLegCommand) {
   const account = context.account(command.accountId)
   if (account === undefined) return context.refused(command, command.accountId, unknownAccount(command.accountId))
@@ -95,7 +95,7 @@ export function replace(context: CommandContext, command: ReplaceCommand) {
   const keeps = order.limit === old.limit && order.stop === old.stop && left <= leaves(old)
   if (keeps) inherit(old, order)
   close(context, old, 'replaced')
-  // The new order's hold was taken beside the old one's release, so that closing the old one gives nothing back twice.
+  // The old order's hold was released when the new one was admitted, so closing the old one releases nothing twice.
   accept(context, order)
   context.order(old, 'replaced')
   if (!keeps) place(context, order)
@@ -111,7 +111,7 @@ export interface Draft {
   readonly legs?: readonly Leg[]
 }
 
-/** `identity`: of an order that is only looked at, so that it takes no number from those that are placed. */
+/** `identity`: for an order that is only previewed, so that it uses none of the numbers of placed orders. */
 export function newOrder(
   context: CommandContext,
   { account, book, ticket, figures, clientOrderId, replaces, legs }: Draft,
@@ -182,7 +182,7 @@ function reject(context: CommandContext, order: Order, refusal: Refusal): void {
   context.order(order, 'rejected')
 }
 
-/** Puts an accepted order where it works. */
+/** Puts an accepted order into its queue or book. */
 function place(context: CommandContext, order: Order): void {
   if (order.legs !== null) workMultiLeg(context, order)
   else if (isAuction(order.timeInForce)) {
@@ -192,7 +192,7 @@ function place(context: CommandContext, order: Order): void {
   else work(context, order)
 }
 
-/** The figures a replacement would have, or why there cannot be one. */
+/** The figures of a replacement, or why there cannot be one. */
 function replacement(old: Order, command: ReplaceCommand, now: Micros): Figures | Refusal {
   const ticket: Ticket = {
     side: old.side,
@@ -244,7 +244,7 @@ function ticketOf({ side, orderType, timeInForce }: Order): Ticket {
   return { side, orderType, timeInForce, quantity: null, notional: null, limitPrice: null, stopPrice: null }
 }
 
-/** Admits the new order as if the old one were gone; refused, the old one's hold is back as it was. */
+/** Admits the new order as if the old one were gone. If refused, restores the old one's hold. */
 function readmit(old: Order, order: Order, left: Quantity, at: number): Refusal | null {
   const holding = holdingOf(old.account, old.book, at)
   const before = leaves(old)
@@ -254,7 +254,7 @@ function readmit(old: Order, order: Order, left: Quantity, at: number): Refusal 
   return refusal
 }
 
-/** Hands the old order's place in line to the new one. */
+/** Gives the old order's queue position to the new one. */
 function inherit(old: Order, order: Order): void {
   for (const { book } of old.legs ?? []) book.multiLegOrders = book.multiLegOrders.map(other => (other === old ? order : other))
   order.queue = old.queue

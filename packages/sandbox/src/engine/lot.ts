@@ -1,6 +1,6 @@
-/** Drawing lots: the same text gives the same order, everywhere. */
+/** Draws lots: the same text gives the same order on every machine. */
 
-/** The items in an order that the seed decides. mulberry32 is small, and good enough to favour nobody. */
+/** The items in an order that the seed decides. mulberry32 is small and sufficiently uniform. */
 export function drawn<T>(items: readonly T[], seed: string): T[] {
   const next = numbers(hashOf(seed))
   const left = items.slice()

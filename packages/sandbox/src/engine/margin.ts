@@ -1,6 +1,6 @@
 /**
- * What an account is worth, what its positions need, and what its live orders hold. Shares: Reg-T in margin accounts, cash in full in the
- * others. Futures: their terms' money per contract. Options: see `option-margin.ts`.
+ * The worth of an account, the margin of its positions, and the holds of its live orders. Shares: Reg-T in margin accounts, cash in full in
+ * the others. Futures: the money per contract in their terms. Options: see `option-margin.ts`.
  */
 import { optionNeeds } from './option-margin.ts'
 import { collarOf, reservePrice } from './pricing.ts'
@@ -14,11 +14,11 @@ export interface Worth {
   readonly equity: Money
   readonly initial: Money
   readonly maintenance: Money
-  /** What could be spent on new positions' margin (or in full, without margin) before live orders. */
+  /** Available for the margin of new positions (or their full price, without margin), before live orders. */
   readonly excess: Money
-  /** What live orders hold of it. */
+  /** The part of it that live orders hold. */
   readonly reserved: Money
-  /** Calls of a cash account that no shares would cover if all live orders filled. */
+  /** Calls of a cash account that shares would not cover if all live orders filled. */
   readonly uncovered: Quantity
 }
 
@@ -48,7 +48,7 @@ export function worthOf(account: Account): Worth {
   }
   const { now, worst, uncovered } = optionNeeds(account)
   reserved += worst - now
-  // Options lend nothing: what they are worth is needed in full, and beside it what they need themselves.
+  // Options have no loan value: their worth is required in full, plus their margin.
   if (onMargin) {
     initial += optionValue + now
     maintenance += optionValue + now
@@ -58,24 +58,24 @@ export function worthOf(account: Account): Worth {
   return { longValue, shortValue, equity, initial, maintenance, excess, reserved, uncovered }
 }
 
-/** Profit or loss of a future since it was last settled: all it is worth. */
+/** Profit or loss of a future since it was last settled, which is its whole worth. */
 function openProfit(holding: Holding): Money {
   return marketValue(holding) - holding.cost
 }
 
-/** Signed market value of a holding; of a future the value of what it is on. */
+/** Signed market value of a holding; for a future, its notional value. */
 export function marketValue(holding: Holding): Money {
   return holding.quantity === 0n ? 0n : holding.quantity * (holding.book.mark ?? 0n) * holding.book.spec.multiplier
 }
 
-/** How far money stretches: Reg-T's 50 % makes two of one. */
+/** The leverage of money: Reg-T's 50 % doubles it. */
 export function purchasePower(account: Account, funds: Money): Money {
   return funds <= 0n ? 0n : account.accountType === 'margin' ? funds * 2n : funds
 }
 
 /**
- * What the live orders of one symbol hold: of each side only the part that would open or enlarge a position. The two sides are taken in the
- * dearer of the two orders in which they can fill; what fills first is closed by the other side, as far as that goes.
+ * The hold of one symbol's live orders: of each side only the part that would open or enlarge a position. Both sequences in which the sides
+ * can fill are considered, and the more expensive one counts; what fills first is closed by the other side, as far as that goes.
  */
 function holdingReserve({ quantity, buys, sells }: Holding): Money {
   if (buys.quantity === 0n) return openingShare(sells, quantity)
@@ -92,12 +92,14 @@ function openingShare(pending: Pending, closes: Quantity): Money {
   return opening <= 0n ? 0n : (pending.reserve * opening + pending.quantity - 1n) / pending.quantity
 }
 
-/** Settles what the order would hold in full, at today's prices; fixed for its life, so that what was accepted stays accepted. */
+/**
+ * Sets what the order would hold in full, at today's prices. It is fixed for the order's life, so that an accepted order stays accepted.
+ */
 export function setNeeds(order: Order, quantity: Quantity): void {
   const { account, book, buy } = order
   const price = reservePrice(order, quantity)
   const wanted = quantity * price * book.spec.multiplier
-  // A notional purchase at a worse price buys fewer units, and none of them cheaper.
+  // A notional purchase at a worse price buys fewer units, none of which is cheaper.
   const capped = order.notionalLeft !== null && buy && order.notionalLeft < wanted ? order.notionalLeft : null
   const value = capped ?? wanted
   const units = capped === null ? quantity : capped / (price * book.spec.multiplier)
@@ -116,11 +118,13 @@ export function setNeeds(order: Order, quantity: Quantity): void {
     order.need = buy ? value : 0n
     return
   }
-  // After the fill the position needs its share of the mark, and the distance from the mark to the price is lost at once.
+  // After the fill the position needs its margin on the mark, and the difference between mark and price is lost immediately.
   order.need = max(shareOf(value, book.spec.initial), shareOf(marked, book.spec.initial) + loss)
 }
 
-/** A purchase holds its premium, a sale nothing by itself: what it needs follows from the positions. Closing never needs more than it frees. */
+/**
+ * A purchase holds its premium. A sale holds nothing itself: its margin follows from the positions. Closing never needs more than it frees.
+ */
 function setOptionNeeds(order: Order, value: Money): void {
   const { account, book, buy, side } = order
   order.feeNeed = closes(side) ? 0n : ceilToCents(feeOf(value, buy ? book.spec.buyFee : book.spec.sellFee))
@@ -129,15 +133,15 @@ function setOptionNeeds(order: Order, value: Money): void {
   else order.need = 0n
 }
 
-/** What a cash account has put aside for the shorts it buys back. */
+/** The money that a cash account has reserved for the shorts that it buys back. */
 function securedBy({ book, quantity }: Order): Money {
   const { option, multiplier } = book.spec
   return option === null || option.call ? 0n : (quantity ?? 0n) * option.strike * multiplier
 }
 
 /**
- * What a multi-leg order pays net at worst, negative for what it receives at least; and the fees. Without margin what is received settles too late to
- * pay with, so there the legs that are bought count in full; at quotes where they cost more than was held, the multi-leg order does not fill.
+ * The worst net cost of a multi-leg order (what it pays at most, or receives at least), and its fees. Without margin, proceeds settle too
+ * late to pay with, so the bought legs count in full, at quotes; if they cost more than was held, the multi-leg order does not fill.
  */
 export function setMultiLegNeeds(order: Order, quantity: Quantity): void {
   const { account, buy, limit } = order
@@ -151,13 +155,13 @@ export function setMultiLegNeeds(order: Order, quantity: Quantity): void {
     if (!closes(leg.side)) fees += ceilToCents(feeOf(quantity * leg.ratio * price * multiplier, leg.buy ? buyFee : sellFee))
   }
   if (limit !== null) net = buy ? limit : -limit
-  // Where everything is bought, the net price is all that is paid.
+  // If every leg is bought, the net price is the full cost.
   if (account.accountType !== 'margin') net = legs.every(leg => leg.buy) ? max(0n, net) : bought
   order.need = net * quantity * order.book.spec.multiplier
   order.feeNeed = fees
 }
 
-/** Makes what the account holds for the order follow what is left of it. Call after every change of the order. */
+/** Adjusts the order's hold to its open quantity. Call after every change of the order. */
 export function hold(order: Order, holding: Holding, left: Quantity): void {
   if (order.book.spec.option !== null) {
     holdOption(order, left)
@@ -184,7 +188,7 @@ function holdOption(order: Order, left: Quantity): void {
   const whole = (order.quantity ?? 0n) - order.carried
   const reserve = left === 0n ? 0n : divideUp(order.need * left, whole)
   const fees = left === 0n ? 0n : max(0n, order.feeNeed - order.fees)
-  // A multi-leg order's money is counted together with what its legs need.
+  // A multi-leg order's money is counted together with the margin of its legs.
   account.flatReserve += fees - order.heldFees + (legs === null ? reserve - order.heldReserve : 0n)
   order.heldQuantity = left
   order.heldReserve = reserve
@@ -198,7 +202,7 @@ function pend(account: Account, { book, buy }: Pick<Leg, 'book' | 'buy'>, units:
   pending.quantity += units
 }
 
-/** What the unfilled part of an order still needs: its share of the units, or of the money where that is less. */
+/** The unfilled part's share of the hold: by units, or by money if that is less. */
 function remainder(order: Order, left: Quantity, whole: Quantity): Money {
   if (left === 0n) return 0n
   const byUnits = (order.need * left + whole - 1n) / whole
@@ -207,7 +211,7 @@ function remainder(order: Order, left: Quantity, whole: Quantity): Money {
   return min(byUnits, (order.need * order.notionalLeft + total - 1n) / total)
 }
 
-/** Whether some of the order would open or enlarge a position, beside what the account's other live orders would do. */
+/** Whether part of the order would open or enlarge a position, given the account's other live orders. */
 export function opens(order: Order, quantity: Quantity): boolean {
   const holding = order.account.holdings.get(order.book.symbol)
   if (holding === undefined) return true
@@ -215,7 +219,7 @@ export function opens(order: Order, quantity: Quantity): boolean {
   return others + quantity > (order.buy ? -holding.quantity : holding.quantity)
 }
 
-/** Units a sale may take without opening a short: the position less what other live sales would take. */
+/** Units that can be sold without opening a short: the position less the account's other live sales. */
 export function sellable(holding: Holding | undefined): Quantity {
   if (holding === undefined) return 0n
   return max(0n, holding.quantity - holding.sells.quantity)

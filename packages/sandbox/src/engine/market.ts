@@ -1,4 +1,4 @@
-/** What the market does to the book: quotes, prints, sessions, halts, marks, and time. */
+/** Changes of the market: quotes, prints, sessions, halts, marks and time. */
 import { Malformed } from '@trunkline/core/domain/malformed'
 import type { CommandContext, Refusal } from './command-context.ts'
 import { affordable, end, fill } from './execution.ts'
@@ -19,7 +19,7 @@ export function quote(context: CommandContext, command: QuoteCommand): void {
   if (book === undefined) return
   book.externalBids = bids
   book.externalAsks = asks
-  // An option may not trade for days while its worth moves with its underlying's; its quotes follow that.
+  // An option may not trade for days while its value follows its underlying; its quotes follow that.
   if (book.last === null || book.spec.option !== null) book.mark = middle(bids[0]?.price, asks[0]?.price) ?? book.mark
   respond(context, book)
 }
@@ -49,7 +49,7 @@ export function mark(context: CommandContext, command: MarkCommand): void {
   if (book !== undefined) book.mark = price
 }
 
-/** Answers whether a new day has begun. */
+/** Returns whether a new day began. */
 export function tick(context: CommandContext): boolean {
   const day = utcDay(context.state.now)
   if (day === context.state.sweptDay) return false
@@ -92,7 +92,7 @@ export function marketOf(context: CommandContext, name: string): Market {
   return made
 }
 
-/** Ends what does not outlive the phase, or the day, that is left. */
+/** Ends orders that do not outlive the phase or the day. */
 function leave(context: CommandContext, market: Market, to: Phase, newDay: boolean): void {
   if (market.phase === 'open' && (to !== 'open' || newDay)) for (const book of market.books) endSession(context, book)
   if (market.phase === 'closed' || (to !== 'closed' && !newDay)) return
@@ -114,7 +114,7 @@ function startDay(context: CommandContext, market: Market): void {
   if (market.tradingDate !== null) settleCash(context, market.name, market.tradingDate)
 }
 
-/** A print of the session may be the opening or the closing one. */
+/** A print of the session may be the opening or closing one. */
 function auctions(context: CommandContext, book: OrderBook, { auction: marked }: TradeCommand): void {
   const price = book.last
   if (price === null) return
@@ -125,7 +125,7 @@ function auctions(context: CommandContext, book: OrderBook, { auction: marked }:
   if (marked === 'close') auction(context, book.closing.items(), price, 'CLOSE')
 }
 
-/** Everything of the auction trades at its one price; what the price does not suit is over. */
+/** All auction orders trade at its one price; those that the price does not reach end. */
 function auction(context: CommandContext, orders: readonly Order[], price: Price, venue: 'OPEN' | 'CLOSE'): void {
   for (const order of orders) {
     const quantity = order.limit === null || within(price, order.limit, order.buy) ? affordable(order, price) : 0n
@@ -153,14 +153,14 @@ function expire(context: CommandContext, order: Order): void {
   )
 }
 
-/** Whatever the change, the same follows: standing orders take what they can reach, then stops are set off. */
+/** After every change: resting orders take what they can reach, then stops trigger. */
 function respond(context: CommandContext, book: OrderBook): void {
   sweep(context, book)
   if (book.multiLegOrders.length > 0) sweepMultiLeg(context, book)
   triggerStops(context, book)
 }
 
-/** The single orders that wait or stand in a book, but for its auctions'. */
+/** The single orders that wait or rest in a book, without those of its auctions. */
 export function ordersOf(book: OrderBook): readonly Order[] {
   return [book.waitingBuys, book.bids, book.waitingSells, book.asks, book.buyStops, book.sellStops].flatMap(queue => queue.items())
 }

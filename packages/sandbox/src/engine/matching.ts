@@ -1,12 +1,12 @@
 /**
- * Who trades with whom at what price. One book per symbol: the external market's displayed levels and the customers' resting orders.
+ * Matching. There is one book per symbol: the external market's displayed levels and the customers' resting orders.
  *
- * - Price first. At one price the displayed market is served before customers (it was there), customers among themselves by time.
- * - A taker gets the standing side's price, never one outside the quotes of the moment (`banded`).
- * - Displayed size that was taken is gone until the next quote.
- * - A market order that finds nothing waits for the next quote or the next limit order against it, ahead of all limits of its side; it never
- *   trades beyond its collar. Two waiting market orders do not trade with each other: neither has a price.
- * - An account never trades with itself: its own standing orders are passed over.
+ * - Price first. At one price the displayed market comes before customers (it was there first), and customers by time.
+ * - A taker gets the resting side's price, never one outside the current quotes (`banded`).
+ * - Displayed size that was taken stays gone until the next quote.
+ * - A market order without liquidity waits for the next quote or opposite limit order, ahead of all limits of its side; it never
+ * trades beyond its collar. Two waiting market orders do not trade with each other, because neither has a price.
+ * - An account never trades with itself: its own resting orders are skipped.
  */
 import type { CommandContext } from './command-context.ts'
 import { affordable, end, fill, leaveQueue, unitsFor } from './execution.ts'
@@ -16,7 +16,7 @@ import { mayTrade, mayTrigger } from './sessions.ts'
 import { type ExternalLevel, isLive, leaves, type Order, type OrderBook } from './state.ts'
 import { floorTo, type Money, min, type Price, type Quantity } from './units.ts'
 
-// Waiting market orders have no price; in their queue only time counts.
+// Waiting market orders have no price, so their queue is by time only.
 const NO_PRICE = 0n
 
 interface Step {
@@ -25,7 +25,7 @@ interface Step {
   readonly price: Price
 }
 
-/** What a taker can get now, best first, without changing anything. */
+/** The liquidity available to a taker, best first. Changes nothing. */
 export function plan(taker: Order): readonly Step[] {
   const { book, buy } = taker
   const worst = taker.limit ?? collarOf(book, buy)
@@ -74,12 +74,12 @@ function nodeBehind(node: QueueNode<Order>, taker: Order): QueueNode<Order> | nu
   return (taker.buy ? taker.book.asks : taker.book.bids).next(node)
 }
 
-/** The next standing order that may trade with the taker, from a place on. */
+/** The next resting order, from a queue position on, that may trade with the taker. */
 function makerFrom(from: QueueNode<Order> | null, taker: Order): Standing | null {
   for (let node = from; node !== null; node = nodeBehind(node, taker)) {
     const maker = node.item
     const price = maker.limit === null ? null : banded(maker.book, maker.limit, maker.buy)
-    if (price === null) break // outside the quotes, and so is everyone behind
+    if (price === null) break // outside the quotes, like every order behind it
     if (maker.account === taker.account || !mayTrade(maker)) continue
     const quantity = affordable(maker, price)
     if (quantity > 0n) return { node, price, quantity }
@@ -100,7 +100,7 @@ export function take(context: CommandContext, taker: Order): void {
   }
 }
 
-/** Lets an order work: trades what it can, then ends or rests what is left, as its time in force says. */
+/** Trades what the order can get, then ends or rests the remainder, depending on its time in force. */
 export function work(context: CommandContext, order: Order): void {
   const { timeInForce } = order
   if (timeInForce === 'FOK' && !fillsWhole(order)) {
@@ -142,7 +142,7 @@ function rest(context: CommandContext, order: Order): void {
   if (facing.size > 0) takeEach(context, facing)
 }
 
-/** Lets standing orders take what a change of the market offers them, best first, buyers before sellers. */
+/** Lets resting orders take what a market change offers, best first, buyers before sellers. */
 export function sweep(context: CommandContext, book: OrderBook): void {
   for (const side of [book.waitingBuys, book.bids, book.waitingSells, book.asks]) if (side.size > 0) takeEach(context, side)
 }
@@ -150,7 +150,7 @@ export function sweep(context: CommandContext, book: OrderBook): void {
 function takeEach(context: CommandContext, side: PriceQueue<Order>): void {
   for (let node = side.first(); node !== null; ) {
     const order = node.item
-    // A taker can only leave this queue itself; the place behind it stays.
+    // A taker removes only itself from this queue; the next entry stays valid.
     const next = side.next(node)
     if (mayTrade(order)) {
       if (!crosses(order)) break
@@ -160,7 +160,7 @@ function takeEach(context: CommandContext, side: PriceQueue<Order>): void {
   }
 }
 
-/** Whether a standing order's price reaches the other side at all; if not, nobody behind it does. */
+/** Whether a resting order's price reaches the other side at all; if not, no order behind it does. */
 function crosses(order: Order): boolean {
   const { book, buy, limit } = order
   if (limit === null) return true
@@ -171,8 +171,8 @@ function crosses(order: Order): boolean {
 }
 
 /**
- * A print of the external market beyond standing limits fills them, best first, up to its size: at their limit, or better at the touch when
- * the touch is better. A print the quotes contradict (their touch is beyond the limit) fills nothing. Market orders take part only where the
+ * A print of the external market beyond resting limits fills them, best first, up to its size: at their limit, or at the touch if that
+ * is better. A print that contradicts the quotes (their touch is beyond the limit) fills nothing. Market orders take part only if the
  * other side is not quoted at all.
  */
 export function printThrough(context: CommandContext, book: OrderBook, price: Price, size: Quantity): void {
@@ -206,7 +206,7 @@ function insideTouch(price: Price, bid: Price | undefined, ask: Price | undefine
   return (bid !== undefined && price < bid) || (ask !== undefined && price > ask) ? null : price
 }
 
-/** Puts a stop in line for its trigger, or sets it off if the market is there already. */
+/** Queues a stop by its trigger, or triggers it if the market has reached it. */
 export function waitForStop(context: CommandContext, order: Order): void {
   const { book, buy, stop } = order
   if (stop === null) return
@@ -219,15 +219,15 @@ export function waitForStop(context: CommandContext, order: Order): void {
 }
 
 /**
- * A stop to buy is reached when a trade printed at or above it, or when even the bid is there; to sell, the other way round. The quote's near
- * side is asked, so that a spread that widens for a moment sets nothing off.
+ * A buy stop is reached when a trade prints at or above it, or when the bid does; a sell stop the other way round. The near side of the
+ * quote decides, so that a brief widening of the spread triggers nothing.
  */
 function stopReached(book: OrderBook, stop: Price, buy: boolean): boolean {
   const quote = (buy ? book.externalBids : book.externalAsks)[0]?.price
   return (book.last !== null && within(stop, book.last, buy)) || (quote !== undefined && within(stop, quote, buy))
 }
 
-/** Sets off every stop that the market has reached: buyers first, the nearest stop first. */
+/** Triggers every stop that the market has reached: buyers first, the nearest stop first. */
 export function triggerStops(context: CommandContext, book: OrderBook): void {
   for (const buy of [true, false]) {
     const side = buy ? book.buyStops : book.sellStops

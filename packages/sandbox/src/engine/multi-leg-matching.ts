@@ -1,7 +1,7 @@
 /**
- * Multi-leg orders: option legs that fill together. A multi-leg order trades with the displayed market of its legs only, in whole spreads, each leg at
- * the price of a displayed level; a level that shows less than one spread needs of it is passed over. Resting multi-leg orders are served
- * when the quote of any leg changes, after that book's single orders, first come first served.
+ * Multi-leg orders: option legs that fill together. They trade only with the displayed market of their legs, in whole spreads, each leg at
+ * the price of a displayed level; a level with less than one spread needs is skipped. When the quote of any leg changes, resting
+ * multi-leg orders trade after that book's single orders, first come first served.
  */
 import type { CommandContext } from './command-context.ts'
 import { close, end } from './execution.ts'
@@ -17,11 +17,11 @@ interface Step {
   readonly quantity: Quantity
   /** Of one spread: paid for a purchase, received for a sale. */
   readonly net: Price
-  /** The level each leg takes from, in the legs' order. */
+  /** The level that each leg takes from, in the order of the legs. */
   readonly levels: readonly ExternalLevel[]
 }
 
-/** Lets a multi-leg order trade what it can, then ends or rests what is left, as its time in force says. */
+/** Trades what a multi-leg order can get, then ends or rests the remainder, depending on its time in force. */
 export function workMultiLeg(context: CommandContext, order: Order): void {
   const { timeInForce, legs } = order
   const steps = mayTradeMultiLeg(order) ? plan(order) : []
@@ -38,7 +38,7 @@ export function workMultiLeg(context: CommandContext, order: Order): void {
   for (const { book } of legs ?? []) book.multiLegOrders.push(order)
 }
 
-/** Lets the multi-leg orders that rest with a leg in this book take what its market offers now. */
+/** Lets resting multi-leg orders with a leg in this book take what its market offers now. */
 export function sweepMultiLeg(context: CommandContext, book: OrderBook): void {
   for (const order of book.multiLegOrders.slice()) {
     if (isLive(order) && mayTradeMultiLeg(order)) for (const step of plan(order)) fillMultiLeg(context, order, step)
@@ -50,7 +50,7 @@ export function mayTradeMultiLeg(order: Order): boolean {
   return (order.legs ?? []).every(({ book }) => !book.halted && !book.over && book.market.phase === 'open')
 }
 
-/** What a multi-leg order can get now, best first, without changing anything. */
+/** The liquidity available to a multi-leg order, best first. Changes nothing. */
 function plan(order: Order): readonly Step[] {
   const { limit, buy } = order
   const sides = (order.legs ?? []).map(leg => new Side(leg, limit === null))
@@ -75,13 +75,13 @@ function plan(order: Order): readonly Step[] {
   return steps
 }
 
-/** What the legs that are bought may cost where that was put aside when the multi-leg order was taken: in accounts without margin. */
+/** The most that the bought legs may cost, where it was reserved at acceptance: in accounts without margin. */
 function mostFor({ account, need, quantity, carried, book }: Order): Price | null {
   if (account.accountType === 'margin' || quantity === null) return null
   return need / ((quantity - carried) * book.spec.multiplier)
 }
 
-/** The displayed levels one leg can take from, as a plan uses them up. */
+/** The displayed levels that one leg can take from, as a plan uses them up. */
 class Side {
   readonly leg: Leg
   readonly #levels: readonly ExternalLevel[]
@@ -95,7 +95,7 @@ class Side {
     this.#worst = collared ? collarOf(leg.book, leg.buy) : null
   }
 
-  /** The best level that has at least a multi-leg order's worth left. */
+  /** The best level that has enough left for one spread. */
   level(): ExternalLevel | undefined {
     for (let level = this.#levels[this.#at]; level !== undefined; level = this.#levels[++this.#at], this.#taken = 0n) {
       if (this.#worst !== null && !within(level.price, this.#worst, this.leg.buy)) return undefined

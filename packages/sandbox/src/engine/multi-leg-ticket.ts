@@ -12,10 +12,10 @@ const RATIO_MAX = 100n
 const QUANTITY_MAX = 1_000_000n * ONE
 const TIME_IN_FORCE: readonly string[] = ['DAY', 'GTC', 'IOC', 'FOK']
 
-/** The figures of a multi-leg order as text. */
+/** A multi-leg order's numbers, as text. */
 export type MultiLegTicket = Pick<SubmitMultiLegCommand, 'orderType' | 'timeInForce' | 'quantity' | 'limitPrice'>
 
-/** The legs as they will trade, or why they make no multi-leg order. */
+/** The legs to trade, or why they are not a valid multi-leg order. */
 export function legsOf(context: CommandContext, command: Pick<SubmitMultiLegCommand, 'legs'>): readonly Leg[] | Refusal {
   if (command.legs.length < LEGS_MIN || command.legs.length > LEGS_MAX)
     return refusal('bad_legs', `A multi-leg order has ${LEGS_MIN} to ${LEGS_MAX} legs, not ${command.legs.length}.`)
@@ -96,7 +96,7 @@ function checkMarkets(account: Account, legs: readonly Leg[], { orderType, timeI
         return refusal('market_closed', `${timeInForce} orders are taken while the market is open; it is in phase ${book.market.phase}.`)
       if (book.halted) return refusal('halted', `${book.symbol} is halted; ${timeInForce} orders cannot wait for its trading to resume.`)
     }
-    // Without margin the legs that are bought are held at their quotes; see setMultiLegNeeds.
+    // Without margin, the bought legs are held at their quotes; see setMultiLegNeeds.
     if ((orderType === 'MKT' || (buy && account.accountType !== 'margin')) && collarOf(book, buy) === null)
       return refusal('no_price', `${book.symbol} has no price yet; wait for one${orderType === 'MKT' ? ', or send a limit order' : ''}.`)
   }

@@ -7,8 +7,8 @@ import { type Account, holdingOf, type Order } from './state.ts'
 import { formatMoney, type Quantity } from './units.ts'
 
 /**
- * Checks an order that is otherwise in order against what the account has, and holds what it needs. Refused: nothing is held. What needs no more
- * than is held already, as closing does, is taken whatever the account is worth.
+ * Checks an otherwise valid order against the account, and holds what the order needs. Holds nothing if it refuses. An order that needs no
+ * more than is held already, such as a closing one, is accepted whatever the account is worth.
  */
 export function admitOption(order: Order, left: Quantity, at: number): Refusal | null {
   const { account } = order

@@ -1,17 +1,17 @@
 /**
- * What an account must have for its options, underlying by underlying: Reg-T for margin accounts, full cover for cash accounts.
+ * The margin of an account's options, by underlying: Reg-T for margin accounts, full cover for cash accounts.
  *
- * The figure is counted against cash and shares, as if long options were worth nothing, so a short's market value (its premium) is part of it.
+ * It counts against cash and shares, as if long options were worthless, so it includes a short's market value (its premium).
  *
- * - A naked short: premium, and the greater of 20 % of the underlying less what it is out of the money, and 10 % (of the underlying for calls,
- *   of the strike for puts). 15 % instead of 20 % where contracts are settled in cash: those are on indices.
- * - A short call covered by shares held: its premium only, which equity has lost already.
- * - A short covered by a long of the same right that expires no earlier: what the strikes can cost, nothing when the long's is the better one.
- * - Shorts are served by danger (calls from the lowest strike, puts from the highest), each by whatever costs least; of longs that cost the
- *   same, the one that expires first, then the one held first. So more cover never costs more, and more shorts never cost less.
- * - Calls and puts of one expiration cannot both lose as long as no short put's strike is above a short call's: of the greatest call risk and the
- *   greatest put risk only the greater counts, and so on down the line. That makes an iron condor need its wider side.
- * - Cash accounts: a short call must be covered by shares, a short put needs its strike in cash; longs cover nothing.
+ * - A naked short: premium, plus the greater of 20 % of the underlying less the out-of-the-money amount, and 10 % (of the underlying for
+ *   calls, of the strike for puts). 15 % instead of 20 % for contracts settled in cash, which are on indices.
+ * - A short call covered by held shares: its premium only, which equity has lost already.
+ * - A short covered by a long of the same right that expires no earlier: the loss between the strikes, zero if the long's strike is better.
+ * - Shorts are covered by risk (calls from the lowest strike, puts from the highest), each by the cheapest cover; of longs with equal cost,
+ *   the one that expires first, then the one held first. So more cover never costs more, and more shorts never cost less.
+ * - Calls and puts of one expiration cannot both lose unless a short put's strike is above a short call's: of the greatest call risk and
+ *   the greatest put risk only the greater counts, then of the next ones, and so on. So an iron condor needs its wider side.
+ * - Cash accounts: shares must cover a short call, and a short put needs its strike in cash; longs cover nothing.
  */
 import { type Account, closes, type Holding, type OptionSpec, type Order, type OrderBook } from './state.ts'
 import { floorTo, type Money, max, min, ONE, type Price, type Quantity } from './units.ts'
@@ -20,17 +20,20 @@ const BPS = 10_000n
 const SHARE_RATE = 2_000n
 const INDEX_RATE = 1_500n
 const FLOOR_RATE = 1_000n
-/** With so many live multi-leg orders on one underlying every combination of filled and unfilled is tried; with more they are taken one by one. */
+/**
+ * Up to this many live multi-leg orders on one underlying, every combination of filled and unfilled is tried; beyond, they are taken one by
+ * one.
+ */
 const COMBINED_MAX = 3
 
 export interface OptionNeeds {
   readonly now: Money
   /**
-   * If live orders filled in the worst way: every sale alone and no purchase; multi-leg orders whole or not at all, with what they pay or receive. Never
-   * less than `now`.
+   * The figures if live orders filled in the worst way: every sale alone and no purchase; multi-leg orders whole or not at all, with their
+   * payments. Never less than `now`.
    */
   readonly worst: Money
-  /** At worst: calls of a cash account that no shares cover. */
+  /** In the worst case: calls of a cash account that shares do not cover. */
   readonly uncovered: Quantity
 }
 
@@ -50,7 +53,7 @@ interface Long {
   left: Quantity
 }
 
-/** Some shorts after cover was found: what is lost already, and what could be. Money of one contract, in billionths. */
+/** Part of a short position after cover: the certain loss, and the possible one. Money of one contract, in billionths. */
 interface Piece {
   readonly option: OptionSpec
   readonly lost: Price
@@ -107,7 +110,10 @@ function worstCombination(account: Account, base: Lots, multiLegOrders: readonly
   return { need, uncovered }
 }
 
-/** Each multi-leg order beside the rest with its own cover only: before it fills with what it closes, afterwards with what it opens. */
+/**
+ * Each multi-leg order beside the rest, with its own cover only: before it fills with the contracts it closes, afterwards with those it
+ * opens.
+ */
 function oneByOne(account: Account, base: Lots, multiLegOrders: readonly Order[]): Requirement {
   let [need, uncovered] = [0n, 0n]
   const rest = { contracts: new Map(base.contracts), shares: base.shares }
@@ -215,8 +221,8 @@ function cheapest(book: OrderBook, option: OptionSpec, { left, covered, longs }:
 }
 
 /**
- * Beyond the premium, per unit of the underlying. An underlying without a price, such as an index that is not listed, is taken for the most the
- * premium allows of a call's (strike and premium), and for a put's strike.
+ * Beyond the premium, per unit of the underlying. If the underlying has no price, such as an unlisted index, the premium's bound applies
+ * to a call (strike and premium), and the strike to a put.
  */
 function nakedRisk({ underlying, mark }: OrderBook, option: OptionSpec): Price {
   const { call, strike, physical } = option
@@ -230,7 +236,7 @@ function shareUp(price: Price, bps: bigint): Price {
   return (price * bps + BPS - 1n) / BPS
 }
 
-/** The pieces' losses and risks, calls against puts within each expiration where prices cannot go against both. */
+/** The losses and risks, with calls offset against puts within each expiration where prices cannot go against both. */
 function sumOf(pieces: readonly Piece[]): Money {
   let sum = 0n
   for (const { lost, quantity } of pieces) sum += lost * quantity

@@ -1,4 +1,4 @@
-/** What an order would come to if it were taken in now. Leaves everything as it was: no number is used up, and nothing stays held. */
+/** The effect of an order if it were accepted now. Changes nothing: uses no number and leaves no hold. */
 import { admit, checkTicket, figuresOf, notionalUnits } from './admission.ts'
 import type { CommandContext, Refusal } from './command-context.ts'
 import { newOrder, tooMany, tooSmall, unknownAccount } from './lifecycle.ts'
@@ -46,7 +46,7 @@ function multiLegOf(context: CommandContext, account: Account, command: MultiLeg
   return newOrder(context, { account, book: first.book, ticket, figures, clientOrderId: CLIENT_ORDER_ID, legs }, IDENTITY)
 }
 
-/** Admits the order, looks at what it changed, and takes it back. */
+/** Admits the order, reads the changes, and undoes them. */
 function estimated(account: Account, order: Order, at: number): PreviewView | Refusal {
   const quantity = order.quantity ?? 0n
   const books = order.legs?.map(({ book }) => book) ?? [order.book]
@@ -76,7 +76,7 @@ function viewOf(order: Order, quantity: Quantity, { power, held }: { readonly po
   return {
     currency: account.currency,
     price: price === null ? null : formatScaled(price),
-    // Nothing is paid for a future.
+    // A future has no purchase price.
     cost: value === null || isFuture ? null : formatMoney(order.buy ? value : -value),
     fees: value === null ? null : formatMoney(feesOf(order, quantity, value)),
     initialMargin: isOnMargin && held > 0n ? formatMoney(held) : null,
@@ -90,7 +90,7 @@ function powerOf(account: Account): Money {
   return purchasePower(account, excess - reserved)
 }
 
-/** The limit or the stop; else what the displayed book would give for so many, on average. */
+/** The limit or the stop; otherwise the average price of the displayed book for that quantity. */
 function priceOf({ book, buy, limit, stop }: Order, quantity: Quantity): Price | null {
   return limit ?? stop ?? averageOf(book, buy, quantity) ?? touchOf(book, buy) ?? book.mark
 }
@@ -106,7 +106,7 @@ function averageOf(book: OrderBook, buy: boolean, quantity: Quantity): Price | n
   return null
 }
 
-/** Signed as the order's side has it: for a sale, what is received. */
+/** Signed as the order's side: for a sale, the amount received. */
 function netPriceOf({ legs, limit, buy }: Order): Price | null {
   if (limit !== null) return limit
   let net = 0n

@@ -1,35 +1,35 @@
-/** Which prices are possible now: the collar of market orders, the band of the quotes, and what to reckon with before a price is known. */
+/** The prices that are possible now: the collar of market orders, the band of the quotes, and estimates for orders without a price. */
 import { mayTrade } from './sessions.ts'
 import { type ExternalLevel, isUntriggered, type Order, type OrderBook } from './state.ts'
 import { max, min, type Price, type Quantity } from './units.ts'
 
 /** How far from the touch a market order may trade, in ten-thousandths. */
 const COLLAR = 500n
-/** A limit this many times off the mark, on the side that would trade at once, is taken for a slip of the finger. */
+/** A limit this many times off the mark, on the marketable side, is taken for a typing error. */
 const BAND_FACTOR = 10n
 
 /**
- * The worst price a market order takes: 5 % beyond the best price quoted against it, or beyond the mark where nothing is quoted. It moves with
- * the market, so it delays an order in a gap of the book and never strands it. Null when the symbol has no price at all.
+ * The worst price for a market order: 5 % beyond the best opposite quote, or beyond the mark if there is none. It moves with the market,
+ * so it delays an order at a gap in the book but never strands it. Null if the symbol has no price at all.
  */
 export function collarOf(book: OrderBook, buy: boolean): Price | null {
   const reference = touchOf(book, buy) ?? book.mark
   return reference === null ? null : collared(reference, buy)
 }
 
-/** The best price quoted against a buyer or seller, taken or not. */
+/** The best opposite quote for a buyer or seller, including levels already taken. */
 export function touchOf(book: OrderBook, buy: boolean): Price | null {
   return (buy ? book.externalAsks : book.externalBids)[0]?.price ?? null
 }
 
-/** Whether a price is good enough for a limit. */
+/** Whether a price satisfies a limit. */
 export function within(price: Price, limit: Price, buy: boolean): boolean {
   return buy ? price <= limit : price >= limit
 }
 
 /**
- * Where two customers may meet: within the prices quoted at the moment (lowest bid to highest ask, taken or not), so that no fill lies outside
- * them. An order standing outside trades at the edge if that is better for it, and not at all if it is worse: null.
+ * The prices at which two customers may trade: within the current quotes (lowest bid to highest ask, including levels already taken), so
+ * that no fill lies outside them. An order outside trades at the edge if that is better for it, otherwise not at all: null.
  */
 export function banded(book: OrderBook, price: Price, standsToBuy: boolean): Price | null {
   const lowest = book.externalBids.at(-1)?.price
@@ -44,7 +44,7 @@ export function inBand(book: OrderBook, limit: Price, buy: boolean): boolean {
   return buy ? limit <= book.mark * BAND_FACTOR : limit * BAND_FACTOR >= book.mark
 }
 
-/** The price per unit to reckon with before the order trades; for buyers not too low, for sellers not too high. */
+/** The estimated price per unit before the order trades: not too low for buyers, not too high for sellers. */
 export function reservePrice(order: Order, quantity: Quantity): Price {
   const { book, buy, limit, stop } = order
   if (isUntriggered(order) && stop !== null) return limit ?? collared(furtherOf(stop, touchOf(book, buy), buy), buy)
@@ -53,7 +53,7 @@ export function reservePrice(order: Order, quantity: Quantity): Price {
   return displayed ?? worst
 }
 
-/** The price of the last level needed to fill the quantity at once; null when that much is not displayed. */
+/** The price of the last level needed to fill the quantity immediately; null if less is displayed. */
 function displayedPrice(book: OrderBook, buy: boolean, quantity: Quantity, worst: Price): Price | null {
   let missing = quantity
   for (const level of buy ? book.externalAsks : book.externalBids) {
@@ -64,7 +64,7 @@ function displayedPrice(book: OrderBook, buy: boolean, quantity: Quantity, worst
   return null
 }
 
-/** The first level that has anything left. */
+/** The first level with size left. */
 export function firstLeft(levels: readonly ExternalLevel[]): ExternalLevel | undefined {
   return levels.find(level => level.left > 0n)
 }

@@ -1,4 +1,4 @@
-/** Lists of orders and transactions, narrowed and paged. */
+/** Filtered and paged lists of orders and transactions. */
 import { type Account, isLive, type Order } from './state.ts'
 import type { OrderFilter, OrderView, TransactionFilter, TransactionView } from './types.ts'
 import { orderView } from './views.ts'
@@ -6,7 +6,7 @@ import { orderView } from './views.ts'
 export function selectOrders(account: Account, known: ReadonlyMap<string, Order>, filter: OrderFilter): OrderView[] {
   const found: OrderView[] = []
   const limit = filter.limit ?? Number.POSITIVE_INFINITY
-  // Live orders are few and in order of age, so the usual query does not scan the whole history.
+  // Live orders are few and sorted by age, so the usual query does not scan the whole history.
   const source = filter.live === true ? [...account.live].sort((a, b) => a.number - b.number) : account.orders
   const step = filter.oldestFirst === true ? 1 : -1
   const after = filter.after === undefined ? undefined : known.get(filter.after)
@@ -18,7 +18,7 @@ export function selectOrders(account: Account, known: ReadonlyMap<string, Order>
   return found
 }
 
-/** Where to begin so that the order named is not repeated; orders are sorted by number. */
+/** The start index that does not repeat the named order; orders are sorted by number. */
 function startOf(orders: readonly Order[], after: Order | undefined, step: 1 | -1): number {
   if (after === undefined) return step === 1 ? 0 : orders.length - 1
   let low = 0
@@ -39,7 +39,7 @@ function suits(order: Order, { states, live, symbols, from, until }: OrderFilter
   return (from === undefined || order.acceptedAt >= from) && (until === undefined || order.acceptedAt < until)
 }
 
-/** A multi-leg order is found by each of its legs. */
+/** A multi-leg order is found by any of its legs. */
 function names({ book, legs }: Order, symbols: readonly string[]): boolean {
   return legs === null ? symbols.includes(book.symbol) : legs.some(leg => symbols.includes(leg.book.symbol))
 }

@@ -1,6 +1,6 @@
-/** A price-time queue: levels by price, first come first served within one. */
+/** A price-time queue: levels by price, first come first served within each. */
 
-/** A place in the queue. `item` may be exchanged for another that inherits the place. */
+/** A position in the queue. `item` may be replaced by another, which inherits the position. */
 export interface QueueNode<T> {
   item: T
   readonly level: QueueLevel<T>
@@ -14,9 +14,9 @@ interface QueueLevel<T> {
   last: QueueNode<T> | null
 }
 
-/** Adding costs a binary search and, for a new price, one array insertion; leaving is constant unless it empties its price. */
+/** Adding costs a binary search and, for a new price, one array insertion. Removing is constant unless it empties its price. */
 export class PriceQueue<T> {
-  // The best price is at the end, where most orders come and go: there an insertion moves next to nothing.
+  // The best price is at the end, where most orders come and go, so insertions there move almost nothing.
   readonly #levels: QueueLevel<T>[] = []
   readonly #highestFirst: boolean
   #size = 0
@@ -29,7 +29,7 @@ export class PriceQueue<T> {
     return this.#size
   }
 
-  /** Joins the end of its price. */
+  /** Adds at the end of its price. */
   add(price: bigint, item: T): QueueNode<T> {
     const level = this.#levelOf(price)
     const node: QueueNode<T> = { item, level, before: level.last, behind: null }
@@ -50,18 +50,18 @@ export class PriceQueue<T> {
     if (level.first === null) this.#levels.splice(this.#indexOf(level.price), 1)
   }
 
-  /** The first place of the best price. */
+  /** The first position of the best price. */
   first(): QueueNode<T> | null {
     return this.#levels.at(-1)?.first ?? null
   }
 
-  /** The place served after this one; both must be in the queue. */
+  /** The position after this one; both must be in the queue. */
   next(node: QueueNode<T>): QueueNode<T> | null {
     if (node.behind !== null) return node.behind
     return this.#levels[this.#indexOf(node.level.price) - 1]?.first ?? null
   }
 
-  /** Best first. The queue must not change meanwhile. */
+  /** Best first. The queue must not change during the iteration. */
   items(): T[] {
     const found: T[] = []
     for (let node = this.first(); node !== null; node = this.next(node)) found.push(node.item)
@@ -77,7 +77,7 @@ export class PriceQueue<T> {
     return level
   }
 
-  /** Where the price is, or where it would be inserted. */
+  /** The index of the price, or the one where it would be inserted. */
   #indexOf(price: bigint): number {
     let low = 0
     let high = this.#levels.length

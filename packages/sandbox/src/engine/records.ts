@@ -1,4 +1,4 @@
-/** What the engine shows when asked, and its settings. */
+/** The engine's views and its settings. */
 import type { OrderType, Side, TimeInForce, TransactionType } from '@trunkline/core/domain/vocabulary'
 import type { QuoteLevel } from './commands.ts'
 import { type AccountType, type InstrumentKind, type Micros, type OrderState, type Phase, REFUSAL_CODES } from './enums.ts'
@@ -15,13 +15,13 @@ export interface FillView {
   readonly venue: 'STREET' | 'HOUSE' | 'OPEN' | 'CLOSE'
 }
 
-/** A leg of a multi-leg order and what was filled of it. */
+/** A leg of a multi-leg order and its fills. */
 export interface LegView {
   readonly symbol: string
   readonly side: Side
   /** Contracts per unit, a whole number. */
   readonly ratio: string
-  /** One for each fill of the multi-leg order, whose id is theirs before the dash. */
+  /** One for each fill of the multi-leg order, which has the same id before the dash. */
   readonly fills: readonly FillView[]
 }
 
@@ -35,7 +35,10 @@ export interface OrderView {
   readonly side: Side
   readonly orderType: OrderType
   readonly timeInForce: TimeInForce
-  /** The total. Of a notional order: what the notional was worth when it was accepted (it buys no more than that, and spends no more than the notional). Null: rejected before it was known. */
+  /**
+   * The total. Of a notional order: the units that it was worth at acceptance; it buys no more than that, and spends no more than the
+   * notional. Null: rejected before it was known.
+   */
   readonly quantity: string | null
   readonly notional: string | null
   readonly limitPrice: string | null
@@ -43,13 +46,13 @@ export interface OrderView {
   readonly state: OrderState
   /** Whether a stop was reached. False for other types. */
   readonly triggered: boolean
-  /** Filled under this order id. */
+  /** Filled under this order's id. */
   readonly filledQuantity: string
-  /** Filled under the ids this order replaces; counts towards `quantity`, and is not repeated in `fills`. */
+  /** Filled under the ids that this order replaced; counts towards `quantity`, and is not repeated in `fills`. */
   readonly carriedQuantity: string
   /** `quantity` less both of the above; 0 once final. */
   readonly remainingQuantity: string
-  /** Of `fills`, rounded half up to nine places; null while there are none. */
+  /** Average price of `fills`, rounded half up to nine places; null without fills. */
   readonly averagePrice: string | null
   readonly fees: string
   /** Of a multi-leg order: whole spreads at their net price. */
@@ -66,7 +69,7 @@ export interface OrderView {
   readonly lastFillAt: Micros | null
 }
 
-/** Why an order ended without being filled. */
+/** Why an order ended unfilled. */
 export const ORDER_REASONS = [
   ...REFUSAL_CODES,
   'requested',
@@ -92,22 +95,24 @@ export interface AccountView {
 export interface BalanceView {
   readonly accountId: string
   readonly currency: string
-  /** Settled and unsettled. Negative is a margin loan. */
+  /** Settled and unsettled. A negative amount is a margin loan. */
   readonly cash: string
-  /** Cash accounts: without sales not settled yet. Others: `cash`. */
+  /** Cash accounts: without unsettled sales. Others: `cash`. */
   readonly settledCash: string
   readonly longMarketValue: string
   /** Zero or negative. */
   readonly shortMarketValue: string
-  /** Long and short added. */
+  /** Long plus short. */
   readonly marketValue: string
-  /** Cash and market value. */
+  /** Cash plus market value. */
   readonly equity: string
-  /** What positions need at opening (Reg-T 50 %); zero in cash and crypto accounts. */
+  /** The initial margin of the positions (Reg-T 50 %); zero in cash and crypto accounts. */
   readonly initialMargin: string
-  /** What positions need to be kept (25 % long, 30 % short); zero in cash and crypto accounts. */
+  /** The maintenance margin of the positions (25 % long, 30 % short); zero in cash and crypto accounts. */
   readonly maintenanceMargin: string
-  /** Value of further purchases that would be accepted now: what is free after open orders, twice that in margin accounts. Never negative. */
+  /**
+   * Value of further purchases that would be accepted now: the free funds after open orders, doubled in margin accounts. Never negative.
+   */
   readonly buyingPower: string
   /** The same before open orders. */
   readonly regTBuyingPower: string
@@ -115,11 +120,11 @@ export interface BalanceView {
   readonly excess: string
   /** Held for open orders. */
   readonly reserved: string
-  /** Equity is below the maintenance margin. */
+  /** Whether equity is below the maintenance margin. */
   readonly marginCall: boolean
   readonly realizedPl: string
   readonly unrealizedPl: string
-  /** Of all positions since the trading day began, without fees. */
+  /** Of all positions since the start of the trading day, without fees. */
   readonly dailyPl: string
   readonly fees: string
 }
@@ -139,9 +144,9 @@ export interface PositionView {
   readonly previousClose: string | null
   readonly marketValue: string
   readonly unrealizedPl: string
-  /** Since it was last opened from flat, without fees. */
+  /** Since the position was last opened from flat, without fees. */
   readonly realizedPl: string
-  /** Against the mark at the start of the trading day; of today's trades, against their prices. */
+  /** Against the mark at the start of the trading day; for today's trades, against their prices. */
   readonly dailyPl: string
   /** Realised and unrealised. */
   readonly totalPl: string
@@ -155,12 +160,12 @@ export interface TransactionView {
   readonly type: TransactionType
   readonly symbol: string | null
   readonly kind: InstrumentKind | null
-  /** Never negative; null where there is none. */
+  /** Never negative; null if there is none. */
   readonly quantity: string | null
   readonly price: string | null
-  /** What it did to the cash, fees included. Negative: paid. */
+  /** The change of the cash, including fees. Negative: paid. */
   readonly amount: string
-  /** Zero or more, contained in `amount`. */
+  /** Zero or more; included in `amount`. */
   readonly fees: string
   readonly currency: string
   /** Trading date, `YYYY-MM-DD`. */
@@ -172,18 +177,17 @@ export interface TransactionView {
   readonly at: Micros
 }
 
-/** What an order list is narrowed by; newest first unless `oldestFirst`. Fields left out do not narrow. */
-/** What an order would come to. Amounts are money as text; null: not known, or there is none such. */
+/** The effect of an order. Amounts are money as text; null: unknown, or not applicable. */
 export interface PreviewView {
   readonly currency: string
   /** Per unit; of a multi-leg order the net price. */
   readonly price: string | null
-  /** Fees not included; a sale's is below zero. */
+  /** Without fees; negative for a sale. */
   readonly cost: string | null
   readonly fees: string | null
-  /** What is held for it in accounts with margin. */
+  /** The amount held for it in accounts with margin. */
   readonly initialMargin: string | null
-  /** By how much the buying power changes. */
+  /** The change of the buying power. */
   readonly buyingPower: string
   readonly warnings: readonly string[]
 }
@@ -192,11 +196,11 @@ export interface OrderFilter {
   readonly states?: readonly OrderState[]
   readonly live?: boolean
   readonly symbols?: readonly string[]
-  /** Accepted at or after, and before. */
+  /** Accepted at or after; accepted before. */
   readonly from?: Micros
   readonly until?: Micros
   readonly oldestFirst?: boolean
-  /** Goes on behind this order id. */
+  /** Continues after this order id. */
   readonly after?: string
   readonly limit?: number
 }
@@ -207,38 +211,38 @@ export interface TransactionFilter {
   readonly toDate?: string
   readonly types?: readonly TransactionType[]
   readonly symbols?: readonly string[]
-  /** Goes on behind this transaction id. */
+  /** Continues after this transaction id. */
   readonly after?: string
   readonly limit?: number
 }
 
-/** A market as the engine sees it now. */
+/** The market as the engine sees it now. */
 export interface MarketView {
   readonly symbol: string
   readonly phase: Phase
   readonly tradingDate: string | null
   readonly halted: boolean
-  /** What positions are valued at: the last print, or the middle of the quote before any print; null before both. */
+  /** The price at which positions are valued: the last print, or the middle of the quote before any print; null before both. */
   readonly mark: string | null
   readonly previousClose: string | null
-  /** As quoted, less what customers took since. */
+  /** As quoted, less what customers have taken since. */
   readonly bids: readonly QuoteLevel[]
   readonly asks: readonly QuoteLevel[]
 }
 
-/** Sums over everything the engine holds, all counter-accounts included. Every figure is zero (`0.00`, `0`), always. */
+/** Sums over all of the engine's records, including all counter-accounts. Every figure is always zero (`0.00`, `0`). */
 export interface ConservationView {
   readonly cash: { readonly [currency: string]: string }
   readonly units: { readonly [symbol: string]: string }
 }
 
-/** Bounds and rules of one engine; part of the snapshot. */
+/** Bounds and rules of an engine; part of the snapshot. */
 export interface EngineSettings {
-  /** Sets the ids apart from another engine's. Any text. */
+  /** Makes the ids differ from another engine's. Any text. */
   readonly seed: string
-  /** Closed orders kept for look-up, over all accounts; the oldest beyond it are forgotten with an event. */
+  /** Closed orders kept for look-up, over all accounts; the oldest beyond that are forgotten with an event. */
   readonly closedOrdersMax: number
-  /** Transactions kept per account; the oldest beyond it are dropped (each was an event once). */
+  /** Transactions kept per account; the oldest beyond that are dropped (each was an event before). */
   readonly transactionsMax: number
   /** Live orders an account may have. */
   readonly openOrdersMax: number

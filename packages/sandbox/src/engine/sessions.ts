@@ -1,4 +1,4 @@
-/** When an order may trade, and the dates trades carry. */
+/** When an order may trade, and the dates of trades. */
 import { timestampOfMs, tradingDay } from '@trunkline/core/domain/timestamp'
 import type { TimeInForce } from '@trunkline/core/domain/vocabulary'
 import { isMarket, type Market, type Order } from './state.ts'
@@ -7,14 +7,14 @@ import type { Micros } from './types.ts'
 const MICROS_A_DAY = 86_400_000_000
 
 /**
- * Whether the order takes part in continuous trading now. Outside the `open` phase only DAY+ and GTC+ orders do, and of these only ones with a
- * limit: a thin market must not run away with an order that takes any price.
+ * Whether the order takes part in continuous trading now. Outside the `open` phase only DAY+ and GTC+ orders with a limit do: in a thin
+ * market, an order without a limit could trade at any price.
  */
 export function mayTrade(order: Order): boolean {
   return mayTrigger(order) && (order.book.market.phase === 'open' || !isMarket(order))
 }
 
-/** Whether a stop may be set off now. */
+/** Whether stops may trigger now. */
 export function mayTrigger(order: Order): boolean {
   const { halted, market } = order.book
   if (halted || market.phase === 'closed') return false
@@ -29,17 +29,17 @@ export function isAuction(timeInForce: TimeInForce): boolean {
   return timeInForce === 'OPEN' || timeInForce === 'CLOSE'
 }
 
-/** The opening an OPEN order waits for: this session's if its print has not been seen yet, else the next one's. */
+/** The opening that an OPEN order waits for: this session's if its print has not been seen yet, otherwise the next one's. */
 export function openingFor(market: Market, opened: boolean): number {
   return market.phase === 'open' && !opened ? market.session : market.session + 1
 }
 
-/** The day a trade of this market at this moment belongs to. */
+/** The trading day of a trade in this market at this time. */
 export function tradeDate(market: Market, at: Micros): string {
   return market.tradingDate ?? utcDate(at)
 }
 
-/** The day of what happens in an account otherwise than by a trade: New York's, like that of trades of shares. */
+/** The day of account changes other than trades: New York's, like that of share trades. */
 export function accountDate(at: Micros): string {
   return tradingDay(timestampOfMs(Math.floor(at / 1_000)))
 }
@@ -56,11 +56,11 @@ export function daysToMicros(days: number): Micros {
   return days * MICROS_A_DAY
 }
 
-// A trading day asks for the same few dates again and again.
+// A trading day uses the same few dates repeatedly.
 const remembered = new Map<string, string>()
 const REMEMBERED_MAX = 1_000
 
-/** `days` weekdays later. Exchange holidays are not counted out: cash then settles when the next session says the date has come. */
+/** `days` weekdays later. Ignores exchange holidays: the cash then settles when a session reaches the date. */
 export function settlementDate(date: string, days: number): string {
   const key = `${date}+${days}`
   const known = remembered.get(key)

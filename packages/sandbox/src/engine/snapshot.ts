@@ -1,4 +1,4 @@
-/** The whole state as one JSON text, and back. References between records are ids in it and are tied again on reading. */
+/** The whole state as one JSON text, and back. References between records are stored as ids and restored on reading. */
 import { Malformed } from '@trunkline/core/domain/malformed'
 import { specOf } from './specs.ts'
 import {
@@ -153,7 +153,7 @@ function restoreOrder(state: EngineState, stored: StoredOrder): void {
   if (legs !== null) account.multiLegOrders.add(order)
 }
 
-/** Orders were written in the order they are served, so joining the queue one by one gives each its place. */
+/** Orders were written in queue order, so adding them one by one restores their positions. */
 function restoreQueue(state: EngineState, stored: StoredOrderBook, name: QueueName): void {
   const queue = known(state.books, stored.symbol)[name]
   for (const id of stored[name]) {

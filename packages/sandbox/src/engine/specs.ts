@@ -4,7 +4,7 @@ import type { FutureSpec, OptionSpec, Spec } from './state.ts'
 import type { FutureTerms, InstrumentSpec, OptionTerms } from './types.ts'
 import { ONE, positive } from './units.ts'
 
-/** @throws Malformed naming the field that makes no sense. */
+/** @throws Malformed naming the invalid field. */
 export function specOf(source: InstrumentSpec): Spec {
   const multiplier = positive(source.multiplier, 'multiplier')
   if (multiplier % ONE !== 0n) throw new Malformed('multiplier', 'a whole number', source.multiplier)
@@ -49,7 +49,7 @@ function futureOf(terms: FutureTerms): FutureSpec {
   }
 }
 
-/** Only what the row is declared to have, in one order: whatever else the caller keeps in it would not survive a snapshot. */
+/** Only the declared fields, in a fixed order: anything else from the caller would not survive a snapshot. */
 function plain({ margin, fees, option, future, ...row }: InstrumentSpec): InstrumentSpec {
   return {
     symbol: row.symbol,

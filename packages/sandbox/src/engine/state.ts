@@ -1,4 +1,4 @@
-/** The engine's memory: mutable records, reached only through the functions of this folder. Numbers are integers (see `units.ts`). */
+/** The engine's state: mutable records, accessed only through the functions of this folder. Numbers are integers (see `units.ts`). */
 import type { OrderType, Side, TimeInForce } from '@trunkline/core/domain/vocabulary'
 import { PriceQueue, type QueueNode } from './queue.ts'
 import type {
@@ -17,21 +17,21 @@ import type { Money, Price, Quantity } from './units.ts'
 
 export interface EngineState {
   readonly settings: EngineSettings
-  /** The latest `at` seen. */
+  /** The latest `at` received. */
   now: Micros
-  /** Counters behind the ids and the event numbers. */
+  /** Counters for ids and event numbers. */
   readonly counters: Counters
-  /** The UTC day (since the epoch) on which old orders were last looked for. */
+  /** The UTC day (since the epoch) of the last search for old orders. */
   sweptDay: number
   readonly markets: Map<string, Market>
   readonly books: Map<string, OrderBook>
   readonly accounts: Map<string, Account>
   /** Live and retained closed orders by id. */
   readonly orders: Map<string, Order>
-  /** Closed orders in the order they closed, from `forgotten` on. */
+  /** Closed orders by time of closing, from `forgotten` on. */
   readonly closed: Order[]
   forgotten: number
-  /** The sandbox's side of everything, by currency. */
+  /** The counter-accounts, by currency. */
   readonly counterparts: Map<string, Counterparts>
 }
 
@@ -43,11 +43,11 @@ export interface Counters {
   transaction: number
 }
 
-/** Counter-accounts. With the customers' cash they sum to zero, currency by currency. */
+/** Counter-accounts. Together with the customers' cash they sum to zero in each currency. */
 export interface Counterparts {
   /** The external market. */
   street: Money
-  /** Where deposits come from and withdrawals go. */
+  /** The source of deposits and destination of withdrawals. */
   bank: Money
   fees: Money
   dividends: Money
@@ -58,7 +58,7 @@ export interface Market {
   readonly name: string
   phase: Phase
   tradingDate: string | null
-  /** Counts the times the market opened; an OPEN order waits for one of them. */
+  /** Counts the openings of the market; an OPEN order waits for one of them. */
   session: number
   readonly books: OrderBook[]
 }
@@ -113,10 +113,10 @@ export interface OrderBook {
   halted: boolean
   readonly bids: PriceQueue<Order>
   readonly asks: PriceQueue<Order>
-  /** Market orders that found nothing yet, by time. */
+  /** Waiting market orders, by time. */
   readonly waitingBuys: PriceQueue<Order>
   readonly waitingSells: PriceQueue<Order>
-  /** Untriggered stops, the next to trigger first. */
+  /** Untriggered stops, nearest first. */
   readonly buyStops: PriceQueue<Order>
   readonly sellStops: PriceQueue<Order>
   readonly opening: PriceQueue<Order>
@@ -130,15 +130,15 @@ export interface OrderBook {
   opened: boolean
   /** The latest print of this session's `open` phase. */
   sessionLast: Price | null
-  /** What the external market holds: the customers' units with the sign turned. */
+  /** The external market's position: the customers' units with the opposite sign. */
   streetUnits: Quantity
-  /** Of an option: the book of what it is on; null until that is listed, and for everything else. */
+  /** Of an option: its underlying's book. Null until that is listed, and for all other kinds. */
   underlying: OrderBook | null
   /** Resting multi-leg orders with a leg here, first come first served. */
   multiLegOrders: Order[]
-  /** The contract has expired: nothing is traded here any more. */
+  /** Whether the contract has expired: it no longer trades. */
   over: boolean
-  /** Orders the engine remembers that name this book; an expired contract without any is forgotten. */
+  /** Orders in memory that name this book; an expired contract without any is forgotten. */
   references: number
 }
 
@@ -150,21 +150,21 @@ export interface Account {
   permitted: readonly InstrumentKind[]
   readonly openedAt: Micros
   cash: Money
-  /** Sales of a cash account whose cash comes later; contained in `cash`. */
+  /** Unsettled sales of a cash account; included in `cash`. */
   unsettled: Unsettled[]
   unsettledSum: Money
   realized: Money
   fees: Money
-  /** What live orders hold whatever the positions: possible fees, charged or not, and the premiums of options to buy. */
+  /** The hold of live orders that does not depend on positions: possible fees, charged or not, and the premiums of options to buy. */
   flatReserve: Money
   readonly holdings: Map<string, Holding>
-  /** The holdings of options, by underlying. */
+  /** Holdings of options, by underlying. */
   readonly options: Map<string, Holding[]>
   /** The live multi-leg orders. */
   readonly multiLegOrders: Set<Order>
   /** Every client order id ever used, with the order's number. */
   readonly clientOrderIds: Map<string, number>
-  /** Retained orders, oldest first; forgotten ones are swept out now and then. */
+  /** Retained orders, oldest first; forgotten ones are removed now and then. */
   orders: Order[]
   forgotten: number
   readonly live: Set<Order>
@@ -177,15 +177,15 @@ export interface Unsettled {
   readonly amount: Money
 }
 
-/** What an account has of a symbol, and what its live orders would add. */
+/** An account's position in a symbol, and the effect of its live orders. */
 export interface Holding {
   readonly book: OrderBook
   /** Negative: short. */
   quantity: Quantity
-  /** What the position cost, signed like the quantity. */
+  /** The cost of the position, signed like the quantity. */
   cost: Money
   realized: Money
-  /** The value at the day's start plus what was paid, less what was received since: today's profit is the value less this. */
+  /** The value at the start of the day, plus payments less receipts since: today's profit is the value less this. */
   dayBasis: Money
   openedAt: Micros
   updatedAt: Micros
@@ -198,7 +198,7 @@ export interface Pending {
   reserve: Money
 }
 
-/** A leg of a multi-leg order, and what was traded of it. */
+/** A leg of a multi-leg order, and its fills. */
 export interface Leg {
   readonly book: OrderBook
   readonly side: Side
@@ -212,19 +212,19 @@ export interface Leg {
 
 export interface Order {
   readonly id: string
-  /** Accepted earlier means smaller. */
+  /** Smaller means accepted earlier. */
   readonly number: number
   readonly clientOrderId: string
   readonly account: Account
-  /** Of a multi-leg order: its first leg's. */
+  /** For a multi-leg order, that of its first leg. */
   readonly book: OrderBook
   readonly side: Side
   readonly buy: boolean
-  /** Of a multi-leg order, which then counts spreads and has a net price as its limit; else null. */
+  /** The legs of a multi-leg order, whose quantity is in spreads and whose limit is a net price; otherwise null. */
   readonly legs: readonly Leg[] | null
   readonly orderType: OrderType
   readonly timeInForce: TimeInForce
-  /** Null: rejected before it was known. Lowered once by a notional order whose money is spent. */
+  /** Null: rejected before it was known. Reduced once, when a notional order's money is spent. */
   quantity: Quantity | null
   readonly notional: Money | null
   readonly limit: Price | null
@@ -234,10 +234,10 @@ export interface Order {
   readonly acceptedAt: Micros
   state: OrderState
   triggered: boolean
-  /** What a notional order may still spend. */
+  /** The money that a notional order may still spend. */
   notionalLeft: Money | null
   filled: Quantity
-  /** Traded value, multiplier included, fees not. */
+  /** Traded value, including the multiplier, without fees. */
   traded: Money
   fees: Money
   fills: FillView[]
@@ -245,12 +245,15 @@ export interface Order {
   replacedBy: string | null
   updatedAt: Micros
   lastFillAt: Micros | null
-  /** The market session whose opening print it waits for (OPEN). */
+  /** The market session whose opening print an OPEN order waits for. */
   session: number
-  /** Held against buying power for the whole quantity, and for the fees that could still come. Of a multi-leg order: what it pays net; negative: receives. */
+  /**
+   * Held against buying power for the whole quantity, and for possible further fees. For a multi-leg order, its net payment; negative:
+   * receipt.
+   */
   need: Money
   feeNeed: Money
-  /** What of these is held now. */
+  /** The part of these that is held now. */
   heldQuantity: Quantity
   heldReserve: Money
   heldFees: Money
@@ -307,7 +310,7 @@ export function newBook(symbol: string, spec: Spec, market: Market): OrderBook {
   }
 }
 
-/** The account's holding of the book's symbol, made when it is the first. */
+/** The account's holding of the book's symbol; created if missing. */
 export function holdingOf(account: Account, book: OrderBook, at: Micros): Holding {
   const there = account.holdings.get(book.symbol)
   if (there !== undefined) return there
@@ -327,7 +330,7 @@ export function holdingOf(account: Account, book: OrderBook, at: Micros): Holdin
   return holding
 }
 
-/** Enters a new holding of an option among those of its underlying. */
+/** Adds a new holding of an option to those of its underlying. */
 export function groupOption(account: Account, holding: Holding): void {
   const { option } = holding.book.spec
   if (option === null) return
@@ -336,7 +339,7 @@ export function groupOption(account: Account, holding: Holding): void {
   else group.push(holding)
 }
 
-/** Lets go of a flat holding. */
+/** Removes a flat holding. */
 export function dropHolding(account: Account, { book }: Holding): void {
   account.holdings.delete(book.symbol)
   const { option } = book.spec
@@ -346,7 +349,7 @@ export function dropHolding(account: Account, { book }: Holding): void {
   else account.options.set(option.underlying, left)
 }
 
-/** Counts (1) or no longer counts (-1) an order among those that name its order books. */
+/** Adds (1) or removes (-1) an order's references to its order books. */
 export function refer(order: Order, by: 1 | -1): void {
   if (order.legs === null) order.book.references += by
   else for (const { book } of order.legs) book.references += by
@@ -360,7 +363,7 @@ export function closes(side: Side): boolean {
   return side === 'BUY_TO_CLOSE' || side === 'SELL_TO_CLOSE'
 }
 
-/** What of the order can still be filled. */
+/** The quantity that can still be filled. */
 export function leaves(order: Order): Quantity {
   return isLive(order) && order.quantity !== null ? order.quantity - order.carried - order.filled : 0n
 }
@@ -369,12 +372,12 @@ export function isLive(order: Order): boolean {
   return order.state === 'held' || order.state === 'open' || order.state === 'partial'
 }
 
-/** Whether the order has no limit price of its own now. */
+/** Whether the order has no limit price now. */
 export function isMarket(order: Order): boolean {
   return order.limit === null
 }
 
-/** Whether the order still waits for its stop price. */
+/** Whether the order is still waiting for its stop price. */
 export function isUntriggered(order: Order): boolean {
   return order.stop !== null && !order.triggered
 }

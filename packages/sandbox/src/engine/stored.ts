@@ -17,7 +17,7 @@ import {
   type TransactionView
 } from './types.ts'
 
-/** Raised when these shapes change otherwise than by fields at a record's end; another version's snapshot is refused. */
+/** Raised when these shapes change other than by fields at a record's end; snapshots of other versions are refused. */
 export const SNAPSHOT_VERSION = 1
 
 export const QUEUES = ['bids', 'asks', 'waitingBuys', 'waitingSells', 'buyStops', 'sellStops', 'opening', 'closing'] as const

@@ -1,9 +1,9 @@
 /**
- * The interface of the engine: commands in, events out, views on request. All of it is plain JSON: decimals are text in plain notation,
- * times are numbers. A journal of commands, one `JSON.stringify` a line, rebuilds the engine exactly (see `engine.ts`).
+ * The interface of the engine: commands, events and views. All are plain JSON: decimals are text in plain notation,
+ * times are numbers. A journal of commands, one `JSON.stringify` per line, rebuilds the engine exactly (see `engine.ts`).
  *
- * Time: `at` is whole microseconds since the Unix epoch as a `number` (exact until the year 2255). The engine has no clock: each command says
- * when it happens, and an `at` earlier than the latest one seen counts as the latest one seen, so engine time never runs backwards.
+ * Time: `at` is whole microseconds since the Unix epoch as a `number` (exact until the year 2255). The engine has no clock: each command
+ * has its time, and an `at` earlier than the latest one counts as the latest one, so engine time never runs backwards.
  */
 export * from './commands.ts'
 export * from './enums.ts'

@@ -1,6 +1,6 @@
 /**
  * The engine's numbers: integers only. A price or a quantity is counted in billionths (1e-9), money in 1e-18, so that price × quantity is
- * money exactly. Text stays at the boundary.
+ * exactly money. Text is used only at the boundary.
  */
 import { Malformed } from '@trunkline/core/domain/malformed'
 
@@ -20,14 +20,14 @@ const CENT = 10n ** 16n
 const BPS = 10_000n
 const FEE_UNIT = 10_000_000n
 
-// Ten whole digits: the product of two such figures, eighteen places included, fits the 38 digits of a domain decimal.
+// Ten whole digits: the product of two such figures, with eighteen places, fits the 38 digits of a domain decimal.
 const WHOLE_MAX = 10
 const POWERS = Array.from({ length: PLACES + 1 }, (_, power) => 10n ** BigInt(power))
 const [ZERO_CODE, NINE_CODE, MINUS_CODE] = [48, 57, 45]
 
 /**
- * Billionths, or undefined unless `text` is a plain decimal with at most ten whole digits and nine places. Read digit by digit: quotes
- * come by the hundred thousand, and a regular expression with its captures costs three times as much.
+ * Billionths, or undefined unless `text` is a plain decimal with at most ten whole digits and nine places. Reads digit by digit: quotes
+ * arrive by the hundred thousand, and a regular expression with captures takes three times as long.
  */
 export function readScaled(text: unknown): bigint | undefined {
   if (typeof text !== 'string') return undefined
@@ -38,7 +38,7 @@ export function readScaled(text: unknown): bigint | undefined {
   const places = Math.max(0, text.length - dot - 1)
   if (dot === start || dot - start > WHOLE_MAX || places > PLACES || dot === text.length - 1) return undefined
   if (text.charCodeAt(start) === ZERO_CODE && dot - start > 1) return undefined
-  // Nineteen digits do not fit a binary float, so the two parts are read apart.
+  // Nineteen digits do not fit a binary float, so the two parts are read separately.
   const whole = digits(text, start, dot)
   const fraction = digits(text, dot + 1, text.length)
   if (whole < 0 || fraction < 0) return undefined
@@ -46,7 +46,7 @@ export function readScaled(text: unknown): bigint | undefined {
   return negative ? -value : value
 }
 
-/** The integer written there; -1 when something else is. */
+/** The integer in the text; -1 if it is something else. */
 function digits(text: string, from: number, to: number): number {
   let value = 0
   for (let at = from; at < to; at++) {
@@ -83,7 +83,7 @@ export function toMoney(value: bigint): Money {
   return value * TO_MONEY
 }
 
-/** A price or quantity as text, without trailing noise: `1.5`, `0`. */
+/** A price or quantity as text, without trailing zeros: `1.5`, `0`. */
 export function formatScaled(value: bigint): string {
   if (value < 0n) return `-${formatScaled(-value)}`
   const whole = value / ONE
@@ -99,39 +99,39 @@ export function formatMoney(value: Money): string {
   return fraction === 0n ? `${whole}.00` : `${whole}.${trimmed(fraction.toString().padStart(MONEY_PLACES, '0'), 2)}`
 }
 
-/** Without the zeros at its end, beyond the first so many characters. */
+/** Without the zeros at its end, except among the first so many characters. */
 function trimmed(fraction: string, keep: number): string {
   let end = fraction.length
   while (end > keep && fraction.charCodeAt(end - 1) === ZERO_CODE) end--
   return fraction.slice(0, end)
 }
 
-/** Half a cent and more goes up, away from zero below it. */
+/** Rounds half a cent up, or away from zero if negative. */
 export function roundToCents(value: Money): Money {
   return value < 0n ? -roundToCents(-value) : ((value + CENT / 2n) / CENT) * CENT
 }
 
-/** Upwards; for amounts that must suffice. Zero or more. */
+/** Rounds up, for amounts that must suffice. Zero or more. */
 export function ceilToCents(value: Money): Money {
   return ((value + CENT - 1n) / CENT) * CENT
 }
 
-/** `rate` ten-millionths of a value, unrounded towards zero. */
+/** `rate` ten-millionths of a value, rounded towards zero. */
 export function feeOf(value: Money, rate: bigint): Money {
   return (value * rate) / FEE_UNIT
 }
 
-/** `bps` ten-thousandths of a value of zero or more, rounded up: margins must suffice. */
+/** `bps` ten-thousandths of a value of zero or more, rounded up because margins must suffice. */
 export function shareOf(value: Money, bps: bigint): Money {
   return (value * bps + BPS - 1n) / BPS
 }
 
-/** The quotient of two non-negative integers, half up. */
+/** The quotient of two non-negative integers, rounded half up. */
 export function divideHalfUp(a: bigint, b: bigint): bigint {
   return (a + b / 2n) / b
 }
 
-/** The quotient of any integer and a positive one, upwards. */
+/** The quotient of any integer and a positive one, rounded up. */
 export function divideUp(a: bigint, b: bigint): bigint {
   return a > 0n ? (a + b - 1n) / b : a / b
 }
