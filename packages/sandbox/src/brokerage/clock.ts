@@ -1,4 +1,4 @@
-/** Sandbox time: the market's own clock. It runs with the real one, can run faster, and can be frozen or jumped by the control API. */
+/** Sandbox time: the market's clock. It follows the real clock, can run faster, and can be frozen or advanced by the control API. */
 
 import type { Micros } from '../engine/types.ts'
 
@@ -6,7 +6,7 @@ export interface ClockSettings {
   /** Real time in milliseconds since the epoch. */
   readonly realNow: () => number
   readonly startsAt: Micros
-  /** Sandbox time per real time. */
+  /** Sandbox time per unit of real time. */
   readonly speed: number
 }
 
@@ -30,14 +30,14 @@ export class BrokerageClock {
     return this.#frozen
   }
 
-  /** Never earlier than any answer before: a real clock that is set back holds sandbox time still until it has caught up. */
+  /** Never decreases: if the real clock is set back, sandbox time stands still until it has caught up. */
   now(): Micros {
     const passed = this.#frozen ? 0 : (this.#realNow() - this.#real) * 1000 * this.#speed
     this.#reached = Math.max(this.#reached, this.#brokerage + Math.round(passed))
     return this.#reached
   }
 
-  /** Jumps forward. @returns false, and stays, when `to` is in the past: what has happened cannot be undone. */
+  /** Jumps forward. @returns false, without a change, if `to` is in the past: events cannot be undone. */
   jump(to: Micros): boolean {
     if (to < this.now()) return false
     this.#brokerage = to
@@ -62,7 +62,7 @@ export function isoOf(at: Micros): string {
 
 const ISO = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})$/
 
-/** Any ISO 8601 date-time with an offset; undefined for anything else. Finer than microseconds is cut off. */
+/** Any ISO 8601 date-time with an offset; undefined for anything else. Digits beyond microseconds are cut off. */
 export function microsOf(text: string): Micros | undefined {
   if (!ISO.test(text)) return undefined
   try {

@@ -1,6 +1,6 @@
 /**
- * Options and futures are too many to be brought all at once: the sandbox has the market bring those that somebody holds, has ordered, reads, or
- * has asked for a moment ago.
+ * There are too many options and futures to feed all of them. The sandbox has the market feed those that customers hold, have ordered,
+ * read, or requested recently.
  */
 
 import type { Micros, OrderView } from '../engine/types.ts'
@@ -11,10 +11,10 @@ import type { MarketDriver } from './market-driver.ts'
 import { Problem } from './problems.ts'
 import type { BrokerageState } from './state.ts'
 
-/** How often the sandbox looks for unused contracts, and how long a requested one is retained at least. */
+/** The interval of the sandbox's search for unused contracts, and the minimum time that a requested one is retained. */
 const SWEEP_EVERY_MS = 30_000
 const RETAINED_MS = 60_000
-/** Requested contracts retained at the same time; more have to wait. */
+/** Requested contracts retained at the same time; further ones have to wait. */
 const REQUESTED_MAX = 5_000
 
 export interface ContractsDeps {
@@ -29,12 +29,12 @@ export interface ContractsDeps {
 
 export class Contracts {
   readonly #deps: ContractsDeps
-  /** Shares and crypto, which always come. */
+  /** Shares and crypto, which are always fed. */
   readonly #always: ReadonlyMap<string, Instrument>
-  /** Since when, in sandbox time. */
+  /** The start, in sandbox time. */
   readonly #followed = new Map<string, Micros>()
   readonly #readers = new Map<string, number>()
-  /** When each was last asked for. */
+  /** The last request for each. */
   readonly #requestedAt = new Map<string, number>()
   readonly #timer: NodeJS.Timeout
 
@@ -45,24 +45,24 @@ export class Contracts {
     this.#timer.unref()
   }
 
-  /** Whatever trades under this symbol now, or null. */
+  /** The instrument that trades under this symbol now, or null. */
   find(symbol: string): Instrument | null {
     return this.#always.get(symbol) ?? this.#deps.market.find(symbol, this.#deps.clock.now())
   }
 
-  /** Whether prices of this symbol come without anybody asking. */
+  /** Whether prices of this symbol arrive without a request. */
   comes(symbol: string): boolean {
     return this.#always.has(symbol) || this.#followed.has(symbol)
   }
 
-  /** Since when the prices of a contract have come; null: always, or not at all. */
+  /** The start of a contract's prices; null: always, or not at all. */
   since(symbol: string): Micros | null {
     return this.#followed.get(symbol) ?? null
   }
 
   /**
-   * Loads these symbols and their present prices into the state; those that do not exist are ignored.
-   * @throws Problem `slow_down` when too many contracts are asked for at once
+   * Loads these symbols and their current prices into the state; symbols that do not exist are ignored.
+   * @throws Problem `slow_down` if too many contracts are requested at once
    */
   async bring(symbols: readonly string[]): Promise<void> {
     const contracts = symbols.filter(symbol => !this.#always.has(symbol) && (this.#followed.has(symbol) || this.find(symbol) !== null))
@@ -72,13 +72,13 @@ export class Contracts {
   }
 
   /**
-   * Somebody reads these from now on. Their first prices come with the market's next delivery.
-   * @throws Problem `slow_down`, and nothing is held, when the sandbox follows too many contracts already
+   * Adds a reader of these. Their first prices arrive with the market's next delivery.
+   * @throws Problem `slow_down`, without adding any, if the sandbox follows too many contracts already
    */
   hold(symbols: readonly string[]): void {
     const fresh = this.#follow(symbols)
     for (const symbol of symbols) this.#readers.set(symbol, (this.#readers.get(symbol) ?? 0) + 1)
-    // A sandbox that stands still would never come to the next delivery by itself.
+    // A frozen sandbox would never reach the next delivery by itself.
     if (fresh) void this.#deps.driver.afresh()
   }
 
@@ -90,7 +90,7 @@ export class Contracts {
     }
   }
 
-  /** Follows whatever customers hold or have ordered, and drops what is no longer used. */
+  /** Follows all contracts that customers hold or have ordered, and drops unused ones. */
   sweep(): void {
     const now = this.#deps.now()
     for (const [symbol, at] of this.#requestedAt) if (now - at > RETAINED_MS) this.#requestedAt.delete(symbol)
@@ -101,11 +101,11 @@ export class Contracts {
     for (const symbol of idle) this.#followed.delete(symbol)
     if (idle.length > 0) this.#deps.market.unfollow(idle)
     this.#deps.driver.forget(idle)
-    // Contracts that customers own come before those that are merely watched, within what the market can deliver.
+    // Up to the number that the market can deliver, contracts that customers own take precedence over those that are only read.
     this.#follow([...owned].filter(symbol => !this.#followed.has(symbol)).slice(0, FOLLOWED_MAX - this.#followed.size))
   }
 
-  /** A contract is over. */
+  /** Handles the end of a contract. */
   ended(symbol: string): void {
     this.#followed.delete(symbol)
     this.#requestedAt.delete(symbol)

@@ -1,4 +1,4 @@
-/** Everything of the sandbox that needs no port: customers, state, market, and the publishers of events. */
+/** The parts of the sandbox that need no port: customers, state, market, and the publishers of events. */
 
 import { join } from 'node:path'
 import type { SandboxConfig } from '../config.ts'
@@ -83,7 +83,7 @@ export async function openCore(config: SandboxConfig, deps: CoreDeps, undo: (() 
   const driver: MarketDriver = new MarketDriver({ market, state, clock, listener: both(feed, taps), atFullSpeed: speed === 'max', onError })
   const contracts: Contracts = new Contracts({ market, state, customers, clock, driver, now })
   undo.push(() => contracts.close())
-  // While the sandbox works through a jump of its clock, clients see the time it has reached.
+  // During a jump of its clock, clients see the time that the sandbox has reached.
   const sandboxTime = () => isoOf(Math.min(clock.now(), driver.reached))
   const marketHub = new MarketHub({
     ...streams,

@@ -2,14 +2,14 @@
 
 import type { Operation } from './faults.ts'
 
-/** Client order ids remembered; beyond it the oldest are forgotten. */
+/** Client order ids retained; beyond that the oldest are forgotten. */
 const IDS_MAX = 1_000_000
 
 interface Tally {
   requests: number
-  /** Requests that met a fault. */
+  /** Requests that hit a fault. */
   faults: number
-  /** By status of the answer, or `none`. */
+  /** By status of the response, or `none`. */
   readonly answers: Map<string, number>
 }
 
@@ -31,7 +31,7 @@ export class Counters {
     answers.set(key, (answers.get(key) ?? 0) + 1)
   }
 
-  /** A submit or an amendment with this client order id has reached the sandbox. */
+  /** Counts a submit or an amendment with this client order id. */
   receive(clientOrderId: string): void {
     this.#received.set(clientOrderId, this.received(clientOrderId) + 1)
     if (this.#received.size <= IDS_MAX) return

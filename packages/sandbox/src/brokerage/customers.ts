@@ -1,4 +1,4 @@
-/** The customers and their accounts. Demo customers come from the seed, more are created on demand. */
+/** The customers and their accounts. The seed has demo customers; more are created on demand. */
 
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { AccountType } from '../engine/types.ts'
@@ -16,10 +16,10 @@ export const ENGINE_TYPE = { margin: 'margin', cash: 'cash', coin: 'crypto', fut
 export interface Customer {
   readonly id: string
   readonly username: string
-  /** In plain text: the sandbox prints it at the start, and it guards practice money only. */
+  /** In plain text: the sandbox prints it at the start, and it protects only practice money. */
   readonly password: string
   readonly name: string
-  /** Whether it is one of those every sandbox begins with. */
+  /** Whether it is one of the demo customers. */
   readonly demo: boolean
 }
 
@@ -74,7 +74,7 @@ export class Customers {
   readonly #accountsOf = new Map<string, readonly Account[]>()
   readonly #journal: Journal<Entry> | null
 
-  /** `file` null: those made on demand do not survive the process. */
+  /** `file` null: customers created on demand do not survive the process. */
   constructor(seed: string, file: string | null) {
     this.#seed = `sandbox people ${seed}`
     this.#journal = file === null ? null : new Journal<Entry>(file, entry => this.#apply(entry))
@@ -94,7 +94,7 @@ export class Customers {
     return this.#byUsername.get(username)
   }
 
-  /** The customer, when the password is right. */
+  /** The customer, if the password is right. */
   check(username: string, password: string): Customer | undefined {
     const customer = this.#byUsername.get(username)
     const right = this.#digest(customer?.password ?? '')
@@ -121,7 +121,7 @@ export class Customers {
   }
 
   addAccount(customer: Customer, wanted: NewAccount, demo = false): Account {
-    // Accounts made on demand go again, so the count alone would name two of them alike.
+    // Accounts created on demand can be removed, so the count alone would give two of them the same name.
     let nth = this.accountsOf(customer.id).length
     while (this.#accounts.has(this.#accountId(customer, nth))) nth++
     const mark = this.#mark(`account ${customer.username} ${nth}`)
@@ -152,7 +152,7 @@ export class Customers {
     this.#journal?.close()
   }
 
-  /** Gives the demo customers of an older folder the accounts that have been invented since. */
+  /** Gives the demo customers of an older folder the accounts that newer versions added. */
   #complete(): void {
     for (const { username, accounts } of DEMO) {
       const customer = this.#byUsername.get(username)

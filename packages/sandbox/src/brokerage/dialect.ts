@@ -1,4 +1,4 @@
-/** The interface of dialects: what the emulation of a broker receives, and what it must provide. */
+/** The interface of dialects: what the emulation of a broker receives and must provide. */
 
 import type { FastifyInstance } from 'fastify'
 import type { ResponseWriter } from './api/response-writer.ts'
@@ -7,7 +7,7 @@ import type { StreamEndpoint } from './stream/gate.ts'
 import type { StreamFaultSpec } from './stream/stream-faults.ts'
 import type { Timers } from './timers.ts'
 
-/** The brokerage as dialects see it: the same customers, state, market, faults and counters that its own API works on. */
+/** The brokerage for dialects: the same customers, state, market, faults and counters that its own API uses. */
 export interface DialectBrokerage extends Core {
   readonly responseWriter: ResponseWriter
   readonly timers: Timers
@@ -18,12 +18,12 @@ export interface DialectBrokerage extends Core {
   readonly onError: (error: unknown) => void
   /** A file of the data folder; null: nothing survives the process. */
   readonly inFolder: (name: string) => string | null
-  /** The one OAuth client, the same for every dialect. */
+  /** The single OAuth client, the same for every dialect. */
   readonly client: { readonly id: string; readonly secret: string; readonly redirectUris: readonly string[] }
   readonly seed: string
-  /** What the control API sets: the life of access tokens (null: as the broker has it) and how long a spent refresh token is still taken. */
+  /** Set by the control API: the lifetime of access tokens (null: the broker's), and how long a spent refresh token is still accepted. */
   readonly oauth: () => { readonly accessTtlS: number | null; readonly refreshGraceMs: number }
-  /** Real time between two signs of life of a stream; null: as the broker has it. */
+  /** Real time between two heartbeats of a stream; null: the broker's. */
   readonly heartbeatMs: number | null
 }
 
@@ -33,25 +33,25 @@ export interface Dialect {
   readonly name: string
   /** Registers its routes, before the sandbox is open. */
   readonly mount: (app: FastifyInstance) => void
-  /** Where its WebSockets come in. */
+  /** The paths of its WebSockets. */
   readonly endpoints: readonly StreamEndpoint[]
-  /** Credentials as this broker's adapter keeps them, without the browser flow; `scopes` are the sandbox's `read` and `trade`. */
+  /** Credentials as this broker's adapter stores them, without the browser flow; `scopes` are the sandbox's `read` and `trade`. */
   readonly mint: (login: string, scopes: readonly string[]) => Readonly<Record<string, string>>
-  /** The API key of a login, where the broker gives keys; shown by the control API. */
+  /** The API key of a login, if the broker has keys; shown by the control API. */
   readonly keys?: (login: string) => Readonly<Record<string, string>>
-  /** Bounds of this broker's that the control API may set, such as its requests a minute. */
+  /** Limits of this broker that the control API may set, such as its requests per minute. */
   readonly limits?: {
     readonly shown: () => object
     /** @throws Problem `bad_request` */
     readonly set: (body: unknown) => void
   }
-  /** Ends every grant of a login, or (`refreshOnly`) lets access tokens live. @returns grants touched. */
+  /** Ends every grant of a login, or (`refreshOnly`) all but its access tokens. @returns grants touched. */
   readonly endLogin: (login: string, refreshOnly: boolean) => number
-  /** Carries out a stream fault of the control API. @returns how many were open. */
+  /** Carries out a stream fault of the control API. @returns the number of open streams. */
   readonly injectFault: (on: 'account' | 'market', order: StreamFaultSpec) => number
-  /** Its streams as they stand. */
+  /** The state of its streams. */
   readonly report: () => readonly object[]
-  /** The state is others now: nothing it remembers of orders holds any more. */
+  /** The state was replaced: everything it remembers of orders is invalid. */
   readonly reset: () => void
   readonly close: () => Promise<void> | void
 }

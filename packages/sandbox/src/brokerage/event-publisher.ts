@@ -1,4 +1,4 @@
-/** Publishes what happened in the engine to the streams: fills and orders, then positions, then balances. */
+/** Publishes the engine's events to the streams: fills and orders, then positions, then balances. */
 
 import type { AccountChangedEvent, EngineEvent, OrderEvent, OrderView } from '../engine/types.ts'
 import { isoOf } from './clock.ts'
@@ -13,17 +13,17 @@ export interface EventPublisherDeps {
   readonly hub: Hub
 }
 
-/** Observes what happens in accounts, in order of occurrence; a hidden order is published when it is revealed. */
+/** Observes the events of accounts, in order of occurrence; a hidden order is published when it is revealed. */
 export interface AccountObserver {
-  /** Every change of an order, each with the order as it was after it. `login` is the owner's id. */
+  /** Every change of an order, each with the order after it. `login` is the owner's id. */
   order(event: OrderEvent, login: string): void
-  /** The sandbox itself began or gave up something: the order as it is now. */
+  /** The sandbox itself began or abandoned an operation: the current order. */
   orderAgain(order: OrderView, login: string): void
   /** Balances, and the named positions, have changed. */
   account(event: AccountChangedEvent, login: string): void
 }
 
-/** Hidden orders are held here with all their events; see the fault `hide`. */
+/** Hidden orders with all their events; see the fault `hide`. */
 export class EventPublisher {
   readonly #deps: EventPublisherDeps
   readonly #hidden = new Map<string, (() => void)[]>()
@@ -44,7 +44,7 @@ export class EventPublisher {
     return this.#hidden.has(orderId)
   }
 
-  /** The order taken during `submit` is hidden from its first event on. */
+  /** Hides the order accepted during `submit` from its first event on. */
   hiding<T>(submit: () => T): T {
     this.#hideNext = true
     try {
@@ -71,7 +71,7 @@ export class EventPublisher {
     }
   }
 
-  /** The order as it is now, where nothing in the engine has happened: the sandbox itself began or gave up something. */
+  /** Publishes the current order when nothing happened in the engine: the sandbox itself began or abandoned an operation. */
   publishAgain(before: OrderView): void {
     const order = this.#deps.state.again(before)
     this.#notify(order.orderId, order.accountId, (observer, owner) => observer.orderAgain(order, owner))
@@ -142,7 +142,7 @@ export class EventPublisher {
     else held.push(() => this.#deps.hub.publish(login, event))
   }
 
-  /** Whose account it is, if anybody follows that login's stream. */
+  /** The account's owner, if that login's stream has readers. */
   #listener(accountId: string): string | undefined {
     const login = this.#deps.customers.account(accountId)?.person
     return login !== undefined && this.#deps.hub.listens(login) ? login : undefined

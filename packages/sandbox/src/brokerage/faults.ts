@@ -1,8 +1,8 @@
-/** Fault injection: which requests are to go wrong, and how. Set through the control API only. */
+/** Fault injection: which requests fail, and how. Set only through the control API. */
 
 import { Problem } from './problems.ts'
 
-/** What a client can ask of the sandbox. The REST operations, then OAuth's, then the stream's. */
+/** The operations of the sandbox: those of REST, then OAuth's, then the stream's. */
 export const OPERATIONS = [
   'me.get',
   'accounts.list',
@@ -52,17 +52,17 @@ export const FAULT_KINDS = [
 export type FaultKind = (typeof FAULT_KINDS)[number]
 
 export interface FaultSpec {
-  /** An operation, or a beginning of some with `*` at its end. */
+  /** An operation, or a prefix with `*` at its end. */
   readonly on: string
   readonly do: FaultKind
-  /** Requests it hits; null: all until cleared. */
+  /** The number of requests that it hits; null: all until cleared. */
   readonly times: number | null
-  /** Matching requests that pass before it begins. */
+  /** The number of matching requests that pass before it starts. */
   readonly skip: number
   readonly login: string | null
   readonly symbol: string | null
   readonly clientOrderId: string | null
-  /** Strikes after the operation was carried out. */
+  /** Takes effect after the operation was carried out. */
   readonly after: boolean
   readonly ms: number
   readonly status: number | null
@@ -71,7 +71,7 @@ export interface FaultSpec {
   readonly message: string | null
   readonly body: unknown
   readonly page: number
-  /** For `hide`: whether the submit is answered. */
+  /** For `hide`: whether the submit gets an answer. */
   readonly answer: boolean
 }
 
@@ -79,7 +79,7 @@ export interface Fault extends FaultSpec {
   readonly id: string
 }
 
-/** The facts of a request that faults are matched against. */
+/** The facts of a request that faults are matched with. */
 export interface Facts {
   readonly login: string | null
   readonly symbol: string | null
@@ -101,12 +101,12 @@ export class Faults {
   #armed: readonly Armed[] = []
   #next = 1
 
-  /** True while no fault is set: the request path checks this before it gathers facts. */
+  /** True while no fault is set: the request path checks this before it collects facts. */
   get none(): boolean {
     return this.#armed.length === 0
   }
 
-  /** @throws Problem when `on` names no operation, or too many faults are set. */
+  /** @throws Problem if `on` is not an operation, or too many faults are set. */
   add(spec: FaultSpec): Fault {
     if (!OPERATIONS.some(operation => covers(spec.on, operation)))
       throw new Problem('bad_request', `on must name an operation (${OPERATIONS.join(', ')}) or a beginning with *`, { field: 'on' })
@@ -116,7 +116,7 @@ export class Faults {
     return fault
   }
 
-  /** The fault that this request hits, counted as a hit. */
+  /** The fault that this request hits. Counts the hit. */
   take(operation: Operation, facts: Facts): Fault | undefined {
     for (const armed of this.#armed) {
       if (!meets(armed.fault, operation, facts)) continue

@@ -1,4 +1,4 @@
-/** The data folder: one sandbox at a time, and the keys that must outlive it. */
+/** The data folder: its lock for a single sandbox, and its persistent keys. */
 
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ export interface Keys extends OAuthKeys {
   readonly cursors: string
 }
 
-/** The folder's keys, made at the first start; `folder` null: keys for this start only. */
+/** The folder's keys, created at the first start; `folder` null: keys for this start only. */
 export function keysOf(folder: string | null, newId: () => string): Keys {
   const path = folder === null ? null : join(folder, 'keys.json')
   if (path !== null && existsSync(path)) return JSON.parse(readFileSync(path, 'utf8')) as Keys
@@ -20,18 +20,18 @@ export function keysOf(folder: string | null, newId: () => string): Keys {
   return keys
 }
 
-/** Queries about the machine's processes. A seam for tests. */
+/** Queries about the machine's processes; tests replace it. */
 export interface Processes {
   isAlive(pid: number): boolean
-  /** When a process began, and at which boot of the machine: process ids are reused. Empty where the system does not report it. */
+  /** The start of a process and the boot of the machine, because process ids are reused. Empty if the system does not report it. */
   startOf(pid: number): string
 }
 
 /**
- * Claims the folder for this process. Two proofs must agree: the kernel's lock, which one of several starts at once gets, and the holder's name
- * beside it, which also holds on file systems that grant such locks to every process.
- * @returns how to give it back.
- * @throws Error naming the holder when a living process has it.
+ * Claims the folder for this process. Two checks must agree: the kernel's lock, which only one of several simultaneous starts gets, and the
+ * holder's name beside it, which also works on file systems that grant such locks to every process.
+ * @returns a function that releases the folder.
+ * @throws Error naming the holder if a living process has it.
  */
 export function holdFolder(folder: string, processes: Processes = HOST): () => void {
   const path = join(folder, 'house.lock')
@@ -70,7 +70,7 @@ const HOST: Processes = { isAlive, startOf }
 function startOf(pid: number): string {
   try {
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
-    // Behind the name, which may hold spaces and parentheses, the twentieth field.
+    // The twentieth field after the name, which may contain spaces and parentheses.
     const [, since = ''] = /^.*\)(?: \S+){19} (\d+)/s.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? []
     return `${boot}/${since}`
   } catch {

@@ -1,10 +1,10 @@
-/** An append-only file of JSON lines: what the sandbox must still know after it has been killed. */
+/** An append-only file of JSON lines: the data that the sandbox needs after it was killed. */
 
 import { closeSync, existsSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { FileNotDurable, reasonOf, writeDurably } from '@trunkline/files/durable'
 
 /**
- * Lines are handed to the operating system before `append` returns, so a killed process loses nothing it has acknowledged; a power cut
+ * `append` returns after the operating system has the lines, so a killed process loses nothing that it acknowledged; a power cut
  * may lose the last moments (the sandbox does not fsync).
  */
 export class Journal<Entry> {
@@ -13,7 +13,7 @@ export class Journal<Entry> {
   #fd: number
   #size: number
 
-  /** Opens or creates the file and passes every entry to `each`, in order. A last line cut short by a crash is removed. */
+  /** Opens or creates the file and passes every entry to `each`, in order. Removes a last line that a crash cut short. */
   constructor(path: string, each: (entry: Entry) => void, replace: (path: string, text: string) => void = writeDurably) {
     this.#path = path
     this.#replace = replace
@@ -26,7 +26,7 @@ export class Journal<Entry> {
     this.appendText(`${JSON.stringify(entry)}\n`)
   }
 
-  /** Whole lines, each ended by a newline: all of them or, when it throws, none. For those who gather several entries into one write. */
+  /** Appends whole lines, each ended by a newline: all or, if it throws, none. For callers that combine several entries in one write. */
   appendText(lines: string): void {
     const bytes = Buffer.from(lines)
     let written = 0
@@ -39,14 +39,14 @@ export class Journal<Entry> {
     }
   }
 
-  /** Replaces the whole content, at once: after a crash the file has either the old content or the new. */
+  /** Replaces the whole content atomically: after a crash the file has the old content or the new. */
   rewrite(entries: Iterable<Entry>): void {
     let text = ''
     for (const entry of entries) text += `${JSON.stringify(entry)}\n`
     try {
       this.#replace(this.#path, text)
     } catch (cause) {
-      // The file of before is gone: what would be appended to it would be lost.
+      // The old file is gone, so anything appended to it would be lost.
       if (cause instanceof FileNotDurable) this.#reopen(text)
       throw cause
     }
@@ -65,13 +65,13 @@ export class Journal<Entry> {
   }
 }
 
-/** @returns how many bytes of the file are whole lines. */
+/** @returns the number of bytes that are whole lines. */
 function load<Entry>(path: string, each: (entry: Entry) => void): number {
   const bytes = readFileSync(path)
   let start = 0
   for (let end = bytes.indexOf(10); end !== -1; end = bytes.indexOf(10, start)) {
     const line = bytes.toString('utf8', start, end)
-    // A power cut can leave blocks that were never written: nothing behind them is whole.
+    // A power cut can leave blocks that were never written; nothing after them is whole.
     if (line.includes('\0')) return start
     start = end + 1
     if (line !== '') each(parseLine(line, path))

@@ -1,17 +1,17 @@
-/** JSON bodies of requests: bounded in depth where they are read. */
+/** JSON request bodies, read with a bound on their depth. */
 
 import { parseJson } from '@trunkline/core/domain/json'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import type { FastifyInstance } from 'fastify'
 
 export interface JsonBodies {
-  /** What a request with the content type and no body is. */
+  /** The value for a request with the content type but no body. */
   readonly empty: 'refused' | 'absent'
-  /** The message for a body that cannot be read, where a broker has its own. */
+  /** The message for an unreadable body, if the broker has its own. */
   readonly message?: string
 }
 
-/** Replaces Fastify's own parser, which takes any depth. */
+/** Replaces Fastify's parser, which accepts any depth. */
 export function takeJsonBodies(app: FastifyInstance, { empty, message }: JsonBodies): void {
   app.removeContentTypeParser('application/json')
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => {

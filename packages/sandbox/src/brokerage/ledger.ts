@@ -1,4 +1,4 @@
-/** What the state needs before trading: instruments and accounts. Applied again after a reset, and for every new customer. */
+/** The instruments and accounts that the state needs before trading. Applied again after a reset, and for every new customer. */
 
 import type { Market } from '../market/types.ts'
 import type { BrokerageClock } from './clock.ts'
@@ -10,7 +10,7 @@ export interface Ledger {
   readonly clock: BrokerageClock
 }
 
-/** Lists what the market always brings; contracts are listed by the market itself when they are brought. */
+/** Lists the instruments that the market always feeds; the market lists contracts itself when it feeds them. */
 export function listInstruments({ state, market, clock }: Ledger & { readonly market: Market }): void {
   for (const spec of market.instruments) {
     if (state.engine.instrument(spec.symbol) === undefined) state.run({ type: 'list_instrument', at: clock.now(), spec })
@@ -33,7 +33,7 @@ export function openNewAccounts({ state, customers, clock }: Ledger & { readonly
   }
 }
 
-/** Permits options to accounts of a state from before options existed. */
+/** Permits options to the accounts of a state older than options. */
 export function permitOptions({ state, customers, clock }: Ledger & { readonly customers: Customers }): void {
   for (const { id, kind } of customers.accounts()) {
     if (kind !== 'margin' && kind !== 'cash') continue
@@ -42,7 +42,7 @@ export function permitOptions({ state, customers, clock }: Ledger & { readonly c
   }
 }
 
-/** @throws Error when the state is later than the end of the market */
+/** @throws Error if the state is later than the end of the market */
 export function mustSuit(state: BrokerageState, market: Market): void {
   if (market.endsAt === null || state.latest <= market.endsAt) return
   throw new Error('The state in SANDBOX_DATA_DIR are of a later time than the recorded market ends. Use another folder for this recording.')

@@ -1,4 +1,4 @@
-/** The market data that dialects read: prints, quotes and bars of single symbols, as the engine has them. */
+/** The market data for dialects: prints, quotes and bars of single symbols, as the engine has them. */
 
 import type { Micros, QuoteCommand } from '../engine/types.ts'
 import { toBar } from '../market/bar-series.ts'
@@ -6,17 +6,17 @@ import type { Bar, FeedCommand, FeedTrade } from '../market/types.ts'
 import type { MarketListener } from './market-driver.ts'
 import { type Beginning, LiveBar } from './market-stream/live-bar.ts'
 
-/** Called as the market comes, in its order; must not throw. */
+/** Called in the market's order; must not throw. */
 export interface MarketDataTap {
   trade?(trade: FeedTrade): void
   /** The whole displayed order book. */
   quote?(quote: QuoteCommand): void
-  /** The 1-minute bar: open whenever it has changed, at most four times a second, and once when it closes. */
+  /** The 1-minute bar: open, after each change but at most four times a second, and once when it closes. */
   bar?(bar: Bar): void
 }
 
 export interface MarketDataTapsDeps {
-  /** Has these symbols' prices come. @throws Problem when the sandbox follows too many contracts already */
+  /** Feeds these symbols. @throws Problem if the sandbox follows too many contracts already */
   readonly hold: (symbols: readonly string[]) => void
   readonly release: (symbols: readonly string[]) => void
   readonly lastQuote: (symbol: string) => QuoteCommand | undefined
@@ -45,7 +45,7 @@ export class MarketDataTaps implements MarketListener {
     return this.#bySymbol.size > 0
   }
 
-  /** The last quote comes at once where there is one. @throws Problem when the sandbox follows too many contracts already */
+  /** The last quote is sent at once if there is one. @throws Problem if the sandbox follows too many contracts already */
   add(symbol: string, tap: MarketDataTap): Disposable {
     this.#deps.hold([symbol])
     const registered: Registered = { tap, bar: tap.bar === undefined ? null : this.#barOf(symbol, tap.bar.bind(tap)) }

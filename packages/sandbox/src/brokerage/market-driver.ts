@@ -1,4 +1,4 @@
-/** Feeds the market to the engine: on a timer, and at once when the control API has moved the market or the clock. */
+/** Feeds the market to the engine: on a timer, and at once after the control API moved the market or the clock. */
 
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { Micros, QuoteCommand } from '../engine/types.ts'
@@ -9,17 +9,17 @@ import type { BrokerageState } from './state.ts'
 const EVERY_MS = 50
 const HOUR: Micros = 3_600_000_000
 const RESTORED = ['list_instrument', 'quote', 'halt'] as const
-/** Sandbox time between checks for orders that have outlived their time in force. */
+/** Sandbox time between checks for orders past their time in force. */
 const TICK_EVERY: Micros = 60_000_000
 /**
- * Far ahead the market is asked for in stretches this long while somebody reads it: longer ones come in so few updates that the minutes within
- * would not be those of its history.
+ * While it has readers, a market far ahead is read in ranges of this length: longer ones are fed in so few updates that the minutes within
+ * would differ from those of its history.
  */
 const READ_STRIDE: Micros = 5 * HOUR
-/** … unless it is so far that processing every minute would take too long. */
+/** … unless it is so far ahead that processing every minute would take too long. */
 const READ_AHEAD_MAX: Micros = 8 * 24 * HOUR
 
-/** Receives every command of the market after the engine has processed it. */
+/** Receives every market command after the engine has processed it. */
 export interface MarketListener {
   /** Whether the listener has readers. */
   readonly busy: boolean
@@ -33,9 +33,9 @@ export interface MarketDriverDeps {
   readonly state: BrokerageState
   readonly clock: BrokerageClock
   readonly listener: MarketListener
-  /** The market is delivered at full speed, and the clock follows it. */
+  /** Whether the market is delivered at full speed, and the clock follows it. */
   readonly atFullSpeed: boolean
-  /** A failure of the market: the sandbox continues with the prices it has. */
+  /** Receives failures of the market: the sandbox continues with the prices it has. */
   readonly onError: (error: unknown) => void
 }
 
@@ -47,7 +47,7 @@ export class MarketDriver {
   #stopped = false
   #ticked: Micros = 0
   #reached: Micros = 0
-  /** The last state of the market: phases, halts and order books, without the prints that led there. */
+  /** The latest state of the market: phases, halts and order books, without the prints before it. */
   readonly #last = new Map<string, FeedCommand>()
 
   constructor(deps: MarketDriverDeps) {
@@ -59,7 +59,7 @@ export class MarketDriver {
     return this.#reached
   }
 
-  /** Fetches the present market, without its history when the state is already further along, then advances by itself. */
+  /** Fetches the current market, without its history if the state is further along already, then advances by itself. */
   async start(): Promise<void> {
     const { state, clock, market } = this.#deps
     if (market.startsAt !== null && state.latest > market.startsAt) await this.#catchUp(state.latest)
@@ -69,7 +69,7 @@ export class MarketDriver {
     this.#timer.unref()
   }
 
-  /** Brings everything up to the present; calls while one waits are answered together. */
+  /** Feeds everything up to the present; calls that wait at the same time share the result. */
   now(): Promise<void> {
     if (this.#queued || this.#stopped) return this.#running
     this.#queued = true
@@ -85,8 +85,8 @@ export class MarketDriver {
   }
 
   /**
-   * As `now`, after the market was moved by hand: that takes effect after the last moment that was brought, which may be this very one. So the
-   * clock has to go on first; one that stands makes the smallest step.
+   * Like `now`, after the control API moved the market: that takes effect after the last delivered instant, which may be this one. So the
+   * clock must advance first; a frozen one makes the smallest step.
    */
   async afresh(): Promise<void> {
     const { clock } = this.#deps
@@ -129,13 +129,13 @@ export class MarketDriver {
     return this.#deps.listener.busy && ahead < READ_AHEAD_MAX ? Math.min(until, this.#reached + READ_STRIDE) : until
   }
 
-  /** Shows fresh state the market as it is. */
+  /** Applies the current market to a new state. */
   refill(): void {
     const standing = [...this.#last.values()].sort((a, b) => a.at - b.at)
     for (const command of standing) this.#deps.state.run(command)
   }
 
-  /** Recorded time that the state has lived through already: only where it left the market matters. */
+  /** Recorded time that the state has processed already: only the market's state at its end matters. */
   async #catchUp(until: Micros): Promise<void> {
     for (;;) {
       const { commands, through } = await this.#deps.market.next(until)
@@ -149,7 +149,7 @@ export class MarketDriver {
     this.refill()
   }
 
-  /** A command of the market that was made by hand. */
+  /** Applies a market command of the control API. */
   show(command: FeedCommand): void {
     this.#store(command)
     this.#deps.state.run(command)
@@ -161,7 +161,7 @@ export class MarketDriver {
     return last?.type === 'quote' ? last : undefined
   }
 
-  /** Nothing more comes of these symbols, and nothing of them need be shown to fresh state. */
+  /** Drops these symbols: they are no longer fed, nor applied to a new state. */
   forget(symbols: Iterable<string>): void {
     for (const symbol of symbols) for (const type of RESTORED) this.#last.delete(`${type} ${symbol}`)
   }

@@ -1,6 +1,6 @@
 /**
- * Ids of a broker's own form for the sandbox's orders and executions, which are numbered within their state: a whole number of fifteen digits
- * or a UUID, and the way back. Those of other state (after a reset) are others.
+ * Ids in a broker's format for the sandbox's orders and executions, which are numbered within their state: a whole number of fifteen digits
+ * or a UUID, and their inverse. Another state (after a reset) has other ids.
  */
 
 import { createHash } from 'node:crypto'
@@ -14,7 +14,7 @@ interface Numbered {
   readonly number: number
 }
 
-/** @throws Error for a text that is no id of the sandbox's */
+/** @throws Error for a text that is not an id of the sandbox */
 function numbered(internalId: string): Numbered {
   const [, kind, state, number] = FORM.exec(internalId) ?? []
   if (kind === undefined || state === undefined || number === undefined) throw new Error(`${internalId} is no id of the sandbox's`)
@@ -38,7 +38,7 @@ export function uuidOf(internalId: string): string {
 }
 
 /**
- * The internal id behind an id made here; null for any other text. `idOf` gives the internal id of a number.
+ * The internal id for an id made here; null for any other text. `idOf` gives the internal id of a number.
  */
 export function internalIdOf(id: string, idOf: (number: number) => string): string | null {
   const number = /^\d{15}$/.test(id) ? Number(id) % NUMBERS : /^[0-9a-f-]{36}$/.test(id) ? Number.parseInt(id.slice(-12), 16) : 0

@@ -1,4 +1,4 @@
-/** What customers can do: submit, amend and cancel, with the sandbox's own checks and its faults. */
+/** The operations of customers: submit, amend and cancel, with the sandbox's own checks and faults. */
 
 import type { OrderView, PreviewView, RefusedEvent, SubmitCommand, SubmitMultiLegCommand } from '../engine/types.ts'
 import type { BrokerageClock } from './clock.ts'
@@ -13,7 +13,7 @@ export type Ticket = Omit<SubmitCommand, 'type' | 'at' | 'clientOrderId'> & { re
 
 export type MultiLegTicket = Omit<SubmitMultiLegCommand, 'type' | 'at' | 'clientOrderId'> & { readonly clientOrderId: string | null }
 
-/** A ticket of an order that is only looked at. */
+/** The ticket of an order to preview. */
 export type PreviewTicket = Omit<Ticket, 'clientOrderId'> | Omit<MultiLegTicket, 'clientOrderId'>
 
 export interface Amendment {
@@ -32,11 +32,11 @@ export interface OrderServiceDeps {
   readonly publisher: EventPublisher
   readonly clock: BrokerageClock
   readonly newId: () => string
-  /** Runs `work` after so many real milliseconds, unless the sandbox has closed. */
+  /** Runs `work` after this many real milliseconds, unless the sandbox has closed. */
   readonly later: (ms: number, work: () => void) => void
 }
 
-/** An amendment's two ends; `superseded` null: under way. */
+/** Both ends of an amendment; `superseded` null: pending. */
 export interface Amended {
   readonly order: OrderView
   readonly superseded: OrderView | null
@@ -53,7 +53,7 @@ export class OrderService {
     return orderWire(order, this.#deps.state.overlay(order.orderId))
   }
 
-  /** The login's order, unless it is not there, not theirs, or hidden. @throws Problem `unknown_order` */
+  /** The login's order, unless it does not exist, is not theirs, or is hidden. @throws Problem `unknown_order` */
   own(login: string, orderId: string): OrderView {
     const accounts = this.#deps.customers.accountsOf(login).map(({ id }) => id)
     const order = this.#deps.state.order(accounts, { orderId })
@@ -61,7 +61,7 @@ export class OrderService {
     throw new Problem('unknown_order', `no order ${orderId.slice(0, 64)} of yours`)
   }
 
-  /** @throws Problem for every refusal, with the order it left on the book if it did. */
+  /** @throws Problem for every refusal, with the rejected order if the engine kept one. */
   submit(ticket: Ticket | MultiLegTicket, fault: Fault | undefined): OrderView {
     const clientOrderId = ticket.clientOrderId ?? `sandbox-${this.#deps.newId()}`
     const at = this.#deps.clock.now()
@@ -73,14 +73,14 @@ export class OrderService {
     return order
   }
 
-  /** What the order would come to; nothing is placed. @throws Problem for what would be refused */
+  /** The effect that the order would have; places nothing. @throws Problem for what would be refused */
   preview(ticket: PreviewTicket): PreviewView {
     const seen = this.#deps.state.engine.preview({ ...ticket, at: this.#deps.clock.now() })
     if ('code' in seen) throw refused(seen.code, seen.message, null)
     return seen
   }
 
-  /** Uses the right of a long option before its end. @throws Problem for every refusal */
+  /** Exercises a long option before expiration. @throws Problem for every refusal */
   exercise(accountId: string, symbol: string, quantity: string): void {
     const first = this.#deps.state.run({ type: 'exercise', at: this.#deps.clock.now(), accountId, symbol, quantity })[0]
     if (first?.type === 'refused') throw this.#refusal(first)
@@ -103,7 +103,7 @@ export class OrderService {
     return { order, superseded: null }
   }
 
-  /** Ends the hiding of an order before its time; nothing where it is not hidden. */
+  /** Reveals a hidden order early; does nothing if it is not hidden. */
   reveal(order: OrderView): void {
     this.#deps.publisher.reveal(order.orderId)
   }
@@ -171,7 +171,7 @@ export class OrderService {
   }
 
   #refusal({ code, message, refers, accountId }: RefusedEvent, clientOrderId: string | null = null): Problem {
-    // A refused amendment refers to the order it was to amend; for a duplicate id the interesting one is the order that has it.
+    // A refused amendment refers to the order it was for; with a duplicate id, to the order that has the id.
     const holder = code === 'duplicate_client_order_id' && accountId !== null && clientOrderId !== null
     const found = holder ? this.#deps.state.order([accountId], { clientOrderId }) : refers
     return refused(code, message, typeof found === 'object' && found !== null ? this.wire(found) : null)

@@ -1,4 +1,4 @@
-/** Every refusal of the sandbox: one code per cause, one table of status codes. */
+/** All refusals of the sandbox: one code per cause, one table of status codes. */
 
 import type { OrderView, RefusalCode } from '../engine/types.ts'
 
@@ -56,7 +56,7 @@ export type ProblemCode = keyof typeof STATUS_OF
 
 export interface ProblemDetail {
   readonly field?: string
-  /** The order that the problem is about, as on the wire. */
+  /** The order concerned, as on the wire. */
   readonly order?: unknown
   /** Overrides the table. */
   readonly status?: number
@@ -88,7 +88,7 @@ export function refused(code: RefusalCode, message: string, order: unknown): Pro
   return new Problem(code, message, { order })
 }
 
-/** Whether an order's end is a refusal the engine put on the book. */
+/** Whether an order ended as a refusal that the engine kept as an order. */
 export function refusalOf(order: OrderView): { readonly code: RefusalCode; readonly message: string } | undefined {
   if (order.state !== 'rejected' || order.reason === null) return undefined
   const { code, message } = order.reason

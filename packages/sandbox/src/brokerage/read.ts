@@ -1,4 +1,4 @@
-/** Strict reading of what clients send: every field named and checked, nothing unknown let through. */
+/** Strict readers of client input: every field is named and checked, and unknown fields are refused. */
 
 import { type Decimal, isDecimal } from '@trunkline/core/domain/decimal'
 import { shown } from '@trunkline/core/domain/malformed'
@@ -6,11 +6,11 @@ import type { Micros } from '../engine/types.ts'
 import { microsOf } from './clock.ts'
 import { Problem } from './problems.ts'
 
-/** The fields of one object. Every reader throws a `bad_request` problem that names the field, what was due and what came. */
+/** The fields of one object. Every reader throws a `bad_request` problem with the field's name, what was expected and what was found. */
 export class Fields {
   readonly #values: Readonly<Record<string, unknown>>
 
-  /** @throws Problem unless `value` is an object with no other fields than `known`. An absent value has no fields. */
+  /** @throws Problem unless `value` is an object without fields outside `known`. An absent value has no fields. */
   constructor(value: unknown, known: readonly string[]) {
     this.#values = value === undefined || value === null ? {} : record(value)
     for (const name of Object.keys(this.#values)) {
@@ -26,7 +26,7 @@ export class Fields {
     return this.textOr(name) ?? bad(name, 'is missing')
   }
 
-  /** null when absent or null, as in all readers that end in `Or`. */
+  /** null if absent or null, as in all readers that end in `Or`. */
   textOr(name: string): string | null {
     if (!this.has(name)) return null
     const value = this.#values[name]

@@ -1,11 +1,11 @@
-/** Real time for a sandbox: the machine's wall clock, which continues when that is set back. */
+/** Real time for a sandbox: the machine's wall clock, without steps backwards. */
 
-/** Readings of two clocks differ by this much without either being set. */
+/** The difference between two clocks that is tolerated as normal. */
 const JITTER_MS = 1_000
 
 /**
- * Milliseconds since the epoch by `wall`. When that is set back, time goes on from where it was at the pace of `monotonic`, and stays ahead by
- * what was lost: a brokerage whose market stood still for hours because its machine's clock was put right would be of no use. Set forward it is
+ * Milliseconds since the epoch by `wall`. If that is set back, time continues from there at the pace of `monotonic`, and stays ahead by
+ * the difference: otherwise a correction of the machine's clock could stop the market for hours. A clock that is set forward is
  * followed.
  */
 export function goingOn(wall: () => number, monotonic: () => number): () => number {

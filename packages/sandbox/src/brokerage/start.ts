@@ -38,7 +38,7 @@ export interface BrokerageDeps {
   readonly realNow: () => number
   /** Unguessable text of at least 20 letters, digits, `-` and `_`. */
   readonly newId: () => string
-  /** Receives errors that nobody else reports. */
+  /** Receives errors that are reported nowhere else. */
   readonly onError: (error: unknown) => void
 }
 
@@ -51,7 +51,7 @@ export interface Brokerage extends AsyncDisposable {
   readonly clientId: string
   readonly clientSecret: string
   readonly logins: readonly { readonly username: string; readonly password: string }[]
-  /** Closes everything; a sandbox with a data folder can be started again on it. */
+  /** Closes everything; a sandbox with a data folder can be started on it again. */
   close(): Promise<void>
 }
 
@@ -69,8 +69,8 @@ const PARAM_CHARS_MAX = 4_096
 const REQUEST_MS_MAX = 30_000
 
 /**
- * Starts a sandbox on free ports unless specified otherwise; what is left out of `parts` has its default. It serves its own API, and `openDialects`.
- * @throws Error when the data folder is in use or its state does not suit the market, or a port is taken.
+ * Starts a sandbox, by default on free ports; missing `parts` have defaults. It serves its own API, and `openDialects`.
+ * @throws Error if the data folder is in use, its state does not fit the market, or a port is taken.
  */
 export async function startBrokerage(
   parts: Partial<SandboxConfig> = {},
@@ -82,7 +82,7 @@ export async function startBrokerage(
   try {
     return await open(config, { ...REAL, ...deps }, openDialects, undo)
   } catch (error) {
-    // The reason why it did not open matters more than what could not be closed afterwards.
+    // The reason why it did not open matters more than a failure to close the rest.
     await closeAll(undo).catch(() => undefined)
     throw error
   }
@@ -185,7 +185,7 @@ function brokerageOf(
 
 interface OAuthSettings {
   accessTtlS: number
-  /** Null: as each broker has it. */
+  /** Null: each broker's own. */
   dialectTtlS: number | null
   refreshGraceMs: number
 }
@@ -200,7 +200,7 @@ interface PublicParts {
   readonly openOAuth: (url: string) => Promise<Provider>
 }
 
-/** The port comes first and the OAuth server second, because its issuer names the port. */
+/** The port comes first and the OAuth server second, because its issuer contains the port. */
 async function openPublic(
   core: Core,
   parts: PublicParts,
@@ -213,7 +213,7 @@ async function openPublic(
   undo.push(() => app.close())
   for (const dialect of parts.dialects) {
     dialect.mount(app)
-    // Before the port closes: that waits for every stream.
+    // Before the port closes, because that waits for every stream.
     undo.push(() => dialect.close())
   }
   openStreams(core, app, parts)
@@ -246,7 +246,7 @@ function publicServer(core: Core, { responseWriter, grants, keys, deps }: Public
   let requests = 0
   const app = fastify({
     bodyLimit: BODY_BYTES_MAX,
-    // Brokers take lists of a hundred symbols in a path.
+    // Brokers accept lists of a hundred symbols in a path.
     routerOptions: { maxParamLength: PARAM_CHARS_MAX },
     requestTimeout: REQUEST_MS_MAX,
     forceCloseConnections: true,
@@ -273,7 +273,7 @@ async function resetAll(
   { state, publisher, hub, marketHub, faults, counters, customers, driver, market, clock, openAccounts }: Core,
   grants: GrantStore
 ): Promise<void> {
-  // First, because a reset that cannot be written leaves everything as it was.
+  // First, because a reset that cannot be written must change nothing.
   state.reset()
   faults.clear()
   counters.reset()
@@ -293,7 +293,7 @@ function urlOf(app: FastifyInstance, host: string): string {
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`
 }
 
-/** Backwards, all of them, whatever fails. */
+/** Closes all, in reverse order, whatever fails. */
 async function closeAll(undo: (() => unknown)[]): Promise<void> {
   const failures: unknown[] = []
   for (const close of undo.splice(0).reverse()) {

@@ -8,11 +8,11 @@ import type { Command, EngineEvent, Micros, OrderRef, OrderView } from '../engin
 import { Journal } from './journal.ts'
 import type { Overlay } from './wire.ts'
 
-/** At so many characters of journal a snapshot is taken and a new journal begun. */
+/** At this many characters of journal, a snapshot is taken and a new journal begun. */
 const JOURNAL_CHARS_MAX = 32 * 1024 * 1024
-/** A snapshot that failed is tried again after so many characters more. */
+/** A snapshot that failed is tried again after this many further characters. */
 const RETRY_CHARS = 1024 * 1024
-/** Market commands that changed nothing for anybody wait for a write that must happen, up to so many characters. */
+/** Market commands without effect on customers wait for a write that must happen, up to this many characters. */
 const WAITING_CHARS_MAX = 256 * 1024
 const WAITING_LINES_MAX = 10_000
 
@@ -33,13 +33,13 @@ interface Snapshot {
 export interface BrokerageStateDeps {
   /** null: in memory only. */
   readonly folder: string | null
-  /** A text that no other state has had, so that clients cannot confuse order ids of different states. */
+  /** A text that is unique to this state, so that clients cannot confuse order ids of different states. */
   readonly newSeed: () => string
-  /** Receives the events of every command, after the command is on its way to the disk. */
+  /** Receives the events of every command, after the command was handed to the operating system. */
   readonly onEvents: (events: readonly EngineEvent[]) => void
-  /** Receives failed snapshots after which the state continues: nothing that was acknowledged is missing. */
+  /** Receives failures of snapshots; the state continues, and nothing acknowledged is missing. */
   readonly onError: (error: unknown) => void
-  /** Writes a whole file as `writeDurably` does. A seam for tests. */
+  /** Writes a whole file as `writeDurably` does; tests replace it. */
   readonly write?: (path: string, text: string) => void
 }
 
@@ -65,15 +65,15 @@ export class BrokerageState {
     return this.#engine
   }
 
-  /** The latest time anything happened at. */
+  /** The latest time of any command. */
   get latest(): Micros {
     return this.#engine.now
   }
 
   /**
-   * Carries a command out. When it returns, the command has been handed to the operating system (if anybody could have noticed it) and the
-   * events have been published.
-   * @throws whatever writing throws; the command then stands, and is written with the next one.
+   * Carries out a command. When it returns, the operating system has the command (if it has an observable effect), and the events
+   * have been published.
+   * @throws the error of the write; the command then remains in effect, and is written with the next one.
    */
   run(command: Command): readonly EngineEvent[] {
     const events = this.#engine.handle(command)
@@ -99,7 +99,7 @@ export class BrokerageState {
     this.#record({ later }, true)
   }
 
-  /** A cancel or an amendment is under way; null: no longer. Not stored: after a restart it never happened. */
+  /** Marks a pending cancel or amendment; null: none. Not stored: a restart drops it. */
   setBusy(orderId: string, busy: 'cancelling' | 'amending' | null): void {
     if (busy === null) this.#busy.delete(orderId)
     else this.#busy.set(orderId, busy)
@@ -116,13 +116,13 @@ export class BrokerageState {
     return forgotten ? 'forgotten' : 'unknown'
   }
 
-  /** The same order as it is now. */
+  /** The current state of the same order. */
   again(order: OrderView): OrderView {
     const found = this.#engine.order(order.accountId, { orderId: order.orderId })
     return typeof found === 'object' ? found : order
   }
 
-  /** Begins with a fresh state. @throws FileNotWritten; the state is then unchanged, because the journal continues from the old one. */
+  /** Begins with a new state. @throws FileNotWritten; the state is then unchanged, because the journal continues from the old one. */
   reset(): void {
     const fresh = Engine.create({ seed: this.#deps.newSeed() })
     if (this.#deps.folder !== null) this.#snapshot(this.#deps.folder, fresh, [])
@@ -149,7 +149,7 @@ export class BrokerageState {
     if (this.#charsToSnapshot < 0) this.#tidy(this.#deps.folder)
   }
 
-  /** The journal has everything, so a failed snapshot fails no request. */
+  /** The journal has everything, so a failed snapshot does not fail a request. */
   #tidy(folder: string): void {
     try {
       this.#snapshot(folder)
@@ -159,7 +159,7 @@ export class BrokerageState {
     }
   }
 
-  /** A quote that changed nothing is superseded by the next one of its symbol, unless something else of the symbol lies between. */
+  /** A quote without effect is superseded by the next one of its symbol, unless another command of the symbol is between them. */
   #wait(entry: Entry, eventful: boolean): void {
     const line = `${JSON.stringify(entry)}\n`
     const command = 'c' in entry ? entry.c : undefined
@@ -226,11 +226,11 @@ export class BrokerageState {
     this.#generation = generation
     this.#charsToSnapshot = isDurable ? JOURNAL_CHARS_MAX : RETRY_CHARS
     this.#forgetWaiting()
-    // A power cut may bring the old snapshot back, which needs its journal.
+    // A power cut may restore the old snapshot, which needs its journal.
     if (isDurable) removeOtherJournals(folder, generation)
   }
 
-  /** @returns whether the file survives a power cut; it is the new one in any case. */
+  /** @returns whether the file survives a power cut; it is written in any case. */
   #write(path: string, text: string): boolean {
     try {
       const { write = writeDurably } = this.#deps

@@ -1,11 +1,11 @@
-/** Waiting in real time, all of it ended when the sandbox closes. */
+/** Waits in real time; all end when the sandbox closes. */
 
 import { setTimeout as wait } from 'node:timers/promises'
 
 export class Timers {
   readonly #closing = new AbortController()
 
-  /** Ends early, without a complaint, when the sandbox closes. */
+  /** Ends early, without an error, when the sandbox closes. */
   async wait(ms: number): Promise<void> {
     try {
       await wait(ms, undefined, { signal: this.#closing.signal, ref: false })
@@ -14,7 +14,7 @@ export class Timers {
     }
   }
 
-  /** Runs `work` after so long, unless the sandbox has closed by then. */
+  /** Runs `work` after this time, unless the sandbox has closed by then. */
   later(ms: number, work: () => void): void {
     const timer = setTimeout(() => {
       if (!this.#closing.signal.aborted) work()

@@ -1,4 +1,4 @@
-/** How the engine's records look on the sandbox's wire. Pure; the names of `API.md` are used only here. */
+/** The engine's records in the sandbox's wire format. Pure; only this file uses the names of `API.md`. */
 
 import type { OrderType, Side, TimeInForce, TransactionType } from '@trunkline/core/domain/vocabulary'
 import type {
@@ -73,7 +73,7 @@ const STATE_OF: Record<OrderState, string> = {
 }
 const LIVE: ReadonlySet<OrderState> = new Set(['held', 'open', 'partial'])
 
-/** False for an order that was refused before its quantity was understood: no brokerage but ours keeps such a one. */
+/** False for an order that was refused before its quantity was read; only this sandbox keeps such orders. */
 export function hasSize({ quantity, notional }: Pick<OrderView, 'quantity' | 'notional'>): boolean {
   return quantity !== null || notional !== null
 }
@@ -86,11 +86,11 @@ export function classOf(kind: InstrumentKind): string {
   return CLASS_OF[kind]
 }
 
-/** What the sandbox knows of an order beyond the engine. */
+/** The sandbox's own data about an order, beyond the engine's. */
 export interface Overlay {
-  /** A cancel or an amendment that is under way where the sandbox is slow. */
+  /** A pending cancel or amendment, while the sandbox is slow. */
   readonly busy: 'cancelling' | 'amending' | null
-  /** Taken and then turned down. */
+  /** Accepted and then refused. */
   readonly refusedLater: { readonly code: string; readonly message: string } | null
 }
 
@@ -159,7 +159,7 @@ export function customerWire({ id, username, name }: Customer): object {
   return { id, username, name }
 }
 
-/** The sandbox takes no commission. */
+/** The sandbox charges no commission. */
 export function previewWire({ accountId }: { readonly accountId: string }, seen: PreviewView): object {
   const { currency, price, cost, fees, initialMargin, buyingPower, warnings } = seen
   return {
@@ -234,7 +234,7 @@ export function transactionWire(transaction: TransactionView): object {
   return {
     id: transaction.transactionId,
     account: transaction.accountId,
-    // What futures gain and lose is paid every day.
+    // Gains and losses of futures are paid every day.
     type: transaction.type === 'ADJUSTMENT' && transaction.kind === 'FUT' ? 'settlement' : TRANSACTION_OF[transaction.type],
     symbol: transaction.symbol,
     class: transaction.kind === null ? null : CLASS_OF[transaction.kind],
@@ -304,7 +304,7 @@ export function barWire(bar: Bar): object {
   return { start: isoOf(start), ...rest }
 }
 
-/** A contract of a chain with its present prices, day and model figures. */
+/** A contract of a chain with its current prices, day and model figures. */
 export function chainRowWire({ symbol, option }: Instrument, quote: QuoteCommand | undefined, figures: OptionFigures | null): object {
   const [bid, ask] = [quote?.bids[0], quote?.asks[0]]
   return {

@@ -1,13 +1,13 @@
-/** Past bars from the oldest on: the market itself gives the newest of a window first. */
+/** Past bars, oldest first; the market itself returns the newest of a window first. */
 
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { INTERVAL_LENGTHS } from '../../market/bar-series.ts'
 import { BARS_MAX, type Bar, type BarsQuery, type Market } from '../../market/types.ts'
 
-/** Yields to the event loop after so many. */
+/** Yields to the event loop after this many. */
 const PIECE = 250
 
-/** The first `most` bars of the window, ascending, asked for in stretches that the market can answer whole. */
+/** The first `most` bars of the window, ascending, read in ranges short enough for one answer of the market. */
 export async function firstBars(market: Market, query: Omit<BarsQuery, 'limit'>, most: number): Promise<readonly Bar[]> {
   const whole = INTERVAL_LENGTHS[query.interval] * (Math.min(most, PIECE) + 1)
   const to = Math.min(query.to, query.now + 1)
@@ -17,7 +17,7 @@ export async function firstBars(market: Market, query: Omit<BarsQuery, 'limit'>,
     const end = Math.min(to, from + stretch)
     const bars = await market.bars({ ...query, from, to: end, limit: BARS_MAX })
     if (stretch > whole && bars.length > 0) {
-      // A long stretch over an empty time has met bars, maybe more than one answer holds.
+      // A long range over an empty period has reached bars, possibly more than one answer can contain.
       stretch = whole
       if (bars.length === BARS_MAX) continue
     }

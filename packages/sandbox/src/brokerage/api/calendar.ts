@@ -1,23 +1,23 @@
-/** Trading days of a market group, read off its phases. */
+/** Trading days of a market group, derived from its phases. */
 
 import type { Micros, Phase } from '../../engine/types.ts'
 import type { Market, MarketGroup } from '../../market/types.ts'
 import { isoOf } from '../clock.ts'
 
-/** The market group of each class of instruments. */
+/** The market group of each asset class. */
 export const CLASS_MARKETS = { share: 'us-equity', coin: 'crypto', option: 'us-option', future: 'cme' } as const satisfies Record<
   string,
   MarketGroup
 >
 
-/** Where a group's days begin: futures trade from 18:00 of the evening before, crypto by UTC. */
+/** The start of a group's days: futures trade from 18:00 of the previous evening, crypto by UTC. */
 const DAYS: { readonly [Group in MarketGroup]: { readonly zone: string; readonly hoursBefore: number } } = {
   'us-equity': { zone: 'America/New_York', hoursBefore: 0 },
   'us-option': { zone: 'America/New_York', hoursBefore: 0 },
   cme: { zone: 'America/New_York', hoursBefore: 6 },
   crypto: { zone: 'UTC', hoursBefore: 0 }
 }
-/** A day with regular trading: `YYYY-MM-DD`, and instants. */
+/** A day with regular trading: `YYYY-MM-DD`, and its instants. */
 export interface TradingDay {
   readonly date: string
   readonly pre_opens: string | null
@@ -26,10 +26,10 @@ export interface TradingDay {
   readonly post_closes: string | null
 }
 
-/** More changes of phase than any day has; a market that answers with ever more is not believed. */
+/** More phase changes than any day has; the bound for a market that keeps returning more. */
 const CHANGES_MAX = 24
 
-/** One entry per day with regular trading, both ends included. */
+/** One entry per day with regular trading, from the first to the last day inclusive. */
 export function tradingDays(market: Market, group: MarketGroup, from: Temporal.PlainDate, to: Temporal.PlainDate): readonly TradingDay[] {
   const days: TradingDay[] = []
   for (let day = from; Temporal.PlainDate.compare(day, to) <= 0; day = day.add({ days: 1 })) {

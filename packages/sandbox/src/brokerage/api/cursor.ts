@@ -1,11 +1,11 @@
-/** Opaque cursors: where a list continues, signed, and bound to the query they were issued for. */
+/** Opaque, signed cursors: the position in a list, bound to the query that they were issued for. */
 
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import type { Customer } from '../customers.ts'
 import { Problem } from '../problems.ts'
 
-/** Where each account's part of a list continues (after which id), and which page comes next. */
+/** The id after which each account's part of a list continues, and the number of the next page. */
 export interface PagePosition {
   readonly after: Readonly<Record<string, string>>
   readonly page: number
@@ -26,7 +26,7 @@ export class Cursors {
     return `${text}.${this.#sign(text, question)}`
   }
 
-  /** @throws Problem `bad_cursor` when it is not one of ours, or for another question. */
+  /** @throws Problem `bad_cursor` if the sandbox did not issue it, or issued it for another query. */
   read(cursor: string | null, question: string): PagePosition {
     if (cursor === null) return BEGINNING
     const dot = cursor.lastIndexOf('.')
@@ -54,11 +54,11 @@ export interface Merge<Item> {
   readonly position: PagePosition
   readonly limit: number
   readonly idOf: (item: Item) => string
-  /** Whether `a` comes before `b` in the list. Equal ones keep the order of the parts. */
+  /** Whether `a` comes before `b` in the list. Equal items keep the order of the parts. */
   readonly before: (a: Item, b: Item) => boolean
 }
 
-/** One page of several ordered lists in one, and where the next page begins (null: there is none). */
+/** One page of several sorted lists, merged, and the position of the next page (null: there is none). */
 export function mergePage<Item>({ parts, position, limit, idOf, before }: Merge<Item>): {
   readonly items: readonly Item[]
   readonly next: PagePosition | null
@@ -83,7 +83,7 @@ export function mergePage<Item>({ parts, position, limit, idOf, before }: Merge<
   }
 }
 
-/** What a cursor is bound to: the whole query except the cursor and the limit. */
+/** The query that a cursor is bound to: all parameters except the cursor and the limit. */
 export function questionOf({ request, customer }: { readonly request: FastifyRequest; readonly customer: Customer }): string {
   const { cursor, limit, ...asked } = request.query as Record<string, unknown>
   const path = request.url.split('?', 1)[0]

@@ -1,4 +1,4 @@
-/** The outside of every JSON answer: when it was made, and errors in one shape. */
+/** The envelope of every JSON answer: its time, and errors in one shape. */
 
 import type { BrokerageClock } from '../clock.ts'
 import { isoOf } from '../clock.ts'
@@ -16,12 +16,12 @@ export class Envelope {
     this.#clock = clock
   }
 
-  /** Real time as the wire shows it. */
+  /** Real time, as on the wire. */
   stamp(): string {
     return isoOf(this.#realNow() * 1000)
   }
 
-  /** `body` must have a field at least. */
+  /** `body` must have at least one field. */
   wrap(status: number, body: object, headers: Answer['headers'] = {}): Answer {
     const text = `{"as_of":"${this.stamp()}","sandbox_time":"${isoOf(this.#clock.now())}",${JSON.stringify(body).slice(1)}`
     return { status, headers: { 'content-type': JSON_TYPE, 'cache-control': 'no-store', ...headers }, text }

@@ -1,4 +1,4 @@
-/** When markets trade, over REST: the clock with every group's phase, and the calendar of trading days. */
+/** Market hours over REST: the clock with every group's phase, and the calendar of trading days. */
 
 import type { Market, MarketGroup } from '../../market/types.ts'
 import { type BrokerageClock, isoOf } from '../clock.ts'

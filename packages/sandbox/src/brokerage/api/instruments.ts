@@ -1,4 +1,4 @@
-/** What there is to trade, over REST: instruments, quotes, bars, and the chains of options. */
+/** Instruments over REST: their list, quotes, bars, and the chains of options. */
 
 import type { FastifyRequest } from 'fastify'
 import {
@@ -63,7 +63,7 @@ function instruments(deps: InstrumentRoutesDeps, call: Call): Reply {
   return paged(deps, call, { fields, merge, show: found => shown(deps, found) })
 }
 
-/** Options only of one chain: there are too many. */
+/** Lists options of a single chain only, because there are too many. */
 function listed({ market, clock }: InstrumentRoutesDeps, fields: Fields): readonly Instrument[] {
   const wanted = fields.memberOr('class', wire.valuesOf(wire.ASSET_CLASSES))
   const [underlying, expiration] = [fields.textOr('underlying'), fields.dateOr('expiration')]

@@ -178,7 +178,7 @@ function byClientId(
     .sort((a, b) => b.acceptedAt - a.acceptedAt)
 }
 
-/** The accounts a list is about: the one named, or all of the login. @throws Problem `unknown_account` */
+/** The accounts of a list: the named one, or all of the login's. @throws Problem `unknown_account` */
 export function requestedAccounts(customers: Customers, login: string, fields: Fields): readonly string[] {
   const account = fields.textOr('account')
   if (account === null) return customers.accountsOf(login).map(({ id }) => id)
@@ -198,7 +198,7 @@ export function paramOf(request: FastifyRequest, name: string): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** Read loosely: the fields may be anything yet. */
+/** Read without checks: the fields may have any type. */
 export function aboutBody(request: FastifyRequest) {
   return about(request.body)
 }

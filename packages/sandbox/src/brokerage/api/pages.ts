@@ -1,4 +1,4 @@
-/** Lists as REST answers them: in pages or whole, with the faults that lists can have. */
+/** Lists in answers of REST: in pages or whole, with the faults for lists. */
 
 import type { Fields } from '../read.ts'
 import { type Cursors, type Merge, mergePage, questionOf } from './cursor.ts'
@@ -11,7 +11,7 @@ export interface Page<Item> {
   readonly limit?: number
 }
 
-/** One page of a list that comes in pages. @throws Problem `bad_cursor` */
+/** One page of a paged list. @throws Problem `bad_cursor` */
 export function paged<Item>({ cursors }: { readonly cursors: Cursors }, call: Call, page: Page<Item>): Reply {
   const { fault } = call
   if (fault?.do === 'empty') return whole([], fault)
@@ -23,7 +23,7 @@ export function paged<Item>({ cursors }: { readonly cursors: Cursors }, call: Ca
   return { body: { items: items.map(page.show), next: after === null ? null : cursors.issue(after, question) } }
 }
 
-/** A list that is always whole. */
+/** A list without pages. */
 export function whole(items: readonly object[], fault: Call['fault']): Reply {
   return { body: { items: fault?.do === 'empty' ? [] : items, next: null } }
 }

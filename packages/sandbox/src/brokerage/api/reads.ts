@@ -1,4 +1,4 @@
-/** A customer's own affairs over REST, except orders: who it is, accounts, balances, positions, transactions. */
+/** A customer's data over REST, except orders: the user, accounts, balances, positions, transactions. */
 
 import type { PositionView, TransactionView } from '../../engine/types.ts'
 import type { Contracts } from '../contracts.ts'

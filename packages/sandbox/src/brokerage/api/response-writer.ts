@@ -1,11 +1,11 @@
-/** Writes responses, with fault injection: the one place that injects faults over HTTP. */
+/** Writes responses, and injects all faults of HTTP. */
 
 import type { ServerResponse } from 'node:http'
 import type { Counters } from '../counters.ts'
 import type { Fault, Operation } from '../faults.ts'
 import { Problem, type ProblemCode } from '../problems.ts'
 
-/** A whole HTTP answer. */
+/** A complete HTTP response. */
 export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string | number | readonly string[]>>
@@ -24,11 +24,11 @@ export interface Exchange {
   readonly operation: Operation
   readonly response: ServerResponse
   readonly fault: Fault | undefined
-  /** Carries the operation out. Called at most once; never throws for what a client can do. */
+  /** Carries out the operation. Called at most once; never throws for a mistake of the client. */
   readonly carryOut: () => Promise<Answer> | Answer
-  /** The error body of this protocol, where it is not the sandbox's own. `code`: the one the fault names. */
+  /** The error body of this protocol, if it is not the sandbox's own. `code`: the one that the fault sets. */
   readonly problem?: (problem: Problem, code: string | null) => Answer
-  /** Status of a response to a creation, where it is not 201. */
+  /** Status of a response to a creation, if it is not 201. */
   readonly created?: number
 }
 
@@ -74,7 +74,7 @@ export class ResponseWriter {
     }
     if (truth === undefined) throw new Error(`the fault ${fault.do} forgot to act`)
     if (fault.do === 'delay' && fault.after) await this.#deps.wait(fault.ms)
-    // A hidden order's submit is lost, unless it was refused or is to be answered: that is the point of hiding it.
+    // The submit of a hidden order gets no answer, unless it was refused or the fault asks for one: that is the purpose of hiding it.
     if (fault.do === 'hide' && !fault.answer && truth.status < 400) return this.#cut(exchange)
     if (fault.do === 'truncate') return this.#send(exchange, { ...truth, text: truth.text.slice(0, Math.floor(truth.text.length / 2)) })
     this.#send(exchange, truth)

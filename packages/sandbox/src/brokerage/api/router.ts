@@ -1,4 +1,4 @@
-/** The path of a REST request: authentication, authorization, fault injection, then the operation. */
+/** Handles a REST request: authentication, authorization, fault injection, then the operation. */
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Customer, Customers } from '../customers.ts'
@@ -11,17 +11,17 @@ import type { Answer, ResponseWriter } from './response-writer.ts'
 
 export const API_PATH = '/api/v1'
 
-/** A request that may be carried out. */
+/** An authorized request. */
 export interface Call {
   readonly request: FastifyRequest
   readonly customer: Customer
   readonly pass: Pass
-  /** A fault that the operation itself must know of. */
+  /** A fault that the operation itself must handle. */
   readonly fault: Fault | undefined
 }
 
 export interface Reply {
-  /** 200 unless specified otherwise. */
+  /** 200 by default. */
   readonly status?: number
   readonly body: object
   readonly headers?: Answer['headers']
@@ -34,7 +34,7 @@ export interface Route {
   readonly operation: Operation
   readonly scope: Scope
   readonly handle: (call: Call) => Reply | Promise<Reply>
-  /** What faults can be narrowed by, besides the login; called only while faults are set. */
+  /** The facts for matching faults, besides the login; called only while faults are set. */
   readonly about?: (request: FastifyRequest, login: string) => { readonly symbol: string | null; readonly clientOrderId: string | null }
 }
 
@@ -68,7 +68,7 @@ export class Router {
     })
   }
 
-  /** Refusals of Fastify itself (a body that does not parse, a path that is not there), in the sandbox's shape. */
+  /** Refusals by Fastify itself (a body that does not parse, an unknown path), in the sandbox's shape. */
   addRefusals(app: FastifyInstance): void {
     app.setErrorHandler((error, request, reply) => this.#write(request, reply, this.#failure(error)))
     app.setNotFoundHandler((request, reply) => {

@@ -21,7 +21,7 @@ export function readTicket(body: unknown): Ticket | MultiLegTicket {
   return legs === undefined ? readSingle(body) : readMultiLeg(body)
 }
 
-/** The symbols a ticket names. */
+/** The symbols of a ticket. */
 export function symbolsOf(ticket: Ticket | MultiLegTicket): readonly string[] {
   return 'legs' in ticket ? ticket.legs.map(({ symbol }) => symbol) : [ticket.symbol]
 }

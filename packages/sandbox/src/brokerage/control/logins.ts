@@ -18,7 +18,7 @@ export interface LoginControl {
   readonly customers: Customers
   readonly grants: GrantStore
   readonly dialects: readonly Dialect[]
-  /** Opens in the engine whatever accounts it does not know yet. */
+  /** Opens the accounts that the engine does not have yet. */
   readonly openAccounts: () => void
   readonly mint: (login: string, scopes: readonly string[]) => Promise<MintedTokens>
   readonly setOAuth: (settings: { readonly accessTtlS?: number; readonly refreshGraceMs?: number }) => object
@@ -26,7 +26,7 @@ export interface LoginControl {
 
 const ACCOUNTS_MAX = 20
 const CASH_DEFAULT = '100000'
-/** What the engine takes as a first deposit. */
+/** The first deposits that the engine accepts. */
 const CASH = /^\d{1,10}(?:\.\d{1,9})?$/
 
 export function loginRoutes(deps: LoginControl): readonly ControlRoute[] {
@@ -108,7 +108,7 @@ function createLogin(deps: LoginControl, body: unknown): object {
 function accountOf(value: unknown): NewAccount {
   const fields = new Fields(value, ['kind', 'cash', 'name'])
   const cash = fields.decimalOr('cash') ?? CASH_DEFAULT
-  // Checked before the user is written down: an account the engine would refuse must not be left for every later start to open.
+  // Checked before the user is stored; otherwise every later start would try to open an account that the engine refuses.
   if (!CASH.test(cash)) throw new Problem('bad_request', 'cash must be zero to 9999999999.999999999', { field: 'cash' })
   return { kind: fields.member('kind', ACCOUNT_KINDS), cash, name: fields.textOr('name') }
 }

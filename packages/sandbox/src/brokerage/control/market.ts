@@ -1,4 +1,4 @@
-/** The control API's hand on the clock, the prices and the sessions. */
+/** The control API's routes for the clock, the prices and the sessions. */
 
 import { isDecimal } from '@trunkline/core/domain/decimal'
 import type { QuoteLevel } from '../../engine/types.ts'
@@ -22,7 +22,7 @@ export interface MarketControlDeps {
 }
 
 const DAY_MS = 24 * 3600 * 1000
-/** Days of one jump: each has to be lived through. */
+/** Maximum days of one jump, because each is simulated. */
 const JUMP_DAYS_MAX = 366
 
 export function marketRoutes(deps: MarketControlDeps): readonly ControlRoute[] {

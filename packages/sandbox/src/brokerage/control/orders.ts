@@ -1,4 +1,4 @@
-/** The control API's routes for orders: found across all logins, placed, filled and canceled as an operator would. */
+/** The control API's routes for orders: an operator's look-ups across all logins, placements, fills and cancels. */
 
 import type { OrderView } from '../../engine/types.ts'
 import { readTicket, symbolsOf } from '../api/ticket.ts'
@@ -63,7 +63,7 @@ async function placeOrder({ orderService, customers, contracts }: OrderControl, 
   return { order: orderService.wire(orderService.submit(read, undefined)) }
 }
 
-/** The operator does so much of the order in the street, at the order's own limit. */
+/** The operator fills this quantity of the order with the external market, at the order's limit. */
 function fill(deps: OrderControl, { param, body }: ControlCall): object {
   const { state, orderService, clock } = deps
   const { accountId, orderId } = named(deps, param)
@@ -74,7 +74,7 @@ function fill(deps: OrderControl, { param, body }: ControlCall): object {
   return { order: orderService.wire(named(deps, param)) }
 }
 
-/** An order by its internal id or by its id in any dialect; of an amended order, the latest one. */
+/** An order by its internal id or its id in any dialect; for an amended order, the latest one. */
 function named(deps: OrderControl, id: string): OrderView {
   const { state } = deps
   const orderId = internalIdOf(id, number => state.engine.orderId(number)) ?? id

@@ -1,4 +1,4 @@
-/** What the control API can do, route by route, in the terms of `API.md`. */
+/** All routes of the control API, in the terms of `API.md`. */
 
 import type { Customers } from '../customers.ts'
 import { FAULT_KINDS, type Fault, type FaultSpec, type Faults } from '../faults.ts'

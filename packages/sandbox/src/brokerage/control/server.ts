@@ -1,4 +1,4 @@
-/** The control API: its own port, loopback only, for anyone who started the sandbox. Never part of the public server. */
+/** The control API: a separate port, loopback only, for the user who started the sandbox. Never part of the public server. */
 
 import { Malformed } from '@trunkline/core/domain/malformed'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
@@ -15,7 +15,7 @@ export interface ControlCall {
   readonly param: string
 }
 
-/** Nothing is answered as `{"ok": true}`. */
+/** An empty answer is sent as `{"ok": true}`. */
 export type ControlHandler = (call: ControlCall) => unknown
 
 export interface ControlRoute {
@@ -30,7 +30,7 @@ export function controlServer(routes: readonly ControlRoute[], envelope: Envelop
   const app = fastify({ bodyLimit: 1024 * 1024, forceCloseConnections: true })
   takeJsonBodies(app, { empty: 'refused' })
   app.addHook('onRequest', async (request, reply) => {
-    // A web page that resolves its own name to loopback, or posts across origins, must not drive the sandbox.
+    // A web page that resolves its own name to loopback, or posts across origins, must not control the sandbox.
     const host = (request.headers.host ?? '').replace(/:\d+$/, '')
     if (!HOSTS.has(host) || request.headers.origin !== undefined)
       send(reply, envelope.problem(new Problem('unknown_route', 'not from here')))

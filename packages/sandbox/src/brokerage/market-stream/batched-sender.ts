@@ -1,20 +1,20 @@
-/** Sends items to one reader: those of one turn of the event loop in one message; what comes too fast is buffered and conflated. */
+/** Sends items to one reader: one message per turn of the event loop; items that arrive too fast are buffered and conflated. */
 
 import { CLOSE, type StreamConnection } from '../stream/connection.ts'
 import { SendBuffer } from './send-buffer.ts'
 
 /** Characters of items in one message. */
 const MESSAGE_CHARS_MAX = 256 * 1024
-/** With so many bytes on the way to a reader, more waits here, where newer can take the place of older. */
+/** Beyond this many bytes on the way to a reader, items wait here, where newer ones can replace older ones. */
 const AHEAD_BYTES_MAX = 1024 * 1024
-/** Bytes and characters that may wait before the reader is given up. */
+/** Bytes and characters that may wait before the reader is disconnected. */
 export const WAITING_MAX = 16 * 1024 * 1024
 
-/** Somebody who is given items. */
+/** A receiver of items. */
 export interface Reader {
-  /** `key` null: must arrive. Otherwise a later item with this key may take its place. */
+  /** `key` null: must arrive. Otherwise a later item with this key may replace it. */
   put(item: string, key: string | null): void
-  /** Must arrive, and nothing that waits under the key may follow it. */
+  /** Must arrive; nothing that waits under the key may follow it. */
   settle(item: string, key: string): void
 }
 
@@ -35,7 +35,7 @@ export class BatchedSender implements Reader {
     return this.#seq
   }
 
-  /** What waits, here and in the socket. */
+  /** The amount that waits, here and in the socket. */
   get waiting(): number {
     return this.#buffer.chars + this.#batch.length + this.#connection.waiting
   }
@@ -56,7 +56,7 @@ export class BatchedSender implements Reader {
     this.put(item, null)
   }
 
-  /** Nothing more is sent or buffered. */
+  /** Stops: nothing more is sent or buffered. */
   end(): void {
     this.#batch = ''
     this.#buffer.clear()

@@ -1,4 +1,4 @@
-/** The market data that is subscribed to: receives every command of the market, and ignores symbols without a subscriber. */
+/** The subscribed market data: receives every market command, and ignores symbols without a subscriber. */
 
 import type { Micros, QuoteCommand } from '../../engine/types.ts'
 import type { FeedCommand, Instrument } from '../../market/types.ts'
@@ -9,7 +9,7 @@ import { type SymbolChannel, Watch } from './watch.ts'
 export interface BoardDeps {
   /** The last quote of a symbol. */
   readonly lastQuote: (symbol: string) => QuoteCommand | undefined
-  /** What the minute of an instant has traded up to and including it, or some time later all that it traded. */
+  /** The trades of an instant's minute, up to and including it; or, some time later, of the whole minute. */
   readonly openBar: (symbol: string, through: Micros) => Promise<Beginning>
   /** Real time in milliseconds. */
   readonly now: () => number
@@ -26,12 +26,12 @@ export class Board {
     this.#deps = deps
   }
 
-  /** Whether anybody reads anything that happens in the market. */
+  /** Whether any symbol has readers. */
   get busy(): boolean {
     return this.#watches.size > 0
   }
 
-  /** A command of the market, after the engine has had it. */
+  /** A market command that the engine has processed. */
   onCommand(command: FeedCommand): void {
     if (command.type === 'trade') this.#watches.get(command.symbol)?.trade(command)
     else if (command.type === 'quote') this.#watches.get(command.symbol)?.quote(command)
@@ -48,7 +48,7 @@ export class Board {
     }
   }
 
-  /** Gives the present state, then everything new. A reader that reads the channel already is given nothing again. */
+  /** Sends the current state, then everything new. Sends nothing again to a reader that the channel already has. */
   add(channel: SymbolChannel, instrument: Instrument, reader: Reader): void {
     const { symbol } = instrument
     const watch = this.#watches.get(symbol) ?? new Watch(instrument)
@@ -74,7 +74,7 @@ export class Board {
     const bar = watch.keepBar()
     this.#bars.add(watch)
     const begin = (beginning: Beginning) => {
-      // All readers may have left meanwhile, and others come, who have another bar.
+      // The readers may have been replaced meanwhile by others, which have another bar.
       if (watch.bar !== bar) return
       bar.begin(beginning, this.#through)
       bar.publish(this.#deps.now())

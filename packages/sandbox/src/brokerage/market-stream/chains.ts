@@ -1,4 +1,4 @@
-/** Options chains with subscribers: one row per contract, published again when its prices have moved. */
+/** Options chains with subscribers: one row per contract, published again after its prices have moved. */
 
 import type { Micros, QuoteCommand } from '../../engine/types.ts'
 import type { FeedCommand, Instrument, OptionFigures } from '../../market/types.ts'
@@ -6,11 +6,11 @@ import { chainRowWire } from '../wire.ts'
 import type { Reader } from './batched-sender.ts'
 
 export interface ChainsDeps {
-  /** The contracts of a chain; empty when there is none. */
+  /** The contracts of a chain; empty if there is none. */
   readonly contractsOf: (underlying: string, expiration: string) => readonly Instrument[]
   readonly figures: (symbol: string, at: Micros) => OptionFigures | null
   readonly lastQuote: (symbol: string) => QuoteCommand | undefined
-  /** Has these contracts' prices come, and no more. */
+  /** Feeds these contracts, and no others. */
   readonly hold: (symbols: readonly string[]) => void
   readonly release: (symbols: readonly string[]) => void
 }
@@ -18,7 +18,7 @@ export interface ChainsDeps {
 interface Chain {
   readonly contracts: ReadonlyMap<string, Instrument>
   readonly readers: Set<Reader>
-  /** The last row of each contract that has had prices. */
+  /** The last row of each contract that has prices. */
   readonly rows: Map<string, string>
   readonly moved: Set<string>
 }
@@ -36,7 +36,7 @@ export class Chains {
     return this.#chains.size > 0
   }
 
-  /** Gives the rows there are, then every new one. @returns false when there is no such chain */
+  /** Sends the existing rows, then every new one. @returns false if there is no such chain */
   add(underlying: string, expiration: string, reader: Reader): boolean {
     const key = keyOf(underlying, expiration)
     const known = this.#chains.get(key)

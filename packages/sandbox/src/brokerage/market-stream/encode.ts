@@ -1,4 +1,4 @@
-/** Items of the market stream as JSON text. Prices, sizes and symbols hold nothing that JSON would escape, so they are put together as they are. */
+/** Items of the market stream as JSON text. Prices, sizes and symbols need no escaping, so they are concatenated. */
 
 import type { Micros, QuoteCommand, QuoteLevel } from '../../engine/types.ts'
 import { type RawBar, toBar } from '../../market/bar-series.ts'

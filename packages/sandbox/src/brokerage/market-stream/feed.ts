@@ -1,4 +1,4 @@
-/** Between the market and its readers: what they want is found and followed, and what happens is given to them. */
+/** Connects the market with its readers: finds and follows what they subscribe to, and sends them the events. */
 
 import type { Micros, QuoteCommand } from '../../engine/types.ts'
 import type { RawBar } from '../../market/bar-series.ts'
@@ -29,7 +29,7 @@ export class Feed implements MarketListener {
   readonly #deps: FeedDeps
   readonly #board: Board
   readonly #chains: Chains
-  /** Who waits for the market to have been brought to an instant. */
+  /** Callers that wait until the market has reached an instant. */
   #waiting: { readonly until: Micros; readonly reached: () => void }[] = []
 
   constructor(deps: FeedDeps) {
@@ -64,8 +64,8 @@ export class Feed implements MarketListener {
   }
 
   /**
-   * Gives the present state and everything new. @returns false where there is no such thing
-   * @throws Problem when the sandbox follows too many contracts already
+   * Sends the current state and everything new. @returns false if it does not exist
+   * @throws Problem if the sandbox follows too many contracts already
    */
   add({ channel, symbol, expiration }: Wanted, reader: Reader): boolean {
     if (channel === 'chain') return this.#chains.add(symbol, expiration ?? '', reader)
@@ -85,12 +85,12 @@ export class Feed implements MarketListener {
     }
   }
 
-  /** How the minute of an instant has begun, for a bar that somebody begins to read in it. */
+  /** The beginning of an instant's minute, for a bar that gets its first reader during it. */
   async openBar(symbol: string, through: Micros): Promise<Beginning> {
     const { market, contracts } = this.#deps
     const from = through - (through % MINUTE)
     const end = from + MINUTE
-    // For a recorded contract that was just followed, the beginning of its minute is unknown until the minute is over.
+    // For a recorded contract that was just followed, the beginning of its minute is unknown until the minute ends.
     const whole = market.kind === 'replay' && (contracts().since(symbol) ?? 0) >= from
     if (whole) await this.#reached(end)
     const [bar] = await market.bars({ symbol, interval: '1m', from, to: end, now: whole ? end : through })

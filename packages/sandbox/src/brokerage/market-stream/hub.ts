@@ -1,4 +1,4 @@
-/** The market streams: who is connected, and what each of them is given. */
+/** The market streams: their connections and subscriptions. */
 
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
@@ -14,7 +14,7 @@ const MESSAGE_BYTES_MAX = 256 * 1024
 
 export interface MarketHubDeps extends ConnectionRegistryDeps {
   readonly sandboxTime: () => string
-  /** Begins to give a reader what it wants, the present state first. @returns false where there is no such thing */
+  /** Starts a reader's subscription, with the current state first. @returns false if it does not exist */
   readonly add: (wanted: Wanted, reader: Reader) => boolean
   readonly drop: (wanted: Wanted, reader: Reader) => void
 }
@@ -44,17 +44,17 @@ export class MarketHub {
     this.#registry.accept(request, socket, head)
   }
 
-  /** Carries out a stream fault of the control API. @returns how many were open. */
+  /** Carries out a stream fault of the control API. @returns the number of open streams. */
   injectFault(order: StreamFaultSpec): number {
     return this.#registry.injectFault(order)
   }
 
-  /** Ends the streams that came in on a grant. */
+  /** Ends the streams that were opened with a grant. */
   endGrant(grant: string): void {
     this.#registry.endGrant(grant)
   }
 
-  /** Every login's streams as they stand. */
+  /** The state of every login's streams. */
   report(): readonly object[] {
     return this.#registry.report().map(({ login, connections }) => ({
       on: 'market',

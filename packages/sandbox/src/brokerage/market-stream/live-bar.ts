@@ -8,13 +8,13 @@ const MINUTE: Micros = 60_000_000
 /** An open bar is published at most four times a second. */
 const PUBLISH_EVERY_MS = 250
 
-/** Where the bars of a symbol go. */
+/** The receivers of a symbol's bars. */
 export interface BarSink {
   readonly open: (bar: RawBar) => void
   readonly closed: (bar: RawBar) => void
 }
 
-/** What a minute had traded before anybody read it (null: nothing), up to the first trade added; or, as a whole, all that it traded. */
+/** The trades of a minute before its first reader (null: none), up to the first trade added; or those of the whole minute. */
 export interface Beginning {
   readonly bar: RawBar | null
   readonly whole: boolean
@@ -25,19 +25,19 @@ export class LiveBar {
   #bar: RawBar | null = null
   #published = true
   #publishedAt = Number.NEGATIVE_INFINITY
-  /** Minutes that have traded while the beginning of the first was still being looked up; null: it is known. */
+  /** Minutes with trades while the beginning of the first is being looked up; null: it is known. */
   #early: RawBar[] | null = []
 
   constructor(sink: BarSink) {
     this.#sink = sink
   }
 
-  /** The bar that is open, once its beginning is known. */
+  /** The open bar, once its beginning is known. */
   get open(): RawBar | null {
     return this.#early === null && this.#bar !== null && isPriced(this.#bar) ? this.#bar : null
   }
 
-  /** How the first minute began. `through`: everything is added up to there. */
+  /** Sets the beginning of the first minute, which includes everything up to `through`. */
   begin({ bar, whole }: Beginning, through: Micros): void {
     const early = this.#early ?? []
     const minutes = whole && early[0]?.start === bar?.start ? early.slice(1) : early
@@ -59,12 +59,12 @@ export class LiveBar {
     else this.#early.push(print)
   }
 
-  /** Everything up to and including this instant has been added: a minute that is over then closes. */
+  /** Everything up to and including this instant has been added: closes a minute that is over. */
   reach(through: Micros): void {
     if (this.#early === null && this.#bar !== null && through + 1 >= this.#bar.start + MINUTE) this.#close(this.#bar)
   }
 
-  /** Publishes the open bar if it has changed and was not published a moment ago. `now` in real milliseconds. */
+  /** Publishes the open bar if it has changed and was not published just before. `now` in real milliseconds. */
   publish(now: number): void {
     if (this.#published || this.#bar === null || !isPriced(this.#bar) || this.#early !== null || now - this.#publishedAt < PUBLISH_EVERY_MS)
       return

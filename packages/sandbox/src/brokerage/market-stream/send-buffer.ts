@@ -1,4 +1,4 @@
-/** What waits for a slow reader: newer states replace older ones, trades and closed bars keep their order. */
+/** Items for a slow reader: newer states replace older ones; trades and closed bars keep their order. */
 
 export class SendBuffer {
   readonly #waiting = new Map<string, string>()
@@ -13,7 +13,7 @@ export class SendBuffer {
     return this.#waiting.size === 0
   }
 
-  /** `key` null: it is never passed over. Otherwise it replaces what waits under the key, at the end of the queue. */
+  /** `key` null: it is never replaced. Otherwise it replaces the item under that key, at the end of the queue. */
   put(item: string, key: string | null): void {
     if (key !== null) this.drop(key)
     this.#waiting.set(key ?? `#${this.#nth++}`, item)
@@ -27,7 +27,7 @@ export class SendBuffer {
     this.#chars -= waiting.length
   }
 
-  /** Takes the oldest items, with commas between them, until so many characters are together. */
+  /** Takes the oldest items, joined by commas, up to this many characters. */
   take(charsMax: number): string {
     let text = ''
     for (const [key, item] of this.#waiting) {

@@ -1,4 +1,4 @@
-/** One login's session on a market stream: subscriptions added and dropped, and the answers to them. */
+/** One login's session on a market stream: adds and drops subscriptions, and answers the requests. */
 
 import { Problem } from '../problems.ts'
 import { Fields } from '../read.ts'
@@ -8,23 +8,23 @@ import type { BatchedSender } from './batched-sender.ts'
 export const CHANNELS = ['trades', 'quotes', 'depth', 'bars', 'chain'] as const
 export type Channel = (typeof CHANNELS)[number]
 
-/** A symbol on a channel; `expiration` with chains only. */
+/** A symbol on a channel; `expiration` only for chains. */
 export interface Wanted {
   readonly channel: Channel
   readonly symbol: string
   readonly expiration: string | null
 }
 
-/** Symbols a stream may have over all channels. */
+/** Symbols that a stream may have over all channels. */
 const WANTED_MAX = 10_000
 const N_MAX = 4_294_967_295
 const FIELDS = ['op', 'n', 'channel', 'symbols', 'interval', 'expiration']
 
 export interface MarketSessionDeps {
   readonly sender: BatchedSender
-  /** Counts the connection to its login, or returns why not. */
+  /** Counts the connection for its login; otherwise returns the refusal. */
   readonly enrol: () => Denied | undefined
-  /** Begins to send what is wanted. @returns false where there is no such thing */
+  /** Starts a subscription. @returns false if it does not exist */
   readonly add: (wanted: Wanted) => boolean
   readonly drop: (wanted: Wanted) => void
   readonly heartbeatMs: number
@@ -56,7 +56,7 @@ export class MarketSession implements StreamProtocol {
   }
 
   joined(): void {
-    // Nothing is sent before it is subscribed to.
+    // Nothing is sent before the first subscription.
   }
 
   onMessage(op: string, message: unknown): void {
@@ -70,7 +70,7 @@ export class MarketSession implements StreamProtocol {
     }
   }
 
-  /** The connection has closed. */
+  /** Handles the close of the connection. */
   left(): void {
     for (const wanted of this.#wanted.values()) this.#deps.drop(wanted)
     this.#wanted.clear()

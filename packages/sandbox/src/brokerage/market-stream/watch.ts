@@ -36,7 +36,7 @@ export class Watch {
     return this.#bar
   }
 
-  /** Starts the bar; its beginning has to be supplied. */
+  /** Starts the bar; its beginning must be supplied. */
   keepBar(): LiveBar {
     const { bars } = this.readers
     const { symbol } = this.instrument
@@ -64,7 +64,7 @@ export class Watch {
     if (depth.size > 0) give(depth, depthItem(this.instrument, quote), this.#keys.depth)
   }
 
-  /** The present state for somebody who has just come; `quote` is the last one of the symbol. */
+  /** The current state for a new reader; `quote` is the symbol's last one. */
   greet(channel: SymbolChannel, reader: Reader, quote: QuoteCommand | undefined): void {
     if (channel === 'quotes' && quote !== undefined) reader.put(quoteItem(quote), this.#keys.quote)
     if (channel === 'depth' && quote !== undefined) reader.put(depthItem(this.instrument, quote), this.#keys.depth)

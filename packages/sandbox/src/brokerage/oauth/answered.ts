@@ -1,6 +1,6 @@
-/** A decision that comes again within this time is the same click. */
+/** A repeated decision within this time is the same click. */
 const CLICKS_MS = 10_000
-/** Logins that are remembered; a second click beyond them is answered like any other late form. */
+/** Logins remembered; a second click beyond these is answered like any other late form. */
 const RECENT_MAX = 1_000
 
 interface RecentAnswer {
@@ -9,8 +9,8 @@ interface RecentAnswer {
 }
 
 /**
- * Where each login led in the end. A browser whose user clicks twice drops the answer to the first click and shows that to the second: both must
- * lead to the same address, which holds the same code.
+ * The final redirect of each login. A browser whose user clicks twice drops the answer to the first click and shows that to the second:
+ * both must lead to the same address, with the same code.
  */
 export class Answered {
   readonly #now: () => number
@@ -21,7 +21,7 @@ export class Answered {
     this.#now = now
   }
 
-  /** Remembers the end of a login; `location` is null where it led nowhere. */
+  /** Remembers the end of a login; `location` is null without a redirect. */
   note(login: string, location: Promise<string | null>): void {
     this.#recent.delete(login)
     this.#recent.set(login, { location, until: this.#now() + CLICKS_MS })
@@ -31,7 +31,7 @@ export class Answered {
     }
   }
 
-  /** Null: it has not ended, or longer ago than a second click takes. */
+  /** Null: it has not ended, or ended longer ago than a second click takes. */
   of(login: string): Promise<string | null> | null {
     const recent = this.#recent.get(login)
     return recent === undefined || recent.until <= this.#now() ? null : recent.location

@@ -1,9 +1,9 @@
-/** Tokens and grants: what oidc-provider stores, in memory for the request path and in a journal for the next start. */
+/** Tokens and grants: the storage of oidc-provider, in memory for the request path and in a journal for the next start. */
 
 import type { Adapter, AdapterPayload } from 'oidc-provider'
 import { Journal } from '../journal.ts'
 
-/** What an access token entitles to. */
+/** The claims of an access token. */
 export interface Pass {
   /** The login's id. */
   readonly login: string
@@ -29,10 +29,10 @@ type Entry =
   | { readonly used: string; readonly at: number }
   | { readonly gone: readonly string[] }
 
-/** What a restart must not lose. Browser sessions and unfinished login flows may go. */
+/** The models that must survive a restart. Browser sessions and unfinished login flows need not. */
 const LASTING = new Set(['Grant', 'AccessToken', 'RefreshToken', 'AuthorizationCode'])
 
-/** At this many things kept, the oldest passing ones (sessions, unfinished login flows) make room. */
+/** At this many entries, the oldest temporary ones (sessions, unfinished login flows) are removed. */
 const PASSING_MAX = 10_000
 const SWEEP_EVERY = 1_000
 
@@ -41,7 +41,7 @@ export interface GrantStoreDeps {
   readonly file: string | null
   readonly now: () => number
   readonly refreshGraceMs: () => number
-  /** A grant ended: revoked, or its login was. Not called when tokens merely expire. */
+  /** A grant ended: it or its login was revoked. Not called when tokens merely expire. */
   readonly onEnded: (grant: string) => void
 }
 
@@ -61,7 +61,7 @@ export class GrantStore {
     this.#journal?.rewrite(this.#lasting())
   }
 
-  /** The pass of a living access token. Called for every request, so it touches nothing but two maps. */
+  /** The pass of a valid access token. Called for every request, so it reads only two maps. */
   pass(token: string): Pass | undefined {
     const record = this.#records.get(`AccessToken:${token}`)
     if (record === undefined || record.expiresAt <= this.#deps.now()) return undefined
@@ -72,7 +72,7 @@ export class GrantStore {
     return record.pass
   }
 
-  /** Ends every grant of a login, or (`refreshOnly`) lets access tokens live and forgets the refresh tokens. @returns grants touched. */
+  /** Ends every grant of a login, or (`refreshOnly`) only its refresh tokens. @returns grants touched. */
   endLogin(login: string, refreshOnly: boolean): number {
     const grants = [...this.#records.values()].filter(record => record.model === 'Grant' && record.payload.accountId === login)
     for (const { id } of grants) {
@@ -82,7 +82,7 @@ export class GrantStore {
     return grants.length
   }
 
-  /** For oidc-provider: its storage of one model. */
+  /** The storage of one model for oidc-provider. */
   adapter(model: string): Adapter {
     const key = (id: string) => `${model}:${id}`
     return {
@@ -133,7 +133,7 @@ export class GrantStore {
 
   #consume(key: string): void {
     const record = this.#records.get(key)
-    // The first use counts: a second one within the grace must not extend it.
+    // The first use counts: a second one within the grace period must not extend it.
     if (record === undefined || record.usedAt !== undefined) return
     record.usedAt = this.#deps.now()
     if (LASTING.has(record.model)) this.#journal?.append({ used: key, at: record.usedAt })

@@ -1,4 +1,4 @@
-/** A grant without the browser flow, for tests and benches: the control API's. */
+/** Creates a grant without the browser flow, for tests and benches, through the control API. */
 
 import type { Provider } from 'oidc-provider'
 
@@ -10,7 +10,7 @@ export interface Minting {
   readonly now: number
 }
 
-/** The same records as a login flow leaves. */
+/** Creates the same records as a login flow. */
 export async function mintTokens(provider: Provider, { login, client: clientId, scopes, now }: Minting) {
   const client = await provider.Client.find(clientId)
   if (client === undefined) throw new Error(`no client ${clientId}`)

@@ -1,4 +1,4 @@
-/** The sandbox's login and consent pages: plain forms without scripts, readable on a phone and by a screen reader. */
+/** The sandbox's login and consent pages: plain forms without scripts, usable on a phone and with a screen reader. */
 
 import type { Scope } from './scopes.ts'
 import { STYLE } from './style.ts'
@@ -12,14 +12,14 @@ interface Framed {
   readonly action: string
   /** The application that is registered at the broker. */
   readonly app: string
-  /** Where the browser is redirected afterwards. */
+  /** The redirect address. */
   readonly redirectUri: string
   /** The name of the emulated broker; absent for the sandbox itself. */
   readonly broker?: string
 }
 
 export interface LoginPage extends Framed {
-  /** The username of a failed attempt just before; null if there was none. */
+  /** The username of the failed attempt just before; null if there was none. */
   readonly wrongUsername: string | null
 }
 

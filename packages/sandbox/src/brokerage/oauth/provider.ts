@@ -1,4 +1,4 @@
-/** The OAuth 2 server: oidc-provider, set up for one confidential client and consent in every login flow. */
+/** The OAuth 2 server: oidc-provider, configured for one confidential client and for consent in every login flow. */
 
 import { generateKeyPairSync } from 'node:crypto'
 import type { Configuration, JWK, Provider } from 'oidc-provider'
@@ -10,7 +10,7 @@ export const CLIENT_NAME = 'Trunkline'
 const REFRESH_TTL_S = 30 * 24 * 3600
 const WALK_TTL_S = 30 * 60
 
-/** The keys that must stay the same over a restart. */
+/** The keys that must survive a restart. */
 export interface OAuthKeys {
   readonly signing: JWK
   readonly cookies: readonly string[]
@@ -37,7 +37,7 @@ export function newOAuthKeys(randomText: () => string): OAuthKeys {
 export async function openProvider(setup: OAuthSetup): Promise<Provider> {
   const { Provider: Oidc, interactionPolicy } = await importQuietly()
   const policy = interactionPolicy.base()
-  // Every login flow asks for a new grant: a returning browser must not connect an account silently.
+  // Every login flow requires a new grant: a returning browser must not connect an account silently.
   for (const [name, decided] of [
     ['login', (result: Result) => result?.login !== undefined],
     ['consent', (result: Result) => result?.consent !== undefined]
@@ -55,7 +55,7 @@ export async function openProvider(setup: OAuthSetup): Promise<Provider> {
 
 type Result = { readonly login?: unknown; readonly consent?: unknown } | undefined
 
-/** Exactly a registered address; where that is on a loopback host the port may differ (RFC 8252 §7.3). */
+/** Exactly a registered address; on a loopback host, the port may differ (RFC 8252 §7.3). */
 export function redirectAllowed(uri: string, registered: readonly string[]): boolean {
   if (!URL.canParse(uri)) return false
   return registered.some(known => known === uri || (isLoopback(known) && withoutPort(known) === withoutPort(uri)))
@@ -130,7 +130,7 @@ function configuration(setup: OAuthSetup, policy: NonNullable<NonNullable<Config
   }
 }
 
-/** Its warning about the runtime is for those who choose the runtime, not for anyone who starts the sandbox. */
+/** Its warning about the runtime is for those who choose the runtime, not for users who start the sandbox. */
 async function importQuietly(): Promise<typeof import('oidc-provider')> {
   const warn = console.warn
   console.warn = () => undefined

@@ -14,7 +14,7 @@ import { SCOPES, type Scope } from './scopes.ts'
 import { WrongLogins } from './wrong-logins.ts'
 
 export interface OAuthRoutesDeps {
-  /** Undefined until the sandbox knows its address. */
+  /** Undefined until the sandbox has its address. */
   readonly provider: () => Provider | undefined
   readonly customers: Customers
   readonly faults: Faults
@@ -28,7 +28,7 @@ type Interaction = Awaited<ReturnType<Provider['interactionDetails']>>
 const PAGE_HEADERS = {
   'content-type': 'text/html; charset=utf-8',
   'cache-control': 'no-store',
-  // No form-action: browsers hold the whole chain of redirects behind a form to it, and that ends at addresses we do not know.
+  // No form-action: browsers apply it to all redirects after a form, and those end at addresses that the sandbox cannot list.
   'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'",
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer'
@@ -40,10 +40,10 @@ const OPERATION_OF: Readonly<Record<string, Operation>> = {
   '/oauth/auth': 'authorize'
 }
 
-/** The names of the session cookies: an earlier login flow of the browser must not decide anything in this one. */
+/** The names of the session cookies: an earlier login flow of the browser must not affect this one. */
 const SESSION_COOKIE = /(?:^|;\s*)sandbox_session(?:\.sig)?=[^;]*/g
 
-/** Where oidc-provider continues after a decision: below it, the id of the interaction. */
+/** The path where oidc-provider continues after a decision, followed by the id of the interaction. */
 const RESUMED = /^\/oauth\/auth\/([\w-]+)$/
 
 export function oauthRoutes(app: FastifyInstance, deps: OAuthRoutesDeps): void {
@@ -94,14 +94,14 @@ async function decide(
   if (form.decision === 'decline')
     return finish(deps, { request, reply }, { error: 'access_denied', error_description: 'the user declined' })
   if (form.decision !== 'approve') return page(reply, 400, errorPage('bad_request', 'the form was sent without a decision'))
-  // The login form, clicked twice: the consent page must be seen before it is approved.
+  // The login form was clicked twice: the consent page must be shown before it can be approved.
   if (form.isLogin && customer !== undefined) return reply.redirect(request.url, 303)
   if (customer === undefined) return logIn(deps, interaction, exchange)
   const grantId = await grantFor(deps, interaction, customer)
   return finish(deps, { request, reply }, { login: { accountId: customer.id }, consent: { grantId } })
 }
 
-/** Right or wrong, what comes next is had by GET: the page can be loaded again, or come back to, and no password is sent again. */
+/** After either outcome, the next page is loaded with GET: reloading it, or going back to it, does not send the password again. */
 async function logIn(
   deps: OAuthRoutesDeps,
   interaction: Interaction,
@@ -130,12 +130,12 @@ async function finish({ provider }: OAuthRoutesDeps, { request, reply }: Exchang
   await provider()?.interactionFinished(request.raw, reply.raw, { ...result }, { mergeWithLastSubmission: false })
 }
 
-/** Where the first click of two led: for the browser that has the login's cookie. */
+/** The redirect of the first of two clicks, for the browser that has the login's cookie. */
 async function sameClick(answered: Answered, login: string, { headers }: FastifyRequest): Promise<string | null> {
   return headers.cookie?.includes(login) === true ? answered.of(login) : null
 }
 
-/** The interaction this browser is in; sends the response itself where there is none. */
+/** The interaction of this browser; sends the response itself if there is none. */
 async function detailsOf({ provider }: OAuthRoutesDeps, request: FastifyRequest, reply: FastifyReply): Promise<Interaction | undefined> {
   try {
     return await provider()?.interactionDetails(request.raw, reply.raw)
@@ -180,7 +180,7 @@ interface Form {
   readonly decision: string
   readonly username: string
   readonly password: string
-  /** Whether it is the form that asks for these two. */
+  /** Whether the form has these two fields. */
   readonly isLogin: boolean
 }
 
@@ -194,7 +194,7 @@ function formOf(body: unknown): Form {
   return { ...fields, isLogin: given('username') !== undefined }
 }
 
-/** Hands a request to oidc-provider, whose paths begin below `/oauth`, and lets faults have their way with the answer. */
+/** Passes a request to oidc-provider, whose paths are below `/oauth`, and applies faults to the response. */
 async function bridge(
   { provider, faults, responseWriter }: OAuthRoutesDeps,
   answered: Answered,
@@ -236,7 +236,7 @@ async function bridge(
   return responseWriter.serve({ operation, response: reply.raw, fault, carryOut, problem })
 }
 
-/** Sends oidc-provider's answer to a decision, and remembers where it led: the decision may come a second time. */
+/** Sends oidc-provider's response to a decision and remembers its redirect, because the decision may be repeated. */
 async function resume(
   answered: Answered,
   login: string,
@@ -252,7 +252,7 @@ async function resume(
   response.writeHead(status).end(text)
 }
 
-/** The answer oidc-provider would have given, kept back. */
+/** Captures the response of oidc-provider instead of sending it. */
 function captured(
   handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>,
   request: IncomingMessage,

@@ -1,4 +1,4 @@
-/** The look of the sandbox's pages. It is not the portal's, because a broker's is not. */
+/** The style of the sandbox's pages. It differs from the portal's, as a broker's would. */
 export const STYLE = `
 :root {
   color-scheme: light dark;

@@ -1,7 +1,7 @@
-/** Login flows that are remembered; for older ones the login page no longer shows the failed attempt. */
+/** Login flows remembered; for older ones the login page no longer shows the failed attempt. */
 const USERNAMES_MAX = 1_000
 
-/** The username last entered with a wrong password, for each login flow: shown when the login page is shown again. */
+/** The username last entered with a wrong password, per login flow, for the next display of the login page. */
 export class WrongLogins {
   readonly #usernames = new Map<string, string>()
 
@@ -14,7 +14,7 @@ export class WrongLogins {
     }
   }
 
-  /** Null: nothing wrong was entered. */
+  /** Null: no wrong password was entered. */
   of(flow: string): string | null {
     return this.#usernames.get(flow) ?? null
   }

@@ -11,7 +11,7 @@ export interface Admission {
   readonly wait: (ms: number) => Promise<void>
 }
 
-/** @returns false where the fault has handled the socket. */
+/** @returns false if the fault has handled the socket. */
 export async function admitStream(socket: Duplex, { fault, counters, wait }: Admission): Promise<boolean> {
   counters.request('stream.connect')
   if (fault === undefined) return true

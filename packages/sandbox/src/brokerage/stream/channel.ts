@@ -1,16 +1,16 @@
-/** One login's events: numbered without gaps, and buffered so that a stream can resume where another broke off. */
+/** One login's events: numbered without gaps, and buffered so that a stream can resume after another one ended. */
 
-/** Events remembered per login, by number and by characters; the oldest go first. */
+/** Events remembered per login, by number and by characters; the oldest are dropped first. */
 const EVENTS_MAX = 10_000
 const CHARS_MAX = 4 * 1024 * 1024
 
-/** An event as it leaves, and what it is numbered. */
+/** An encoded event and its number. */
 export interface Numbered {
   readonly seq: number
   readonly frame: string
 }
 
-/** Numbers count from the first stream of the login on: before it no event can be missed. */
+/** Numbers begin with the first stream of the login, because no event can be missed before that. */
 export class Channel {
   #seq = 0
   #remembered: Numbered[] = []
@@ -30,7 +30,7 @@ export class Channel {
     return event
   }
 
-  /** Everything after `seq`, or undefined when some of it is not remembered (or has not happened). */
+  /** Everything after `seq`, or undefined if some of it is not remembered (or has not happened). */
   after(seq: number): readonly Numbered[] | undefined {
     if (seq === this.#seq) return []
     const first = this.#remembered[0]

@@ -1,4 +1,4 @@
-/** The open streams of one kind: admitted, counted by login, kept alive, with fault injection. */
+/** The open streams of one kind: admission, count per login, heartbeats and fault injection. */
 
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
@@ -21,19 +21,19 @@ export interface ConnectionRegistryDeps {
   readonly onError: (error: unknown) => void
 }
 
-/** What sets one kind of stream apart from the other. */
+/** The differences between the two kinds of streams. */
 export interface Kind {
-  /** Bytes of one message to the sandbox. */
+  /** Maximum bytes of a message to the sandbox. */
   readonly messageMax: number
   /** Bytes that may wait for a slow reader. */
   readonly waitingMax: number
-  /** What is understood besides `login`, `ping` and `token`. */
+  /** The operations besides `login`, `ping` and `token`. */
   readonly ops: readonly string[]
   /** Fields of a login besides `op` and `token`. */
   readonly loginFields: readonly string[]
   /** The protocol of a new connection. */
   readonly protocol: (connection: StreamConnection) => StreamProtocol
-  /** A connection has closed. */
+  /** Handles the close of a connection. */
   readonly left: (connection: StreamConnection) => void
   /** Fields of a heartbeat besides its number and `as_of`. */
   readonly beat: () => object
@@ -75,7 +75,7 @@ export class ConnectionRegistry {
     })
   }
 
-  /** Counts a connection to its login, unless that has too many already. */
+  /** Counts a connection for its login, unless that has too many already. */
   enrol(connection: StreamConnection): Denied | undefined {
     const login = connection.pass?.login ?? ''
     const members = this.#members.get(login) ?? new Set()
@@ -88,7 +88,7 @@ export class ConnectionRegistry {
     return this.#members.get(login) ?? []
   }
 
-  /** Carries out a stream fault of the control API. @returns how many were open. */
+  /** Carries out a stream fault of the control API. @returns the number of open streams. */
   injectFault(spec: StreamFaultSpec): number {
     const connections = spec.login === null ? [...this.#connections] : [...this.of(spec.login)]
     this.#faults.apply(spec, this.#deps.now())
@@ -101,13 +101,13 @@ export class ConnectionRegistry {
     return connections.length
   }
 
-  /** Ends the streams that came in on a grant. */
+  /** Ends the streams that were opened with a grant. */
   endGrant(grant: string): void {
     for (const connection of this.#connections)
       if (connection.pass?.grant === grant) connection.close(CLOSE.tokenEnded, 'the grant has ended')
   }
 
-  /** Every login's streams as they stand. */
+  /** The state of every login's streams. */
   report(): readonly { readonly login: string; readonly connections: readonly StreamConnection[] }[] {
     return [...this.#members]
       .filter(([, connections]) => connections.size > 0)

@@ -1,4 +1,4 @@
-/** One open socket of either stream: it logs in, keeps its token fresh, is written to, and applies injected faults. */
+/** One open socket of either stream: login, token renewal, writes, and injected faults. */
 
 import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
@@ -12,9 +12,9 @@ import type { StreamFaultState } from './stream-faults.ts'
 import { Unreliable } from './unreliable.ts'
 
 const LOGIN_WITHIN_MS = 10_000
-/** How long an expired token still carries an open stream. */
+/** How long an open stream continues after its token has expired. */
 const TOKEN_GRACE_MS = 60_000
-/** A peer that does not answer a close is waited for so long. */
+/** How long a close waits for the peer's answer. */
 const CLOSING_MS_MAX = 2_000
 
 export const CLOSE = { going: 1001, malformed: 1008, internalError: 1011, noLogin: 4001, tokenEnded: 4003, slow: 4008 } as const
@@ -24,15 +24,15 @@ export interface Denied {
   readonly message: string
 }
 
-/** The protocol of an open connection, beyond what both streams share. */
+/** The protocol of an open connection, beyond the part that both streams share. */
 export interface StreamProtocol {
-  /** The login is known; `message` is what it came with. @returns the answer, or why not. @throws Problem for a malformed message */
+  /** The login is known; `message` is its message. @returns the answer, or the refusal. @throws Problem for a malformed message */
   join(message: unknown): { readonly ready: object } | Denied
-  /** The answer has been sent. */
+  /** Called after the answer has been sent. */
   joined(): void
-  /** A message of this stream's own, after the login. */
+  /** A message of this stream's protocol, after the login. */
   onMessage(op: string, message: unknown): void
-  /** The number that heartbeats carry. */
+  /** The number in heartbeats. */
   readonly seq: number
   /** A frame that is not JSON. */
   readonly garbled: string
@@ -44,11 +44,11 @@ export interface StreamConnectionDeps {
   readonly pass: (token: string) => Pass | undefined
   /** The faults of this login's streams. */
   readonly faults: (login: string) => readonly StreamFaultState[]
-  /** What this stream understands besides `login`, `ping` and `token`. */
+  /** The operations of this stream besides `login`, `ping` and `token`. */
   readonly ops: readonly string[]
-  /** Fields a login may have besides `op` and `token`. */
+  /** Fields of a login besides `op` and `token`. */
   readonly loginFields: readonly string[]
-  /** Bytes that may wait for a slow reader before it is cut off. */
+  /** Bytes that may wait for a slow reader before it is disconnected. */
   readonly waitingMax: number
   /** Receives internal errors. */
   readonly onError: (error: unknown) => void
@@ -79,7 +79,7 @@ export class StreamConnection {
     socket.on('error', () => undefined)
   }
 
-  /** Once, before any message can arrive. */
+  /** Called once, before any message can arrive. */
   attach(protocol: StreamProtocol): void {
     this.#protocol = protocol
   }
@@ -96,12 +96,12 @@ export class StreamConnection {
     return this.#socket.readyState === this.#socket.OPEN
   }
 
-  /** Bytes handed over and not yet taken by the reader's side. */
+  /** Bytes written and not yet taken by the reader's side. */
   get waiting(): number {
     return this.#socket.bufferedAmount
   }
 
-  /** Called whenever everything handed over has been taken, after there was enough to wait for. */
+  /** Called each time all written bytes have been taken, after enough of them waited. */
   onDrained(drained: () => void): void {
     this.#wire.on('drain', drained)
   }
@@ -111,7 +111,7 @@ export class StreamConnection {
     this.#frames.event(frame)
   }
 
-  /** Anything without a number: heartbeats and answers. */
+  /** A message without a number: a heartbeat or an answer. */
   send(message: object): void {
     this.#frames.send(JSON.stringify(message))
   }
@@ -120,7 +120,7 @@ export class StreamConnection {
     if (this.#protocol !== undefined) this.#out(this.#protocol.garbled)
   }
 
-  /** Called with every heartbeat; closes the connection when its time is up. @returns whether it is to receive the heartbeat. */
+  /** Called with every heartbeat; closes the connection when its time is up. @returns whether it should receive the heartbeat. */
   check(): boolean {
     const now = this.#deps.now()
     if (this.#pass === undefined) {
@@ -139,14 +139,14 @@ export class StreamConnection {
     setTimeout(() => this.#socket.terminate(), CLOSING_MS_MAX).unref()
   }
 
-  /** At once and for good. */
+  /** Closes immediately and finally. */
   terminate(): void {
     this.#socket.terminate()
   }
 
-  /** RST, as a vanished peer's network would. */
+  /** RST, as from the network of a vanished peer. */
   cut(): void {
-    // Node can neither reset nor close a socket while its shutdown is under way, and does not end with one.
+    // Node can neither reset nor close a socket while its shutdown is pending, and does not exit meanwhile.
     if (this.#wire instanceof Socket && !this.#wire.writableEnded) this.#wire.resetAndDestroy()
     else this.#socket.terminate()
   }

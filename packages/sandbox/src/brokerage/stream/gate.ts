@@ -9,7 +9,7 @@ export interface StreamEndpoint {
 }
 
 export interface GateDeps {
-  /** Asked before each upgrade; `false`: it has handled the socket. */
+  /** Called before each upgrade; `false`: it has handled the socket. */
   readonly admit: (socket: Duplex) => Promise<boolean>
   readonly endpoints: readonly StreamEndpoint[]
 }
@@ -22,6 +22,6 @@ export function openGate(server: Server, { admit, endpoints }: GateDeps): void {
     if (endpoint === undefined) socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n')
     else if ((await admit(socket)) && !socket.destroyed) endpoint.accept(request, socket, head)
   }
-  // Whatever goes wrong with one socket ends that socket.
+  // A failure of a socket ends only that socket.
   server.on('upgrade', (request, socket, head) => void upgrade(request, socket, head).catch(() => socket.destroy()))
 }

@@ -13,7 +13,7 @@ const MESSAGE_BYTES_MAX = 16 * 1024
 const WAITING_BYTES_MAX = 1024 * 1024
 
 export interface HubDeps extends ConnectionRegistryDeps {
-  /** A name no earlier start of this sandbox, and no reset, has had. */
+  /** A name that no earlier start of this sandbox and no reset has had. */
   readonly newEpoch: () => string
   readonly accountsOf: (login: string) => readonly string[]
 }
@@ -63,7 +63,9 @@ export class Hub {
     return this.#channels.has(login)
   }
 
-  /** Sends one event to all streams of a login. `fields` is what follows the event's head: `"order":{…}`. Nothing for a login without streams. */
+  /**
+   * Sends one event to all streams of a login. `fields` follows the event's head: `"order":{…}`. Does nothing for a login without streams.
+   */
   publish(login: string, { ev, at, fields }: StreamEvent): void {
     const stamp = this.#deps.stamp()
     const event = this.#channels.get(login)?.add(seq => `{"ev":"${ev}","seq":${seq},"at":"${at}","as_of":"${stamp}",${fields}}`)
@@ -71,17 +73,17 @@ export class Hub {
     for (const connection of this.#registry.of(login)) connection.event(event.frame)
   }
 
-  /** Carries out a stream fault of the control API. @returns how many were open. */
+  /** Carries out a stream fault of the control API. @returns the number of open streams. */
   injectFault(spec: StreamFaultSpec): number {
     return this.#registry.injectFault(spec)
   }
 
-  /** Ends the streams that came in on a grant. */
+  /** Ends the streams that were opened with a grant. */
   endGrant(grant: string): void {
     this.#registry.endGrant(grant)
   }
 
-  /** Every login's streams as they stand. */
+  /** The state of every login's streams. */
   report(): readonly object[] {
     return this.#registry.report().map(({ login, connections }) => ({
       on: 'account',
@@ -91,7 +93,7 @@ export class Hub {
     }))
   }
 
-  /** Begins a new epoch: the events so far belong to a state that is gone. */
+  /** Begins a new epoch: the events so far belong to a previous state. */
   reset(): void {
     this.#epoch = this.#deps.newEpoch()
     this.#channels.clear()

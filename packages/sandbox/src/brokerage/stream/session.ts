@@ -1,4 +1,4 @@
-/** One login's session on an account stream: where it resumes, and what it has missed. */
+/** One login's session on an account stream: its position, and the events it has missed. */
 
 import { Problem } from '../problems.ts'
 import { Fields } from '../read.ts'
@@ -6,7 +6,7 @@ import type { Channel, Numbered } from './channel.ts'
 import type { Denied, StreamConnection, StreamProtocol } from './connection.ts'
 
 export interface AccountSessionDeps {
-  /** Counts the connection to its login, or returns why not. */
+  /** Counts the connection for its login; otherwise returns the refusal. */
   readonly enrol: () => Denied | undefined
   readonly epoch: () => string
   readonly channel: (login: string) => Channel

@@ -51,7 +51,7 @@ export class StreamFaultState {
     return this.mutedUntil === 0 && this.delayMs === 0 && this.duplicates === 0 && this.losses === 0 && this.window === 0
   }
 
-  /** Counts one event against the losses. */
+  /** Counts one event towards the losses. */
   loses(): boolean {
     return this.losses > 0 && this.losses-- > 0
   }
@@ -61,7 +61,7 @@ export class StreamFaultState {
   }
 }
 
-/** The faults of the streams of one kind: of all logins, and of each. */
+/** The faults of the streams of one kind, for all logins and for each. */
 export class StreamFaults {
   readonly #everybody = new StreamFaultState()
   readonly #own = new Map<string, StreamFaultState>()

@@ -7,7 +7,7 @@ export interface UnreliableDeps {
   readonly now: () => number
   /** The faults of the login's streams. */
   readonly faults: () => readonly StreamFaultState[]
-  /** Puts a frame on the wire. */
+  /** Writes a frame. */
   readonly out: (frame: string) => void
 }
 
@@ -23,7 +23,7 @@ export class Unreliable {
   event(frame: string): void {
     const faults = this.#deps.faults()
     if (faults.length === 0) {
-      // Out of order is late, not lost.
+      // Out of order means late, not lost.
       for (const held of this.#reordering.splice(0).reverse()) this.#deps.out(held)
       this.#deps.out(frame)
       return
@@ -39,7 +39,7 @@ export class Unreliable {
     if (this.#reordering.length >= window) this.#all(this.#reordering.splice(0).reverse(), faults)
   }
 
-  /** Anything else, such as heartbeats and answers: only delayed, or dropped while the stream is mute. */
+  /** Any other frame, such as a heartbeat or an answer: it can be delayed, or dropped while the stream is mute. */
   send(frame: string): void {
     this.#all([frame], this.#deps.faults())
   }
