@@ -5,7 +5,7 @@ import type { Bar, BarInterval, FeedTrade } from './types.ts'
 
 const SECOND: Micros = 1_000_000
 
-/** Length of a bar; that of `1d` is nominal, its days are a calendar's. */
+/** Length of a bar. That of `1d` is nominal: its days come from a calendar. */
 export const INTERVAL_LENGTHS: { readonly [Interval in BarInterval]: Micros } = {
   '1s': SECOND,
   '1m': 60 * SECOND,
@@ -16,7 +16,7 @@ export const INTERVAL_LENGTHS: { readonly [Interval in BarInterval]: Micros } = 
   '1d': 86_400 * SECOND
 }
 
-/** A bar in integers: prices and volume in billionths. One of volume only has prices of 0: see {@link isPriced}. */
+/** A bar in integers: prices and volume in billionths. A bar with volume only has prices of 0: see {@link isPriced}. */
 export interface RawBar {
   readonly start: Micros
   readonly open: bigint
@@ -26,18 +26,18 @@ export interface RawBar {
   readonly volume: bigint
 }
 
-/** The bar a single print makes; `volume`: one that counts for the volume only. */
+/** The bar of a single print; `volume`: the print counts only for the volume. */
 export function printBar(start: Micros, price: string, size: string, effect?: 'volume'): RawBar {
   const value = effect === 'volume' ? 0n : billionths(price)
   return { start, open: value, high: value, low: value, close: value, volume: billionths(size) }
 }
 
-/** Whether anything has moved its prices. What is not priced is no bar yet: it joins the first priced one of its stretch. */
+/** Whether it has prices. Unpriced volume is not a bar yet: it joins the first priced one of its interval. */
 export function isPriced({ open }: RawBar): boolean {
   return open > 0n
 }
 
-/** `later` behind `earlier`, as one bar. */
+/** One bar of `earlier` followed by `later`. */
 export function joined(earlier: RawBar, later: RawBar): RawBar {
   if (!isPriced(earlier)) return { ...later, start: earlier.start, volume: earlier.volume + later.volume }
   if (!isPriced(later)) return { ...earlier, volume: earlier.volume + later.volume }
@@ -51,7 +51,7 @@ export function joined(earlier: RawBar, later: RawBar): RawBar {
   }
 }
 
-/** Ascending bars in longer ones; `startOf` says which one a bar belongs to. */
+/** Combines ascending bars into longer ones; `startOf` returns the start of the bar that one belongs to. */
 export function regrouped(bars: Iterable<RawBar>, startOf: (at: Micros) => Micros): readonly RawBar[] {
   const groups: RawBar[] = []
   for (const bar of bars) {
@@ -80,7 +80,7 @@ export function toBar(raw: RawBar, closed: boolean): Bar {
   }
 }
 
-/** The latest bars of one length, from prints in time order. The oldest beyond `barsMax` are forgotten. */
+/** The latest bars of one length, from prints in time order. Forgets the oldest beyond `barsMax`. */
 export class BarSeries {
   readonly #length: Micros
   readonly #barsMax: number
@@ -102,7 +102,7 @@ export class BarSeries {
     if (this.#bars.length > this.#barsMax) this.#bars.shift()
   }
 
-  /** Those that start at or after `from`. */
+  /** The bars that start at or after `from`. */
   since(from: Micros): readonly RawBar[] {
     return this.#bars.filter(bar => bar.start >= from && isPriced(bar))
   }

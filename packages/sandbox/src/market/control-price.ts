@@ -1,4 +1,4 @@
-/** Prices set by hand: checked against the instrument's tick, and shown as a quote around one print. */
+/** Prices set through the control API: validated against the instrument's tick, and shown as a quote around one print. */
 import { Malformed } from '@trunkline/core/domain/malformed'
 import type { Micros, QuoteCommand, TradeCommand } from '../engine/types.ts'
 import { billionths, fromBillionths, plain } from './lean/numbers.ts'
@@ -12,7 +12,7 @@ export function checkedPrice(instrument: Instrument, text: string): bigint {
   return price
 }
 
-/** One print, and one level of `size` a tick away on either side of it (no bid where the price is the tick itself). */
+/** One print, and one level of `size` a tick away on either side (no bid if the price is the tick itself). */
 export function shownPrice(instrument: Instrument, price: bigint, at: Micros, size: string): readonly [QuoteCommand, TradeCommand] {
   const { symbol } = instrument
   const tick = tickAt(instrument, fromBillionths(price))

@@ -1,4 +1,4 @@
-/** Days as bars: an instant to the midnight its date began at. */
+/** Days as bars: maps an instant to the midnight at the start of its date. */
 import { dateAtInstant, daysAfter, midnight } from '@trunkline/core/domain/calendar/index'
 import type { Micros } from '../engine/types.ts'
 
@@ -7,7 +7,7 @@ export interface DaySpan {
   readonly end: Micros
 }
 
-/** The day of a zone that an instant falls into; remembers the last one, because neighbours ask after each other. */
+/** The day of an instant in a zone. Caches the last one, because consecutive calls are mostly about the same day. */
 export function daysOf(zone: string): (at: Micros) => DaySpan {
   let last: DaySpan = { start: 0, end: 0 }
   return at => {

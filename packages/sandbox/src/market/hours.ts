@@ -1,4 +1,4 @@
-/** Which calendar a session group keeps, and what its instruments say of it. */
+/** The calendar of each session group, and the trading hours of its instruments. */
 import {
   cmeCalendar,
   continuousCalendar,
@@ -10,7 +10,7 @@ import {
 import type { Micros } from '../engine/types.ts'
 import type { Hours, MarketGroup } from './types.ts'
 
-/** `always`: everything trades without an end. `exchange`: shares, options and futures keep their exchanges' hours. Crypto never closes. */
+/** `always`: everything trades without end. `exchange`: shares, options and futures have their exchanges' hours. Crypto never closes. */
 export type CalendarChoice = 'always' | 'exchange'
 
 export const NEW_YORK = 'America/New_York'

@@ -1,4 +1,4 @@
-/** Where the sandbox's prices come from: a seeded synthetic market, or recorded data played again. */
+/** The sources of the sandbox's prices: a seeded synthetic market, or a replay of recorded data. */
 
 import type { CalendarChoice } from './hours.ts'
 import { openCatalog } from './lean/catalog.ts'
@@ -24,16 +24,16 @@ export { openSynthetic, type SyntheticOptions } from './synthetic/synthetic.ts'
 export * from './types.ts'
 
 export interface MarketOptions {
-  /** Any text; a synthetic market of the same seed is the same market. */
+  /** Any text; synthetic markets with the same seed are identical. */
   readonly seed: string
   readonly calendar: CalendarChoice
-  /** Of a synthetic symbol of full pace, 0.2 to 20; 2 by default. */
+  /** Updates per second of a synthetic symbol with full pace, 0.2 to 20; 2 by default. */
   readonly updatesPerSecond?: number
 }
 
 /**
- * The market a setting names (see {@link parseMarketSetting}).
- * @throws Malformed when the setting is wrong or nothing is recorded of what it asks for, BadMarketData when recorded data is damaged
+ * The market of a setting (see {@link parseMarketSetting}).
+ * @throws Malformed if the setting is invalid or nothing is recorded for it, BadMarketData if recorded data is damaged
  */
 export async function openMarket(text: string, options: MarketOptions): Promise<Market> {
   const setting = parseMarketSetting(text)

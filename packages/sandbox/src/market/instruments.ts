@@ -1,11 +1,11 @@
-/** The instruments the sandbox lists, and the rows of those that only recorded data knows. */
+/** The instruments that the sandbox lists, and the specifications of those that exist only in recorded data. */
 import type { FutureTerms, InstrumentKind, OptionTerms } from '../engine/types.ts'
 import { type CalendarChoice, hoursOf } from './hours.ts'
 import type { Instrument, MarketGroup } from './types.ts'
 
 type Common = Omit<Instrument, 'symbol' | 'name' | 'exchange' | 'tick' | 'hours' | 'market'> & { readonly market: MarketGroup }
 
-/** What all instruments of a kind share. */
+/** The values that all instruments of a kind share. */
 const COMMON_OF: { readonly [Kind in InstrumentKind]: Common } = {
   STK: {
     kind: 'STK',
@@ -18,7 +18,7 @@ const COMMON_OF: { readonly [Kind in InstrumentKind]: Common } = {
     shortable: true,
     auctions: true,
     settlementDays: 1,
-    // Regulation T: half at opening, a quarter (short 30 %) to keep.
+    // Regulation T: initial margin half, maintenance a quarter (short 30 %).
     margin: { initial: 5_000, maintenanceLong: 2_500, maintenanceShort: 3_000 },
     // The SEC's fee on sales, 27.80 per million of proceeds.
     fees: { buy: 0, sell: 278 }
@@ -35,7 +35,7 @@ const COMMON_OF: { readonly [Kind in InstrumentKind]: Common } = {
     auctions: false,
     settlementDays: 0,
     margin: { initial: 10_000, maintenanceLong: 10_000, maintenanceShort: 10_000 },
-    // A quarter of a percent each way.
+    // A quarter of a percent on each side.
     fees: { buy: 25_000, sell: 25_000 }
   },
   OPT: {
@@ -49,7 +49,7 @@ const COMMON_OF: { readonly [Kind in InstrumentKind]: Common } = {
     shortable: true,
     auctions: false,
     settlementDays: 1,
-    // A long option is paid in full; what a short one needs follows from its terms.
+    // A long option is paid in full; a short one's margin follows from its terms.
     margin: { initial: 10_000, maintenanceLong: 10_000, maintenanceShort: 10_000 },
     fees: { buy: 0, sell: 0 }
   },
@@ -64,7 +64,7 @@ const COMMON_OF: { readonly [Kind in InstrumentKind]: Common } = {
     shortable: true,
     auctions: false,
     settlementDays: 0,
-    // Money per contract, in its terms; no share of the value.
+    // Money per contract, in its terms; not a share of the value.
     margin: { initial: 0, maintenanceLong: 0, maintenanceShort: 0 },
     fees: { buy: 0, sell: 0 }
   }
@@ -97,12 +97,12 @@ const ROWS: readonly Row[] = [
   pair('SOL/USD', 'Solana / US Dollar', PAIR_TICK)
 ]
 
-/** The shares and crypto of the synthetic market, by what calendar is kept. */
+/** The shares and crypto of the synthetic market, for a calendar setting. */
 export function listedInstruments(choice: CalendarChoice): readonly Instrument[] {
   return ROWS.map(row => withHours(row, choice))
 }
 
-/** Where a share is listed; null for one that is not known here. */
+/** The exchange that lists a share; null for an unknown share. */
 export function listingOf(symbol: string): string | null {
   return ROWS.find(row => row.symbol === symbol && row.kind === 'STK')?.exchange ?? null
 }
@@ -113,7 +113,7 @@ export interface Recorded {
   readonly venue: string
 }
 
-/** The row of a recorded symbol: the known one, or the kind's with the symbol as its name. */
+/** The specification of a recorded symbol: the known one, or the kind's with the symbol as its name. */
 export function recordedInstrument({ symbol, asset, venue }: Recorded, choice: CalendarChoice): Instrument {
   const known = ROWS.find(row => row.symbol === symbol)
   const exchange = venue.toUpperCase()
@@ -122,7 +122,7 @@ export function recordedInstrument({ symbol, asset, venue }: Recorded, choice: C
   return withHours({ ...(known ?? pair(symbol, `${base} / ${quote}`, PAIR_TICK)), exchange, currency: quote }, choice)
 }
 
-/** The row of an option contract; prices are in cents. */
+/** The specification of an option contract; prices are in cents. */
 export function optionInstrument(symbol: string, option: OptionTerms, choice: CalendarChoice): Instrument {
   const { underlying, expiration, strike, right } = option
   const name = `${underlying} ${expiration} ${strike} ${right === 'call' ? 'Call' : 'Put'}`

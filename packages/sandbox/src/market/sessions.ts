@@ -1,11 +1,11 @@
-/** The phases of each session group as the engine receives them: by calendar, or forced by hand. */
+/** The phases of each session group for the engine: by calendar, or forced through the control API. */
 import { midnight, type TradingCalendar } from '@trunkline/core/domain/calendar/index'
 import type { Micros, Phase, SessionCommand } from '../engine/types.ts'
 import { type CalendarChoice, calendarOf } from './hours.ts'
 import { Timeline } from './timeline.ts'
 import type { MarketGroup } from './types.ts'
 
-/** One session group: its calendar, and the phases forced upon it. */
+/** One session group: its calendar, and its forced phases. */
 export class Session {
   readonly market: MarketGroup
   readonly calendar: TradingCalendar
@@ -27,7 +27,7 @@ export class Session {
     return this.#forced.valueAt(at) ?? this.#byCalendar(at)
   }
 
-  /** Null while a phase is forced, and where the calendar knows no change. */
+  /** Null while a phase is forced, and if the calendar has no further change. */
   nextChange(at: Micros): Micros | null {
     if (this.#forced.valueAt(at) !== null) return null
     const phase = this.#byCalendar(at)
@@ -36,13 +36,13 @@ export class Session {
     return change === null ? null : change.at * 1_000
   }
 
-  /** Whether by calendar or by hand the phase changes after `from` and before `to`. */
+  /** Whether the phase changes after `from` and before `to`, by calendar or by force. */
   changesWithin(from: Micros, to: Micros): boolean {
     const change = this.calendar.nextChange(from / 1_000)
     return this.#forced.changesWithin(from, to) || (change !== null && change.at * 1_000 < to)
   }
 
-  /** The next command the engine is due: at first the state at `from`, then each change after what was {@link delivered}. */
+  /** The next command for the engine: at first the state at `from`, then each change after the last {@link delivered} one. */
   due(from: Micros): SessionCommand {
     this.#due ??= this.#delivered === null ? this.#stateAt(from) : this.#changeAfter(this.#delivered, from)
     return this.#due
@@ -57,7 +57,7 @@ export class Session {
     return this.#tradable(this.calendar.phaseAt(at / 1_000))
   }
 
-  // Futures have one session from evening to afternoon; which part of it is the day's matters to charts, not to orders.
+  // Futures have one session from evening to afternoon; the division of it into days matters to charts, not to orders.
   #tradable(phase: Phase): Phase {
     return this.market === 'cme' && phase !== 'closed' ? 'open' : phase
   }
@@ -72,7 +72,7 @@ export class Session {
   /** The next instant at which a date or a phase may change. */
   #nextBoundary(at: Micros): Micros {
     const ms = at / 1_000
-    // A calendar without changes has one span a day, which ends at midnight.
+    // A calendar without changes has one span per day, which ends at midnight.
     const change = this.calendar.nextChange(ms)?.at ?? midnight(this.calendar.nextTradingDay(this.calendar.dateAt(ms)), this.calendar.zone)
     return Math.min(change * 1_000, this.#forced.nextChange(at) ?? Number.POSITIVE_INFINITY)
   }
@@ -81,7 +81,7 @@ export class Session {
     return { type: 'session', at, market: this.market, phase: this.phaseAt(at), tradingDate: this.#tradingDate(at) }
   }
 
-  // Behind the last session of a day orders are for the next one, so its date begins there.
+  // After the last session of a day, orders are for the next one, so its date begins there.
   #tradingDate(at: Micros): string {
     const ms = at / 1_000
     const date = this.calendar.dateAt(ms)

@@ -8,13 +8,13 @@ export interface ReplaySetting {
   readonly folder: string
   /** First and last date, `YYYY-MM-DD`, inclusive; null: the earliest date with the finest recording. */
   readonly dates: { readonly first: string; readonly last: string } | null
-  /** `HH:MM` of the first date to begin at, New York's time wherever shares or options are played, else UTC; null: with the first thing recorded. */
+  /** The start, `HH:MM` of the first date, in New York time if shares or options are played, otherwise UTC; null: the first record. */
   readonly at: string | null
-  /** Market time per real time; `max`: as fast as it can be read. Null: not set here. */
+  /** Market time per real time; `max`: as fast as it can be read. Null: not specified. */
   readonly speed: number | 'max' | null
-  /** Only these; null: everything recorded on those dates. */
+  /** Only these symbols; null: all that are recorded on those dates. */
   readonly symbols: readonly string[] | null
-  /** Null: the finest recorded, hour and daily bars excluded. */
+  /** Null: the finest recorded one, except hour and daily bars. */
   readonly resolution: Resolution | null
 }
 
@@ -23,7 +23,7 @@ export type MarketSetting = { readonly kind: 'synthetic' } | ReplaySetting
 /**
  * `synthetic`, or `replay:<folder>`, optionally followed by `?` and `date=A` or `date=A..B`, `at=09:30`, `speed=60` or `speed=max`,
  * `symbols=SPY,AAPL`, `resolution=tick|second|minute|hour|daily`.
- * @throws Malformed naming the part that is wrong
+ * @throws Malformed naming the invalid part
  */
 export function parseMarketSetting(text: string): MarketSetting {
   if (text === 'synthetic') return { kind: 'synthetic' }

@@ -1,7 +1,7 @@
-/** A value that changes at known instants and is asked for at any. */
+/** A value that changes at known instants and can be read for any. */
 import type { Micros } from '../engine/types.ts'
 
-/** Changes remembered; beyond it the oldest is forgotten, and what came after it counts as having held before it too. */
+/** Changes remembered; beyond that the oldest is forgotten, and the value after it applies before it too. */
 const CHANGES_MAX = 1_000
 
 export class Timeline<Value> {
@@ -14,7 +14,7 @@ export class Timeline<Value> {
     this.#initial = initial
   }
 
-  /** From `at` on it is `value`. Changes come in time order; one at the same instant as the last replaces it. */
+  /** Sets the value from `at` on. Changes come in time order; one at the same instant as the last replaces it. */
   set(at: Micros, value: Value): void {
     const last = this.#at.length - 1
     if (last >= 0 && at <= (this.#at[last] ?? at)) {
@@ -29,7 +29,7 @@ export class Timeline<Value> {
   }
 
   valueAt(at: Micros): Value {
-    // Nearly always the present is asked for, so the search begins at the end.
+    // Nearly all reads are of the present, so the search begins at the end.
     for (let index = this.#at.length - 1; index >= 0; index--) {
       const value = this.#values[index]
       if (value !== undefined && (this.#at[index] ?? at) <= at) return value

@@ -1,4 +1,4 @@
-/** Recorded margins of a futures root by the day they begin on: `date,initial,maintenance` with a heading, `#` before remarks. */
+/** Recorded margins of a futures root by their first day: `date,initial,maintenance` with a heading, `#` before remarks. */
 import { readFile } from 'node:fs/promises'
 import { BadMarketData } from '../lean/bad-data.ts'
 
@@ -11,7 +11,7 @@ export interface Margins {
 const CHARS_MAX = 1_048_576
 const ROW = /^(\d{4})(\d{2})(\d{2}),(\d{1,12}(?:\.\d{1,2})?),(\d{1,12}(?:\.\d{1,2})?)$/
 
-/** What holds on a date: the last row that is not later; null when all are. @throws BadMarketData */
+/** The margins in force on a date: the last row that is not later; null if all are. @throws BadMarketData */
 export async function marginsOn(file: string, date: string): Promise<Margins | null> {
   const content = await readFile(file, 'latin1')
   if (content.length > CHARS_MAX) throw new BadMarketData('zip_too_big', { file }, `${content.length} characters, ${CHARS_MAX} are allowed`)

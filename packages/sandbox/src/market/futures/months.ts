@@ -1,16 +1,16 @@
-/** Contract months of futures: their symbols, which are listed, and when each ends. */
+/** Contract months of futures: their symbols, the listed ones, and the end of each. */
 import { midnight, regularSession, usEquityCalendar } from '@trunkline/core/domain/calendar/index'
 import type { Micros } from '../../engine/types.ts'
 import { NEW_YORK } from '../hours.ts'
 import { ROOT_FACTS, type Root, type RootFacts } from './roots.ts'
 
-/** A month's letter by its place in the year. */
+/** Letters of the months, in order. */
 const LETTERS = 'FGHJKMNQUVXZ'
 const SYMBOL = /^([A-Z0-9]{1,4})([FGHJKMNQUVXZ])(\d{2})$/
 const HOUR: Micros = 3_600_000_000
 const FRIDAY = 5
 
-// The futures exchanges' business days are, but for a day or two in ten years, those of the stock exchanges.
+// The futures exchanges' business days are those of the stock exchanges, except for a day or two in ten years.
 const calendar = usEquityCalendar()
 
 export interface FutureName {
@@ -19,7 +19,7 @@ export interface FutureName {
   readonly month: string
 }
 
-/** Null for a text that names no futures month; whether it exists is another question. */
+/** Null for a text that is not a futures month; a parsed month need not exist. */
 export function parseFutureSymbol(symbol: string): FutureName | null {
   const [, root, letter = '', year] = SYMBOL.exec(symbol) ?? []
   if (root === undefined) return null
@@ -38,8 +38,9 @@ export function monthText(month: string): string {
 
 /**
  * When a month stops trading.
- * - Index futures: the third Friday of the month (the trading day before, when it is a holiday), 09:30 New York time.
- * - Crude oil: the third business day before the 25th of the month before (before the last business day ahead of it, when it is none), 14:30.
+ * - Index futures: the third Friday of the month (the trading day before, if it is a holiday), 09:30 New York time.
+ * - Crude oil: the third business day before the 25th of the month before (if that is none, before the last business day ahead of it),
+ *   14:30.
  * - Gold: the third last business day of the month, 13:30.
  */
 export function lastTradeOf(rule: RootFacts['lastTrade'], month: string): Micros {
@@ -69,7 +70,7 @@ export function monthsAt(root: Root, instant: Micros): readonly string[] {
   return found
 }
 
-/** Whether the root has contracts of that month at all, over ones and ones to come included. */
+/** Whether the root has contracts of that month at all, including past and future ones. */
 export function hasMonth(root: Root, month: string): boolean {
   return ROOT_FACTS[root].months === 'monthly' || Number(month.slice(5)) % 3 === 0
 }

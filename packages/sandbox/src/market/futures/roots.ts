@@ -1,4 +1,4 @@
-/** The futures the sandbox lists: facts of each root. */
+/** The futures roots that the sandbox lists, with their terms. */
 
 export const ROOTS = ['ES', 'NQ', 'CL', 'GC'] as const
 export type Root = (typeof ROOTS)[number]
@@ -9,17 +9,17 @@ export interface RootFacts {
   /** Money per point of the price. */
   readonly multiplier: string
   readonly tick: string
-  /** Months of the year that are listed, and how many of them at once. */
+  /** Listed months of the year, and the number listed at the same time. */
   readonly months: 'quarterly' | 'monthly'
   readonly listed: number
   /** See `months.ts`. */
   readonly lastTrade: 'third-friday' | 'crude-oil' | 'gold'
-  /** Money per contract, as the exchanges' clearing house required on {@link MARGINS_AS_OF}. */
+  /** Money per contract, as required by the exchanges' clearing house on {@link MARGINS_AS_OF}. */
   readonly initialMargin: string
   readonly maintenanceMargin: string
 }
 
-/** The clearing house publishes margins with the day they begin on; these were in force on this one. */
+/** The clearing house publishes margins with their first day; these were in force on this date. */
 export const MARGINS_AS_OF = '2020-01-31'
 
 export const ROOT_FACTS: { readonly [Name in Root]: RootFacts } = {

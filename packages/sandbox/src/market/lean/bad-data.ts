@@ -1,4 +1,4 @@
-/** Why a recorded file cannot be used. */
+/** The reason why a recorded file cannot be used. */
 export const BAD_DATA_REASONS = [
   'missing',
   'zip_damaged',
@@ -12,7 +12,7 @@ export const BAD_DATA_REASONS = [
 ] as const
 export type BadDataReason = (typeof BAD_DATA_REASONS)[number]
 
-/** Recorded data that is not what its format says. `line` counts from 1; null when the fault is not in one line. */
+/** Recorded data violates its format. `line` counts from 1; null if the fault is not in a single line. */
 export class BadMarketData extends Error {
   override readonly name = 'BadMarketData'
   readonly file: string

@@ -1,4 +1,4 @@
-/** What a folder of recorded data holds: which file has which symbol, date, resolution and kind, and in which zone its times are. */
+/** The contents of a folder of recorded data: the symbol, date, resolution and kind of each file, and the zone of its times. */
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join, sep } from 'node:path'
 import { midnight } from '@trunkline/core/domain/calendar/index'
@@ -8,7 +8,7 @@ import { type Asset, RESOLUTIONS, type Resolution, type RowFile } from './rows.t
 
 export type DataKind = 'trade' | 'quote'
 
-/** One recorded file of a symbol; `date` (`YYYY-MM-DD`) is null for hour and daily files, which hold the whole history. */
+/** One recorded file of a symbol; `date` (`YYYY-MM-DD`) is null for hour and daily files, which have the whole history. */
 export interface RecordedFile {
   readonly symbol: string
   readonly asset: 'equity' | 'crypto'
@@ -20,7 +20,7 @@ export interface RecordedFile {
   readonly rows: RowFile
 }
 
-/** One recorded archive of contracts: the options of an underlying, or the months of a root, one text each. */
+/** One recorded archive of contracts: the options of an underlying, or the months of a root, with one text for each. */
 export interface ContractArchive {
   /** The underlying, or the root. */
   readonly root: string
@@ -28,7 +28,7 @@ export interface ContractArchive {
   readonly venue: string
   readonly resolution: Resolution
   readonly data: DataKind | 'openinterest'
-  /** Null for hour and daily archives, which hold the whole history. */
+  /** Null for hour and daily archives, which have the whole history. */
   readonly date: string | null
   readonly rows: RowFile
 }
@@ -39,16 +39,18 @@ export interface Catalog {
   readonly archives: readonly ContractArchive[]
   /** Files with a root's margins by date. */
   readonly margins: ReadonlyMap<string, string>
-  /** Ordered by symbol, resolution (finest first), kind and date. Of a pair recorded at several venues, the alphabetically first one counts. */
+  /**
+   * Ordered by symbol, resolution (finest first), kind and date. Of a pair recorded at several venues, the alphabetically first one counts.
+   */
   readonly files: readonly RecordedFile[]
-  /** The file of a symbol at a resolution, or null. Of hour and daily files `date` is not asked. */
+  /** The file of a symbol at a resolution, or null. For hour and daily files `date` is ignored. */
   find(wanted: Wanted): RecordedFile | null
 }
 
-/** What names one file among those of a folder. */
+/** The fields that identify a file within a folder. */
 export type Wanted = Pick<RecordedFile, 'symbol' | 'resolution' | 'data' | 'date'>
 
-/** Files a folder may hold; a catalogue entry takes about 300 bytes. */
+/** Maximum number of files in a folder; a catalogue entry takes about 300 bytes. */
 const FILES_MAX = 200_000
 const HOURS_BYTES_MAX = 16_777_216
 const HOURS_FILES = ['market-hours.json', join('market-hours', 'market-hours-database.json')]
@@ -56,12 +58,12 @@ const ZONES = { equity: 'America/New_York', option: 'America/New_York', crypto: 
 const HOURS_NAMES = { equity: 'Equity', option: 'Option', crypto: 'Crypto', future: 'Future' } as const
 const ASSETS = ['equity', 'crypto', 'option', 'future'] as const
 
-// Longest first: a pair ending in USDT also ends in T, and one day in a crypto currency named so.
+// Longest first: a pair that ends in USDT also ends in T, and there may be a crypto currency of that name.
 const QUOTE_CURRENCIES = ['usdt', 'usdc', 'busd', 'usd', 'eur', 'gbp', 'jpy', 'btc', 'eth']
 
 /**
- * Looks through a folder in the LEAN layout. Anything it does not know is passed over.
- * @throws BadMarketData when the folder is missing, holds nothing usable or more than it may
+ * Scans a folder in the LEAN layout. Skips anything unknown.
+ * @throws BadMarketData if the folder is missing, has nothing usable, or has too many files
  */
 export async function openCatalog(folder: string): Promise<Catalog> {
   const paths = await listed(folder)
@@ -148,7 +150,7 @@ function locationOf(parts: readonly string[]): FileLocation | null {
   if ((asset !== 'equity' && asset !== 'crypto') || venue === undefined || resolution === undefined) return null
   const found = resolution === 'hour' || resolution === 'daily' ? wholeHistory(rest) : oneDay(rest)
   const symbol = found === null ? null : symbolOf(asset, found.name)
-  // Tick files are known for trades of shares only.
+  // Tick files are supported only for trades of shares.
   if (found === null || symbol === null || (resolution === 'tick' && (asset !== 'equity' || found.data !== 'trade'))) return null
   return { symbol, asset, venue, resolution, data: found.data, date: found.date }
 }
@@ -159,7 +161,7 @@ function archiveOf(parts: readonly string[]): Omit<ContractArchive, 'rows'> | nu
   const resolution = RESOLUTIONS.find(name => name === folder)
   if ((asset !== 'option' && asset !== 'future') || venue === undefined || resolution === undefined || resolution === 'tick') return null
   const whole = resolution === 'hour' || resolution === 'daily'
-  // Hour and daily options are recorded by the year in another layout.
+  // Hour and daily options are recorded per year in another layout.
   if (whole && asset === 'option') return null
   const [name, file, ...more] = whole ? [rest[0]?.split('_')[0], rest[0], ...rest.slice(1)] : rest
   const pattern = whole ? /^[a-z0-9]+_(trade|quote)\.zip$/ : /^\d{8}_(trade|quote|openinterest)(?:_american|_european)?\.zip$/

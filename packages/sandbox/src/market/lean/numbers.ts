@@ -1,7 +1,7 @@
-/** Recorded numbers, exact: the text they stand for and an integer to compare by. */
+/** Recorded numbers, exact: their text, and an integer for comparisons. */
 import type { Decimal } from '@trunkline/core/domain/decimal'
 
-/** Decimal places of the integers beside the texts: those of the engine. Recorded prices have fewer. */
+/** Decimal places of the integers, the same as in the engine. Recorded prices have fewer. */
 const PLACES = 9
 const PLAIN = /^(0|[1-9]\d{0,14})(?:\.(\d{1,20}))?$/
 const SCALED_INTEGER = /^(?:0|[1-9]\d{0,14})$/
@@ -9,16 +9,16 @@ const SCALED_INTEGER = /^(?:0|[1-9]\d{0,14})$/
 const SHARE_PLACES = 4
 const INTERNED_MAX = 50_000
 
-/** A price by both its names: `value` is billionths, cut after nine places, for comparing; `text` is what was recorded, exactly. */
+/** A price in two forms: `value` is billionths, cut after nine places, for comparisons; `text` is exact. */
 export interface Price {
   readonly value: bigint
   readonly text: Decimal
 }
 
-/** Turns recorded price fields into prices; undefined when the text is none. */
+/** Parses recorded price fields; returns undefined if the text is not a price. */
 export type PriceReader = (field: string) => Price | undefined
 
-/** A reader that remembers what it read: a day's ticks repeat a few thousand prices. When its memory is full it starts afresh. */
+/** A reader with a cache: a day's ticks repeat a few thousand prices. A full cache is cleared. */
 export function priceReader(scaling: 'ten-thousandths' | 'plain'): PriceReader {
   const interned = new Map<string, Price>()
   return field => {
@@ -33,7 +33,7 @@ export function priceReader(scaling: 'ten-thousandths' | 'plain'): PriceReader {
   }
 }
 
-/** A plain decimal without a sign, as it stands; undefined when it is none. */
+/** A plain decimal without a sign, unchanged; undefined if it is not one. */
 export function plain(field: string): Decimal | undefined {
   return PLAIN.test(field) ? (field as Decimal) : undefined
 }

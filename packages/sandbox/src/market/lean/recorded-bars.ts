@@ -1,4 +1,4 @@
-/** Recorded bars as they stand in the files: every figure exact, as text. */
+/** Recorded bars as in the files: every number exact, as text. */
 import type { Decimal } from '@trunkline/core/domain/decimal'
 import type { Micros } from '../../engine/types.ts'
 import type { Catalog } from './catalog.ts'
@@ -18,7 +18,7 @@ export interface RecordedTradeBar extends BarPrices {
 
 export interface RecordedQuoteBar {
   readonly start: Micros
-  /** Null while nobody quoted that side. */
+  /** Null without quotes on that side. */
   readonly bid: (BarPrices & { readonly lastSize: Decimal }) | null
   readonly ask: (BarPrices & { readonly lastSize: Decimal }) | null
 }
@@ -26,13 +26,13 @@ export interface RecordedQuoteBar {
 export interface RecordedQuery {
   readonly symbol: string
   readonly resolution: Exclude<Resolution, 'tick'>
-  /** `YYYY-MM-DD`. Null with hour and daily bars: the whole history. */
+  /** `YYYY-MM-DD`. Null for hour and daily bars: the whole history. */
   readonly date: string | null
 }
 
 const DAY = 86_400_000_000
 
-/** Trade bars, ascending; empty when nothing is recorded. @throws BadMarketData */
+/** Trade bars, ascending; empty if nothing is recorded. @throws BadMarketData */
 export async function recordedTradeBars(catalog: Catalog, query: RecordedQuery): Promise<readonly RecordedTradeBar[]> {
   const found = catalog.find({ ...query, data: 'trade' })
   if (found === null) return []
@@ -42,7 +42,7 @@ export async function recordedTradeBars(catalog: Catalog, query: RecordedQuery):
   return bars
 }
 
-/** Quote bars, ascending; empty when nothing is recorded. @throws BadMarketData */
+/** Quote bars, ascending; empty if nothing is recorded. @throws BadMarketData */
 export async function recordedQuoteBars(catalog: Catalog, query: RecordedQuery): Promise<readonly RecordedQuoteBar[]> {
   const found = catalog.find({ ...query, data: 'quote' })
   if (found === null) return []
@@ -57,7 +57,7 @@ export function tradeBarOf(row: TradeBar): RecordedTradeBar {
   return { start: row.at, ...texts(row), volume: row.volume }
 }
 
-/** The same of a row of quotes. */
+/** The same for a row of quotes. */
 export function quoteBarOf({ at, bid, ask }: QuoteBar): RecordedQuoteBar {
   return { start: at, bid: sideOf(bid), ask: sideOf(ask) }
 }
@@ -73,6 +73,6 @@ function texts({ open, high, low, close }: Ohlc): BarPrices {
 function dateFilter({ date }: RecordedQuery, midnight: (date: string) => Micros): (at: Micros) => boolean {
   if (date === null) return () => true
   const start = midnight(date)
-  // A row of the next day is at least a whole day away, except after a short Sunday, which has no rows of shares.
+  // A row of the next day is at least a whole day later, except after a short Sunday, which has no rows of shares.
   return at => at >= start && at < start + DAY
 }

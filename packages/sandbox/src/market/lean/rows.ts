@@ -1,4 +1,4 @@
-/** Reads the rows of recorded files, strictly: a wrong column count, number, order or bar stops with the file and the line. */
+/** Reads the rows of recorded files, strictly: a wrong column count, number, order or bar is an error with the file and the line. */
 import type { Decimal } from '@trunkline/core/domain/decimal'
 import type { Micros } from '../../engine/types.ts'
 import { type BadDataReason, BadMarketData } from './bad-data.ts'
@@ -19,9 +19,9 @@ export interface TradeTick {
   readonly at: Micros
   readonly price: Price
   readonly size: Decimal
-  /** The recording's letter; empty when it has none. */
+  /** The recording's letter; empty if there is none. */
   readonly venue: string
-  /** See `sale-conditions.ts`; 0 when none is recorded. */
+  /** See `sale-conditions.ts`; 0 if none is recorded. */
   readonly condition: number
 }
 
@@ -30,12 +30,12 @@ export interface TradeBar extends Ohlc {
   readonly volume: Decimal
 }
 
-/** One side of a quote bar; the size is the last one's, sizes within the bar are not recorded. */
+/** One side of a quote bar. The size is the last one; sizes within the bar are not recorded. */
 export interface QuoteSide extends Ohlc {
   readonly lastSize: Decimal
 }
 
-/** A side is null while nobody quoted it. */
+/** A side is null without quotes. */
 export interface QuoteBar {
   readonly at: Micros
   readonly bid: QuoteSide | null
@@ -45,21 +45,21 @@ export interface QuoteBar {
 /** Shares and their options are recorded in ten-thousandths, the others in plain decimals. */
 export type Asset = 'equity' | 'crypto' | 'option' | 'future'
 
-/** What a file holds and how its times are meant. */
+/** The contents of a file, and the meaning of its times. */
 export interface RowFile {
   readonly file: string
-  /** The text inside, where an archive holds one per contract; left out: it holds exactly one. */
+  /** The text inside, if an archive has one per contract; by default the archive has exactly one. */
   readonly entry?: ZipText
   readonly asset: Asset
   readonly resolution: Resolution
   /** Midnight, in the zone of the data, of a `YYYY-MM-DD` date. */
   readonly midnight: (date: string) => Micros
-  /** The date of an intraday file, `YYYY-MM-DD`; null for hour and daily files, whose rows carry it. */
+  /** The date of an intraday file, `YYYY-MM-DD`; null for hour and daily files, whose rows have it. */
   readonly date: string | null
   readonly limits?: ZipLimits
 }
 
-/** @throws BadMarketData. Trades marked as suspicious are left out, as the recorded bars leave them out. */
+/** @throws BadMarketData. Skips trades marked as suspicious, as the recorded bars do. */
 export function tradeTicks(from: RowFile): AsyncGenerator<readonly TradeTick[]> {
   return rows(from, 6, row =>
     row.fields[5] === '1' ? null : { at: row.at, price: row.price(1), size: row.size(2), venue: row.venue(3), condition: row.bits(4) }
@@ -102,7 +102,7 @@ async function* rows<Row>(from: RowFile, columns: number, make: (row: Fields) =>
 const VENUE = /^[A-Za-z0-9 ]{0,16}$/
 const HEXADECIMAL = /^[0-9A-Fa-f]{0,8}$/
 
-/** The row under the reader's finger; one object for the whole file, because a day has a quarter of a million rows. */
+/** The current row; one object for the whole file, because a day has a quarter of a million rows. */
 class Fields {
   fields: readonly string[] = []
   at: Micros = Number.NEGATIVE_INFINITY
@@ -126,7 +126,7 @@ class Fields {
     const text = this.fields[0] ?? ''
     const at = this.#readTime(text)
     if (Number.isNaN(at)) this.#fail('number', `${JSON.stringify(text)} is no time of a ${this.#from.resolution} file`)
-    // Ticks may share their millisecond; a bar may not share its start.
+    // Ticks may share a millisecond; bars may not share a start.
     if (at < this.at || (at === this.at && this.#from.resolution !== 'tick'))
       this.#fail('unsorted', `the time ${text} does not follow the one before`)
     this.at = at
@@ -174,8 +174,8 @@ class Fields {
 
 const MS_OF_DAY_MAX = 86_400_000
 
-// Every clock change of the recorded zones falls on a Sunday, when shares do not trade; crypto is recorded in UTC. So a wall clock's
-// milliseconds after midnight are elapsed ones.
+// Every clock change of the recorded zones is on a Sunday, when shares do not trade; crypto is recorded in UTC. So milliseconds after
+// midnight on a wall clock equal elapsed milliseconds.
 function timeReader({ date, midnight }: RowFile): (field: string) => Micros {
   if (date === null) return dated(midnight)
   const start = midnight(date)

@@ -1,10 +1,10 @@
-/** What a recorded tick counts for, by its sale condition: the rules that give the recorded bars back. */
+/** The effect of a recorded tick, by its sale condition: the rules that reproduce the recorded bars. */
 import type { TradeTick } from './rows.ts'
 
-/** `all`: a bar's prices and volume; `volume`: that alone; `none`: it repeats what has been printed already. */
+/** `all`: a bar's prices and volume; `volume`: only the volume; `none`: it repeats an earlier print. */
 export type SaleEffect = 'all' | 'volume' | 'none'
 
-// One bit each, as the recording writes them.
+// One bit each, as in the recording.
 const REGULAR = 0x1
 const OPENING_PRINT = 0x40
 const CLOSING_PRINT = 0x80
@@ -13,16 +13,16 @@ const EXTENDED_HOURS = 0x2000
 const OFFICIAL_CLOSE = 0x1000000
 const OFFICIAL_OPEN = 0x4000000
 
-/** The recording's letters for the exchange a share is listed on: whose auctions count. */
+/** The recording's letters for the exchanges that list shares: their auctions count. */
 const LETTERS: Readonly<Record<string, string>> = { ARCA: 'P', NASDAQ: 'QT', NYSE: 'N' }
 
 /**
- * Reads the ticks of one file in their order.
- * 1. The official opening and closing prices repeat what the auctions printed: nothing.
- * 2. Auction prints: all of the first one of the listing exchange (of any, where that is not known), nothing of the others.
+ * Classifies the ticks of one file in their order.
+ * 1. The official opening and closing prices repeat the auctions' prints: nothing.
+ * 2. Auction prints: the first one of the listing exchange (of any, if that is unknown) counts in full, the others not at all.
  * 3. Regular trades, those of the extended hours, those sold late, and ticks recorded without a condition: all.
  * 4. Every other condition (intermarket sweeps, average and derived prices, other settlement): volume only.
- * @param exchange where the share is listed, such as `ARCA`; null: not known
+ * @param exchange the share's listing exchange, such as `ARCA`; null: unknown
  */
 export function saleEffects(exchange: string | null): (tick: Pick<TradeTick, 'condition' | 'venue'>) => SaleEffect {
   const letters = LETTERS[exchange ?? ''] ?? null

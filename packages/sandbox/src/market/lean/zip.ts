@@ -1,29 +1,29 @@
-/** Streams the lines of a zipped text: one pass, a bounded piece in memory at a time, checksum and size checked. */
+/** Streams the lines of a zipped text: one pass, a bounded part in memory at a time, checksum and size verified. */
 import type { Readable } from 'node:stream'
 import { crc32 } from 'node:zlib'
 import yauzl from 'yauzl'
 import { BadMarketData } from './bad-data.ts'
 
-/** What one archive may ask of this process. Beyond any of them it is refused before or while it is read. */
+/** Bounds for one archive. Beyond any of them it is refused before or during reading. */
 export interface ZipLimits {
-  /** Bytes the entry may unpack to. The largest recorded files, a busy symbol's ticks of one day, stay below a quarter of the default. */
+  /** Bytes of the unpacked entry. The largest recorded files, a busy symbol's ticks of one day, have less than a quarter of the default. */
   readonly unpackedBytesMax: number
-  /** Entries an archive may list; option files hold one per contract. */
+  /** Entries that an archive may list; option files have one per contract. */
   readonly entriesMax: number
   readonly lineCharsMax: number
 }
 
 export const ZIP_LIMITS: ZipLimits = { unpackedBytesMax: 1_073_741_824, entriesMax: 20_000, lineCharsMax: 1_024 }
 
-/** Lines that arrived together, in file order; `first` is the number of the first one, counted from 1. Empty last lines are left out. */
+/** Lines that arrived together, in file order; `first` is the number of the first one, counted from 1. Without empty last lines. */
 export interface LineBatch {
   readonly first: number
   readonly lines: readonly string[]
 }
 
 /**
- * The lines of the one text in a zip file.
- * @param wanted one of {@link zipEntries}, when the archive holds several; by default it must hold exactly one
+ * The lines of a text in a zip file.
+ * @param wanted one of {@link zipEntries}, if the archive has several; by default it must have exactly one
  * @throws BadMarketData
  */
 export async function* zippedLines(file: string, limits: ZipLimits = ZIP_LIMITS, wanted?: ZipText): AsyncGenerator<LineBatch> {
@@ -43,7 +43,7 @@ export async function* zippedLines(file: string, limits: ZipLimits = ZIP_LIMITS,
   }
 }
 
-/** Where a text stands in its archive, so that it need not be looked for again among hundreds. */
+/** The position of a text in its archive, so that it need not be searched again among hundreds. */
 export type ZipText = yauzl.Entry
 
 /** The texts in a zip file. @throws BadMarketData */
@@ -64,7 +64,7 @@ export async function zipEntries(file: string, limits: ZipLimits = ZIP_LIMITS): 
 
 async function opened(file: string): Promise<yauzl.ZipFile> {
   try {
-    // Closed by us: with automatic closing the file would be closed by the end of the directory, before its entry is read.
+    // Closed by us: automatic closing would close the file at the end of the directory, before its entry is read.
     return await yauzl.openPromise(file, { autoClose: false })
   } catch (cause) {
     const missing = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT'
@@ -120,7 +120,7 @@ async function* split(stream: Readable, { file, limits, crc }: Text): AsyncGener
     for await (const chunk of stream) {
       if (!(chunk instanceof Uint8Array)) throw new TypeError('a zip entry must stream bytes')
       sum = crc32(chunk, sum)
-      // Recorded files are ASCII; read as Latin-1 no character can straddle two chunks, and a foreign byte fails as a number.
+      // Recorded files are ASCII. In Latin-1 no character can be split between two chunks, and a foreign byte fails as a number.
       const lines = (rest + Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength).toString('latin1')).split('\n')
       rest = lines.pop() ?? ''
       refuseLong(lines, rest, { file, first, charsMax: limits.lineCharsMax })

@@ -1,8 +1,8 @@
-/** When listed options expire: every Friday, by rule. */
+/** The expirations of listed options: every Friday, by rule. */
 import { regularSession, usEquityCalendar } from '@trunkline/core/domain/calendar/index'
 import type { Micros } from '../../engine/types.ts'
 
-/** Weeks are listed for so many days ahead, third Fridays of the month longer, those of a quarter's last month longest. */
+/** Days ahead for which weeks are listed; third Fridays of the month are listed longer, those of a quarter's last month longest. */
 const WEEKLY_DAYS = 42
 const MONTHLY_DAYS = 130
 const QUARTERLY_DAYS = 400
@@ -10,19 +10,19 @@ const QUARTERLY_DAYS = 400
 const FRIDAY = 5
 const calendar = usEquityCalendar()
 
-/** When contracts of this expiration stop trading: the end of that day's regular session; null when there is none. */
+/** The end of trading for contracts of this expiration: the end of that day's regular session; null if there is none. */
 export function lastTradeOf(expiration: string): Micros | null {
   const session = regularSession(calendar, expiration)
   return session === null ? null : session.end * 1_000
 }
 
-/** The expiration of the week that a Friday ends: the Thursday when the exchange is closed on the Friday. */
+/** The expiration of the week that a Friday ends: the Thursday if the exchange is closed on the Friday. */
 function expirationOf(friday: Temporal.PlainDate): string {
   const date = friday.toString()
   return calendar.isTradingDay(date) ? date : calendar.previousTradingDay(date)
 }
 
-/** Whether contracts can expire on a date at all, listed by now or not. */
+/** Whether contracts can expire on a date at all, whether listed yet or not. */
 export function isExpiration(date: string): boolean {
   const plain = Temporal.PlainDate.from(date)
   const friday = plain.add({ days: FRIDAY - plain.dayOfWeek })
@@ -33,7 +33,7 @@ const known = new Map<string, readonly string[]>()
 const KNOWN_MAX = 64
 
 /**
- * The expirations listed on a date, ascending, those of the day itself included: the Fridays of six weeks, the third Fridays of four months,
+ * The expirations listed on a date, ascending, including the day itself: the Fridays of six weeks, the third Fridays of four months,
  * and the third Fridays of March, June, September and December for thirteen months. A Friday on which the exchange is closed moves to the
  * Thursday.
  */

@@ -1,4 +1,4 @@
-/** Model figures as texts: exact decimals are for what is traded, these are rounded. */
+/** Model figures as texts. They are rounded; only what is traded needs exact decimals. */
 import type { Decimal } from '@trunkline/core/domain/decimal'
 import type { OptionFigures } from '../types.ts'
 import type { Valuation } from './greeks.ts'
@@ -7,7 +7,7 @@ import type { Valuation } from './greeks.ts'
 const VALUE_PLACES = 4
 const GREEK_PLACES = 6
 
-/** The shortest decimal of a number rounded to so many places; null for what is no number. */
+/** The shortest decimal of a number rounded to this many places; null if it is not a finite number. */
 export function rounded(value: number, places: number): Decimal | null {
   if (!Number.isFinite(value) || Math.abs(value) >= 1e15) return null
   const fixed = value.toFixed(places)
@@ -19,7 +19,7 @@ export type ModelFigures = Pick<OptionFigures, 'theoretical' | 'delta' | 'gamma'
 
 export const NO_MODEL: ModelFigures = { theoretical: null, delta: null, gamma: null, theta: null, vega: null, rho: null, iv: null }
 
-/** @param volatility a year's */
+/** @param volatility per year */
 export function modelFigures({ value, delta, gamma, theta, vega, rho }: Valuation, volatility: number): ModelFigures {
   return {
     theoretical: rounded(value, VALUE_PLACES),

@@ -1,12 +1,12 @@
-/** What an option is worth, and how that moves: Black, Scholes and Merton, with a continuous dividend yield. */
+/** The value and greeks of an option: Black, Scholes and Merton, with a continuous dividend yield. */
 import { cumulative, density } from './normal.ts'
 
-/** Rates and yields a year, continuously compounded; `0.05` is 5 %. */
+/** Rates and yields per year, continuously compounded; `0.05` is 5 %. */
 export interface Terms {
   readonly right: 'call' | 'put'
   readonly spot: number
   readonly strike: number
-  /** To expiration; 0 or less: only what exercise would bring now is left. */
+  /** To expiration; at 0 or less only the exercise value is left. */
   readonly years: number
   readonly rate: number
   readonly dividend: number
@@ -18,7 +18,7 @@ export interface Valuation {
   readonly delta: number
   /** Change of delta per unit of the spot. */
   readonly gamma: number
-  /** Change of the value a calendar day. */
+  /** Change of the value per calendar day. */
   readonly theta: number
   /** Change of the value per percentage point of volatility. */
   readonly vega: number
@@ -29,12 +29,12 @@ export interface Valuation {
 const DAYS_A_YEAR = 365
 const POINT = 0.01
 
-/** What exercising at once would bring. */
+/** The value of immediate exercise. */
 export function intrinsic({ right, spot, strike }: Terms): number {
   return Math.max(0, right === 'call' ? spot - strike : strike - spot)
 }
 
-/** @param volatility a year's; `0.2` is 20 % */
+/** @param volatility per year; `0.2` is 20 % */
 export function worth(terms: Terms, volatility: number): number {
   const { right, spot, strike, years, rate, dividend } = terms
   const deviation = volatility * Math.sqrt(Math.max(0, years))
@@ -45,7 +45,7 @@ export function worth(terms: Terms, volatility: number): number {
   return Math.max(0, sign * (spot * Math.exp(-dividend * years) * cumulative(sign * d1) - paid))
 }
 
-/** The value and its sensitivities at once. At expiration and without volatility the last four are 0. */
+/** The value and its sensitivities together. At expiration and without volatility the last four are 0. */
 export function valuation(terms: Terms, volatility: number): Valuation {
   const { right, spot, strike, years, rate, dividend } = terms
   const root = Math.sqrt(Math.max(0, years))
@@ -70,14 +70,14 @@ export function valuation(terms: Terms, volatility: number): Valuation {
   }
 }
 
-/** Volatilities looked for. */
+/** The range of the search for a volatility. */
 export const VOLATILITY_MIN = 0.001
 export const VOLATILITY_MAX = 10
 const STEPS_MAX = 100
 
 /**
- * The volatility at which the option is worth `price`: Newton's steps, and halving where one would leave the bracket. To about ten digits of
- * the price. Null when no volatility from {@link VOLATILITY_MIN} to {@link VOLATILITY_MAX} gives it.
+ * The volatility at which the option's value is `price`: Newton's method, with bisection if a step would leave the bracket. To about ten
+ * digits of the price. Null if no volatility from {@link VOLATILITY_MIN} to {@link VOLATILITY_MAX} gives it.
  */
 export function impliedVolatility(terms: Terms, price: number): number | null {
   if (!(terms.years > 0 && terms.spot > 0 && terms.strike > 0 && Number.isFinite(price))) return null
@@ -98,7 +98,7 @@ export function impliedVolatility(terms: Terms, price: number): number | null {
   return guess
 }
 
-/** Worth without any chance of a change: what the exercise at the end brings, discounted. */
+/** The value without volatility: the discounted value of exercise at expiration. */
 function certain({ right, spot, strike, years, rate, dividend }: Terms): number {
   const gain = spot * Math.exp(-dividend * years) - strike * Math.exp(-rate * years)
   return Math.max(0, right === 'call' ? gain : -gain)

@@ -7,8 +7,8 @@ export function density(x: number): number {
 }
 
 /**
- * The share of the distribution below `x`, right to fifteen decimal places: a ratio of polynomials (J. F. Hart and others, Computer
- * Approximations, 1968, no. 5666) up to seven deviations, beyond them a continued fraction.
+ * The share of the distribution below `x`, accurate to fifteen decimal places: a ratio of polynomials (J. F. Hart and others, Computer
+ * Approximations, 1968, no. 5666) up to seven deviations, a continued fraction beyond.
  */
 export function cumulative(x: number): number {
   const far = Math.abs(x)

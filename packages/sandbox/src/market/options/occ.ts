@@ -12,7 +12,7 @@ export interface OptionName {
 const SYMBOL = /^([A-Z]{1,6})(\d{2})(\d{2})(\d{2})([CP])(\d{8})$/
 export const STRIKE_UNITS = 1_000
 
-/** Null for a text that names no option; whether the contract exists is another question. */
+/** Null for a text that is not an option symbol; a parsed contract need not exist. */
 export function parseOptionSymbol(symbol: string): OptionName | null {
   const [, underlying, year, month, day, letter, digits] = SYMBOL.exec(symbol) ?? []
   if (underlying === undefined || !isDate(Number(year), Number(month), Number(day))) return null

@@ -1,4 +1,4 @@
-/** The recorded option contracts and futures months: what the archives' entries are called, as instruments with their files. */
+/** The recorded option contracts and futures months: the entries of the archives, as instruments with their files. */
 import { regularSession, usEquityCalendar } from '@trunkline/core/domain/calendar/index'
 import type { Micros } from '../../engine/types.ts'
 import { marginsOn } from '../futures/margins.ts'
@@ -17,24 +17,24 @@ import type { TapeFile } from './tape.ts'
 export interface RecordedContract {
   readonly instrument: Instrument
   readonly lastTradeAt: Micros
-  /** Of the dates that are played. */
+  /** Of the dates in the replay. */
   readonly quotes: readonly TapeFile[]
   readonly trades: readonly TapeFile[]
   readonly openInterest: readonly RowFile[]
-  /** Everything recorded of it, for bars. */
+  /** Everything recorded for it, for bars. */
   readonly files: readonly TapeFile[]
 }
 
-/** Archives read for the bars of earlier days; the newest win. */
+/** Archives that are read for the bars of earlier days; the newest are preferred. */
 const KNOWN_MAX = 120
-/** Sorts behind every date. */
+/** Sorts after every date. */
 const ALWAYS = 'always'
-/** Recorded strikes are × 10,000, those of symbols × 1,000. */
+/** Recorded strikes are × 10,000, those in symbols × 1,000. */
 const STRIKE_SCALE = 10
 
 /**
- * By symbol, in the order of underlying, expiration, strike and call before put; futures by root and month. Futures of roots whose terms are
- * not known here are passed over.
+ * By symbol, in the order of underlying, expiration, strike and call before put; futures by root and month. Futures of roots with unknown
+ * terms are skipped.
  * @throws BadMarketData
  */
 export async function recordedContracts(
@@ -146,7 +146,7 @@ class InstrumentMaker {
 
 const calendar = usEquityCalendar()
 
-/** Contracts recorded as expiring on a day without trading, as they were until 2015 on Saturdays, end with the trading day before. */
+/** Contracts recorded as expiring on a day without trading, as on Saturdays until 2015, end with the trading day before. */
 function endOf(expiration: string): Micros | null {
   try {
     const date = calendar.isTradingDay(expiration) ? expiration : calendar.previousTradingDay(expiration)

@@ -1,4 +1,4 @@
-/** Recorded rows as the engine's commands. What is known only as a bar becomes the fewest quotes or prints that give the same bar again. */
+/** Turns recorded rows into engine commands. A bar becomes the fewest quotes or prints that reproduce it. */
 import type { Decimal } from '@trunkline/core/domain/decimal'
 import type { Micros, QuoteCommand, QuoteLevel, TradeCommand } from '../../engine/types.ts'
 import { billionths, fromBillionths, type Price } from '../lean/numbers.ts'
@@ -10,8 +10,8 @@ import type { FeedTrade } from '../types.ts'
 const BEFORE_END: Micros = 1_000
 
 /**
- * Sizes beyond nine decimal places are cut: recorded noise of binary fractions, below a thousand-millionth of a crypto currency. Nothing is left of size
- * 0, and of what only repeats another print.
+ * Sizes are cut after nine decimal places: the rest is noise of binary fractions, below a billionth of a crypto currency. Omits prints of
+ * size 0 and those that only repeat another print.
  */
 export function tickPrint(symbol: string, tick: TradeTick, effect: SaleEffect): readonly FeedTrade[] {
   const size = billionths(tick.size)
@@ -21,8 +21,8 @@ export function tickPrint(symbol: string, tick: TradeTick, effect: SaleEffect): 
 }
 
 /**
- * One to four prints: open, the extremes that are neither open nor close (the one farther from the close first), close. Their sizes add up to
- * the volume. A bar without volume has none.
+ * One to four prints: open, the extremes that are neither open nor close (the one farther from the close first), close. Their sizes add up
+ * to the volume. A bar without volume has none.
  */
 export function barPrints(symbol: string, bar: TradeBar, length: Micros): readonly TradeCommand[] {
   const prices = path(bar)
@@ -35,8 +35,8 @@ export function barPrints(symbol: string, bar: TradeBar, length: Micros): readon
 }
 
 /**
- * Up to four top-of-book quotes: both sides at their open, lows, highs and close. Both sides move the same way at once, so a market that was
- * never crossed while it was recorded is not crossed here. Each carries the bar's last sizes: no others are recorded.
+ * Up to four top-of-book quotes: both sides at their open, lows, highs and close. Both sides move together, so a market that was not
+ * crossed in the recording is not crossed here. Each has the bar's last sizes, because no others are recorded.
  */
 export function barQuotes(symbol: string, bar: QuoteBar, length: Micros): readonly QuoteCommand[] {
   const falling = bar.bid !== null ? isFalling(bar.bid) : bar.ask !== null && isFalling(bar.ask)
@@ -75,7 +75,7 @@ function isFalling(bar: Ohlc): boolean {
   return bar.close.value < bar.open.value
 }
 
-/** `volume` in `count` parts, whole units where it has enough of them; fewer parts when even billionths do not suffice. */
+/** `volume` in `count` parts, in whole units if there are enough; fewer parts if even billionths do not suffice. */
 function shares(volume: Decimal, count: number): readonly Decimal[] {
   const total = billionths(volume)
   const parts = BigInt(count)

@@ -1,4 +1,4 @@
-/** Recorded contracts as they are followed: their tapes, what they did on the day, and when they are settled and end. */
+/** Followed recorded contracts: their tapes, their figures of the day, and their settlement and end. */
 import type { Decimal } from '@trunkline/core/domain/decimal'
 import type { Micros, OptionTerms, QuoteCommand, TradeCommand } from '../../engine/types.ts'
 import { type DaySpan, daysOf } from '../day-starts.ts'
@@ -12,7 +12,7 @@ import { type FeedCommand, FOLLOWED_MAX, type OptionFigures } from '../types.ts'
 import type { RecordedContract } from './contracts.ts'
 import { Tape } from './tape.ts'
 
-/** A year, continuously compounded: what implied volatilities of recorded options are solved with. No dividend. */
+/** Per year, continuously compounded: the rate for implied volatilities of recorded options. No dividend. */
 const RATE = 0.005
 const YEAR: Micros = 365 * 86_400_000_000
 const DAY: Micros = 86_400_000_000
@@ -39,9 +39,9 @@ interface Day {
 
 export interface ContractEvent {
   readonly at: Micros
-  /** Symbols that end with it. */
+  /** Symbols that end with this event. */
   readonly ended: readonly string[]
-  /** Whether it is the day's settlement of the months that do not end. */
+  /** Whether it is the daily settlement of the months that do not end. */
   readonly settles: boolean
 }
 
@@ -50,9 +50,9 @@ export class FollowedContracts {
   readonly #window: { readonly from: Micros; readonly to: Micros }
   readonly #followed = new Map<string, Followed>()
   readonly #asked = new Set<string>()
-  /** The last price of everything that has printed, contracts and not. */
+  /** The last print's price of every symbol, contracts and others. */
   readonly #prices = new Map<string, Decimal>()
-  /** Events up to and including this instant have happened. */
+  /** Events up to and including this instant have been applied. */
   #done: Micros = 0
   #due: { readonly event: ContractEvent | null } | null = null
 
@@ -61,7 +61,7 @@ export class FollowedContracts {
     this.#window = window
   }
 
-  /** To be begun with by {@link open}. */
+  /** Call {@link open} first. */
   get asked(): ReadonlySet<string> {
     return this.#asked
   }
@@ -94,8 +94,8 @@ export class FollowedContracts {
   }
 
   /**
-   * Begins with what was asked for since the last time: passes over what lies before `at`, lists it and shows its quote.
-   * @param seen receives every quote and print that is passed over
+   * Opens the requested contracts: skips the records before `at`, lists each contract and shows its quote.
+   * @param seen receives every skipped quote and print
    * @throws BadMarketData
    */
   async open(at: Micros, into: FeedCommand[], seen: (command: FeedCommand) => void): Promise<void> {
@@ -136,19 +136,19 @@ export class FollowedContracts {
     }
   }
 
-  /** The last print, or half way between bid and ask of what has not printed. */
+  /** The last print, or the middle of bid and ask before any print. */
   priceOf(symbol: string): Decimal | null {
     const quote = this.#followed.get(symbol)?.quote
     return this.#prices.get(symbol) ?? (quote == null ? null : middle(quote))
   }
 
-  /** What happens next to the followed contracts, settlements and ends; null: nothing. */
+  /** The next event of the followed contracts, a settlement or an end; null: none. */
   get due(): ContractEvent | null {
     this.#due ??= { event: this.#eventAfter(this.#done) }
     return this.#due.event
   }
 
-  /** The due event has happened. @returns its commands, with the prices of its time */
+  /** Applies the due event. @returns its commands, with the prices of its time */
   take({ at, ended, settles }: ContractEvent): readonly FeedCommand[] {
     this.#done = at
     this.#due = null
@@ -157,7 +157,7 @@ export class FollowedContracts {
       const { symbol, option, kind } = contract.instrument
       const isEnd = ended.includes(symbol)
       const price = this.priceOf(isEnd && option !== undefined ? option.underlying : symbol)
-      // Without a price there is nothing to settle at.
+      // Without a price no settlement is possible.
       if (price === null) continue
       if (isEnd) commands.push({ type: 'expire', at, symbol, price })
       else if (settles && kind === 'FUT') commands.push({ type: 'settle', at, symbol, price })
@@ -165,7 +165,7 @@ export class FollowedContracts {
     return commands
   }
 
-  /** Null for a contract that is not followed: nothing is known of its day. */
+  /** Null for a contract that is not followed: its day is unknown. */
   figures(symbol: string, at: Micros): OptionFigures | null {
     const followed = this.#followed.get(symbol)
     const option = followed?.contract.instrument.option
@@ -184,7 +184,7 @@ export class FollowedContracts {
     }
   }
 
-  /** From half way between bid and ask, and the underlying's last price; nothing where one of them is unknown or gives no volatility. */
+  /** From the middle of bid and ask, and the underlying's last price; nothing if one of them is unknown or gives no volatility. */
   #model(option: OptionTerms, quote: QuoteCommand | null, at: Micros): ModelFigures {
     const spot = this.#prices.get(option.underlying)
     const mid = quote === null ? null : middle(quote)
@@ -216,7 +216,7 @@ export class FollowedContracts {
   #eventAfter(after: Micros): ContractEvent | null {
     const all = [...this.#followed.values()].map(({ contract }) => contract)
     if (all.length === 0) return null
-    // What had ended before it was followed ends at once.
+    // A contract that ended before it was followed ends at once.
     const ends = all.map(({ lastTradeAt }) => Math.max(lastTradeAt, after + 1))
     const end = Math.min(...ends)
     const hasMonths = all.some(({ instrument }) => instrument.kind === 'FUT')
@@ -233,7 +233,7 @@ function middle({ bids: [bid], asks: [ask] }: QuoteCommand): Decimal | null {
   return fromBillionths((billionths(bid[0]) + billionths(ask[0])) / 2n)
 }
 
-/** What was open in the morning of the first date played. @throws BadMarketData */
+/** The open interest on the morning of the replay's first date. @throws BadMarketData */
 async function interestOf({ openInterest: [first] }: RecordedContract): Promise<Decimal | null> {
   if (first === undefined) return null
   for await (const rows of openInterest(first)) for (const { contracts } of rows) return contracts

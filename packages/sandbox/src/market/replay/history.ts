@@ -1,4 +1,4 @@
-/** Bars of recorded data: the recorded ones where there are such, else built from the next finer recording. */
+/** Bars of recorded data: the recorded ones if they exist, otherwise built from the next finer recording. */
 import type { Micros } from '../../engine/types.ts'
 import { byLength, INTERVAL_LENGTHS, isPriced, joined, printBar, type RawBar, regrouped, toBar } from '../bar-series.ts'
 import { coreSession, isInCoreSession } from '../core-session.ts'
@@ -11,7 +11,7 @@ import { BARS_MAX, type Bar, type BarInterval, type BarsQuery } from '../types.t
 import { tickPrint } from './expand.ts'
 import type { TapeFile } from './tape.ts'
 
-/** What a bar is made of, best first. */
+/** The sources of a bar, best first. */
 const BASES: { readonly [Interval in BarInterval]: readonly Resolution[] } = {
   '1s': ['second', 'tick'],
   '1m': ['minute', 'second', 'tick'],
@@ -30,16 +30,16 @@ const LENGTHS: { readonly [Name in Resolution]: Micros } = {
   daily: INTERVAL_LENGTHS['1d']
 }
 
-/** Files kept unpacked; the one used longest ago goes first. A day of seconds is some megabytes. */
+/** Files kept unpacked; the least recently used is dropped first. A day of seconds has some megabytes. */
 const CACHE_MAX = 4
 const DAY = INTERVAL_LENGTHS['1d']
 
 export interface Recording {
-  /** Of the one symbol, ascending by date within each resolution. */
+  /** Files of this symbol, ascending by date within each resolution. */
   readonly files: readonly TapeFile[]
-  /** Whose days daily bars are of. */
+  /** The zone of the days of daily bars. */
   readonly zone: string
-  /** The prints since the last recorded bar's end, at least. */
+  /** At least the prints since the last recorded bar's end. */
   readonly live: readonly RawBar[]
 }
 
@@ -47,7 +47,7 @@ export class RecordedHistory {
   readonly #cache = new Map<TapeFile, Promise<readonly RawBar[]>>()
 
   /**
-   * Recorded bars that had ended by `now`, and behind them the open one made of `live` prints.
+   * Recorded bars that had ended by `now`, followed by the open one, made of `live` prints.
    * @throws BadMarketData
    */
   async bars(query: BarsQuery, { files, zone, live }: Recording): Promise<readonly Bar[]> {
@@ -66,7 +66,7 @@ export class RecordedHistory {
       bar => wanted(bar) && bar.start <= now && endOf(bar.start) > now
     )
     for (const base of BASES[interval]) {
-      // An hour of the opening holds what came before it.
+      // An hour that contains the opening includes the trades before it.
       if (isCore && base === 'hour') continue
       const rows = await this.#rows(files, base, {
         from,
@@ -110,7 +110,7 @@ export class RecordedHistory {
     }
     const bars = unpack(file)
     this.#cache.set(file, bars)
-    // A file that could not be read may be mended; it is not remembered as broken.
+    // An unreadable file may be repaired, so the failure is not cached.
     bars.catch(() => this.#cache.delete(file))
     const [oldest] = this.#cache.keys()
     if (this.#cache.size > CACHE_MAX && oldest !== undefined) this.#cache.delete(oldest)
@@ -131,13 +131,13 @@ async function unpack({ symbol, rows }: TapeFile): Promise<readonly RawBar[]> {
   for await (const batch of tradeBars(rows))
     for (const { at, open, high, low, close, volume } of batch) {
       const traded = billionths(volume)
-      // Thin futures have minutes of volume 0 on record: nothing traded, so nothing is printed in them either.
+      // Thin futures have recorded minutes of volume 0: without trades, so they get no prints.
       if (traded > 0n) bars.push({ start: at, open: open.value, high: high.value, low: low.value, close: close.value, volume: traded })
     }
   return bars
 }
 
-/** The volume of a second without a price belongs to the bar before, as it is recorded. */
+/** The volume of a second without a price belongs to the bar before, as in the recording. */
 function priced(bars: readonly RawBar[]): readonly RawBar[] {
   const found: RawBar[] = []
   for (const bar of bars) {

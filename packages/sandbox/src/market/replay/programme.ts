@@ -1,4 +1,4 @@
-/** Chooses what a replay plays: the dates, the symbols, and the finest files of each. */
+/** Selects the contents of a replay: the dates, the symbols, and the finest files of each. */
 
 import { Malformed } from '@trunkline/core/domain/malformed'
 import type { Micros } from '../../engine/types.ts'
@@ -8,7 +8,7 @@ import type { Resolution } from '../lean/rows.ts'
 import { parseOptionSymbol } from '../options/occ.ts'
 import type { ReplaySetting } from '../setting.ts'
 
-/** One symbol's files, ascending by date, each the finest of its date. */
+/** One symbol's files, ascending by date, the finest of each date. */
 export interface Part {
   readonly symbol: string
   readonly asset: 'equity' | 'crypto'
@@ -19,21 +19,24 @@ export interface Part {
 
 export interface Programme {
   readonly parts: readonly Part[]
-  /** The contracts of these dates, each date in its finest resolution, and behind them all else that is recorded of the same roots. */
+  /** The contracts of these dates, each date in its finest resolution, followed by all other recordings of the same roots. */
   readonly archives: { readonly played: readonly ContractArchive[]; readonly known: readonly ContractArchive[] }
   readonly dates: { readonly first: string; readonly last: string }
   /** From the first date's midnight to the midnight after the last, in the zones of the data. */
   readonly window: { readonly from: Micros; readonly to: Micros }
-  /** Where it begins: `at` of the first date in New York, in UTC where nothing of New York's is played; or where its window does. */
+  /**
+   * The start: `at` of the first date, in New York time, or in UTC if no instrument of New York is played; otherwise the start of the
+   * window.
+   */
   readonly start: Micros
 }
 
-/** Symbols one replay may play; each has a file or two open at a time. */
+/** Symbols that a replay may have; each has a file or two open at a time. */
 const SYMBOLS_MAX = 200
 const DAY: Micros = 86_400_000_000
 const INTRADAY: readonly Resolution[] = ['tick', 'second', 'minute']
 
-/** @throws Malformed when nothing, or too much, is recorded of what was asked for */
+/** @throws Malformed if nothing, or too much, is recorded for the request */
 export function programme(catalog: Catalog, setting: ReplaySetting): Programme {
   const resolutions = setting.resolution === null ? INTRADAY : [setting.resolution]
   const usable = catalog.files.filter(file => resolutions.includes(file.resolution) && isWanted(setting, file.symbol))
@@ -58,23 +61,23 @@ export function programme(catalog: Catalog, setting: ReplaySetting): Programme {
     archives: { played: archives, known },
     dates: { first, last },
     window: { from, to },
-    // Days of futures and crypto are recorded by UTC; beside shares and options `at` is New York's time all the same, whose day begins later.
+    // Days of futures and crypto are recorded in UTC, but beside shares and options `at` is New York time, whose day begins later.
     start: setting.at === null ? from : Math.max(...midnights) + timeOfDay(setting.at)
   }
 }
 
-/** Whether the setting names the symbol, with or without the slash of a pair, or no symbols at all. */
+/** Whether the setting names the symbol (a pair with or without its slash), or has no symbols. */
 export function isWanted({ symbols }: ReplaySetting, symbol: string): boolean {
   return symbols === null || symbols.some(named => named === symbol || named === symbol.replace('/', ''))
 }
 
-/** Contracts are wanted by their own symbol, or all of them by their underlying's or root's. */
+/** Contracts are selected by their own symbol, or all of them by their underlying's or root's. */
 function isWantedRoot(setting: ReplaySetting, { root }: ContractArchive): boolean {
   const roots = setting.symbols?.map(symbol => parseOptionSymbol(symbol)?.underlying ?? parseFutureSymbol(symbol)?.root ?? symbol)
   return roots?.includes(root) ?? true
 }
 
-/** Of archives ordered by grain, the first of each root, kind and date. */
+/** The first archive of each root, kind and date, from archives ordered by resolution. */
 function finestArchives(archives: readonly ContractArchive[]): readonly ContractArchive[] {
   const first = new Map<string, ContractArchive>()
   for (const archive of archives) {

@@ -1,4 +1,4 @@
-/** The market as it was recorded: every tape merged by time, with sessions and interventions between them. */
+/** The recorded market: all tapes merged by time, with sessions and control actions between them. */
 import type { Decimal } from '@trunkline/core/domain/decimal'
 import type { Micros, QuoteCommand, SessionCommand } from '../../engine/types.ts'
 import { BarSeries } from '../bar-series.ts'
@@ -27,11 +27,11 @@ import { RecordedHistory } from './history.ts'
 import { isWanted, type Programme, programme } from './programme.ts'
 import { Tape, type TapeFile } from './tape.ts'
 
-/** A delivery ends behind the instant in which it reaches so many commands. */
+/** A delivery ends after the instant in which it reaches this many commands. */
 const PORTION = 4_096
-/** Minutes kept for the bar that is still open: two days of trading around the clock. */
+/** Minutes kept for the open bar: two days of trading around the clock. */
 const LIVE_MINUTES_MAX = 2_880
-/** Shown at a price set by hand. */
+/** The size shown at a price set through the control API. */
 const CONTROL_SIZES = { STK: '1000', CRYPTO: '10', OPT: '10', FUT: '10' } as const
 
 type Intervention =
@@ -41,21 +41,21 @@ type Intervention =
 
 interface Listed {
   readonly instrument: Instrument
-  /** What is recorded of it. */
+  /** The recordings of the symbol. */
   readonly files: readonly TapeFile[]
   readonly seconds: BarSeries
   readonly minutes: BarSeries
 }
 
 /**
- * Opens what the setting asks for and reads up to where it begins.
- * @throws Malformed when the folder does not hold it, BadMarketData when a file is damaged
+ * Opens the files of the setting and reads up to the start.
+ * @throws Malformed if the folder does not have them, BadMarketData if a file is damaged
  */
 export async function openReplay(catalog: Catalog, setting: ReplaySetting, calendar: CalendarChoice): Promise<Replay> {
   const plan = programme(catalog, setting)
   const all = await recordedContracts(catalog, plan, calendar)
   const contracts = new Map([...all].filter(([, { instrument }]) => isWantedContract(setting, instrument)))
-  // Quotes before trades of the same instant: a print happens at the prices shown.
+  // Quotes before trades of the same instant: a print happens at the shown prices.
   const tapes = [
     ...plan.parts.map(part => new Tape(part.quotes, plan.window)),
     ...plan.parts.map(part => new Tape(part.trades, plan.window))
@@ -71,7 +71,7 @@ export async function openReplay(catalog: Catalog, setting: ReplaySetting, calen
   return new Replay({ catalog, plan, contracts, tapes, calendar, startsAt })
 }
 
-/** Contracts are wanted by their own symbol, or by their underlying's or root's. */
+/** Contracts are selected by their own symbol, or by their underlying's or root's. */
 function isWantedContract(setting: ReplaySetting, { symbol, option, future }: Instrument): boolean {
   return isWanted(setting, symbol) || isWanted(setting, option?.underlying ?? future?.root ?? symbol)
 }
@@ -90,9 +90,9 @@ export class Replay implements Market {
   readonly instruments: readonly Instrument[]
   readonly startsAt: Micros
   readonly endsAt: Micros
-  /** Of what is always delivered: quotes, then trades. */
+  /** Tapes of symbols that are always delivered: quotes, then trades. */
   readonly #standing: readonly Tape[]
-  /** Those and the followed contracts': all quotes before all trades. */
+  /** The same plus the followed contracts' tapes: all quotes before all trades. */
   #tapes: readonly Tape[]
   readonly #closing: Tape[] = []
   readonly #contracts: ReadonlyMap<string, RecordedContract>
@@ -102,7 +102,7 @@ export class Replay implements Market {
   readonly #listed: Map<string, Listed>
   readonly #interventions: Intervention[] = []
   readonly #halted = new Set<string>()
-  /** The last quote of each symbol that came while its prices were not to come. */
+  /** The last quote of each symbol that arrived while its prices were withheld. */
   readonly #withheld = new Map<string, QuoteCommand>()
   #paused = false
   #begun = false
@@ -133,7 +133,7 @@ export class Replay implements Market {
 
   /**
    * With an `until` of infinity: up to the end of the recording.
-   * @throws BadMarketData where a file turns out to be damaged
+   * @throws BadMarketData if a file is damaged
    */
   async next(asked: Micros): Promise<Delivery> {
     const until = asked === Number.POSITIVE_INFINITY ? this.endsAt : asked
@@ -211,7 +211,7 @@ export class Replay implements Market {
   async bars(query: BarsQuery): Promise<readonly Bar[]> {
     const { instrument, seconds, minutes, files } = this.#find(query.symbol)
     const live = (query.interval === '1s' ? seconds : minutes).since(0)
-    // Days of futures are recorded as days of UTC.
+    // Days of futures are recorded as UTC days.
     const zone = instrument.kind === 'STK' || instrument.kind === 'OPT' ? NEW_YORK : 'UTC'
     return this.#history.bars(query, { files, zone, live })
   }
@@ -238,12 +238,12 @@ export class Replay implements Market {
     for (const tape of [...this.#tapes, ...this.#closing]) await tape.close()
   }
 
-  /** Begins and ends what is followed since the last delivery. */
+  /** Opens and closes the tapes of contracts followed or dropped since the last delivery. */
   async #change(until: Micros, commands: FeedCommand[]): Promise<void> {
     for (const tape of this.#closing.splice(0)) await tape.close()
     const at = this.#through + 1
     if (this.#followed.asked.size === 0 || at > until) return
-    // Its prints are published from the beginning, also when it was followed before.
+    // All its prints are published, even if it was followed before.
     for (const symbol of this.#followed.asked) this.#listed.delete(symbol)
     await this.#followed.open(at, commands, command => this.#remember(command))
     this.#order()
@@ -259,7 +259,7 @@ export class Replay implements Market {
     return [...this.#contracts.values()].filter(({ lastTradeAt }) => lastTradeAt > at).map(({ instrument }) => instrument)
   }
 
-  /** Passes over what lies before the start, and shows the market as it stood there. */
+  /** Skips the records before the start, and shows the market as of the start. */
   async #begin(commands: FeedCommand[]): Promise<void> {
     this.#begun = true
     for (let tape = this.#earliest(); tape?.head != null && tape.head.at < this.startsAt; tape = this.#earliest()) {
@@ -312,7 +312,7 @@ export class Replay implements Market {
     if (!this.#paused) this.#release(at, commands)
   }
 
-  /** Shows again what is quoted now where prices have come back. */
+  /** Shows the current quotes again for symbols whose prices have resumed. */
   #release(at: Micros, commands: FeedCommand[]): void {
     for (const [symbol, quote] of this.#withheld) {
       if (this.#halted.has(symbol)) continue

@@ -1,4 +1,4 @@
-/** One symbol's recorded quotes or trades as a tape of commands: read ahead in small pieces, file after file. */
+/** One symbol's recorded quotes or trades as a tape of commands, read ahead in small parts, file after file. */
 import { regularSession, usEquityCalendar } from '@trunkline/core/domain/calendar/index'
 import type { Micros } from '../../engine/types.ts'
 import { listingOf } from '../instruments.ts'
@@ -21,19 +21,19 @@ export interface TapeFile {
   readonly rows: RowFile
 }
 
-/** Holds one piece of a file (some thousand commands) at a time. */
+/** Keeps one part of a file (some thousand commands) at a time. */
 export class Tape {
   readonly #pieces: AsyncIterator<readonly FeedCommand[]>
   #piece: readonly FeedCommand[] = []
   #next = 0
   #ended = false
 
-  /** @param files one symbol's files of one kind, ascending; @param window rows outside it are passed over */
+  /** @param files one symbol's files of one kind, ascending; @param window rows outside it are skipped */
   constructor(files: readonly TapeFile[], window: { readonly from: Micros; readonly to: Micros }) {
     this.#pieces = pieces(files, window)
   }
 
-  /** The next command, without taking it; null when it must be {@link refill}ed, or has {@link ended}. */
+  /** The next command, without removing it; null if it needs a {@link refill}, or has {@link ended}. */
   get head(): FeedCommand | null {
     return this.#piece[this.#next] ?? null
   }
@@ -98,7 +98,7 @@ async function* commands(file: TapeFile): AsyncGenerator<readonly FeedCommand[]>
       })
 }
 
-// Hour and daily bars of shares are of the regular session alone, so their prints belong into it.
+// Hour and daily bars of shares cover only the regular session, so their prints belong in it.
 function placement({ asset, resolution }: RowFile, length: Micros): (at: Micros) => { readonly at: Micros; readonly length: Micros } {
   if (asset !== 'equity' || (resolution !== 'hour' && resolution !== 'daily')) return at => ({ at, length })
   const calendar = usEquityCalendar()

@@ -1,6 +1,6 @@
-/** Chance as a function of its place: the same seed, symbol and place always give the same draw, in any order of asking. */
+/** Random draws as a function of their coordinates: the same seed, symbol and coordinates always give the same draw, in any order. */
 
-/** A draw of 32 bits for place `a`, `b`, `c` under a key. */
+/** A draw of 32 bits for the coordinates `a`, `b`, `c` under a key. */
 export function draw(key: number, a: number, b = 0, c = 0): number {
   let hash = Math.imul(key ^ mix(a), 0x9e3779b1)
   hash = Math.imul(hash ^ mix(b + 0x7f4a7c15), 0x85ebca6b)

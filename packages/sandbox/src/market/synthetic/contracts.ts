@@ -1,4 +1,4 @@
-/** The contracts of the synthetic market: which exist, which are followed, and what is delivered of those. */
+/** The contracts of the synthetic market: their existence, the followed ones, and the deliveries of those. */
 import type { Micros } from '../../engine/types.ts'
 import { settlementsWithin } from '../futures/months.ts'
 import { type CalendarChoice, NEW_YORK } from '../hours.ts'
@@ -13,7 +13,7 @@ import { OptionSource } from './option-source.ts'
 import { SyntheticSymbol } from './symbol.ts'
 import { UNDERLYINGS } from './underlyings.ts'
 
-/** Contracts kept beside the followed ones: those asked for last, and those moved by hand. */
+/** Contracts cached besides the followed ones: those requested last, and those moved through the control API. */
 const ASIDE_MAX = 1_000
 
 export interface ContractsParts {
@@ -37,10 +37,10 @@ export class Contracts {
   readonly #sources: ReadonlyMap<string, OptionSource>
   readonly #feed = new OptionFeed()
   readonly #months = new Map<string, MonthContract>()
-  /** Followed from the next delivery on. */
+  /** Contracts to follow from the next delivery on. */
   readonly #asked = new Set<string>()
   readonly #aside = new Map<string, Contract>()
-  /** The first last trade among the followed. */
+  /** The earliest end of trading among the followed contracts. */
   #nextEnd = Number.POSITIVE_INFINITY
 
   constructor(parts: ContractsParts) {
@@ -71,7 +71,7 @@ export class Contracts {
     return futureMonths(at, this.#parts.choice).map(({ instrument }) => instrument)
   }
 
-  /** Its prices, followed or not; null when it does not trade at that instant. */
+  /** Its prices, whether followed or not; null if it does not trade at that instant. */
   contract(symbol: string, at: Micros): Contract | null {
     const followed = this.#feed.get(symbol) ?? this.#months.get(symbol)
     if (followed !== undefined) return followed
@@ -93,7 +93,7 @@ export class Contracts {
   unfollow(symbols: Iterable<string>): void {
     for (const symbol of symbols) {
       this.#asked.delete(symbol)
-      // What was done to it by hand stands when it is followed again.
+      // Its control actions still apply if it is followed again.
       const followed = this.#feed.get(symbol) ?? this.#months.get(symbol)
       if (followed !== undefined) this.#keepAside(symbol, followed)
       this.#drop(symbol)
@@ -104,7 +104,7 @@ export class Contracts {
     return this.#feed.size + this.#months.size
   }
 
-  /** Lists and quotes what was asked for since the last time. */
+  /** Lists and quotes the contracts requested since the last call. */
   begin(at: Micros, into: FeedCommand[]): void {
     if (this.#asked.size === 0) return
     for (const symbol of this.#asked) {
@@ -124,7 +124,7 @@ export class Contracts {
     this.#asked.clear()
   }
 
-  /** Every update after `from`, up to and including `through`; both in one minute. */
+  /** Every update after `from`, up to and including `through`; both must be in the same minute. */
   updates(from: Micros, through: Micros, into: FeedCommand[]): void {
     for (const { symbol, lastTradeAt } of this.#months.values()) symbol.updates(from, Math.min(through, lastTradeAt - 1), into)
     this.#feed.updates(from, through, into)
@@ -167,7 +167,7 @@ export class Contracts {
     return { type: 'expire', at, symbol: instrument.symbol, price }
   }
 
-  /** The stretch in which a month ends: its minutes up to there. */
+  /** The interval in which a month ends: its minutes up to that point. */
   #summariseLast(symbol: SyntheticSymbol, begin: Micros, end: Micros, into: FeedCommand[]): void {
     const minute = 60_000_000
     for (let at = begin; at + minute <= end; at += minute) symbol.summarise(at, at + minute, into)

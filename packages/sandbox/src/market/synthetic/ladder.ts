@@ -1,4 +1,4 @@
-/** The displayed book around a price: ten levels a side. */
+/** The displayed book around a price: ten levels per side. */
 import type { Micros, QuoteCommand, QuoteLevel, TradeCommand } from '../../engine/types.ts'
 import { billionths } from '../lean/numbers.ts'
 import { draw } from './chance.ts'
@@ -7,14 +7,14 @@ import { PRINT_DELAY, type Slot } from './walk.ts'
 
 export const LEVELS = 10
 
-/** What one of a count is worth: `factor` of the decimal place `places`, in all `billionths`. A quarter is 25 hundredths. */
+/** The value of one unit of a count: `factor` of the decimal place `places`, and in `billionths`. A quarter is 25 hundredths. */
 export interface Worth {
   readonly billionths: bigint
   readonly factor: number
   readonly places: number
 }
 
-/** What a tick and a unit are worth. */
+/** The value of a tick and of a unit. */
 export interface Scale {
   readonly tick: Worth
   readonly unit: Worth
@@ -31,12 +31,12 @@ export function worthOf(decimal: string): Worth {
   return { billionths: value, factor: Number(factor), places }
 }
 
-/** How a symbol is shown: {@link Profile} has the meaning of each. */
+/** Display parameters of a symbol: {@link Profile} has their meanings. */
 export type Looks = Pick<Profile, 'symbol' | 'spread' | 'step' | 'size'>
 
 /**
- * The book of an update, at most ten levels a side, and its print if it has one: a buyer's at the ask or a seller's at the bid, never for more than
- * is shown there.
+ * The book of an update, at most ten levels per side, and its print if it has one: a buyer's at the ask or a seller's at the bid, never for
+ * more than is shown there.
  */
 export function shown(profile: Looks, scale: Scale, slot: Slot): { readonly quote: QuoteCommand; readonly print: TradeCommand | null } {
   const { symbol } = profile
@@ -64,7 +64,7 @@ export function print(
   return { type: 'trade', at, symbol, price: text(price, scale.tick), size: text(size, scale.unit), auction: null }
 }
 
-/** A price moved by hand; it never falls below one tick. */
+/** A price moved through the control API; never below one tick. */
 export function shifted(price: number, shift: number): number {
   return Math.max(1, price + shift)
 }
@@ -73,7 +73,7 @@ interface Side {
   readonly best: number
   readonly step: number
   readonly chance: number
-  /** Shown at the best price at least. */
+  /** The minimum size shown at the best price. */
   readonly least: number
 }
 
@@ -89,8 +89,8 @@ function side(profile: Looks, scale: Scale, { best, step, chance, least }: Side)
   return levels
 }
 
-/** A count of what is worth so much, as the shortest decimal. */
-// Twenty levels an update, some dozens of updates a second: by digits it takes a fraction of what big integers take.
+/** A count in units of this value, as the shortest decimal. */
+// There are twenty levels per update, and dozens of updates per second: digits take a fraction of the time of big integers.
 export function text(count: number, { factor, places }: Worth): string {
   const digits = String(count * factor).padStart(places + 1, '0')
   if (places === 0) return digits

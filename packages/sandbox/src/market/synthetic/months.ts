@@ -1,4 +1,4 @@
-/** Synthetic futures: the months of a root are one walk's prices, each with its own cost of carry. */
+/** Synthetic futures: the months of a root are the prices of one walk, each with its own cost of carry. */
 import type { Micros } from '../../engine/types.ts'
 import { daysOf } from '../day-starts.ts'
 import { futureSymbol, hasMonth, lastTradeOf, monthsAt, monthText, parseFutureSymbol } from '../futures/months.ts'
@@ -13,17 +13,17 @@ import { RATE } from './underlyings.ts'
 const DAY: Micros = 86_400_000_000
 
 interface Trading {
-  /** The walk: a listed symbol's, whose moves by hand the months follow, or one of its own. */
+  /** The walk: that of a listed symbol, whose control moves the months follow, or a separate one. */
   readonly walk: Profile | string
   readonly walkTick: string
-  /** Ticks of the future for one of the walk's. */
+  /** Ticks of the future per tick of the walk. */
   readonly ratio: number
-  /** A year, continuously compounded: what a later month costs more. Below zero it costs less. */
+  /** Per year, continuously compounded: the premium of a later month. Below zero, later months cost less. */
   readonly carry: number
   readonly spread: number
   readonly step: number
   readonly size: number
-  /** Contracts in 24 hours of the month that is next to end. */
+  /** Contracts traded in 24 hours in the month that ends next. */
   readonly volume: number
   /** Days between a month and the next. */
   readonly period: number
@@ -32,7 +32,7 @@ interface Trading {
 const OWN = { spread: 1, step: 1, unit: '1', pace: 0.5 }
 
 const TRADING: { readonly [Name in Root]: Trading } = {
-  // Ten times the fund, in quarters of a point; the index pays 1.2 % of dividends a year.
+  // Ten times the fund, in quarters of a point; the index pays 1.2 % of dividends per year.
   ES: { walk: 'SPY', walkTick: '0.01', ratio: 0.4, carry: RATE - 0.012, spread: 1, step: 1, size: 60, volume: 1_400_000, period: 91 },
   // 41 times the fund.
   NQ: { walk: 'QQQ', walkTick: '0.01', ratio: 1.64, carry: RATE - 0.006, spread: 2, step: 1, size: 12, volume: 600_000, period: 91 },
@@ -61,9 +61,9 @@ const TRADING: { readonly [Name in Root]: Trading } = {
   }
 }
 
-/** A month trades at least so much a day: four prints a minute, with room for a quiet day. */
+/** The minimum volume of a month per day: four prints a minute, with a margin for a quiet day. */
 const VOLUME_MIN = 10_000
-/** What a month further ahead trades of the one before it. */
+/** The volume of a month relative to the one before it. */
 const FURTHER = 0.25
 
 export interface FutureMonth {
@@ -72,7 +72,7 @@ export interface FutureMonth {
   readonly lastTradeAt: Micros
 }
 
-/** A month that its root has had, has or will have, listed by now or not; null for any other text. */
+/** A past, present or future month of a root, whether listed yet or not; null for any other text. */
 export function futureMonth(symbol: string, choice: CalendarChoice): FutureMonth | null {
   const name = parseFutureSymbol(symbol)
   const root = ROOTS.find(known => known === name?.root)
@@ -90,9 +90,9 @@ export function futureMonths(at: Micros, choice: CalendarChoice): readonly Futur
 }
 
 /**
- * How a month's prices follow from the walk: the walk's, times the cost of carrying it to the month's last day at a root's rate a year. The
+ * A month's prices from those of the walk: multiplied by the cost of carry until the month's last day, at a root's rate per year. The
  * cost is that of the whole day (New York), so that a bar of the walk is a bar of the month.
- * @param symbolOf the listed symbol that a walk is of
+ * @param symbolOf the listed symbol of a walk
  */
 export function derivationOf(
   { root, instrument, lastTradeAt }: FutureMonth,

@@ -10,7 +10,7 @@ import type { OptionContract } from './option-contract.ts'
 
 const HOUR: Micros = 3_600_000_000
 const CENT = worthOf('0.01')
-/** Others get their turn after so many hours of prints. */
+/** Yields to other work after this many hours of prints. */
 const HOURS_PER_SLICE = 48
 
 export async function optionBars(contract: OptionContract, query: BarsQuery): Promise<readonly Bar[]> {
@@ -21,7 +21,7 @@ export async function optionBars(contract: OptionContract, query: BarsQuery): Pr
   const endOf = interval === '1d' ? (start: Micros): Micros => days(start).end : (start: Micros): Micros => start + length
   const most = Math.min(limit, BARS_MAX)
   const first = Math.max(from, contract.listedFrom)
-  // Newest first; the bar that the search stops in may lack its beginning.
+  // Newest first; the bar at which the search stops may lack its beginning.
   const bars: RawBar[] = []
   let hours = 0
   for (let until = Math.min(endOf(startOf(to - 1)) - 1, now); until >= first && bars.length <= most; until -= (until % HOUR) + 1) {

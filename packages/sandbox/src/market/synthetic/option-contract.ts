@@ -1,4 +1,4 @@
-/** One synthetic option contract: its quotes, its prints, and its day. */
+/** One synthetic option contract: its quotes, its prints, and the figures of its day. */
 import { regularSession } from '@trunkline/core/domain/calendar/index'
 import type { Decimal } from '@trunkline/core/domain/decimal'
 import type { MarketCommand, Micros, OptionTerms, QuoteCommand, QuoteLevel, TradeCommand } from '../../engine/types.ts'
@@ -23,12 +23,12 @@ const DAY: Micros = 86_400_000_000
 const SECONDS_AN_HOUR = 3_600
 const CENT = worthOf('0.01')
 const ONE = worthOf('1')
-/** No bars longer than this before the last trade: no contract is listed earlier. */
+/** No bars from before this time ahead of the last trade: no contract is listed earlier. */
 const LISTED: Micros = 401 * DAY
-/** Prints by hand that are remembered; the oldest beyond it are forgotten. */
+/** Control prints that are remembered; the oldest beyond that are forgotten. */
 const MADE_MAX = 100
 
-// What a draw is for.
+// The purposes of draws.
 const SIZE = 1
 const COUNT = 2
 const WHEN = 3
@@ -81,13 +81,13 @@ export class OptionContract {
     this.#key = keyOf(`${source.key} ${instrument.symbol}`)
   }
 
-  /** Quotes of one source come at the same instants: once a second. */
+  /** All quotes of one source come at the same instants, once a second. */
   static quotedAt(source: OptionSource, at: Micros): Micros {
     const offset = (source.key % 900) * 1_000
     return at - ((((at - offset) % SECOND) + SECOND) % SECOND)
   }
 
-  /** Whether prices come at that instant. */
+  /** Whether it has prices at that instant. */
   active(at: Micros): boolean {
     return at < this.lastTradeAt && this.#session.phaseAt(at) !== 'closed' && !this.#halted.valueAt(at) && !this.source.heldBack(at)
   }
@@ -96,7 +96,7 @@ export class OptionContract {
     this.#halted.set(at, halted)
   }
 
-  /** One quote and print at a price, in cents; the model's prices come back with the next quote. */
+  /** One quote and print at a price, in cents; the model's prices return with the next quote. */
   move(cents: number, at: Micros): readonly MarketCommand[] {
     if (!this.active(at)) return []
     this.#made.push({ at, cents, size: 1 })
@@ -112,7 +112,7 @@ export class OptionContract {
     return this.source.touch(this.source.value(slice, this.#right, this.#strike))
   }
 
-  /** The quote as it stands at an instant, remembered as shown. */
+  /** The current quote at an instant; remembered as shown. */
   quoteAt(at: Micros): QuoteCommand {
     const quotedAt = OptionContract.quotedAt(this.source, at)
     const touch = this.touch(this.source.slice(this.lastTradeAt, quotedAt, this.source.centsAt(quotedAt)))
@@ -121,7 +121,7 @@ export class OptionContract {
     return this.#quote(touch, minute, at)
   }
 
-  /** A quote where it differs from what was shown last. @param slice null when nothing has moved since then but the sizes, once a minute */
+  /** A quote if it differs from the last shown one. @param slice null if only the sizes have moved since then, once a minute */
   requote(slice: Slice | null, at: Micros, into: MarketCommand[]): void {
     const minute = this.#minuteOf(at)
     const shown = this.#shown
@@ -132,7 +132,7 @@ export class OptionContract {
     into.push(this.#quote(touch, minute, at))
   }
 
-  /** Nothing is shown any more: the next quote comes whatever it is. */
+  /** Forgets the shown quote: the next one is sent in any case. */
   forget(): void {
     this.#shown = null
   }
@@ -148,7 +148,7 @@ export class OptionContract {
     return scheduled === undefined ? null : this.#print(this.#printed(scheduled))
   }
 
-  /** What happened after `from` up to and including `until` in few updates: the prints, and the quote at the end. */
+  /** The updates after `from` up to and including `until`, reduced to the prints and the quote at the end. */
   summarise(from: Micros, until: Micros, into: MarketCommand[]): void {
     for (const print of this.prints(from, until)) if (!this.#made.includes(print)) into.push(this.#print(print))
     if (this.active(until)) into.push(this.quoteAt(until))
@@ -167,7 +167,7 @@ export class OptionContract {
     return made.length === 0 ? found : [...found, ...made].sort((a, b) => a.at - b.at)
   }
 
-  /** The instant before which there are no prints. */
+  /** No prints before this instant. */
   get listedFrom(): Micros {
     return this.lastTradeAt - LISTED
   }
@@ -200,7 +200,7 @@ export class OptionContract {
     const volatility = this.source.volatility(slice, this.#strike)
     const model = valuation(terms, volatility)
     const now = intrinsic(terms)
-    // Where exercising at once is worth more, the option moves as the underlying does.
+    // If immediate exercise is worth more, the option moves with the underlying.
     const exercised = this.source.facts.style === 'american' && now > model.value
     const shown = exercised ? { value: now, delta: this.#right === 'call' ? 1 : -1, gamma: 0, theta: 0, vega: 0, rho: 0 } : model
     return modelFigures(shown, volatility)
@@ -231,7 +231,7 @@ export class OptionContract {
     return before === null ? null : this.#closeOf(before.end)
   }
 
-  /** Half way between bid and ask when a session ended, to the cent. */
+  /** The middle of bid and ask at the end of a session, to the cent. */
   #closeOf(end: Micros): Decimal {
     return this.#closes.get(end, () => {
       const at = Math.min(end, this.lastTradeAt) - MINUTE
@@ -249,7 +249,7 @@ export class OptionContract {
   }
 
   /**
-   * The seconds of an hour in which it prints: the more often the nearer the strike is to the underlying and the sooner the contract ends.
+   * The seconds of an hour with prints: more of them the nearer the strike is to the underlying and the sooner the contract ends.
    */
   #schedule(hour: Micros): readonly Scheduled[] {
     return this.#schedules.get(hour, () => {
@@ -310,13 +310,13 @@ export class OptionContract {
     return levels
   }
 
-  /** At the best price: from a fifth of the usual to nearly twice as much, drawn again every minute. */
+  /** At the best price: from a fifth of the usual size to nearly double, drawn again every minute. */
   #size(side: number, cents: number, minute: number): number {
     const { size } = this.source.facts
     return Math.ceil(size / 5) + (draw(this.#key ^ side, SIZE, cents, minute) % Math.ceil((size * 8) / 5))
   }
 
-  // Not all contracts in the same second.
+  // Spreads the contracts over different seconds.
   #minuteOf(at: Micros): number {
     return Math.floor((at + (this.#key % 60) * SECOND) / MINUTE)
   }

@@ -1,4 +1,4 @@
-/** What an option did on a day so far. */
+/** The figures of an option's day so far. */
 import type { Micros } from '../../engine/types.ts'
 
 export interface OptionPrint {
@@ -21,7 +21,7 @@ export class OptionDay {
     this.#through = start - 1
   }
 
-  /** Prints up to and including this instant are in. */
+  /** Prints up to and including this instant are included. */
   get through(): Micros {
     return this.#through
   }

@@ -1,4 +1,6 @@
-/** The followed options, by underlying and expiration: all of an underlying are quoted at the same instants, so that a chain fits together. */
+/**
+ * The followed options, by underlying and expiration. All of an underlying are quoted at the same instants, so that a chain is consistent.
+ */
 import type { MarketCommand, Micros } from '../../engine/types.ts'
 import { OptionContract } from './option-contract.ts'
 import type { OptionSource } from './option-source.ts'
@@ -10,7 +12,7 @@ const MINUTE: Micros = 60_000_000
 interface Group {
   readonly source: OptionSource
   readonly chains: Map<Micros, Set<OptionContract>>
-  /** Of the underlying when it was last looked at, and in which minute. */
+  /** The underlying's price and minute at the last check. */
   cents: number
   minute: Micros
 }
@@ -56,13 +58,13 @@ export class OptionFeed {
   /** Every update after `from`, up to and including `through`. */
   updates(from: Micros, through: Micros, into: MarketCommand[]): void {
     for (const group of this.#groups.values()) {
-      // The print of a quote follows it, and may fall into the next delivery.
+      // The print of a quote follows it, and may be in the next delivery.
       const first = OptionContract.quotedAt(group.source, from - PRINT_DELAY + SECOND)
       for (let at = first; at <= through; at += SECOND) this.#update(group, at, { from, through, into })
     }
   }
 
-  /** The prints of a stretch with their quotes, and the quotes at its end. */
+  /** The prints of an interval with their quotes, and the quotes at its end. */
   summarise(from: Micros, through: Micros, into: MarketCommand[]): void {
     for (const contract of this.#contracts.values()) contract.summarise(from, Math.min(through, contract.lastTradeAt - 1), into)
     for (const group of this.#groups.values()) group.minute = 0

@@ -1,4 +1,4 @@
-/** The options of one underlying: which exist, what they are worth, and how that is quoted. */
+/** The options of one underlying: their existence, their values, and the quotes for these. */
 import { midnight } from '@trunkline/core/domain/calendar/index'
 import type { Decimal } from '@trunkline/core/domain/decimal'
 import type { Micros } from '../../engine/types.ts'
@@ -19,13 +19,13 @@ const YEAR: Micros = 365 * 86_400_000_000
 const DAY: Micros = 86_400_000_000
 const CENTS = 100
 const CENT = worthOf('0.01')
-/** Below so many cents quotes are in cents, above (where not in cents throughout) in steps of five. */
+/** Below this many cents, quotes are in cents; above (unless in cents throughout) in steps of five. */
 const NICKELS_FROM = 300
 const NICKEL = 5
 
-/** All that the contracts of one expiration share at an instant. */
+/** The values that all contracts of one expiration share at an instant. */
 export interface Slice {
-  /** The beginning of the minute: between two of them only the underlying moves an option. */
+  /** The start of the minute: within a minute, only the underlying moves an option. */
   readonly minute: Micros
   /** Of the underlying, in money. */
   readonly spot: number
@@ -34,7 +34,7 @@ export interface Slice {
   readonly smile: Smile
 }
 
-/** Best prices in cents; no bid where the contract is worth next to nothing. */
+/** Best prices in cents; no bid if the contract is almost worthless. */
 export interface Touch {
   readonly bid: number | null
   readonly ask: number
@@ -42,7 +42,7 @@ export interface Touch {
 
 export class OptionSource {
   readonly facts: Underlying
-  /** Draws of everything about these options. */
+  /** The key for all draws about these options. */
   readonly key: number
   readonly #base: SyntheticSymbol
   readonly #surface: Surface
@@ -62,7 +62,7 @@ export class OptionSource {
     return this.#base.priceAt(at) * this.facts.ratio
   }
 
-  /** The same at the beginning of a minute, and of an hour: cheaper. */
+  /** The same at the start of a minute and of an hour; cheaper to compute. */
   centsAtMinute(at: Micros): number {
     return this.#base.priceAtMinute(at) * this.facts.ratio
   }
@@ -76,12 +76,12 @@ export class OptionSource {
     return text(this.centsAt(at), CENT) as Decimal
   }
 
-  /** The same at the beginning of a minute: cheaper. */
+  /** The same at the start of a minute; cheaper to compute. */
   textAtMinute(at: Micros): Decimal {
     return text(this.centsAtMinute(at), CENT) as Decimal
   }
 
-  /** Whether prices are kept from coming: the underlying is halted, or the market paused. */
+  /** Whether prices are withheld: the underlying is halted, or the market paused. */
   heldBack(at: Micros): boolean {
     return this.#base.heldBack(at)
   }
@@ -103,14 +103,14 @@ export class OptionSource {
     return volatilityAt(smile, Math.log(strike / forward))
   }
 
-  /** In money. What can be exercised at any time is never worth less than that brings. */
+  /** In money. An option that can be exercised at any time is never worth less than its exercise value. */
   value(slice: Slice, right: 'call' | 'put', strike: number): number {
     const terms = this.terms(slice, right, strike)
     const value = worth(terms, this.volatility(slice, strike))
     return this.facts.style === 'american' ? Math.max(value, intrinsic(terms)) : value
   }
 
-  /** Bid and ask around a value, on the grid that they are quoted in. Both rise with the value. @param value in money */
+  /** Bid and ask around a value, on the grid of quotes. Both rise with the value. @param value in money */
   touch(value: number): Touch {
     const { halfSpread, penny } = this.facts
     const cents = value * CENTS
@@ -120,17 +120,17 @@ export class OptionSource {
     return { bid: bid > 0 ? bid : null, ask: Math.max(1, ask) }
   }
 
-  /** Distance of one price level from the next at a price, in cents. */
+  /** The distance between price levels at a price, in cents. */
   step(cents: number): number {
     return this.facts.penny || cents < NICKELS_FROM ? 1 : NICKEL
   }
 
-  /** `YYYY-MM-DD`, ascending: those that still trade. */
+  /** The expirations that still trade, `YYYY-MM-DD`, ascending. */
   expirations(at: Micros): readonly string[] {
     return expirationsOn(newYorkDate(at)).filter(expiration => (lastTradeOf(expiration) ?? 0) > at)
   }
 
-  /** The chain's contracts: strikes around the day's first price, the same all day unless the underlying is moved by hand. */
+  /** The chain's contracts: strikes around the day's first price, the same all day unless the control API moves the underlying. */
   chain(expiration: string, at: Micros): readonly Instrument[] {
     if (!this.expirations(at).includes(expiration)) return []
     const day = midnight(newYorkDate(at), NEW_YORK) * 1_000
@@ -150,7 +150,7 @@ export class OptionSource {
     return found
   }
 
-  /** A contract that there is, was or will be; null when the name fits none. */
+  /** A past, present or future contract; null if the name fits none. */
   instrument(name: OptionName): Instrument | null {
     const { step, strikeMin, strikeMax, style, settlement, symbol: underlying } = this.facts
     const { expiration, right, strike } = name

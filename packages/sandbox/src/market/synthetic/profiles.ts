@@ -1,20 +1,20 @@
-/** How each synthetic symbol trades. */
+/** The trading profile of each synthetic symbol. */
 
-/** Prices in ticks and sizes in units are integers; what one is worth stands here. */
+/** Prices in ticks and sizes in units are integers; the values of a tick and a unit are in this file. */
 export interface Profile {
   readonly symbol: string
-  /** The level it keeps coming back to: a multiple of the tick. */
+  /** The level that it reverts to: a multiple of the tick. */
   readonly price: string
-  /** A typical day's move in ten-thousandths of that price. */
+  /** A typical day's move, in ten-thousandths of that price. */
   readonly volatility: number
-  /** Usual distance of bid and ask, and of one level from the next, in ticks. */
+  /** Usual distance between bid and ask, and between levels, in ticks. */
   readonly spread: number
   readonly step: number
-  /** The smallest size that is shown or traded. */
+  /** The smallest size shown or traded. */
   readonly unit: string
   /** Typical size at the best price, in units: it varies from 40 % to 160 % of that, and grows by a tenth of it with every level. */
   readonly size: number
-  /** Traded in 24 hours, in units, roughly. At least 5,760: every minute has four prints of one unit or more. */
+  /** Approximate volume in 24 hours, in units. At least 5,760: every minute has four prints of one unit or more. */
   readonly volume: number
   /** Its share of the market's rate of updates. */
   readonly pace: number
@@ -35,8 +35,8 @@ export const PROFILES: readonly Profile[] = [
   { ...LIQUID, symbol: 'NVDA', price: '180.00', volatility: 250, size: 1_500, volume: 180_000_000 },
   { ...LIQUID, symbol: 'QQQ', price: '600.00', volatility: 120, size: 900, volume: 45_000_000 },
   { ...LIQUID, symbol: 'SPY', price: '660.00', volatility: 90, size: 1_500, volume: 70_000_000 },
-  // Deliberately thin: 3 to 12 shares at the touch, about 120 on a side over ten levels, new ones every five seconds or so. An order for a
-  // few hundred shares fills in parts.
+  // Deliberately thin: 3 to 12 shares at the touch, about 120 on a side over ten levels, with updates every five seconds or so. An order
+  // for a few hundred shares fills in parts.
   { symbol: 'THIN', price: '25.00', volatility: 200, spread: 4, step: 3, unit: '1', size: 8, volume: 30_000, pace: 0.1 },
   { ...LIQUID, symbol: 'TSLA', price: '400.00', volatility: 300, spread: 2, step: 2, size: 500, volume: 90_000_000 },
   {

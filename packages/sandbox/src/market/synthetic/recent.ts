@@ -1,4 +1,4 @@
-/** The last few results by what they are of; the one made first goes first. */
+/** A cache of the last few results by key; drops the oldest first. */
 export class Recent<Key, Value> {
   readonly #values = new Map<Key, Value>()
   readonly #most: number

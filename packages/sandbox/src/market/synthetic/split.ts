@@ -1,4 +1,4 @@
-/** Cuts a bar into consecutive smaller ones that add up to it again, exactly: the idea that makes every interval agree with every other. */
+/** Splits a bar into consecutive smaller ones that add up to it exactly, so that all intervals agree with each other. */
 
 /** Prices in ticks, volume in units: integers. `high` and `low` contain `open` and `close`. */
 export interface Shape {
@@ -18,14 +18,14 @@ const WICK_DOWN = 2
 const WEIGHT = 3
 
 /**
- * `count` bars in a row: each opens where the one before closed, the highest reaches the whole's high and the lowest its low, and the volumes
- * add up, none below `volumeMin` (the whole must have that much).
+ * `count` consecutive bars: each opens where the previous one closed, the highest reaches the whole's high and the lowest its low, and the
+ * volumes add up, none below `volumeMin` (the whole must have that much).
  */
 export function split(whole: Shape, count: number, volumeMin: number, draws: Draws): readonly Shape[] {
   const points = wander(whole, count + 1, draws)
   const reach = reachOf(whole, count)
   const volumes = portions(whole.volume, count, volumeMin, draws)
-  // A history of days cuts hundreds of thousands of parts: one object for each, and no list between.
+  // A history of days splits hundreds of thousands of parts, so each is a single object, without intermediate lists.
   const parts: { open: number; high: number; low: number; close: number; volume: number }[] = []
   let [highest, lowest] = [0, 0]
   let [top, bottom] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]
@@ -34,7 +34,7 @@ export function split(whole: Shape, count: number, volumeMin: number, draws: Dra
     const close = points[index + 1] ?? whole.close
     const upper = Math.max(open, close)
     const lower = Math.min(open, close)
-    // At most half the way to the whole's extremes, which one part alone shall reach.
+    // At most halfway to the whole's extremes, which only one part reaches.
     const high = upper + (draws(index, WICK_UP) % (Math.min(reach, (whole.high - upper) >> 1) + 1))
     const low = lower - (draws(index, WICK_DOWN) % (Math.min(reach, (lower - whole.low) >> 1) + 1))
     parts.push({ open, high, low, close, volume: volumes[index] ?? 0 })
@@ -48,8 +48,8 @@ export function split(whole: Shape, count: number, volumeMin: number, draws: Dra
 }
 
 /**
- * `count` (four or more) prices from open to close within the bar, its high and its low among them.
- * @returns the prices, and the places of the two extremes
+ * `count` (four or more) prices from open to close within the bar, including its high and its low.
+ * @returns the prices, and the indexes of the two extremes
  */
 export function prices(
   whole: Shape,
@@ -60,7 +60,7 @@ export function prices(
   const inner = path.slice(1, -1)
   const high = 1 + furthest(inner, (a, b) => a > b)
   const lowest = 1 + furthest(inner, (a, b) => a < b)
-  // A flat stretch has its highest and its lowest in the same place.
+  // A flat range has its high and its low at the same index.
   const low = lowest === high ? (high === 1 ? 2 : high - 1) : lowest
   path[high] = whole.high
   path[low] = whole.low
@@ -87,7 +87,7 @@ export function portions(total: number, count: number, least: number, draws: Dra
   return parts
 }
 
-/** A walk of `count` prices from open to close that stays inside and is drawn to its end the more, the nearer it comes. */
+/** A walk of `count` prices from open to close that stays inside; the closer it is to its end, the more it is drawn there. */
 function wander(whole: Shape, count: number, draws: Draws): readonly number[] {
   const reach = reachOf(whole, count)
   const points = [whole.open]
@@ -102,13 +102,13 @@ function wander(whole: Shape, count: number, draws: Draws): readonly number[] {
   return points
 }
 
-/** A price that went out by some ticks comes in by as many. */
+/** Reflects a price that is out of range by some ticks. */
 function reflected(price: number, { high, low }: Shape): number {
   const back = price > high ? 2 * high - price : price < low ? 2 * low - price : price
   return Math.min(high, Math.max(low, back))
 }
 
-/** The longest single step: after `count` of them a free walk has strayed about a third of the bar's height. */
+/** The longest single step: after `count` of them a free walk has moved about a third of the bar's height. */
 function reachOf({ high, low }: Shape, count: number): number {
   return Math.ceil(((high - low) * 5) / (9 * Math.max(1, Math.floor(Math.sqrt(count)))))
 }

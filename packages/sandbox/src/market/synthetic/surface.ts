@@ -1,21 +1,21 @@
-/** The volatilities that synthetic options are priced with: one smooth surface per underlying. */
+/** The volatilities for pricing synthetic options: one smooth surface per underlying. */
 import type { Micros } from '../../engine/types.ts'
 import { draw } from './chance.ts'
 
-/** Volatilities a year; `0.18` is 18 %. */
+/** Volatilities per year; `0.18` is 18 %. */
 export interface SurfaceShape {
-  /** At the money, for the shortest and for the longest expirations. */
+  /** At the money, for the shortest and the longest expirations. */
   readonly short: number
   readonly long: number
-  /** -1 to 1: below zero low strikes have the higher volatility. */
+  /** -1 to 1: below zero, low strikes have the higher volatility. */
   readonly skew: number
-  /** How much strikes away from the money differ. `curve × (1 + |skew|)` is at most 2: beyond it options could be priced against each other. */
+  /** The difference of strikes away from the money. `curve × (1 + |skew|)` is at most 2: beyond that, prices could allow arbitrage. */
   readonly curve: number
 }
 
-/** How fast the short volatility goes over into the long one, a year. */
+/** The speed of the transition from short to long volatility, per year. */
 const REVERSION = 3
-/** From day to day the whole surface lies so much higher or lower at most. */
+/** The largest deviation of a day's whole surface from the usual, up or down. */
 const DRIFT = 0.12
 const DAY: Micros = 86_400_000_000
 
@@ -25,10 +25,11 @@ const DAY: Micros = 86_400_000_000
  *     w = θ/2 · (1 + ρφk + √((φk + ρ)² + 1 − ρ²)),  φ = η / √(θ(1 + θ)),
  *     θ = m(t)² · (l²T + (s² − l²)(1 − e^(−3T))/3),
  *
- * with short volatility `s`, long `l`, skew `ρ` and curve `η` of the underlying, and `m(t)` from 0.88 to 1.12, drawn for every day of UTC from the
- * seed and straight in between. The volatility is √(w/T). With η(1 + |ρ|) ≤ 2 and θ growing with T such a surface leaves no room for
+ * with short volatility `s`, long `l`, skew `ρ` and curve `η` of the underlying, and `m(t)` from 0.88 to 1.12, drawn for every day of UTC
+ * from the seed and linear in between. The volatility is √(w/T). With η(1 + |ρ|) ≤ 2 and θ growing with T such a surface leaves no room for
  * arbitrage, neither between strikes nor between expirations (J. Gatheral and A. Jacquier, Arbitrage-free SVI volatility surfaces, 2014).
- * Far from the money the volatility grows as T^(−1/4) when T goes to 0: below 3 up to four hours before the end, 8 or so in the last minute.
+ * Far from the money the volatility grows as T^(−1/4) when T goes to 0: below 3 up to four hours before the end, about 8 in the last
+ * minute.
  */
 export class Surface {
   readonly #key: number

@@ -7,9 +7,9 @@ import { type DaySpan, daysOf } from '../day-starts.ts'
 import { BARS_MAX, type Bar, type BarsQuery } from '../types.ts'
 import type { SyntheticSymbol } from './symbol.ts'
 
-/** No bars before it. */
+/** No bars before this. */
 const EARLIEST: Micros = Date.UTC(2000, 0, 1) * 1_000
-/** A futures month has none longer than this before its last trade. */
+/** A futures month has no bars further than this before its last trade. */
 const MONTH_LISTED: Micros = 401 * 86_400_000_000
 
 export function symbolBars(
@@ -35,7 +35,7 @@ export function symbolBars(
 }
 
 /**
- * What a day's bar is of: the regular session, as the recorded ones are. A futures day is the whole trading date, from the evening before.
+ * The range of a daily bar: the regular session, as in recorded bars. A futures day is the whole trading date, from the evening before.
  */
 function daySession({ session: { calendar }, instrument }: SyntheticSymbol, start: Micros): DaySpan | null {
   const date = calendar.dateAt(start / 1_000)

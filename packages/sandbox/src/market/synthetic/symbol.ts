@@ -1,4 +1,4 @@
-/** One synthetic symbol: its walk, what was done to it by hand, and what it looks like to the engine and in bars. */
+/** One synthetic symbol: its walk, its control actions, and its display for the engine and in bars. */
 import type { Decimal } from '@trunkline/core/domain/decimal'
 import type { MarketCommand, Micros, QuoteCommand } from '../../engine/types.ts'
 import { fromBillionths } from '../lean/numbers.ts'
@@ -10,7 +10,7 @@ import type { Profile } from './profiles.ts'
 import type { Shape } from './split.ts'
 import { type Node, PRINT_DELAY, partAt, type Slot, Walk, type WalkOptions } from './walk.ts'
 
-/** Prices set by hand that bars remember as prints; the oldest beyond it are forgotten. */
+/** Control prices that bars remember as prints; the oldest beyond that are forgotten. */
 const SET_MAX = 1_000
 
 interface Made {
@@ -18,30 +18,33 @@ interface Made {
   readonly price: number
 }
 
-/** Makes the walk's prices those of something derived from it, such as a futures month. */
+/** Converts the walk's prices to those of a derived instrument, such as a futures month. */
 export interface Derivation {
   readonly looks: Looks
-  /** What the walk itself counts prices in, a plain decimal. */
+  /** The unit of the walk's prices, a plain decimal. */
   readonly walkTick: string
   /** See {@link WalkOptions}. */
   readonly liquidity: NonNullable<WalkOptions['liquidity']>
-  /** Moves of the walk's own symbol, which this one follows; null: the walk is nobody's. */
+  /** Control moves of the walk's own symbol, which this one follows; null: the walk belongs to no symbol. */
   readonly base: SyntheticSymbol | null
-  /** Never falls when `price` rises, and is the same all through a day of the walk: so bars stay what their parts make. In ticks of the derived. */
+  /**
+   * Must not fall if `price` rises, and must be constant within a day of the walk, so that bars stay consistent. In ticks of the derived
+   * one.
+   */
   priceOf(price: number, at: Micros): number
 }
 
 export interface SymbolParts {
   readonly seed: string
   readonly instrument: Instrument
-  /** Of its walk. */
+  /** The seed of its walk. */
   readonly profile: Profile
-  /** Left out: the walk is its own. */
+  /** By default the walk is its own. */
   readonly derived?: Derivation
   readonly session: Session
-  /** The days of the walk begin at midnight here. */
+  /** The zone in whose midnights the days of the walk begin. */
   readonly zone: string
-  /** Of the whole market. */
+  /** The pause of the whole market. */
   readonly paused: Timeline<boolean>
   readonly rate: number
 }
@@ -69,7 +72,7 @@ export class SyntheticSymbol {
     this.#walk = new Walk(seed, profile, { tick, zone, rate, ...(derived === undefined ? {} : { liquidity: derived.liquidity }) })
   }
 
-  /** Whether prices come at that instant. */
+  /** Whether it has prices at that instant. */
   active(at: Micros): boolean {
     return this.session.phaseAt(at) !== 'closed' && !this.heldBack(at)
   }
@@ -78,7 +81,9 @@ export class SyntheticSymbol {
     this.#halted.set(at, halted)
   }
 
-  /** From `at` on the walk goes on from this price, in billionths. @returns what the engine is shown of it, nothing while no prices come */
+  /**
+   * From `at` on, the walk continues from this price, in billionths. @returns the commands for the engine; none while prices are withheld
+   */
   move(price: bigint, at: Micros): readonly MarketCommand[] {
     const target = Number(price / this.#scale.tick.billionths)
     this.#shift.set(at, target - this.#unshifted(this.#walk.slotAt(at).price, at))
@@ -88,39 +93,39 @@ export class SyntheticSymbol {
     return [this.quoteAt(at), print(this.instrument.symbol, this.#scale, at, { price: target, size: 1 })]
   }
 
-  /** The book as it stands at an instant. */
+  /** The current book at an instant. */
   quoteAt(at: Micros): QuoteCommand {
     const slot = this.#walk.slotAt(at)
     const { quote } = shown(this.#looks, this.#scale, { ...slot, price: this.#price(slot.price, at), size: 0 })
     return { ...quote, at }
   }
 
-  /** In ticks: where the last update left it. */
+  /** In ticks: the price after the last update. */
   priceAt(at: Micros): number {
     return this.#price(this.#walk.priceAt(at), at)
   }
 
-  /** As {@link priceAt} at the beginning of a minute, and cheaper: the minute before is over and the next has not moved yet. */
+  /** Like {@link priceAt} at the start of a minute, but cheaper to compute: the previous minute is over and the next has not moved yet. */
   priceAtMinute(start: Micros): number {
     return this.#price(this.#walk.minuteAt(start).open, start)
   }
 
-  /** As {@link priceAt}, at or just after the beginning of an hour. */
+  /** Like {@link priceAt}, at or just after the start of an hour. */
   priceAtHour(at: Micros): number {
     return this.#price(this.#walk.hourAt(at).open, at)
   }
 
-  /** How many ticks it was moved by hand by then. */
+  /** The sum of control moves by then, in ticks. */
   shiftAt(at: Micros): number {
     return this.#shift.valueAt(at)
   }
 
-  /** Whether it was moved by hand after `from` and before `to`. */
+  /** Whether the control API moved it after `from` and before `to`. */
   movesWithin(from: Micros, to: Micros): boolean {
     return this.#shift.changesWithin(from, to) || this.#derived?.base?.movesWithin(from, to) === true
   }
 
-  /** Whether prices are kept from coming by hand. */
+  /** Whether prices are withheld by the control API. */
   heldBack(at: Micros): boolean {
     return this.#halted.valueAt(at) || this.#paused.valueAt(at)
   }
@@ -129,11 +134,11 @@ export class SyntheticSymbol {
     return fromBillionths(BigInt(ticks) * this.#scale.tick.billionths)
   }
 
-  /** Every update after `from`, up to and including `until`; both in one minute. */
+  /** Every update after `from`, up to and including `until`; both must be in the same minute. */
   updates(from: Micros, until: Micros, into: MarketCommand[]): void {
     for (const slot of this.#walk.slots(this.#walk.minuteAt(until))) {
       if (slot.at > until) break
-      // The print of an update follows it, and may fall into the next delivery.
+      // The print of an update follows it, and may be in the next delivery.
       if (slot.at + PRINT_DELAY <= from || !this.active(slot.at)) continue
       const { quote, print } = shown(this.#looks, this.#scale, { ...slot, price: this.#price(slot.price, slot.at) })
       if (slot.at > from) into.push(quote)
@@ -141,7 +146,7 @@ export class SyntheticSymbol {
     }
   }
 
-  /** A whole minute or hour in four updates, so that passing over a long time gives the same bars in fewer updates. What was touched comes in full. */
+  /** A whole minute or hour in four updates: a long time gives the same bars in fewer updates. Parts with control actions come in full. */
   summarise(start: Micros, end: Micros, into: MarketCommand[]): void {
     const hour = this.#walk.hours(this.#walk.day(start)).find(node => node.start === start && node.end === end)
     const node = hour ?? this.#walk.minuteAt(start)
@@ -150,7 +155,7 @@ export class SyntheticSymbol {
     else for (const minute of this.#walk.minutes(hour)) this.summarise(minute.start, minute.end, into)
   }
 
-  /** What traded from `from` to before `to`, and no later than `now`, as one bar; null when nothing did. */
+  /** The trades from `from` to before `to`, and no later than `now`, as one bar; null without trades. */
   bar(from: Micros, to: Micros, now: Micros): Shape | null {
     let sum: Shape | null = null
     const add = (shape: Shape): void => {
@@ -192,7 +197,7 @@ export class SyntheticSymbol {
     }
   }
 
-  /** The longest stretch of the tree that begins here, ends by `end` and was left alone. */
+  /** The largest node of the tree that begins here, ends by `end` and has no control actions. */
   #largest(day: Node, at: Micros, end: Micros): Node | null {
     const fits = (node: Node | undefined): boolean => node?.start === at && node.end <= end && this.#isPlain(node)
     if (fits(day)) return day
@@ -202,7 +207,7 @@ export class SyntheticSymbol {
     return minute !== undefined && fits(minute) ? minute : null
   }
 
-  /** Nothing was done to it by hand, and it is open or closed throughout. */
+  /** Whether it has no control actions, and is open or closed throughout. */
   #isPlain({ start, end }: Node): boolean {
     const touched = this.#halted.changesWithin(start, end) || this.#paused.changesWithin(start, end) || this.movesWithin(start, end)
     return !touched && !this.session.changesWithin(start, end)

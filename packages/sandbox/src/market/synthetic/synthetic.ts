@@ -1,4 +1,4 @@
-/** The synthetic market: seeded, never out of data, the same for everybody who asks with the same seed. */
+/** The synthetic market: seeded, without end, and the same for everybody with the same seed. */
 import type { Decimal } from '@trunkline/core/domain/decimal'
 import type { Micros } from '../../engine/types.ts'
 import { checkedPrice } from '../control-price.ts'
@@ -29,7 +29,7 @@ import { symbolBars } from './symbol-bars.ts'
 export interface SyntheticOptions {
   readonly seed: string
   readonly calendar: CalendarChoice
-  /** Updates a second of a symbol of full pace: 0.2 to 20, 2 by default. */
+  /** Updates per second of a symbol with full pace: 0.2 to 20, 2 by default. */
   readonly updatesPerSecond?: number
 }
 
@@ -37,17 +37,17 @@ export interface SyntheticOptions {
 const CENT = 10_000_000n
 const MINUTE: Micros = 60_000_000
 const HOUR: Micros = 3_600_000_000
-/** A longer way to go is passed over in minutes of four updates each … */
+/** Longer intervals are skipped in minutes of four updates each … */
 const BY_MINUTE_BEYOND: Micros = 15 * MINUTE
-/** … and a much longer one in hours of four updates. */
+/** … and much longer ones in hours of four updates. */
 const BY_HOUR_BEYOND: Micros = 6 * HOUR
-/** What one delivery of minutes, and of hours, covers. */
+/** The time that one delivery of minutes, and of hours, covers. */
 const MINUTES_STRIDE: Micros = 20 * MINUTE
 const HOURS_STRIDE: Micros = 24 * HOUR
-/** More followed contracts make a delivery of hours shorter, to an hour at least: each has a dozen commands an hour. */
+/** More followed contracts shorten a delivery of hours, to no less than an hour: each has a dozen commands per hour. */
 const FOLLOWED_A_DAY = 50
 
-/** @throws RangeError on a rate outside its bounds */
+/** @throws RangeError for a rate outside its bounds */
 export function openSynthetic(options: SyntheticOptions): SyntheticMarket {
   return new SyntheticMarket(options)
 }
@@ -61,7 +61,7 @@ export class SyntheticMarket implements Market {
   readonly #symbols: ReadonlyMap<string, SyntheticSymbol>
   readonly #contracts: Contracts
   readonly #paused = new Timeline(false)
-  /** What was done by hand and is not delivered yet, ascending. */
+  /** Control actions that are not delivered yet, ascending. */
   #made: readonly FeedCommand[] = []
   #through: Micros | null = null
 
@@ -90,8 +90,8 @@ export class SyntheticMarket implements Market {
   }
 
   /**
-   * The first delivery has the phases and every symbol's book at `until`. Later ones have every update; when a quarter of an hour or more has to
-   * be made up, minutes (beyond six hours: hours) come as four updates that make the same bars.
+   * The first delivery has the phases and every symbol's book at `until`. Later ones have every update; to catch up a quarter of an hour or
+   * more, minutes (beyond six hours: hours) come as four updates that make the same bars.
    */
   async next(until: Micros): Promise<Delivery> {
     if (this.#through === null) return this.#begin(until)
@@ -107,7 +107,7 @@ export class SyntheticMarket implements Market {
     if (summarised === null) this.#updates(from, through, commands)
     else for (const command of summarised.commands) commands.push(command)
     this.#through = through
-    // Sorting is stable: at one instant phases come first, then what was done by hand, then symbols in their order.
+    // Sorting is stable: at one instant, phases come first, then control actions, then symbols in their order.
     return { commands: commands.sort((a, b) => a.at - b.at), through }
   }
 
@@ -146,7 +146,9 @@ export class SyntheticMarket implements Market {
     return this.#contracts.source(symbol)?.textAt(at) ?? null
   }
 
-  /** Bars of any time since 2000 (of contracts: of their last thirteen months), exactly what the updates of that time make, up to `now`. */
+  /**
+   * Bars of any time since 2000 (of contracts: of their last thirteen months), exactly as the updates of that time make them, up to `now`.
+   */
   async bars(query: BarsQuery): Promise<readonly Bar[]> {
     const { symbol, now } = query
     const listed = this.#symbols.get(symbol)
@@ -179,7 +181,7 @@ export class SyntheticMarket implements Market {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    // Nothing is held open.
+    // Nothing to close.
   }
 
   #begin(at: Micros): Delivery {
@@ -199,7 +201,9 @@ export class SyntheticMarket implements Market {
     this.#contracts.updates(from, through, commands)
   }
 
-  /** A long stretch in few updates; null when what is left is short. Begins at a whole minute or hour, so the first step towards it is a short one. */
+  /**
+   * A long interval in few updates; null if little is left. Begins at a whole minute or hour, so the first step towards it is a short one.
+   */
   #summarised(from: Micros, until: Micros): Delivery | null {
     const begin = from + 1
     const byHours = until - from > BY_HOUR_BEYOND && begin % HOUR === 0
@@ -238,7 +242,7 @@ export class SyntheticMarket implements Market {
     return Math.max(at, (this.#through ?? at - 1) + 1)
   }
 
-  /** What can be moved by hand. */
+  /** The symbols that the control API can move. */
   #movable(symbol: string, at: Micros): SyntheticSymbol | OptionContract {
     const listed = this.#symbols.get(symbol)
     if (listed !== undefined) return listed

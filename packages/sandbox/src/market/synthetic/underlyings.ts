@@ -1,36 +1,38 @@
-/** What synthetic options are written on, and how each one's options are quoted. */
+/** The underlyings of synthetic options, and how the options of each are quoted. */
 import type { SurfaceShape } from './surface.ts'
 
 export interface Underlying {
   readonly symbol: string
   readonly name: string
-  /** The symbol whose walk its price follows, and how many of its own ticks (0.01) one tick of that is. */
+  /** The symbol whose walk its price follows, and the number of its own ticks (0.01) per tick of that. */
   readonly follows: string
   readonly ratio: number
   readonly style: 'american' | 'european'
   readonly settlement: 'physical' | 'cash'
-  /** A year's, continuously compounded. */
+  /** Per year, continuously compounded. */
   readonly dividend: number
   readonly surface: SurfaceShape
-  /** Distance of strikes in thousandths: up to {@link FINE_DAYS} before expiration, and further ahead, where it is a multiple of the other. */
+  /**
+   * Distance of strikes in thousandths: up to {@link FINE_DAYS} before expiration, and further ahead, where it is a multiple of the first.
+   */
   readonly step: number
   readonly coarseStep: number
-  /** Strikes exist between these. */
+  /** The range of strikes. */
   readonly strikeMin: number
   readonly strikeMax: number
-  /** Quoted in cents throughout, or in cents below 3 and in steps of five above. */
+  /** Whether quotes are in cents throughout; otherwise in cents below 3 and in steps of five above. */
   readonly penny: boolean
-  /** Half of the distance of bid and ask: so many cents and such a share of the value. */
+  /** Half the distance between bid and ask: this many cents plus this share of the value. */
   readonly halfSpread: { readonly cents: number; readonly share: number }
   /** Typical contracts at the best price. */
   readonly size: number
-  /** Prints an hour of a contract at the money close to expiration. */
+  /** Prints per hour of a contract at the money close to expiration. */
   readonly prints: number
 }
 
-/** The rate a year, continuously compounded, of all models. */
+/** The rate per year, continuously compounded, of all models. */
 export const RATE = 0.04
-/** Strikes of a chain are {@link Underlying.step} apart so long before expiration. */
+/** Until this long before expiration, strikes of a chain are {@link Underlying.step} apart. */
 export const FINE_DAYS = 60
 /** Strikes on either side of the one nearest to the day's first price. */
 export const STRIKES_A_SIDE = 20

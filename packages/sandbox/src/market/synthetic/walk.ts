@@ -1,6 +1,6 @@
 /**
- * A symbol's price as a tree of bars: days of a slow, mean-reverting walk, each cut into hours, minutes and single updates. Any moment of any
- * year can be asked for by itself, and every bar is exactly what the updates below it make.
+ * A symbol's price as a tree of bars: days of a slow, mean-reverting walk, each split into hours, minutes and single updates. Any moment of
+ * any year can be computed directly, and every bar is exactly the sum of the updates below it.
  */
 
 import type { Micros } from '../../engine/types.ts'
@@ -25,20 +25,20 @@ export interface Node extends Shape {
   readonly end: Micros
 }
 
-/** One update: the price the market moved to, and what traded there. */
+/** One update: the price that the market moved to, and its trade. */
 export interface Slot {
   readonly at: Micros
   readonly price: number
   /** Units traded; 0: only the quote moved. */
   readonly size: number
-  /** Draws for the look of the quote. */
+  /** Draws for the display of the quote. */
   readonly chance: number
 }
 
-/** A print comes this long after the quote it happened at. */
+/** A print comes this long after its quote. */
 export const PRINT_DELAY: Micros = 1_000
 
-// What a draw is for: the levels of the tree must not share their chances.
+// The purposes of draws: the levels of the tree must not share draws.
 const LEVEL = 1
 const RANGE = 2
 const VOLUME = 3
@@ -48,12 +48,12 @@ const OF_MINUTE = 6
 const PRINT = 7
 const LOOK = 8
 
-// √2ⁿ in hundredths: a walk over 2ⁿ days strays so much farther than over one.
+// √2ⁿ in hundredths: a walk over 2ⁿ days moves that much further than over one.
 const STRAY = [100, 141, 200, 283, 400, 566, 800, 1_131, 1_600]
-/** No swing is more than so many ten-thousandths of the base price; nine together leave more than a third of it. */
+/** No swing exceeds this many ten-thousandths of the base price; nine together leave more than a third of it. */
 const SWING_MAX = 800
 
-/** Minutes whose prices are kept: a day's, because all options of an underlying ask for the same ones. About a kilobyte each. */
+/** Minutes whose prices are cached: a day's, because all options of an underlying need the same ones. About a kilobyte each. */
 const PATHS_MAX = 1_500
 const HOURS_MAX = 26
 
@@ -63,7 +63,7 @@ export interface WalkOptions {
   readonly zone: string
   /** Updates per second of a symbol with pace 1. */
   readonly rate: number
-  /** The share of its usual volume that is traded on a day, by the instant at which that begins. */
+  /** The share of its usual volume that is traded on a day, by the start of the day. */
   readonly liquidity?: (day: Micros) => number
 }
 
@@ -80,7 +80,7 @@ export class Walk {
   readonly #paths = new Recent<Micros, readonly number[]>(PATHS_MAX)
   readonly #updates = new Recent<Micros, readonly Slot[]>(4)
 
-  /** Walks of one seed and symbol that differ in volume and pace have bars of the same prices. */
+  /** Walks of one seed and symbol with different volume and pace have bars of the same prices. */
   constructor(seed: string, profile: Profile, { tick, zone, rate, liquidity = () => 1 }: WalkOptions) {
     this.#key = keyOf(`${seed}/${profile.symbol}`)
     this.#profile = profile
@@ -105,7 +105,7 @@ export class Walk {
     return this.#minutes.get(hour.start, () => this.#cut(hour, MINUTE, MINUTE_VOLUME_MIN, OF_HOUR))
   }
 
-  /** The updates of a minute, ascending; what they print makes the minute again. */
+  /** The updates of a minute, ascending; their prints make the minute again. */
   slots(minute: Node): readonly Slot[] {
     return this.#updates.get(minute.start, () => this.#update(minute))
   }
@@ -126,7 +126,7 @@ export class Walk {
     return slot
   }
 
-  /** The price of the last update at or before an instant: what {@link slotAt} has, for much less. */
+  /** The price of the last update at or before an instant: that of {@link slotAt}, but much cheaper. */
   priceAt(at: Micros): number {
     const minute = this.minuteAt(at)
     const path = this.#paths.get(minute.start, () => prices(minute, this.#slots, this.#draws(OF_MINUTE, minute.start)).path)
@@ -134,7 +134,7 @@ export class Walk {
     const index = Math.min(this.#slots - 1, Math.floor((at - minute.start) / width))
     const draws = this.#draws(OF_MINUTE, minute.start)
     const last = updateAt(minute.start, width, { index, chance: draws(index, LOOK) }) <= at ? index : index - 1
-    // Every minute opens where the one before closed.
+    // Every minute opens at the close of the previous one.
     return last < 0 ? minute.open : (path[last] ?? minute.open)
   }
 
@@ -145,14 +145,14 @@ export class Walk {
     const reach = Math.max(2, Math.floor((this.#base * this.#profile.volatility) / 20_000))
     const high = Math.max(open, close) + (draw(this.#key, RANGE, index, 0) % reach)
     const low = Math.min(open, close) - (draw(this.#key, RANGE, index, 1) % reach)
-    // From 60 % to 140 % of the usual.
+    // From 60 % to 140 % of the usual volume.
     const usual = this.#profile.volume * this.#liquidity(start)
     const volume = Math.floor((usual * (60 + (draw(this.#key, VOLUME, index) % 81))) / 100)
     const least = Math.ceil((end - start) / HOUR) * HOUR_VOLUME_MIN
     return { start, end, open, high, low: Math.max(1, low), close, volume: Math.max(volume, least) }
   }
 
-  /** The close of a day: swings of one, two, four … days around the base price, each drawn at its ends and straight between them. */
+  /** The close of a day: swings of one, two, four … days around the base price, each drawn at its ends and linear between them. */
   #close(index: number): number {
     let price = this.#base
     for (const [octave, stray] of STRAY.entries()) {
@@ -207,12 +207,12 @@ export class Walk {
   }
 }
 
-/** Each update has its own part of the minute, and comes somewhere inside it. */
+/** Each update has its own part of the minute, and is at a random instant within it. */
 function updateAt(start: Micros, width: Micros, { index, chance }: { readonly index: number; readonly chance: number }): Micros {
   return start + Math.floor((index + 0.1 + (chance % 1_000) / 1_250) * width)
 }
 
-/** The first of equally long parts in a row that ends after an instant. */
+/** The first of consecutive equally long parts that ends after an instant. */
 export function partAt(parts: readonly Node[], at: Micros): Node | undefined {
   const [first] = parts
   return first === undefined ? undefined : parts[Math.max(0, Math.floor((at - first.start) / (first.end - first.start)))]
