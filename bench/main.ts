@@ -40,7 +40,7 @@ else if (scenario === undefined) {
   process.exitCode = 2
 } else await measured(() => scenario(options))
 
-/** What was asked wrongly, or is not installed, is reported in a sentence; a stack is for faults of the bench. */
+/** Invalid options and missing programs are reported as a message; a stack trace means a fault of the bench. */
 async function measured(scene: () => Promise<void>): Promise<void> {
   try {
     await scene()

@@ -1,4 +1,7 @@
-/** What others' abuse costs a user who places orders: latency alone, and beside readers of metrics, bad logins and another user's flood. */
+/**
+ * The effect of others' abuse on a user who places orders: latency alone, and beside readers of metrics, bad logins and another user's
+ * flood.
+ */
 
 import { parseArgs } from 'node:util'
 import { Agent } from 'undici'
@@ -14,9 +17,9 @@ import type { AttackerRequests, AttackPlan } from './attacker-requests.ts'
 
 const ORDERS_PER_SECOND = 20
 const WARM_SECONDS = 3
-/** An attack runs for so long before it is looked at, and beyond the last order. */
+/** An attack runs this long before the measurement begins, and this long after the last order. */
 const LEAD_SECONDS = 1
-/** The settings that everybody has, behind a proxy that is believed. */
+/** The default settings, behind a trusted proxy. */
 const ENV = { TRUNKLINE_RATE_LIMIT_PLATFORM: '2000', TRUNKLINE_RATE_LIMIT_USER: '200', TRUNKLINE_TRUSTED_PROXIES: '127.0.0.1' }
 
 type Abuse = Pick<AttackPlan, 'attack' | 'addresses' | 'perSecond' | 'connections'> & { readonly what: string }
@@ -78,7 +81,7 @@ function figureOf(what: string, { median, p99 }: Spread, alone: Spread | null): 
   return { what, found, target: '', reached: null }
 }
 
-/** Orders of one user at a steady rate, from the moment each is due to its answer. */
+/** Orders of one user at a steady rate, each measured from its due time to its answer. */
 class Orders implements Disposable {
   readonly #agent = new Agent({ connections: 20, pipelining: 1 })
   readonly #baseUrl: string

@@ -1,4 +1,4 @@
-/** What an attacker sends. `badLogins` are with the platform's own id and with unknown ones in turn, each with a secret that is wrong. */
+/** The requests of an attacker. `badLogins` alternate between the platform's own id and unknown ones, each with a wrong secret. */
 export type Attack = 'metricsReaders' | 'badLogins' | 'userFlood'
 
 export type AttackerRequests = {
@@ -8,18 +8,18 @@ export type AttackerRequests = {
 export interface AttackPlan {
   readonly baseUrl: string
   readonly attack: Attack
-  /** Each request comes from the next of so many addresses, as a trusted proxy states them. */
+  /** Requests come from this many addresses in rotation, as stated by a trusted proxy. */
   readonly addresses: number
-  /** Null: as many as come back, over so many connections. */
+  /** Null: as fast as answers return, over this many connections. */
   readonly perSecond: number | null
   readonly connections: number
   readonly seconds: number
-  /** Of the platform, and of the user whose flood it is. */
+  /** Credentials of the platform, and of the user whose flood it is. */
   readonly headers: Readonly<Record<string, string>>
 }
 
 export interface Attacked {
   readonly perSecond: number
-  /** How many were answered with each status. */
+  /** The number of answers with each status. */
   readonly statuses: Readonly<Record<string, number>>
 }

@@ -1,10 +1,10 @@
-// Who sends what nobody asked for, in a process of its own.
+// Sends unwanted requests, in a separate process.
 import { setTimeout as pause } from 'node:timers/promises'
 import { Agent } from 'undici'
 import { answering } from '../harness/workers.ts'
 import type { Attacked, AttackerRequests, AttackPlan } from './attacker-requests.ts'
 
-/** Requests of a rate that may be under way; what is due beyond them is left out, and the rate that is reported is lower. */
+/** Requests at a fixed rate that may be in flight; further ones are skipped, and the reported rate is lower. */
 const UNDER_WAY_MAX = 1_000
 const TICK_MS = 5
 

@@ -1,4 +1,7 @@
-/** What reading brokers' messages costs on one core: each adapter from a message's text to the core's record, beside what others would use for the same bytes. */
+/**
+ * The cost of reading brokers' messages on one core: each adapter, from a message's text to the core's record, compared with other
+ * libraries on the same bytes.
+ */
 
 import { parseArgs } from 'node:util'
 import { Figures } from '../harness/figures.ts'
@@ -14,7 +17,7 @@ import { tradierMessages, tradierReadings } from './ours/tradier.ts'
 const ROUNDS = 15
 const WARM_MS = 500
 const ROUND_MS_LEAST = 50
-/** Our rate beside that of `ccxt` when it does what an adapter does: from a message to the caller that waits for it. */
+/** Our rate relative to `ccxt` when that does the work of an adapter: from a message to the caller that waits for it. */
 const TARGET = 3
 
 interface Contender {
@@ -51,7 +54,7 @@ export async function adapters(options: readonly string[]): Promise<void> {
   process.stdout.write(`\n${figures.table()}`)
 }
 
-/** The median of what each made of a second of processor time, in turns, so that whatever else the machine does is everybody's. */
+/** The median rate of each per second of processor time. They run alternately, so that other load on the machine affects all equally. */
 function measured(contending: readonly Contender[], kind: Kind, roundMs: number): ReadonlyMap<string, number> {
   const rates = new Map(contending.map(({ name }) => [name, [] as number[]]))
   for (const { name, texts, readings } of contending) perSecond(name, texts[kind], readings[kind], WARM_MS)
@@ -60,7 +63,7 @@ function measured(contending: readonly Contender[], kind: Kind, roundMs: number)
   return new Map([...rates].map(([name, each]) => [name, median(each)]))
 }
 
-/** @throws Error when a message does not give a record */
+/** @throws Error if a message yields no record */
 function perSecond(name: string, texts: readonly string[], read: Reading, forMs: number): number {
   const started = performance.now()
   const before = process.cpuUsage()

@@ -1,4 +1,4 @@
-/** Reads one message from its text to what a program goes on with. Gives how many records it made. */
+/** Reads one message from its text to the record that a program uses. Returns the number of records. */
 export type Reading = (text: string) => number
 
 export interface Readings {

@@ -1,6 +1,6 @@
-/** Why a bench does not begin, as a message for the user. */
+/** The reason why a bench does not start, as a message for the user. */
 
-/** Other programs that are measured are not there; the message has the command that installs them. */
+/** Other programs to measure are missing; the message has the command that installs them. */
 export class NotInstalled extends Error {
   override readonly name = 'NotInstalled'
 
@@ -9,7 +9,7 @@ export class NotInstalled extends Error {
   }
 }
 
-/** The options make no sense. */
+/** The options are invalid. */
 export class InvalidOptions extends Error {
   override readonly name = 'InvalidOptions'
 }

@@ -1,6 +1,6 @@
 import { line } from './stats.ts'
 
-/** One thing that was measured; `reached` is null where the project set no target. */
+/** One measured figure; `reached` is null if the project has no target for it. */
 export interface Figure {
   readonly what: string
   readonly found: string
@@ -8,12 +8,12 @@ export interface Figure {
   readonly reached: boolean | null
 }
 
-/** Figures as they are found, printed at once, and in the end as the table that is recorded. */
+/** Figures in the order of measurement: each is printed at once, and all at the end as the table to record. */
 export class Figures {
   readonly #columns: readonly string[]
   readonly #rows = new Map<string, { readonly found: Map<string, string>; target: string }>()
 
-  /** @param columns what the figures were found on, such as the engines */
+  /** @param columns the subjects of the figures, such as the engines */
   constructor(columns: readonly string[]) {
     this.#columns = columns
   }

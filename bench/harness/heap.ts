@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { residentMb } from './processes.ts'
 import { until } from './wait.ts'
 
-/** Node's flags for a program whose garbage is to be collected from outside. */
+/** Node's flags for a program whose garbage is collected from outside. */
 export interface Collectable {
   readonly flags: readonly string[]
   readonly port: number
@@ -18,7 +18,7 @@ const ROUNDS_MAX = 20
 const SAME_MB = 0.3
 const CALM_MS = 700
 
-/** Collects a program's garbage by its inspector, so that what is measured is what it holds and not what it has not swept yet. */
+/** Collects a program's garbage through its inspector, so that the measurement includes only live memory. */
 export class Heap implements Disposable {
   readonly #inspector: WebSocket
   readonly #pid: number
@@ -44,7 +44,7 @@ export class Heap implements Disposable {
     return heap
   }
 
-  /** Resident megabytes once they no longer change, the garbage collected; the least of what was seen. */
+  /** Resident megabytes once they are stable, after garbage collection; the lowest reading. */
   async settledMb(): Promise<number> {
     let least = Number.POSITIVE_INFINITY
     for (let round = 0, calm = 0; round < ROUNDS_MAX && calm < 3; round += 1) {
@@ -57,7 +57,7 @@ export class Heap implements Disposable {
     return least
   }
 
-  /** Bytes that JavaScript holds, without those of buffers. */
+  /** Bytes of JavaScript's heap, without those of buffers. */
   async usedMb(): Promise<number> {
     const { usedSize } = await this.#ask('Runtime.getHeapUsage')
     return Number(usedSize) / 1_048_576

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
 /**
- * Starts `work` at a steady rate, whether or not earlier work has ended (so that a slow answer delays nobody else), and gives what all of it
- * gave. `work` gets the time when it was due: latencies count from there.
+ * Starts `work` at a steady rate, whether or not earlier work has ended (so that a slow answer delays no other), and returns all
+ * results. `work` gets the time when it was due: latencies count from there.
  */
 export async function atRate<T>(
   perSecond: number,

@@ -1,14 +1,14 @@
 import { spawnSync } from 'node:child_process'
 import { availableParallelism } from 'node:os'
 
-/** What is measured has a core of its own; everything else shares the rest. */
+/** The measured program has one core to itself; everything else shares the rest. */
 const MEASURED_CORE = 0
-/** Counted before anything is pinned. */
+/** Counted before any process is pinned. */
 const CORES = availableParallelism()
 
 /**
- * Keeps a process, and whatever it starts from now on, on the measured core or off it. Gives whether that was possible: it takes a second
- * core, and the `taskset` of Linux.
+ * Pins a process, and all that it starts from now on, to the measured core or away from it. Returns whether that was possible: it takes a
+ * second core, and the `taskset` of Linux.
  */
 export function pin(pid: number, where: 'measured' | 'others'): boolean {
   if (CORES < 2) return false

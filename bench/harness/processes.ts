@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import type { Usage } from './usage.ts'
 
 const READY_MS = 30_000
-/** What Node prints about its inspector, which some measurements use. */
+/** The output of Node about its inspector, which some measurements use. */
 const INSPECTOR = /^(Debugger |For help, see: )/
 
 /** A program under measurement. */
@@ -15,11 +15,11 @@ export interface Program extends AsyncDisposable {
   readonly pid: number
   /** The line that announced that it was ready. */
   readonly ready: string
-  /** What it has taken since it was last asked. Only of a program that was started with the flags of {@link WITH_USAGE}. */
+  /** Its usage since the last call. Only for a program that was started with the flags of {@link WITH_USAGE}. */
   usage(): Promise<Usage>
 }
 
-/** Has a program answer for its usage. */
+/** Makes a program report its usage. */
 export const WITH_USAGE: readonly string[] = ['--import', fileURLToPath(new URL('./usage.ts', import.meta.url))]
 
 /** Starts a TypeScript program and waits for a line of its output that begins with `readyMark`. `flags` are Node's. */
@@ -54,13 +54,13 @@ async function readyLine(child: ChildProcess, mark: string): Promise<string> {
   return promise.finally(() => clearTimeout(patience))
 }
 
-/** Resident memory of a process now, in megabytes. */
+/** Current resident memory of a process, in megabytes. */
 export function residentMb(pid: number): number {
   const [, kilobytes = '0'] = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
   return Number(kilobytes) / 1_024
 }
 
-/** A directory that goes with its holder. */
+/** A directory that is removed with its holder. */
 export function scratch(): Disposable & { readonly path: string } {
   const path = mkdtempSync(join(tmpdir(), 'trunkline-bench-'))
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) }

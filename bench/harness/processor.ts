@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** Of the kernel's clock in /proc: a hundred a second on every Linux there is. */
+/** Ticks of the kernel's clock in /proc: a hundred per second on every Linux. */
 const MS_PER_TICK = 10
 
 interface Running {
@@ -11,8 +11,8 @@ interface Running {
 }
 
 /**
- * Processor time that this process's descendants have taken so far, in milliseconds, by what they are: named processes, and `database` for
- * PostgreSQL's. Unlike rates it hardly changes with what else the machine does.
+ * Processor time of this process's descendants so far, in milliseconds, by name: named processes, and `database` for PostgreSQL's.
+ * Unlike rates, it hardly depends on other load of the machine.
  */
 export function processorTimes(named: Readonly<Record<string, number>>): ReadonlyMap<string, number> {
   const running = processes()
@@ -25,7 +25,7 @@ export function processorTimes(named: Readonly<Record<string, number>>): Readonl
   return times
 }
 
-/** What each took from one reading to another, divided by `count`, in microseconds. */
+/** The usage of each between two readings, divided by `count`, in microseconds. */
 export function perPiece(before: ReadonlyMap<string, number>, after: ReadonlyMap<string, number>, count: number): string {
   return [...after].map(([name, ms]) => `${name} ${Math.round((1_000 * (ms - (before.get(name) ?? 0))) / count)}`).join(', ')
 }
@@ -40,14 +40,14 @@ function processes(): ReadonlyMap<number, Running> {
   return new Map(pids.flatMap(name => readProcess(Number(name)) ?? []).map(one => [one.pid, one]))
 }
 
-/** Null when it has ended meanwhile. */
+/** Null if it has ended meanwhile. */
 function readProcess(pid: number): Running | null {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
     const [, name = '', rest = ''] = /^\d+ \((.*)\) (.*)$/s.exec(text) ?? []
     const fields = rest.split(' ')
-    // The fields after the name: state, parent, …; from the 12th the time in the process, in the kernel for it, and both of its children
-    // that have ended, so that a database session that was closed is not forgotten.
+    // The fields after the name: state, parent, …; from the 12th its time in user mode, in the kernel, and both for its ended children,
+    // so that a closed database session still counts.
     const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0)
     return { pid, name, parent: Number(fields[1]), processorMs: ticks * MS_PER_TICK }
   } catch {

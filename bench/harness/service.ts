@@ -7,7 +7,7 @@ import { type Program, scratch, startProgram } from './processes.ts'
 export type Engine = 'postgres' | 'embedded'
 export const ENGINES: readonly Engine[] = ['postgres', 'embedded']
 
-/** The service as a program, on a database of its own, and the platform it made at its first start. */
+/** The service as a program, on a separate database, and the platform created at its first start. */
 export interface RunningService extends AsyncDisposable {
   readonly engine: Engine
   readonly service: Program
@@ -18,25 +18,25 @@ export interface RunningService extends AsyncDisposable {
 }
 
 export interface ServiceOptions {
-  /** The brokerage that SANDBOX is. */
+  /** The brokerage for SANDBOX. */
   readonly sandboxUrl: string
   readonly sandboxSecret: string
-  /** Node's own. */
+  /** Node's flags. */
   readonly flags?: readonly string[]
-  /** Of an earlier start, which goes on there; without it the service has one of its own. */
+  /** The data of an earlier start, to continue with; by default the service has new data. */
   readonly home?: ServiceHome
-  /** Settings beyond those of every bench, or in their place. */
+  /** Settings besides those of every bench, or instead of them. */
   readonly env?: Readonly<Record<string, string>>
 }
 
-/** What a service leaves behind when it ends. */
+/** The remains of a service that ended. */
 export interface ServiceHome extends AsyncDisposable {
   readonly dataDir: string
   /** Null on the embedded engine. */
   readonly databaseUrl: string | null
 }
 
-/** Rates far above what a benchmark asks for: limits are not what is measured. */
+/** Rates far above those of a benchmark: the limits are not measured. */
 const UNLIMITED = {
   TRUNKLINE_RATE_LIMIT_PLATFORM: '1000000',
   TRUNKLINE_RATE_LIMIT_USER: '1000000',

@@ -3,11 +3,11 @@ import { connect } from '../../packages/server/src/ops/form-browser.ts'
 import { startProgram } from './processes.ts'
 import { type Engine, type RunningService, type ServiceOptions, startService } from './service.ts'
 
-/** A service with its sandbox, and users who are connected. Both are processes of their own. */
+/** A service with its sandbox, and connected users. Both are separate processes. */
 export interface Stage extends RunningService {
   readonly controlUrl: string
   readonly sandboxUrl: string
-  /** Connects a fresh user and gives what its requests need, with an account that can pay for anything. */
+  /** Connects a new user and returns what its requests need, with an account that can pay for anything. */
   user(): Promise<ConnectedUser>
 }
 
@@ -31,11 +31,11 @@ export async function openStage(engine: Engine, options: Pick<ServiceOptions, 'e
 /** The sandbox brokerage as a program. */
 export interface Sandbox extends AsyncDisposable {
   readonly controlUrl: string
-  /** What leads a service to it. */
+  /** The settings that connect a service to it. */
   readonly serviceOptions: Pick<ServiceOptions, 'sandboxUrl' | 'sandboxSecret'>
 }
 
-/** @param env settings of the sandbox beyond those of every bench */
+/** @param env settings of the sandbox besides those of every bench */
 export async function startSandbox(env: Readonly<Record<string, string>> = {}): Promise<Sandbox> {
   const sandbox = await startProgram('packages/sandbox/src/main.ts', '{"event":"ready"', {
     SANDBOX_PORT: '0',
@@ -50,7 +50,7 @@ export async function startSandbox(env: Readonly<Record<string, string>> = {}): 
 const SECRET = 'a-secret-of-the-benchmark-only-0123456789'
 const CALLBACK = 'http://127.0.0.1/connect/callback/sandbox'
 
-/** Connects a fresh user at the sandbox whose control API this is. */
+/** Connects a new user at the sandbox with this control API. */
 export async function connectedUser(platform: Platform, controlUrl: string): Promise<ConnectedUser> {
   const username = `bench-${crypto.randomUUID().slice(0, 8)}`
   const made = await fetch(`${controlUrl}/logins`, {

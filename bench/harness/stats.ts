@@ -1,4 +1,4 @@
-/** What a series of latencies looked like, in milliseconds. */
+/** Statistics of a series of latencies, in milliseconds. */
 export interface Spread {
   readonly count: number
   readonly median: number
@@ -16,7 +16,7 @@ export function median(values: readonly number[]): number {
   return spreadOf(values).median
 }
 
-/** One line of the report: a figure, its target where the project set one, and whether it was reached. */
+/** One line of the report: a figure, the project's target if there is one, and whether it was reached. */
 export function line(what: string, found: string, target: string, reached: boolean | null): string {
   const verdict = reached === null ? '' : reached ? 'reached' : 'MISSED'
   return `  ${what.padEnd(58)} ${found.padStart(24)}   ${target.padEnd(26)} ${verdict}`.trimEnd()

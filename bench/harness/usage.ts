@@ -1,14 +1,14 @@
-// Loaded into a program under measurement before its own first line: answers what it has taken since it was last asked.
+// Preloaded into a measured program: reports its usage since the last request.
 import { isMainThread } from 'node:worker_threads'
 
 export interface Usage {
   /** Processor time of all its threads, in milliseconds. */
   readonly processorMs: number
-  /** The longest that its event loop worked on one thing: processor time of its main thread, in milliseconds. What other programs take is not in it. */
+  /** The longest block of its event loop: processor time of its main thread, in milliseconds. It excludes time taken by other programs. */
   readonly blockedMs: number
 }
 
-/** Whatever takes longer is between two looks alone. */
+/** A task longer than this is the only one between two readings. */
 const LOOK_MS = 5
 
 function mainThreadMs(): number {

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 
 const EVERY_MS = 50
 
-/** Asks until the answer is yes. @throws Error saying what was waited for, and how it stood, when that takes too long. */
+/** Polls until the condition holds. @throws Error naming the condition and its last state after too long. */
 export async function until(
   what: string,
   seconds: number,

@@ -1,9 +1,9 @@
-/** Helper processes of a measurement, called by messages: the requests of each are a type. */
+/** Helper processes of a measurement, called by messages; a type defines the requests of each. */
 
 import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
-/** Requests by name: the input and output of each. Plain data both ways. */
+/** Requests by name: the input and output of each. Plain data in both directions. */
 export type Requests = Readonly<Record<string, { readonly input: unknown; readonly output: unknown }>>
 
 export interface Worker<Calls extends Requests> extends AsyncDisposable {
@@ -48,7 +48,7 @@ export function startWorker<Calls extends Requests>(path: string, flags: readonl
       const answer = Promise.withResolvers<unknown>()
       waiting.set(++lastId, answer)
       child.send({ id: lastId, name, input })
-      // Both ends are typed by the same `Asked`.
+      // Both ends have the type `Asked`.
       return answer.promise as Promise<never>
     },
     async [Symbol.asyncDispose]() {
@@ -58,7 +58,7 @@ export function startWorker<Calls extends Requests>(path: string, flags: readonl
   }
 }
 
-/** Answers the requests of the process that started this one, until it disconnects. */
+/** Answers the requests of the parent process until it disconnects. */
 export function answering<Calls extends Requests>(answers: Answers<Calls>): void {
   process.on('message', async ({ id, name, input }: { readonly id: number; readonly name: string; readonly input: never }) => {
     try {

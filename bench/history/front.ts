@@ -7,16 +7,16 @@ import { SYMBOL } from './queries.ts'
 const HOST = '127.0.0.1'
 const BARS = '/api/v1/bars'
 const PAGE = 10_000
-/** The sandbox's prices begin here. */
+/** The start of the sandbox's prices. */
 const FIRST_MS = Date.UTC(2000, 0, 1)
-/** After so many days dates fall on the same days of the week again, leap years among them: 28 years. */
+/** The number of days after which dates fall on the same weekdays again, including leap years: 28 years. */
 const CYCLE_MS = 10_227 * 86_400_000
 
 interface Day {
   readonly start: string
 }
 
-/** What the service takes for the sandbox: the days of one symbol go back twice as far as the sandbox's own, everything else is passed on. */
+/** The sandbox as the service sees it: the days of one symbol go back twice as far as the real sandbox's, everything else is passed on. */
 export class Front implements AsyncDisposable {
   readonly #server: Server
   #port = 0
@@ -41,12 +41,12 @@ export class Front implements AsyncDisposable {
     return `http://${HOST}:${address.port}`
   }
 
-  /** Where the sandbox listens. To be called before anything connects. */
+  /** The address of the sandbox. Set it before anything connects. */
   leadTo(port: number): void {
     this.#port = port
   }
 
-  /** From now on the days are known. @param token of a login at the sandbox */
+  /** Reads the days of the sandbox and adds the older ones. @param token of a login at the sandbox */
   async lookBack(token: string): Promise<void> {
     const days: Day[] = []
     for (let cursor: string | null = ''; cursor !== null; ) {

@@ -1,4 +1,4 @@
-/** What past bars cost the whole service: of each question that a process which has just started is asked, its processor time and its longest turn. */
+/** The cost of past bars for the whole service: for each query to a newly started process, its processor time and its longest block. */
 
 import { parseArgs } from 'node:util'
 import { InvalidOptions } from '../harness/errors.ts'
@@ -13,7 +13,7 @@ import { QUERIES, type Query } from './queries.ts'
 import { type Access, barsOf, Session } from './reader.ts'
 
 const PROCESSOR_MS_MAX = 500
-/** A process that has just started is at rest when it has taken no more than so much in a while. */
+/** A newly started process is idle when it has used no more than this in an interval. */
 const CALM = { everyMs: 400, processorMs: 12 }
 const SMALL = { what: 'ten bars', by: 'subscribe', interval: '1m', session: 'BrokerDefault', count: 10 } as const
 
@@ -42,7 +42,7 @@ interface Started {
 }
 
 interface Scene extends AsyncDisposable {
-  /** Does this at a service that has just started and has read no bar. */
+  /** Runs this at a newly started service that has read no bars. */
   cold(work: (started: Started) => Promise<void>): Promise<void>
 }
 
@@ -51,7 +51,7 @@ async function openScene(engine: Engine, flags: readonly string[]): Promise<Scen
   const front = undone.use(await Front.open())
   const port = await freePort()
   front.leadTo(port)
-  // Shares keep the exchange's hours, as at any broker.
+  // Shares have the exchange's hours, as at any broker.
   const sandbox = undone.use(
     await startSandbox({ SANDBOX_CALENDAR: 'exchange', SANDBOX_PORT: String(port), SANDBOX_PUBLIC_URL: front.url })
   )
@@ -111,7 +111,7 @@ async function costOf({ running, access }: Started, query: Query): Promise<Figur
   }
 }
 
-/** A small subscription alone, and right behind the dearest one of the same session. */
+/** A small subscription alone, and directly after the most expensive one of the same session. */
 async function besideOf({ running, access }: Started): Promise<Figure> {
   await calm(running)
   using session = await Session.open(access)

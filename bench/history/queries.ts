@@ -1,4 +1,4 @@
-/** What is asked of past bars: the dearest of each kind that a request may ask for. */
+/** The queries for past bars: the most expensive one of each kind that a request may contain. */
 
 export type Query = { readonly what: string } & (
   | { readonly by: 'subscribe'; readonly interval: string; readonly session: string; readonly count: number }
@@ -11,7 +11,7 @@ const CORE = 'USEqCore'
 const NOW = new Date().toISOString()
 const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString()
 const FORTY_YEARS = daysAgo(40 * 365.25)
-/** Fewer than the bars that one snapshot may have, whatever day it is. */
+/** Fewer than the bars of one snapshot at most, on any day. */
 const MANY_MINUTES = daysAgo(45)
 
 export const QUERIES: readonly Query[] = [

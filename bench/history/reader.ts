@@ -2,21 +2,21 @@ import { WebSocket } from 'ws'
 import { type Query, SYMBOL } from './queries.ts'
 
 const ANSWER_MS = 60_000
-/** Bars of a backfill follow each other at once. */
+/** Maximum gap between bars of a backfill. */
 const QUIET_MS = 1_000
 const PAYLOAD_MAX = 64 * 1024 * 1024
 
-/** Where a service is, and how its user reads past bars there. */
+/** The address of a service, and how its user reads past bars there. */
 export interface Access {
   readonly baseUrl: string
   readonly connectionId: string
-  /** Of the user's requests over REST. */
+  /** Headers of the user's requests over REST. */
   readonly headers: Readonly<Record<string, string>>
-  /** Of its market data. */
+  /** Token for its market data. */
   readonly token: string
 }
 
-/** Asks, and gives how many bars came. @throws Error with the service's message when it refused */
+/** Sends the query and returns the number of bars. @throws Error with the service's message if it refused */
 export async function barsOf(access: Access, query: Query): Promise<number> {
   if (query.by === 'REST') return await overRest(access, query)
   using session = await Session.open(access)
@@ -32,7 +32,7 @@ async function overRest({ baseUrl, connectionId, headers }: Access, query: Extra
   return bars.length
 }
 
-/** A session of the market data stream that counts what comes. */
+/** A session of the market data stream that counts what it receives. */
 export class Session implements Disposable {
   readonly #socket: WebSocket
   readonly #closed = new Map<string, number>()
@@ -55,7 +55,7 @@ export class Session implements Disposable {
     return session
   }
 
-  /** Asks for past bars, and gives how many came; of a subscription when as many came as were asked for, or no more come. */
+  /** Requests past bars and returns their number; a subscription ends when it has as many as requested, or when no more arrive. */
   async bars(query: Exclude<Query, { by: 'REST' }>): Promise<number> {
     if (query.by === 'snapshot') {
       const { interval, start, end } = query
@@ -84,7 +84,7 @@ export class Session implements Disposable {
     return answer
   }
 
-  /** Some came, and no more do: history has fewer than were asked for. */
+  /** Some arrived, and no more do: history has fewer than requested. */
   #isQuiet(id: string): boolean {
     return this.#closed.has(id) && performance.now() - this.#lastAt > QUIET_MS
   }

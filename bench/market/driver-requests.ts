@@ -1,15 +1,15 @@
 import type { Subscription } from './client/session.ts'
 import type { Reader } from './sandbox/streams.ts'
 
-/** Requests that a measurement sends to the driver. Times in milliseconds. */
+/** Requests from a measurement to the driver. Times are in milliseconds. */
 export type DriverRequests = {
   /** Opens the front. */
   readonly open: { readonly input: null; readonly output: { readonly url: string } }
-  /** Where the real sandbox behind the front is. */
+  /** The address of the real sandbox behind the front. */
   readonly lead: { readonly input: { readonly port: number }; readonly output: null }
-  /** Opens the one client that trades are checked at; the one before is closed. */
+  /** Opens the one client that checks trades; closes the previous one. */
   readonly attend: { readonly input: Attendance; readonly output: null }
-  /** Listens to the front's own stream, for the delays of the front and the driver themselves. */
+  /** Reads the front's own stream, to measure the delays of the front and the driver themselves. */
   readonly listen: { readonly input: null; readonly output: null }
   readonly feed: { readonly input: FeedPlan; readonly output: FeedResult }
   /** Opens sessions that receive nothing, each with these subscriptions; they stay until `leave`. */
@@ -19,11 +19,11 @@ export type DriverRequests = {
 }
 
 export interface Attendance {
-  /** Of the stream to attend: the service's or a floor's. */
+  /** Of the stream to read: the service's or a floor's. */
   readonly url: string
-  /** Null at a floor. */
+  /** Null for a floor. */
   readonly token: string | null
-  /** Who reads the front's stream for it. */
+  /** The reader of the front's stream for it. */
   readonly reader: Exclude<Reader, 'direct'>
   readonly symbols: readonly string[]
 }
@@ -32,20 +32,20 @@ export interface FeedPlan {
   readonly seconds: number
   /** Trades in one message of the sandbox. */
   readonly batch: number
-  /** Trades a second. Null: as many as `windowMax` allows. */
+  /** Trades per second. Null: as many as `windowMax` allows. */
   readonly perSecond: number | null
-  /** Trades that may be under way. */
+  /** Trades that may be in flight. */
   readonly windowMax: number
 }
 
 export interface FeedResult {
-  /** Trades that came. All that were sent have, in order. */
+  /** Trades received. All that were sent arrived in order. */
   readonly total: number
-  /** From the first sent to the last received. */
+  /** From the first trade sent to the last one received. */
   readonly spanMs: number
-  /** From being sent to being received, by trade; only with `perSecond`. */
+  /** From sending to receiving, by trade; only with `perSecond`. */
   readonly latencies: Float64Array
-  /** The same at the front's own stream; empty when nobody listens there. */
+  /** The same at the front's own stream; empty without a reader there. */
   readonly direct: Float64Array
 }
 

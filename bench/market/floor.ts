@@ -1,4 +1,7 @@
-/** The floor: reads the front's market stream, parses each message, writes each trade again as the service would, and sends what a turn has brought in one write. Nothing else. */
+/**
+ * The floor: reads the front's market stream, parses each message, encodes each trade like the service, and sends one write per turn.
+ * Nothing else.
+ */
 
 import { createServer } from 'node:http'
 import { WebSocket, WebSocketServer } from 'ws'

@@ -1,4 +1,7 @@
-/** What market data costs: from the sandbox's feed to the client beside a floor, delays, memory, snapshots; and the adapter's parser beside what others would use. */
+/**
+ * The cost of market data: from the sandbox's feed to the client, compared with a floor, delays, memory, snapshots; and the adapter's
+ * parser compared with other libraries.
+ */
 
 import { parseArgs } from 'node:util'
 import { InvalidOptions } from '../harness/errors.ts'
@@ -14,7 +17,7 @@ import { throughput } from './throughput.ts'
 
 const PARTS: readonly string[] = ['throughput', 'latency', 'snapshot', 'memory', 'parsers']
 const SYMBOLS = 20
-/** Memory is measured in so many services; in one where few seconds mean that it is only a try. */
+/** Memory is measured in this many services; in only one if few seconds are specified, because that is a trial run. */
 const MEMORY_TIMES = 3
 const FEW_SECONDS = 5
 
@@ -25,7 +28,7 @@ export async function market(options: readonly string[]): Promise<void> {
       only: { type: 'string' },
       engine: { type: 'string', default: 'postgres' },
       seconds: { type: 'string', default: '10' },
-      /** A folder of recorded data in the LEAN format, for the messages of the parsers; made up from a seed without it. */
+      /** A folder of recorded data in the LEAN format, for the messages of the parsers; without it they are generated from a seed. */
       recorded: { type: 'string' },
       /** A directory for processor profiles of the measured processes. */
       profile: { type: 'string' }

@@ -6,7 +6,7 @@ import { openScene } from './scene.ts'
 
 const SESSIONS = 500
 const SYMBOLS = 10
-/** Twenty subscriptions a session. */
+/** Twenty subscriptions per session. */
 const CHANNELS = ['trades', 'quotes']
 const SUBSCRIPTIONS = SESSIONS * SYMBOLS * CHANNELS.length
 const WARM_SESSIONS = 20
@@ -14,12 +14,12 @@ const KB_MAX = 3
 
 export interface MemoryOptions {
   readonly engine: Engine
-  /** Services that are measured one after the other, each from its start. */
+  /** Services measured one after the other, each from its start. */
   readonly times: number
   readonly record: (figure: Figure) => void
 }
 
-/** What subscriptions cost: resident memory of a service with them less that of the same service before them, sockets and all. */
+/** The cost of subscriptions: resident memory of a service with them less that of the same service before, including sockets. */
 export async function memory({ engine, times, record }: MemoryOptions): Promise<void> {
   const found: { readonly resident: number; readonly heap: number }[] = []
   for (let time = 0; time < times; time += 1) found.push(await kilobytesOfSubscription(engine))
@@ -39,7 +39,7 @@ async function kilobytesOfSubscription(engine: Engine): Promise<{ readonly resid
   const { driver, streamUrl: url, token, symbols, running } = scene
   using heap = await Heap.of(running.service.pid, handle)
   const subscriptions = CHANNELS.flatMap(channel => symbols.map(symbol => ({ channel, symbol })))
-  // The first sessions bring the code along, which is no subscription's.
+  // The first sessions load code, which does not count as a subscription's memory.
   await driver.ask('idle', { url, token, sessions: WARM_SESSIONS, subscriptions })
   await driver.ask('leave', null)
   const empty = { resident: await heap.settledMb(), heap: await heap.usedMb() }

@@ -4,14 +4,14 @@ import { type Engine, type RunningService, startService } from '../harness/servi
 import { startWorker, type Worker } from '../harness/workers.ts'
 import type { DriverRequests } from './driver-requests.ts'
 
-/** The service as a program, a real sandbox behind the driver's front, and a user who is connected there. */
+/** The service as a program, a real sandbox behind the driver's front, and a user connected there. */
 export interface Scene extends AsyncDisposable {
   readonly running: RunningService
   readonly driver: Worker<DriverRequests>
   readonly sandboxUrl: string
-  /** Where the market data stream is. */
+  /** The address of the market data stream. */
   readonly streamUrl: string
-  /** What the sandbox lists, shares first. */
+  /** The symbols of the sandbox, shares first. */
   readonly symbols: readonly string[]
   /** A market data token of the user. */
   readonly token: string
@@ -19,7 +19,7 @@ export interface Scene extends AsyncDisposable {
 
 export interface SceneOptions {
   readonly engine: Engine
-  /** Node's, for the service. */
+  /** Node's flags for the service. */
   readonly flags: readonly string[]
   readonly symbols: number
 }

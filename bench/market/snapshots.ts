@@ -6,12 +6,12 @@ const MINUTE_MS = 60_000
 const WARM = 3
 const TIMES = 20
 const BEHIND_MS_MAX = 50
-/** Round the clock, so that there is a bar for nearly every minute. */
+/** Trades around the clock, so that almost every minute has a bar. */
 const SYMBOL = 'BTC/USD'
-/** So many bars may be missing for minutes in which nothing traded. */
+/** The number of bars that may be missing, for minutes without a trade. */
 const QUIET_SHARE_MAX = 0.05
 
-/** How long after the sandbox's first byte of 10,000 bars the client has its own. Each time another window, so that nobody remembers it. */
+/** The delay from the sandbox's first byte of 10,000 bars to the client's. Each request has another window, so that no cache helps. */
 export async function snapshots({ scene, record }: PartOptions): Promise<void> {
   const { driver, streamUrl: url, token } = scene
   const newest = Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS

@@ -6,13 +6,16 @@ import { startWorker } from '../harness/workers.ts'
 import type { FloorRequests } from './floor-requests.ts'
 import type { Scene } from './scene.ts'
 
-/** Trades in one message of the sandbox: what came in one turn leaves in one. */
+/** Trades in one message of the sandbox. The service sends what arrived in one turn in one write. */
 const BATCHES = [20, 1]
-/** The floor and the service are measured in turns, so many each, and each turn is compared with its neighbour: other work comes and goes. */
+/**
+ * The floor and the service are measured alternately, this many times each; each run is compared with its neighbour, because other load
+ * varies.
+ */
 const ROUNDS = 6
-/** Before each: what ran in between has had the processor's caches. */
+/** Before each run, because the one before it filled the processor's caches. */
 const WARM_SECONDS = 0.5
-/** Below what may wait for one session in the service. */
+/** Below the bound of what may wait for one session in the service. */
 const WINDOW = 8_000
 const SHARE_LEAST = 0.6
 const TRADES_LEAST = 150_000
@@ -26,11 +29,11 @@ export interface PartOptions {
 
 interface Rate {
   readonly perSecond: number
-  /** Processor time of a trade where it is measured, in microseconds. */
+  /** Processor time per trade at the measured process, in microseconds. */
   readonly micros: number
 }
 
-/** From the sandbox's market stream to the client's: as many trades as go through, beside the floor. Every one is checked at the client. */
+/** From the sandbox's market stream to the client's: maximum throughput, compared with the floor. The client checks every trade. */
 export async function throughput({ scene, seconds, flags, record }: PartOptions): Promise<void> {
   const { symbols } = scene
   await using floor = startWorker<FloorRequests>('bench/market/floor.ts', flags)
@@ -61,7 +64,7 @@ function report(batch: number, symbols: number, floors: readonly Rate[], service
   const of = (rates: readonly Rate[], figure: (rate: Rate) => number) => median(rates.map(figure))
   const [floor, service] = [of(floors, ({ perSecond }) => perSecond), of(services, ({ perSecond }) => perSecond)]
   const micros = (rates: readonly Rate[]) => of(rates, rate => rate.micros)
-  // A client that could take no more would make them equal; what they cost would show it.
+  // A saturated client would make them equal; their processor time would show that.
   const pairs = (share: (service: Rate, floor: Rate) => number) =>
     median(services.flatMap((one, round) => (floors[round] === undefined ? [] : [share(one, floors[round])])))
   const byRate = pairs((one, other) => one.perSecond / other.perSecond)

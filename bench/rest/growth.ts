@@ -8,7 +8,7 @@ const BATCH = 50_000
 const PAGES = 200
 const FACTOR_MAX = 1.5
 
-/** What an order and a page cost with a thousand orders stored, and with as many as asked for, all of them one user's. */
+/** The cost of an order and of a page with a thousand orders stored, and with as many as specified, all of one user. */
 export async function growth(stage: Stage, stored: number): Promise<readonly string[]> {
   if (stage.databaseUrl === null) return []
   const user = await stage.user()
@@ -44,7 +44,7 @@ async function orderMs(stage: Stage, user: ConnectedUser, name: string): Promise
   return spreadOf(await ordersOneByOne(stage, user, name, 300)).median
 }
 
-/** A page each request asks for with parameters of its own, so that none is cached from the one before. */
+/** A page that each request reads with different parameters, so that none comes from a cache. */
 function newest(request: number): string {
   return `/orders?limit=50&start_time=${new Date(Date.UTC(2000, 0, 1) + request).toISOString()}`
 }
@@ -60,7 +60,7 @@ async function pageMs({ client }: ConnectedUser, pathOf: (request: number) => st
   return spreadOf(found).median
 }
 
-/** Half-way between the oldest and the newest order, in milliseconds since the epoch. */
+/** The middle between the oldest and the newest order, in milliseconds since the epoch. */
 async function middleOf({ client }: ConnectedUser): Promise<number> {
   const newestOrder = (await client.list('/orders?limit=1'))[0]
   const oldestOrder = (await client.list('/orders?limit=1&sort=entry_time:asc'))[0]
@@ -68,7 +68,7 @@ async function middleOf({ client }: ConnectedUser): Promise<number> {
   return (from + to) / 2
 }
 
-/** Copies of a finished order, a second apart into the past, each with ids of its own in every place. */
+/** Copies of a finished order, each a second further in the past, with new ids in every field. */
 async function multiply(database: Database, accountId: string, stored: number): Promise<void> {
   for (let done = 0; done < stored; done += BATCH) {
     await database.query(

@@ -6,7 +6,7 @@ import { line } from '../harness/stats.ts'
 const TARGET_MB = { postgres: 180, embedded: 450 }
 const CALM_MS = 5_000
 
-/** Resident memory of the service's process with nothing to do. */
+/** Resident memory of the idle service. */
 export async function memory({ engine, service }: Stage): Promise<readonly string[]> {
   await pause(CALM_MS)
   const found = residentMb(service.pid)

@@ -9,7 +9,7 @@ const SUSTAINED = 1_000
 const TARGET = { postgres: { median: 3, p99: 25 }, embedded: { median: 4, p99: 25 } }
 const SYMBOLS = ['AAPL', 'MSFT', 'SPY', 'QQQ', 'NVDA', 'TSLA', 'AMZN', 'META']
 
-/** From sending an order to knowing that it is filled: through the service, and at the sandbox itself, at the same rate. */
+/** The time from sending an order to its reported fill: through the service, and at the sandbox itself, at the same rate. */
 export async function orderLatency(stage: Stage, seconds: number): Promise<readonly string[]> {
   const users = await someUsers(stage)
   using agent = new LoadAgent()
@@ -38,7 +38,7 @@ export async function orderLatency(stage: Stage, seconds: number): Promise<reado
   ]
 }
 
-/** As many orders a second as asked for, over as long as asked for: all of them filled, and the last as quickly as the first. */
+/** The specified number of orders per second, for the specified time: all must fill, and the last as quickly as the first. */
 export async function sustained(stage: Stage, seconds: number): Promise<readonly string[]> {
   const users = await someUsers(stage)
   using agent = new LoadAgent()
@@ -62,7 +62,7 @@ export async function sustained(stage: Stage, seconds: number): Promise<readonly
   ]
 }
 
-/** Orders of one user, each after the one before; gives how long each took, in milliseconds. */
+/** Orders of one user, one after the other; returns the duration of each, in milliseconds. */
 export async function ordersOneByOne(stage: Stage, user: ConnectedUser, name: string, count: number): Promise<readonly number[]> {
   using agent = new LoadAgent()
   const found: number[] = []
@@ -100,7 +100,7 @@ async function directTokens(stage: Stage, users: readonly ConnectedUser[]): Prom
   )
 }
 
-/** Sends orders over kept connections, with as little of its own as can be. */
+/** Sends orders over persistent connections, with minimal overhead. */
 class LoadAgent implements Disposable {
   readonly #agent = new Agent({ connections: 100, pipelining: 1 })
   readonly #run = crypto.randomUUID().slice(0, 8)

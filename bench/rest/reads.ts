@@ -12,7 +12,7 @@ const ROUTES = [
   { name: 'orders', path: '/orders?limit=50', share: 0.15 }
 ]
 
-/** Requests per second of the service and of the floor, in turns, so that both meet the same machine. */
+/** Requests per second of the service and of the floor, alternately, so that both meet the same machine. */
 export async function reads(stage: Stage, seconds: number): Promise<readonly string[]> {
   const user = await stage.user()
   await fill(user)
@@ -41,7 +41,7 @@ export async function reads(stage: Stage, seconds: number): Promise<readonly str
   return lines
 }
 
-/** Fifty orders and more, so that a page is full. */
+/** At least fifty orders, so that a page is full. */
 async function fill({ client, accountId }: ConnectedUser): Promise<void> {
   for (let index = 0; index < 60; index += 1) {
     await client.post('/orders', {

@@ -1,4 +1,7 @@
-/** What the REST API costs: reads beside a bare route with the same bytes, orders beside the sandbox called directly, memory, and growth. */
+/**
+ * The cost of the REST API: reads compared with a bare route with the same bytes, orders compared with the sandbox called directly, memory,
+ * and growth.
+ */
 
 import { parseArgs } from 'node:util'
 import { ENGINES } from '../harness/service.ts'

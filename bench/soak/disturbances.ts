@@ -1,8 +1,8 @@
-// What goes on around a steady load: sessions that come and go, readers that are slow for a while, streams that are lost at the sandbox.
+// Disturbances during a steady load: sessions that come and go, readers that are slow for a while, and lost streams at the sandbox.
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Chance, World } from '../../packages/testkit/src/crash/index.ts'
 
-/** How often each happens on average, and for how long. Milliseconds. */
+/** The average interval and duration of each, in milliseconds. */
 const VISIT_EVERY = 1_500
 const VISIT_MAX = 6_000
 const VISITS_AT_ONCE_MAX = 5
@@ -18,7 +18,7 @@ export interface Disturbances {
   readonly drops: number
 }
 
-/** Lasts until the signal. Gives what happened. */
+/** Runs until the signal. Returns the counts of what happened. */
 export async function disturb(world: World, chance: Chance, signal: AbortSignal): Promise<Disturbances> {
   const seen = { visits: 0, slowSpells: 0, drops: 0 }
   const visits = new Set<Promise<void>>()
@@ -49,7 +49,7 @@ export async function disturb(world: World, chance: Chance, signal: AbortSignal)
   return seen
 }
 
-/** A session of its own on some of the users, from their beginning, by either way; it receives their whole history, and leaves. */
+/** A new session for some of the users, from their beginning, by either way; it receives their whole history, and leaves. */
 async function startVisit(world: World, chance: Chance, name: string, signal: AbortSignal): Promise<void> {
   const from = chance.whole(0, world.users.length - 1)
   const users = world.users.slice(from, from + chance.whole(1, VISITED_USERS_MAX)).map(({ userId }) => userId)
@@ -58,7 +58,7 @@ async function startVisit(world: World, chance: Chance, name: string, signal: Ab
   await world.unfollow(name)
 }
 
-/** False when the signal came. */
+/** False if the signal came. */
 export async function pause(ms: number, signal: AbortSignal): Promise<boolean> {
   await delay(ms, undefined, { signal }).catch(() => undefined)
   return !signal.aborted

@@ -1,4 +1,4 @@
-/** `npm run soak -- --minutes N`: the service under a steady load for N minutes (a fraction will do), watched for what it does not give back. */
+/** `npm run soak -- --minutes N`: runs the service under a steady load for N minutes (fractions are allowed), and looks for leaks. */
 import { parseArgs } from 'node:util'
 import { soak } from './soak.ts'
 
@@ -20,7 +20,7 @@ else if (settings === null) {
   process.exitCode = isWell ? 0 : 1
 }
 
-/** Null when it cannot be understood. */
+/** Null if it is invalid. */
 function read(): { readonly minutes: number; readonly seed: number } | 'help' | null {
   const text = { type: 'string' } as const
   try {

@@ -4,26 +4,26 @@ import { metricsPage } from '../../packages/testkit/src/metrics.ts'
 import { pause } from './disturbances.ts'
 import { median } from './trend.ts'
 
-/** What the service was like at one moment. Bytes and milliseconds. */
+/** The state of the service at one moment. Bytes and milliseconds. */
 export interface Reading {
   readonly atMs: number
   readonly rssBytes: number
-  /** Heap and buffers outside it, garbage collected. */
+  /** Heap and external buffers, after garbage collection. */
   readonly heldBytes: number
-  /** Open file descriptors, sockets among them. */
+  /** Open file descriptors, including sockets. */
   readonly descriptors: number
-  /** 99th percentile of the event loop's delay. */
+  /** 99th percentile of the event loop delay. */
   readonly loopMs: number
-  /** Orders the load has made so far. */
+  /** Orders placed by the load so far. */
   readonly orders: number
   readonly updates: number
-  /** From an order's change to its delivery, since the last reading; NaN when nothing was delivered. */
+  /** From an order's change to its delivery, since the last reading; NaN without deliveries. */
   readonly delayMs: { readonly median: number; readonly p99: number }
 }
 
 const DELAYS_MAX = 100_000
 
-/** Collects delivery delays, and reads everything else when asked. */
+/** Collects delivery delays, and reads everything else on request. */
 export class Sampler {
   readonly #world: World
   readonly #began = performance.now()
@@ -57,7 +57,7 @@ export class Sampler {
     }
   }
 
-  /** Reads again and again until the signal; each reading is handed on at once. */
+  /** Reads repeatedly until the signal, and passes each reading on at once. */
   async until(signal: AbortSignal, everyMs: number, onReading: (reading: Reading) => void): Promise<readonly Reading[]> {
     const readings: Reading[] = []
     while (await pause(everyMs, signal)) {

@@ -1,4 +1,4 @@
-// A steady load for as long as asked, with everything around it coming and going; then the question whether the service is as it was.
+// A steady load for the specified time, with disturbances around it; then the check whether the service has returned to its earlier state.
 import { fileURLToPath } from 'node:url'
 import { knownKeys } from '../../packages/server/test/faults/known-keys.ts'
 import { copyStore } from '../../packages/server/test/store/template.ts'
@@ -11,11 +11,11 @@ const MAIN = fileURLToPath(new URL('../../packages/server/src/main.ts', import.m
 const TRADERS = 10
 const ACCOUNTS_OF_EACH = 2
 const ONLOOKERS = 40
-/** On average between two operations of an account: with twenty accounts about eight a second. */
+/** The average time between two operations of an account: about eight per second for twenty accounts. */
 const PAUSE_MS = 2_500
 const READINGS = 120
 const WARM_MS = 120_000
-/** A reading takes a while itself, on a busy machine as long again; a verdict needs ten. */
+/** A reading takes time too, and as long again on a busy machine; a verdict needs ten. */
 const READ_EVERY_MS = { least: 400, most: 15_000 }
 
 export interface SoakOptions {
@@ -24,7 +24,7 @@ export interface SoakOptions {
   readonly print: (line: string) => void
 }
 
-/** Gives whether everything was flat, and everybody agreed in the end. */
+/** Returns whether everything was flat, and all records agreed at the end. */
 export async function soak({ minutes, seed, print }: SoakOptions): Promise<boolean> {
   const keys = knownKeys()
   const chance = new Chance(seed)
@@ -33,7 +33,7 @@ export async function soak({ minutes, seed, print }: SoakOptions): Promise<boole
   for (let number = 1; number <= ONLOOKERS; number += 1) await world.join(world.platform, `onlooker-${number}`, 1)
   const sampler = new Sampler(world)
   await world.populate(TRADERS, ACCOUNTS_OF_EACH, sampler.delivered)
-  // Connections that are still being opened are no leak.
+  // Connections that are still being opened are not a leak.
   await accord.streamMatchesSandbox(WARM_MS)
   print(`seed ${seed}: ${TRADERS * ACCOUNTS_OF_EACH} accounts trade, ${world.users.length} users are followed, for ${minutes} minutes`)
   print(HEADINGS)

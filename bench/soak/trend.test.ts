@@ -9,11 +9,11 @@ const MEGABYTE = 1024 * 1024
 const COUNT = 120
 const EVERY_MS = 5_000
 
-/** Readings of ten minutes whose memory and descriptors follow a rule, with noise. */
+/** Ten minutes of readings whose memory and descriptors follow a rule, with noise. */
 function readings(chance: Chance, memory: (share: number) => number, descriptors: (share: number) => number): readonly Reading[] {
   return Array.from({ length: COUNT }, (_, index) => {
     const share = index / (COUNT - 1)
-    // Now and then a collection comes late.
+    // Occasionally, a collection comes late.
     const noise = 2 * MEGABYTE * chance.fraction() + (chance.happens(0.05) ? 30 * MEGABYTE : 0)
     const heldBytes = 60 * MEGABYTE + memory(share) * MEGABYTE + noise
     return {
@@ -29,7 +29,7 @@ function readings(chance: Chance, memory: (share: number) => number, descriptors
   })
 }
 
-test('noise, outliers and a warm-up in the first half are flat, whatever the seed', () => {
+test('noise, outliers and a warm-up in the first half are flat for every seed', () => {
   for (let seed = 1; seed <= 50; seed += 1) {
     const warm = readings(
       new Chance(seed),
@@ -40,7 +40,7 @@ test('noise, outliers and a warm-up in the first half are flat, whatever the see
   }
 })
 
-test('a leak of memory or of descriptors that goes on is not flat, whatever the seed', () => {
+test('a continuing leak of memory or of descriptors is not flat for any seed', () => {
   for (let seed = 1; seed <= 50; seed += 1) {
     const leaking = readings(
       new Chance(seed),
@@ -57,7 +57,7 @@ test('a leak of memory or of descriptors that goes on is not flat, whatever the 
   }
 })
 
-test('descriptors that fall for a while and come back are flat, whatever the seed', () => {
+test('descriptors that fall for a while and come back are flat for every seed', () => {
   for (let seed = 1; seed <= 50; seed += 1) {
     const dropped = readings(
       new Chance(seed),
@@ -68,12 +68,12 @@ test('descriptors that fall for a while and come back are flat, whatever the see
   }
 })
 
-test('the rise is that of the second half, and outliers do not move it', () => {
+test('the rise is that of the second half, and outliers do not change it', () => {
   const samples = Array.from({ length: 20 }, (_, index) => ({ atMs: index, value: index < 10 ? 5 * index : 50 + index }))
   const spiked = samples.map(sample => (sample.atMs === 15 ? { ...sample, value: 1_000 } : sample))
   for (const series of [samples, spiked]) assert.equal(Math.round(trendOf(series, 0, 0).rise), 9)
 })
 
-test('too few samples are no verdict', () => {
+test('too few samples give no verdict', () => {
   assert.throws(() => trendOf([{ atMs: 0, value: 1 }], 0, 0), RangeError)
 })

@@ -1,4 +1,4 @@
-// Whether a series of samples is flat. The rule is printed with every verdict, so that nobody has to guess what "flat" meant.
+// Whether a series of samples is flat. The rule is printed with every verdict, so that the meaning of "flat" is clear.
 
 export interface Sample {
   readonly atMs: number
@@ -6,9 +6,9 @@ export interface Sample {
 }
 
 export interface Trend {
-  /** By how much the fitted line rises over the second half of the time. */
+  /** The rise of the fitted line over the second half of the time. */
   readonly rise: number
-  /** By how much it may. */
+  /** The allowed rise. */
   readonly allowed: number
   readonly isFlat: boolean
 }
@@ -17,9 +17,9 @@ export interface Trend {
 export const SAMPLES_MIN = 5
 
 /**
- * The rise over the second half, by the median of the slopes between all pairs of its samples: a few outliers (a collection that comes late,
- * a burst) do not move it. @param shareAllowed of the median level. @param slack on top, in the unit of the values.
- * @throws RangeError when there are too few samples.
+ * The rise over the second half, by the median of the slopes between all pairs of its samples: a few outliers (a late collection,
+ * a burst) do not affect it. @param shareAllowed of the median level. @param slack additional, in the unit of the values.
+ * @throws RangeError if there are too few samples.
  */
 export function trendOf(samples: readonly Sample[], shareAllowed: number, slack: number): Trend {
   const half = secondHalf(samples)
@@ -38,7 +38,7 @@ export function secondHalf(samples: readonly Sample[]): readonly Sample[] {
   return samples.filter(({ atMs }) => atMs >= middle)
 }
 
-/** What {@link secondHalf} leaves. */
+/** The result of {@link secondHalf}. */
 export function firstHalf(samples: readonly Sample[]): readonly Sample[] {
   const middle = middleOf(samples)
   return samples.filter(({ atMs }) => atMs < middle)

@@ -2,21 +2,24 @@ import type { Reading } from './sampler.ts'
 import { firstHalf, type Sample, secondHalf, type Trend, trendOf } from './trend.ts'
 
 const MEGABYTE = 1024 * 1024
-/** So many orders the service keeps in memory, the newest; until it has them it may grow with each. */
+/** The service keeps this many of the newest orders in memory; until it has them, it may grow with each. */
 const CACHED_ORDERS = 20_000
 const BYTES_PER_ORDER = 6 * 1024
-/** The embedded database, in the same process, keeps the pages that an order, its events and its audit entries are on, as far as its buffers go. */
+/**
+ * The embedded database, in the same process, caches the pages of an order, its events and its audit entries, up to the size of its
+ * buffers.
+ */
 const RESIDENT_BYTES_PER_ORDER = 20 * 1024
 
 const DESCRIPTORS = 4
 /**
- * Streams that are opened again all at once read side by side, and leave as many idle connections to the broker behind for a while. A soak that
- * is not longer than that while cannot distinguish them from a leak.
+ * Streams that are all reopened at once read in parallel, and leave as many idle connections to the broker for a while. A soak that
+ * is no longer than that cannot distinguish them from a leak.
  */
 const DESCRIPTORS_IDLE = 40
 const WHILE_MS = 300_000
 
-/** What each series may rise by over the second half: a share of its level, something on top, and what new orders may hold. */
+/** The allowed rise of each series over the second half: a share of its level, a constant, and the memory of new orders. */
 const RULES = [
   {
     what: 'memory in use, garbage collected',
@@ -44,7 +47,7 @@ const RULES = [
     share: 0.05,
     slack: DESCRIPTORS,
     perOrder: 0,
-    // Streams that were dropped are opened again: what rises to where it was before is no leak.
+    // Dropped streams are reopened: a return to the earlier level is not a leak.
     comesBack: true,
     scale: 1,
     of: (reading: Reading) => reading.descriptors
@@ -56,7 +59,7 @@ export interface Verdict {
   readonly isFlat: boolean
 }
 
-/** Judges the readings of a soak. @throws RangeError when there are too few. */
+/** Judges the readings of a soak. @throws RangeError if there are too few. */
 export function verdictOf(readings: readonly Reading[]): Verdict {
   const orders = secondHalf(readings.map(({ atMs, orders }) => ({ atMs, value: orders }))).map(({ value }) =>
     Math.min(value, CACHED_ORDERS)
@@ -86,7 +89,7 @@ export function verdictOf(readings: readonly Reading[]): Verdict {
   }
 }
 
-/** Whether the second half goes no further beyond the highest of the first than a rise may. */
+/** Whether the second half exceeds the maximum of the first by no more than the allowed rise. */
 function isNoHigher(samples: readonly Sample[], { allowed }: Trend): boolean {
   const highest = (half: readonly Sample[]) => Math.max(...half.map(({ value }) => value))
   return highest(secondHalf(samples)) <= highest(firstHalf(samples)) + allowed

@@ -19,12 +19,12 @@ const KB_MAX = 12
 
 export interface MemoryOptions {
   readonly engine: Engine
-  /** Services that are measured one after the other, each from its start. */
+  /** Services measured one after the other, each from its start. */
   readonly times: number
   readonly record: (figure: Figure) => void
 }
 
-/** What idle sessions cost: resident memory of a service with them less that of the same service before them. */
+/** The cost of idle sessions: resident memory of a service with them less that of the same service before. */
 export async function idle({ engine, times, record }: MemoryOptions): Promise<void> {
   const found: { readonly resident: number; readonly heap: number }[] = []
   for (let time = 0; time < times; time += 1) found.push(await kilobytesOfSocket(engine))
@@ -52,11 +52,11 @@ async function kilobytesOfSocket(engine: Engine): Promise<{ readonly resident: n
   const plans = Array.from({ length: SESSIONS }, (_, session): SessionPlan => {
     const first = session * USERS_OF_SESSION
     const userIds = Array.from({ length: USERS_OF_SESSION }, (_, index) => userName(first + index))
-    // An address for each platform, as they would have.
+    // A separate address for each platform, as in reality.
     const localAddress = `127.0.1.${1 + Math.floor(session / SESSIONS_OF_PLATFORM)}`
     return { url, localAddress, subscription: { ...platformOf(first), topics: ['all'], userIds } }
   })
-  // The first sockets bring the code along, which is no socket's.
+  // The first sockets load code, which does not count as a socket's memory.
   await using warming = new AsyncDisposableStack()
   await warming.use(startWorker<ClientRequests>('bench/stream/client/counting.ts')).ask('open', plans.slice(0, 2 * SESSIONS_OF_PLATFORM))
   await warming.disposeAsync()

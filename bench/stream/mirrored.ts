@@ -12,16 +12,16 @@ import { connectUsers } from './users.ts'
 const ACCOUNTS = 2_000
 const USERS_OF_SESSION = 500
 const KB_MAX = 30
-/** Ten connections a second are opened to a broker at most. */
+/** The service opens at most ten connections per second to a broker. */
 const LOGINS_PER_SECOND = 8
 const SHAPES = [
   { accountsOfLogin: 4, isTarget: true },
   { accountsOfLogin: 1, isTarget: false }
 ]
-/** What an account has: a balance, and these. */
+/** Each account has a balance and these positions. */
 const HELD = { ordersOfAccount: 1, positionsOfAccount: 2 }
 
-/** What accounts cost that are followed: resident memory of a service that mirrors them less that of the same service when it was empty. */
+/** The cost of followed accounts: resident memory of a service that mirrors them less that of the same service when it was empty. */
 export async function mirrored({ engine, record }: { readonly engine: Engine; readonly record: (figure: Figure) => void }): Promise<void> {
   for (const { accountsOfLogin, isTarget } of SHAPES) {
     const { connected, followed, heap } = await kilobytesOfAccount(engine, accountsOfLogin)
@@ -36,11 +36,11 @@ export async function mirrored({ engine, record }: { readonly engine: Engine; re
 }
 
 interface Cost {
-  /** Of an account that was connected and that nobody follows. */
+  /** Of an account that is connected but not followed. */
   readonly connected: number
-  /** Of one that is followed, in all. */
+  /** Of a followed account, in total. */
   readonly followed: number
-  /** JavaScript's own part of that. */
+  /** The part of that in JavaScript's heap. */
   readonly heap: number
 }
 

@@ -14,13 +14,13 @@ import { connectUsers } from './users.ts'
 const LOGINS = 100
 const SHAPE = { accountsOfLogin: 1, ordersOfAccount: 20, positionsOfAccount: 2 }
 const PACED = 1_000
-/** Half of the orders have an update under way: enough to fill a commit, too few for an order to wait for itself. */
+/** Half of the orders have an update in flight: enough to fill a commit, too few for an order to wait for itself. */
 const WINDOW = 1_000
 const TARGET = { postgres: 5_000, embedded: 1_500 }
 const MEDIAN_MS_MAX = 3
 const P99_MS_MAX = 20
 const WARM_SECONDS = 2
-/** Ten connections a second are opened to a broker at most. */
+/** The service opens at most ten connections per second to a broker. */
 const LIVE_SECONDS = 120
 const ARRIVAL_SECONDS = 30
 
@@ -32,8 +32,8 @@ export interface PipelineOptions {
 }
 
 /**
- * From the broker's message to the session: the service as a program, on its own database, with the production adapter connected to the
- * test sandbox. Each update changes an order, and so is stored before it is delivered; each is counted at the session, which checks that no
+ * From the broker's message to the session: the service as a program, on a separate database, with the production adapter connected to the
+ * test sandbox. Each update changes an order, and so is stored before delivery; the session counts each and checks that no
  * number is missing.
  */
 export async function pipeline({ engine, seconds, flags, record }: PipelineOptions): Promise<void> {
@@ -75,7 +75,7 @@ export async function pipeline({ engine, seconds, flags, record }: PipelineOptio
   report(paced, record)
 }
 
-/** @throws Error where what is stored of a user is not what the session was given. */
+/** @throws Error if a user's stored data differs from what the session received. */
 async function assertStored(platform: Platform, client: Worker<ListenerRequests>): Promise<void> {
   const rest = new Client(platform)
   for (const [number, given] of await client.ask('newest', null)) {
@@ -84,7 +84,7 @@ async function assertStored(platform: Platform, client: Worker<ListenerRequests>
   }
 }
 
-/** Until every login has a stream and the snapshots have reported every order. */
+/** Waits until every login has a stream and the snapshots have reported every order. */
 async function allLive(sandbox: Worker<SandboxRequests>, client: Worker<ListenerRequests>): Promise<void> {
   await until('every login is followed', LIVE_SECONDS, async () => (await sandbox.ask('streams', null)) >= LOGINS)
   const orders = LOGINS * SHAPE.accountsOfLogin * SHAPE.ordersOfAccount
@@ -103,7 +103,7 @@ interface Measured {
   readonly direct: readonly number[]
 }
 
-/** Lets the sandbox publish updates. @throws Error when an update does not arrive, or not in order. */
+/** Makes the sandbox publish updates. @throws Error if an update does not arrive, or not in order. */
 async function measure(
   sandbox: Worker<SandboxRequests>,
   client: Worker<ListenerRequests>,
@@ -119,12 +119,12 @@ async function measure(
   return { total: feedPlan.total, spanMs, service: [...service], direct: [...direct] }
 }
 
-/** @throws Error when the sandbox's own listener missed something, since then nothing is known of what was added. */
+/** @throws Error if the sandbox's own listener missed updates, because the added delay is then unknown. */
 function report({ service, direct }: Measured, record: PipelineOptions['record']): void {
   const missed = direct.filter(Number.isNaN).length
   if (direct.length !== service.length || missed > 0)
     throw new Error(`the listener at the sandbox missed ${missed} of ${direct.length} updates`)
-  // Update by update, so that a pause of the sandbox or of the client is not the service's.
+  // Update by update, so that pauses of the sandbox or of the client do not count as the service's.
   const added = spreadOf(service.map((latency, number) => latency - (direct[number] ?? Number.NaN)))
   const [ours, theirs] = [spreadOf(service), spreadOf(direct)]
   const pair = (of: (spread: Spread) => number) => `${of(added).toFixed(2)} ms (${of(ours).toFixed(2)}, sandbox ${of(theirs).toFixed(2)})`

@@ -1,4 +1,4 @@
-/** What the broker stream costs: fan-out beside bare `ws` servers, the way from a broker's message to a session, and memory. */
+/** The cost of the broker stream: fan-out compared with bare `ws` servers, the path from a broker's message to a session, and memory. */
 
 import { parseArgs } from 'node:util'
 import { InvalidOptions } from '../harness/errors.ts'
@@ -9,7 +9,7 @@ import { idle } from './idle.ts'
 import { mirrored } from './mirrored.ts'
 import { pipeline } from './pipeline.ts'
 
-/** Memory is measured in so many services; in one where few seconds mean that it is only a try. */
+/** Memory is measured in this many services; in only one if few seconds are specified, because that is a trial run. */
 const MEMORY_TIMES = 3
 const FEW_SECONDS = 5
 

@@ -6,7 +6,7 @@ import { userName } from './client/update.ts'
 
 const AT_ONCE = 8
 
-/** Platforms as the operator makes them: through the running service's administration. */
+/** Creates platforms like the operator: through the running service's administration. */
 export async function makePlatforms({ dataDir, platform: { baseUrl } }: RunningService, count: number): Promise<readonly Platform[]> {
   const admin = await AdminClient.connect(dataDir)
   if (admin === null) throw new Error('nobody answers at the administration of the service')
@@ -23,21 +23,21 @@ export async function makePlatforms({ dataDir, platform: { baseUrl } }: RunningS
   return platforms
 }
 
-/** Makes users by number, without any broker. */
+/** Creates users by number, without a broker. */
 export async function makeUsers(platformOf: (number: number) => Platform, count: number): Promise<void> {
   await inParallel(count, async number => {
     await new Client(platformOf(number)).post('/users', { user_id: userName(number) })
   })
 }
 
-/** Makes users by number, each with a connection to the test sandbox, by the portal. */
+/** Creates users by number, each with a connection to the test sandbox, by the portal. */
 export async function connectUsers(platform: Platform, count: number): Promise<void> {
   await inParallel(count, async number => {
     const userId = userName(number)
     const { 'user-secret': secret } = await new Client(platform).post('/users', { user_id: userId })
     const client = new Client(platform, { userId, userSecret: String(secret) })
     const link = textOf(await client.post('/connections', { connection_type: 'trade', broker: 'SANDBOX' }), 'authorization_url')
-    // The sandbox lets everybody in, and asks for no name.
+    // The sandbox admits everyone and asks for no name.
     const outcome = await connect(link, 'SANDBOX', { username: userId, password: '' })
     if (!/connected/i.test(outcome)) throw new Error(`${userId} could not be connected: ${outcome}`)
   })

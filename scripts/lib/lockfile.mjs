@@ -1,14 +1,14 @@
-// What a lock file must not hold, no matter who changed it: looked at before npm is started, because what npm refuses depends on its version.
+// Refuses unsafe entries of a lock file before npm starts, whatever their origin, because npm's own refusals depend on its version.
 
 const INTEGRITY = /^sha512-[A-Za-z0-9+/]{86}==$/
 const PACKAGE_PATH = /^(?:packages\/[\w-]+\/)?(?:node_modules\/(?:@[\w.-]+\/)?[\w.-]+\/?)+$/
-/** What a version may be asked for as: a range of versions, or another name in the registry. Never an address, a repository, a file. */
+/** The allowed version specifiers: a range of versions, or another name in the registry; not an address, a repository or a file. */
 const RANGE = /^(?:npm:(?:@[\w.-]+\/)?[\w.-]+@)?[\s\dxX*^~<>=|.,\-+\w]*$/
 const FOREIGN = /^(?:git|github|gitlab|bitbucket|gist|https?|file|link|workspace)\b.*:|^[\w.-]+\/[\w.-]+(?:#|$)/
 
 /**
- * Every entry that npm would fetch from elsewhere than the registry, could not check, or would let run a script nobody reviewed.
- * `allowScripts`: names of packages whose install scripts were. Gives lines to print; none when all is well.
+ * Every entry that npm would fetch from outside the registry, could not verify, or would let run an unreviewed script.
+ * `allowScripts`: names of packages with reviewed install scripts. Returns lines to print; none if all is well.
  */
 export function complaintsAbout({ lockfileVersion, packages = {} }, allowScripts) {
   const complaints = lockfileVersion === 3 ? [] : [`the lock must be of version 3, was ${lockfileVersion}`]

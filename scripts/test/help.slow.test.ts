@@ -1,4 +1,4 @@
-// Every command of package.json says how it is used when asked, and does nothing else.
+// Every command of package.json prints its usage for --help, and does nothing else.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { outputOf } from './program.ts'
 
 const ROOT = resolve(import.meta.dirname, '..', '..')
-/** One that does not understand would do its work instead. */
+/** A command that ignores --help would do its work instead. */
 const PATIENCE_MS = 120_000
 const scripts: Readonly<Record<string, string>> = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).scripts
 
@@ -21,7 +21,7 @@ for (const [name, command] of Object.entries(scripts)) {
   })
 }
 
-test('a bench whose other programs are not installed, or whose options make no sense, says so in a sentence', async () => {
+test('a bench whose other programs are missing, or whose options are invalid, prints a message without a stack', async () => {
   const odd = await outputOf(process.execPath, ['scripts/run.mjs', 'bench/main.ts', 'market', '--only', 'nothing'], { cwd: ROOT })
   assert.equal(odd.code, 2)
   assert.match(odd.stderr, /^--only takes throughput, /)

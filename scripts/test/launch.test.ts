@@ -1,4 +1,4 @@
-// The commands: installed or not, what npm says when it fails, and that signals and exit codes are the program's own.
+// The commands: the check of the installation, npm's failures, and the signals and exit codes of programs.
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -31,13 +31,13 @@ test('a program gets its arguments, runs on the pinned Node, and its exit code i
   assert.equal(code, 3)
 })
 
-test('a file that does not exist is named', async () => {
+test('a missing file is named', async () => {
   const { code, stderr } = await outputOf(process.execPath, [RUN, 'nowhere.ts'])
   assert.equal(code, 2)
   assert.match(stderr, /nowhere\.ts/)
 })
 
-// As on a Node that cannot replace itself: `replaceBy` then stays as a go-between.
+// As on a Node that cannot replace itself: `replaceBy` then stays as the parent.
 const GO_BETWEEN = `process.execve = undefined
 const { replaceBy } = await import(${JSON.stringify(join(ROOT, 'scripts', 'lib', 'launch.mjs'))})
 replaceBy(process.execPath, process.argv.slice(1))`
@@ -48,7 +48,7 @@ const WAYS: readonly (readonly [string, (file: string) => readonly string[]])[] 
 ]
 
 for (const [way, argumentsFor] of WAYS) {
-  test(`SIGTERM and SIGINT reach a program that runs ${way}, and its graceful end is waited for`, async () => {
+  test(`SIGTERM and SIGINT reach a program that runs ${way}, and the command waits for its graceful end`, async () => {
     for (const [signal, expected] of [
       ['SIGTERM', 7],
       ['SIGINT', 8]
@@ -70,7 +70,7 @@ for (const [way, argumentsFor] of WAYS) {
   })
 }
 
-test('a checkout is installed when every locked package that this platform needs is there', async () => {
+test('a checkout is installed if every locked package that this platform needs is there', async () => {
   const lock = {
     'node_modules/a': { version: '1.0.0', integrity: 'x' },
     'node_modules/elsewhere': { version: '1.0.0', optional: true, os: ['no-such-system'], cpu: ['x64'] },
@@ -92,7 +92,7 @@ test('without a lock file the command says what is missing', async () => {
   assert.match(stderr, /package-lock\.json is missing/)
 })
 
-test('when npm fails, its reason and the advice are shown, and nothing else', async () => {
+test('when npm fails, only its reason and the advice are shown', async () => {
   const stale = checkout()
   writeFileSync(join(stale, 'package.json'), JSON.stringify({ name: 'x', version: '1.0.0', dependencies: { 'not-in-the-lock': '1.0.0' } }))
   writeFileSync(
@@ -112,7 +112,7 @@ test('when npm fails, its reason and the advice are shown, and nothing else', as
   assert.doesNotMatch(stderr, /Usage|at .*install\.mjs/)
 })
 
-test('a lock that holds what nobody reviewed is refused before npm is started [S83]', async () => {
+test('a lock with unreviewed entries is refused before npm starts [S83]', async () => {
   const odd = checkout()
   writeFileSync(join(odd, 'package.json'), JSON.stringify({ name: 'x', version: '1.0.0' }))
   const packages = {

@@ -1,4 +1,4 @@
-// Which test files a command line asks for.
+// The test files that a command line selects.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { TestFile } from '../testing/files.ts'
@@ -20,7 +20,7 @@ const FILES = [
 ]
 const selected = (...args: readonly string[]) => select(FILES, parseOptions(args)).map(({ path }) => path.slice(2, path.indexOf('.')))
 
-test('groups, words of paths, what needs nothing, and what searches', () => {
+test('selection by groups, parts of paths, needs and searches', () => {
   assert.deepEqual(selected(), ['plain', 'stored', 'seeds', 'runs'])
   assert.deepEqual(selected('--group', 'slow'), ['seeds'])
   assert.deepEqual(selected('plain', './a/runs'), ['plain', 'runs'])

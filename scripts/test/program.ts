@@ -1,4 +1,4 @@
-// Running a program to its end, for the tests of the commands.
+// Runs a program to its end, for the tests of the commands.
 import { spawn } from 'node:child_process'
 
 export interface ProgramOutput {
@@ -8,7 +8,7 @@ export interface ProgramOutput {
   readonly stderr: string
 }
 
-/** Environment of a program that a user would start: without what npm and node:test set for their children. */
+/** Environment of a program that a user would start: without the variables that npm and node:test set for their children. */
 export function cleanEnvironment(extra: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(([name]) => !/^(npm_|NODE_TEST_CONTEXT|NODE_OPTIONS$)/i.test(name))
   return { ...Object.fromEntries(own), ...extra }

@@ -1,4 +1,4 @@
-// The test runner itself: what counts as passed, and that nothing else does.
+// The test runner itself: what counts as passed; everything else fails.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -33,7 +33,7 @@ before(async () => {
     const head = "import assert from 'node:assert/strict'\nimport { after, describe, test } from 'node:test'\n"
     writeFileSync(join(folder, `${name}.test.ts`), name === 'empty' ? '' : `${head}${body}\n`)
   }
-  // In a program of its own: node:test does not start tests from within a test, and hands its own arguments down to them.
+  // In a separate program: node:test does not start tests within a test, and passes its own arguments down to them.
   const module = new URL('../testing/run-file.ts', import.meta.url).href
   const script = `import { runFile } from '${module}'
     const options = { root: ${JSON.stringify(folder)}, signal: new AbortController().signal }
@@ -59,30 +59,30 @@ function expect(name: string, passed: number, failures: readonly RegExp[]): File
 test('tests are counted, suites are not', () => void expect('good', 2, []))
 test('a failed assertion shows the difference', () => void expect('wrong', 1, [/^wrong: [\s\S]*\+ {3}a: 1\n-? *-? {3}a: 2/]))
 test('a failed subtest is reported once, with the cause of its cause', () => void expect('nested', 0, [/^child: [\s\S]*outer[\s\S]*inner/]))
-test('skipped and todo tests have failed', () => {
+test('skipped and todo tests count as failed', () => {
   expect('skipped', 1, [/^later: .*skipped/])
   expect('todo', 1, [/^later: .*todo/])
 })
-test('a file without tests has failed', () => void expect('empty', 0, [/ended before its tests did, or there are none/]))
-test('a file that cannot be loaded has failed, and says why', () => {
+test('a file without tests fails', () => void expect('empty', 0, [/ended before its tests did, or there are none/]))
+test('a file that cannot be loaded fails with the reason', () => {
   const { output } = expect('broken', 0, [/see its output/])
   assert.match(output, /cannot be loaded/)
 })
-test('a process that exits in the middle has failed', () => {
+test('a process that exits in the middle fails', () => {
   assert.ok((results.exits?.failures.length ?? 0) > 0)
   assert.match(String(results.exits?.failures[0]?.details), /ended before its tests did/)
 })
-test('what is thrown after the end, or in a hook, is a failure', () => {
+test('an error after the end, or in a hook, is a failure', () => {
   expect('late', 1, [/see its output/])
   expect('hook', 1, [/in the hook/])
 })
-test('the processor time of a file is its own and that of what it started; a file that was stopped reports none', () => {
+test('the processor time of a file includes that of what it started; a stopped file reports none', () => {
   const { processorMs } = expect('works', 1, [])
   const least = process.platform === 'linux' ? 400 : 200
   assert.ok((processorMs ?? 0) >= least - 20, `${processorMs} ms`)
   assert.equal(results.hangs?.processorMs, null)
 })
 test('a file that does not end is stopped', () => {
-  // Whether its test ended before is a matter of the machine.
+  // Whether its test ended before depends on the machine.
   void expect('hangs', results.hangs?.passed ?? 0, [/stopped after 4 s/])
 })

@@ -1,4 +1,4 @@
-// A run's second tries: which file is saved by one, which is not, and the last lines of the output.
+// A run's second tries: which files pass by one, which do not, and the last lines of the output.
 import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -34,7 +34,7 @@ interface Run extends ProgramOutput {
   readonly outputs: (name: string) => string
 }
 
-/** A whole run over these files, in a program of its own: node:test does not start tests from within a test. */
+/** A whole run over these files, in a separate program: node:test does not start tests within a test. */
 async function run(name: string, files: Readonly<Record<string, string>>, hasSecondTries = true): Promise<Run> {
   const root = join(folder, name)
   mkdirSync(join(root, 'unit'), { recursive: true })
@@ -58,7 +58,7 @@ async function run(name: string, files: Readonly<Record<string, string>>, hasSec
 
 const lastLine = ({ stdout }: Run) => stdout.trimEnd().split('\n').at(-1)
 
-test('a file that fails beside others and passes alone is named, and the run passes; each test counts once', async () => {
+test('a file that fails beside others and passes alone is reported, and the run passes; each test counts once', async () => {
   const result = await run('saved', { steady: GOOD, unsteady: UNSTEADY })
   assert.equal(result.code, 0, result.stdout)
   assert.equal(lastLine(result), '3 passed, 0 failed')
@@ -68,7 +68,7 @@ test('a file that fails beside others and passes alone is named, and the run pas
   assert.match(result.outputs('unit__unsteady.test.ts.second.txt'), /2 passed, 0 failed[\s\S]*try 2/)
 })
 
-test('a file that fails twice has failed, and is reported once in the last lines', async () => {
+test('a file that fails twice fails the run, and is reported once in the last lines', async () => {
   const result = await run('failed', { steady: GOOD, unsteady: UNSTEADY, wrong: WRONG })
   assert.equal(result.code, 1, result.stdout)
   assert.match(
@@ -77,7 +77,7 @@ test('a file that fails twice has failed, and is reported once in the last lines
   )
 })
 
-test('of four files that fail none is tried again, and the reason is printed', async () => {
+test('if four files fail, none is tried again, and the reason is printed', async () => {
   const once = { one: NEVER_AGAIN, two: WRONG, three: WRONG, four: WRONG }
   const result = await run('four', once)
   assert.equal(result.code, 1)
@@ -87,7 +87,7 @@ test('of four files that fail none is tried again, and the reason is printed', a
   assert.ok(!existsSync(join(result.root, 'test-results')))
 })
 
-test('without second tries a failure is a failure', async () => {
+test('without second tries, a failure fails the run', async () => {
   const result = await run('quick', { steady: GOOD, unsteady: UNSTEADY }, false)
   assert.equal(result.code, 1)
   assert.equal(lastLine(result), '2 passed, 1 failed')

@@ -1,10 +1,10 @@
-// What a run took: its time, its processor time, and the files that took most of it.
+// The cost of a run: its time, its processor time, and the most expensive files.
 import { childrenProcessorMs, ownProcessorMs } from './processor-time.ts'
 import type { Verdict } from './second-tries.ts'
 
 const DEAREST = 10
 
-/** Lines for the end of a run that began `durationMs` ago. A second try is a cost, too. */
+/** Lines for the end of a run that began `durationMs` ago. Second tries count too. */
 export function costs(verdicts: readonly Verdict[], durationMs: number): string {
   const files = verdicts.map(({ result, first }) => ({
     path: result.path,

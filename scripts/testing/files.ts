@@ -1,4 +1,4 @@
-// The test files of the repository, and which group each belongs to.
+// The test files of the repository, and the group of each.
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { importsIn, reachable } from './imports.ts'
@@ -6,7 +6,7 @@ import { importsIn, reachable } from './imports.ts'
 export const GROUPS = ['repo', 'unit', 'acceptance', 'browser', 'slow'] as const
 export type Group = (typeof GROUPS)[number]
 
-/** What must be there before a test file can run. */
+/** What a test file needs before it can run. */
 export type Service = 'postgres' | 'chromium'
 
 export interface TestFile {
@@ -14,9 +14,9 @@ export interface TestFile {
   readonly path: string
   readonly group: Group
   readonly needs: ReadonlySet<Service>
-  /** It waits for real time to pass and computes little: it runs beside the others, in a worker of its own. */
+  /** It mostly waits for real time: it runs beside the others, in a separate worker. */
   readonly waits: boolean
-  /** Part of it is a long search, of which a run has a share; see testkit/search. */
+  /** Part of it is a long search, of which a run does a share; see testkit/search. */
   readonly searches: boolean
 }
 
@@ -41,7 +41,7 @@ const MENTIONS: readonly (readonly [RegExp, Service])[] = [
   [/TRUNKLINE_TEST_CHROMIUM/, 'chromium']
 ]
 
-/** Every file below `folder` of the checkout that is ours, sorted; paths relative to the checkout. */
+/** Every file of the repository below `folder` of the checkout, sorted; paths relative to the checkout. */
 export function filesBelow(root: string, folder = ''): readonly string[] {
   const found: string[] = []
   for (const entry of readdirSync(join(root, folder), { withFileTypes: true })) {
@@ -53,7 +53,7 @@ export function filesBelow(root: string, folder = ''): readonly string[] {
   return found.sort()
 }
 
-/** Throws when a test file lies where no group looks for it: it would never run. */
+/** Throws if a test file is outside every group's folders: it would never run. */
 export function groupOf(path: string): Group {
   const group = GROUP_BY_PATH.find(([pattern]) => pattern.test(path))?.[1]
   if (group === undefined) throw new Error(`${path} belongs to no group of tests. Move it under packages/<name>/test or test/<group>.`)
@@ -71,11 +71,11 @@ function searches(root: string, path: string): boolean {
   return [...reachable(root, path).keys()].some(file => file.endsWith('testkit/src/search.ts'))
 }
 
-// A test names its needs by what it imports, however deep: nothing to keep in step by hand.
+// A test's needs follow from its imports, however deep, so no list has to be maintained.
 function needsOf(root: string, path: string): ReadonlySet<Service> {
   const needs = new Set(NEEDED_BY_GROUP[groupOf(path)])
   for (const [file, text] of reachable(root, path)) {
-    if (file.startsWith('scripts/')) continue // this very file names the variables
+    if (file.startsWith('scripts/')) continue // this file itself names the variables
     for (const [mention, service] of MENTIONS) if (mention.test(text)) needs.add(service)
     if (importsIn(text).some(({ specifier }) => specifier === 'playwright-core')) needs.add('chromium')
   }

@@ -1,10 +1,10 @@
-// Which files a source file refers to, read from its text: for the layer rules and for finding out what a test needs.
+// The files that a source file refers to, read from its text: for the layer rules and for the needs of tests.
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 
 export interface Import {
   readonly specifier: string
-  /** False for `import type` and friends, which are gone when the program runs. */
+  /** False for `import type` and the like, which do not exist at run time. */
   readonly isValue: boolean
 }
 
@@ -36,14 +36,17 @@ function namesOnlyTypes(clause: string): boolean {
   return names.length > 0 && names.every(name => name.startsWith('type '))
 }
 
-/** The file of this repository that `specifier` means in `from`, or null for a package or a part of Node. Paths are relative to the checkout. */
+/**
+ * The file of this repository that `specifier` in `from` refers to; null for a package or a part of Node. Paths are relative to the
+ * checkout.
+ */
 export function resolveImport(from: string, specifier: string): string | null {
   if (specifier.startsWith('.')) return slashes(normalize(join(dirname(from), specifier)))
   const own = /^@trunkline\/([^/]+)\/(.+)$/.exec(specifier)
   return own === null ? null : `packages/${own[1]}/src/${own[2]}.ts`
 }
 
-/** `start` and every file of this repository it reaches by imports, with their texts. Files that do not exist are left out. */
+/** `start` and every file of this repository that it reaches by imports, with their texts. Omits files that do not exist. */
 export function reachable(root: string, start: string): ReadonlyMap<string, string> {
   const texts = new Map<string, string>()
   const queue = [start]

@@ -1,4 +1,4 @@
-// `npm test` and `npm run check`: checks, then groups of tests, then one line that says it all.
+// `npm test` and `npm run check`: checks, then groups of tests, then one summary line.
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { costs } from './costs.ts'
@@ -9,7 +9,7 @@ import { runSteps } from './steps.ts'
 import { runSuite, WORKERS } from './suite.ts'
 import { Tally } from './tally.ts'
 
-/** What needs no service starts few programs: as many files at a time as there are processors. */
+/** Tests without services start few programs: as many files at a time as there are processors. */
 const QUICK_WORKERS_MAX = 8
 const ROOT = resolve(import.meta.dirname, '..', '..')
 
@@ -31,7 +31,7 @@ async function main(options: Options, signal: AbortSignal): Promise<boolean> {
   return tally.succeeded
 }
 
-/** The services have ended when this returns, so that what they took is known. */
+/** The services have ended when this returns, so that their usage is known. */
 async function tested(options: Options, signal: AbortSignal, tally: Tally) {
   await using services = new Services(print, (path, reason) => tally.cannotRun(path, reason))
   const prepare = services.ready.bind(services)

@@ -1,7 +1,7 @@
-// Processor time of programs and of those that they started and waited for: what a busy machine makes them wait is not in it.
+// Processor time of programs and of the children that they waited for. It excludes waiting on a busy machine.
 import { readFileSync } from 'node:fs'
 
-// What the kernel's own interface counts in, on every Linux.
+// The unit of the kernel's interface on every Linux.
 const TICKS_PER_S = 100
 const CHILDREN_USER = 13
 const CHILDREN_SYSTEM = 14
@@ -12,11 +12,11 @@ export function ownProcessorMs(): number {
   return (user + system) / 1_000
 }
 
-/** Milliseconds of all children that have ended and were waited for, with their children; `null` where the system does not give it. */
+/** Milliseconds of all children that have ended and were waited for, with their children; `null` if the system does not report it. */
 export function childrenProcessorMs(): number | null {
   try {
     const stat = readFileSync('/proc/self/stat', 'latin1')
-    // The name, in brackets, may hold anything.
+    // The name, in brackets, may contain anything.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     const ticks = Number(fields[CHILDREN_USER]) + Number(fields[CHILDREN_SYSTEM])
     return Number.isFinite(ticks) ? (ticks / TICKS_PER_S) * 1_000 : null

@@ -1,14 +1,14 @@
-// What tests need around them: a PostgreSQL that the whole run shares, and a browser.
+// The services that tests need: a PostgreSQL that the whole run shares, and a browser.
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { CHROMIUM_VARIABLE, findChromium } from '@trunkline/testkit/chromium'
 import { SHARED_URL_VARIABLE, startPostgres } from '@trunkline/testkit/postgres/index'
 import type { Service } from './files.ts'
 
-/** A service that runs, or the reason why not. */
+/** A running service, or the reason why there is none. */
 export type Provided = { readonly stop: () => Promise<void> } | { readonly reason: string }
 
-/** Provides a service to all test processes started from now on, by their environment. Never throws. */
+/** Provides a service to all test processes started from now on, through their environment. Never throws. */
 export const provide: Readonly<Record<Service, (print: (text: string) => void) => Promise<Provided>>> = {
   async postgres(print) {
     if ((process.env[SHARED_URL_VARIABLE] ?? '') !== '') return { stop: async () => {} }
@@ -35,7 +35,7 @@ export const provide: Readonly<Record<Service, (print: (text: string) => void) =
   }
 }
 
-// Only on Debian and its kin, and only as root: anywhere else it is not for a test run to change the system.
+// Only on Debian and its derivatives, and only as root: elsewhere a test run must not change the system.
 async function installChromium(print: (text: string) => void): Promise<string | null> {
   if (process.getuid?.() !== 0 || !existsSync('/etc/debian_version')) return null
   print('Installing Chromium from the packages of the system (once) …')

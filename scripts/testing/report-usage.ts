@@ -1,4 +1,4 @@
-// Loaded into the process of a test file: at its end it reports how much processor time the file took.
+// Preloaded into the process of a test file: at its end it reports the processor time of the file.
 import { writeFileSync } from 'node:fs'
 import { isMainThread } from 'node:worker_threads'
 import { childrenProcessorMs, ownProcessorMs } from './processor-time.ts'
@@ -8,7 +8,7 @@ export const USAGE_FILE = 'TRUNKLINE_TEST_USAGE_FILE'
 export const USAGE_PARENT = 'TRUNKLINE_TEST_USAGE_PARENT'
 
 const file = process.env[USAGE_FILE]
-// What a test starts inherits the variables: only the runner's own child answers.
+// Programs that a test starts inherit the variables: only the runner's own child reports.
 if (isMainThread && file !== undefined && process.env[USAGE_PARENT] === String(process.ppid)) {
   process.once('exit', () => writeFileSync(file, String(ownProcessorMs() + (childrenProcessorMs() ?? 0))))
 }

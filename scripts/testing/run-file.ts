@@ -1,4 +1,4 @@
-// Runs one test file in a process of its own and reports what became of it.
+// Runs one test file in a separate process and returns its result.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -15,9 +15,9 @@ export interface FileResult {
   readonly passed: number
   readonly failures: readonly TestFailure[]
   readonly durationMs: number
-  /** Of the file and of what it started and waited for; `null` when it was stopped and could not report it. */
+  /** Of the file and of what it started and waited for; `null` if it was stopped and could not report it. */
   readonly processorMs: number | null
-  /** The end of what the file printed. */
+  /** The end of the file's output. */
   readonly output: string
 }
 
@@ -29,7 +29,7 @@ export interface TestFailure {
 
 export interface RunOptions {
   readonly root: string
-  /** After this many milliseconds a file that still runs is stopped, and has failed. */
+  /** A file that still runs after this many milliseconds is stopped, and fails. */
   readonly limitMs: number
   readonly signal: AbortSignal
 }
@@ -38,7 +38,7 @@ export interface RunOptions {
 interface Ended {
   readonly name: string
   readonly nesting: number
-  /** Absent for the pseudo-test that stands for the whole file. */
+  /** Absent for the pseudo-test of the whole file. */
   readonly entryFile?: string
   readonly line?: number | undefined
   readonly skip?: string | boolean | undefined
@@ -46,7 +46,7 @@ interface Ended {
   readonly details: { readonly type?: string | undefined; readonly error?: Error | undefined }
 }
 
-/** Everything that is not a pass is a failure: skipped and "todo" tests, a file without tests, a file that ends before its tests do. */
+/** Everything but a pass is a failure: skipped and "todo" tests, a file without tests, a file that ends before its tests do. */
 export async function runFile(path: string, options: RunOptions): Promise<FileResult> {
   const folder = mkdtempSync(join(tmpdir(), 'trunkline-run-'))
   try {
@@ -121,7 +121,7 @@ function failureType(error: Error | undefined): unknown {
   return error !== undefined && 'failureType' in error ? error.failureType : undefined
 }
 
-// node:test wraps what was thrown. An assertion's stack holds its message and the difference; other errors may carry causes and codes.
+// node:test wraps the thrown error. An assertion's stack contains its message and the difference; other errors may have causes and codes.
 function detailsOf(error: Error | undefined): string {
   const cause = error?.cause ?? error
   const isAssertion = cause instanceof Error && 'code' in cause && cause.code === 'ERR_ASSERTION'

@@ -7,7 +7,7 @@ export interface GroupOptions extends RunOptions {
   readonly print: Print
 }
 
-/** The results of `paths`, in the order in which they ended. A run that is interrupted has fewer. */
+/** The results of `paths`, in the order in which they ended. An interrupted run has fewer. */
 export async function runGroup(paths: readonly string[], options: GroupOptions): Promise<readonly FileResult[]> {
   const queue = [...paths]
   const results: FileResult[] = []

@@ -1,16 +1,16 @@
-// A file that failed beside others is run once more with nothing beside it: what passes then is unsteady, and does not fail the run.
+// A file that failed beside others runs once more by itself: if it passes then, it is unsteady, and does not fail the run.
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { detailsOf, type Print, report } from './report.ts'
 import type { FileResult } from './run-file.ts'
 
-/** More failures than these are no accident of a busy machine. */
+/** With more failures than these, a busy machine is not the cause. */
 export const SECOND_TRIES_MAX = 3
 
-/** Where both outputs of an unsteady file are kept, relative to the checkout. */
+/** The folder for both outputs of an unsteady file, relative to the checkout. */
 export const OUTPUT_FOLDER = 'test-results/unsteady'
 
-/** What counts of a file: its only result, or its second one and the first beside it. */
+/** The result that counts for a file: its only one, or its second one together with the first. */
 export interface Verdict {
   readonly result: FileResult
   readonly first: FileResult | null
@@ -19,11 +19,11 @@ export interface Verdict {
 export interface SecondTries {
   readonly root: string
   readonly print: Print
-  /** Runs a file with nothing beside it. */
+  /** Runs a file by itself. */
   readonly alone: (path: string) => Promise<FileResult>
 }
 
-/** Deletes what an earlier run kept. */
+/** Deletes the outputs of an earlier run. */
 export function deleteOldOutputs(root: string): void {
   rmSync(join(root, OUTPUT_FOLDER), { recursive: true, force: true })
 }

@@ -1,4 +1,4 @@
-// The services of one run: started when the first file needs them, stopped at its end.
+// The services of one run: started when the first file needs them, stopped at the run's end.
 import type { Service, TestFile } from './files.ts'
 import { type Provided, provide } from './provide.ts'
 import type { Print } from './report.ts'
@@ -8,13 +8,13 @@ export class Services {
   readonly #print: Print
   readonly #impossible: (path: string, reason: string) => void
 
-  /** `impossible` is called for a file that lacks what it needs, with the reason. */
+  /** `impossible` is called for a file whose needs are not met, with the reason. */
   constructor(print: Print, impossible: (path: string, reason: string) => void) {
     this.#print = print
     this.#impossible = impossible
   }
 
-  /** Provides what `files` need, and returns those that have it. */
+  /** Provides what `files` need, and returns those whose needs are met. */
   async ready(files: readonly TestFile[]): Promise<readonly TestFile[]> {
     for (const need of new Set(files.flatMap(({ needs }) => [...needs]))) {
       if (!this.#provided.has(need)) this.#provided.set(need, await provide[need](text => this.#print(`  ${text}`)))

@@ -1,4 +1,4 @@
-// The checks that are programs of others: format and lint, and types.
+// The checks by other programs: format and lint, and types.
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import type { Tally } from './tally.ts'
@@ -6,7 +6,7 @@ import type { Tally } from './tally.ts'
 interface Step {
   readonly name: string
   readonly program: readonly string[]
-  /** What to do when it fails. */
+  /** The advice when it fails. */
   readonly advice: string
 }
 
@@ -19,7 +19,7 @@ const STEPS: readonly Step[] = [
   { name: 'types', program: ['node_modules/typescript/bin/tsc', '-b', '--pretty', 'false'], advice: 'See the messages above.' }
 ]
 
-/** Runs every step at once and adds one pass or one failure each. */
+/** Runs all steps at once and adds one pass or one failure each. */
 export async function runSteps(root: string, print: (text: string) => void, tally: Tally): Promise<void> {
   await Promise.all(STEPS.map(step => runStep(root, step, print, tally)))
 }

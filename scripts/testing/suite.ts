@@ -1,16 +1,18 @@
-// The test files of a run: group by group, by several workers, and then once more what failed.
+// The test files of a run: group by group, by several workers, and then a second try of those that failed.
 import { GROUPS, type Group, type TestFile } from './files.ts'
 import type { Print } from './report.ts'
 import { type FileResult, runFile } from './run-file.ts'
 import { runGroup } from './run-group.ts'
 import { deleteOldOutputs, trySecond, type Verdict } from './second-tries.ts'
 
-/** Files at a time of tests that compute, however many processors there are: some start several programs. */
+/** Files at a time of tests that compute, for any number of processors: some start several programs. */
 export const WORKERS = 2
 const WAITING_WORKERS = 1
 
 const MINUTE_MS = 60_000
-/** Against files that hang, and nothing else: several times what the dearest file takes beside a heavy load, and little beside a whole run. */
+/**
+ * A limit only for files that hang: several times what the most expensive file takes under heavy load, and short compared with a whole run.
+ */
 export const FILE_LIMIT_MS: Readonly<Record<Group, number>> = {
   repo: 4 * MINUTE_MS,
   unit: 5 * MINUTE_MS,
@@ -27,7 +29,7 @@ export interface Suite {
   readonly prepare: (files: readonly TestFile[]) => Promise<readonly TestFile[]>
   /** Files at a time of those that compute. */
   readonly workers: number
-  /** False: a file that fails has failed. */
+  /** False: a file that fails is not tried again. */
   readonly hasSecondTries: boolean
 }
 

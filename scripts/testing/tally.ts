@@ -1,4 +1,4 @@
-// What passed, what failed and what could not run, and how that is reported at the end.
+// The passed, failed and impossible parts of a run, and the report at its end.
 import { nameOf } from './report.ts'
 import { OUTPUT_FOLDER, type Verdict } from './second-tries.ts'
 
@@ -13,12 +13,12 @@ export class Tally {
     this.#passed += count
   }
 
-  /** `what` is short: the details were printed when it happened. */
+  /** `what` is short, because the details were printed already. */
   fail(what: string): void {
     this.#failures.push(what)
   }
 
-  /** Counts a file once, however often it ran: by its last try. */
+  /** Counts a file once, by its last try. */
   judge({ result, first }: Verdict): void {
     this.#passed += result.passed
     this.#failures.push(...result.failures.map(failure => nameOf(result.path, failure)))
@@ -39,7 +39,7 @@ export class Tally {
     return this.failed === 0 && this.#passed > 0
   }
 
-  /** The last lines of a run; the very last is `N passed, N failed`. */
+  /** The last lines of a run; the final one is `N passed, N failed`. */
   summary(): string {
     const lines: string[] = []
     const list = (title: string, what: readonly string[]) => {

@@ -16,9 +16,9 @@ const ASSETS = [
 const KEYS = { credentials: { keyId: 'key', secret: 'secret' } }
 
 /**
- * What others would read Alpaca's messages with, from the same texts; each parses the JSON itself. `ccxt` twice: its parsers alone, and the whole way of
- * a message through its streaming class, as far as the caller who waits for it.
- * @throws Error saying what to install when they are not there
+ * Other libraries that read Alpaca's messages, from the same texts; each parses the JSON itself. `ccxt` twice: its parsers alone, and the
+ * full path of a message through its streaming class, to the caller that waits for it.
+ * @throws Error with the install command if they are missing
  */
 export async function others(): Promise<readonly Other[]> {
   const { ccxt, alpaca } = await installed()

@@ -1,4 +1,4 @@
-// As much as is used of packages that are installed beside this file only, and only for a comparison.
+// The used parts of packages that are installed only beside this file, for a comparison.
 
 declare module 'ccxt' {
   interface Client {
@@ -20,7 +20,7 @@ declare module '@alpacahq/alpaca-trade-api' {
     readonly credentials: { readonly keyId: string; readonly secret: string }
   }
   interface Stream {
-    /** Protected in its own types: what the socket hands on after it has parsed the text. */
+    /** Protected in its own types: receives the text that the socket has parsed. */
     handleMessage(message: unknown): void
   }
   interface TradingStream extends Stream {

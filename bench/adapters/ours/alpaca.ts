@@ -9,7 +9,7 @@ import { never, STILL, still } from './still.ts'
 
 const SYMBOL = 'AAPL'
 
-/** An execution of `trade_updates`, a trade and a quote of the stock stream; the last two as lists of one, as they come when little is going on. */
+/** An execution of `trade_updates`, a trade and a quote of the stock stream; the last two as lists of one, as they arrive at low volume. */
 export function alpacaMessages(): KindTexts {
   const { body: execution } = Object(fixtureOf('alpaca', 'stream.partial'))
   const { body: items } = Object(fixtureOf('alpaca', 'market.stream'))

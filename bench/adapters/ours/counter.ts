@@ -22,7 +22,7 @@ export class Counter implements TopicSink {
   chain(): void {}
 }
 
-/** The orders among what was received. */
+/** The orders among the received items. */
 export function orders(messages: readonly StreamMessage<AccountEvent>[]): number {
   let found = 0
   for (const item of messages) if (item.type === 'event' && item.event.type === 'order') found += 1

@@ -5,7 +5,7 @@ import type { Clock } from '../../../packages/core/src/ports/clock.ts'
 
 const NOTHING: Disposable = { [Symbol.dispose]: () => undefined }
 
-/** Time passes, but nothing rings: what an adapter would do beside reading is left undone. */
+/** A clock whose timers never fire: the adapter does nothing besides reading. */
 const clock: Clock = {
   now: () => timestampOfMs(performance.timeOrigin + performance.now()),
   monotonicMs: () => performance.now(),
@@ -18,7 +18,7 @@ const fail = (message: string, fields?: unknown) => {
   throw new Error(`an adapter complained: ${message} ${JSON.stringify(fields)}`)
 }
 
-/** For adapters that are measured: whatever they would complain of ends the run. */
+/** For measured adapters: any logged warning or error ends the run. */
 export const STILL: BrokerDeps = {
   clock,
   fraction: () => 0.5,
@@ -30,7 +30,7 @@ export function never(): Promise<never> {
   return new Promise(() => undefined)
 }
 
-/** A login whose token neither ends nor is asked for. */
+/** A login whose token never expires and is never requested. */
 export function still(): TokenSource {
   return new TokenSource({
     holder: { read: async () => ({ token: 'token' }), renew: async used => used },

@@ -14,12 +14,12 @@ import { never, STILL, still } from './still.ts'
 const ACCOUNT = '11111111'
 const TIME = Date.UTC(2026, 10, 20, 15)
 
-/** A line of the order stream, and of the quote stream one with a new bid and one with a trade. */
+/** A line of the order stream; lines of the quote stream with a new bid and with a trade. */
 export function tradestationMessages(): KindTexts {
   const { Orders: list } = Object(Object(fixtureOf('tradestation', 'orders')).body)
   const [, bid, last] = Object(Object(fixtureOf('tradestation', 'market.quotes')).body)
   return {
-    // Each order twice, with another limit: a line with nothing new would be passed over.
+    // Each order twice, with different limits: a line without changes would be skipped.
     order: variations(list[1], (order, number) => {
       Object.assign(order, { OrderID: digits(9, 900_000_000 + (number >> 1)), LimitPrice: number % 2 === 0 ? '401.50' : '401.75' })
     }),
@@ -58,7 +58,7 @@ export async function tradestationReadings(): Promise<Readings> {
   return { order: text => orders(protocol.onFrame(text)), trade: quoted('trade'), quote: quoted('quote') }
 }
 
-/** What the line of the quote stream is to the symbol it is about. A day begins again with each round of the messages. */
+/** Applies a line of the quote stream to its symbol. A day begins again with each round of the messages. */
 function quoted(kind: 'trade' | 'quote'): (text: string) => number {
   const whole = Object(Object(fixtureOf('tradestation', 'market.quotes')).body)[0]
   let symbol = new QuotedSymbol()

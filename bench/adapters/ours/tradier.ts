@@ -30,7 +30,7 @@ export function tradierMessages(): KindTexts {
     order: variations(JSON.parse(written('event.order')), (event, number) => {
       Object.assign(event, { id: FIRST + (number % ORDERS), avg_fill_price: Number(amount(219, number)) })
     }),
-    // All within the few seconds that a stale repetition is recognized by.
+    // All within the few seconds in which a stale repetition is recognized.
     trade: variations(trade, (item, number) => {
       Object.assign(item, { last: amount(600, number), seq: 4_411 + number, date: String(1_793_718_000_790 + number) })
     }),

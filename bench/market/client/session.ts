@@ -2,7 +2,7 @@ import { RawSocket } from '../../stream/client/raw-socket.ts'
 import { TradeChecks } from './trade-checks.ts'
 
 const ANSWER_MS = 60_000
-/** Below the burst that the service takes. */
+/** Below the burst that the service allows. */
 const SUBSCRIBED_AT_ONCE = 100
 
 export interface Subscription {
@@ -10,10 +10,10 @@ export interface Subscription {
   readonly symbol: string
 }
 
-/** Called for each trade; the bytes are used for others afterwards. */
+/** Called for each trade; the bytes are reused afterwards. */
 export type UpdateHandler = (bytes: Buffer, start: number, end: number) => void
 
-/** One client of the market data stream: authenticates and subscribes as any client does, then hands every trade on. */
+/** One client of the market data stream: authenticates and subscribes like any client, then passes every trade on. */
 export class MarketClient implements Disposable {
   readonly #socket: RawSocket
   readonly #answers = new Map<string, Record<string, unknown>>()
@@ -28,7 +28,7 @@ export class MarketClient implements Disposable {
     })
   }
 
-  /** @param token of a connection; null where the other side is a floor, which asks for none */
+  /** @param token of a connection; null for a floor, which needs none */
   static async open(url: string, token: string | null, onUpdate: UpdateHandler): Promise<MarketClient> {
     const early: string[] = []
     let client: MarketClient | null = null
@@ -50,12 +50,12 @@ export class MarketClient implements Disposable {
     return client
   }
 
-  /** What went wrong beyond what was asked: an error nobody asked for, the end of the session. */
+  /** A failure outside of requests: an unexpected error, or the end of the session. */
   get failure(): string | null {
     return this.#failure
   }
 
-  /** Gives the `sub_id` of each, in order. @throws Error with the service's message when it refused one */
+  /** Returns the `sub_id` of each, in order. @throws Error with the service's message if it refused one */
   async subscribe(subscriptions: readonly Subscription[]): Promise<readonly number[]> {
     const subIds: number[] = []
     for (let from = 0; from < subscriptions.length; from += SUBSCRIBED_AT_ONCE) {

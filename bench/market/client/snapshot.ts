@@ -3,7 +3,7 @@ import type { SnapshotPlan, SnapshotTimes } from '../driver-requests.ts'
 
 const ANSWER_MS = 60_000
 
-/** Asks for past bars in a session of its own. @param barsBeganAt when the sandbox began to answer for them. @throws Error when they do not come */
+/** Requests past bars in a separate session. @param barsBeganAt when the sandbox began to send them. @throws Error if they do not arrive */
 export async function snapshotTimes(plan: SnapshotPlan, barsBeganAt: () => number | null): Promise<SnapshotTimes> {
   const ws = new WebSocket(plan.url, { perMessageDeflate: false, maxPayload: 64 * 1024 * 1024 })
   let firstAt: number | null = null

@@ -1,4 +1,4 @@
-// The checks that the throughput rests on: whatever is missing, doubled, out of order, altered or given to another subscription is found.
+// The checks behind the throughput figures: they find trades that are missing, doubled, out of order, altered or of another subscription.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Trades } from '../sandbox/trades.ts'
@@ -18,7 +18,7 @@ function updateOf(number: number): string {
   return JSON.stringify({ ...trades.update(number), sub_id: String(subId) })
 }
 
-/** Some bytes of others before and after each, as in a socket's buffer. */
+/** Puts foreign bytes before and after each, as in a socket's buffer. */
 function checked(updates: readonly string[]): { readonly checks: TradeChecks; readonly received: readonly number[] } {
   const received: number[] = []
   const checks = new TradeChecks(trades, SUB_IDS, number => received.push(number))
@@ -32,7 +32,7 @@ function checked(updates: readonly string[]): { readonly checks: TradeChecks; re
 
 const inOrder = Array.from({ length: COUNT }, (_, number) => updateOf(number))
 
-test('trades that come as they were sent have no fault', () => {
+test('trades that arrive as they were sent have no fault', () => {
   const { checks, received } = checked(inOrder)
   assert.deepEqual([checks.faults, checks.first, checks.count], [0, null, COUNT])
   assert.deepEqual(
@@ -56,7 +56,7 @@ for (const [name, updates] of Object.entries({
   })
 }
 
-test('what is no trade is none', () => {
+test('other messages are not taken for trades', () => {
   for (const text of ['{"type":"auth_success"}', '{"bp":"1","bs":"2"}', '{"o":"1"}'])
     assert.equal(TradeChecks.isTrade(Buffer.from(text), 0), false)
 })

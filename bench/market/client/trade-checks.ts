@@ -4,26 +4,26 @@ const AT = Buffer.from('"ts":"')
 const SUB = Buffer.from('","sub_id":"')
 const ZERO = 0x30
 const QUOTE = 0x22
-/** Digits of an instant in microseconds; those of nanoseconds after them are zeros. */
+/** Digits of an instant in microseconds; the digits of nanoseconds after them are zeros. */
 const MICROS_DIGITS = 16
-/** One in so many updates is compared whole, as JSON. Prime, so that every symbol has its turn. */
+/** One in this many updates is fully compared as JSON. Prime, so that every symbol is covered. */
 const COMPARED_EVERY = 997
 
 /** Called for every update that is one of the trades. */
 export type TradeHandler = (number: number) => void
 
-/** Reads the trades of one session as they come: whether one is missing, doubled, out of order, altered, or given to the wrong subscription. */
+/** Checks the trades of one session as they arrive for missing, doubled, reordered and altered ones, and for wrong subscriptions. */
 export class TradeChecks {
   readonly #trades: Trades
   readonly #symbols: number
-  /** The next number due, by subscription. */
+  /** The next expected number, by subscription. */
   readonly #due = new Map<number, number>()
   readonly #onTrade: TradeHandler
   #count = 0
   #faults = 0
   #first: string | null = null
 
-  /** @param subscriptions the symbol's place of each subscription, by `sub_id` */
+  /** @param subscriptions the index of each subscription's symbol, by `sub_id` */
   constructor(trades: Trades, subscriptions: ReadonlyMap<number, number>, onTrade: TradeHandler) {
     this.#trades = trades
     this.#symbols = subscriptions.size
@@ -31,7 +31,7 @@ export class TradeChecks {
     this.#onTrade = onTrade
   }
 
-  /** Whether a message is a trade and not a message about the session. */
+  /** Whether a message is a trade rather than a message about the session. */
   static isTrade(bytes: Uint8Array, start: number): boolean {
     return bytes[start + 2] === 0x70 && bytes[start + 3] === QUOTE
   }
@@ -52,7 +52,7 @@ export class TradeChecks {
     this.#onTrade(number)
   }
 
-  /** Trades that came. */
+  /** Trades received. */
   get count(): number {
     return this.#count
   }

@@ -4,7 +4,7 @@ import type { TopicSink } from '../../../packages/core/src/ports/market.ts'
 import { NotInstalled } from '../../harness/errors.ts'
 import type { Messages } from './messages.ts'
 
-/** Reads one message from its text to what a program goes on with. Gives how many events it held. */
+/** Reads one message from its text to the events that a program uses. Returns the number of events. */
 export type Reading = (text: string) => number
 
 export interface Contender {
@@ -17,7 +17,7 @@ const SYMBOL = 'BTC/USD'
 const PRODUCT = 'BTC-USD'
 const TOGETHER = 20
 
-/** Who reads trades, and who reads books. @throws Error saying what to install when the others are not there */
+/** The readers of trades, and of books. @throws Error with the install command if the other libraries are missing */
 export async function contenders({
   coinbase,
   sandbox

@@ -2,13 +2,13 @@ import { openCatalog } from '../../../packages/sandbox/src/market/lean/catalog.t
 import { recordedTradeBars } from '../../../packages/sandbox/src/market/lean/recorded-bars.ts'
 import { Chance } from '../../../packages/testkit/src/crash/index.ts'
 
-/** The same market events in two languages: as texts, one to a message. */
+/** The same market events in two formats: as texts, one per message. */
 export interface Messages {
-  /** As Coinbase's public feed has them: `match`, and `snapshot` of ten levels a side. */
+  /** In Coinbase's public format: `match`, and `snapshot` of ten levels per side. */
   readonly coinbase: KindTexts
-  /** As the sandbox's market stream has them. */
+  /** In the format of the sandbox's market stream. */
   readonly sandbox: KindTexts
-  /** Where they are from. */
+  /** Their origin. */
   readonly origin: string
 }
 
@@ -30,7 +30,10 @@ const LEVELS = 10
 const SYMBOL = 'BTC/USD'
 const PRODUCT = 'BTC-USD'
 
-/** @param folder of recorded data in the LEAN format with seconds of BTC/USD; null: prices from a seed. @throws BadMarketData; Error when the folder has none */
+/**
+ * @param folder of recorded data in the LEAN format with seconds of BTC/USD; null: prices from a seed. @throws BadMarketData; Error if the
+ * folder has none
+ */
 export async function messagesFrom(folder: string | null): Promise<Messages> {
   const chance = new Chance(SEED)
   const prints = folder === null ? madeUp(chance) : await recorded(folder)
@@ -93,7 +96,7 @@ function match({ at, price, size }: Print, number: number, chance: Chance): stri
 
 type Level = readonly [price: string, size: string]
 
-/** Ten prices on one side of the print, a cent or a few from each other. */
+/** Ten prices on one side of the print, a cent or a few apart. */
 function levels({ price }: Print, away: 1 | -1, chance: Chance): readonly Level[] {
   let cents = Math.round(Number(price) * 100)
   return Array.from({ length: LEVELS }, () => {

@@ -1,4 +1,4 @@
-// As much as is used of packages that are installed beside this file only, and only for a comparison.
+// The used parts of packages that are installed only beside this file, for a comparison.
 
 declare module 'tardis-dev' {
   interface Mapper {

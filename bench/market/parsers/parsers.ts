@@ -13,7 +13,7 @@ const ROUNDS = 5
 const WARM_MS = 500
 const ROUND_MS_LEAST = 100
 
-/** The adapter's parser beside those that others would use, on the same trades and books: from a message's text to a record, in turns. */
+/** The adapter's parser compared with other libraries, on the same trades and books: from a message's text to a record, alternately. */
 export async function parsers({ seconds, recorded, record }: ParsersOptions): Promise<void> {
   const messages = await messagesFrom(recorded)
   const { trades, books } = await contenders(messages)
@@ -40,7 +40,7 @@ export async function parsers({ seconds, recorded, record }: ParsersOptions): Pr
   }
 }
 
-/** @throws Error when a message does not give what it holds */
+/** @throws Error if a message does not yield its events */
 function eventsPerSecond({ name, texts, read }: Contender, forMs: number): number {
   const started = performance.now()
   let events = 0

@@ -8,8 +8,8 @@ const STREAM = 'GET /market/v1 '
 const BARS = 'GET /api/v1/bars?'
 
 /**
- * What the service takes for the sandbox: the market stream is answered here, everything else is passed to a real sandbox as it is, byte by
- * byte. Notes when the sandbox began to answer for bars.
+ * The sandbox as the service sees it: answers the market stream here, and passes everything else unchanged to a real sandbox, byte by
+ * byte. Records when the sandbox began to answer for bars.
  */
 export class Front {
   readonly #server: Server
@@ -46,12 +46,12 @@ export class Front {
     return `http://${HOST}:${address.port}`
   }
 
-  /** Where the real sandbox is. To be called before anybody connects. */
+  /** The address of the real sandbox. Set it before anything connects. */
   leadTo(port: number): void {
     this.#sandboxPort = port
   }
 
-  /** When the first byte of an answer for bars came since this was asked last, by `performance.now()`; null: there was none. */
+  /** The time of the first byte of an answer for bars since the last call, by `performance.now()`; null: there was none. */
   takeBarsBeganAt(): number | null {
     const at = this.#barsBeganAt
     this.#barsBeganAt = null

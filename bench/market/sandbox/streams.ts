@@ -6,7 +6,10 @@ import { sandboxNow } from '../../stream/sandbox/clock.ts'
 
 const HEARTBEAT_MS = 5_000
 
-/** Who reads a market stream: the client that logs in with one of these names, otherwise the service, whose tokens only the real sandbox knows. */
+/**
+ * The reader of a market stream: a client that logs in with one of these names, otherwise the service, whose tokens only the real sandbox
+ * can check.
+ */
 export const READERS = ['floor', 'direct'] as const
 export type Reader = (typeof READERS)[number] | 'service'
 
@@ -16,7 +19,10 @@ interface Stream {
   seq: number
 }
 
-/** The market streams of the front, as the sandbox's API has them: login, heartbeats, numbered messages. Every symbol is streamed, on every channel. */
+/**
+ * The market streams of the front, as in the sandbox's API: login, heartbeats, numbered messages. Every symbol is streamed on every
+ * channel.
+ */
 export class MarketStreams {
   readonly #server = new WebSocketServer({ noServer: true, perMessageDeflate: false, clientTracking: false })
   readonly #open = new Map<WebSocket, Stream>()
@@ -29,7 +35,7 @@ export class MarketStreams {
     this.#server.handleUpgrade(request, socket, head, ws => this.#attend(ws, socket))
   }
 
-  /** The present stream of a reader. @throws Error when it has none */
+  /** The current stream of a reader. @throws Error if it has none */
   of(reader: Reader): MarketStream {
     const stream = [...this.#open.values()].find(one => one.reader === reader)
     if (stream === undefined) throw new Error(`${reader} reads no market stream`)
@@ -66,7 +72,7 @@ export class MarketStreams {
   }
 }
 
-/** One stream, written past `ws`: what is sent in a turn of the event loop leaves in one write. */
+/** One stream that bypasses `ws`: what is sent in a turn of the event loop leaves in one write. */
 export class MarketStream {
   readonly #stream: Stream
   #pending: Buffer[] = []
@@ -75,12 +81,12 @@ export class MarketStream {
     this.#stream = stream
   }
 
-  /** Bytes of earlier writes wait in this process. */
+  /** Whether bytes of earlier writes wait in this process. */
   get isBehind(): boolean {
     return this.#stream.socket.writableNeedDrain
   }
 
-  /** @param items JSON of the items, with commas between them */
+  /** @param items JSON of the items, separated by commas */
   send(items: string): void {
     this.#stream.seq += 1
     this.#pending.push(textFrame(`{"seq":${this.#stream.seq},"items":[${items}]}`))

@@ -5,15 +5,17 @@ import type { FeedPlan, FeedResult } from '../driver-requests.ts'
 import { type MarketStreams, READERS, type Reader } from './streams.ts'
 import type { Trades } from './trades.ts'
 
-/** Trades sent per turn of the event loop at most. */
+/** Maximum number of trades sent per turn of the event loop. */
 const TRADES_AT_ONCE_MAX = 1_000
-/** So long may trades be under way. */
+/** Maximum time that trades may be in flight. */
 const ARRIVAL_MS = 30_000
 const AT = Buffer.from('"at":"')
 const MICROS_DIGITS = 16
 const NOTHING = new Float64Array(0)
 
-/** Sends trades to one reader of the market stream, at a rate or as fast as they are received at the other end, and records when each arrived. */
+/**
+ * Sends trades to one reader of the market stream, at a rate or as fast as they are received at the other end, and records their arrivals.
+ */
 export class TradeFeed {
   readonly #streams: MarketStreams
   readonly #reader: Reader
@@ -34,7 +36,7 @@ export class TradeFeed {
     this.#checks = this.#checking(new Map())
   }
 
-  /** @param subscriptions the symbol's place of each, by `sub_id` */
+  /** @param subscriptions the index of each subscription's symbol, by `sub_id` */
   expect(subscriptions: ReadonlyMap<number, number>): void {
     this.#checks = this.#checking(subscriptions)
   }
@@ -43,14 +45,14 @@ export class TradeFeed {
     this.#checks.receive(bytes, start, end)
   }
 
-  /** Reads the front's own stream too. */
+  /** Also reads the front's own stream. */
   async listenAt(url: string): Promise<RawSocket> {
     const socket = await RawSocket.open({ url, onMessage: (bytes, start, end) => this.#onDirectMessage(bytes, start, end) })
     socket.send(JSON.stringify({ op: 'login', token: READERS[1] }))
     return socket
   }
 
-  /** @param failure what has become of the client; null while all is well. @throws Error when a trade does not arrive, or not in order */
+  /** @param failure the client's fault; null without one. @throws Error if a trade does not arrive, or not in order */
   async run({ seconds, batch, perSecond, windowMax }: FeedPlan, failure: () => string | null): Promise<FeedResult> {
     const reader = this.#streams.of(this.#reader)
     const direct = perSecond !== null && this.#streams.has('direct') ? this.#streams.of('direct') : null
@@ -103,7 +105,7 @@ export class TradeFeed {
     if (this.#wake !== null && this.#received >= this.#wake.at) this.#wake.up()
   }
 
-  /** A message of the sandbox has as many trades as were sent at once. */
+  /** A message of the sandbox has all trades that were sent at once. */
   #onDirectMessage(bytes: Buffer, start: number, end: number): void {
     const found = bytes.indexOf(AT, start)
     if (this.#run === null || found === -1 || found > end) return

@@ -1,10 +1,12 @@
 const VENUES = ['XNAS', 'XNYS', 'BATS', 'ARCX'] as const
 const PRICE_LEAST = 100
 
-/** The trades of a measurement: the number of a trade says everything about it, its symbol too, so that who gets it can check it whole. */
+/**
+ * The trades of a measurement: all fields of a trade, including its symbol, follow from its number, so that a receiver can check it fully.
+ */
 export class Trades {
   readonly #symbols: readonly string[]
-  /** When trade number 0 happened, microseconds since the epoch; each later one is a microsecond after it. */
+  /** The instant of trade number 0, in microseconds since the epoch; each later one is a microsecond later. */
   readonly #firstAt: number
 
   constructor(symbols: readonly string[], firstAt: number) {
@@ -12,20 +14,20 @@ export class Trades {
     this.#firstAt = firstAt
   }
 
-  /** As the sandbox writes it. */
+  /** In the sandbox's format. */
   item(number: number): string {
     const symbol = this.#symbols[number % this.#symbols.length] ?? ''
     return `{"t":"trade","s":"${symbol}","p":"${price(number)}","z":"${size(number)}","x":"${venue(number)}","at":"${this.#firstAt + number}000","k":"all"}`
   }
 
-  /** So many from a number on, with commas between them. */
+  /** This many from a number on, separated by commas. */
   items(from: number, count: number): string {
     let items = this.item(from)
     for (let number = from + 1; number < from + count; number += 1) items += `,${this.item(number)}`
     return items
   }
 
-  /** What a client is to be given, without its subscription. */
+  /** The expected message at a client, without its subscription. */
   update(number: number): { readonly p: string; readonly s: string; readonly n: string; readonly ts: string } {
     return { p: price(number), s: size(number), n: venue(number), ts: `${this.#firstAt + number}000` }
   }

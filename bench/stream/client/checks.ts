@@ -1,6 +1,6 @@
 import { readFields, type UpdateFields, userNumber } from './update.ts'
 
-/** Whether a session's updates come in order and without a gap, for each of its users. */
+/** Checks that a session's updates are in order and without gaps, for each of its users. */
 export class Checks {
   readonly #next = new Map<number, number>()
   readonly #fields: UpdateFields = { seq: 0, userAt: 0, userEnd: 0 }
@@ -8,7 +8,7 @@ export class Checks {
   #first: string | null = null
 
   /**
-   * Sets after which `seq` each user's updates begin. A user without it, or too late, begins with whatever comes first.
+   * Sets the `seq` after which each user's updates begin. A user without one, or set too late, begins with its first update.
    */
   begin(startsAfter: ReadonlyMap<number, number>): void {
     for (const [user, seq] of startsAfter) if (!this.#next.has(user)) this.#next.set(user, seq + 1)

@@ -1,4 +1,4 @@
-/** The client of the fan-out measurement: sessions that count what they receive, some of which read every update's number. */
+/** The client of the fan-out measurement: sessions that count what they receive; some of them read every update's number. */
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { answering } from '../../harness/workers.ts'
@@ -7,7 +7,7 @@ import { Checks } from './checks.ts'
 import { Session, type SessionPlan } from './session.ts'
 import { sharedNow } from './stamps.ts'
 
-/** One in so many sessions reads every update, whatever server sends it; the rest only walk over them. */
+/** One in this many sessions reads every update, from any server; the others only skip over the frames. */
 const CHECKED_EVERY = 10
 const OPENED_AT_ONCE = 20
 const SETTLE_MS = 5_000
@@ -34,7 +34,7 @@ answering<ClientRequests>({
   async settle(expected) {
     const until = sharedNow() + SETTLE_MS
     while (counters.some(({ updates }, index) => updates < (expected[index] ?? 0)) && sharedNow() < until) await pause(10)
-    // Whatever is one too many comes soon after.
+    // Any excess update arrives soon after.
     await pause(50)
     const checked = counters.flatMap(({ checks }) => checks ?? [])
     return {

@@ -1,4 +1,4 @@
-/** The client of the pipeline's measurement: a platform's session, and beside it somebody who listens to the broker's own streams. */
+/** The client of the pipeline measurement: a platform's session, and a listener to the broker's own streams. */
 
 import { answering } from '../../harness/workers.ts'
 import { tokenOf } from '../sandbox/rest.ts'
@@ -11,31 +11,31 @@ import { userNumber } from './update.ts'
 export interface Received {
   /** Updates since the session was opened. */
   readonly updates: number
-  /** Of the updates expected: how many came. */
+  /** The number of expected updates that arrived. */
   readonly came: number
   readonly faults: number
   readonly firstFault: string | null
 }
 
-/** Milliseconds from being due to being here, by the update's number; NaN for what did not come. */
+/** Milliseconds from the due time to arrival, by the update's number; NaN for missing ones. */
 export interface Latencies {
   readonly service: Float64Array
-  /** At the broker's own stream; empty when nobody listens there. */
+  /** At the broker's own stream; empty without a listener there. */
   readonly direct: Float64Array
-  /** From the first to the last at the session. */
+  /** From the first to the last arrival at the session. */
   readonly spanMs: number
 }
 
 export type ListenerRequests = {
   readonly open: { readonly input: SessionPlan; readonly output: null }
-  /** Listens to the streams of the first logins of the sandbox. */
+  /** Listens to the streams of the sandbox's first logins. */
   readonly direct: { readonly input: { readonly sandboxUrl: string; readonly logins: number }; readonly output: null }
-  /** Reports to the sandbox from now on how many updates have come. */
+  /** From now on, reports the number of received updates to the sandbox. */
   readonly pace: { readonly input: { readonly sandboxUrl: string }; readonly output: null }
-  /** So many stamped updates are to come. */
+  /** The number of stamped updates to expect. */
   readonly expect: { readonly input: number; readonly output: null }
   readonly received: { readonly input: null; readonly output: Received }
-  /** The newest `seq` that came of each user, by the user's number. */
+  /** The newest received `seq` of each user, by the user's number. */
   readonly newest: { readonly input: null; readonly output: ReadonlyMap<number, number> }
   readonly latencies: { readonly input: null; readonly output: Latencies }
 }
@@ -93,7 +93,7 @@ async function listen(
   return socket
 }
 
-/** Once for all that came in a turn. */
+/** Once for all that arrived in a turn. */
 function reportSeen(sandbox: RawSocket): void {
   if (isDue) return
   isDue = true

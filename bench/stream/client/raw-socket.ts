@@ -1,28 +1,28 @@
 import { randomBytes } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
 
-/** Called with the place of each text message in `bytes`, which are used for others afterwards. */
+/** Called with the range of each text message in `bytes`, which are reused afterwards. */
 export type MessageHandler = (bytes: Buffer, start: number, end: number) => void
 
 export interface RawSocketOptions {
   readonly url: string
-  /** Address to come from; any of 127.0.0.0/8 on the machine itself. */
+  /** The source address; any of 127.0.0.0/8 on the machine itself. */
   readonly localAddress?: string
   readonly onMessage: MessageHandler
 }
 
-/** The most that is kept of a message that has not come to its end. */
+/** Maximum bytes kept of an incomplete message. */
 const HELD_MAX = 512 * 1024
 const READ_BYTES = 256 * 1024
 /**
- * All sockets read into the same bytes: a read is looked at before the next begins. What a socket held back goes in front of its next
- * read, so that a message is always in one piece and nothing is allocated for it.
+ * All sockets read into the same bytes: one read is processed before the next begins. The incomplete rest of a socket is copied in front
+ * of its next read, so that a message is always contiguous and nothing is allocated for it.
  */
 const scratch = Buffer.allocUnsafeSlow(HELD_MAX + READ_BYTES)
 const readInto = scratch.subarray(HELD_MAX)
 
 /**
- * The least WebSocket client: it walks over the frames of the bytes as they come, and so costs a small part of what any server spends on
+ * A minimal WebSocket client: it scans the frames in place, and so costs a small part of what any server spends on
  * sending them.
  */
 export class RawSocket implements Disposable {
@@ -63,19 +63,19 @@ export class RawSocket implements Disposable {
     )
   }
 
-  /** @throws Error when the other side does not switch to WebSocket. */
+  /** @throws Error if the other side does not switch to WebSocket. */
   static async open(options: RawSocketOptions): Promise<RawSocket> {
     const socket = new RawSocket(options)
     await socket.#opened.promise
     return socket
   }
 
-  /** The close code, once the connection is gone; 1006 when there was none. */
+  /** The close code, once the connection has closed; 1006 if there was none. */
   get closed(): Promise<number> {
     return this.#closed.promise
   }
 
-  /** Masked with zeros, which leave the text as it is. */
+  /** Masked with zeros, which leave the text unchanged. */
   send(text: string): void {
     const payload = Buffer.from(text)
     const { length } = payload
@@ -102,7 +102,7 @@ export class RawSocket implements Disposable {
     return true
   }
 
-  /** Walks over the whole frames. Gives where the first that is not whole begins. */
+  /** Processes the complete frames. Returns where the first incomplete one begins. */
   #walk(from: number, end: number): number {
     if (!this.#isOpen) return from
     let at = from
@@ -125,7 +125,7 @@ export class RawSocket implements Disposable {
     return at
   }
 
-  /** Where the first frame begins, once the answer to the upgrade is whole. */
+  /** The start of the first frame, once the answer to the upgrade is complete. */
   #openAt(at: number, end: number): number {
     const answer = scratch.toString('latin1', at, end)
     const after = answer.indexOf('\r\n\r\n')

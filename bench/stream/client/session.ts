@@ -4,7 +4,7 @@ import { isUpdate } from './update.ts'
 export interface SessionPlan {
   readonly url: string
   readonly localAddress: string
-  /** Null where the other side is a floor that asks for nothing. */
+  /** Null for a floor, which needs none. */
   readonly subscription: Subscription | null
 }
 
@@ -15,16 +15,16 @@ export interface Subscription {
   readonly userIds: readonly string[]
 }
 
-/** Called for each update; the bytes are used for others afterwards. */
+/** Called for each update; the bytes are reused afterwards. */
 export type UpdateHandler = (bytes: Buffer, start: number, end: number) => void
 
 const ANSWER_MS = 30_000
 
-/** One client of a measurement: authenticates and subscribes as any client does, then hands every update on. */
+/** One client of a measurement: authenticates and subscribes like any client, then passes every update on. */
 export class Session implements Disposable {
   readonly #socket: RawSocket
   readonly #counts = new Map<string, number>()
-  /** The `seq` after which each user's updates come. */
+  /** The `seq` after which each user's updates begin. */
   readonly startsAfter = new Map<string, number>()
   #refusal: string | null = null
   #stirred: (() => void) | null = null
@@ -33,7 +33,7 @@ export class Session implements Disposable {
     this.#socket = socket
   }
 
-  /** Resolves once everything asked for was answered. @throws Error with the service's message when it refused something. */
+  /** Resolves once every request was answered. @throws Error with the service's message if it refused one. */
   static async open({ url, localAddress, subscription }: SessionPlan, onUpdate: UpdateHandler): Promise<Session> {
     let session: Session | null = null
     const early: string[] = []
@@ -53,7 +53,7 @@ export class Session implements Disposable {
     return session
   }
 
-  /** The close code, once the connection is gone. */
+  /** The close code, once the connection has closed. */
   get closed(): Promise<number> {
     return this.#socket.closed
   }

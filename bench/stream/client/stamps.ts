@@ -8,7 +8,7 @@ const SPACE = 0x20
 const QUOTE = 0x22
 
 /**
- * Reads when an update was due from the text that its sandbox put into it (`"due <number> <microseconds>"`), and remembers when it came.
+ * Reads an update's due time from the text that its sandbox put into it (`"due <number> <microseconds>"`), and records its arrival.
  */
 export class Stamps {
   #dueAt: Float64Array
@@ -21,7 +21,7 @@ export class Stamps {
     this.#cameAt = new Float64Array(total).fill(Number.NaN)
   }
 
-  /** How many different ones came. */
+  /** The number of different ones that arrived. */
   get came(): number {
     return this.#came
   }
@@ -40,7 +40,7 @@ export class Stamps {
     this.#came += 1
   }
 
-  /** From being due to having come, by number; NaN for what did not come. Milliseconds. */
+  /** From the due time to the arrival, by number; NaN for missing ones. Milliseconds. */
   latencies(): Float64Array {
     return this.#cameAt.map((came, index) => came - (this.#dueAt[index] ?? Number.NaN))
   }

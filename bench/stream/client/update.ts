@@ -1,4 +1,4 @@
-/** Where things are in the bytes of an update, found without reading it as JSON: `{"type":"…","seq":…,"event_id":"…","user_id":"…","data":…}`. */
+/** Finds fields in the bytes of an update without parsing it as JSON: `{"type":"…","seq":…,"event_id":"…","user_id":"…","data":…}`. */
 
 const QUOTE = 0x22
 const COMMA = 0x2c
@@ -7,7 +7,7 @@ const AFTER_TYPE = '","seq":'.length
 const AFTER_SEQ = ',"event_id":"00000000-0000-0000-0000-000000000000","user_id":"'.length
 const [O, B, P, S] = [0x6f, 0x62, 0x70, 0x73]
 
-/** Whether a message is an update (`orders`, `balances`, `positions`) and not a message about the session itself (`pong`, `subscribed` …). */
+/** Whether a message is an update (`orders`, `balances`, `positions`) rather than one about the session (`pong`, `subscribed` …). */
 export function isUpdate(bytes: Uint8Array, start: number): boolean {
   const first = bytes[start + TYPE_AT]
   return first === O || first === B || (first === P && bytes[start + TYPE_AT + 2] === S)
@@ -15,12 +15,12 @@ export function isUpdate(bytes: Uint8Array, start: number): boolean {
 
 export interface UpdateFields {
   seq: number
-  /** Where the user's id begins. */
+  /** The start of the user's id. */
   userAt: number
   userEnd: number
 }
 
-/** Reads an update's `seq` and finds its `user_id`. Into `place`, since millions of them are read. */
+/** Reads an update's `seq` and finds its `user_id`. Writes to `place`, because millions of them are read. */
 export function readFields(bytes: Uint8Array, start: number, fields: UpdateFields): void {
   let at = start + TYPE_AT
   while (bytes[at] !== QUOTE) at += 1
@@ -33,7 +33,7 @@ export function readFields(bytes: Uint8Array, start: number, fields: UpdateField
   fields.userEnd = at
 }
 
-/** The number that the ids of a measurement's users end in. */
+/** The number at the end of the ids of a measurement's users. */
 export function userNumber(bytes: Uint8Array, { userAt, userEnd }: UpdateFields): number {
   let number = 0
   for (let at = userAt; at < userEnd; at += 1) {

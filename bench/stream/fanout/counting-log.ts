@@ -1,12 +1,12 @@
 import type { UserKey } from '@trunkline/core/domain/ids'
 import type { EventStore, LoggedEvent } from '@trunkline/core/ports/store'
 
-/** The log as it would be if the events that are only published were stored: it knows how many there were of each user, and keeps none. */
+/** A log for events that are published but not stored: it counts each user's events, and keeps none. */
 export class CountingLog implements EventStore {
   readonly #counts: Uint32Array
   readonly #numberOf: ReadonlyMap<UserKey, number>
 
-  /** @param users whose events they are; from here on a user is known by its place among them */
+  /** @param users the users of the events; later calls identify a user by its index in this list */
   constructor(users: readonly UserKey[]) {
     this.#counts = new Uint32Array(users.length)
     this.#numberOf = new Map(users.map((userKey, number) => [userKey, number]))

@@ -11,7 +11,7 @@ import { eventsPerTick, expectedUpdates, SHAPES, type Shape, sessionsOf, watcher
 const BYTES = 200
 const WARM_MS = 700
 const ROUNDS = 5
-/** Of the deliveries of a floor that gathers, and times those of one that does not. */
+/** The targets: a share of the deliveries of a floor that batches, and a multiple of those of one that does not. */
 const SHARE_MIN = 0.6
 const FACTOR_MIN = 5
 const SERVERS = ['gathered', 'plain', 'service', 'orders'] as const
@@ -20,14 +20,14 @@ type How = ServerOptions['how']
 
 export interface FanoutOptions {
   readonly seconds: number
-  /** Node's own, for the servers: profiling, say. */
+  /** Node's flags for the servers, such as profiling. */
   readonly flags: readonly string[]
   readonly record: (figure: Figure) => void
 }
 
 /**
- * Deliveries a second of the service beside those of two floors: servers in processes of their own, one at a time, each with a client of its
- * own in another process; the same sessions, users, bytes and turns. In rounds, because the machine is shared: what counts are the ratios
+ * Deliveries per second of the service compared with two floors: servers in separate processes, one at a time, each with its own client
+ * in another process; the same sessions, users, bytes and turns. Measured in rounds, because the machine is shared: the result is the ratio
  * within a round.
  */
 export async function fanout({ seconds, flags, record }: FanoutOptions): Promise<void> {
@@ -68,13 +68,13 @@ async function open(parts: AsyncDisposableStack, shape: Shape, how: How, flags: 
 
 interface Measured {
   readonly perSecond: number
-  /** Share of one core that the client took. */
+  /** The share of one core that the client used. */
   readonly clientBusy: number
-  /** Processor time of a delivery at the server, in microseconds: hardly changed by what else the machine does. */
+  /** Processor time per delivery at the server, in microseconds: hardly affected by other load of the machine. */
   readonly serverMicros: number
 }
 
-/** @throws Error when anything that was sent did not arrive, or not in order. */
+/** @throws Error if any sent update did not arrive, or not in order. */
 async function measure({ server, client, shape, how }: Side, seconds: number): Promise<Measured> {
   await server.ask('start', null)
   await pause(WARM_MS)
@@ -87,7 +87,7 @@ async function measure({ server, client, shape, how }: Side, seconds: number): P
   const { updates, checked, faults, firstFault } = await client.ask('settle', expected)
   const short = updates.findIndex((count, index) => count !== expected[index])
   if (short !== -1) throw new Error(`${how}: session ${short} received ${updates[short]} of the ${expected[short]} updates it was due`)
-  // The floors repeat themselves, so there is nothing in their numbers to be checked.
+  // The floors repeat themselves, so their numbers cannot be checked.
   if (how !== 'gathered' && how !== 'plain' && (faults > 0 || checked === 0)) {
     throw new Error(`${how}: ${faults} faults in the order of updates of ${checked} sessions, the first: ${firstFault}`)
   }

@@ -1,4 +1,4 @@
-/** The floors of fan-out: a bare `ws` server that sends the same updates over and over, gathered per turn or one by one. */
+/** The floors of fan-out: a bare `ws` server that repeatedly sends the same updates, batched per turn or one by one. */
 
 import { createServer } from 'node:http'
 import type { Socket } from 'node:net'
@@ -68,7 +68,7 @@ answering<ServerRequests>({
   }
 })
 
-/** A session gives its number by `?session=`. */
+/** A session passes its number in `?session=`. */
 async function serve(readers: Map<number, Reader>): Promise<string> {
   const server = createServer()
   const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false, clientTracking: false })

@@ -6,7 +6,7 @@ import { parseTimestamp, tradingDay } from '@trunkline/core/domain/timestamp'
 import type { Ids } from '@trunkline/core/ports/ids'
 import type { LoggedEvent } from '@trunkline/core/ports/store'
 
-/** Events of a working order with one execution, each a new state of it: written as every order is, about a kilobyte. */
+/** Events of a working order with one execution, each a new state: encoded like every order, about a kilobyte. */
 export function orderEvents(ids: Ids): (user: User, seq: number) => LoggedEvent {
   const at = parseTimestamp('2026-11-21T14:30:00.123456Z', 'at')
   const quantity = parseDecimal('100', 'quantity')

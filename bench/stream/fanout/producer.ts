@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 export interface ProducerOptions {
   readonly users: number
   readonly eventsPerTick: number
-  /** Whose buffers must be empty before the next turn. */
+  /** The sockets whose buffers must be empty before the next turn. */
   readonly sockets: () => Iterable<Socket>
   /** Makes one event of the user. */
   readonly produce: (user: number) => void
@@ -12,12 +12,12 @@ export interface ProducerOptions {
   readonly onTickEnd?: () => void
 }
 
-/** Neighbouring events are of users far apart, and every user has its turn. Prime, so that it fits any number of users. */
+/** Consecutive events are of users far apart, and every user is covered. Prime, so that it fits any number of users. */
 const STRIDE = 7_919
 
 /**
- * Makes events as fast as they can be sent: so many in a turn of the event loop, and the next turn's once no socket has bytes waiting. The
- * service and its floors are driven by this same loop.
+ * Makes events as fast as they can be sent: a fixed number per turn of the event loop, and the next ones once no socket has bytes waiting.
+ * The service and its floors use this same loop.
  */
 export class Producer {
   readonly #options: ProducerOptions
@@ -36,7 +36,7 @@ export class Producer {
     this.#running ??= this.#run()
   }
 
-  /** Resolves when everything has left the sockets' buffers. Gives how many events each user has had since the first start. */
+  /** Resolves when the sockets' buffers are empty. Returns each user's number of events since the first start. */
   async stop(): Promise<Uint32Array> {
     this.#isOver = true
     await this.#running
@@ -64,7 +64,7 @@ export class Producer {
       const full = [...this.#options.sockets()].filter(socket => socket.writableNeedDrain && !socket.destroyed)
       if (full.length === 0) return
       await Promise.all(full.map(socket => Promise.race([once(socket, 'drain'), once(socket, 'close')])))
-      // What waited behind the buffer is written by now, or in this turn.
+      // What waited behind the buffer has been written by now, or is written in this turn.
       await new Promise(setImmediate)
     }
   }

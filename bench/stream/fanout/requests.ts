@@ -1,10 +1,10 @@
-/** What the servers and the client of the fan-out measurement are asked. */
+/** Requests to the servers and the client of the fan-out measurement. */
 
 import type { SessionPlan } from '../client/session.ts'
 
 export interface ServerOptions {
   readonly shape: string
-  /** Bytes of an update; the service sends real order records instead when asked for `orders`. */
+  /** Bytes of an update; for `orders` the service sends real order records instead. */
   readonly bytes: number
   readonly how: 'gathered' | 'plain' | 'service' | 'orders'
 }
@@ -17,15 +17,15 @@ export interface Client {
 export type ServerRequests = {
   readonly open: {
     readonly input: ServerOptions
-    /** `bytes` of an update as it is sent; `clients` by platform, where the server asks who is there. */
+    /** `bytes` of an update as it is sent; `clients` by platform, if the server requires authentication. */
     readonly output: { readonly url: string; readonly bytes: number; readonly clients: readonly Client[] | null }
   }
   readonly start: { readonly input: null; readonly output: null }
-  /** Gives how many events each user has had. */
+  /** Returns each user's number of events. */
   readonly stop: { readonly input: null; readonly output: Uint32Array }
 }
 
-/** Updates received since the sessions were opened, and when they were counted: milliseconds of the machine's monotonic clock. */
+/** Updates received since the sessions were opened, and the time of the count: milliseconds of the machine's monotonic clock. */
 export interface Counted {
   readonly updates: number
   readonly at: number
@@ -36,7 +36,7 @@ export interface Counted {
 export interface Settled {
   /** By session. */
   readonly updates: readonly number[]
-  /** Sessions of which every update was read: how many there are, and what was out of order or missing in them. */
+  /** Sessions that read every update: their number, and updates out of order or missing. */
   readonly checked: number
   readonly faults: number
   readonly firstFault: string | null

@@ -1,6 +1,6 @@
 /**
- * The service's side of fan-out: the real upgrade path, sessions, hub and outboxes over a real store, on a bus that this process publishes on
- * itself, so that neither a broker nor the database is what is measured.
+ * The service's side of fan-out: the real upgrade path, sessions, hub and send buffers over a real store, on a bus that this process
+ * publishes on itself, so that neither a broker nor the database is measured.
  */
 
 import type { Socket } from 'node:net'
@@ -59,7 +59,7 @@ answering<ServerRequests>({
     const eventLog = new CountingLog(users.map(({ userKey }) => userKey))
     const { app } = application({ ...deps, store: { ...deps.store, events: eventLog } }, new CredentialCache(deps.store, bus, clock))
     const eventOf = how === 'orders' ? orderEvents(ids) : smallEvents()
-    // Small updates are written here instead of as the records they are not; framing them is the service's own way.
+    // Small updates are encoded here, because they are not real records; the service frames them as usual.
     const updates = new SmallUpdates(bytes)
     const encode = ({ seq, eventId }: LoggedEvent, userId: UserId) => textFrame(Buffer.from(updates.text(seq, userId, eventId)))
     const stream = new AccountStream(app, how === 'orders' ? {} : { encode })
@@ -68,7 +68,7 @@ answering<ServerRequests>({
       users: users.length,
       eventsPerTick: eventsPerTick(shape),
       sockets: () => sockets,
-      // As the order writer publishes: an event at a time.
+      // One event at a time, as the order writer publishes.
       produce(number) {
         const user = users[number]
         if (user === undefined) throw new Error(`no user ${number}`)
@@ -102,7 +102,7 @@ async function openDeps(): Promise<Deps> {
   }
 }
 
-/** Platforms and users, made as the operator and the REST API make them. */
+/** Creates platforms and users like the operator and the REST API. */
 async function makeUsers(deps: Deps, shape: Shape): Promise<{ readonly clients: readonly Client[]; readonly users: readonly User[] }> {
   const clients: Client[] = []
   const platforms: Platform[] = []
@@ -143,7 +143,7 @@ async function makeUsers(deps: Deps, shape: Shape): Promise<{ readonly clients: 
 async function serve(deps: Deps, app: Parameters<typeof buildHttp>[0], stream: AccountStream): Promise<string> {
   let url = ''
   const http = buildHttp(app, { ...DEFAULT_OPTIONS, publicUrl: () => url })
-  // All sessions of a measurement come from one machine, so what an address may have open is lifted; every bound on a session stays.
+  // All sessions of a measurement come from one machine, so the limit per address is lifted; every limit per session applies.
   const gateway = new StreamGateway(deps, {
     endpoints: { [PATH]: stream },
     trustedProxies: [],
@@ -159,7 +159,7 @@ async function serve(deps: Deps, app: Parameters<typeof buildHttp>[0], stream: A
   return `${url.replace(/^http/, 'ws')}${PATH}`
 }
 
-/** Events whose data nobody reads: what is sent of them is made by {@link SmallUpdates}. */
+/** Events whose data is not read: {@link SmallUpdates} makes what is sent. */
 function smallEvents(): (user: User, seq: number) => LoggedEvent {
   const at = clock.now()
   const [eventId, accountId, connectionId] = [ids.uuid<EventId>(), ids.uuid<AccountId>(), ids.uuid<ConnectionId>()]
@@ -175,7 +175,7 @@ function smallEvents(): (user: User, seq: number) => LoggedEvent {
       marketValue: null
     }
   }
-  // Of one id, in plain names: making events is the store's work, and is not to count here.
+  // Of one id, in plain names: the store normally makes events, so that work must not count here.
   return ({ userKey }, seq) => ({
     eventId,
     userKey,

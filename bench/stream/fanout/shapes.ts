@@ -1,4 +1,4 @@
-/** Who watches whom. Users and sessions are numbered; a platform holds those of its own. */
+/** The assignment of users to sessions. Users and sessions are numbered; each platform has its own. */
 export interface Shape {
   readonly name: string
   readonly what: string
@@ -39,12 +39,12 @@ export function shapeNamed(name: string): Shape {
 }
 
 /**
- * What a session must receive in a turn of the event loop. It stands for what happens while the turn before is being written, and decides how much
- * there is to gather: 20 updates of 200 bytes are a write of 4 KB. The floors and the service are given the very same turns.
+ * The bytes for a session per turn of the event loop. They represent what happens while the previous turn is being written, and decide how
+ * much can be batched: 20 updates of 200 bytes are a write of 4 KB. The floors and the service get exactly the same turns.
  */
 const UPDATES_PER_TICK = 20
 
-/** Events that are made before the event loop turns. */
+/** Events per turn of the event loop. */
 export function eventsPerTick(shape: Shape): number {
   return Math.round((UPDATES_PER_TICK * sessionsOf(shape).length) / watchersOfUser(shape))
 }
@@ -66,12 +66,12 @@ export function usersOf({ platforms, usersOfPlatform }: Shape): number {
   return platforms * usersOfPlatform
 }
 
-/** Deliveries that an event makes. */
+/** Deliveries of one event. */
 export function watchersOfUser(shape: Shape): number {
   return sessionsOf(shape).reduce((sum, { users }) => sum + users.length, 0) / usersOf(shape)
 }
 
-/** What a session must receive when each user had so many events. */
+/** The number of updates that a session must receive, from each user's number of events. */
 export function expectedUpdates(sessions: readonly PlannedSession[], eventsOfUser: Uint32Array): readonly number[] {
   return sessions.map(({ users }) => users.reduce((sum, user) => sum + (eventsOfUser[user] ?? 0), 0))
 }
@@ -79,10 +79,10 @@ export function expectedUpdates(sessions: readonly PlannedSession[], eventsOfUse
 const EVENT_ID = '0192f0c8-7a4e-7cc1-9b1f-3f6a8d2e5b70'
 const ACCOUNT_ID = '0192f0c8-7a4e-7cc1-9b1f-3f6a8d2e5b71'
 
-/** Updates of exactly so many bytes, in the form of real ones: balances of few fields. */
+/** Updates of exactly this many bytes, in the shape of real ones: balances with few fields. */
 export class SmallUpdates {
   readonly #bytes: number
-  /** What comes after a head of so many characters. */
+  /** The rest after a head of this many characters. */
   readonly #tails: string[] = []
 
   constructor(bytes: number) {

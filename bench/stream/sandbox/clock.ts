@@ -1,6 +1,6 @@
 import { timestampOfMs } from '@trunkline/core/domain/timestamp'
 
-/** Real time as the sandbox's API writes it. */
+/** Real time in the format of the sandbox's API. */
 export function sandboxNow(): string {
   return timestampOfMs(performance.timeOrigin + performance.now())
 }

@@ -1,6 +1,6 @@
 /**
- * The test sandbox: implements as much of the sandbox's API as the adapter needs to follow accounts, and then publishes as many updates as requested. It
- * matches no orders and knows no prices, so that what it costs is small beside what is measured.
+ * The test sandbox: implements the part of the sandbox's API that the adapter needs to follow accounts, and publishes as many updates as
+ * requested. It neither matches orders nor has prices, so that its cost is small compared with what is measured.
  */
 
 import { createServer } from 'node:http'

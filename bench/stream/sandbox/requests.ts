@@ -1,6 +1,6 @@
-/** What the test sandbox is asked by a measurement. */
+/** Requests from a measurement to the test sandbox. */
 
-/** How many logins, and what each has. Logins are handed out in the order in which somebody asks to log in. */
+/** The number of logins, and the accounts and orders of each. Logins are assigned in the order of login requests. */
 export interface SandboxShape {
   readonly accountsOfLogin: number
   /** Orders that work from the start, by account. */
@@ -9,12 +9,12 @@ export interface SandboxShape {
 }
 
 export interface FeedPlan {
-  /** Updates in all; update number n is of login n modulo `logins`, each of its orders in turn. */
+  /** Total number of updates; update number n is of login n modulo `logins`, each of its orders in rotation. */
   readonly total: number
   readonly logins: number
-  /** Updates a second, each when it is due, however late those before were. Null: as many as `windowMax` allows. */
+  /** Updates per second, each at its due time, however late the earlier ones were. Null: as many as `windowMax` allows. */
   readonly perSecond: number | null
-  /** Updates that may be under way before the listener has confirmed earlier ones. */
+  /** Updates that may be in flight before the listener has confirmed earlier ones. */
   readonly windowMax: number | null
 }
 
@@ -22,6 +22,6 @@ export type SandboxRequests = {
   readonly open: { readonly input: SandboxShape; readonly output: { readonly url: string } }
   /** Streams that are logged in. */
   readonly streams: { readonly input: null; readonly output: number }
-  /** Resolves when the last update was handed to its sockets. Gives how long that took, in milliseconds. */
+  /** Resolves when the last update was written to its sockets. Returns the duration in milliseconds. */
   readonly feed: { readonly input: FeedPlan; readonly output: { readonly tookMs: number } }
 }

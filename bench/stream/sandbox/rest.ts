@@ -11,7 +11,7 @@ export interface Answer {
   readonly body: string
 }
 
-/** The parts of the sandbox's OAuth and REST API that the adapter asks. Each login request gets the next login, without a page. */
+/** The parts of the sandbox's OAuth and REST API that the adapter uses. Each login request gets the next login, without a page. */
 export class Rest {
   readonly #state: SandboxState
   readonly #issuer: () => string
@@ -66,12 +66,12 @@ export class Rest {
   }
 }
 
-/** Access tokens name their login, so that none need be stored. */
+/** Access tokens contain their login, so that none need be stored. */
 export function tokenOf(login: number): string {
   return `access-${login}`
 }
 
-/** Null when it is not one of ours. */
+/** Null if this sandbox did not issue it. */
 export function loginOf(token: string): number | null {
   const [, number] = /^access-(\d+)$/.exec(token) ?? []
   return number === undefined ? null : Number(number)

@@ -1,6 +1,6 @@
 import type { SandboxShape } from './requests.ts'
 
-/** The first updates of an order are executions of one share each; afterwards its price moves, as if amended by the operator. */
+/** The first updates of an order are executions of one share each; later ones change its price, as if the operator amended it. */
 const FILLS_MAX = 4
 
 interface Fill {
@@ -21,7 +21,7 @@ interface WorkingOrder {
 
 const SYMBOLS = ['AAPL', 'MSFT', 'SPY', 'QQQ', 'NVDA', 'TSLA', 'AMZN', 'META']
 
-/** Accounts and working orders of the test sandbox, in the form of the sandbox's API. */
+/** Accounts and working orders of the test sandbox, in the format of the sandbox's API. */
 export class SandboxState {
   readonly #shape: SandboxShape
   readonly #now: () => string
@@ -73,7 +73,7 @@ export class SandboxState {
     return order === undefined ? null : orderText(order)
   }
 
-  /** Moves one of the login's orders, its `turn`th in turn, and gives the stream's messages of it without their numbers. */
+  /** Changes the login's order at index `turn` in rotation, and returns the stream's messages of it without their numbers. */
   move(login: number, step: number, note: string): readonly EventText[] {
     const { accountsOfLogin, ordersOfAccount } = this.#shape
     const account = `acc_${login}_${step % accountsOfLogin}`
@@ -124,7 +124,7 @@ function fillText({ id, at }: Fill): string {
   return `{"id":"${id}","quantity":"1","price":"100.00","fee":"0","at":"${at}","venue":"STREET"}`
 }
 
-/** The note is what the service sends as `broker_message`: the one text of an order that comes out as it went in. */
+/** The note becomes the service's `broker_message`: the only text of an order that is passed through unchanged. */
 function orderText({ id, account, symbol, received, fills, changed, moves, note }: WorkingOrder): string {
   const filled = fills.length
   const price = (100 + (moves % 1_000) / 100).toFixed(2)

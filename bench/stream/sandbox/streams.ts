@@ -10,7 +10,7 @@ interface Login {
   readonly streams: Set<WebSocket>
 }
 
-/** The account streams of the test sandbox: logging in, gap-free numbers, heartbeats. */
+/** The account streams of the test sandbox: logins, gap-free numbers, heartbeats. */
 export class Streams {
   readonly server = new WebSocketServer({ noServer: true, perMessageDeflate: false, clientTracking: false })
   readonly #state: SandboxState
@@ -18,7 +18,7 @@ export class Streams {
   readonly #logins = new Map<number, Login>()
   #open = 0
 
-  /** @param saw called with the number of updates that a listener has seen */
+  /** @param saw called with the number of updates that a listener has received */
   constructor(state: SandboxState, saw: (count: number) => void) {
     this.#state = state
     this.#saw = saw

@@ -4,10 +4,10 @@ import type { FeedPlan } from './requests.ts'
 import type { SandboxState } from './state.ts'
 import type { Streams } from './streams.ts'
 
-/** So many updates are made before others have their turn. */
+/** Updates made before the event loop continues. */
 const AT_ONCE = 64
 
-/** Makes the sandbox's orders move: at a rate, whatever becomes of it, or as fast as they are seen at the other end. */
+/** Changes the sandbox's orders: at a fixed rate, or as fast as the other end confirms them. */
 export class UpdateFeed {
   readonly #state: SandboxState
   readonly #streams: Streams
