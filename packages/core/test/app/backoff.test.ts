@@ -5,7 +5,7 @@ import fc from 'fast-check'
 
 const LIMITS = { firstMs: 1_000, longestMs: 30_000 }
 
-test('pauses double up to the longest, and chance takes off half at most', () => {
+test('pauses double up to the longest, and jitter takes off half at most', () => {
   assert.deepEqual(
     [1, 2, 3, 4, 5, 6, 7, 1_000].map(failures => backoffMs(LIMITS, failures, 1)),
     [1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000]

@@ -39,7 +39,7 @@ test('sums, differences and products are exact', () => {
   )
 })
 
-test('0.1 and 0.2 make 0.3, however often', () => {
+test('0.1 and 0.2 make 0.3, however often they are added', () => {
   assert.equal(sum([parseDecimal('0.1', 'a'), parseDecimal('0.2', 'b')]), '0.3')
   assert.equal(sum(Array.from({ length: 1_000 }, () => parseDecimal('0.1', 'a'))), '100')
 })
@@ -105,7 +105,7 @@ test('anything that is not a plain decimal is refused, by name', () => {
   }
 })
 
-test('no result ever has an exponent, a bare minus or trailing noise', () => {
+test('no result ever has an exponent, a bare minus or trailing zeros', () => {
   fc.assert(
     fc.property(scaled, scaled, (a, b) => {
       for (const result of [plus(a.text, b.text), times(a.text, b.text), negated(a.text), canonical(b.text)]) {

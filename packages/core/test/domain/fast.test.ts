@@ -343,7 +343,7 @@ const message = fc.oneof(
   fc.array(item, { maxLength: 4 }).map(items => `[${items.join(',')}]`)
 )
 
-test('a message is read the same whatever was read before', () => {
+test('a message is read the same, whatever was read before', () => {
   fc.assert(
     fc.property(fc.array(message, { minLength: 1, maxLength: 8 }), fc.array(fc.nat({ max: 7 }), { maxLength: 8 }), (messages, order) => {
       const reader = new FlatReader(WANTED, fullParser)
@@ -372,7 +372,7 @@ test('a damaged message of a known shape is refused or read as by the full parse
   )
 })
 
-test('a list of texts has commas between and nothing else', () => {
+test('a list of texts has commas between them and nothing else', () => {
   const lists = `[] ["a"] ["a","b"] ["a",] [,"a"] [,] ["a""b"] ["a" ["a", ["a"} ["a";"b"] ["]"] ["a"]]`.split(' ').concat('[ ]')
   for (const list of lists) {
     const reader = new FlatReader(WANTED, fullParser)
@@ -383,7 +383,7 @@ test('a list of texts has commas between and nothing else', () => {
   }
 })
 
-test('shapes beyond the stored number are read', () => {
+test('shapes beyond the number that is cached are read', () => {
   const reader = new FlatReader(WANTED, fullParser)
   for (let round = 0; round < 2; round += 1) for (let kind = 0; kind < 40; kind += 1) same(reader, `{"T":"${kind}","S":"X","p":${kind}.10}`)
 })

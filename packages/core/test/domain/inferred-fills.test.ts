@@ -71,7 +71,7 @@ function isExact({ quantity, price }: Fill, made: readonly Execution[], totals: 
   )
 }
 
-test('a fill of a total is at its own exact price or at an average that the broker stated, and all of them come to the total', () => {
+test('a fill inferred from a total has its own exact price or an average stated by the broker, and all fills add up to the total', () => {
   fc.assert(
     fc.property(executions, broker, fc.array(fc.boolean(), { minLength: 10, maxLength: 10 }), (made, of, isReported) => {
       const totals = made.map((_, index) => index + 1).filter(count => count === made.length || isReported[count - 1] === true)
@@ -100,7 +100,7 @@ test('a fill of a total is at its own exact price or at an average that the brok
   )
 })
 
-test('where every execution is reported as its own total and the places are enough, the fills are the executions', () => {
+test('if every execution is reported as its own total with enough places, the fills are the executions', () => {
   fc.assert(
     fc.property(executions, made => {
       let order = EMPTY
@@ -141,7 +141,7 @@ test('lost executions become one fill, at a price that reproduces the stated ave
   )
 })
 
-test('an average that is a whole last place from the nearest price proves nothing: neither rounding nor cutting off leads that far', () => {
+test('an average that is a whole last place from the nearest price proves nothing: neither rounding nor truncation leads that far', () => {
   let order = EMPTY
   for (const [quantity, averagePrice] of [
     ['1', '10.00001'],

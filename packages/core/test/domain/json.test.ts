@@ -26,7 +26,7 @@ test('accepted text parses like JSON.parse, and everything else is Malformed', (
   )
 })
 
-test('depth is bounded however many brackets there are beside it', () => {
+test('depth is bounded, however many brackets there are side by side', () => {
   const deep = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
   const beside = `[${'{},'.repeat(1_000)}`
   assert.doesNotThrow(() => parseJson(deep(JSON_DEPTH_MAX)))
@@ -36,7 +36,7 @@ test('depth is bounded however many brackets there are beside it', () => {
   assert.throws(() => parseJson('"xxxx"', { charsMax: 5 }), Malformed)
 })
 
-test('a hostile text is refused, or is a value that everything can walk through [S66, S67]', () => {
+test('a hostile text is refused, or is a value that all code can traverse [S66, S67]', () => {
   for (const { what, text } of HOSTILE_JSON) {
     for (const whole of [text, `{"action":"ping","seq":${text}}`, `[[${text}]]`]) {
       try {

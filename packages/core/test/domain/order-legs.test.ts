@@ -34,7 +34,7 @@ function ids({ legs }: Order): readonly (readonly string[])[] {
   return (legs ?? []).map(({ fills }) => fills.map(({ fillId }) => fillId))
 }
 
-test('a leg’s execution belongs to its leg, and moves neither what is filled nor the status', () => {
+test('a leg’s execution belongs to its leg, and changes neither the filled quantity nor the status', () => {
   const { order, changed, ignored, alarm } = apply(spread(), legFill(OTHER, 'f-2', LATER))
   assert.deepEqual(ids(order), [[], ['f-2']])
   assert.deepEqual([changed, ignored, alarm], [true, null, null])
@@ -42,7 +42,7 @@ test('a leg’s execution belongs to its leg, and moves neither what is filled n
   assert.deepEqual([order.lastExecTime, order.lastModifiedTime], [LATER, LATER])
 })
 
-test('a leg’s execution counts once, whatever its order and the order’s status', () => {
+test('a leg’s execution counts once, in any order and with any status of the order', () => {
   const events = [legFill(CALL, 'f-1', LATER), legFill(OTHER, 'f-2'), legFill(CALL, 'f-3'), legFill(OTHER, 'f-1')]
   fc.assert(
     fc.property(
@@ -66,7 +66,7 @@ test('a leg’s execution counts once, whatever its order and the order’s stat
   )
 })
 
-test('an execution of a leg the order does not have is recorded and not applied', () => {
+test('an execution of a leg that the order does not have is recorded and not applied', () => {
   for (const foreign of [leg('QQQ261218C00660000', 'BUY_TO_OPEN'), { ...CALL, side: 'SELL_TO_CLOSE' as const }]) {
     const before = spread()
     const { order, changed, ignored } = apply(before, legFill(foreign, 'f-1'))
@@ -76,7 +76,7 @@ test('an execution of a leg the order does not have is recorded and not applied'
   assert.equal(apply(anOrder(), legFill(CALL, 'f-1')).ignored, 'unknown_leg')
 })
 
-test('a leg keeps as many executions as an order, and one more is refused with an alarm', () => {
+test('a leg keeps as many executions as an order; one more is refused with an alarm', () => {
   const many = Array.from({ length: FILLS_MAX }, (_, n) => fill(`f-${n}`))
   const full = spread({ legs: [CALL, { ...OTHER, fills: many }] })
   const { order, changed, alarm, ignored } = apply(full, legFill(OTHER, 'one-more', LATER))

@@ -46,7 +46,7 @@ function play(order: Order, events: readonly OrderEvent[]): readonly Order[] {
   return states
 }
 
-test('the time of the last change never goes back, whatever times the broker states; executions keep theirs', () => {
+test('the time of the last change never decreases, whatever times the broker states; executions keep theirs', () => {
   const at = fc.integer({ min: 0, max: 59 }).map(second => parseTimestamp(`2026-11-20T15:00:${String(second).padStart(2, '0')}Z`, 'at'))
   const timed = fc.tuple(fc.oneof(status, releasing, fillEvent, total), at).map(([event, time]): OrderEvent => {
     if (event.type === 'fills') return { ...event, fills: event.fills.map(each => ({ ...each, at: time })) }
@@ -70,7 +70,7 @@ test('the time of the last change never goes back, whatever times the broker sta
   assert.deepEqual([fills[0]?.at, lastModifiedTime], ['2026-11-20T15:00:50.000000Z', '2026-11-20T15:00:50.032888Z'])
 })
 
-test('no history leaves a final status, or moves along anything but the allowed transitions', () => {
+test('no history leaves a final status, or makes a transition that is not allowed', () => {
   fc.assert(
     fc.property(history, events => {
       const states = play(anOrder(), events)
@@ -101,7 +101,7 @@ test('every execution counts once, in any order, with any duplicates, in any sta
   )
 })
 
-test('an order whose whole quantity is executed is filled, wherever the last execution met it alive', () => {
+test('an order whose whole quantity is executed is filled, if the last execution reached it while it was live', () => {
   fc.assert(
     fc.property(history, events => {
       const states = play(anOrder(), events)
@@ -135,7 +135,7 @@ test('totals never count twice what executions report, whichever comes first', (
   )
 })
 
-test('snapshots of the total at any time, and executions late, repeated and in any order: never more than happened, and in the end exactly that', () => {
+test('snapshots of the total at any time, and late, repeated and reordered executions: never more than happened, and in the end exactly that', () => {
   const happened = fc.uniqueArray(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 8 })
   fc.assert(
     fc.property(happened, fc.array(fc.nat(15), { maxLength: 30 }), (ids, reported) => {
@@ -164,7 +164,7 @@ test('snapshots of the total at any time, and executions late, repeated and in a
   )
 })
 
-test('executions that carry the total including them, and snapshots of the total, in any order: nothing reported vanishes, and in the end all is counted once', () => {
+test('executions with totals that include them, and snapshots of the total, in any order: nothing reported vanishes, and in the end all counts once', () => {
   const happened = fc.uniqueArray(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 8 })
   fc.assert(
     fc.property(happened, fc.array(fc.nat(15), { maxLength: 30 }), fc.boolean(), (ids, reported, endsWithTotal) => {
@@ -193,7 +193,7 @@ test('executions that carry the total including them, and snapshots of the total
   )
 })
 
-test('an inferred fill is replaced by the executions it stood for', () => {
+test('an inferred fill is replaced by the executions that it was inferred from', () => {
   const all = apply(anOrder(), {
     type: 'filled_total',
     quantity: parseDecimal('9.5', 'q'),
@@ -227,14 +227,14 @@ test('a cancel requested elsewhere ends as the broker reports it', () => {
   assert.equal(apply(anOrder({ status: 'pending_cancel' }), { type: 'status', to: 'working', at: AT }).order.status, 'working')
 })
 
-test('a fill after the end is counted, and alarms', () => {
+test('a fill after the end counts, and raises an alarm', () => {
   const cancelled = apply(anOrder({ status: 'cancelled' }), { type: 'fills', fills: [fillOf('f1')] })
   assert.deepEqual([cancelled.alarm, cancelled.order.status, cancelled.order.fills.length], ['late_fill', 'cancelled', 1])
   const over = apply(anOrder({ quantity: parseDecimal('1', 'q') }), { type: 'fills', fills: [fillOf('f1')] })
   assert.deepEqual([over.alarm, over.order.status], ['overfill', 'filled'])
 })
 
-test('a cancel request that was not sent waits through the acknowledgement; a sent one ends with it', () => {
+test('a cancel request that was not sent stays after the acknowledgement; a sent one ends with it', () => {
   const request = { kind: 'cancel', requestedAt: AT, sentAt: null, successorId: null, takenAt: null } as const
   const waiting = apply(anOrder({ status: 'pending', pendingRequest: request }), { type: 'status', to: 'working', at: AT }).order
   assert.deepEqual(waiting.pendingRequest, request)
@@ -306,7 +306,7 @@ test('executions reported together have the same result as one by one', () => {
   )
 })
 
-test('beyond the bound of its executions an order stays as it was, with an alarm [S77]', () => {
+test('beyond the bound of its executions an order stays unchanged, with an alarm [S77]', () => {
   const { fills } = watchedFills(FILLS_MAX + 1)
   const order = anOrder({ quantity: parseDecimal('1000', 'q') })
   const refused = apply(order, { type: 'fills', fills })
@@ -319,7 +319,7 @@ test('beyond the bound of its executions an order stays as it was, with an alarm
   assert.equal(apply(anOrder({ legs: [leg] }), { type: 'leg_fills', leg, fills }).alarm, 'too_many_fills')
 })
 
-test('an execution of quantity zero, of less than nothing, or below a price of zero is no execution', () => {
+test('an execution with a quantity of zero or less, or a price below zero, is not an execution', () => {
   const wrong = (quantity: string, price: string): Fill => ({
     ...fillOf('f1'),
     quantity: parseDecimal(quantity, 'q'),

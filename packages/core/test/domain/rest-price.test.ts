@@ -75,7 +75,7 @@ function assertCouldBe(order: Order, { averagePrice }: { readonly averagePrice: 
   )
 }
 
-test('whatever of the executions is lost, an inferred price is positive, within the limit, and agrees with the average', () => {
+test('whichever executions are lost, an inferred price is positive, within the limit, and agrees with the average', () => {
   fc.assert(
     fc.property(case_, input => {
       const { order, known, total, limitPrice } = reported(input)
@@ -127,7 +127,7 @@ test('a derived price beyond the limit is rejected; an average beyond it shows t
   ])
 })
 
-test('a remainder of rounding is not a price: the derived price has as few places as the stated average allows', () => {
+test('a rounding remainder is not a price: the derived price has as few places as the stated average allows', () => {
   const part = [{ quantity: dec('3'), price: dec('10.00') }]
   const rest = (quantity: string, average: string) =>
     restPrice(part, { quantity: dec(quantity), averagePrice: dec(average) }, minus(dec(quantity), dec('3')), MARKET)

@@ -27,7 +27,7 @@ const future: fc.Arbitrary<SymbolParts> = fc.record({
 const crypto: fc.Arbitrary<SymbolParts> = fc.record({ instrument: fc.constant('CRYPTO' as const), base: upper(2, 6), quote: upper(3, 4) })
 const stock: fc.Arbitrary<SymbolParts> = fc.record({ instrument: fc.constant('STK' as const), ticker: upper(1, 5) })
 
-test('a formatted symbol parses to the same parts, by its form alone', () => {
+test('a formatted symbol parses to the same parts, from its format alone', () => {
   fc.assert(fc.property(fc.oneof(option, future, crypto, stock), parts => assert.deepEqual(parseSymbol(formatSymbol(parts)), { ...parts })))
 })
 
@@ -41,7 +41,7 @@ test('a padded option symbol is read, and written without padding', () => {
   )
 })
 
-test('the instrument decides where the form is ambiguous', () => {
+test('the instrument decides if the format is ambiguous', () => {
   assert.deepEqual(parseSymbol('ESZ26'), { instrument: 'FUT', root: 'ES', month: 'Z', year: '26' })
   assert.deepEqual(parseSymbol('ESZ26', 'STK'), { instrument: 'STK', ticker: 'ESZ26' })
   assert.deepEqual(parseSymbol('BRK.B'), { instrument: 'STK', ticker: 'BRK.B' })
@@ -75,7 +75,7 @@ test('text that is not a symbol is refused with an example of one', () => {
   assert.throws(() => parseSymbol('AAPL', 'MLEG_OPT'), Malformed)
 })
 
-test('no text takes long to refuse', () => {
+test('every text is refused quickly', () => {
   const taken = cpuTimeOf(() => {
     for (const unit of ['A', 'A/', 'A ', '0', 'A.'])
       try {

@@ -50,7 +50,7 @@ function isUnavailable(cause: unknown): boolean {
   return cause instanceof ServiceError && cause.code === 'broker_unavailable' && cause.retryAfterSeconds !== undefined
 }
 
-test('concurrent reads share one call to the broker, and within the freshness time no read asks again', async () => {
+test('concurrent reads share one call to the broker, and reads within the freshness time make none', async () => {
   await using world = await bench.world()
   world.broker.readPlan = () => ({ afterMs: 100 })
   await world.given(Promise.all(Array.from({ length: 20 }, () => listBalances(world.app, world.caller, {}))))
@@ -86,7 +86,7 @@ test('a read that joins a call made before a fill calls again', async () => {
   await world.given(early)
 })
 
-test('a broker that is down leaves the last known records, with the time they were confirmed', async () => {
+test('if a broker is down, reads return the last known records, with the time they were confirmed', async () => {
   await using world = await bench.world()
   const before = await world.given(listBalances(world.app, world.caller, {}))
   world.broker.readPlan = () => ({ fault: 'unreachable' })
@@ -121,14 +121,14 @@ for (const plan of [{ fault: 'unreachable' }, { fault: 'rate_limited' }, { hangs
   })
 }
 
-test('an order placed here is shown although its broker has never answered a read', async () => {
+test('an order placed here is shown even if its broker has never answered a read', async () => {
   await using world = await bench.world()
   world.broker.readPlan = () => ({ fault: 'unreachable' })
   const order = await world.given(world.place())
   assert.deepEqual((await world.given(orders(world))).page.rows, [order])
 })
 
-test('a connection that is BROKEN shows the last known records and its broker is not called', async () => {
+test('a BROKEN connection shows the last known records, and its broker is not called', async () => {
   await using world = await bench.world()
   assert.equal(await cash(world), '100000')
   await world.clock.advance(10_000)
@@ -166,7 +166,7 @@ test('orders of a live mirror are read from the store, those of a broken stream 
   assert.equal((await world.given(orders(world))).page.rows[0]?.status, 'filled')
 })
 
-test('a broker without transactions is not asked for them: the list is empty, says so, and the connection stays well', async () => {
+test('a broker without transactions gets no request for them: the list is empty and marked as such, and the connection’s health is unaffected', async () => {
   await using world = await bench.world({ capabilities: { transactions: false } })
   world.broker.readPlan = kind => (kind === 'transactions' ? { fault: 'refused' } : {})
   for (let round = 0; round < 3; round += 1) {
@@ -179,7 +179,7 @@ test('a broker without transactions is not asked for them: the list is empty, sa
   assert.notEqual(world.health.state, 'stale')
 })
 
-test('a connection that broke before anything was read shows empty lists, and why', async () => {
+test('a connection that broke before anything was read shows empty lists, and the reason', async () => {
   await using world = await bench.world()
   world.broker.reject()
   await world.given(Promise.allSettled([listBalances(world.app, world.caller, {})]))
@@ -211,7 +211,7 @@ function readOnly(world: World, failure: Error): void {
 for (const failure of [new StoreUnavailable('the disk is full'), new CommitUnknown('the line was lost')]) {
   const isFull = failure instanceof StoreUnavailable
 
-  test(`a store that ${isFull ? 'takes no writes' : 'confirms no commit'} leaves the last stored records of an account nobody follows, and says so`, async () => {
+  test(`a store that ${isFull ? 'takes no writes' : 'confirms no commit'} leaves the last stored records of an account without followers, marked as such`, async () => {
     await using world = await bench.world()
     world.ledger.fill(world.ledger.addOutside(ELSEWHERE, world.account.brokerAccountId).brokerOrderId, '5')
     const [first] = (await world.given(orders(world))).page.rows
@@ -266,7 +266,7 @@ for (const failure of [new StoreUnavailable('the disk is full'), new CommitUnkno
   })
 }
 
-test('a rejection of the credentials that cannot be recorded leaves the last known records, and is noted once it can', async () => {
+test('a rejection of the credentials that cannot be recorded leaves the last known records, and is recorded once that works', async () => {
   await using world = await bench.world()
   assert.equal(await cash(world), '100000')
   world.broker.readPlan = () => ({ fault: 'credentials_rejected' })
@@ -278,7 +278,7 @@ test('a rejection of the credentials that cannot be recorded leaves the last kno
   assert.equal(await read(), 'connection_broken')
 })
 
-test('how fresh records are: live, fresh, stale with the time they were confirmed, each kind by itself', async () => {
+test('freshness of records: live, fresh, or stale with the time they were confirmed, separately for each kind', async () => {
   await using world = await bench.world()
   const balances = async () => (await world.given(listBalances(world.app, world.caller, {}))).freshness[0]
   const confirmed = world.clock.now()
@@ -295,7 +295,7 @@ test('how fresh records are: live, fresh, stale with the time they were confirme
   await assert.rejects(world.given(transactions(world)), isUnavailable)
 })
 
-test('the same request for transactions has the same answer, whatever was asked for before', async () => {
+test('the same request for transactions has the same answer, whatever was requested before', async () => {
   await using world = await bench.world()
   const long = make.transaction(world.account, 'long ago', '2020-01-02')
   await bench.store.accounts.putTransactions(world.account, [long], {
@@ -308,7 +308,7 @@ test('the same request for transactions has the same answer, whatever was asked 
   assert.deepEqual((await world.given(transactions(world))).rows, [])
 })
 
-test('a fill that was published is in every read of transactions that begins after it', async () => {
+test('every read of transactions that begins after a fill was published contains it', async () => {
   await using world = await bench.world()
   await world.live()
   const order = await world.given(world.place())
@@ -321,7 +321,7 @@ test('a fill that was published is in every read of transactions that begins aft
   )
 })
 
-test('transactions of one day keep their order, the newest first, when read again and in pages', async () => {
+test('transactions of one day keep their order, newest first, when read again and in pages', async () => {
   await using world = await bench.world()
   await world.live()
   const order = await world.given(world.place())

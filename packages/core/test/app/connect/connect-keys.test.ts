@@ -47,7 +47,7 @@ async function stage(broker: 'KEYED' | null = 'KEYED') {
   }
 }
 
-test('good keys make a connection with its accounts, and are kept sealed', async () => {
+test('valid keys make a connection with its accounts, and are stored sealed', async () => {
   await using scene = await stage()
   assert.deepEqual(await scene.approve(), { kind: 'keys_wanted' })
   const form = await askForKeys(scene.deps, scene.token, scene.id, browserSession('mine'))
@@ -87,7 +87,7 @@ test('good keys make a connection with its accounts, and are kept sealed', async
   assert.equal((await scene.connections()).length, 1)
 })
 
-test('keys that the broker does not know may be entered again, five times in all', async () => {
+test('keys that the broker rejects may be entered again, five times in all', async () => {
   await using scene = await stage()
   await scene.approve()
   for (let tries = 1; tries < KEY_TRIES_MAX; tries++) {
@@ -120,7 +120,7 @@ test('one mistake does not use up the link', async () => {
   assert.ok(outcome.kind === 'outcome' && outcome.reason === 'connected')
 })
 
-test('concurrent tries are counted, too, and approving again gives no more of them', async () => {
+test('concurrent tries count too, and approving again does not add tries', async () => {
   await using scene = await stage()
   await scene.approve()
   const answers = await Promise.all(Array.from({ length: 12 }, () => scene.enter(WRONG)))
@@ -130,7 +130,7 @@ test('concurrent tries are counted, too, and approving again gives no more of th
   assert.ok(answers.some(answer => answer.kind === 'outcome' && answer.reason === 'keys_refused'))
 })
 
-test('good keys twice at the same moment make one connection', async () => {
+test('entering valid keys twice at the same moment makes one connection', async () => {
   await using scene = await stage()
   await scene.approve()
   const both = Promise.withResolvers<void>()
@@ -143,7 +143,7 @@ test('good keys twice at the same moment make one connection', async () => {
   assert.equal((await scene.connections()).length, 1)
 })
 
-test('no answer of the broker does not count against the keys', async () => {
+test('a broker that does not answer does not count against the keys', async () => {
   await using scene = await stage()
   await scene.approve()
   for (const fault of ['unreachable', 'rate_limited', 'malformed', 'refused'] as const) {
@@ -158,7 +158,7 @@ test('no answer of the broker does not count against the keys', async () => {
   assert.equal(scene.world.logged.filter(({ level }) => level === 'warn').length, KEY_TRIES_MAX)
 })
 
-test('an entry that cannot be a key never reaches the broker, and is no try', async () => {
+test('an entry that cannot be a key is not sent to the broker, and is not a try', async () => {
   await using scene = await stage()
   await scene.approve()
   const bad: readonly (readonly [Readonly<Record<string, unknown>>, RegExp])[] = [
@@ -184,7 +184,7 @@ test('an entry that cannot be a key never reaches the broker, and is no try', as
   assert.ok(outcome.kind === 'outcome' && outcome.reason === 'connected')
 })
 
-test('only the browser that approved can enter keys, and only after it did', async () => {
+test('only the browser that approved can enter keys, and only after its approval', async () => {
   await using scene = await stage()
   assert.deepEqual(await scene.enter(GOOD_KEYS), { kind: 'stale_form' }, 'the user was not asked yet')
   await scene.approve()
@@ -200,7 +200,7 @@ test('only the browser that approved can enter keys, and only after it did', asy
   assert.deepEqual(scene.keyed.requested, [])
 })
 
-test('a broker that has a login page of its own has no form for keys, and one with keys no page', async () => {
+test('a broker with its own login page has no form for keys, and one with keys has no login page', async () => {
   await using scene = await stage(null)
   await scene.approve()
   const oauth = scene.world.connection.broker
@@ -213,7 +213,7 @@ test('a broker that has a login page of its own has no form for keys, and one wi
   assert.ok(outcome.kind === 'outcome' && outcome.reason === 'connected')
 })
 
-test('a link that was declined, has expired or is unknown takes no keys', async () => {
+test('a link that was declined, has expired or is unknown accepts no keys', async () => {
   await using scene = await stage()
   await scene.approve()
   const expired = withMethods(scene.deps.clock, {
@@ -229,7 +229,7 @@ test('a link that was declined, has expired or is unknown takes no keys', async 
   assert.deepEqual(scene.keyed.requested, [])
 })
 
-test('nothing of what was entered is in the log, the audit log or an answer', async () => {
+test('nothing that was entered is in the log, the audit log or an answer', async () => {
   await using scene = await stage()
   await scene.approve()
   const answers: unknown[] = [await scene.enter(WRONG), await scene.enter({ ...GOOD_KEYS, key_id: 'canary-no-key' })]
@@ -249,7 +249,7 @@ function again(error: string, details: string): string {
   return `${REDIRECT}?error=${error}&error_details=${encodeURIComponent(details)}`
 }
 
-test('a login that was put aside and whose commit was not confirmed is no failure: the redirect has its claim code', async () => {
+test('a stored login whose commit was not confirmed is not a failure: the redirect has its claim code', async () => {
   await using scene = await stage()
   await scene.approve()
   scene.world.watched.intercept = async call => {

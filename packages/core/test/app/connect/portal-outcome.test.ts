@@ -25,12 +25,12 @@ function attempt(redirectUrl: string | null, redirectOnErrorUrl: string | null =
   }
 }
 
-test('success leads to redirect_url with connection_id, and nowhere without one', () => {
+test('success redirects to redirect_url with connection_id; without a redirect_url there is no redirect', () => {
   assert.equal(connected(attempt('https://a.example/x'), CONNECTION).redirect, `https://a.example/x?connection_id=${CONNECTION}`)
   assert.equal(connected(attempt(null, 'https://a.example/failed'), CONNECTION).redirect, null)
 })
 
-test('an error leads to redirect_on_error_url, else to redirect_url, else nowhere', () => {
+test('an error redirects to redirect_on_error_url, otherwise to redirect_url; without either there is no redirect', () => {
   const errorAt = (target: ConnectionAttempt) => {
     const { redirect } = ended(target, 'declined')
     return redirect === null ? null : new URL(redirect).origin
@@ -55,7 +55,7 @@ test('each outcome has the error number of the contract and a message that survi
   }
 })
 
-test('the platform’s own query stays as it was written, except for what would be read in place of ours', () => {
+test('the platform’s own query is unchanged, except for parameters that could be read in place of ours', () => {
   const at = (target: string) => connected(attempt(target), CONNECTION).redirect
   const ours = `connection_id=${CONNECTION}`
   assert.equal(at('https://a.example'), `https://a.example?${ours}`)

@@ -79,7 +79,7 @@ function isRefusal(field: string): (error: unknown) => boolean {
 }
 
 for (const url of GOOD) {
-  test(`takes ${url} as it is`, () => {
+  test(`accepts ${url} unchanged`, () => {
     assert.equal(checkRedirectUrl(url, []), url)
   })
 }
@@ -111,7 +111,7 @@ test('a hostile entry of the allow-list does not become allowed', () => {
   assert.throws(() => checkRedirectUrl('javascript:alert(1)', ['javascript:alert(1)']), isRefusal('redirect_url'))
 })
 
-test('whatever is taken, a URL parser leads to the very host that was written', () => {
+test('for every accepted URL, a URL parser finds the host that was written', () => {
   const piece = fc.constantFrom(
     'https://',
     'http://',

@@ -64,7 +64,7 @@ async function stored({ connection, deps }: World) {
   }
 }
 
-test('a BROKEN connection is ACTIVE again with its ids, its open order is followed, and a new account is added', async () => {
+test('a BROKEN connection becomes ACTIVE with the same ids, its open order is followed, and a new account is added', async () => {
   await using world = await bench.world()
   const { connectionId } = world.connection
   const order = await world.given(world.place())
@@ -89,7 +89,7 @@ test('a BROKEN connection is ACTIVE again with its ids, its open order is follow
   assert.equal((await world.given(world.place())).status, 'working')
 })
 
-test('another login changes nothing: its tokens are revoked where none of its accounts is the connection’s', async () => {
+test('another login changes nothing: its tokens are revoked if none of its accounts is the connection’s', async () => {
   await using world = await bench.world({ accounts: 2 })
   const revoked: unknown[] = []
   world.broker.revoke = async credentials => void revoked.push(credentials)
@@ -113,7 +113,7 @@ test('another login changes nothing: its tokens are revoked where none of its ac
   }
 })
 
-test('a renewal that fails gives its grant back, unless its end may be another’s or the grant may be stored', async () => {
+test('a renewal that fails revokes its grant, unless that could end another login or the grant may be stored', async () => {
   for (const [revocation, isGivenBack] of [
     ['grant', true],
     ['customer', false]
@@ -146,7 +146,7 @@ test('a renewal that fails gives its grant back, unless its end may be another�
   }
 })
 
-test('a refresh that was under way loses, and its refusal is not that of the new login', async () => {
+test('a refresh in progress is superseded, and its refusal does not count against the new login', async () => {
   await using world = await bench.world()
   const holder = new StoredCredentials(world.deps, world.connection, ENDPOINT)
   const old = await holder.read(NEVER)
@@ -169,7 +169,7 @@ test('a refresh that was under way loses, and its refusal is not that of the new
   assert.equal((await stored(world)).connection?.status, 'ACTIVE')
 })
 
-test('a refusal of the new login breaks the connection at once, and orders say so', async () => {
+test('a refusal of the new login breaks the connection at once, and orders report it', async () => {
   await using world = await bench.world()
   await logIn(world, world.accounts.map(seenAtBroker))
   world.broker.rejects = REFUSED
@@ -183,7 +183,7 @@ test('a refusal of the new login breaks the connection at once, and orders say s
   )
 })
 
-test('what is renewed is the user’s own, and as it is', async () => {
+test('only the user’s own connection, in its current state, can be renewed', async () => {
   await using world = await bench.world()
   await using other = await bench.world()
   const { connectionId } = world.connection
@@ -201,7 +201,7 @@ test('what is renewed is the user’s own, and as it is', async () => {
   assert.equal(await code(world, { connectionType: 'trade', broker: world.connection.broker }), 'started')
 })
 
-test('a platform that claims gets no new account by a renewal, and one that was removed meanwhile is not renewed', async () => {
+test('for a platform with claims, a renewal adds no account, and a connection removed meanwhile is not renewed', async () => {
   await using world = await bench.world()
   const claiming: World['deps'] = {
     ...world.deps,
@@ -220,7 +220,7 @@ test('a platform that claims gets no new account by a renewal, and one that was 
   assert.equal((await logIn(world, accounts, removed)).reason, 'not_renewable')
 })
 
-test('a connection without accounts is renewed by no login: its owner cannot be identified', async () => {
+test('no login can renew a connection without accounts, because its owner cannot be identified', async () => {
   await using world = await bench.world()
   const accounts = withMethods(world.deps.store.accounts, { listByConnections: async () => [] })
   const { reason } = await logIn(world, world.accounts.map(seenAtBroker), { ...world.deps, store: { ...world.deps.store, accounts } })

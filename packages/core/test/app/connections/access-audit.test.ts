@@ -30,7 +30,7 @@ function setup(append: (entry: AuditEntry) => Promise<void> = async () => undefi
   return { audit: new AccessAudit({ store: { audit }, clock, log }), clock, entries, warnings, written }
 }
 
-test('the first refusal of a kind is written at once, and the rest of the minute as one entry with their number [S1, S54]', async () => {
+test('the first refusal of a kind is written at once, and the others of that minute as one entry with their number [S1, S54]', async () => {
   const { audit, clock, entries, written } = setup()
   for (let at = 0; at < 500; at++) audit.note({ ...WRONG, requestId: `r-${at}` })
   audit.note({ ...WRONG, ip: '192.0.2.8', group: '192.0.2.8' })
@@ -51,7 +51,7 @@ test('the first refusal of a kind is written at once, and the rest of the minute
   assert.deepEqual(written().at(-1), ['anonymous', '192.0.2.7', 1], 'a new minute')
 })
 
-test('a flood from everywhere is a bounded number of entries a minute, and none of it is uncounted', async () => {
+test('a flood from many addresses makes a bounded number of entries a minute, and every refusal is counted', async () => {
   const { audit, clock, entries } = setup()
   for (let at = 0; at < 10_000; at++) audit.note({ ...WRONG, group: `2001:db8:0:${at}` })
   await clock.advance(60_000)
@@ -62,7 +62,7 @@ test('a flood from everywhere is a bounded number of entries a minute, and none 
   )
 })
 
-test('refusals that are only counted are written at the end, and a store that fails does not affect anything else', async () => {
+test('refusals that were only counted are written at the end, and a store that fails affects nothing else', async () => {
   let fails = false
   const { audit, warnings, written } = setup(async () => {
     if (fails) throw new Error('no')

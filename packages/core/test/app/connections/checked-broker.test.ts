@@ -88,7 +88,7 @@ function session(answers: Answers) {
 
 const isMalformed = (cause: unknown) => cause instanceof BrokerFault && cause.kind === 'malformed'
 
-test('records of another account in a broker’s answer are left out, with one alarm that does not say whose they are [S79]', async () => {
+test('records of another account in a broker’s answer are left out, with one alarm that does not name the owner [S79]', async () => {
   const { broker, alarms, counted } = session({
     balances: [BALANCE, { ...BALANCE, brokerAccountId: THEIRS, cash: parseDecimal('777777', 'c') }],
     positions: [POSITION, { ...POSITION, brokerAccountId: THEIRS, symbol: 'TSLA' }],
@@ -106,7 +106,7 @@ test('records of another account in a broker’s answer are left out, with one a
   assert.ok(!JSON.stringify(alarms).includes(THEIRS))
 })
 
-test('an answer with records of another account only does not mean that this one is empty', async () => {
+test('an answer that has only records of another account does not mean that this one is empty', async () => {
   const { broker } = session({
     balances: [{ ...BALANCE, brokerAccountId: THEIRS }],
     positions: [{ ...POSITION, brokerAccountId: THEIRS }],
@@ -119,7 +119,7 @@ test('an answer with records of another account only does not mean that this one
   assert.deepEqual((await session({}).broker.positions(OURS, signal)).items, [])
 })
 
-test('an order that was not asked about, or cannot be, makes a look-up a fault and a command’s outcome unknown [S77, S79]', async () => {
+test('an order that was not requested, or is invalid, makes a look-up a fault and a command’s outcome unknown [S77, S79]', async () => {
   const many = Array.from({ length: FILLS_MAX + 1 }, (_, n) => ({ ...FILL, fillId: `f${n}` }))
   const wrong: readonly (readonly [string, Partial<OrderReport>])[] = [
     ['foreign', { brokerAccountId: THEIRS }],
@@ -149,7 +149,7 @@ test('an order that was not asked about, or cannot be, makes a look-up a fault a
   }
 })
 
-test('two balances of one currency, or texts that are no currency or symbol, make the whole answer a fault [S77]', async () => {
+test('two balances of one currency, or an invalid currency or symbol, make the whole answer a fault [S77]', async () => {
   const unfit = ['', 'US\u0000', '__proto__', '<script>', 'U$D"', 'x'.repeat(65), 'ＵＳＤ', '\u202eUSD', 'US\nD']
   for (const balances of [[BALANCE, BALANCE], ...[...unfit, 'usd', 'US'].map(currency => [{ ...BALANCE, currency }])])
     await assert.rejects(session({ balances }).broker.balances(OURS, signal), isMalformed, JSON.stringify(balances))
@@ -164,7 +164,7 @@ test('two balances of one currency, or texts that are no currency or symbol, mak
   }
 })
 
-test('a stream’s events are checked alike: an invalid order is left out, a state that cannot be ends it, for a snapshot to decide [S79]', async () => {
+test('a stream’s events have the same checks: an invalid order is left out, and an impossible state ends the stream, for a snapshot to decide [S79]', async () => {
   const foreign = { ...POSITION, brokerAccountId: THEIRS, symbol: 'TSLA' }
   const good: AccountEvent[] = [
     { type: 'live', at: AT },

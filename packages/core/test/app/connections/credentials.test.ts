@@ -55,7 +55,7 @@ test('twenty concurrent callers that need a new token share one refresh [S21]', 
   assert.equal(used.length, 1)
 })
 
-test('a refresh that fails stores nothing, fails for all who wait, and can be tried again', async () => {
+test('a refresh that fails stores nothing, fails for all callers that wait, and can be tried again', async () => {
   await using world = await bench.world()
   const holder = holderOf(world)
   const first = await holder.read(NEVER)
@@ -66,7 +66,7 @@ test('a refresh that fails stores nothing, fails for all who wait, and can be tr
   assert.deepEqual(await holder.renew(first, rotating().refresh, NEVER), { token: 't-1+' })
 })
 
-test('another node’s newer token is used instead of refreshing, before and after the broker was asked', async () => {
+test('another node’s newer token is used instead of a refresh, before and after the request to the broker', async () => {
   await using world = await bench.world()
   const [holder, other] = [holderOf(world), holderOf(world)]
   const { refresh, used } = rotating()
@@ -99,7 +99,7 @@ for (const [title, times, write] of [
     }
   ]
 ] as const) {
-  test(`a new token that ${title} is not lost: the broker would not take the old one again`, async () => {
+  test(`a new token that ${title} is not lost: the broker would not accept the old one again`, async () => {
     await using world = await bench.world()
     const holder = holderOf(world)
     const { refresh, used } = rotating()
@@ -125,7 +125,7 @@ for (const [title, swap] of [
   ['of an older revision', (world: World) => sealed(world, world.connection, 1)],
   ['of nobody', () => Buffer.from('not a seal')]
 ] as const)
-  test(`stored credentials ${title} are not used: the connection is BROKEN and says so, with an alarm [S58]`, async () => {
+  test(`stored credentials ${title} are not used: the connection is BROKEN with that reason, and an alarm is raised [S58]`, async () => {
     await using world = await bench.world()
     const { connectionId } = world.connection
     await bench.store.connections.replaceCredentials(connectionId, 2, { sealed: swap(world), revision: 3 })
@@ -148,7 +148,7 @@ function sealed(world: World, place: Parameters<typeof sealCredentials>[1], revi
   return sealCredentials(world.deps.vault, place, { credentials: { token: 'stolen' }, endpoint: ENDPOINT }, revision).sealed
 }
 
-test('a master key that is missing breaks no connection: it is put back, and everything works', async () => {
+test('a missing master key breaks no connection: once it is restored, everything works', async () => {
   await using world = await bench.world()
   const vault: Vault = {
     ...{ currentKeyId: 'k', seal: () => assert.fail('not asked'), rewrap: () => null },
@@ -161,7 +161,7 @@ test('a master key that is missing breaks no connection: it is put back, and eve
   assert.equal((await bench.store.connections.find(world.connection.connectionId))?.status, 'ACTIVE')
 })
 
-test('a refresh without an answer is remembered beyond the process, until there is a new token', async () => {
+test('a refresh without an answer is remembered across processes, until there is a new token', async () => {
   await using world = await bench.world()
   const received: (boolean | undefined)[] = []
   const asking = (answer: () => Promise<Credentials>) => (_: Credentials, _signal: AbortSignal, mayBeSpent?: boolean) => {
@@ -185,7 +185,7 @@ test('a refresh without an answer is remembered beyond the process, until there 
   assert.deepEqual(received, [false, false, false, true, true, true, true, false])
 })
 
-test('a later caller waits for the refresh in progress, and takes what it got', async () => {
+test('a later caller waits for the refresh in progress, and uses its result', async () => {
   await using world = await bench.world()
   const [holder, other] = [holderOf(world), holderOf(world)]
   const [first, same] = [await holder.read(NEVER), await other.read(NEVER)]
@@ -204,7 +204,7 @@ test('a later caller waits for the refresh in progress, and takes what it got', 
   assert.equal(calls, 1)
 })
 
-test('a node that crashed during a refresh delays the next one for a bounded time, which is then informed', async () => {
+test('a node that crashed during a refresh delays the next one, which is informed of it, for a bounded time', async () => {
   await using world = await bench.world()
   const { connectionId } = world.connection
   const at = world.clock.now()
@@ -229,7 +229,7 @@ test('a node that crashed during a refresh delays the next one for a bounded tim
   assert.ok(waited >= 30_000 && waited < 31_000, `${waited} ms`)
 })
 
-test('a claim that cannot be released does no harm: the fault reported is the broker’s, and the next try is informed', async () => {
+test('a claim that cannot be released does no harm: the reported fault is the broker’s, and the next try is informed of it', async () => {
   await using world = await bench.world()
   const holder = holderOf(world)
   const first = await holder.read(NEVER)
@@ -249,7 +249,7 @@ test('a claim that cannot be released does no harm: the fault reported is the br
   assert.equal(received, true)
 })
 
-test('the wait for another node ends with the caller’s timeout, and spends nothing', async () => {
+test('waiting for another node ends with the caller’s timeout, and sends no refresh', async () => {
   await using world = await bench.world()
   const [holder, other] = [holderOf(world), holderOf(world)]
   const [first, same] = [await holder.read(NEVER), await other.read(NEVER)]

@@ -31,7 +31,7 @@ const statusOf = async ({ connection }: World) => {
   return [found?.status, found?.brokenCode, found?.endpoint?.host]
 }
 
-test('credentials open where they were made and nowhere else: another host is enough, and another environment [S24]', async () => {
+test('credentials open only for the endpoint where they were made: another host or another environment is refused [S24]', async () => {
   await using world = await bench.world()
   const { deps, connection } = world
   const value = sealCredentials(deps.vault, connection, { credentials: { token: 't' }, endpoint: LIVE }, 1)
@@ -40,7 +40,7 @@ test('credentials open where they were made and nowhere else: another host is en
     assert.throws(() => openCredentials(deps.vault, connection, value, other), EndpointChanged)
 })
 
-test('a column that was changed to fit does not make sealed credentials good for another endpoint [S24]', async () => {
+test('changing the endpoint column does not make sealed credentials valid for another endpoint [S24]', async () => {
   await using world = await bench.world()
   const { deps, connection } = world
   const forged = { ...connection, endpoint: LIVE }
@@ -74,7 +74,7 @@ test('a connection is suspended at another endpoint and resumes at its own; one 
   assert.deepEqual(await statusOf(world), ['BROKEN', 'credentials_rejected', 'local'])
 })
 
-test('a login of before endpoints were recorded belongs to the settings of the first start, for good', async () => {
+test('a login from before endpoints were recorded belongs permanently to the settings of the first start', async () => {
   await using world = await bench.world()
   const { connectionId } = world.connection
   const old = world.deps.vault.seal(JSON.stringify({ token: 'old' }), sealContext(world.connection, 3))
@@ -108,7 +108,7 @@ test('a login of before endpoints were recorded belongs to the settings of the f
   assert.deepEqual(await statusOf(world), ['BROKEN', 'environment_changed', LIVE.host])
 })
 
-test('a login that waits to be claimed is not claimed in another environment, and refusals are not audited one by one [S24]', async () => {
+test('a login that waits for its claim is not claimed in another environment, and refusals are not audited one by one [S24]', async () => {
   await using world = await bench.world()
   const { user } = world.caller
   const [attempt, connection, code] = [make.attempt(user), { ...make.connection(user), broker: world.connection.broker }, 'its-own-code']

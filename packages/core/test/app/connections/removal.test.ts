@@ -26,7 +26,7 @@ const REMOVALS = [
 ] as const
 
 for (const [what, remove] of REMOVALS) {
-  test(`the ${what} is removed while an order is on its way: nothing of it is left running`, async () => {
+  test(`the ${what} is removed while an order is in transit: no work for it continues`, async () => {
     await using world = await bench.world()
     await world.live()
     world.broker.plans.submit.push({ replyAfterMs: 3_000 })
@@ -40,7 +40,7 @@ for (const [what, remove] of REMOVALS) {
     assert.deepEqual(await world.orders(), [])
   })
 
-  test(`the ${what} is removed while an order is looked up: the looking ends`, async () => {
+  test(`the ${what} is removed while an order is looked up: the look-up ends`, async () => {
     await using world = await bench.world()
     world.broker.streams.down()
     world.broker.plans.submit.push({ effect: 'none', reply: 'unknown' })
@@ -52,7 +52,7 @@ for (const [what, remove] of REMOVALS) {
     assert.deepEqual([world.app.resolver.watched, world.broker.reads.findOrder, world.broker.sessions], [0, looked, 1])
   })
 
-  test(`the ${what} is removed between an order’s check and its writing: it is neither written nor sent`, async () => {
+  test(`the ${what} is removed between the check and the write of an order, which is neither written nor sent`, async () => {
     await using world = await bench.world()
     let isRemoved = false
     world.watched.intercept = async call => {
@@ -66,7 +66,7 @@ for (const [what, remove] of REMOVALS) {
     assert.equal(world.broker.sent('submit'), 0)
   })
 
-  test(`the ${what} is removed between an order’s writing and its sending: it is not sent`, async () => {
+  test(`the ${what} is removed between the write and the sending of an order, which is not sent`, async () => {
     await using world = await bench.world()
     await world.given(world.app.mirrors.start())
     let isRemoved = false
@@ -92,7 +92,7 @@ for (const [what, remove] of REMOVALS) {
   })
 }
 
-test('the login of a removed connection is revoked, again and again until that worked, whatever the others do [S23]', async () => {
+test('the login of a removed connection is revoked, with retries until that works, independently of the others [S23]', async () => {
   const options = { capabilities: { revocation: 'grant' } } as const
   await using stuck = await bench.world(options)
   await using world = await bench.world(options)
@@ -121,7 +121,7 @@ test('the login of a removed connection is revoked, again and again until that w
   assert.ok(revoked.filter(token => token === 'stuck').length > 3)
 })
 
-test('a login of a broker that is not offered now stays to be revoked, and is revoked once the broker is offered again', async () => {
+test('a login of a broker that is not offered now stays due for revocation, and is revoked once the broker is offered again', async () => {
   await using world = await bench.world({ capabilities: { revocation: 'grant' } })
   const connection = await linked(world, 'left', ['left-1'])
   await world.given(deleteConnection(world.app, world.caller, connection.connectionId))
@@ -165,7 +165,7 @@ function revoking(world: World) {
   }
 }
 
-test('where a revocation ends every login of a customer, the last connection of a login ends it, and no other', async () => {
+test('if a revocation ends every login of a customer, it is done with the last connection of a login, and not before', async () => {
   await using world = await bench.world()
   await using neighbour = await bench.world()
   const revoked = revoking(world)
@@ -180,7 +180,7 @@ test('where a revocation ends every login of a customer, the last connection of 
   assert.equal(world.counted.get(`revocations_total ${world.broker.capabilities.id} shared`), 1)
 })
 
-test('an unclaimed login is not revoked while a connection uses it, and one that waits for its claim keeps the login alive', async () => {
+test('an unclaimed login is not revoked while a connection uses it, and one that waits for its claim keeps the login valid', async () => {
   await using world = await bench.world()
   const revoked = revoking(world)
   const lasting = await linked(world, 'lasting', ['claimed-1'])
@@ -193,7 +193,7 @@ test('an unclaimed login is not revoked while a connection uses it, and one that
   assert.deepEqual(await revoked(90_000), ['waiting'])
 })
 
-test('a user that goes takes all of a login with it: each of its connections’ is revoked', async () => {
+test('deleting a user revokes the logins of all its connections', async () => {
   await using world = await bench.world()
   const revoked = revoking(world)
   for (const token of ['one', 'two']) await linked(world, token, ['gone-1'])
@@ -202,7 +202,7 @@ test('a user that goes takes all of a login with it: each of its connections’ 
   assert.deepEqual((await revoked()).filter(token => token !== 't-1').toSorted(), ['one', 'three', 'two'])
 })
 
-test('where a revocation ends one login alone, each is revoked, whatever else lives at the broker', async () => {
+test('if a revocation ends only one login, each is revoked, whatever other logins exist at the broker', async () => {
   await using world = await bench.world({ capabilities: { revocation: 'grant' } })
   const revoked = revoking(world)
   const [first] = [await linked(world, 'first', ['alone-1']), await linked(world, 'second', ['alone-1'])]
@@ -211,7 +211,7 @@ test('where a revocation ends one login alone, each is revoked, whatever else li
   assert.deepEqual(await revoked(90_000), ['first', 'lapsed'])
 })
 
-test('a login with unknown accounts is not revoked where that could end others', async () => {
+test('a login with unknown accounts is not revoked if that could end others', async () => {
   await using world = await bench.world()
   const { definition } = world.broker
   assert.equal(await mayEndAnother(bench.store, definition, null), true)

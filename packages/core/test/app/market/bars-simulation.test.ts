@@ -31,7 +31,7 @@ interface Subscriber {
 
 for (const kind of ['built from trades', 'the broker’s own'] as const) {
   for (let seed = FIRST; seed < FIRST + SEEDS; seed += 1) {
-    test(`${kind}, seed ${seed}: every bar is sent once, ascending, as it was`, async () => {
+    test(`${kind}, seed ${seed}: every bar is sent once, ascending and correct`, async () => {
       await new Day(seed, kind === 'the broker’s own').run()
     })
   }

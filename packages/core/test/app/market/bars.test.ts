@@ -27,7 +27,7 @@ test('an open bar is sent when it changes, at most four times a second, and once
   assert.equal(received.bars.at(-1)?.closed, true)
 })
 
-test('a bar whose time is over closes although nothing more comes', async () => {
+test('a bar closes at the end of its time, even if nothing more arrives', async () => {
   const stage = new Stage(OWN)
   const received = await stage.watch({ ...BARS, interval: '2m' })
   stage.broker.topic('bars', 'SPY').bar(bar(NOON, '1'))
@@ -38,7 +38,7 @@ test('a bar whose time is over closes although nothing more comes', async () => 
   assert.deepEqual(starts(received.closed), [0])
 })
 
-test('a bar is not closed by its time while what belongs to it still comes, or may have been held back', async () => {
+test('a bar does not close by time while trades of it still arrive, or may have been held back', async () => {
   const stage = new Stage(OWN)
   const received = await stage.watch({ ...BARS, interval: '60m' })
   const topic = stage.broker.topic('bars', 'SPY')
@@ -53,7 +53,7 @@ test('a bar is not closed by its time while what belongs to it still comes, or m
   assert.deepEqual(received.closed, [{ ...bar(NOON, '60', true, '600'), open: '1', low: '1' }])
 })
 
-test('longer bars are made of the broker’s own, beginning with what history has of the one under way', async () => {
+test('longer bars are made of the broker’s own, beginning with the part of the current one that history has', async () => {
   const stage = new Stage(OWN)
   stage.broker.nowMs = NOON + 3 * MINUTE + 5_000
   stage.broker.history.set('SPY 1m', [
@@ -92,7 +92,7 @@ test('bars missed during a loss are taken from history: every bar closes once, n
   assert.equal(received.interruptions.length, 1)
 })
 
-test('a history that lags behind is asked when it can know: a bar wholly within a loss is not left out', async () => {
+test('a history that lags is read once it can be complete: a bar wholly within a loss is not left out', async () => {
   const stage = new Stage({ ...OWN, historyLagMs: 5_000 })
   const received = await stage.watch(BARS)
   const topic = stage.broker.topic('bars', 'SPY')
@@ -113,7 +113,7 @@ test('a history that lags behind is asked when it can know: a bar wholly within 
   assert.deepEqual(starts(received.closed), [0, 1, 2, 3])
 })
 
-test('a history that does not answer after a loss is asked until it does', async () => {
+test('a history that does not answer after a loss is requested until it does', async () => {
   const stage = new Stage(OWN)
   const received = await stage.watch(BARS)
   const topic = stage.broker.topic('bars', 'SPY')
@@ -130,7 +130,7 @@ test('a history that does not answer after a loss is asked until it does', async
   assert.deepEqual(starts(received.closed), [0, 1, 2])
 })
 
-test('a backfill joins what comes live without a gap and without a repeat, whatever closes meanwhile', async () => {
+test('a backfill joins the live bars without a gap or a repeat, whatever closes meanwhile', async () => {
   const stage = new Stage(OWN)
   stage.broker.history.set(
     'SPY 1m',
@@ -151,7 +151,7 @@ test('a backfill joins what comes live without a gap and without a repeat, whate
   assert.deepEqual(starts(received.bars), [-4, -3, -2, -1, 0, 1, 1])
 })
 
-test('a backfill has as many bars as requested, however few the stretches are in which the symbol trades', async () => {
+test('a backfill has as many bars as requested, however rarely the symbol trades', async () => {
   const stage = new Stage(OWN)
   const past = Array.from({ length: 20 }, (_, index) => bar(NOON - (20 - index) * 60 * MINUTE, '1'))
   stage.broker.history.set('SPY 1m', past)
@@ -166,7 +166,7 @@ test('a backfill has as many bars as requested, however few the stretches are in
   }
 })
 
-test('bars built from trades: the one that was seen in part is taken from history when it closes', async () => {
+test('bars built from trades: one that was only partly received is taken from history when it closes', async () => {
   const stage = new Stage()
   stage.broker.nowMs = NOON + 30_000
   stage.broker.history.set('SPY 1m', [bar(NOON, '50', false)])
@@ -180,7 +180,7 @@ test('bars built from trades: the one that was seen in part is taken from histor
   assert.deepEqual(received.closed, [{ ...bar(NOON, '3', true, '12'), open: '50', high: '50' }, bar(NOON + MINUTE, '4', true, '1')])
 })
 
-test('trades that come after their bar has closed change nothing that was sent', async () => {
+test('trades that arrive after their bar has closed do not change what was sent', async () => {
   const stage = new Stage()
   const received = await stage.watch(BARS)
   await stage.pass(MINUTE)
@@ -196,7 +196,7 @@ test('trades that come after their bar has closed change nothing that was sent',
   )
 })
 
-test('a trade from a time that no calendar knows is left out', async () => {
+test('a trade with a time outside every calendar is left out', async () => {
   const stage = new Stage()
   const received = await stage.watch({ ...BARS, session: 'USEqCore' })
   const topic = stage.broker.topic('trades', 'SPY')
@@ -217,7 +217,7 @@ test('a broker that sends a time in the future with every trade is logged once',
   assert.deepEqual([received.bars, stage.warnings], [[], ['a broker sent a time in the future; the event was dropped']])
 })
 
-test('a broker’s time that jumps ahead and back again makes nothing late', async () => {
+test('a broker’s time that jumps ahead and back makes nothing late', async () => {
   const stage = new Stage()
   const received = await stage.watch(BARS)
   const topic = stage.broker.topic('trades', 'SPY')
@@ -242,7 +242,7 @@ test('bars outside the requested window are left out', async () => {
   assert.deepEqual(starts(found.flat()), [1, 2])
 })
 
-test('a broker’s time that no calendar knows is the broker’s fault', async () => {
+test('a broker’s time outside every calendar is the broker’s fault', async () => {
   const stage = new Stage()
   stage.broker.list('SPY', 'STK', usEquityCalendar())
   stage.broker.nowMs = 0
@@ -250,7 +250,7 @@ test('a broker’s time that no calendar knows is the broker’s fault', async (
   assert.equal(stage.broker.open, 0)
 })
 
-test('a backfill on a long weekend has the bars before it, however few are asked for', async () => {
+test('a backfill on a long weekend has the bars before it, however few are requested', async () => {
   const stage = new Stage()
   stage.broker.list('SPY', 'STK', usEquityCalendar())
   // The evening of Washington's Birthday, a Monday; Friday ended at 20:00 in New York.
@@ -260,7 +260,7 @@ test('a backfill on a long weekend has the bars before it, however few are asked
   for (const backfill of [1, 2, 3]) assert.deepEqual((await stage.watch({ ...BARS, backfill })).closed, past.slice(-backfill))
 })
 
-test('what a broker sent before it reported that its time had jumped is taken from history', async () => {
+test('bars that a broker sent before it reported a jump of its time are taken from history', async () => {
   for (const isFollowed of [true, false]) {
     const stage = new Stage(OWN)
     const received = await stage.watch(BARS)

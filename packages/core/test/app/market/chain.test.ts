@@ -21,7 +21,7 @@ function chainStage(entries: readonly ChainEntry[]): Stage {
   return stage
 }
 
-test('a chain comes by strike, as numbers and not as texts, the call before the put, and one root after the other', async () => {
+test('a chain is sorted by strike, numerically, the call before the put, and one root after the other', async () => {
   const stage = chainStage([
     entry('P', '100'),
     entry('C', '99.5'),
@@ -43,7 +43,7 @@ test('an unlisted day, a symbol without options and a chain beyond the bound are
   await assert.rejects(new Stage({ channels: ['bars'] }).market.chain('SPY', DAY), { code: 'unsupported_channel' })
 })
 
-test('a broker that does not bring the whole chain in time is unavailable, and those that wait have their turn then', async () => {
+test('a broker that does not send the whole chain in time is unavailable, and then the next waiting callers proceed', async () => {
   const stage = chainStage([entry('C', '100')])
   stage.broker.hold = () => new Promise(() => undefined)
   const silent = Array.from({ length: CHAINS_AT_ONCE }, () =>
@@ -58,7 +58,7 @@ test('a broker that does not bring the whole chain in time is unavailable, and t
   assert.equal((await next).length, 1)
 })
 
-test('a connection that ends answers callers waiting for a chain', async () => {
+test('when a connection ends, callers waiting for a chain get an answer', async () => {
   const stage = chainStage([entry('C', '100')])
   stage.broker.hold = () => new Promise(() => undefined)
   const waiting = Array.from({ length: CHAINS_AT_ONCE + 1 }, () =>

@@ -6,7 +6,7 @@ import { Stage } from '@trunkline/testkit/market-stage'
 
 const found = (symbol: string): FoundSymbol => ({ symbol, instrument: 'STK', name: null, exchange: null })
 
-test('what was typed comes first, then what begins with it, each once and otherwise as the broker has it', async () => {
+test('the exact match comes first, then symbols that begin with it, each once and otherwise in the broker’s order', async () => {
   const stage = new Stage()
   stage.broker.found = ['XT', 'TSLA', 'AT', 'T', 'TM', 'TSLA'].map(found)
   assert.deepEqual(
@@ -15,7 +15,7 @@ test('what was typed comes first, then what begins with it, each once and otherw
   )
 })
 
-test('a broker without a search, and one that does not answer, are refusals of their own', async () => {
+test('a broker without a search, and one that does not answer, have different refusals', async () => {
   await assert.rejects(new Stage({ symbolSearch: false }).market.search('t'), { code: 'unsupported_channel' })
   const stage = new Stage()
   stage.broker.fault = new BrokerFault('unreachable', 'gone')

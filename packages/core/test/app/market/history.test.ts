@@ -43,7 +43,7 @@ const intervals = ({ broker }: Stage) => [...new Set(broker.requests.map(({ inte
 const refused = (code: string, pattern: RegExp) => (cause: unknown) =>
   cause instanceof MarketRefusal && cause.code === code && pattern.test(cause.message)
 
-test('days and longer of the core session are the broker’s own where its days are of it', async () => {
+test('days and longer bars of the core session are the broker’s own if its days have that session', async () => {
   const stage = exchangeStage({ dailyBars: 'core' })
   const past = days(2_000)
   stage.broker.history.set('SPY 1d', past)
@@ -64,7 +64,7 @@ test('days and longer of the core session are the broker’s own where its days 
   assert.deepEqual(received.closed[0], { ...first, startMs: (first?.startMs ?? 0) + OPEN }, 'the broker’s figures at the session’s open')
 })
 
-test('a page of many bars is worked on in pieces, and others have their turn between them', async () => {
+test('a page of many bars is processed in slices, with other work between them', async () => {
   for (const [session, interval, backfill] of [
     ['USEqCore', '1d', 1_500],
     ['USEqCore', '1w', 300],
@@ -84,7 +84,7 @@ test('a page of many bars is worked on in pieces, and others have their turn bet
   }
 })
 
-test('a day of BrokerDefault is the broker’s own, also as it closes live', async () => {
+test('a day of BrokerDefault is the broker’s own, also when it closes live', async () => {
   const stage = exchangeStage({ dailyBars: 'core' })
   stage.broker.history.set('SPY 1d', days(3))
   stage.broker.nowMs = MONDAY + CLOSE - 2 * MINUTE
@@ -102,7 +102,7 @@ test('a day of BrokerDefault is the broker’s own, also as it closes live', asy
   assert.deepEqual(received.closed.at(-1), { ...bar(MONDAY + OPEN, '7'), volume: '10' })
 })
 
-test('a day that the broker leaves open until midnight is over when its session is', async () => {
+test('a day that the broker leaves open until midnight ends with its session', async () => {
   const stage = exchangeStage({ dailyBars: 'core' })
   stage.broker.nowMs = MONDAY + CLOSE + 60 * MINUTE
   stage.broker.history.set('SPY 1d', [...days(2), bar(MONDAY, '5', false)])
@@ -110,7 +110,7 @@ test('a day that the broker leaves open until midnight is over when its session 
   assert.deepEqual(received.closed.at(-1), bar(MONDAY + OPEN, '5'))
 })
 
-test('where a share keeps no exchange’s hours, days of the core session are requested of the broker by name', async () => {
+test('if a share does not have an exchange’s hours, days of the core session are requested from the broker by name', async () => {
   const stage = exchangeStage({ dailyBars: 'core', dailySessions: ['USEqCore'] })
   stage.broker.list('SPY', 'STK', continuousCalendar('America/New_York'))
   stage.broker.history.set('SPY 1d', days(2_000))
@@ -130,7 +130,7 @@ test('where a share keeps no exchange’s hours, days of the core session are re
   assert.deepEqual(received.closed.at(-1)?.startMs, MONDAY - 3 * DAY + OPEN)
 })
 
-test('a refusal says why days are made of minutes', async () => {
+test('a refusal explains that days are made of minutes', async () => {
   const always = exchangeStage({ dailyBars: 'core' })
   always.broker.list('SPY', 'STK', continuousCalendar('America/New_York'))
   const why =
@@ -141,7 +141,7 @@ test('a refusal says why days are made of minutes', async () => {
   await assert.rejects(early.watch({ ...REQUEST, session: 'USEqPreMkt', interval: '1y', backfill: 40 }), refused('invalid_request', other))
 })
 
-test('where the broker’s days have all hours, those of the core session are made of shorter bars', async () => {
+test('if the broker’s days have all hours, those of the core session are made of shorter bars', async () => {
   const stage = exchangeStage({ dailyBars: 'all_hours' })
   const before = MONDAY - 3 * DAY
   stage.broker.history.set('SPY 1d', days(3))
@@ -156,7 +156,7 @@ test('where the broker’s days have all hours, those of the core session are ma
   assert.ok(!intervals(stage).includes('1d'))
 })
 
-test('a request that exceeds the limit is refused before anything is read, with how many may be had', async () => {
+test('a request that exceeds the limit is refused before anything is read, with the number of bars allowed', async () => {
   const stage = exchangeStage({ dailyBars: 'all_hours' })
   await stage.watch({ ...REQUEST, interval: '1y', backfill: 0 })
   stage.broker.requests.length = 0
@@ -179,7 +179,7 @@ test('a request that exceeds the limit is refused before anything is read, with 
   assert.deepEqual(stage.broker.requests, [])
 })
 
-test('of what the broker keeps for some days only, no bar is made that began before them', async () => {
+test('if the broker keeps an interval for some days only, no bar is made that began before them', async () => {
   const stage = exchangeStage({ historyIntervals: ['1m', '30m'], historyDays: { '1m': 2, '30m': 4 }, dailyBars: 'core' })
   const whole = Array.from({ length: 8 * 48 }, (_, index) => bar(MONDAY - 8 * DAY + index * HALF_HOUR, String(index + 1)))
   stage.broker.history.set('SPY 30m', whole)
@@ -207,7 +207,7 @@ test('a long history delays neither other requests nor live data', async () => {
   assert.equal((await Promise.all(long)).length, 5)
 })
 
-test('what a backfill may ask for follows from how far back the broker’s own bars of the interval reach', async () => {
+test('the limit of a backfill depends on how far back the broker’s own bars of the interval reach', async () => {
   const historyIntervals = ['1m', '15m', '60m', '1d']
   const marketData = { backfillMax: 10_000, historyIntervals, historyDays: { '1m': 2, '15m': 18, '60m': 18 } }
   const bounds = { '1m': 2_880, '15m': 1_728, '1h': 432, '30m': 10_000, '1d': 10_000 }

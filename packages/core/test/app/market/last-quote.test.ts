@@ -4,7 +4,7 @@ import { quote, Stage } from '@trunkline/testkit/market-stage'
 
 const TOPIC = { channel: 'quotes', symbol: 'SPY' } as const
 
-test('the last quote is the first that comes, and nothing is streamed any more', async () => {
+test('the last quote is the first one received, and then the stream ends', async () => {
   const stage = new Stage()
   const read = stage.market.quote('SPY')
   await stage.clock.settled()
@@ -15,7 +15,7 @@ test('the last quote is the first that comes, and nothing is streamed any more',
   assert.equal(stage.market.topics, 0)
 })
 
-test('a symbol that is followed already has its quote at once, and is followed on', async () => {
+test('a symbol that is followed already has its quote at once, and stays followed', async () => {
   const stage = new Stage()
   const received = await stage.watch(TOPIC)
   stage.broker.topic('quotes', 'SPY').quote(quote('99'))
@@ -27,7 +27,7 @@ test('a symbol that is followed already has its quote at once, and is followed o
   )
 })
 
-test('none within three seconds is null; a broker that is lost, or a connection that ends, is no quote', async () => {
+test('no quote within three seconds is null; a lost broker or an ended connection gives no quote', async () => {
   const stage = new Stage()
   const silent = stage.market.quote('SPY')
   await stage.pass(3_000)

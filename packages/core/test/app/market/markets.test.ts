@@ -8,7 +8,7 @@ import { SCRIPTED_CAPABILITIES, ScriptedMarket } from '@trunkline/testkit/script
 import { VirtualClock } from '@trunkline/testkit/virtual-clock'
 import { LocalBus } from '../../../src/app/local-bus.ts'
 
-test('a broker whose clock shows a time that no calendar knows does not stop the clocks of others', async () => {
+test('a broker whose clock shows a time outside every calendar does not stop the clocks of others', async () => {
   const warnings: string[] = []
   const log = { debug() {}, info() {}, warn: (message: string) => warnings.push(message), error() {} }
   const clock = new VirtualClock(NOON)

@@ -8,7 +8,7 @@ import { MINUTE, NOON, quote, Stage, trade } from '@trunkline/testkit/market-sta
 const QUOTES = { channel: 'quotes', symbol: 'SPY' } as const
 const refusal = (code: string) => (cause: unknown) => cause instanceof MarketRefusal && cause.code === code
 
-test('one topic of the broker serves every subscriber, a later one gets its state at once, and the last one to leave ends it', async () => {
+test('one topic of the broker serves every subscriber: a later one gets its state at once, and the last one to leave ends it', async () => {
   const stage = new Stage()
   const first = await stage.watch(QUOTES)
   stage.broker.topic('quotes', 'SPY').quote(quote('1.00'))
@@ -28,7 +28,7 @@ test('one topic of the broker serves every subscriber, a later one gets its stat
   assert.equal(stage.broker.open, 0)
 })
 
-test('trades that were before a subscription are not sent to it', async () => {
+test('trades from before a subscription are not sent to it', async () => {
   const stage = new Stage()
   const request = { channel: 'trades', symbol: 'SPY', session: 'BrokerDefault' } as const
   await stage.watch(request)
@@ -36,7 +36,7 @@ test('trades that were before a subscription are not sent to it', async () => {
   assert.deepEqual((await stage.watch(request)).trades, [])
 })
 
-test('trades of a session are those of its hours, and a session means nothing for crypto', async () => {
+test('trades of a session are those within its hours, and sessions do not apply to crypto', async () => {
   const stage = new Stage()
   const core = await stage.watch({ channel: 'trades', symbol: 'SPY', session: 'USEqCore' })
   const crypto = await stage.watch({ channel: 'trades', symbol: 'BTC/USD', session: 'NoSuchSession' })
@@ -65,7 +65,7 @@ test('unavailable data is refused with its own code, and leaves nothing running'
   assert.equal(stage.broker.open, 0)
 })
 
-test('a topic the broker refuses, or does not answer for, is refused to who asked', async () => {
+test('a topic that the broker refuses, or does not answer, is refused to its subscriber', async () => {
   const stage = new Stage()
   stage.broker.answers = false
   const [denied, unheard] = [stage.watch(QUOTES), stage.watch({ channel: 'depth', symbol: 'SPY' })]
@@ -78,7 +78,7 @@ test('a topic the broker refuses, or does not answer for, is refused to who aske
   assert.equal(stage.broker.open, 0)
 })
 
-test('a loss is reported, earlier state is not sent to a new subscriber, and it goes on by itself', async () => {
+test('a loss is reported, earlier state is not sent to a new subscriber, and the topic resumes by itself', async () => {
   const stage = new Stage()
   const received = await stage.watch(QUOTES)
   const topic = stage.broker.topic('quotes', 'SPY')
@@ -101,7 +101,7 @@ test('a loss is reported, earlier state is not sent to a new subscriber, and it 
   assert.equal(received.interruptions.length, 1)
 })
 
-test('a topic that falls silent is requested again, less and less often; only a broker that does not answer that is reported', async () => {
+test('a silent topic is requested again, less and less often; it is reported only if the broker does not answer that', async () => {
   const stage = new Stage()
   const received = await stage.watch(QUOTES)
   await stage.pass(29_000)
@@ -121,7 +121,7 @@ test('a topic that falls silent is requested again, less and less often; only a 
   assert.equal(received.quotes.length, 1)
 })
 
-test('a trade from a time that no calendar knows is in no session, and does no harm', async () => {
+test('a trade with a time outside every calendar is in no session, and does no harm', async () => {
   const stage = new Stage()
   const request = { channel: 'trades', symbol: 'SPY' } as const
   const core = await stage.watch({ ...request, session: 'USEqCore' })
@@ -130,7 +130,7 @@ test('a trade from a time that no calendar knows is in no session, and does no h
   assert.deepEqual([core.trades.length, all.trades.length], [1, 3])
 })
 
-test('topics silent overnight are not all requested again in the second in which their market opens', async () => {
+test('topics that were silent overnight are not all requested again in the second in which their market opens', async () => {
   const stage = new Stage()
   stage.broker.nowMs = Date.UTC(2026, 0, 5, 14, 29)
   stage.broker.list('SPY', 'STK', usEquityCalendar())
@@ -155,7 +155,7 @@ test('a topic whose renewal was not answered is requested again until it is', as
   assert.equal(received.interruptions.length, 1)
 })
 
-test('a connection that is lost while a topic is requested again is lost like any other', async () => {
+test('a connection that is lost during the renewal of a topic is handled like any other loss', async () => {
   const stage = new Stage()
   const received = await stage.watch(QUOTES)
   stage.broker.answers = false

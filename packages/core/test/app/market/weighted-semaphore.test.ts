@@ -5,7 +5,7 @@ import { WeightedSemaphore } from '@trunkline/core/app/market/weighted-semaphore
 const NEVER = new AbortController().signal
 const settled = () => new Promise<void>(resolve => setImmediate(resolve))
 
-test('work begins in its order while what is under way weighs no more than the bound, and what weighs more has it alone', async () => {
+test('work begins in order while the work in progress weighs no more than the bound, and heavier work runs alone', async () => {
   const semaphore = new WeightedSemaphore(10)
   const begun: string[] = []
   const gates = new Map<string, PromiseWithResolvers<void>>()
@@ -58,7 +58,7 @@ test('light work does not overtake heavy work that waits', async () => {
   assert.deepEqual(begun, ['holder', 'heavy', 'light'])
 })
 
-test('when work that waits gives up, what waited behind it begins', async () => {
+test('when waiting work gives up, the work behind it begins', async () => {
   const semaphore = new WeightedSemaphore(10)
   const hold = Promise.withResolvers<void>()
   const holder = semaphore.take(6, () => hold.promise, NEVER)

@@ -10,7 +10,7 @@ import { SteppedClock } from './stepped-clock.ts'
 
 const NEVER = new AbortController().signal
 
-test('one slice runs in a turn of the event loop, for any number of callers and users [S43]', async () => {
+test('one slice runs per turn of the event loop, for any number of callers and users [S43]', async () => {
   const clock = new SteppedClock()
   const queue = new WorkQueue<string>(clock)
   const done: string[] = []
@@ -65,7 +65,7 @@ function minutes(): readonly Bar[] {
   return Array.from({ length: MINUTES }, (_, at) => bar(FROM + at * MINUTE, '5'))
 }
 
-test('histories of several connections share the turns: so many slices, so many turns [S43]', async () => {
+test('histories of several connections share the turns: as many turns as slices [S43]', async () => {
   const clock = new SteppedClock(NOON)
   const workQueue = new WorkQueue<object>(clock)
   const stages = Array.from({ length: 3 }, () => {
@@ -88,7 +88,7 @@ test('histories of several connections share the turns: so many slices, so many 
   assert.ok(count >= (6 * MINUTES) / SLICE_BARS, `${count} turns`)
 })
 
-test('long reads of a connection wait for one another, and a small one for none of them [S43]', async () => {
+test('long reads of a connection wait for each other, and a small one does not wait for them [S43]', async () => {
   const stage = new Stage()
   stage.broker.history.set('SPY 1m', minutes())
   const gate = Promise.withResolvers<void>()
@@ -104,7 +104,7 @@ test('long reads of a connection wait for one another, and a small one for none 
   for (const { bars, next } of await Promise.all(long)) assert.deepEqual([bars.length, next?.startMs], [10, FROM + 40 * MINUTE])
 })
 
-test('a connection that ends answers callers waiting for its past bars', async () => {
+test('when a connection ends, callers waiting for its past bars get an answer', async () => {
   const stage = new Stage()
   stage.broker.history.set('SPY 1m', minutes())
   stage.broker.hold = () => new Promise(() => undefined)

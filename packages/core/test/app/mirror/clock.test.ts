@@ -52,7 +52,7 @@ function fill(world: World, { brokerOrderId }: Order): void {
 for (const moves of MOVES) {
   const name = moves.map(ms => `${ms / MINUTE_MS} min`).join(', ')
 
-  test(`positions and balances are read as the broker has them after the clock was set by ${name}`, async () => {
+  test(`positions and balances equal the broker’s after the clock was set by ${name}`, async () => {
     await using world = await bench.world()
     await world.live()
     const order = await world.given(world.place())
@@ -67,7 +67,7 @@ for (const moves of MOVES) {
     }
   })
 
-  test(`an account that nobody follows is read again after the clock was set by ${name} and the service started again`, async () => {
+  test(`an account without followers is read again after the clock was set by ${name} and the service started again`, async () => {
     await using world = await bench.world()
     await shown(world)
     await world.given(transactions(world))

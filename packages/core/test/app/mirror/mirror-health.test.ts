@@ -25,7 +25,7 @@ async function held(world: World): Promise<number> {
   return world.clock.monotonicMs()
 }
 
-test('nobody follows it, then somebody does', async () => {
+test('a connection without followers, then with one', async () => {
   await using world = await bench.world()
   assert.deepEqual([world.health.state, world.app.mirrors.count], ['polling', 0])
   assert.match(world.health.reason ?? '', /is not followed/)
@@ -38,7 +38,7 @@ test('nobody follows it, then somebody does', async () => {
 })
 
 for (const cause of GAP_CAUSES) {
-  test(`a gap (${cause}): stale at once, polled within ten seconds, live with the next snapshot, and nothing published when nothing happened`, async () => {
+  test(`a gap (${cause}): stale at once, polled within ten seconds, live with the next snapshot, and nothing published without a change`, async () => {
     await using world = await bench.world()
     const order = await world.given(world.place())
     const from = await held(world)
@@ -71,7 +71,7 @@ for (const cause of GAP_CAUSES) {
   })
 }
 
-test('a broker that gives no answer: stale since the gap, polling once it answers, live once it streams', async () => {
+test('a broker that does not answer: stale since the gap, polling once it answers, live once it streams', async () => {
   await using world = await bench.world()
   await held(world)
   world.broker.readPlan = () => ({ fault: 'unreachable' })
@@ -90,7 +90,7 @@ test('a broker that gives no answer: stale since the gap, polling once it answer
   assert.deepEqual(statesOf(world).slice(-2), ['polling', 'live'])
 })
 
-test('a stream that opens while the broker answers nothing is not live before a snapshot was taken, and stays open', async () => {
+test('a stream that opens while the broker does not answer is not live before a snapshot, and stays open', async () => {
   await using world = await bench.world()
   await held(world)
   world.broker.streams.down(true)
@@ -105,7 +105,7 @@ test('a stream that opens while the broker answers nothing is not live before a 
   assert.equal(world.health.state, 'live')
 })
 
-test('a snapshot that hangs does not keep a stream that came back from being live', async () => {
+test('a snapshot that hangs does not prevent a stream that reconnected from being live', async () => {
   await using world = await bench.world()
   await held(world)
   world.broker.streams.down(true)
@@ -118,7 +118,7 @@ test('a snapshot that hangs does not keep a stream that came back from being liv
   assert.ok(world.clock.monotonicMs() - from < 1_000, `${world.clock.monotonicMs() - from} ms`)
 })
 
-test('a broker without a stream is polled, and what it does not answer ends nothing', async () => {
+test('a broker without a stream is polled, and unanswered polls end nothing', async () => {
   await using world = await bench.world({ capabilities: { accountStream: false }, accounts: 2 })
   world.app.mirrors.hold(world.connection)
   await world.clock.advance(1_000)
@@ -142,7 +142,7 @@ test('a broker without a stream is polled, and what it does not answer ends noth
   assert.equal(world.broker.streams.readers, 0)
 })
 
-test('one account that cannot be read keeps neither the other from it nor the connection from being called stale', async () => {
+test('an account that cannot be read does not affect the other, but makes the connection stale', async () => {
   await using world = await bench.world({ capabilities: { accountStream: false }, accounts: 2 })
   const [, second] = world.accounts
   assert.ok(second)
@@ -158,7 +158,7 @@ test('one account that cannot be read keeps neither the other from it nor the co
   assert.notEqual((await bench.store.accounts.freshness(second.accountId)).orders, null)
 })
 
-test('a live stream is checked: every minute where orders move, every five minutes where nothing does', async () => {
+test('a live stream is checked: every minute while orders change, otherwise every five minutes', async () => {
   await using world = await bench.world()
   await held(world)
   await world.clock.advance(600_000)
@@ -172,7 +172,7 @@ test('a live stream is checked: every minute where orders move, every five minut
   assert.deepEqual(statesOf(world), [])
 })
 
-test('an event that the store cannot take does not reopen the stream', async () => {
+test('an event that the store cannot write does not reopen the stream', async () => {
   await using world = await bench.world()
   const order = await world.given(world.place())
   await held(world)
@@ -188,7 +188,7 @@ test('an event that the store cannot take does not reopen the stream', async () 
   assert.equal(world.logged.filter(({ message }) => message.includes('opened again')).length, 0)
 })
 
-test('an adapter whose stream keeps ending is opened again with growing pauses, half a minute at most', async () => {
+test('an adapter whose stream keeps ending is opened again with growing pauses, up to half a minute', async () => {
   await using world = await bench.world()
   await held(world)
   const opened: number[] = []
@@ -230,7 +230,7 @@ for (const [who, isHeld] of [
   ['a followed connection', true],
   ['a connection nobody follows', false]
 ] as const) {
-  test(`${who} is reported broken the moment its credentials are rejected, and every read shows it`, async () => {
+  test(`${who} is reported broken as soon as its credentials are rejected, and every read shows it`, async () => {
     await using world = await bench.world()
     if (isHeld) await held(world)
     await world.app.directory.connections(world.caller.user.userKey)
@@ -251,7 +251,7 @@ for (const [who, isHeld] of [
   })
 }
 
-test('nothing but rejected credentials breaks a connection, however long it lasts', async () => {
+test('only rejected credentials break a connection, however long another fault lasts', async () => {
   await using world = await bench.world()
   await held(world)
   for (const fault of ['unreachable', 'rate_limited', 'malformed', 'refused'] satisfies BrokerFaultKind[]) {
@@ -284,7 +284,7 @@ test('a break that the store cannot record is recorded at the broker’s next re
   assert.deepEqual([refusals, world.health.state], [2, 'broken'])
 })
 
-test('a mirror that was stopped in the middle of a snapshot leaves no alarm behind', async () => {
+test('a mirror that is stopped during a snapshot leaves no alarm', async () => {
   await using world = await bench.world()
   await held(world)
   world.broker.streams.down(true)
@@ -316,7 +316,7 @@ test('a snapshot started before a gap makes nothing live', async () => {
   assert.equal((await world.stored(order)).status, 'filled')
 })
 
-test('while a stream is down, a new cause of that takes nothing from what asking gives', async () => {
+test('while a stream is down, another cause of that does not make polled records stale', async () => {
   await using world = await bench.world()
   const { clock } = world
   const from = clock.monotonicMs()

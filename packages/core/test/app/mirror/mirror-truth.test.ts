@@ -35,7 +35,7 @@ function loseReports(world: World): void {
 
 for (const pending of ['pending_cancel', 'pending_replace'] as const) {
   for (const end of ['cancelled', 'working', 'replaced'] as const) {
-    test(`an order that is ${pending} because of somebody else ends as well if its end (${end}) was missed`, async () => {
+    test(`an order that is ${pending} because of a request from elsewhere ends as well if its end (${end}) was missed`, async () => {
       await using world = await bench.world()
       await held(world)
       const { brokerOrderId } = world.ledger.addOutside(TICKET, world.account.brokerAccountId)
@@ -51,7 +51,7 @@ for (const pending of ['pending_cancel', 'pending_replace'] as const) {
   }
 }
 
-test('one that stays pending at the broker is looked up repeatedly, and is let go when it ends', async () => {
+test('an order that stays pending at the broker is looked up repeatedly, and is released when it ends', async () => {
   await using world = await bench.world()
   await held(world)
   const { brokerOrderId } = world.ledger.addOutside(TICKET, world.account.brokerAccountId)
@@ -77,7 +77,7 @@ test('the missed end of our own cancel is looked up, on a quiet connection too',
   assert.equal((await world.stored(order)).status, 'cancelled')
 })
 
-test('after a restart, what was pending because of somebody else is asked about', async () => {
+test('after a restart, orders that are pending because of a request from elsewhere are looked up', async () => {
   await using world = await bench.world()
   await held(world)
   const { brokerOrderId } = world.ledger.addOutside(TICKET, world.account.brokerAccountId)
@@ -91,7 +91,7 @@ test('after a restart, what was pending because of somebody else is asked about'
   assert.equal((await world.orders())[0]?.status, 'cancelled')
 })
 
-test('an order list that is empty, or lacks some, closes nothing, and what is not in it is asked about', async () => {
+test('an order list that is empty or incomplete closes nothing, and the missing orders are looked up', async () => {
   await using world = await bench.world()
   const orders = [await world.given(world.place()), await world.given(world.place()), await world.given(world.place())]
   await held(world)
@@ -113,7 +113,7 @@ test('an order list that is empty, or lacks some, closes nothing, and what is no
   assert.equal(world.health.state, 'stale')
 })
 
-test('positions that cannot be read, or are not listed once, are not flat', async () => {
+test('positions that cannot be read, or are missing in one list, are not flat', async () => {
   await using world = await bench.world()
   const order = await world.given(world.place())
   await held(world)
@@ -163,7 +163,7 @@ test('a position that is gone is reported as zero', async () => {
   assert.equal(last?.topic === 'positions' ? last.data[0]?.quantity : null, '0')
 })
 
-test('fills inferred from a snapshot give way to the executions that come late by the stream', async () => {
+test('fills inferred from a snapshot are replaced by the executions that arrive late on the stream', async () => {
   await using world = await bench.world()
   const order = await world.given(world.place())
   await held(world)
@@ -194,7 +194,7 @@ test('fills inferred from a snapshot give way to the executions that come late b
   assert.deepEqual([real.status, [...world.counted.keys()].filter(name => name.startsWith('order_alarms'))], ['filled', []])
 })
 
-test('what happened between two snapshots is published once, and in order', async () => {
+test('everything that happened between two snapshots is published once, and in order', async () => {
   await using world = await bench.world()
   const orders = [await world.given(world.place()), await world.given(world.place())]
   await held(world)
@@ -218,7 +218,7 @@ test('what happened between two snapshots is published once, and in order', asyn
   )
 })
 
-test('a list that confirmed another stands where it was asked for: one that was asked for between the two is older', async () => {
+test('a list that confirmed another counts from its request: one that was requested between the two is older', async () => {
   await using world = await bench.world()
   const { brokerAccountId } = world.account
   const { brokerOrderId } = world.ledger.addOutside(TICKET, brokerAccountId)
@@ -240,7 +240,7 @@ test('a list that confirmed another stands where it was asked for: one that was 
   )
 })
 
-test('of two positions of one symbol in a list, neither is stored, nor both: nothing is written, and the read fails', async () => {
+test('if a list has two positions of one symbol, neither is stored: nothing is written, and the read fails', async () => {
   await using world = await bench.world()
   const { brokerAccountId } = world.account
   const { brokerOrderId } = world.ledger.addOutside(TICKET, brokerAccountId)
@@ -266,7 +266,7 @@ test('of two positions of one symbol in a list, neither is stored, nor both: not
   assert.deepEqual(await stored(), ['7'])
 })
 
-test('a second look that the broker never answers holds nothing up: later positions are written', async () => {
+test('a second read that the broker never answers blocks nothing: later positions are written', async () => {
   await using world = await bench.world()
   const bought = await world.given(world.place())
   await held(world)

@@ -35,7 +35,7 @@ async function quiet(world: World): Promise<World> {
   return world
 }
 
-test('a watched user’s connections are followed until the last listener has gone for a while', async () => {
+test('a watched user’s connections are followed until a while after the last listener left', async () => {
   await using world = await quiet(await bench.world())
   const other = await connected(world)
   const { userKey } = world.caller.user
@@ -69,7 +69,7 @@ test('a connection made meanwhile is followed at once', async () => {
   assert.deepEqual([world.app.mirrors.countOf('live'), world.app.mirrors.health(made).state], [2, 'live'])
 })
 
-test('one that is removed or broken is let go, and the others stay', async () => {
+test('a connection that is removed or broken is released, and the others stay', async () => {
   await using world = await quiet(await bench.world())
   const [removed, broken] = [await connected(world), await connected(world)]
   world.app.watch.hold(world.caller.user.userKey)
@@ -90,7 +90,7 @@ test('one that is removed or broken is let go, and the others stay', async () =>
   assert.equal(world.app.watch.count, 0)
 })
 
-test('a connection that changes while its user’s are being read is not overlooked', async () => {
+test('a connection that changes while its user’s connections are being read is not missed', async () => {
   await using world = await bench.world()
   const gate = Promise.withResolvers<void>()
   let made: Connection | null = null
@@ -110,7 +110,7 @@ test('a connection that changes while its user’s are being read is not overloo
   assert.equal(world.app.mirrors.countOf('live'), 2)
 })
 
-test('one that is released while its connections are being read is not followed, and can be held again', async () => {
+test('a user that is released while its connections are being read is not followed, and can be held again', async () => {
   await using world = await bench.world()
   const { userKey } = world.caller.user
   const gate = Promise.withResolvers<void>()
@@ -131,7 +131,7 @@ test('one that is released while its connections are being read is not followed,
   assert.equal(world.app.mirrors.countOf('live'), 1)
 })
 
-test('a store that fails is asked again, after pauses that grow', async () => {
+test('a store that fails is read again, after growing pauses', async () => {
   await using world = await bench.world()
   const calledMs: number[] = []
   world.watched.intercept = call => {
@@ -145,7 +145,7 @@ test('a store that fails is asked again, after pauses that grow', async () => {
   assert.deepEqual(pauses, [188, 375, 750, 1_500, 3_000, 6_000, 7_500])
 })
 
-test('of a thousand users at once, sixteen are asked about at a time', async () => {
+test('of a thousand users at once, sixteen are read at a time', async () => {
   await using world = await bench.world()
   let [running, most, total] = [0, 0, 0]
   world.watched.intercept = async call => {
@@ -165,7 +165,7 @@ test('of a thousand users at once, sixteen are asked about at a time', async () 
   assert.deepEqual([world.app.watch.count, total], [0, 1_000])
 })
 
-test('logins that nobody follows or uses are closed after a while, and opened again when asked', async () => {
+test('logins without followers and requests are closed after a while, and opened again on request', async () => {
   await using world = await quiet(await bench.world())
   const freshen = () => world.given(world.app.mirrors.freshen([world.connection], world.accounts, 'balances'))
   await freshen()

@@ -30,7 +30,7 @@ function idOf(order: Order): string {
   return order.brokerOrderId
 }
 
-test('a snapshot first, then what the stream sends', async () => {
+test('a snapshot first, then the events of the stream', async () => {
   await using world = await bench.world()
   const before = outside(world)
   await world.live()
@@ -52,7 +52,7 @@ test('a snapshot first, then what the stream sends', async () => {
   )
 })
 
-test('what a new connection’s broker already shows comes as updates, orders that ended included', async () => {
+test('everything that a new connection’s broker already shows is published as updates, including ended orders', async () => {
   await using world = await bench.world()
   const ended = outside(world)
   world.ledger.fill(ended.brokerOrderId, '5')
@@ -65,7 +65,7 @@ test('what a new connection’s broker already shows comes as updates, orders th
   )
 })
 
-test('after a gap only the differences are published, and nothing when there are none', async () => {
+test('after a gap only the differences are published; nothing without any', async () => {
   await using world = await bench.world()
   await world.live()
   const order = await world.given(world.place())
@@ -90,7 +90,7 @@ test('after a gap only the differences are published, and nothing when there are
   )
 })
 
-test('an open order that a list lacks is looked up, and never closed by its absence', async () => {
+test('an open order that is missing in a list is looked up, and never closed by its absence', async () => {
   await using world = await bench.world()
   await world.live()
   const order = await world.given(world.place())
@@ -108,7 +108,7 @@ test('an open order that a list lacks is looked up, and never closed by its abse
   assert.equal((await world.stored(order)).status, 'filled')
 })
 
-test('an order from elsewhere is adopted once, although stream and snapshot see it at once, and the newest of them counts', async () => {
+test('an order from elsewhere is adopted once, even if stream and snapshot report it at once, and the newest report counts', async () => {
   await using world = await bench.world()
   await world.live()
   world.broker.streams.down()
@@ -127,7 +127,7 @@ test('an order from elsewhere is adopted once, although stream and snapshot see 
   )
 })
 
-test('an order from elsewhere is adopted although the user gave its id to another order', async () => {
+test('an order from elsewhere is adopted even if the user gave its id to another order', async () => {
   await using world = await bench.world()
   const theirs = outside(world)
   await world.given(world.place({ clOrdId: theirs.brokerOrderId }))
@@ -179,7 +179,7 @@ test('executions reported twice, late and out of order are counted once', async 
   assert.deepEqual([stored.status, stored.fills.map(({ quantity }) => quantity).toSorted()], ['filled', ['1', '2', '3', '4']])
 })
 
-test('events of an account that is not of the login are dropped, with one alarm, and the rest goes on [S79]', async () => {
+test('events of an account that the login does not have are dropped, with one alarm, and the other events are processed [S79]', async () => {
   await using world = await bench.world()
   await world.live()
   const order = await world.given(world.place())
@@ -206,7 +206,7 @@ test('events of an account that is not of the login are dropped, with one alarm,
   assert.ok(!JSON.stringify(alarms).includes('somebody-else'), 'whose it is stays out of the log')
 })
 
-test('positions of another account that a broker adds to a login’s own are dropped [S79]', async () => {
+test('positions of another account in a broker’s answer about a login’s own are dropped [S79]', async () => {
   await using world = await bench.world()
   await world.live()
   const { brokerAccountId } = world.account
@@ -249,7 +249,7 @@ test('rejected credentials break the connection once and end its mirror; other f
   await assert.rejects(world.given(world.place()), /no longer accepts this connection/)
 })
 
-test('a connection that changed is followed again as soon as it is wanted', async () => {
+test('a connection that changed is followed again as soon as it is needed', async () => {
   await using world = await bench.world()
   await world.live()
   const { userKey, connectionId } = world.connection
@@ -274,7 +274,7 @@ test('a mirror ends when its orders have ended, and not before', async () => {
   assert.deepEqual([world.app.mirrors.count, world.broker.streams.readers], [0, 0])
 })
 
-test('an order placed while its mirror is being put to rest is followed', async () => {
+test('an order placed while its mirror is stopping is followed', async () => {
   // The mirror asks for open orders as well; here only the sweep shall.
   await using world = await bench.world({ timing: { reconcileMs: 3_600_000 } })
   await world.given(world.app.mirrors.start())
@@ -300,7 +300,7 @@ test('an order placed while its mirror is being put to rest is followed', async 
   assert.deepEqual([(await world.stored(order)).status, world.app.mirrors.count], ['filled', 1])
 })
 
-test('events that the store could not take are read again at once, not with the next event', async () => {
+test('events that the store could not write are read again at once, not with the next event', async () => {
   await using world = await bench.world()
   await world.live()
   const order = await world.given(world.place())
@@ -317,7 +317,7 @@ test('events that the store could not take are read again at once, not with the 
   assert.deepEqual([(await world.stored(order)).status, world.app.mirrors.isLive(world.connection.connectionId)], ['filled', true])
 })
 
-test('after a restart open orders are followed, and what happened meanwhile is found', async () => {
+test('after a restart open orders are followed, and changes of the meantime are found', async () => {
   await using world = await bench.world()
   const [filled, open] = [await world.given(world.place()), await world.given(world.place())]
   await world.stop()
@@ -330,7 +330,7 @@ test('after a restart open orders are followed, and what happened meanwhile is f
   assert.equal((await world.stored(open)).status, 'filled')
 })
 
-test('an open order that a read finds is followed from then on, although nobody placed it here', async () => {
+test('an open order found by a read is followed from then on, even if it was not placed here', async () => {
   await using world = await bench.world()
   world.broker.listsBy = 'entryTime'
   const theirs = outside(world)
@@ -352,7 +352,7 @@ test('a broker without a stream is polled', async () => {
   assert.equal(world.broker.streams.readers, 0)
 })
 
-test('a broker whose answers hang does not hold the mirror for ever', async () => {
+test('a broker whose answers hang does not block the mirror forever', async () => {
   await using world = await bench.world()
   const order = await world.given(world.place())
   world.broker.streams.down()

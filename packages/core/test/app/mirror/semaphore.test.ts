@@ -31,7 +31,7 @@ function setup(atOnce = 2, ms = 1_000) {
   return { clock, begun, take, end, fail: (name: string) => gates.get(name)?.reject(new Error(name)) }
 }
 
-test('so many at once, in the order of the calls, and each key has its own queue', async () => {
+test('a bounded number run at once, in the order of the calls, and each key has its own queue', async () => {
   const { clock, begun, take, end } = setup()
   const first = take('a', 'a1')
   for (const name of ['a2', 'a3', 'a4']) void take('a', name)
@@ -55,7 +55,7 @@ test('work that fails releases its slot, and fails for its own caller', async ()
   assert.deepEqual(begun, ['a1', 'a2'])
 })
 
-test('work that hangs keeps its slot for its time only, and may end later', async () => {
+test('work that hangs keeps its slot only for its time limit, and may end later', async () => {
   const { clock, begun, take, end } = setup(1)
   const hanging = take('a', 'a1')
   void take('a', 'a2')
@@ -89,7 +89,7 @@ test('a caller that gives up leaves the queue, and takes no slot', async () => {
   assert.deepEqual(begun, ['a1', 'a3', 'a5'])
 })
 
-test('work that throws before it has begun releases its slot', async () => {
+test('work that throws before it starts releases its slot', async () => {
   const semaphore = new Semaphore<string>(new VirtualClock(), { atOnce: 1, ms: 1_000 })
   const { signal } = new AbortController()
   const thrown = semaphore.take(

@@ -38,7 +38,7 @@ function make(world: World): void {
 for (const kind of CAPABILITIES) {
   const named = `ids ${kind.deduplication}, replaced order ${kind.replacedOrderId}`
 
-  test(`a replacement stays pending while the broker is slow to carry it out, however often looks show the order as it was (${named})`, async () => {
+  test(`a replacement stays pending while the broker is slow to carry it out, however often look-ups show the old order unchanged (${named})`, async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 0, max: 280 }),
@@ -62,7 +62,7 @@ for (const kind of CAPABILITIES) {
     )
   })
 
-  test(`one that the broker accepted and did not carry out within five minutes has failed, and the order works on (${named})`, async () => {
+  test(`a replacement that the broker accepted and does not carry out within five minutes fails, and the order works on (${named})`, async () => {
     await using world = await bench.world({ capabilities: kind })
     await world.live()
     const both = await taken(world)
@@ -89,7 +89,7 @@ for (const kind of CAPABILITIES) {
     assert.equal(world.broker.sent('replace'), 1)
   })
 
-  test(`an order that ends while its replacement is pending ends (${named})`, async () => {
+  test(`the end of an order is recorded even while its replacement is pending (${named})`, async () => {
     await using world = await bench.world({ capabilities: kind })
     await world.live()
     const both = await taken(world)
@@ -100,7 +100,7 @@ for (const kind of CAPABILITIES) {
   })
 }
 
-test('a replacement that the broker created and rejected replaced nothing: the order works on', async () => {
+test('if the broker creates and rejects a replacement, the old order works on', async () => {
   await using world = await bench.world({ capabilities: { replacedOrderId: 'new', deduplication: 'enforced' } })
   await world.live()
   world.broker.streams.down()
@@ -117,7 +117,7 @@ test('a replacement that the broker created and rejected replaced nothing: the o
   assert.equal((await world.stored(both.successor)).rejectCode, 'insufficient_funds')
 })
 
-test('a login that ended during the look-up of a replacement is recorded at once, and the replacement stays pending', async () => {
+test('a login that ends during the look-up of a replacement is recorded at once, and the replacement stays pending', async () => {
   await using world = await bench.world()
   await world.live()
   const old = await world.given(world.place())

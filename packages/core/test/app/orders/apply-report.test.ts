@@ -38,7 +38,7 @@ test('a report with an impossible execution is rejected as a whole: it neither f
   }
 })
 
-test('a report that takes an order beyond the bound of its executions leaves it in its last good state, with one alarm [S77]', () => {
+test('a report that exceeds the bound of executions leaves the order in its last valid state, with one alarm [S77]', () => {
   const known = Array.from({ length: FILLS_MAX }, (_, n) => execution(`f${n}`, '0.001'))
   const order = applyReport(anOrder(), reportOf(anOrder(), { status: 'partially_filled', fills: known }), 'stream', NOW).order
   assert.deepEqual([order.fills.length, order.status], [FILLS_MAX, 'partially_filled'])

@@ -15,7 +15,7 @@ after(() => bench[Symbol.asyncDispose]())
 
 const all = (world: World) => world.given(cancelOrders(world.app, world.caller, { accountId: world.account.accountId }))
 
-test('the cancel of every open order is requested, and each is reported as what it is: confirmed, only requested, refused, filled meanwhile', async () => {
+test('a cancel of every open order is requested, and each order is reported with its result: confirmed, requested, refused, or filled meanwhile', async () => {
   await using world = await bench.world()
   await world.live()
   for (const clOrdId of ['one', 'two', 'three']) await world.given(world.place({ clOrdId }))
@@ -35,7 +35,7 @@ test('the cancel of every open order is requested, and each is reported as what 
   }
 })
 
-test('repeated, it sends nothing for cancels already requested, and asks for the rest', async () => {
+test('a repetition sends nothing for cancels already requested, and requests the rest', async () => {
   await using world = await bench.world()
   await world.live()
   await world.given(world.place({ clOrdId: 'first' }))
@@ -57,7 +57,7 @@ test('repeated, it sends nothing for cancels already requested, and asks for the
   assert.equal(world.broker.sent('cancel'), 2)
 })
 
-test('an order whose outcome is unknown keeps the cancel request', async () => {
+test('an unresolved order keeps its cancel request', async () => {
   await using world = await bench.world()
   world.broker.plans.submit.push({ effect: 'none', reply: 'unknown' })
   await world.given(world.place())
@@ -68,7 +68,7 @@ test('an order whose outcome is unknown keeps the cancel request', async () => {
   )
 })
 
-test('a request takes a limited number of orders and returns how many are left', async () => {
+test('a request handles a limited number of orders and returns the number left', async () => {
   await using world = await bench.world()
   for (const clOrdId of ['a', 'b', 'c', 'd', 'e']) await world.given(world.place({ clOrdId }))
   const some = () => world.given(cancelOrders(world.app, world.caller, {}, 3))
@@ -78,7 +78,7 @@ test('a request takes a limited number of orders and returns how many are left',
   assert.deepEqual([third.results.length, third.remaining], [0, 0])
 })
 
-test('while a broker is silent no cancel is begun after fifteen seconds, and those that were not say so', async () => {
+test('while a broker does not answer, no cancel is begun after fifteen seconds, and those not begun are reported as such', async () => {
   await using world = await bench.world()
   for (let count = 0; count < 80; count += 1) await world.given(world.place({ clOrdId: `order ${count}` }))
   for (let count = 0; count < 80; count += 1) world.broker.plans.cancel.push({ effect: 'none', reply: 'deadline' })
@@ -90,7 +90,7 @@ test('while a broker is silent no cancel is begun after fifteen seconds, and tho
   for (const { result, order } of results) if (result === 'not_attempted') assert.equal((await world.stored(order)).status, 'working')
 })
 
-test('an unexpected error at one order is its own result, logged: the others keep theirs', async t => {
+test('an unexpected error at one order is its own result and is logged; the other orders keep theirs', async t => {
   await using world = await bench.world()
   await world.live()
   for (let count = 0; count < 20; count += 1) await world.given(world.place())
@@ -115,7 +115,7 @@ test('an unexpected error at one order is its own result, logged: the others kee
   assert.equal(errors.length, 1)
 })
 
-test('a cancel that came too early for the broker is sent again once the order works', async () => {
+test('a cancel that arrived too early for the broker is sent again once the order works', async () => {
   await using world = await bench.world()
   await world.live()
   world.broker.plans.submit.push({ status: 'pending' })
@@ -131,7 +131,7 @@ test('a cancel that came too early for the broker is sent again once the order w
   assert.deepEqual([(await world.stored(order)).status, world.broker.sent('cancel')], ['cancelled', 5])
 })
 
-test('a cancel that the broker accepted before the order was live, and forgot, is sent again once the order works', async () => {
+test('a cancel that the broker accepted before the order was live, and lost, is sent again once the order works', async () => {
   await using world = await bench.world()
   await world.live()
   world.broker.plans.submit.push({ status: 'pending' })
@@ -147,7 +147,7 @@ test('a cancel that the broker accepted before the order was live, and forgot, i
   assert.deepEqual([(await world.stored(order)).status, world.broker.sent('cancel')], ['cancelled', 2])
 })
 
-test('a cancel that the broker accepted stays pending while the broker is slow, however often older or newer looks show the order working', async () => {
+test('an accepted cancel stays pending while the broker is slow, however often older or newer look-ups show the order working', async () => {
   await using world = await bench.world()
   await world.live()
   const order = await world.given(world.place())
@@ -165,7 +165,7 @@ test('a cancel that the broker accepted stays pending while the broker is slow, 
   assert.equal((await world.stored(order)).status, 'cancelled')
 })
 
-test('one that the broker accepted and did not carry out within five minutes ends, with a look asked for after that', async () => {
+test('an accepted cancel that the broker does not carry out within five minutes ends, after a look-up that begins later', async () => {
   await using world = await bench.world()
   await world.live()
   const order = await world.given(world.place())
@@ -210,7 +210,7 @@ test('a cancel whose acceptance could not be stored counts as accepted in the pr
   assert.deepEqual([(await world.stored(order)).status, world.broker.sent('cancel')], ['pending_cancel', 1])
 })
 
-test('a second cancel is not a new request, and one after the first has ended is, even where the clock stands still', async () => {
+test('a second cancel is not a new request, but one after the first has ended is, even if the clock stands still', async () => {
   await using world = await bench.world()
   await world.live()
   const order = await world.given(world.place())
@@ -229,7 +229,7 @@ test('a second cancel is not a new request, and one after the first has ended is
   assert.deepEqual([(await world.stored(order)).status, world.broker.sent('cancel')], ['cancelled', 2])
 })
 
-test('an order that the broker acknowledged and does not work yet is pending_cancel from its cancel on, over a restart too, whatever looks show', async () => {
+test('an acknowledged order that does not work yet is pending_cancel from its cancel on, also after a restart, whatever look-ups show', async () => {
   await using world = await bench.world()
   await world.live()
   world.broker.plans.submit.push({ status: 'pending' })
@@ -289,7 +289,7 @@ const NOTHING: readonly { readonly name: string; readonly plan: CommandPlan }[] 
 for (const { name, plan } of NOTHING)
   for (const kind of [{}, { replacedOrderId: 'same', deduplication: 'label' }] as const)
     for (const named of ['old', 'successor'] as const)
-      test(`a cancel of the ${named} order stops the old one where the replacement comes to nothing: ${name} (${kind.replacedOrderId ?? 'new'} id)`, async () => {
+      test(`a cancel of the ${named} order stops the old one if the replacement fails: ${name} (${kind.replacedOrderId ?? 'new'} id)`, async () => {
         await using world = await bench.world({ capabilities: kind })
         const both = await replacing(world, plan)
         refusesFirst(world, 4)
@@ -299,7 +299,7 @@ for (const { name, plan } of NOTHING)
 
 for (const kind of [{}, { replacedOrderId: 'same', deduplication: 'label' }] as const)
   for (const named of ['old', 'successor'] as const)
-    test(`a cancel of the ${named} order stops the new one where the replacement is made (${kind.replacedOrderId ?? 'new'} id)`, async () => {
+    test(`a cancel of the ${named} order stops the new one if the replacement is made (${kind.replacedOrderId ?? 'new'} id)`, async () => {
       await using world = await bench.world({ capabilities: kind })
       const both = await replacing(world, { effect: 'taken' })
       refusesFirst(world, 4)
@@ -311,7 +311,7 @@ for (const kind of [{}, { replacedOrderId: 'same', deduplication: 'label' }] as 
       await world.clock.until(async () => (await statuses(world)) === 'c-1 replaced, m-1 cancelled', 'the new order is cancelled', 60_000)
     })
 
-test('a cancel during a replacement is sent at once: a broker that takes it stops the order long before the replacement is decided', async () => {
+test('a cancel during a replacement is sent at once: a broker that accepts it stops the order long before the replacement is decided', async () => {
   await using world = await bench.world()
   await replacing(world, { effect: 'taken' })
   const { results } = await world.given(cancelOrders(world.app, world.caller, {}))
@@ -323,7 +323,7 @@ test('a cancel during a replacement is sent at once: a broker that takes it stop
   await world.clock.until(async () => (await statuses(world)) === 'c-1 cancelled, m-1 rejected', 'both have ended')
 })
 
-test('cancelling all while a broker takes no cancel names both orders as requested, and one of them is cancelled in the end', async () => {
+test('cancelling all while a broker accepts no cancel reports both orders as requested, and one of them is cancelled in the end', async () => {
   await using world = await bench.world()
   await replacing(world, { effect: 'refused', message: 'No.', replyAfterMs: 9_000 })
   refusesFirst(world, 1)
@@ -335,7 +335,7 @@ test('cancelling all while a broker takes no cancel names both orders as request
   await world.clock.until(async () => (await statuses(world)) === 'c-1 cancelled, m-1 rejected', 'the old order is cancelled')
 })
 
-test('the cancel during a replacement is known after a restart', async () => {
+test('a cancel during a replacement survives a restart', async () => {
   await using world = await bench.world()
   const { successor } = await replacing(world, { effect: 'none', reply: 'unknown' })
   world.broker.plan = kind => (kind === 'cancel' ? { effect: 'refused', message: 'The order is being replaced.' } : {})

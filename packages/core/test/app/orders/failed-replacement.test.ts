@@ -47,7 +47,7 @@ for (const kind of CAPABILITIES) {
   const named = `ids ${Object.values(kind).join(', ')}`
 
   for (const isRestarted of [false, true])
-    test(`the old order filled first: nothing is left to place, and the record says so${isRestarted ? ' after a restart' : ''} (${named})`, async () => {
+    test(`the old order filled first: nothing is left to place, and the record shows that${isRestarted ? ' after a restart' : ''} (${named})`, async () => {
       await using world = await bench.world({ capabilities: kind })
       await world.live()
       const both = await changed(world, LOST)
@@ -63,7 +63,7 @@ for (const kind of CAPABILITIES) {
       assert.deepEqual([(await world.stored(both.old)).status, (await world.stored(both.old)).brokerMessage], ['filled', null])
     })
 
-  test(`the old order was cancelled first, filled in part: what was not placed is counted (${named})`, async () => {
+  test(`the old order was cancelled first after a partial fill: the quantity not placed is counted (${named})`, async () => {
     await using world = await bench.world({ capabilities: kind })
     await world.live()
     const both = await changed(world, LOST, '12')
@@ -74,7 +74,7 @@ for (const kind of CAPABILITIES) {
     assert.deepEqual([order.rejectCode, order.previouslyFilledQuantity], ['order_ended', '4'])
   })
 
-  test(`the old order works on: the change may be asked for again, and no order be placed (${named})`, async () => {
+  test(`the old order works on: the change can be requested again, and no new order is placed (${named})`, async () => {
     await using world = await bench.world({ capabilities: kind })
     await world.live()
     const both = await changed(world, LOST)
@@ -86,7 +86,7 @@ for (const kind of CAPABILITIES) {
   })
 
   for (const isReportedLate of [false, true])
-    test(`the broker refuses a change of an order that filled${isReportedLate ? ', and the execution is reported after that' : ''} (${named})`, async () => {
+    test(`the broker refuses a change of an order that filled${isReportedLate ? ', and the execution is reported later' : ''} (${named})`, async () => {
       await using world = await bench.world({ capabilities: kind })
       await world.live()
       const old = await world.given(world.place())
@@ -117,7 +117,7 @@ test('the message of a change that was not sent is about the change only', async
   assert.equal((await world.stored(both.old)).brokerMessage, null)
 })
 
-test('a broker’s exact reason stays, and one that it gave of an order that filled later is not explained by that', async () => {
+test('an exact reason of the broker stays, and a later fill is not given as the reason of an earlier refusal', async () => {
   await using world = await bench.world()
   await world.live()
   const both = await changed(world, { effect: 'refused', message: 'Not now.' })

@@ -32,7 +32,7 @@ for (const deduplication of ['none', 'label'] as const)
       return (await world.orders()).map(order => order.previouslyFilledQuantity)
     }
 
-    test(`accepted after a partial fill: each order has its own part (${named})`, async () => {
+    test(`accepted after a partial fill: each order has its own fills (${named})`, async () => {
       await using world = await live()
       const old = await world.given(world.place())
       world.ledger.fill('o-1', '3', '10.00')
@@ -47,7 +47,7 @@ for (const deduplication of ['none', 'label'] as const)
       assert.deepEqual(await previous(world), [null, '3'])
     })
 
-    test(`a chain of replacements keeps every execution once (${named})`, async () => {
+    test(`every execution is counted once over a chain of replacements (${named})`, async () => {
       await using world = await live()
       const first = await world.given(world.place())
       world.ledger.fill('o-1', '1')
@@ -75,7 +75,7 @@ for (const deduplication of ['none', 'label'] as const)
       ])
     })
 
-    test(`the answer is lost and the change was made: it is seen in the order’s terms (${named})`, async () => {
+    test(`the answer is lost and the change was made: the order’s terms show it (${named})`, async () => {
       await using world = await live()
       const old = await world.given(world.place())
       world.broker.plans.replace.push({ reply: 'unknown', effectAfterMs: 700 })
@@ -108,7 +108,7 @@ for (const deduplication of ['none', 'label'] as const)
       assert.deepEqual(await summary(world), ['working 0 of 10 at 10.00', 'rejected 0 of 10 at 11.00'])
     })
 
-    test(`the old order ends before the change arrives: the successor never lived (${named})`, async () => {
+    test(`the old order ends before the change arrives: the successor never worked (${named})`, async () => {
       await using world = await live()
       const old = await world.given(world.place())
       world.broker.plans.replace.push({ effect: 'none', reply: 'unknown' })
@@ -139,7 +139,7 @@ for (const deduplication of ['none', 'label'] as const)
     })
   }
 
-test('where our id is a label, another order that carries it too is another order', async () => {
+test('if our id is a label, another order with the same label is another order', async () => {
   await using world = await bench.world({ capabilities: { deduplication: 'label', replacedOrderId: 'same' } })
   await world.live()
   const placed = await world.given(world.place())
@@ -159,7 +159,7 @@ test('where our id is a label, another order that carries it too is another orde
   assert.deepEqual(filled, ['acknowledged o-1 0', 'external o-2 7'])
 })
 
-test('an order that was made larger at the broker’s own site is not filled by its former quantity', async () => {
+test('an order that was enlarged at the broker’s own site is not filled by its former quantity', async () => {
   await using world = await bench.world({ capabilities: { deduplication: 'label', replacedOrderId: 'same' } })
   world.broker.reports = 'totals'
   await world.live()
@@ -177,7 +177,7 @@ test('an order that was made larger at the broker’s own site is not filled by 
 })
 
 for (const status of ['rejected', 'cancelled', 'expired'] as const)
-  test(`an order that the broker shows under its new terms as ${status} is dead, and nothing of it is shown as working`, async () => {
+  test(`an order that the broker shows under its new terms as ${status} has ended, and is never shown as working`, async () => {
     await using world = await bench.world({ capabilities: { replacedOrderId: 'same', deduplication: 'label' } })
     await world.live()
     const old = await world.given(world.place())

@@ -55,7 +55,7 @@ function auditOf(world: World, target: string): AuditEntry {
 
 const isUnread = (cause: unknown) => cause instanceof NotSettled && /1 order that cannot be read/.test(cause.message)
 
-test('an order whose record at the broker is malformed is not ended as never received, alone or in a set [S77]', async () => {
+test('an order whose record at the broker is malformed is not ended as never received, neither alone nor in a set [S77]', async () => {
   await using world = await untagged()
   await world.live()
   spoil(world, () => true)
@@ -69,7 +69,7 @@ test('an order whose record at the broker is malformed is not ended as never rec
   assert.deepEqual([(await world.stored(placed)).status, world.ledger.list().length], ['pending', 1])
 })
 
-test('an order of unknown outcome is not bound to another’s like it while one was left out, so its cancel stops none but its own [S77]', async () => {
+test('an unresolved order is not matched to a similar order while a record was left out, so its cancel affects no other order [S77]', async () => {
   await using world = await untagged()
   await world.live()
   let elsewhere: OrderReport | null = null
@@ -89,7 +89,7 @@ test('an order of unknown outcome is not bound to another’s like it while one 
   assert.deepEqual([(await world.stored(placed)).brokerOrderId, world.broker.sent('cancel')], [null, 0])
 })
 
-test('an order is not taken for one placed elsewhere while another is left out, and is known again once the list is whole [S77]', async () => {
+test('while a record is left out, no order is taken for one placed elsewhere; once the list is complete, the order is known again [S77]', async () => {
   await using world = await untagged()
   await world.live()
   let areSpoilt = true
@@ -130,7 +130,7 @@ function publishingFirst(world: World, more: () => readonly AccountEvent[]): rea
   return opened
 }
 
-test('one malformed order on a stream leaves the stream open and live, with one alarm, and the others followed [S79]', async () => {
+test('a malformed order on a stream leaves the stream open and live, with one alarm, and the other orders followed [S79]', async () => {
   await using world = await bench.world()
   const odd = world.ledger.addOutside({ ...TICKET, symbol: "BAC'L" }, world.account.brokerAccountId)
   const opened = publishingFirst(world, () => world.ledger.list().map(report => ({ type: 'order', report: world.broker.reported(report) })))
@@ -146,7 +146,7 @@ test('one malformed order on a stream leaves the stream open and live, with one 
   assert.equal((await world.orders()).length, 1)
 })
 
-test('what a stream sent about an order and could not be taken is read soon, also where no order is known that can move', async () => {
+test('an order whose stream message was invalid is read soon, even if no known order can change', async () => {
   await using world = await bench.world()
   world.app.mirrors.hold(world.connection)
   await world.live()
@@ -159,7 +159,7 @@ test('what a stream sent about an order and could not be taken is read soon, als
   assert.equal(world.health.state, 'live')
 })
 
-test('a stream that ends whenever it is open is opened again with growing pauses, however good the snapshots between are', async () => {
+test('a stream that always ends after it opens is reopened with growing pauses, even if the snapshots between succeed', async () => {
   await using world = await bench.world()
   const { brokerAccountId } = world.account
   const asOf = world.clock.now()

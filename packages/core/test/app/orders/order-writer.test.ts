@@ -7,7 +7,7 @@ import type { OrderId, UserKey } from '@trunkline/core/domain/ids'
 const [ADA, BEN] = ['ada' as UserKey, 'ben' as UserKey]
 const [KNOWN, UNKNOWN] = ['known' as OrderId, 'unknown' as OrderId]
 
-test('another user’s order costs the same look-up as an unknown one, though it is remembered [S26]', async () => {
+test('a look-up of another user’s order costs the same as one of an unknown order, even if it is cached [S26]', async () => {
   let lookUps = 0
   const find = async (orderId: OrderId) => {
     lookUps += 1

@@ -22,7 +22,7 @@ function refused(order: Order): Order {
   return { ...apply(order, { type: 'status', to: 'working', at: AT, releases: true }).order, revision: order.revision + 1 }
 }
 
-test('two cancels of one order are two requests, though the clock shows the same time for both', () => {
+test('two cancels of one order are two requests, even with the same time', () => {
   const first = stored(cancelRequested(anOrder(), AT))
   const second = stored(cancelRequested(refused(first), AT))
   assert.deepEqual([second.pendingRequest.requestedAt, second.pendingRequest.sentAt], [first.pendingRequest.requestedAt, AT])
@@ -30,14 +30,14 @@ test('two cancels of one order are two requests, though the clock shows the same
   assert.notEqual(requestName(second.pendingRequest), requestName(first.pendingRequest))
 })
 
-test('a request stays the same while the order changes otherwise', () => {
+test('other changes of an order do not change its pending request', () => {
   const requested = stored(cancelRequested(anOrder(), AT))
   const later = { ...requested, revision: requested.revision + 3, pendingRequest: { ...requested.pendingRequest, takenAt: AT } }
   assert.equal(pendingAnswerOf(later), pendingAnswerOf(requested))
   assert.equal(requestName(later.pendingRequest), requestName(requested.pendingRequest))
 })
 
-test('a cancel that waited behind a replacement is another request than the replacement', () => {
+test('a cancel that waited behind a replacement is a different request than the replacement', () => {
   const order = anOrder()
   const replacing = stored(replaceRequested(order, order.orderId, AT))
   const waiting = stored(cancelRequested(replacing, AT))
@@ -46,7 +46,7 @@ test('a cancel that waited behind a replacement is another request than the repl
   assert.notEqual(pendingAnswerOf(freed), pendingAnswerOf(waiting))
 })
 
-test('a request from before revisions were recorded is identified by its times', () => {
+test('a request from before revisions existed is identified by its times', () => {
   const { ofRevision: _, ...old } = stored(cancelRequested(anOrder(), AT)).pendingRequest
   assert.notEqual(requestName(old), requestName({ ...old, sentAt: null }))
 })

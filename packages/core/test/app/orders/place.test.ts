@@ -12,7 +12,7 @@ before(async () => {
 })
 after(() => bench[Symbol.asyncDispose]())
 
-test('an accepted order is working, sent once', async () => {
+test('an accepted order is working and was sent once', async () => {
   await using world = await bench.world()
   const order = await world.given(world.place())
   assert.equal(order.status, 'working')
@@ -29,7 +29,7 @@ test('a refused order is rejected with the broker’s message', async () => {
   assert.equal(world.app.resolver.watched, 0)
 })
 
-test('a rejected order says why with one of a few codes, and no other order does', async () => {
+test('a rejected order has a reject code, and no other order does', async () => {
   await using world = await bench.world()
   world.broker.plans.submit.push(
     { effect: 'refused', rejectCode: 'insufficient_funds' },
@@ -66,7 +66,7 @@ test('a rejected order says why with one of a few codes, and no other order does
   assert.deepEqual(await outcomes(), expected)
 })
 
-test('an order that was not sent is rejected, says so, and counts no attempt', async () => {
+test('an order that was not sent is rejected as not sent, and counts no attempt', async () => {
   await using world = await bench.world()
   world.broker.plans.submit.push({ reply: 'not_sent' })
   const order = await world.given(world.place())
@@ -89,7 +89,7 @@ for (const reply of ['unknown', 'throws'] as const) {
   })
 }
 
-test('an answer that arrives after the request’s wait is applied all the same', async () => {
+test('an answer that arrives after the request’s wait is still applied', async () => {
   await using world = await bench.world()
   world.broker.streams.down()
   world.broker.readPlan = () => ({ fault: 'unreachable' })
@@ -116,7 +116,7 @@ for (const reply of ['deadline', 'never'] as const) {
   })
 }
 
-test('a fill that comes before the reply is counted once, and the older reply moves nothing back', async () => {
+test('a fill that arrives before the reply is counted once, and the older reply reverts nothing', async () => {
   await using world = await bench.world()
   await world.live()
   world.broker.plans.submit.push({ replyAfterMs: 1_000 })
@@ -145,7 +145,7 @@ test('a refusal that follows the stream’s acknowledgement does not end the ord
   assert.deepEqual([order.status, order.submission.state, order.submission.method], ['working', 'acknowledged', 'stream'])
 })
 
-test('a cl_order_id serves once a day, one after the other and at once', async () => {
+test('a cl_order_id can be used once a day, in sequence and concurrently', async () => {
   await using world = await bench.world()
   const first = await world.given(world.place({ clOrdId: 'same' }))
   const again = world.place({ clOrdId: 'same', quantity: '99' })
@@ -181,7 +181,7 @@ test('an intent whose commit was not confirmed but can be read is sent, and its 
   )
 })
 
-test('an intent that turns out to be written after all ends as not sent, never left submitting', async () => {
+test('an intent that is found written later ends as not sent, and is not left submitting', async () => {
   await using world = await bench.world()
   let commit = () => Promise.resolve<unknown>(undefined)
   failRecords(world, 1, async go => {
@@ -199,7 +199,7 @@ test('an intent that turns out to be written after all ends as not sent, never l
   assert.deepEqual([world.app.unconfirmed.followed, world.app.resolver.watched], [0, 0])
 })
 
-test('an intent that was never written leaves no watch behind', async () => {
+test('an intent that was never written leaves no watch', async () => {
   await using world = await bench.world()
   failRecords(world, 1, () => Promise.reject(new CommitUnknown('lost at the commit')))
   await assert.rejects(world.given(world.place()), CommitUnknown)
@@ -211,7 +211,7 @@ for (const [effect, status] of [
   ['done', 'working'],
   ['refused', 'rejected']
 ] as const) {
-  test(`an outcome (${effect}) that cannot be written is found out again`, async () => {
+  test(`an outcome (${effect}) that cannot be written is looked up again`, async () => {
     await using world = await bench.world()
     world.broker.streams.down()
     world.broker.plans.submit.push({ effect })

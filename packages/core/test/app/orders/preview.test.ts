@@ -45,7 +45,7 @@ async function isUntouched(world: World): Promise<void> {
   assert.deepEqual(await world.events(), [])
 }
 
-test('an estimate is the broker’s, and nothing is stored, sent or published', async () => {
+test('an estimate is the broker’s; nothing is stored, sent or published', async () => {
   await using world = await bench.world()
   const { preview: seen, account } = await preview(world)
   assert.deepEqual([seen, account.accountId], [world.broker.previewed, world.account.accountId])
@@ -60,7 +60,7 @@ test('a refusal of the broker is an answer, with its message and ours', async ()
   await isUntouched(world)
 })
 
-test('what an order is refused for before it is sent to the broker, a preview is', async () => {
+test('a preview is refused for every reason for which an order is refused before it is sent', async () => {
   await using world = await bench.world()
   for (const [change, code] of [
     [{ tif: 'IOC' }, 'order_not_supported'],
@@ -78,13 +78,13 @@ test('what an order is refused for before it is sent to the broker, a preview is
   await isUntouched(world)
 })
 
-test('a broker without previews is not asked', async () => {
+test('a broker without previews gets no request', async () => {
   await using world = await bench.world({ capabilities: { orderPreview: false } })
   await assert.rejects(preview(world), isCode('preview_unsupported', /GET \/brokers/))
   assert.equal(world.broker.reads.preview, 0)
 })
 
-test('a preview that is not answered is given up after five seconds, is not asked for again, and is no order', async () => {
+test('a preview without an answer ends after five seconds, is not requested again, and is not an order', async () => {
   await using world = await bench.world()
   for (const plan of [
     { hangs: 'deadline' },
@@ -104,7 +104,7 @@ test('a preview that is not answered is given up after five seconds, is not aske
   await isUntouched(world)
 })
 
-test('an order instead of an estimate raises an alarm: an error that names it, a line in the log, a count', async () => {
+test('an order instead of an estimate raises an alarm: an error that names it, a log line, a count', async () => {
   await using world = await bench.world()
   world.broker.previewed = 'placed'
   await assert.rejects(preview(world), isCode('internal', /GET \/orders/))
@@ -119,7 +119,7 @@ test('an order instead of an estimate raises an alarm: an error that names it, a
   assert.equal(world.counted.get(`order_previews_total ${world.connection.broker} placed`), 2)
 })
 
-test('a login that the broker ended breaks the connection, as every question does', async () => {
+test('a login that the broker ended breaks the connection, as with every request', async () => {
   await using world = await bench.world()
   world.broker.rejects = new BrokerFault('credentials_rejected', 'the login has ended')
   await assert.rejects(preview(world), error => error instanceof BrokerFault && error.kind === 'credentials_rejected')

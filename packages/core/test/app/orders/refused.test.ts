@@ -34,7 +34,7 @@ async function records(world: World) {
 
 for (const deduplication of DEDUPLICATIONS)
   for (const ways of ARRIVALS)
-    test(`a refused order is one order: ids ${deduplication}, ${ways.join(' before ')}`, async () => {
+    test(`a refused order is shown as one order: ids ${deduplication}, ${ways.join(' before ')}`, async () => {
       await using world = await bench.world({
         capabilities: { deduplication },
         timing: { reconcileMs: 150, pollMs: 150, lookupPausesMs: [150] }
@@ -49,7 +49,7 @@ for (const deduplication of DEDUPLICATIONS)
       assert.equal(world.broker.sent('submit'), 1)
     })
 
-test('two refused orders with the same terms are two orders, each with its own at the broker, and a third that is not ours is shown beside them', async () => {
+test('two refused orders with the same terms are two orders, each matched to its own at the broker, and a third one from elsewhere is shown too', async () => {
   await using world = await bench.world({ capabilities: { deduplication: 'none' } })
   await world.live()
   world.broker.plans.submit.push({ effect: 'refused_and_kept' }, { effect: 'refused_and_kept' })
@@ -76,7 +76,7 @@ test('a live order placed elsewhere is never matched to a similar refused one', 
   assert.deepEqual(shown.toSorted(), ['mine rejected', 'o-1 working', 'o-2 pending'])
 })
 
-test('an order refused by the adapter was never sent, and says so: as an order, and as a change, which leaves the message of the old order alone', async () => {
+test('an order that the adapter refuses was never sent, and shows that; as a change, it leaves the message of the old order unchanged', async () => {
   await using world = await bench.world()
   world.broker.plans.submit.push({ effect: 'refused_unsent', message: 'Two decimal places are taken.', rejectCode: 'tick_size' })
   const never = await world.given(world.place())

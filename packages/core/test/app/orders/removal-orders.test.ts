@@ -34,7 +34,7 @@ function alarms(world: World): number {
 }
 
 for (const [what, remove] of REMOVALS) {
-  test(`the ${what} is removed while an order is on its way: the broker’s answer comes first`, async () => {
+  test(`the ${what} is removed while an order is in transit, after the broker’s answer`, async () => {
     await using world = await bench.world()
     world.broker.streams.down()
     const open = await world.given(world.place())
@@ -53,7 +53,7 @@ for (const [what, remove] of REMOVALS) {
     )
   })
 
-  test(`the ${what} is removed while an order’s answer is lost: the order is looked up first`, async () => {
+  test(`the ${what} is removed while an order’s answer is lost, after a look-up of the order`, async () => {
     await using world = await bench.world()
     world.broker.streams.down()
     world.broker.plans.submit.push({ reply: 'unknown' })
@@ -63,7 +63,7 @@ for (const [what, remove] of REMOVALS) {
     assert.deepEqual([(await detailOf(world))?.abandoned_orders, alarms(world)], [0, 0])
   })
 
-  test(`the ${what} is removed though the broker does not answer: the order is named, and so is a late answer`, async () => {
+  test(`the ${what} is removed although the broker does not answer: the order is reported, and so is a late answer`, async () => {
     await using world = await bench.world()
     world.broker.streams.down()
     world.broker.plans.submit.push({ effectAfterMs: 20_000 })
@@ -84,7 +84,7 @@ for (const [what, remove] of REMOVALS) {
     assert.equal(late?.detail.broker_order_id, world.ledger.list()[0]?.brokerOrderId)
   })
 
-  test(`the ${what} is removed while a cancel is on its way: the broker takes it first`, async () => {
+  test(`the ${what} is removed while a cancel is in transit, after the broker accepts it`, async () => {
     await using world = await bench.world()
     world.broker.streams.down()
     const order = await world.given(world.place())
@@ -96,7 +96,7 @@ for (const [what, remove] of REMOVALS) {
     assert.deepEqual([(await detailOf(world))?.abandoned_orders, world.ledger.list()[0]?.status], [0, 'cancelled'])
   })
 
-  test(`the ${what} is removed while a replacement is of unknown outcome: both of its orders are named`, async () => {
+  test(`the ${what} is removed while the outcome of a replacement is unknown: both of its orders are reported`, async () => {
     await using world = await bench.world()
     world.broker.streams.down()
     const order = await world.given(world.place())
@@ -111,7 +111,7 @@ for (const [what, remove] of REMOVALS) {
   })
 }
 
-test('orders that work at the broker are counted and left there, and a removal waits for nothing of theirs', async () => {
+test('orders that work at the broker are counted and left there, and a removal does not wait for them', async () => {
   await using world = await bench.world()
   await world.given(world.place())
   await world.given(world.place())
@@ -121,7 +121,7 @@ test('orders that work at the broker are counted and left there, and a removal w
   assert.deepEqual([(await detailOf(world))?.open_orders, world.broker.sent('cancel')], [2, 0])
 })
 
-test('a broken connection is removed at once: its orders cannot be looked up any more', async () => {
+test('a broken connection is removed at once, because its orders can no longer be looked up', async () => {
   await using world = await bench.world()
   world.broker.streams.down()
   world.broker.plans.submit.push({ effect: 'none', reply: 'unknown' })
@@ -134,7 +134,7 @@ test('a broken connection is removed at once: its orders cannot be looked up any
   assert.deepEqual([(await audit(order.orderId, 'order.abandoned')).length, alarms(world)], [1, 1])
 })
 
-test('a removal that fails leaves the connection as it was: it takes orders again', async () => {
+test('a removal that fails leaves the connection unchanged: it accepts orders again', async () => {
   await using world = await bench.world()
   world.watched.intercept = async call => {
     if (call.name === 'connections.remove') throw new Error('the store is down')

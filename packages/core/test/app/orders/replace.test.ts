@@ -27,7 +27,7 @@ async function working(): Promise<{ readonly world: World; readonly old: Order; 
   return { world, old, id: old.brokerOrderId ?? '' }
 }
 
-test('accepted: the new order works, the old one is replaced by it', async () => {
+test('accepted: the new order works, and the old one is replaced by it', async () => {
   const { world, old } = await working()
   await using _ = world
   const successor = await world.given(world.modify(old, { clOrdId: 'm-1', quantity: '20' }))
@@ -37,7 +37,7 @@ test('accepted: the new order works, the old one is replaced by it', async () =>
   assert.equal(world.app.resolver.watched, 0)
 })
 
-test('refused: the new order is rejected, the old one works on with the broker’s message', async () => {
+test('refused: the new order is rejected, and the old one works on with the broker’s message', async () => {
   const { world, old } = await working()
   await using _ = world
   world.broker.plans.replace.push({ effect: 'refused', message: 'Not now.' })
@@ -59,7 +59,7 @@ for (const [effect, outcome, withinMs] of [
   ['done', 'replaced, working acknowledged', 1_100],
   ['none', 'working, rejected not_received', 80_000]
 ] as const) {
-  test(`unknown, and ${effect === 'done' ? 'carried out' : 'never received'}: found out by looking, never sent again`, async () => {
+  test(`unknown, and ${effect === 'done' ? 'carried out' : 'never received'}: found by look-ups, never sent again`, async () => {
     const { world, old } = await working()
     await using _ = world
     world.broker.plans.replace.push({ effect, reply: 'unknown' })
@@ -75,7 +75,7 @@ for (const [how, status] of [
   ['fills', 'filled'],
   ['is cancelled', 'cancelled']
 ] as const) {
-  test(`the old order ${how} while the replacement is on its way and is refused`, async () => {
+  test(`the old order ${how} while the replacement is in transit, which is then refused`, async () => {
     await using world = await bench.world()
     await world.live()
     const old = await world.given(world.place())
@@ -89,7 +89,7 @@ for (const [how, status] of [
     assert.equal((await world.stored(old)).pendingRequest, null)
   })
 
-  test(`the old order ${how} while the outcome of the replacement is unknown, which never came to be`, async () => {
+  test(`the old order ${how} while the outcome of the replacement is unknown, which was never created`, async () => {
     const { world, old, id } = await working()
     await using _ = world
     world.broker.plans.replace.push({ effect: 'none', reply: 'unknown' })
@@ -102,7 +102,7 @@ for (const [how, status] of [
   })
 }
 
-test('what the old order filled stays with it; the new one ends when its broker says so', async () => {
+test('the old order keeps its fills; the new one ends when the broker reports its end', async () => {
   await using world = await bench.world()
   await world.live()
   const old = await world.given(world.place())
@@ -116,7 +116,7 @@ test('what the old order filled stays with it; the new one ends when its broker 
   assert.deepEqual([before.previouslyFilledQuantity, after.previouslyFilledQuantity], [null, '4'])
 })
 
-test('what the old order fills while it is being replaced, and what is reported late, counts against the new one’s total', async () => {
+test('fills of the old order during its replacement, and those reported late, count towards the new one’s total', async () => {
   await using world = await bench.world()
   await world.live()
   const old = await world.given(world.place())
@@ -133,7 +133,7 @@ test('what the old order fills while it is being replaced, and what is reported 
   assert.deepEqual([one.previouslyFilledQuantity, two.previouslyFilledQuantity], ['5', '5'])
 })
 
-test('a total that is filled already cannot be requested', async () => {
+test('a total that is already filled cannot be requested', async () => {
   await using world = await bench.world()
   await world.live()
   const old = await world.given(world.place())
@@ -143,14 +143,14 @@ test('a total that is filled already cannot be requested', async () => {
   assert.equal(world.broker.sent('replace'), 0)
 })
 
-test('a replacement whose cl_order_id is taken changes nothing', async () => {
+test('a replacement with a used cl_order_id changes nothing', async () => {
   const { world, old } = await working()
   await using _ = world
   await assert.rejects(world.given(world.modify(old, { clOrdId: old.clOrdId, quantity: '20' })), isCode('cl_order_id_duplicate'))
   assert.deepEqual([(await world.stored(old)).status, world.broker.sent('replace')], ['working', 0])
 })
 
-test('an order on its way to being replaced is not replaced again', async () => {
+test('an order with a pending replacement is not replaced again', async () => {
   const { world, old } = await working()
   await using _ = world
   world.broker.plans.replace.push({ replyAfterMs: 60_000, effectAfterMs: 1 })
@@ -195,7 +195,7 @@ for (const [title, effect, pass, outcome] of [
   })
 }
 
-test('an outcome that could not be written leaves no successor unanswered, even when the old order ends by itself', async () => {
+test('an outcome that could not be written leaves no unanswered successor, even if the old order ends by itself', async () => {
   await using world = await bench.world()
   await world.live()
   const old = await world.given(world.place())
@@ -234,7 +234,7 @@ function isCode(code: ServiceError['code']): (cause: unknown) => boolean {
   return cause => cause instanceof ServiceError && cause.code === code
 }
 
-test('an order that the broker acknowledged and does not work yet is the broker’s to replace; one that it has not acknowledged says so', async () => {
+test('an acknowledged order that does not work yet can be replaced at the broker; an unacknowledged one is refused as such', async () => {
   await using world = await bench.world()
   await world.live()
   world.broker.plans.submit.push({ status: 'pending' })
@@ -253,7 +253,7 @@ test('an order that the broker acknowledged and does not work yet is the broker�
   )
 })
 
-test('a modification that is repeated names the order that has its id, whatever became of the first', async () => {
+test('a repeated modification names the order that has its id, whatever happened to the first', async () => {
   await using world = await bench.world()
   await world.live()
   const order = await world.given(world.place())
@@ -280,7 +280,7 @@ test('a modification that is repeated names the order that has its id, whatever 
 })
 
 for (const kind of [{}, { replacedQuantity: 'rest' }, { replacedOrderId: 'same', deduplication: 'label' }] as const)
-  test(`a modification to no more than was filled along the chain is refused, and nothing is sent (${JSON.stringify(kind)})`, async () => {
+  test(`a modification to a total that the chain has filled already is refused, and nothing is sent (${JSON.stringify(kind)})`, async () => {
     await using world = await bench.world({ capabilities: kind })
     await world.live()
     const old = await world.given(world.place({ quantity: '100' }))
@@ -298,7 +298,7 @@ for (const kind of [{}, { replacedQuantity: 'rest' }, { replacedOrderId: 'same',
     assert.equal(world.broker.sent('replace'), 2)
   })
 
-test('what the broker cannot change is refused before anything is recorded; another notation of a number is no change', async () => {
+test('changes that the broker does not support are refused before anything is recorded; another notation of a number is not a change', async () => {
   await using world = await bench.world({ capabilities: { replaceFields: { STK: ['order_limit_price'] } } })
   const old = await world.given(world.place({ quantity: '10' }))
   await assert.rejects(

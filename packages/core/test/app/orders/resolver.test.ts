@@ -35,7 +35,7 @@ function lookUps(world: World, alsoFails: (count: number) => boolean = () => fal
   return times
 }
 
-test('an absent order is looked up on schedule and proved absent over the whole window', async () => {
+test('an absent order is looked up on schedule, and is proved absent over the whole window', async () => {
   await using world = await quiet()
   world.broker.plans.submit.push({ effect: 'none', reply: 'unknown' })
   const times = lookUps(world)
@@ -53,7 +53,7 @@ for (const [deduplication, windowMs] of [
   ['open_only', 120_000],
   ['label', 300_000]
 ] as const) {
-  test(`at a broker whose ids are ${deduplication}, absence takes ${windowMs / 1_000} seconds`, async () => {
+  test(`at a broker with ${deduplication} ids, proof of absence takes ${windowMs / 1_000} seconds`, async () => {
     await using world = await quiet({ capabilities: { deduplication } })
     world.broker.plans.submit.push({ effect: 'none', reply: 'unknown' })
     const order = await world.given(world.place())
@@ -64,7 +64,7 @@ for (const [deduplication, windowMs] of [
   })
 }
 
-test('where ids are labels in a list of the day, an absence of a later day proves nothing', async () => {
+test('if ids are labels in a daily list, absence on a later day proves nothing', async () => {
   await using world = await quiet({ capabilities: { deduplication: 'label' } })
   world.broker.plans.submit.push({ effect: 'none', reply: 'unknown' })
   const order = await world.given(world.place())
@@ -78,7 +78,7 @@ test('where ids are labels in a list of the day, an absence of a later day prove
   assert.equal(await outcomeOf(world, order), 'pending unknown')
 })
 
-test('at a broker without client order ids an absent order is never ended automatically', async () => {
+test('at a broker without client order ids, an absent order is never ended automatically', async () => {
   await using world = await quiet({ capabilities: { deduplication: 'none' } })
   world.broker.plans.submit.push({ effect: 'none', reply: 'unknown' })
   const order = await world.given(world.place())
@@ -87,7 +87,7 @@ test('at a broker without client order ids an absent order is never ended automa
   assert.equal(world.app.resolver.watched, 1)
 })
 
-test('failed look-ups are no evidence: absence waits for the broker, and then for its whole window', async () => {
+test('failed look-ups are not evidence: the proof of absence waits for the broker, and then for its whole window', async () => {
   await using world = await quiet()
   world.broker.plans.submit.push({ effect: 'none', reply: 'unknown' })
   const order = await world.given(world.place())
@@ -105,7 +105,7 @@ test('failed look-ups are no evidence: absence waits for the broker, and then fo
   )
 })
 
-test('single failures within the window neither count nor start it again', async () => {
+test('single failures within the window neither count nor restart it', async () => {
   await using world = await quiet()
   world.broker.plans.submit.push({ effect: 'none', reply: 'unknown' })
   const times = lookUps(world, count => count % 2 === 0)
@@ -127,7 +127,7 @@ test('an order that arrives late is found in a later round', async () => {
   assert.deepEqual([world.broker.sent('submit'), world.app.resolver.watched], [1, 0])
 })
 
-test('an order that was replaced elsewhere before it was reported here has worked in between', async () => {
+test('an order that was replaced elsewhere before it was reported here was working in between', async () => {
   await using world = await quiet()
   world.broker.plans.submit.push({ reply: 'unknown' })
   const order = await world.given(world.place())
@@ -143,7 +143,7 @@ test('an order that was replaced elsewhere before it was reported here has worke
   assert.equal(await outcomeOf(world, order), 'replaced acknowledged')
 })
 
-test('an order that shows after its absence was reported raises an alarm and is not revived', async () => {
+test('an order that appears after its absence was reported raises an alarm and is not revived', async () => {
   await using world = await bench.world()
   world.broker.plans.submit.push({ effectAfterMs: 100_000, reply: 'unknown' })
   const order = await world.given(world.place())
@@ -154,7 +154,7 @@ test('an order that shows after its absence was reported raises an alarm and is 
   assert.equal(world.counted.get('order_alarms_total SANDBOX late_sighting'), 1)
 })
 
-test('a look-up that hangs for ever does not stop the look-ups', async () => {
+test('a look-up that never ends does not stop other look-ups', async () => {
   await using world = await quiet()
   world.broker.plans.submit.push({ reply: 'unknown' })
   let count = 0
@@ -168,7 +168,7 @@ test('a look-up that hangs for ever does not stop the look-ups', async () => {
   assert.equal(await outcomeOf(world, order), 'working acknowledged')
 })
 
-test('a cancel of an unknown order waits, and goes out the moment the order is seen', async () => {
+test('a cancel of an unknown order waits, and is sent as soon as the order appears', async () => {
   await using world = await bench.world()
   world.broker.readPlan = kind => (kind === 'findOrder' ? { fault: 'unreachable' } : {})
   await world.live()
@@ -184,7 +184,7 @@ test('a cancel of an unknown order waits, and goes out the moment the order is s
   assert.deepEqual([(await world.stored(order)).status, world.broker.sent('cancel')], ['cancelled', 1])
 })
 
-test('a cancel that waits for a late reply goes out with it', async () => {
+test('a cancel that waits for a late reply is sent when the reply arrives', async () => {
   await using world = await quiet()
   world.broker.plans.submit.push({ replyAfterMs: 16_000 })
   const order = await world.given(world.place())
@@ -197,7 +197,7 @@ test('a cancel that waits for a late reply goes out with it', async () => {
   assert.deepEqual([(await world.stored(order)).status, world.broker.sent('cancel')], ['cancelled', 1])
 })
 
-test('a cancel request of an order that is proved absent ends with it', async () => {
+test('a cancel request ends when its order is proved absent', async () => {
   await using world = await quiet()
   world.broker.plans.submit.push({ effect: 'none', reply: 'unknown' })
   const order = await world.given(world.place())
@@ -218,7 +218,7 @@ test('an order that the broker acknowledged but does not work yet can be cancell
   assert.deepEqual([(await world.stored(order)).status, world.broker.sent('cancel')], ['cancelled', 1])
 })
 
-test('a cancel whose answer is lost is sent again three times at most, and then the order is live again', async () => {
+test('a cancel whose answer is lost is sent at most three more times, and then the order is live again', async () => {
   await using world = await bench.world()
   const order = await world.given(world.place())
   world.broker.plan = kind => (kind === 'cancel' ? { effect: 'none', reply: 'unknown' } : {})
@@ -245,7 +245,7 @@ test('a cancel that is requested repeatedly is not sent more often', async () =>
   assert.equal(world.broker.sent('cancel'), 4)
 })
 
-test('a lost cancel is looked up at once, however long its order had been in doubt before', async () => {
+test('a lost cancel is looked up at once, however long its order was unresolved before', async () => {
   await using world = await bench.world()
   world.broker.streams.down()
   world.broker.readPlan = () => ({ fault: 'unreachable' })
@@ -302,7 +302,7 @@ test('two cancels at once are one at the broker, and both get its result', async
   assert.deepEqual([both.map(({ status }) => status), world.broker.sent('cancel')], [['pending_cancel', 'pending_cancel'], 1])
 })
 
-test('an intent stored before a crash is taken up at the next start: looked up, or cancelled as asked', async () => {
+test('an intent stored before a crash is resumed at the next start: looked up, or cancelled as requested', async () => {
   await using world = await quiet()
   world.broker.plans.submit.push({ reply: 'never' }, { reply: 'never', effect: 'none' })
   const there = await world.given(world.place())

@@ -45,7 +45,7 @@ test('a price change of an order that fills meanwhile: the rejected replacement 
   assert.deepEqual([status, quantity, previouslyFilledQuantity, rejectCode], ['rejected', '10', '10', 'order_ended'])
 })
 
-test('over a chain of three, whatever fills when and however late it is reported, each order is for the total that was asked for', async () => {
+test('over a chain of three, whatever fills when and however late it is reported, each order has the requested total', async () => {
   const parts = fc.record({
     before: fc.tuple(fc.nat({ max: 2 }), fc.nat({ max: 2 })),
     between: fc.tuple(fc.nat({ max: 2 }), fc.nat({ max: 2 })),

@@ -22,7 +22,7 @@ async function released(world: World, kind: 'cancel' | 'replace'): Promise<Order
   return order
 }
 
-test('a second cancel goes out while the refusal of the first is on its way, which ends it not', async () => {
+test('a second cancel that is sent while the refusal of the first is in transit is not ended by that refusal', async () => {
   await using world = await bench.world({ timing: { commandMs: 90_000 } })
   const order = await released(world, 'cancel')
   world.broker.plans.cancel.push({ effect: 'done', status: 'working', replyAfterMs: 10 })
@@ -35,7 +35,7 @@ test('a second cancel goes out while the refusal of the first is on its way, whi
   assert.equal(world.broker.sent('cancel'), 2)
 })
 
-test('the refusal of a cancel that had ended does not end a later replacement', async () => {
+test('the refusal of an ended cancel does not end a later replacement', async () => {
   await using world = await bench.world({ timing: { commandMs: 90_000 } })
   const order = await released(world, 'cancel')
   world.broker.plans.replace.push({ effect: 'taken' })
@@ -44,7 +44,7 @@ test('the refusal of a cancel that had ended does not end a later replacement', 
   assert.deepEqual([(await world.stored(order)).status, (await world.stored(successor)).status], ['pending_replace', 'pending'])
 })
 
-test('a second replacement goes out while the refusal of the first is on its way, and each ends with its own answer', async () => {
+test('a second replacement can be sent while the refusal of the first is in transit, and each ends with its own answer', async () => {
   await using world = await bench.world({ timing: { commandMs: 90_000 } })
   const order = await released(world, 'replace')
   const second = await world.given(world.modify(order, { clOrdId: 'm-2', limitPrice: '12.00' }))

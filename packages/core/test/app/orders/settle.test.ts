@@ -39,7 +39,7 @@ async function isRefused(work: Promise<Order>, why: RegExp): Promise<void> {
 const actionsOf = async (world: World, { orderId }: Order) =>
   (await world.deps.store.audit.list(10_000)).filter(({ target }) => target === orderId).map(({ action }) => action)
 
-test('an order that never arrived is ended by the operator, once it cannot arrive any more; its owner is notified and the audit log records it', async () => {
+test('the operator can end an order that never arrived, once it can no longer arrive; its owner is notified and the audit log records it', async () => {
   await using world = await bench.world({ capabilities: { deduplication: 'none' } })
   await world.live()
   world.broker.plans.submit.push(LOST)
@@ -69,7 +69,7 @@ test('an order that the broker has is not ended', async () => {
   await isRefused(settle(world, placed, true), /is known: it is working \(acknowledged, as o-1/)
 })
 
-test('while the broker lists an order that may be this one, it is not ended', async () => {
+test('an order is not ended while the broker lists one that may be the same', async () => {
   await using world = await bench.world({ capabilities: { deduplication: 'none' } })
   await world.live()
   world.broker.plans.submit.push({ reply: 'unknown', effectAfterMs: 200 })
@@ -96,7 +96,7 @@ test('another order of ours with the same terms does not prevent it', async () =
   assert.deepEqual((await world.orders()).map(({ status }) => status).toSorted(), ['rejected', 'working'])
 })
 
-test('a broker that does not answer proves nothing; an operator who has seen its records by other means decides', async () => {
+test('a broker that does not answer proves nothing; an operator who has checked its records by other means decides', async () => {
   await using world = await bench.world({ capabilities: { deduplication: 'none' } })
   await world.live()
   world.broker.plans.submit.push(LOST)
@@ -107,7 +107,7 @@ test('a broker that does not answer proves nothing; an operator who has seen its
   assert.equal((await settle(world, placed, true)).status, 'rejected')
 })
 
-test('an order that was placed again by its owner is another one, and an unknown one is reported', async () => {
+test('an order that its owner placed again is a separate order, and an unknown order is reported', async () => {
   await using world = await bench.world({ capabilities: { deduplication: 'none' } })
   await world.live()
   world.broker.plans.submit.push(LOST)
@@ -121,7 +121,7 @@ test('an order that was placed again by its owner is another one, and an unknown
   await isRefused(settle(world, { orderId: '01a1fc40-bac8-7000-9fad-169d6cee0b61' as OrderId }), /There is no order/)
 })
 
-test('where the broker finds our ids, an order that turns up in spite of the operator’s decision raises an alarm', async () => {
+test('if the broker can look up our ids, an order that appears after the operator’s decision raises an alarm', async () => {
   await using world = await bench.world({ capabilities: { deduplication: 'label' } })
   await world.live()
   world.broker.plans.submit.push({ reply: 'unknown', effectAfterMs: YOUNG_MS + 60_000 })
@@ -134,7 +134,7 @@ test('where the broker finds our ids, an order that turns up in spite of the ope
   assert.ok((world.counted.get('order_alarms_total SANDBOX late_sighting') ?? 0) > 0)
 })
 
-test('one decision ends a set, each order where it may: a trial ends nothing, one audit entry names those that were ended', async () => {
+test('one decision ends a set, each order only if that is allowed: a trial ends nothing, and one audit entry names the ended orders', async () => {
   await using world = await bench.world({ capabilities: { deduplication: 'none' } })
   await world.live()
   world.broker.plans.submit.push(LOST, LOST, LOST)
@@ -185,7 +185,7 @@ test('one decision ends a set, each order where it may: a trial ends nothing, on
   )
 })
 
-test('a list that has grown old by an order’s turn ends nothing: it is read again, and the order kept where that fails', async () => {
+test('a list that is too old when an order is reached ends nothing: it is read again, and if that fails the order is kept', async () => {
   await using world = await bench.world({ capabilities: { deduplication: 'none' } })
   await world.live()
   world.broker.plans.submit.push(LOST)
@@ -210,7 +210,7 @@ test('a list that has grown old by an order’s turn ends nothing: it is read ag
   assert.equal((await world.stored(placed)).status, 'pending')
 })
 
-test('a wall clock that was set forward makes no order old enough to be ended', async () => {
+test('setting the wall clock forward does not make an order old enough to be ended', async () => {
   await using world = await bench.world({ capabilities: { deduplication: 'none' } })
   await world.live()
   world.broker.plans.submit.push(LOST)
@@ -219,7 +219,7 @@ test('a wall clock that was set forward makes no order old enough to be ended', 
   await isRefused(settle(world, placed), /still be on its way/)
 })
 
-test('an order that is being sent by the time its turn comes is not ended', async () => {
+test('an order that is being sent when it is reached is not ended', async () => {
   await using world = await bench.world({ capabilities: { deduplication: 'none' } })
   await world.live()
   world.broker.plans.submit.push(LOST)
@@ -235,7 +235,7 @@ test('an order that is being sent by the time its turn comes is not ended', asyn
   assert.equal((await world.stored(placed)).status, 'pending')
 })
 
-test('a set that fails on the way says why, what its log could not take, and which of its orders were ended', async () => {
+test('a set that fails midway reports the reason, the missing audit entries, and the orders that were ended', async () => {
   await using world = await bench.world({ capabilities: { deduplication: 'none' } })
   await world.live()
   world.broker.plans.submit.push(LOST, LOST)

@@ -52,7 +52,7 @@ for (const deduplication of ['enforced', 'none'] as const) {
   })
 }
 
-test('a cancel that comes in between changes nothing: the order was not sent', async () => {
+test('a cancel in between changes nothing: the order was not sent', async () => {
   await using world = await bench.world({ capabilities: { deduplication: 'none' } })
   const database = silentAfterCommit(world)
   await assert.rejects(world.given(world.place()), CommitUnknown)
@@ -66,7 +66,7 @@ test('a cancel that comes in between changes nothing: the order was not sent', a
   assert.deepEqual([world.broker.sent('submit'), world.broker.sent('cancel')], [0, 0])
 })
 
-test('a restart in between changes nothing, and looks for the order', async () => {
+test('a restart in between changes nothing, and looks the order up', async () => {
   await using world = await bench.world()
   const database = silentAfterCommit(world)
   await assert.rejects(world.given(world.place()), CommitUnknown)
@@ -92,7 +92,7 @@ test('a change whose intent was stored without confirmation ends as not sent, an
   assert.deepEqual([world.app.unconfirmed.followed, world.app.resolver.watched], [0, 0])
 })
 
-test('a cancel that shows late goes out, once', async () => {
+test('a cancel whose commit appears late is sent once', async () => {
   await using world = await bench.world()
   const order = await world.given(world.place())
   let commit = () => Promise.resolve<unknown>(undefined)
@@ -111,7 +111,7 @@ test('a cancel that shows late goes out, once', async () => {
   assert.equal(world.broker.sent('cancel'), 1)
 })
 
-test('an outcome that could not be written leaves the order unknown, not submitting, though the broker cannot be asked', async () => {
+test('an outcome that could not be written leaves the order unknown, not submitting, even if the broker does not answer', async () => {
   await using world = await bench.world({ capabilities: { deduplication: 'none' } })
   world.broker.streams.down()
   world.broker.readPlan = () => ({ fault: 'unreachable' })
@@ -145,7 +145,7 @@ function received(world: World): BusMessage['type'][] {
   return types
 }
 
-test('a user is deleted and the answer is lost: it is gone, and its removal is published', async () => {
+test('a user is deleted and the answer is lost: the user is gone, and the removal is published', async () => {
   await using world = await bench.world()
   const types = received(world)
   loseAnswer(world, 'users.remove')
@@ -161,7 +161,7 @@ test('a connection is deleted and the answer is lost: it is gone, and its remova
   assert.deepEqual(types, ['connection_removed'])
 })
 
-test('a deletion that was lost itself is no deletion', async () => {
+test('a deletion whose commit was lost has no effect', async () => {
   await using world = await bench.world()
   const types = received(world)
   world.watched.intercept = async call => {
@@ -172,7 +172,7 @@ test('a deletion that was lost itself is no deletion', async () => {
   assert.deepEqual(types, [])
 })
 
-test('a connection breaks and the answer to noting it is lost: the next refusal publishes it, once', async () => {
+test('a connection breaks and the answer to its record is lost: the next refusal publishes it, once', async () => {
   await using world = await bench.world()
   await world.live()
   const submissionStates: BusMessage[] = []

@@ -22,7 +22,7 @@ async function settled(world: World): Promise<void> {
   await world.clock.until(() => world.app.resolver.watched === 0, 'every order is resolved', 120_000)
 }
 
-test('an answer that was lost: the order is found in the next snapshot, and is not shown twice', async () => {
+test('a lost answer: the order is found in the next snapshot, and is not shown twice', async () => {
   await using world = await untagged()
   await world.live()
   world.broker.plans.submit.push({ reply: 'unknown' })
@@ -46,7 +46,7 @@ test('the stream is faster than the answer: its report is applied to the order, 
   assert.deepEqual(await records(world), ['acknowledged partially_filled'])
 })
 
-test('orders placed elsewhere are adopted, also while others are of unknown outcome', async () => {
+test('orders placed elsewhere are adopted, even while others are unresolved', async () => {
   await using world = await untagged()
   await world.live()
   world.broker.plans.submit.push({ effect: 'none', reply: 'unknown' })
@@ -57,7 +57,7 @@ test('orders placed elsewhere are adopted, also while others are of unknown outc
   assert.deepEqual(await records(world), ['unknown pending', 'external working'])
 })
 
-test('two with the same terms, both answers lost: each is bound to one of them', async () => {
+test('two orders with the same terms, both answers lost: each is matched to one of the broker’s', async () => {
   await using world = await untagged()
   await world.live()
   world.broker.plans.submit.push({ reply: 'unknown' }, { reply: 'unknown' })
@@ -69,7 +69,7 @@ test('two with the same terms, both answers lost: each is bound to one of them',
   assert.deepEqual(await records(world), ['acknowledged working', 'acknowledged working'])
 })
 
-test('many answers that were lost at once share the snapshots of the account', async () => {
+test('many answers lost at once share the snapshots of the account', async () => {
   await using world = await untagged()
   await world.live()
   const requests = Array.from({ length: 12 }, (_, index) => ({ limitPrice: `${index + 1}.00` }))
@@ -85,7 +85,7 @@ test('many answers that were lost at once share the snapshots of the account', a
   assert.ok(snapshots <= 12, `${snapshots} snapshots in ten seconds`)
 })
 
-test('two with the same terms of which one never arrived: one is matched, the other stays of unknown outcome and is never sent again', async () => {
+test('two orders with the same terms, one never arrived: one is matched, the other stays unresolved and is never sent again', async () => {
   await using world = await untagged()
   await world.live()
   world.broker.plans.submit.push({ reply: 'unknown' }, { effect: 'none', reply: 'unknown' })
@@ -95,7 +95,7 @@ test('two with the same terms of which one never arrived: one is matched, the ot
   assert.equal(world.broker.sent('submit'), 2)
 })
 
-test('one lost and two similar ones at the broker: an alarm is raised, and every order of the broker is shown', async () => {
+test('one lost order and two similar ones at the broker: an alarm is raised, and every order of the broker is shown', async () => {
   await using world = await untagged()
   await world.live()
   world.broker.plans.submit.push({ reply: 'unknown', effectAfterMs: 200 })
@@ -110,7 +110,7 @@ test('one lost and two similar ones at the broker: an alarm is raised, and every
   assert.ok((world.counted.get('order_alarms_total SANDBOX ambiguous') ?? 0) > 0)
 })
 
-test('one that was placed at another time is not matched', async () => {
+test('an order placed at another time is not matched', async () => {
   await using world = await untagged()
   await world.live()
   const ticket = await world.given(world.place())
@@ -124,7 +124,7 @@ test('one that was placed at another time is not matched', async () => {
   assert.deepEqual((await records(world)).toSorted(), ['acknowledged cancelled', 'external working', 'unknown pending'])
 })
 
-test('the service ends between the sending and the answer: the next one finds the order', async () => {
+test('the service ends between sending and the answer: the next start finds the order', async () => {
   await using world = await untagged()
   await world.live()
   world.broker.plans.submit.push({ reply: 'never' })
@@ -134,7 +134,7 @@ test('the service ends between the sending and the answer: the next one finds th
   assert.deepEqual([(await world.stored(placed)).brokerOrderId, ...(await records(world))], ['o-1', 'acknowledged working'])
 })
 
-test('a cancel that waits for the broker’s answer goes out once the order is found', async () => {
+test('a cancel that waits for the broker’s answer is sent once the order is found', async () => {
   await using world = await untagged()
   await world.live()
   world.broker.plans.submit.push({ reply: 'unknown' })

@@ -32,7 +32,7 @@ const instants = fc
   .map(walks => walks.flatMap(([at, steps, way]) => Array.from({ length: steps }, (_, step) => FROM + (at + 7 * way * step) * MINUTE)))
 
 for (const [name, make] of Object.entries(CALENDARS))
-  test(`${name}: whatever was requested before, an instant has its phase and its next change`, () => {
+  test(`${name}: an instant’s phase and next change do not depend on earlier calls`, () => {
     fc.assert(
       fc.property(instants, sequence => {
         const warm = make()

@@ -19,7 +19,7 @@ test('its days follow the clock changes of its zone', () => {
   assert.equal(span.end - span.start, 25 * 3_600_000)
 })
 
-test('the many dates of a history are placed as Temporal places them, without it', t => {
+test('the dates of a long history equal Temporal’s, without calls to it', t => {
   const from = t.mock.method(Temporal.PlainDate, 'from')
   for (const zone of ['UTC', 'America/New_York']) {
     const calendar = continuousCalendar(zone)

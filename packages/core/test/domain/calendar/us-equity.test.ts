@@ -15,7 +15,7 @@ const at = (text: string): number => Temporal.ZonedDateTime.from(`${text}[Americ
  */
 const EARLY_NOT_LISTED = ['1998-11-27', '1998-12-24', '1999-12-31']
 
-test('the closures of years whose rules differ', () => {
+test('the closures of years with different rules', () => {
   const table: ReadonlyArray<readonly [number, readonly string[], readonly string[]]> = [
     [2001, '01-01 01-15 02-19 04-13 05-28 07-04 09-03 09-11 09-12 09-13 09-14 11-22 12-25'.split(' '), ['07-03', '11-23', '12-24']],
     [2002, '01-01 01-21 02-18 03-29 05-27 07-04 09-02 11-28 12-25'.split(' '), ['07-05', '11-29', '12-24']],
@@ -40,7 +40,7 @@ test('the closures of years whose rules differ', () => {
   assert.throws(() => usHolidays(1997), RangeError)
 })
 
-test('every weekday of 1998 to 2027 is as the recorded market hours list it', t => {
+test('every weekday of 1998 to 2027 is as in the recorded market hours', t => {
   const file = recorded(t, 'market-hours.json')
   if (file === null) return knownHours()
   const listed = readListed(file)
@@ -97,7 +97,7 @@ test('the next change is the first instant with another phase', () => {
   )
 })
 
-test('adjacent trading days skip closed days, and a text that is no date is refused', () => {
+test('adjacent trading days skip closed days, and a text that is not a date is refused', () => {
   const calendar = usEquityCalendar()
   assert.equal(calendar.nextTradingDay('2001-09-10'), '2001-09-17')
   assert.equal(calendar.previousTradingDay('2001-09-17'), '2001-09-10')

@@ -16,7 +16,7 @@ const instants = fc.oneof(
   fc.integer({ min: 0, max: 24 * 366 * 3 }).map(hours => Date.UTC(2010, 0, 1) + hours * HOUR)
 )
 
-test('an instant has the date, and a date the midnight, that the zone gives it', () => {
+test('an instant has the date, and a date the midnight, of the zone', () => {
   fc.assert(
     fc.property(fc.constantFrom(...ZONES), fc.array(instants, { minLength: 1, maxLength: 20 }), (zone, some) => {
       for (const instant of some) {
@@ -45,7 +45,7 @@ test('a date that does not exist has no midnight', () => {
   for (const text of ['2026-02-30', '2026-13-01', '2026-2-3x', '']) assert.throws(() => midnight(text, 'America/New_York'), RangeError)
 })
 
-test('a fraction of a millisecond before a midnight is the day before, and stays so for the next caller', () => {
+test('a fraction of a millisecond before a midnight is the day before, also for the next caller', () => {
   for (const day of [0, -1, 1, 20_000, 20_001]) {
     const at = day * 86_400_000
     assert.equal(dateAtInstant(at - 0.5, 'UTC'), new Date(at - 1).toISOString().slice(0, 10))

@@ -38,7 +38,7 @@ function build(list: readonly Trade[], clock: BarClock): readonly Bar[] {
   return [...list.flatMap(one => builder.trade(one)), ...builder.closeUntil(Number.POSITIVE_INFINITY)]
 }
 
-test('a bar moves with its trades and closes once, with the first trade after it', () => {
+test('a bar changes with its trades and closes once, with the first trade after it', () => {
   const builder = new BarBuilder(equityClock('1m', 'USEqCore'))
   assert.deepEqual(builder.trade(trade('10.00', '100', OPEN - 1)), [])
   assert.equal(builder.open, null)
@@ -93,7 +93,7 @@ test('a trade’s effect decides what it changes', () => {
   assert.deepEqual(builder.closeUntil(OPEN + 120_000), [], 'volume alone is no bar')
 })
 
-test('bars of trades are exact, whatever the figures, and equal those made of smaller bars', () => {
+test('bars of trades are exact for all figures, and equal those made of smaller bars', () => {
   const start = fc.constantFrom(
     at('2026-11-18T09:20'),
     at('2026-11-27T12:00'),
@@ -129,7 +129,7 @@ test('bars of trades are exact, whatever the figures, and equal those made of sm
   )
 })
 
-test('smaller bars reported open repeatedly, some never closed, make the same bars', () => {
+test('smaller bars that are reported open repeatedly, some never closed, make the same bars', () => {
   const from = at('2026-11-18T09:20')
   fc.assert(
     fc.property(trades(from, 200_000), fc.infiniteStream(fc.boolean()), (list, flips) => {
@@ -170,7 +170,7 @@ test('the last smaller bar closes its bar at once, and nothing counts twice', ()
   assert.deepEqual(builder.passed, { late: 0, outside: 0, repeated: 4 })
 })
 
-test('trades that follow an open smaller bar replace it, or are added to what they are only a part of', () => {
+test('trades after an open smaller bar replace it, or are added to it if it is only a part', () => {
   const [base, clock] = [equityClock('1m'), equityClock('5m')]
   const price = '10' as Decimal
   const minute: Bar = { startMs: OPEN + 60_000, open: price, high: price, low: price, close: price, volume: '50' as Decimal, closed: false }
@@ -211,7 +211,7 @@ test('days dated at midnight are added to their bar', () => {
   ])
 })
 
-test('history fed first, then what came meanwhile, then what comes: no gap and no repeat', () => {
+test('history first, then the trades received meanwhile, then live ones: no gap and no repeat', () => {
   const from = at('2026-11-18T09:20')
   fc.assert(
     fc.property(trades(from, 200_000), fc.nat(120), fc.nat(120), fc.boolean(), (list, a, b, byTrades) => {

@@ -50,7 +50,7 @@ test('the hours of each session, on a normal day, an early one, after a weekend 
   assert.equal(equityClock('1d', 'USEqPreAndPostMkt').startOf(at('2026-11-18T12:00')), null)
 })
 
-test('sessions follow the exchange whatever the broker keeps, and mean nothing for what is no equity', () => {
+test('sessions follow the exchange, whatever the broker’s hours are, and apply only to equities', () => {
   const broker = continuousCalendar('America/New_York')
   const core = barClock({ unit: 'minute', count: 60 }, 'USEqCore', broker, true)
   assert.equal(core.startOf(at('2026-11-21T12:00')), null)
@@ -85,7 +85,7 @@ test('longer bars are groups of trading dates', () => {
   assert.equal(wall(clockOf('1w', 'cme').startOf(at('2026-11-25T12:00'))), '2026-11-22T18:00')
 })
 
-test('days on which clocks change are an hour shorter and longer where the market never closes', () => {
+test('days with a clock change are an hour shorter or longer if the market never closes', () => {
   const clock = clockOf('4h', 'newYork')
   assert.equal(clock.countAtMost(at('2026-03-08T00:00'), at('2026-03-09T00:00')), 6)
   assert.equal(clock.countAtMost(at('2026-11-01T00:00'), at('2026-11-02T00:00')), 7)
@@ -98,7 +98,7 @@ test('days on which clocks change are an hour shorter and longer where the marke
   assert.equal(futures.startOf(at('2026-11-01T17:59')), null)
 })
 
-test('bars partition the session: every instant is in one bar or outside, and bars follow each other', () => {
+test('bars partition the session: every instant is in one bar or outside, and bars are consecutive', () => {
   fc.assert(
     fc.property(markets, intervals, instants, ({ calendar, session }, interval, instant) => {
       const clock = clockOf(interval, calendar, session)
@@ -155,7 +155,7 @@ test('counts are exact up to 60 days and in UTC, and never too low', () => {
   )
 })
 
-test('dates outside the calendar are refused with their own error', () => {
+test('dates outside the calendar are refused with a specific error', () => {
   const clock = equityClock('1m')
   assert.throws(() => clock.startOf(at('1997-12-31T12:00')), OutsideCalendar)
   assert.throws(() => clock.countAtMost(at('1900-01-01T00:00'), at('2026-01-01T00:00')), OutsideCalendar)
