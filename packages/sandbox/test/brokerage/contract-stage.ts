@@ -20,7 +20,7 @@ export async function stage(brokerage: Brokerage, which: keyof typeof EXPIRATION
   // Options follow their underlying with their next update.
   const { clock } = await control(brokerage, 'PUT', '/clock', { advance_ms: 5_000 })
   const { items } = (await alex.call('GET', '/expirations?underlying=SPY')).body
-  // In the last days of a contract nobody bids for those out of the money.
+  // In the last days of a contract there are no bids for options out of the money.
   const from = Date.parse(clock.sandbox_time) + 7 * 86_400_000
   const { expiration } = items.filter((item: Wire) => Date.parse(item.expiration) >= from)[EXPIRATION_DAYS[which]]
   const chain = (await alex.call('GET', `/chain?underlying=SPY&expiration=${expiration}`)).body.items
@@ -33,7 +33,7 @@ export async function stage(brokerage: Brokerage, which: keyof typeof EXPIRATION
   }
 }
 
-/** The row whose strike is nearest. */
+/** The row with the nearest strike. */
 export const near = (rows: readonly Wire[], strike: number): Wire =>
   rows.toSorted((a, b) => Math.abs(a.strike - strike) - Math.abs(b.strike - strike))[0]
 

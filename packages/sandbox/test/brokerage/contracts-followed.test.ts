@@ -10,7 +10,7 @@ import type { Market } from '../../src/market/types.ts'
 
 const AT = Date.UTC(2026, 10, 20, 16, 30) * 1_000
 
-/** State, customers and a market whose follows are recorded; time goes by as the test says. */
+/** State, customers and a market that records what is followed; the test controls the time. */
 async function scene() {
   const real = openSynthetic({ seed: 'followed', calendar: 'always' })
   const followed = new Set<string>()
@@ -30,7 +30,7 @@ async function scene() {
       }
     }
   })
-  // Getters and private fields are the real one's.
+  // Getters and private fields are those of the real one.
   for (const name of ['find', 'futures', 'chain', 'expirations', 'next'] as const)
     Object.defineProperty(market, name, { value: (real[name] as (...given: never[]) => unknown).bind(real) })
   const state = new BrokerageState({
@@ -80,7 +80,7 @@ async function scene() {
   }
 }
 
-test('what was asked for once comes for a minute; what is ordered or held comes until it is not', async () => {
+test('a requested contract is fed for a minute; one that is ordered or held is fed until it no longer is', async () => {
   await using brokerage = await scene()
   const [ordered, asked, bought] = brokerage.symbols
   await brokerage.contracts.bring([asked, ordered, bought, 'SPY', 'NOPE'])
@@ -100,7 +100,7 @@ test('what was asked for once comes for a minute; what is ordered or held comes 
   assert.equal(brokerage.contracts.comes(bought), true)
 })
 
-test('what is read comes as long as anybody reads it', async () => {
+test('a contract with readers is fed until the last reader leaves', async () => {
   await using brokerage = await scene()
   const [symbol] = brokerage.symbols
   brokerage.contracts.hold([symbol, 'SPY'])
@@ -113,7 +113,7 @@ test('what is read comes as long as anybody reads it', async () => {
   assert.deepEqual([...brokerage.followed], [])
 })
 
-test('a sandbox that starts has whatever its customers own come', async () => {
+test('a sandbox that starts feeds all contracts that its customers own', async () => {
   await using brokerage = await scene()
   const [symbol] = brokerage.symbols
   await brokerage.contracts.bring([symbol])

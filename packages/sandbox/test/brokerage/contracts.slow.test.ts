@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { held, near, option, stage } from './contract-stage.ts'
 import { Customer, control, Listener, openBrokerage, type Wire } from './support.ts'
 
-test('the clock passes an expiration: what is in the money becomes shares, the rest ends, shorts are assigned', async () => {
+test('the clock passes an expiration: contracts in the money become shares, the others expire, shorts are assigned', async () => {
   await using brokerage = await openBrokerage()
   const { alex, calls, puts } = await stage(brokerage)
   const stream = await Listener.of(alex)
@@ -27,7 +27,7 @@ test('the clock passes an expiration: what is in the money becomes shares, the r
   assert.ok(['unknown_symbol', 'expired_contract'].includes((await option(alex, inTheMoney)).body.error.code))
 })
 
-test('futures: margin of their own, settled in cash every day', async () => {
+test('futures: a separate margin, settled in cash every day', async () => {
   await using brokerage = await openBrokerage()
   const alex = await Customer.of(brokerage)
   const [month] = (await alex.call('GET', '/instruments?class=future&search=ES')).body.items
@@ -39,7 +39,7 @@ test('futures: margin of their own, settled in cash every day', async () => {
   const first = await balance()
   assert.equal(Number(first.initial_margin), Number(month.future.initial_margin))
   assert.equal(Number(first.cash), 100_000)
-  // Over any weekend with a holiday beside it.
+  // Over any weekend followed by a holiday.
   await control(brokerage, 'PUT', '/clock', { advance_ms: 5 * 24 * 3_600_000 })
   const settled = (await alex.call('GET', `/transactions?account=${alex.account('futures')}`)).body.items.filter(
     ({ type }: Wire) => type === 'settlement'

@@ -84,7 +84,7 @@ const vertical = (alex: Customer, calls: readonly Wire[], ticket: Wire = {}) => 
   ...ticket
 })
 
-test('a multi-leg order fills as a whole, is shown by legs, and reports its own fills', async () => {
+test('a multi-leg order fills as a whole, shows its legs, and reports its own fills', async () => {
   await using brokerage = await openBrokerage()
   const { alex, calls } = await stage(brokerage)
   const stream = await Listener.of(alex)
@@ -128,7 +128,7 @@ test('a multi-leg order waits, is amended and cancelled like any order, at a pri
   assert.equal(cancelled.body.order.state, 'cancelled')
 })
 
-test('multi-leg orders that make no sense are refused', async () => {
+test('invalid multi-leg orders are refused', async () => {
   await using brokerage = await openBrokerage()
   const { alex, calls } = await stage(brokerage)
   const [one, two] = [near(calls, 500).s, near(calls, 510).s]
@@ -178,7 +178,7 @@ test('early exercise delivers shares at the strike', async () => {
   assert.equal(operations['positions.exercise'].requests, 5)
 })
 
-test('the operator moves and orders contracts too, and the clock knows every market', async () => {
+test('the operator can move and order contracts too, and the clock shows every market', async () => {
   await using brokerage = await openBrokerage()
   const { alex, calls } = await stage(brokerage)
   const symbol = near(calls, 500).s
@@ -193,7 +193,7 @@ test('the operator moves and orders contracts too, and the clock knows every mar
   assert.deepEqual([clock.share.phase, clock.option.phase, clock.future.phase, clock.coin.phase], ['open', 'closed', 'open', 'open'])
 })
 
-test('calendars of every class by exchange hours', async () => {
+test('calendars of every asset class with exchange hours', async () => {
   await using brokerage = await openBrokerage({ calendar: 'exchange' })
   const alex = await Customer.of(brokerage)
   await control(brokerage, 'PUT', '/clock', { set: (await alex.call('GET', '/clock')).body.sandbox_time })
@@ -209,7 +209,7 @@ test('calendars of every class by exchange hours', async () => {
   assert.equal((await day('coin', '2027-01-02')).opens, '2027-01-02T00:00:00.000000Z')
 })
 
-test('a chain on the market stream: every contract at first, and each again when it moves', async () => {
+test('a chain on the market stream: every contract at first, and each again when its prices move', async () => {
   await using brokerage = await openBrokerage()
   const { alex, calls, puts, expiration } = await stage(brokerage, 'later')
   const stream = await Listener.ofMarket(alex)
@@ -232,7 +232,7 @@ test('a chain on the market stream: every contract at first, and each again when
   )
 })
 
-test('contracts nobody has asked for before come on the stream, and in trades and bars alike', async () => {
+test('contracts without an earlier request are on the stream, and in trades and bars', async () => {
   await using brokerage = await openBrokerage()
   const alex = await Customer.of(brokerage)
   const [month] = (await alex.call('GET', '/instruments?class=future&search=ES')).body.items

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Customer, control, eventually, openBrokerage, send, type Wire } from './support.ts'
 
-test('logins and accounts are made on demand', async () => {
+test('logins and accounts are created on demand', async () => {
   await using brokerage = await openBrokerage()
   const { login } = await control(brokerage, 'POST', '/logins', { username: 'sam', accounts: [{ kind: 'cash', cash: '1000.00' }] })
   assert.equal(login.accounts.length, 1)
@@ -23,7 +23,7 @@ test('logins and accounts are made on demand', async () => {
   assert.equal(guest.accounts.length, 3)
 })
 
-test('the clock stands, jumps forward and never back; day orders end with the day', async () => {
+test('the clock can be frozen and jump forward, but not back; day orders end with the day', async () => {
   await using brokerage = await openBrokerage({ calendar: 'exchange' })
   const alex = await Customer.of(brokerage)
   const at = async () => (await control(brokerage, 'GET', '/clock')).clock.sandbox_time
@@ -70,7 +70,7 @@ test('a halted symbol does not trade, others do', async () => {
   assert.equal((await send(`${brokerage.controlUrl}/market/SPY`, 'PUT', { price: '0' })).status, 400)
 })
 
-test('the share market is closed and opened by hand', async () => {
+test('the share market is closed and opened by the control API', async () => {
   await using brokerage = await openBrokerage()
   const alex = await Customer.of(brokerage)
   assert.equal((await control(brokerage, 'PUT', '/market', { phase: 'closed' })).clock.share, 'closed')
@@ -89,7 +89,7 @@ test('dividends are paid to holders', async () => {
   assert.deepEqual([items[0].type, items[0].amount], ['dividend', '12.50'])
 })
 
-test('orders placed and cancelled at the operator are the customer’s too', async () => {
+test('orders that the operator places and cancels are the customer’s too', async () => {
   await using brokerage = await openBrokerage()
   const alex = await Customer.of(brokerage)
   const ticket = {
@@ -127,7 +127,7 @@ test('counters count requests and responses', async () => {
   })
 })
 
-test('a reset sandbox is as freshly started, and the demo logins’ grants stay', async () => {
+test('a reset restores the initial state, and the demo logins’ grants stay', async () => {
   await using brokerage = await openBrokerage()
   const alex = await Customer.of(brokerage)
   await control(brokerage, 'POST', '/logins', { username: 'sam' })
@@ -142,7 +142,7 @@ test('a reset sandbox is as freshly started, and the demo logins’ grants stay'
   assert.equal((await alex.buy('5', { client_order_id: 'before' })).body.order.state, 'done')
 })
 
-test('the control API lists its routes and rejects what it does not understand', async () => {
+test('the control API lists its routes and refuses invalid requests', async () => {
   await using brokerage = await openBrokerage()
   const { routes } = await control(brokerage, 'GET', '/')
   assert.ok(routes.includes('POST /faults'))

@@ -7,7 +7,7 @@ const fault = (brokerage: Brokerage, spec: Wire): Promise<Wire> => control(broke
 const booked = async (brokerage: Brokerage, id: string): Promise<number> =>
   (await control(brokerage, 'GET', `/orders?client_order_id=${id}`)).accepted
 
-test('F1 a lost answer: the order is there, the answer is not', async () => {
+test('F1 a lost answer: the order exists, the answer does not arrive', async () => {
   await using brokerage = await openBrokerage()
   const alex = await Customer.of(brokerage)
   await fault(brokerage, { on: 'orders.submit', do: 'lose_answer', times: 1 })
@@ -17,7 +17,7 @@ test('F1 a lost answer: the order is there, the answer is not', async () => {
   assert.equal((await alex.submit({ client_order_id: 'next' })).status, 201)
 })
 
-test('F2 a reset before anything was done leaves no order', async () => {
+test('F2 a connection reset before the operation leaves no order', async () => {
   await using brokerage = await openBrokerage()
   const alex = await Customer.of(brokerage)
   await fault(brokerage, { on: 'orders.submit', do: 'reset', times: 1 })
@@ -26,7 +26,7 @@ test('F2 a reset before anything was done leaves no order', async () => {
   assert.equal((await alex.find('never')).status, 404)
 })
 
-test('F3 a delayed answer comes late, the order at once', async () => {
+test('F3 a delayed answer arrives late, the order at once', async () => {
   await using brokerage = await openBrokerage()
   const alex = await Customer.of(brokerage)
   await fault(brokerage, { on: 'orders.submit', do: 'delay', ms: 1_500, after: true, times: 1 })
@@ -47,7 +47,7 @@ test('F3 a delayed answer comes late, the order at once', async () => {
   assert.equal((await late).status, 201)
 })
 
-test('a delay before acting holds the order back too', async () => {
+test('a delay before the operation delays the order too', async () => {
   await using brokerage = await openBrokerage()
   const alex = await Customer.of(brokerage)
   await fault(brokerage, { on: 'orders.submit', do: 'delay', ms: 1_500, times: 1 })
@@ -56,7 +56,7 @@ test('a delay before acting holds the order back too', async () => {
   assert.equal((await late).status, 201)
 })
 
-test('F4 a hidden order is on the book, and in no answer and no event until its time', async () => {
+test('F4 a hidden order is on the book, but in no answer and no event until its time', async () => {
   await using brokerage = await openBrokerage()
   const alex = await Customer.of(brokerage)
   const stream = await Listener.of(alex)
@@ -73,7 +73,7 @@ test('F4 a hidden order is on the book, and in no answer and no event until its 
   assert.ok(stream.events.every(({ seq }, nth) => seq === stream.ready.seq + 1 + nth))
 })
 
-test('F6 F7 answers that are no answers: garbage, HTML, a cut one', async () => {
+test('F6 F7 invalid answers: garbage, HTML, a truncated one', async () => {
   await using brokerage = await openBrokerage()
   const alex = await Customer.of(brokerage)
   await fault(brokerage, { on: 'orders.submit', do: 'garbage', times: 1, after: true })
@@ -93,7 +93,7 @@ test('F6 F7 answers that are no answers: garbage, HTML, a cut one', async () => 
   assert.equal(await booked(brokerage, 'gateway'), 0)
 })
 
-test('F8 F9 F10 statuses before and after acting, so many times', async () => {
+test('F8 F9 F10 statuses before and after the operation, a given number of times', async () => {
   await using brokerage = await openBrokerage()
   const alex = await Customer.of(brokerage)
   await fault(brokerage, { on: 'orders.submit', do: 'status', status: 503, after: true, times: 1 })
@@ -111,7 +111,7 @@ test('F8 F9 F10 statuses before and after acting, so many times', async () => {
   assert.equal((await alex.call('GET', '/orders')).status, 200)
 })
 
-test('F16 lists that come back empty or without a page', async () => {
+test('F16 lists that are empty or lack a page', async () => {
   await using brokerage = await openBrokerage()
   const alex = await Customer.of(brokerage)
   for (let nth = 0; nth < 6; nth++) await alex.submit({ quantity: '1', client_order_id: `n${nth}` })
@@ -147,7 +147,7 @@ test('refusals by the operator, before and after acceptance', async () => {
   await stream.until(() => stream.events.some(event => event.order?.state === 'refused'))
 })
 
-test('F13 a slow cancel can be crossed by a fill', async () => {
+test('F13 a fill can overtake a slow cancel', async () => {
   await using brokerage = await openBrokerage()
   const alex = await Customer.of(brokerage)
   const { order } = (await alex.submit({ client_order_id: 'crossed' })).body
@@ -165,7 +165,7 @@ test('F13 a slow cancel can be crossed by a fill', async () => {
   assert.deepEqual(stream.events.filter(({ ev }) => ev === 'order').map(event => event.order.state)[0], 'cancelling')
 })
 
-test('a slow cancel or amendment takes effect when its time has come', async () => {
+test('a slow cancel or amendment takes effect after its delay', async () => {
   await using brokerage = await openBrokerage()
   const alex = await Customer.of(brokerage)
   await fault(brokerage, { on: 'orders.cancel', do: 'slow', ms: 50, times: 1 })
@@ -186,7 +186,7 @@ test('a slow cancel or amendment takes effect when its time has come', async () 
   assert.equal(replacement.body.order.amends, two.id)
 })
 
-test('lost answers of cancel and amend leave them done', async () => {
+test('cancels and amendments with lost answers have taken effect', async () => {
   await using brokerage = await openBrokerage()
   const alex = await Customer.of(brokerage)
   const { order } = (await alex.submit({ client_order_id: 'a' })).body
@@ -199,7 +199,7 @@ test('lost answers of cancel and amend leave them done', async () => {
   assert.equal((await alex.find('b')).body.order.state, 'cancelled')
 })
 
-test('faults are narrowed by login, symbol and client order id, can wait, and are counted and cleared', async () => {
+test('faults match by login, symbol and client order id, can wait, and are counted and cleared', async () => {
   await using brokerage = await openBrokerage()
   const [alex, robin] = [await Customer.of(brokerage), await Customer.of(brokerage, 'robin')]
   const { fault: set } = await fault(brokerage, { on: 'orders.submit', do: 'status', status: 500, login: 'robin', skip: 1 })
@@ -220,7 +220,7 @@ test('faults are narrowed by login, symbol and client order id, can wait, and ar
   assert.equal(operations['orders.submit'].answers['201'], 4)
 })
 
-test('a hanging answer hangs until the client or the sandbox gives up', async () => {
+test('a hanging answer hangs until the client or the sandbox closes the connection', async () => {
   const brokerage = await openBrokerage()
   const alex = await Customer.of(brokerage)
   await fault(brokerage, { on: 'orders.submit', do: 'hang', times: 1 })
@@ -252,7 +252,7 @@ test('the token endpoint fails as injected, in its own protocol', async () => {
   assert.equal(fine.headers.get('content-type'), 'application/json; charset=utf-8')
 })
 
-test('streams are dropped, muted, garbled and kept out', async () => {
+test('streams are dropped, muted, garbled and refused', async () => {
   await using brokerage = await openBrokerage({ heartbeatMs: 50 })
   const alex = await Customer.of(brokerage)
   const cut = await Listener.of(alex)
@@ -272,7 +272,7 @@ test('streams are dropped, muted, garbled and kept out', async () => {
   await assert.rejects(Listener.of(alex))
 })
 
-test('a mute stream sends nothing and loses what happens meanwhile', async () => {
+test('a mute stream sends nothing and loses the events of that time', async () => {
   await using brokerage = await openBrokerage({ heartbeatMs: 50 })
   const alex = await Customer.of(brokerage)
   const [mute, other] = [await Listener.of(alex), await Listener.of(await Customer.of(brokerage, 'robin'))]
@@ -281,7 +281,7 @@ test('a mute stream sends nothing and loses what happens meanwhile', async () =>
     await other.until(messages => messages.length >= before + count)
   }
   await control(brokerage, 'POST', '/streams', { do: 'mute', login: 'alex' })
-  // What was sent before may still be on its way.
+  // Earlier messages may still be in transit.
   await beats(1)
   const received = mute.messages.length
   await alex.submit()
@@ -293,7 +293,7 @@ test('a mute stream sends nothing and loses what happens meanwhile', async () =>
   assert.deepEqual(mute.events, [])
 })
 
-test('F11 events come twice, in another order, late, or not at all', async () => {
+test('F11 events are repeated, reordered, delayed or lost', async () => {
   await using brokerage = await openBrokerage()
   const alex = await Customer.of(brokerage)
   const stream = await Listener.of(alex)
@@ -315,7 +315,7 @@ test('F11 events come twice, in another order, late, or not at all', async () =>
   assert.ok(performance.now() - begun >= 119)
 })
 
-test('a fault that makes no sense is refused', async () => {
+test('an invalid fault is refused', async () => {
   await using brokerage = await openBrokerage()
   for (const spec of [
     {},

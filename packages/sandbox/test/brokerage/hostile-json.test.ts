@@ -1,4 +1,4 @@
-// Hostile JSON at the entries of the sandbox: its REST API, its control API, its streams and those of its dialects. None may end it.
+// Hostile JSON at every input of the sandbox: its REST API, its control API, its streams and those of its dialects. None may end it.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { test } from 'node:test'
@@ -10,7 +10,7 @@ import { Customer, REDIRECT, SECRET, send } from './support.ts'
 
 const PATIENCE_MS = 60_000
 
-/** Sends frames to a session of its own, and waits until all were read or the session was ended. */
+/** Sends frames to a separate session, and waits until all were read or the session was ended. */
 async function exchange(url: string, frames: readonly string[]): Promise<void> {
   const socket = new WebSocket(url)
   socket.on('error', () => undefined)
@@ -26,7 +26,7 @@ async function exchange(url: string, frames: readonly string[]): Promise<void> {
   }
 }
 
-test('no JSON that is sent to the sandbox is a failure of its own [S66, S67, S74]', async () => {
+test('no JSON that is sent to the sandbox makes it fail [S66, S67, S74]', async () => {
   const errors: unknown[] = []
   const parts = { clientSecret: SECRET, redirectUris: [REDIRECT], heartbeatMs: 100 }
   await using brokerage = await startBrokerage(parts, { onError: error => errors.push(error) }, DIALECTS)

@@ -1,4 +1,4 @@
-/** How the tests use a market stream, and how they compare what it sends with the history. */
+/** Reads a market stream, and compares its items with the history. */
 
 import assert from 'node:assert/strict'
 import { type Customer, control, type Listener, type Wire } from './support.ts'

@@ -15,7 +15,7 @@ const trade = fc.record({
   size: fc.integer({ min: 1, max: 9 })
 })
 
-test('a live bar closes every minute that traded once, whenever its beginning becomes known', () => {
+test('a live bar closes every minute with trades once, whenever its beginning becomes known', () => {
   fc.assert(
     fc.property(fc.array(trade, { minLength: 1, maxLength: 40 }), fc.nat(), fc.nat(), fc.boolean(), (trades, joins, known, whole) => {
       let at = 1_000 * MINUTE
@@ -29,11 +29,11 @@ test('a live bar closes every minute that traded once, whenever its beginning be
           of.map(({ at: when, price, size }) => printBar(when, price, size)),
           minuteOf
         )
-      // Somebody joins behind the trade `joins`; the history of that minute is known only some trades later.
+      // A reader joins after the trade `joins`; the history of that minute is known only some trades later.
       const joined = joins % prints.length
       const begun = joined + (known % (prints.length - joined))
       const through = prints[joined]?.at ?? 0
-      // Later, the history of the whole minute may be known instead; what came of it meanwhile is in it.
+      // Later, the history may have the whole minute, including the trades received meanwhile.
       const published = whole ? prints : prints.slice(0, joined + 1)
       const history = barsOf(published).find(({ start }) => start === minuteOf(through)) ?? null
       const over = prints.findIndex(({ at: when }) => minuteOf(when) > minuteOf(through))
@@ -59,7 +59,7 @@ test('a live bar closes every minute that traded once, whenever its beginning be
   )
 })
 
-test('an open bar is published when it has changed, four times a second at most', () => {
+test('an open bar is published after a change, at most four times a second', () => {
   const published: RawBar[] = []
   const bar = new LiveBar({ open: made => published.push(made), closed: () => undefined })
   bar.add({ at: 0, price: '1.00', size: '1' })
@@ -78,7 +78,7 @@ test('an open bar is published when it has changed, four times a second at most'
   )
 })
 
-test('what waits: every trade in its order, of states the newest only, and the count of characters is right', () => {
+test('the buffer has every trade in order and only the newest states, and its character count is right', () => {
   const step = fc.oneof(
     fc.record({ put: fc.constantFrom('a', 'b', 'c', null), text: fc.string({ minLength: 1, maxLength: 8 }) }),
     fc.record({ drop: fc.constantFrom('a', 'b', 'c') }),
@@ -117,7 +117,7 @@ test('what waits: every trade in its order, of states the newest only, and the c
   )
 })
 
-test('bars from the oldest on: pages of any size join without a gap, over empty years too', async () => {
+test('bars, oldest first: pages of any size join without a gap, also over empty years', async () => {
   await using market = openSynthetic({ seed: 'pages', calendar: 'exchange' })
   const now = Date.UTC(2026, 10, 20, 16, 30) * 1_000
   await market.next(now)

@@ -5,7 +5,7 @@ import { Customer, control, eventually, Listener, openBrokerage, type Wire } fro
 
 const MINUTE = 60_000_000_000n
 
-test('trades of the stream, bars of the stream and the history are the same, over jumps of any length', async () => {
+test('the stream’s trades, its bars and the history agree, over jumps of any length', async () => {
   await using brokerage = await openBrokerage({ seed: 'three views of one market' })
   const alex = await Customer.of(brokerage)
   const symbols = ['SPY', 'THIN', 'BTC/USD', 'F']
@@ -38,7 +38,7 @@ test('trades of the stream, bars of the stream and the history are the same, ove
   )
 })
 
-/** Start, open, high, low and close of each minute, from trades alone. */
+/** Start, open, high, low and close of each minute, from trades only. */
 function fromTrades(trades: readonly Wire[], to: bigint): readonly (readonly string[])[] {
   const made: string[][] = []
   for (const { at, p } of trades) {
@@ -55,7 +55,7 @@ function fromTrades(trades: readonly Wire[], to: bigint): readonly (readonly str
   return made
 }
 
-test('a reader that stops gets the newest of everything, and every trade', async () => {
+test('a reader that pauses gets the newest of every state, and every trade', async () => {
   await using brokerage = await openBrokerage({ heartbeatMs: 5_000 })
   const alex = await Customer.of(brokerage)
   const [lazy, eager] = [await Listener.ofMarket(alex), await Listener.ofMarket(alex)]
@@ -67,7 +67,7 @@ test('a reader that stops gets the newest of everything, and every trade', async
   lazy.pause()
   const waiting = async (): Promise<number[]> =>
     (await control(brokerage, 'GET', '/streams')).items.find(({ on }: Wire) => on === 'market').waiting
-  // On until what the system itself holds for a reader is full and the sandbox has begun to hold back.
+  // Continues until the system's buffers for a reader are full and the sandbox has begun to buffer.
   for (let rounds = 0; ((await waiting())[0] ?? 0) < 1_500_000 && rounds < 200; rounds++)
     await control(brokerage, 'PUT', '/clock', { advance_ms: 600_000 })
   assert.ok(((await waiting())[0] ?? 0) >= 1_000_000, 'nothing was held back')
@@ -84,7 +84,7 @@ test('a reader that stops gets the newest of everything, and every trade', async
   )
 })
 
-test('a reader that never reads is closed with 4008 before it holds more than its due', async () => {
+test('a reader that never reads is closed with 4008 before its buffer exceeds the bound', async () => {
   await using brokerage = await openBrokerage({ heartbeatMs: 5_000 })
   const alex = await Customer.of(brokerage)
   const [lazy, eager] = [await Listener.ofMarket(alex), await Listener.ofMarket(alex)]

@@ -4,11 +4,11 @@ import { type Brokerage, startBrokerage } from '../../src/brokerage/start.ts'
 import { add, answered, assertSame, bars, barsOf, numbersOf, ofKind, toMinute } from './market-reader.ts'
 import { Customer, control, Listener, openBrokerage, SECRET, send, type Wire } from './support.ts'
 
-/** Moves a price by hand. @returns the best bid then */
+/** Moves a price through the control API. @returns the best bid then */
 const moved = async (brokerage: Brokerage, symbol: string, price: string): Promise<string> =>
   (await control(brokerage, 'PUT', `/market/${symbol}`, { price })).quote.bid
 
-test('the login is answered with the present, heartbeats carry the last number and sandbox time', async () => {
+test('the login’s answer has the current times, heartbeats have the last number and sandbox time', async () => {
   await using brokerage = await openBrokerage({ heartbeatMs: 50 })
   const alex = await Customer.of(brokerage)
   const stream = await Listener.ofMarket(alex)
@@ -22,7 +22,7 @@ test('the login is answered with the present, heartbeats carry the last number a
   await stream.until(messages => messages.some(({ ev, n }) => ev === 'pong' && n === 7))
 })
 
-test('adding answers first, then gives the present state, then what happens', async () => {
+test('adding sends the answer first, then the current state, then changes', async () => {
   await using brokerage = await openBrokerage()
   const alex = await Customer.of(brokerage)
   const stream = await Listener.ofMarket(alex)
@@ -48,7 +48,7 @@ test('adding answers first, then gives the present state, then what happens', as
   )
 })
 
-test('the book comes with order counts, venues and times, at once and whenever it changes', async () => {
+test('the book has order counts, venues and times, at once and after every change', async () => {
   await using brokerage = await openBrokerage()
   const stream = await Listener.ofMarket(await Customer.of(brokerage))
   stream.send(add(1, 'depth', ['SPY', 'BTC/USD']))
@@ -79,7 +79,7 @@ test('the book comes with order counts, venues and times, at once and whenever i
   )
 })
 
-test('adding twice and dropping what is not there is no error; what is dropped is silent', async () => {
+test('adding twice and dropping what is absent are not errors; a dropped subscription is silent', async () => {
   await using brokerage = await openBrokerage()
   const stream = await Listener.ofMarket(await Customer.of(brokerage))
   stream.send(add(1, 'quotes', ['SPY']))
@@ -96,7 +96,7 @@ test('adding twice and dropping what is not there is no error; what is dropped i
   assert.equal(ofKind(stream, 'quote', 'SPY').length, 1)
 })
 
-test('what is asked wrongly is answered with the number it came with, and changes nothing', async () => {
+test('an invalid request is answered with its number, and changes nothing', async () => {
   await using brokerage = await openBrokerage()
   const stream = await Listener.ofMarket(await Customer.of(brokerage))
   const wrong: readonly [object, number | null][] = [
@@ -159,7 +159,7 @@ test('malformed messages, binary frames and other operations end the stream, not
   assert.equal((await alex.call('GET', '/me')).status, 200)
 })
 
-test('names that mean something elsewhere are unknown symbols here, and numbers no computer counts are refused', async () => {
+test('hostile names are unknown symbols, and numbers beyond the exact range are refused', async () => {
   await using brokerage = await openBrokerage()
   const stream = await Listener.ofMarket(await Customer.of(brokerage))
   const hostile = [
@@ -194,7 +194,7 @@ test('names that mean something elsewhere are unknown symbols here, and numbers 
   assert.deepEqual(stream.items, [])
 })
 
-test('a stream may have ten thousand symbols, and refuses the next', async () => {
+test('a stream may have ten thousand symbols, and one more is refused', async () => {
   await using brokerage = await openBrokerage()
   const stream = await Listener.ofMarket(await Customer.of(brokerage))
   const symbols = Array.from({ length: 10_001 }, (_, nth) => `NONE${nth}`)
@@ -204,7 +204,7 @@ test('a stream may have ten thousand symbols, and refuses the next', async () =>
   assert.equal((await answered(stream, 2)).unknown.length, 10_000)
 })
 
-test('an open bar joins what has traded before, and closes once when sandbox time has passed its minute', async () => {
+test('an open bar includes the earlier trades of its minute, and closes once when sandbox time has passed it', async () => {
   await using brokerage = await openBrokerage()
   const alex = await Customer.of(brokerage)
   await control(brokerage, 'PUT', '/clock', { advance_ms: 61_000 })
@@ -224,7 +224,7 @@ test('an open bar joins what has traded before, and closes once when sandbox tim
   late.send(bars(1, 'SPY'))
   await late.until(() => ofKind(late, 'bar').length > 0)
   assertSame(ofKind(late, 'bar').at(-1), await shown())
-  // Nothing trades any more: only the clock ends the minute.
+  // Without further trades, only the clock ends the minute.
   await control(brokerage, 'PUT', '/market', { paused: true })
   await control(brokerage, 'PUT', '/clock', { advance_ms: 120_000 })
   for (const reader of [stream, late]) {
@@ -243,7 +243,8 @@ test('an open bar is sent at most four times a second', async () => {
   const stream = await Listener.ofMarket(await Customer.of(brokerage))
   stream.send(bars(1, 'SPY'))
   await answered(stream, 1)
-  // The first bar comes at once where the minute had no trade yet, and waits otherwise. The bar of 500 comes at the present `now` in both cases.
+  // The first bar comes at once if the minute had no trade yet, and waits otherwise. The bar of 500 comes at the present `now` in both
+  // cases.
   await control(brokerage, 'PUT', '/market/SPY', { price: '499.00' })
   now += 300
   await stream.until(() => ofKind(stream, 'bar').at(-1)?.c === '499')
@@ -272,14 +273,14 @@ test('tokens, grants and limits are those of the account stream', async () => {
   const robin = await Customer.of(brokerage, 'robin')
   for (let nth = 0; nth < 20; nth++) await Listener.ofMarket(robin)
   assert.equal((await Listener.ofMarket(robin)).messages[0].code, 'too_many_streams')
-  // Another kind of stream has a count of its own.
+  // The other kind of stream has a separate count.
   assert.equal((await Listener.of(robin)).ready.ev, 'ready')
   await control(brokerage, 'POST', '/logins/alex/revoke')
   await lives.until(() => lives.closed !== undefined)
   assert.equal(lives.closed, 4003)
 })
 
-test('faults of connecting meet market streams too', async () => {
+test('faults of connecting apply to market streams too', async () => {
   await using brokerage = await openBrokerage()
   await control(brokerage, 'POST', '/faults', { on: 'stream.connect', do: 'reset', times: 1 })
   await assert.rejects(Listener.open(brokerage, brokerage.marketStreamUrl))
@@ -323,7 +324,7 @@ test('market streams apply their faults, account streams do not', async () => {
   assert.equal(refused.status, 400)
 })
 
-test('after a reset streams are closed and new ones read the market as it is', async () => {
+test('after a reset, streams are closed and new ones have the current market', async () => {
   await using brokerage = await openBrokerage()
   const alex = await Customer.of(brokerage)
   const before = await Listener.ofMarket(alex)

@@ -27,7 +27,7 @@ async function walk(brokerage: Brokerage, login = brokerage.logins[0]): Promise<
 const refresh = (brokerage: Brokerage, token: string) => tokenCall(brokerage, { grant_type: 'refresh_token', refresh_token: token })
 const me = (brokerage: Brokerage, token: string) => send(`${brokerage.url}/api/v1/me`, 'GET', undefined, bearer(token))
 
-test('a user logs in, allows, and the application gets tokens that work', async () => {
+test('a user logs in and consents, and the application gets valid tokens', async () => {
   await using brokerage = await openBrokerage()
   const tokens = await walk(brokerage)
   assert.equal(tokens.token_type, 'Bearer')
@@ -39,7 +39,7 @@ test('a user logs in, allows, and the application gets tokens that work', async 
   assert.deepEqual(body.scopes, ['read', 'trade'])
 })
 
-test('the pages say who asks for what, and stand without a script', async () => {
+test('the pages show who requests what, and work without a script', async () => {
   await using brokerage = await openBrokerage()
   const browser = new Browser()
   const loginPage = await browser.follow(authorizeUrl(brokerage, { scope: 'read' }).url)
@@ -56,7 +56,7 @@ test('the pages say who asks for what, and stand without a script', async () => 
   }
 })
 
-test('a click that comes twice: the login’s leads to the question, and the answer’s to the same code', async () => {
+test('a repeated click: the login’s leads to the consent page, and the consent’s to the same code', async () => {
   await using brokerage = await openBrokerage()
   const [login] = brokerage.logins
   const filled = { username: login?.username ?? '', password: login?.password ?? '', decision: 'approve' }
@@ -90,7 +90,7 @@ test('a login that was completed some time ago is not answered again', () => {
   assert.deepEqual([answered.of('login-0') === null, answered.of('login-1') === null], [true, false])
 })
 
-test('a wrong password is reported and can be corrected; what was typed is shown as text', async () => {
+test('a wrong password is reported and can be corrected; the entered text is escaped', async () => {
   await using brokerage = await openBrokerage()
   const browser = new Browser()
   const loginPage = await browser.follow(authorizeUrl(brokerage).url)
@@ -102,7 +102,7 @@ test('a wrong password is reported and can be corrected; what was typed is shown
   assert.match(consent.text, /Connect Trunkline\?/)
 })
 
-test('a wrong password is answered by GET, so that loading the page again sends none', async () => {
+test('a wrong password leads to a page loaded by GET, so that a reload sends no password', async () => {
   await using brokerage = await openBrokerage()
   const browser = new Browser()
   const loginPage = await browser.follow(authorizeUrl(brokerage).url)
@@ -117,7 +117,7 @@ test('a wrong password is answered by GET, so that loading the page again sends 
   assert.doesNotMatch(other.text, /role="alert"/, 'another login flow shows nothing of it')
 })
 
-test('of many failed login flows the oldest are forgotten', () => {
+test('of many failed login flows, the oldest are forgotten', () => {
   const wrong = new WrongLogins()
   for (let walk = 0; walk <= 1_000; walk++) wrong.note(`walk-${walk}`, `name-${walk}`)
   assert.deepEqual([wrong.of('walk-0'), wrong.of('walk-1'), wrong.of('walk-1000')], [null, 'name-1', 'name-1000'])
@@ -139,7 +139,7 @@ test('declining on either page sends the user back with access_denied', async ()
   }
 })
 
-test('a browser that has connected once is asked again, and may be another user', async () => {
+test('a browser that has connected before must log in again, and may be another user', async () => {
   await using brokerage = await openBrokerage()
   const browser = new Browser()
   for (const login of brokerage.logins) {
@@ -172,7 +172,7 @@ test('PKCE with S256 is required [S11]', async () => {
   assert.equal(wrong.body.error, 'invalid_grant')
 })
 
-test('redirect addresses are exact, but for the port on loopback', async () => {
+test('redirect addresses must match exactly, except for the port on loopback', async () => {
   await using brokerage = await openBrokerage({ redirectUris: [REDIRECT, 'https://platform.example/callback'] })
   const outcome = async (uri: string) => (await new Browser().follow(authorizeUrl(brokerage, { redirect_uri: uri }).url)).status
   assert.equal(await outcome('http://127.0.0.1:4567/connect/callback/sandbox'), 200)
@@ -190,7 +190,7 @@ test('redirect addresses are exact, but for the port on loopback', async () => {
   }
 })
 
-test('a code works once; using it again ends the grant', async () => {
+test('a code works once; a second use ends the grant', async () => {
   await using brokerage = await openBrokerage()
   const start = authorizeUrl(brokerage)
   const browser = new Browser()
@@ -202,7 +202,7 @@ test('a code works once; using it again ends the grant', async () => {
   assert.equal((await me(brokerage, tokens.access_token)).status, 401)
 })
 
-test('each refresh rotates; a used-up refresh token ends the grant', async () => {
+test('each refresh rotates the token; a spent refresh token ends the grant', async () => {
   await using brokerage = await openBrokerage()
   const first = await walk(brokerage)
   const second = (await refresh(brokerage, first.refresh_token)).body
@@ -215,7 +215,7 @@ test('each refresh rotates; a used-up refresh token ends the grant', async () =>
   assert.equal((await refresh(brokerage, second.refresh_token)).body.error, 'invalid_grant')
 })
 
-test('within the grace a lost refresh answer can be asked for again', async () => {
+test('within the grace period a refresh can be repeated after a lost answer', async () => {
   await using brokerage = await openBrokerage({ refreshGraceMs: 60_000 })
   const first = await walk(brokerage)
   await control(brokerage, 'POST', '/faults', { on: 'token', do: 'lose_answer', times: 1 })
@@ -225,7 +225,7 @@ test('within the grace a lost refresh answer can be asked for again', async () =
   assert.equal((await me(brokerage, second.body.access_token)).status, 200)
 })
 
-test('without a grace a lost refresh answer costs the grant', async () => {
+test('without a grace period, a lost refresh answer ends the grant', async () => {
   await using brokerage = await openBrokerage()
   const first = await walk(brokerage)
   await control(brokerage, 'POST', '/faults', { on: 'token', do: 'lose_answer', times: 1 })
@@ -241,7 +241,7 @@ test('revoking a refresh token ends the access tokens of its grant and no others
   assert.equal((await me(brokerage, other.access_token)).status, 200)
 })
 
-test('the control API revokes a login at once, or only its next refresh', async () => {
+test('the control API revokes a login at once, or only its refresh tokens', async () => {
   await using brokerage = await openBrokerage()
   const alex = await Customer.of(brokerage)
   await control(brokerage, 'POST', '/logins/alex/revoke', { refresh_only: true })

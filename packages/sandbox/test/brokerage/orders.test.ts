@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { bearer, Customer, control, openBrokerage, send, type Wire } from './support.ts'
 
-test('a market order fills at once and shows everywhere', async () => {
+test('a market order fills at once and is shown everywhere', async () => {
   await using brokerage = await openBrokerage()
   const alex = await Customer.of(brokerage)
   const placed = await alex.buy('10', { client_order_id: 'first' })
@@ -31,7 +31,7 @@ test('a market order fills at once and shows everywhere', async () => {
   assert.equal(transactions[0].order, order.id)
 })
 
-test('every response carries its time, in both clocks', async () => {
+test('every response has its time, by both clocks', async () => {
   await using brokerage = await openBrokerage()
   const alex = await Customer.of(brokerage)
   const before = Date.now()
@@ -65,7 +65,7 @@ test('a resting order can be amended and cancelled, once', async () => {
   assert.equal(again.body.order.state, 'cancelled')
 })
 
-test('a client order id is used once for ever, whatever came of the order', async () => {
+test('a client order id can be used only once, whatever happened to the order', async () => {
   await using brokerage = await openBrokerage()
   const alex = await Customer.of(brokerage)
   const { order } = (await alex.submit({ client_order_id: 'once' })).body
@@ -83,7 +83,7 @@ test('a client order id is used once for ever, whatever came of the order', asyn
   assert.equal((await alex.submit({ account: alex.account('cash'), client_order_id: 'once' })).status, 201)
 })
 
-test('fifty submits of one id at once make one order', async () => {
+test('fifty simultaneous submits with one id make one order', async () => {
   await using brokerage = await openBrokerage()
   const alex = await Customer.of(brokerage)
   const answers = await Promise.all(Array.from({ length: 50 }, () => alex.submit({ client_order_id: 'same' })))
@@ -93,7 +93,7 @@ test('fifty submits of one id at once make one order', async () => {
   assert.deepEqual((await control(brokerage, 'GET', '/orders?client_order_id=same')).received, 50)
 })
 
-test('refusals name a reason; those on the book are orders too', async () => {
+test('refusals have a reason; those kept by the engine are orders too', async () => {
   await using brokerage = await openBrokerage()
   const alex = await Customer.of(brokerage)
   const cases: readonly (readonly [Wire, string])[] = [
@@ -120,7 +120,7 @@ test('refusals name a reason; those on the book are orders too', async () => {
   }
 })
 
-test('a malformed submit is a 400 that names the field, and makes nothing', async () => {
+test('a malformed submit is a 400 that names the field, and creates nothing', async () => {
   await using brokerage = await openBrokerage()
   const alex = await Customer.of(brokerage)
   const cases: readonly (readonly [unknown, string | null])[] = [
@@ -148,7 +148,7 @@ test('a malformed submit is a 400 that names the field, and makes nothing', asyn
   assert.deepEqual((await alex.call('GET', '/orders')).body.items, [])
 })
 
-test('nobody sees or touches the orders and accounts of others', async () => {
+test('other customers’ orders and accounts can be neither read nor changed', async () => {
   await using brokerage = await openBrokerage()
   const [alex, robin] = [await Customer.of(brokerage, 'alex'), await Customer.of(brokerage, 'robin')]
   const { order } = (await alex.submit({ client_order_id: 'mine' })).body
@@ -162,7 +162,7 @@ test('nobody sees or touches the orders and accounts of others', async () => {
   assert.deepEqual((await robin.call('GET', '/orders')).body.items, [])
 })
 
-test('reading needs a token, trading the scope', async () => {
+test('reading needs a token, and trading needs the scope', async () => {
   await using brokerage = await openBrokerage()
   const reader = await Customer.of(brokerage, 'alex', ['read'])
   assert.equal((await reader.call('GET', '/orders')).status, 200)
@@ -175,7 +175,7 @@ test('reading needs a token, trading the scope', async () => {
   assert.equal((await send(`${brokerage.url}/api/v1/orders`, 'GET', undefined, bearer('x'))).body.error.code, 'token_invalid')
 })
 
-test('pages of orders neither skip nor repeat while orders keep coming, in both directions', async () => {
+test('pages of orders neither skip nor repeat items while orders are added, in both directions', async () => {
   await using brokerage = await openBrokerage()
   const alex = await Customer.of(brokerage)
   const accounts = [alex.account('margin'), alex.account('cash')]
@@ -197,7 +197,7 @@ test('pages of orders neither skip nor repeat while orders keep coming, in both 
   }
 })
 
-test('a cursor is bound to its question', async () => {
+test('a cursor is bound to its query', async () => {
   await using brokerage = await openBrokerage()
   const [alex, robin] = [await Customer.of(brokerage), await Customer.of(brokerage, 'robin')]
   for (const customer of [alex, robin]) for (let nth = 0; nth < 3; nth++) await customer.submit({ quantity: '1' })
@@ -213,7 +213,7 @@ test('a cursor is bound to its question', async () => {
   }
 })
 
-test('lists are narrowed by state, symbol, time and client order id', async () => {
+test('lists are filtered by state, symbol, time and client order id', async () => {
   await using brokerage = await openBrokerage()
   const alex = await Customer.of(brokerage)
   await alex.buy('1', { client_order_id: 'over' })
@@ -231,7 +231,7 @@ test('lists are narrowed by state, symbol, time and client order id', async () =
     assert.ok([400, 404].includes((await alex.call('GET', `/orders?${query}`)).status), query)
 })
 
-test('a price that comes fills what rests', async () => {
+test('a new price fills resting orders', async () => {
   await using brokerage = await openBrokerage()
   const alex = await Customer.of(brokerage)
   const { order } = (await alex.submit({ limit: '490.00' })).body
@@ -239,7 +239,7 @@ test('a price that comes fills what rests', async () => {
   assert.equal((await alex.call('GET', `/orders/${order.id}`)).body.order.state, 'done')
 })
 
-test('a thin book fills in part; the rest works on, and an amendment counts what was filled', async () => {
+test('a thin book fills in part; the rest works on, and an amendment counts earlier fills', async () => {
   await using brokerage = await openBrokerage()
   const alex = await Customer.of(brokerage)
   const asks = (size: string) => control(brokerage, 'PUT', '/market/SPY', { bids: [['499.00', '100']], asks: [['500.00', size]] })

@@ -14,7 +14,7 @@ import { redirectAllowed } from '../../src/brokerage/oauth/provider.ts'
 import { Channel } from '../../src/brokerage/stream/channel.ts'
 import { readConfig, sandboxConfig, settingsHelp } from '../../src/config.ts'
 
-test('settings: absent ones have defaults, wrong ones are all named', () => {
+test('settings: absent ones have defaults, invalid ones are all named', () => {
   assert.equal(readConfig({}).port, 8090)
   assert.equal(readConfig({ SANDBOX_PORT: '' }).port, 8090)
   assert.equal(sandboxConfig({ seed: 'x' }).port, 0)
@@ -36,7 +36,7 @@ test('settings: absent ones have defaults, wrong ones are all named', () => {
   assert.match(settingsHelp(), /SANDBOX_DATA_DIR/)
 })
 
-test('sandbox time: never back, whatever the real clock does', () => {
+test('sandbox time never goes back, whatever the real clock does', () => {
   fc.assert(
     fc.property(
       fc.array(
@@ -70,7 +70,7 @@ test('times are read and written to the microsecond', () => {
     assert.equal(microsOf(text), undefined, text)
 })
 
-test('pages of several lists in one: each item once, in order, whatever the page size', () => {
+test('pages of several merged lists: each item once, in order, for any page size', () => {
   const list = fc.uniqueArray(fc.integer({ min: 0, max: 1_000 }), { maxLength: 30 }).map(items => items.toSorted((a, b) => a - b))
   fc.assert(
     fc.property(fc.array(list, { minLength: 1, maxLength: 4 }), fc.integer({ min: 1, max: 9 }), (lists, limit) => {
@@ -100,7 +100,7 @@ test('pages of several lists in one: each item once, in order, whatever the page
   )
 })
 
-test('a channel gives exactly what followed, or nothing', () => {
+test('a channel returns exactly the later events, or nothing', () => {
   const channel = new Channel()
   for (let nth = 1; nth <= 30_000; nth++) channel.add(seq => `event ${seq}`)
   assert.equal(channel.seq, 30_000)
@@ -118,7 +118,7 @@ test('a channel gives exactly what followed, or nothing', () => {
   assert.equal(large.after(10), undefined)
 })
 
-test('a journal: whole lines come back, a cut last one is dropped, damage in the middle is reported', async () => {
+test('a journal: whole lines are read, a cut last one is dropped, damage in the middle is reported', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'journal-'))
   const path = join(folder, 'j.jsonl')
   const read = () => {
@@ -143,7 +143,7 @@ test('a journal: whole lines come back, a cut last one is dropped, damage in the
   await rm(folder, { recursive: true })
 })
 
-test('a journal whose new file may not be durable goes on in the new file', async () => {
+test('a journal whose new file may not be durable continues in the new file', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'journal-'))
   const path = join(folder, 'j.jsonl')
   const journal = new Journal<unknown>(
@@ -162,27 +162,27 @@ test('a journal whose new file may not be durable goes on in the new file', asyn
   await rm(folder, { recursive: true })
 })
 
-test('a folder is held by a process, and not by another that has its number since', async () => {
+test('a folder is locked by a process, and not by another that later has the same id', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'held-'))
   const path = join(folder, 'house.lock')
   const release = holdFolder(folder)
   assert.throws(() => holdFolder(folder), /in use by the sandbox with process id/)
   const lock = await readFile(path, 'utf8')
   release()
-  // Where the system reports when processes began, one of that number that began at another time, or before a restart, is another one.
+  // If the system reports start times, a process with that id that started at another time, or before a reboot, is a different one.
   const isNamed = !lock.endsWith(' ')
   await writeFile(path, `${process.pid} another-boot/1`)
   if (isNamed) holdFolder(folder)()
   else assert.throws(() => holdFolder(folder), /in use/)
-  // A lock of before has the number alone.
+  // A lock of an earlier version has only the id.
   await writeFile(path, String(process.pid))
   assert.throws(() => holdFolder(folder), /in use/)
   await rm(folder, { recursive: true })
 })
 
-test('of two starts on one folder at once, one holds it', async () => {
+test('of two simultaneous starts on one folder, one gets it', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'held-'))
-  // Left by a process that was killed, so that both starts want to replace it.
+  // Left by a killed process, so that both starts try to replace it.
   await writeFile(join(folder, 'house.lock'), '4194305 a-boot/1')
   const seconds: (() => void)[] = []
   const release = holdFolder(folder, {
@@ -203,7 +203,7 @@ test('of two starts on one folder at once, one holds it', async () => {
   await rm(folder, { recursive: true })
 })
 
-test('grants: expiry, the grace of a rotated refresh token, and the bound on unfinished login flows', async () => {
+test('grants: expiry, the grace period of a rotated refresh token, and the bound on unfinished login flows', async () => {
   let now = 1_000_000
   let graceMs = 0
   const ended: string[] = []

@@ -25,7 +25,7 @@ test('each demo login has an account of every kind with balances', async () => {
   }
 })
 
-test('customers, passwords and account numbers follow from the seed', async () => {
+test('customers, passwords and account numbers depend on the seed', async () => {
   const seen: unknown[] = []
   for (const seed of ['one', 'one', 'two']) {
     await using brokerage = await openBrokerage({ seed })
@@ -36,7 +36,7 @@ test('customers, passwords and account numbers follow from the seed', async () =
   assert.notDeepEqual(seen[0], seen[2])
 })
 
-test('instruments are listed in pages, searched and shown alone', async () => {
+test('instruments are listed in pages, searched, and shown singly', async () => {
   await using brokerage = await openBrokerage()
   const alex = await Customer.of(brokerage)
   const seen: string[] = []
@@ -57,7 +57,7 @@ test('instruments are listed in pages, searched and shown alone', async () => {
   assert.equal((await alex.call('GET', '/instruments/NOPE')).body.error.code, 'unknown_symbol')
 })
 
-test('quotes show both sides of what was asked for', async () => {
+test('quotes show both sides of the requested symbols', async () => {
   await using brokerage = await openBrokerage()
   const alex = await Customer.of(brokerage)
   const { items } = (await alex.call('GET', '/quotes?symbols=SPY,BTC%2FUSD')).body
@@ -70,7 +70,7 @@ test('quotes show both sides of what was asked for', async () => {
   assert.equal((await alex.call('GET', '/quotes')).status, 400)
 })
 
-test('bars come oldest first, in pages that join', async () => {
+test('bars are sorted oldest first, in consecutive pages', async () => {
   await using brokerage = await openBrokerage()
   const alex = await Customer.of(brokerage)
   const { sandbox_time } = (await alex.call('GET', '/clock')).body
@@ -112,7 +112,7 @@ test('bars come oldest first, in pages that join', async () => {
   assert.equal((await alex.call('GET', '/bars?symbol=NOPE&interval=1m')).status, 404)
 })
 
-test('the exchange calendar knows sessions, half days and holidays', async () => {
+test('the exchange calendar has sessions, half days and holidays', async () => {
   await using brokerage = await openBrokerage({ calendar: 'exchange' })
   const alex = await Customer.of(brokerage)
   const { items } = (await alex.call('GET', '/calendar?from=2025-11-26&to=2025-12-01')).body
@@ -141,7 +141,7 @@ test('transactions are filtered by inclusive dates', async () => {
   assert.equal((await alex.call('GET', '/transactions?from=2025-13-01')).status, 400)
 })
 
-test('there is nothing of the control API on the public port', async () => {
+test('the public port has no part of the control API', async () => {
   await using brokerage = await openBrokerage()
   const { items } = await control(brokerage, 'GET', '/logins')
   assert.ok(items[0].password.length > 0)
@@ -149,7 +149,7 @@ test('there is nothing of the control API on the public port', async () => {
     assert.equal((await fetch(`${brokerage.url}${path}`)).status, 404, path)
 })
 
-test('the control API answers neither web pages nor other host names', async () => {
+test('the control API refuses web pages and other host names', async () => {
   await using brokerage = await openBrokerage()
   const foreign = await fetch(`${brokerage.controlUrl}/logins`, { headers: { origin: 'https://evil.example' } })
   assert.equal(foreign.status, 404)

@@ -1,4 +1,4 @@
-// Real time for a sandbox: set back it goes on, set forward it is followed, and readings that only jitter add nothing.
+// Real time for a sandbox: it continues when the clock is set back, follows one that is set forward, and jitter adds nothing.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { goingOn } from '../../src/brokerage/real-time.ts'
@@ -17,7 +17,7 @@ function stage() {
   return { now, pass }
 }
 
-test('a wall clock set back holds nothing up; set forward it is followed', () => {
+test('a wall clock that is set back does not stop time; one that is set forward is followed', () => {
   const { pass } = stage()
   assert.equal(pass(1_000), 1_001_000)
   assert.equal(pass(1_000, -7_200_000), 1_002_000)
@@ -25,7 +25,7 @@ test('a wall clock set back holds nothing up; set forward it is followed', () =>
   assert.equal(pass(1_000, 7_200_000), 8_263_000)
 })
 
-test('readings that differ by less than a second set nothing, however often they do', () => {
+test('readings that differ by less than a second adjust nothing, however often they occur', () => {
   const { pass } = stage()
   for (let reading = 0; reading < 1_000; reading += 1) pass(10, reading % 2 === 0 ? -5 : 5)
   assert.equal(pass(0), 1_010_000)

@@ -29,7 +29,7 @@ interface Program {
   readonly ready: Wire
 }
 
-/** The sandbox as a process of its own. */
+/** The sandbox as a separate process. */
 async function program(env: Record<string, string>): Promise<Program> {
   const settings = { SANDBOX_PORT: '0', SANDBOX_CLIENT_SECRET: SECRET, SANDBOX_END_WITH_STDIN: '1', ...env }
   const child = spawn(process.execPath, [MAIN], { env: { ...INHERITED, ...settings }, stdio: ['pipe', 'pipe', 'pipe'] })
@@ -56,7 +56,7 @@ const same = (customer: Customer, brokerage: Brokerage): Pick<Customer, 'call'> 
   call: (method, path, body) => send(`${brokerage.url}/api/v1${path}`, method, body, bearer(customer.token))
 })
 
-test('state, customers and grants outlive a sandbox that was closed', async () => {
+test('state, customers and grants survive the close of a sandbox', async () => {
   await using data = await folder()
   const first = await openBrokerage({ dataDir: data.path })
   await control(first, 'POST', '/logins', { username: 'sam', accounts: [{ kind: 'margin', cash: '5000' }] })
@@ -87,7 +87,7 @@ test('state, customers and grants outlive a sandbox that was closed', async () =
   assert.equal(duplicate.status, 409)
 })
 
-test('a rotated or revoked refresh token stays so over a restart', async () => {
+test('a rotated or revoked refresh token stays so after a restart', async () => {
   await using data = await folder()
   const first = await openBrokerage({ dataDir: data.path })
   const [alex, robin] = [await Customer.of(first), await Customer.of(first, 'robin')]
@@ -103,7 +103,7 @@ test('a rotated or revoked refresh token stays so over a restart', async () => {
   assert.equal((await refresh(rotated.refresh_token)).error, 'invalid_grant')
 })
 
-test('a killed sandbox loses no order it has acknowledged, and begins a new epoch', async () => {
+test('a killed sandbox loses no acknowledged order, and begins a new epoch', async () => {
   await using data = await folder()
   const env = { SANDBOX_DATA_DIR: data.path }
   const first = await program(env)
@@ -138,7 +138,7 @@ test('a killed sandbox loses no order it has acknowledged, and begins a new epoc
   await once(second.child, 'exit')
 })
 
-test('a journal cut in its last line is read up to there', async () => {
+test('a journal cut in its last line is read up to that line', async () => {
   await using data = await folder()
   const first = await program({ SANDBOX_DATA_DIR: data.path })
   const alex = await Customer.of(first.brokerage)
@@ -153,7 +153,7 @@ test('a journal cut in its last line is read up to there', async () => {
   assert.deepEqual([await found('one'), await found('two')], [200, 404])
 })
 
-test('one sandbox at a time has a folder, and secrets are for its owner only', async () => {
+test('only one sandbox at a time has a folder, and only its owner can read the secrets', async () => {
   await using data = await folder()
   const first = await openBrokerage({ dataDir: data.path })
   await assert.rejects(startBrokerage({ dataDir: data.path }), /in use by the sandbox with process id \d+/)
@@ -201,7 +201,7 @@ test('the program ends with its parent', async () => {
   assert.deepEqual(await once(child, 'exit'), [0, null])
 })
 
-test('the program names all settings that are wrong, at once', async () => {
+test('the program names all invalid settings at once', async () => {
   const env = { ...INHERITED, SANDBOX_PORT: '99999', SANDBOX_MARKET: 'bazaar', SANDBOX_CLIENT_SECRET: 'short' }
   const child = spawn(process.execPath, [MAIN], { env, stdio: ['ignore', 'ignore', 'pipe'] })
   let output = ''
@@ -214,7 +214,7 @@ test('the program names all settings that are wrong, at once', async () => {
   assert.doesNotMatch(output, /short/)
 })
 
-test('what the page of the API lists exists, and nothing else does', async () => {
+test('exactly the routes of the API page exist', async () => {
   const page = await readFile(new URL('../../API.md', import.meta.url), 'utf8')
   await using brokerage = await openBrokerage()
   const alex = await Customer.of(brokerage)
@@ -235,7 +235,7 @@ test('what the page of the API lists exists, and nothing else does', async () =>
   assert.deepEqual([...new Set(listed)].filter(route => route !== 'GET /').toSorted(), routes.toSorted())
 })
 
-test('a request id is echoed when it is sane, and made up when it is not', async () => {
+test('a valid request id is echoed, otherwise one is generated', async () => {
   await using brokerage = await openBrokerage()
   const alex = await Customer.of(brokerage)
   const idOf = async (id: string) =>
@@ -244,7 +244,7 @@ test('a request id is echoed when it is sane, and made up when it is not', async
   for (const id of ['a b', 'x'.repeat(65), '<script>']) assert.match(String(await idOf(id)), /^[A-Za-z0-9_-]+$/)
 })
 
-test('a state from before options opens, and their customers may trade them', async () => {
+test('a state from before options opens, and its customers may trade them', async () => {
   await using data = await folder()
   const old = new URL('fixtures/books-before-options/', import.meta.url)
   for (const [from, to] of [
@@ -274,7 +274,7 @@ test('a state from before options opens, and their customers may trade them', as
   assert.deepEqual(Object.values(await trade()).sort(), ['10', '2', '2'])
 })
 
-test('options and multi-leg orders outlive a sandbox that was killed, and what expired meanwhile is settled at the start', async () => {
+test('options and multi-leg orders survive a killed sandbox, and contracts that expired meanwhile are settled at the start', async () => {
   await using data = await folder()
   const settings = { SANDBOX_DATA_DIR: data.path, SANDBOX_PORT: '0' }
   const first = await program(settings)

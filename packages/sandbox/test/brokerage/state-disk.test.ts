@@ -1,4 +1,4 @@
-// The state while their disk fails: what was acknowledged is there at the next start.
+// The state while its disk fails: everything acknowledged is there at the next start.
 import assert from 'node:assert/strict'
 import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -7,7 +7,7 @@ import { type TestContext, test } from 'node:test'
 import { FileNotDurable, FileNotWritten, type HostFiles, writeDurably } from '@trunkline/files/durable'
 import { BrokerageState } from '../../src/brokerage/state.ts'
 
-/** Disks that fail at one operation, a given number of times. */
+/** A disk that fails at one operation, a given number of times. */
 class FailingDisk implements HostFiles {
   readonly #folders = new Set<number>()
   #fails: { readonly at: 'folder sync' | 'write'; times: number } = { at: 'write', times: 0 }
@@ -70,7 +70,7 @@ function scene(t: TestContext): Scene {
 const journals = (folder: string) => readdirSync(folder).filter(name => name.endsWith('.jsonl'))
 const generation = (folder: string): number => JSON.parse(readFileSync(join(folder, 'books.json'), 'utf8')).generation
 
-/** Entries the state acknowledge. @returns their names */
+/** Adds entries that the state acknowledges. @returns their names */
 function enter(state: BrokerageState, name: string): readonly string[] {
   const names = [1, 2, 3].map(nth => `${name} ${nth}`)
   for (const order of names) state.refuseLater(order, 'code', 'message')
@@ -92,7 +92,7 @@ test('entries after a snapshot whose folder could not be synced are there at the
   assert.equal(journals(folder).length, 1, 'the next snapshot tidies up')
 })
 
-test('until a snapshot is durable its predecessor keeps its journal, because a power cut may bring it back', t => {
+test('until a snapshot is durable its predecessor keeps its journal, because a power cut may restore it', t => {
   const { folder, disk, open } = scene(t)
   const state = open()
   const before = enter(state, 'before')
@@ -104,7 +104,7 @@ test('until a snapshot is durable its predecessor keeps its journal, because a p
   mustKnow(open(), before)
 })
 
-test('a reset that cannot be written leaves the state as they were, and their journal goes on', t => {
+test('a reset that cannot be written leaves the state unchanged, and its journal continues', t => {
   const { folder, disk, open } = scene(t)
   const state = open()
   const before = enter(state, 'before')
@@ -122,7 +122,7 @@ test('a reset that cannot be written leaves the state as they were, and their jo
 })
 
 for (const at of ['folder sync', 'write'] as const)
-  test(`a snapshot that fails for its ${at} costs nobody their answer, and is tried again`, t => {
+  test(`a snapshot that fails for its ${at} fails no request, and is tried again`, t => {
     const { folder, disk, errors, open } = scene(t)
     const state = open()
     const was = generation(folder)

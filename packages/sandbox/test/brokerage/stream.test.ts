@@ -5,7 +5,7 @@ import { Customer, control, eventually, Listener, openBrokerage, SECRET, type Wi
 
 const inOrder = (events: readonly Wire[]) => events.every(({ seq }, nth) => nth === 0 || seq === events[nth - 1].seq + 1)
 
-test('what happens to an order is reported in order, without a gap', async () => {
+test('the events of an order are reported in order, without a gap', async () => {
   await using brokerage = await openBrokerage()
   const alex = await Customer.of(brokerage)
   const stream = await Listener.of(alex)
@@ -31,7 +31,7 @@ test('what happens to an order is reported in order, without a gap', async () =>
   assert.equal(stream.events.find(({ ev }) => ev === 'position').position.quantity, '3')
 })
 
-test('a position that is closed is reported with quantity 0', async () => {
+test('a closed position is reported with quantity 0', async () => {
   await using brokerage = await openBrokerage()
   const alex = await Customer.of(brokerage)
   await alex.buy('3')
@@ -42,7 +42,7 @@ test('a position that is closed is reported with quantity 0', async () => {
   assert.deepEqual([position.symbol, position.quantity], ['SPY', '0'])
 })
 
-test('events go to the streams of their login only, and to all of them alike', async () => {
+test('events go only to the streams of their login, and to all of them equally', async () => {
   await using brokerage = await openBrokerage()
   const [alex, robin] = [await Customer.of(brokerage), await Customer.of(brokerage, 'robin')]
   const [one, two, other] = [await Listener.of(alex), await Listener.of(alex), await Listener.of(robin)]
@@ -54,7 +54,7 @@ test('events go to the streams of their login only, and to all of them alike', a
   assert.deepEqual([...accounts], [robin.account('margin')])
 })
 
-test('a stream goes on where another broke off', async () => {
+test('a stream resumes where another ended', async () => {
   await using brokerage = await openBrokerage()
   const alex = await Customer.of(brokerage)
   const first = await Listener.of(alex)
@@ -75,7 +75,7 @@ test('a stream goes on where another broke off', async () => {
   assert.ok(inOrder(second.events))
 })
 
-test('what cannot be resumed is reported as such', async () => {
+test('a position that cannot be resumed is reported as such', async () => {
   await using brokerage = await openBrokerage()
   const alex = await Customer.of(brokerage)
   const first = await Listener.of(alex)
@@ -91,7 +91,7 @@ test('what cannot be resumed is reported as such', async () => {
   }
 })
 
-test('heartbeats carry the last number, and pings are answered', async () => {
+test('heartbeats have the last number, and pings are answered', async () => {
   await using brokerage = await openBrokerage({ heartbeatMs: 50 })
   const alex = await Customer.of(brokerage)
   const stream = await Listener.of(alex)
@@ -131,7 +131,7 @@ test('malformed and oversized messages end the stream, not the sandbox', async (
   assert.equal((await alex.call('GET', '/me')).status, 200)
 })
 
-test('the end of the grant ends its streams', async () => {
+test('the end of a grant ends its streams', async () => {
   await using brokerage = await openBrokerage()
   const alex = await Customer.of(brokerage)
   const stream = await Listener.of(alex)
@@ -140,7 +140,7 @@ test('the end of the grant ends its streams', async () => {
   assert.equal(stream.closed, 4003)
 })
 
-test('an expired token ends the stream after a minute, a fresh one keeps it', async () => {
+test('an expired token ends the stream after a minute, a new one keeps it open', async () => {
   let now = Date.now()
   await using brokerage = await startBrokerage({ clientSecret: SECRET, accessTtlS: 5, heartbeatMs: 50 }, { realNow: () => now })
   const [careless, careful] = [await Customer.of(brokerage), await Customer.of(brokerage)]
@@ -162,7 +162,7 @@ test('the twenty-first stream of a login is denied', async () => {
   assert.equal(more.messages[0].code, 'too_many_streams')
 })
 
-test('a reader that does not read is cut off, and others are not held up', async () => {
+test('a reader that does not read is disconnected, and others are not delayed', async () => {
   await using brokerage = await openBrokerage()
   const alex = await Customer.of(brokerage)
   const [lazy, eager] = [await Listener.of(alex), await Listener.of(alex)]

@@ -1,4 +1,4 @@
-/** What the sandbox's tests share: a sandbox of their own, a customer's client, a stream that remembers, and a browser without a browser. */
+/** Shared by the sandbox's tests: a separate sandbox, a customer's client, a recording stream, and an emulated browser. */
 
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
@@ -14,13 +14,13 @@ export type Wire = any
 export const SECRET = 'a-secret-for-the-tests-only'
 export const REDIRECT = 'http://127.0.0.1/connect/callback/sandbox'
 
-/** A real clock for a sandbox whose test names a day: it begins there, whatever the day is. */
+/** A real clock for a sandbox whose test needs a certain day: it begins on that day. */
 export function beginningAt(time: string): () => number {
   const ahead = Date.parse(time) - Date.now()
   return () => Date.now() + ahead
 }
 
-/** A sandbox whose market stands still until a test moves it. */
+/** A sandbox whose market does not move until a test moves it. */
 export async function openBrokerage(parts: Partial<SandboxConfig> = {}): Promise<Brokerage> {
   const brokerage = await startBrokerage({ clientSecret: SECRET, redirectUris: [REDIRECT], heartbeatMs: 100, ...parts })
   await control(brokerage, 'PUT', '/clock', { frozen: true })
@@ -62,7 +62,7 @@ export async function control(brokerage: Brokerage, method: string, path: string
   return answer.body
 }
 
-/** A customer's client with a token of its own. */
+/** A customer's client with its own token. */
 export class Customer {
   readonly brokerage: Brokerage
   readonly token: string
@@ -90,7 +90,7 @@ export class Customer {
     return send(`${this.brokerage.url}/api/v1${path}`, method, body, bearer(this.token))
   }
 
-  /** Submits a limit order to buy far below the market, unless specified otherwise. */
+  /** Submits a limit order to buy far below the market, by default. */
   submit(ticket: Wire = {}): Promise<Answer> {
     const account = this.account('margin')
     return this.call('POST', '/orders', {
@@ -105,7 +105,7 @@ export class Customer {
     })
   }
 
-  /** A market order for so many shares of SPY. */
+  /** A market order for this many shares of SPY. */
   buy(quantity: string, ticket: Wire = {}): Promise<Answer> {
     return this.submit({ kind: 'market', lifetime: 'day', quantity, limit: null, ...ticket })
   }
@@ -119,7 +119,7 @@ export function bearer(token: string): Record<string, string> {
   return { authorization: `Bearer ${token}` }
 }
 
-/** A stream that keeps everything it was sent. */
+/** A stream that records everything it receives. */
 export class Listener {
   readonly messages: Wire[] = []
   closed: number | undefined
@@ -175,7 +175,7 @@ export class Listener {
     return this.messages.filter(({ ev }) => ['order', 'fill', 'position', 'balance'].includes(ev))
   }
 
-  /** What the market stream has sent, item by item. */
+  /** The items of the market stream, one by one. */
   get items(): readonly Wire[] {
     return this.messages.flatMap(({ items }) => items ?? [])
   }
@@ -184,7 +184,7 @@ export class Listener {
     return this.messages.find(({ ev }) => ev === 'ready')
   }
 
-  /** Waits for a condition on what has come, or on the stream having closed. */
+  /** Waits for a condition on the received messages, or for the stream's close. */
   async until(condition: (messages: readonly Wire[], listener: Listener) => boolean, withinMs = PATIENCE_MS): Promise<void> {
     const deadline = AbortSignal.timeout(withinMs)
     while (!condition(this.messages, this)) {
@@ -209,7 +209,7 @@ export class Listener {
   }
 }
 
-/** Asks again until the answer is as wanted. */
+/** Polls until the answer is as expected. */
 export async function eventually<T>(ask: () => Promise<T>, wanted: (answer: T) => boolean, withinMs = PATIENCE_MS): Promise<T> {
   const deadline = AbortSignal.timeout(withinMs)
   for (;;) {
@@ -220,7 +220,7 @@ export async function eventually<T>(ask: () => Promise<T>, wanted: (answer: T) =
   }
 }
 
-/** Follows links and forms as a browser would: cookies by path, redirects by hand. */
+/** Follows links and forms like a browser: cookies by path, redirects by hand. */
 export class Browser {
   readonly #cookies = new Map<string, { readonly value: string; readonly path: string }>()
 
@@ -240,7 +240,7 @@ export class Browser {
     return { status: response.status, headers: response.headers, text, body: undefined, location: target, url }
   }
 
-  /** Goes on until a page is shown or another site is reached. */
+  /** Continues until a page is shown or another site is reached. */
   async follow(url: string, form?: Record<string, string>): ReturnType<Browser['go']> {
     let shown = await this.go(url, form)
     while (shown.location !== null && new URL(shown.location).origin === new URL(url).origin) shown = await this.go(shown.location)
@@ -268,7 +268,7 @@ export interface WalkStart {
   readonly state: string
 }
 
-/** The address an application sends its user to. `change` overrides parameters; null leaves one out. */
+/** The address to which an application sends its user. `change` overrides parameters; null omits one. */
 export function authorizeUrl(brokerage: Brokerage, change: Record<string, string | null> = {}): WalkStart {
   const verifier = randomBytes(32).toString('base64url')
   const state = randomBytes(8).toString('hex')

@@ -1,4 +1,4 @@
-/** Watches an engine from outside, with figures of its own, and protests when an order or a fill is what it must not be. */
+/** Checks an engine from outside, with its own figures, and throws if an order or a fill is impossible. */
 import assert from 'node:assert/strict'
 import type { Command, EngineEvent, OrderEvent, OrderState, OrderView } from '../../src/engine/types.ts'
 import { readScaled } from '../../src/engine/units.ts'
@@ -16,7 +16,7 @@ export class Auditor {
   readonly #execs = new Set<string>()
   #seq = 0
 
-  /** Counts what it has looked at, so that a test can tell that there was something to see. */
+  /** Counts what it has checked, so that a test can verify that something was checked. */
   fills = 0
   customerFills = 0
 

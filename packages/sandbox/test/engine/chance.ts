@@ -5,7 +5,7 @@ import type { World } from './world.ts'
 /** A whole number from 0 to below `n`. */
 export type Pick = (n: number) => number
 
-/** mulberry32: small, fast, the same everywhere. */
+/** mulberry32: small, fast, the same on every machine. */
 export function seeded(seed: number): Pick {
   let state = seed >>> 0
   return n => {
@@ -16,7 +16,7 @@ export function seeded(seed: number): Pick {
   }
 }
 
-/** Picks from a list, zero when it is used up. */
+/** Picks from a list; zero once it is used up. */
 export function listed(values: readonly number[]): Pick {
   let at = 0
   return n => (values[at++] ?? 0) % n
@@ -29,7 +29,7 @@ function one<T>(pick: Pick, values: readonly [T, ...T[]]): T {
   return values[pick(values.length)] ?? values[0]
 }
 
-/** What the random market remembers between commands. */
+/** The state of the random market between commands. */
 export class Chance {
   readonly #world: World
   readonly #live: OrderView[] = []
@@ -40,7 +40,7 @@ export class Chance {
     this.#world = world
   }
 
-  /** Does one random thing. */
+  /** Performs one random action. */
   step(pick: Pick): void {
     const what = pick(100)
     if (what < 45) this.#submit(pick)
@@ -97,7 +97,7 @@ export class Chance {
     for (const event of events) if (event.type === 'order' && event.change === 'accepted') this.#remember(pick, event.order)
   }
 
-  // A few hundred orders are enough to pick from; most are over by then, which is what races look like.
+  // A few hundred orders are enough to choose from; most have ended by then, which is how races arise.
   #remember(pick: Pick, order: OrderView): void {
     if (this.#live.length < 200) this.#live.push(order)
     else this.#live[pick(200)] = order

@@ -1,10 +1,10 @@
-/** The long walk: random commands under the auditor's eyes, the ledger audited again and again. */
+/** The long walk: random commands checked by the auditor, and repeated audits of the ledger. */
 import assert from 'node:assert/strict'
 import { Auditor } from './auditor.ts'
 import { Chance, seeded } from './chance.ts'
 import { World } from './world.ts'
 
-/** Walks so many commands from a seed. @throws AssertionError at the first thing that is not right. */
+/** Runs this many commands from a seed. @throws AssertionError at the first violation. */
 export function walk(seed: number, commands: number): { readonly fills: number; readonly customerFills: number; readonly world: World } {
   const world = new World({ closedOrdersMax: 2_000, transactionsMax: 500 })
   const auditor = new Auditor()
@@ -25,7 +25,7 @@ function drain(world: World, auditor: Auditor): void {
   for (const [command, events] of world.fresh()) auditor.watch(command, events)
 }
 
-/** Holds are exactly those of the live orders, and a flat position cost nothing. */
+/** Holds are exactly those of the live orders, and a flat position has no cost. */
 function assertSums(world: World, accountId: string): void {
   for (const order of world.engine.orders(accountId, { live: true })) world.cancel(order)
   const balance = world.engine.balance(accountId)

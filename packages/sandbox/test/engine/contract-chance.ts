@@ -1,4 +1,4 @@
-/** Random commands with options, multi-leg orders, exercises, expirations and futures among them. */
+/** Random commands, including options, multi-leg orders, exercises, expirations and futures. */
 import type { Side } from '@trunkline/core/domain/vocabulary'
 import type { Command, EngineEvent, InstrumentSpec, OrderView, QuoteLevel } from '../../src/engine/types.ts'
 import { cents, type Pick } from './chance.ts'
@@ -16,7 +16,7 @@ function one<T>(pick: Pick, values: readonly [T, ...T[]] | readonly T[]): T {
 
 export class ContractChance {
   readonly #world: ContractWorld
-  /** The contracts that live, and how many there were. */
+  /** The live contracts, and the number ever listed. */
   #options: string[] = NAMES.map(name => contract(name))
   #month = FUTURE
   #made = 0
@@ -61,7 +61,7 @@ export class ContractChance {
 
   #submit(pick: Pick): void {
     const accountId = one(pick, ACCOUNTS)
-    // A stop or a market order that waits can fill at any price, beyond what was held for it; a cash account would end in debt.
+    // A waiting stop or market order can fill at any price, beyond its hold; a cash account would end in debt.
     const orderType = accountId.startsWith('c') ? 'LMT' : one(pick, ['MKT', 'LMT', 'LMT', 'LMT', 'STP'] as const)
     const events = this.#world.submit({
       accountId,
@@ -145,7 +145,7 @@ export class ContractChance {
     else this.#do(pick, { type: 'dividend', symbol: 'AAPL', amountPerUnit: '0.25' })
   }
 
-  /** Ends a contract, and lists another one in its place. */
+  /** Ends a contract, and lists another one instead. */
   #end(pick: Pick): void {
     const symbol = one(pick, this.#options)
     this.#do(pick, { type: 'expire', symbol, price: cents(8_500 + pick(3_000)) })
@@ -191,7 +191,7 @@ export class ContractChance {
 
 type Timeless<C> = C extends Command ? Omit<C, 'at'> : never
 
-/** A contract like the others, under a symbol of its own: the engine does not read symbols. */
+/** A contract like the others, under its own symbol: the engine does not parse symbols. */
 function freshOption(number: number, pick: Pick): InstrumentSpec {
   const spec = optionSpec(one(pick, NAMES))
   return { ...spec, symbol: `${spec.symbol}X${number}` }

@@ -1,4 +1,4 @@
-// Options, multi-leg orders and futures at random: what must hold whatever happens.
+// Options, multi-leg orders and futures at random: the invariants.
 
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
@@ -73,7 +73,7 @@ test('an accepted order that needs more never takes the free funds below zero wh
       world.account('m', 'margin', '20000')
       world.account('c', 'cash', '20000')
       for (const accountId of ['m', 'c']) world.order({ accountId, quantity: '100', limitPrice: '100.01' })
-      // The same quotes again and again: they replenish, and no price moves.
+      // The same quotes repeatedly: they replenish, and no price moves.
       const quote = () => {
         for (const name of names) world.offer(name, cents(worth[name] - spread), cents(worth[name] + spread), '20')
       }
@@ -132,7 +132,7 @@ function hashOf(engine: Engine, commands: readonly Command[]): string {
   return hash.update(engine.snapshot()).digest('hex')
 }
 
-test('a journal with contracts replays to the same bytes, and so does one cut by a snapshot anywhere', () => {
+test('a journal with contracts replays to the same bytes, also if a snapshot divides it at any point', () => {
   const settings = { seed: 'a', closedOrdersMax: 150, transactionsMax: 100 }
   const journal = journalOf(5, 2_500)
   const lines = journal.map(command => JSON.stringify(command))
@@ -155,7 +155,7 @@ test('a journal with contracts replays to the same bytes, and so does one cut by
   }
 })
 
-test('a snapshot from before there were contracts is read, and its accounts keep what they may trade', () => {
+test('a snapshot from before contracts existed is read, and its accounts keep their permissions', () => {
   const engine = Engine.restore(readFileSync(new URL('./fixtures/snapshot.before-contracts.json', import.meta.url), 'utf8'))
   assert.deepEqual(engine.account('m1')?.permitted, ['STK'])
   assert.deepEqual(

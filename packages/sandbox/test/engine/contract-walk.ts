@@ -1,4 +1,4 @@
-/** The walk through options and futures: after every command the ledger is audited and the rules of contracts are checked. */
+/** The walk through options and futures: after every command it audits the ledger and checks the rules of contracts. */
 import assert from 'node:assert/strict'
 import type { OrderView } from '../../src/engine/types.ts'
 import { readScaled } from '../../src/engine/units.ts'
@@ -7,14 +7,14 @@ import { seeded } from './chance.ts'
 import { ContractChance } from './contract-chance.ts'
 import { ContractWorld } from './contracts.ts'
 
-/** What was seen, so that a test can tell that there was something to see. */
+/** Counts of what occurred, so that a test can verify that something occurred. */
 export interface Seen {
   fills: number
   multiLegs: number
   readonly transactions: Map<string, number>
 }
 
-/** Takes so many steps from a seed. @throws AssertionError at the first thing that is not right, naming the seed and the step. */
+/** Takes this many steps from a seed. @throws AssertionError at the first violation, naming the seed and the step. */
 export function walkContracts(seed: number, steps: number, every = 1): Seen & { readonly world: ContractWorld } {
   const world = new ContractWorld({ closedOrdersMax: 200, transactionsMax: 200 })
   const chance = new ContractChance(world)
@@ -56,7 +56,7 @@ export function assertRules(world: ContractWorld): void {
   }
 }
 
-/** No more is about to be closed than is held. */
+/** Closing orders do not exceed the position. */
 function assertClosable(world: ContractWorld, accountId: string): void {
   const closing = new Map<string, bigint>()
   for (const order of world.engine.orders(accountId, { live: true })) {
@@ -78,7 +78,7 @@ function partsOf({ symbol, side, legs, remainingQuantity }: OrderView) {
   return legs.map(leg => ({ symbol: leg.symbol, side: leg.side, units: left * BigInt(leg.ratio) }))
 }
 
-/** A cash account has the shares of every call it sold, and is short of nothing else but puts. */
+/** A cash account has the shares of every call it sold, and its only other shorts are puts. */
 function assertCovered(world: ContractWorld, accountId: string): void {
   let calls = 0n
   for (const { symbol, quantity } of world.engine.positions(accountId)) {
@@ -92,7 +92,7 @@ function assertCovered(world: ContractWorld, accountId: string): void {
   assert.ok(calls * 100n <= shares, `${accountId} has sold ${calls} calls on ${shares} shares`)
 }
 
-/** Without orders nothing is held, and a flat position cost nothing. */
+/** Without orders nothing is held, and a flat position has no cost. */
 function assertEmpty(world: ContractWorld): void {
   for (const { accountId } of world.engine.accounts()) {
     for (const order of world.engine.orders(accountId, { live: true })) world.cancel(order)

@@ -99,7 +99,7 @@ export class ContractWorld extends World {
     return this.quote([level(bid)], [level(ask)], contract(name, root))
   }
 
-  /** `+o C105`: buy to open one; `-c2 P95`: sell to close two in each unit. A LMT DAY multi-leg order to buy, unless the ticket differs. */
+  /** `+o C105`: buy to open one; `-c2 P95`: sell to close two in each unit. By default a LMT DAY multi-leg order to buy. */
   package(legs: readonly LegText[], ticket: MultiLegTicket = {}): EngineEvent[] {
     const orderType = ticket.orderType ?? (ticket.limitPrice === undefined ? 'MKT' : 'LMT')
     return this.do({
@@ -116,14 +116,14 @@ export class ContractWorld extends World {
     })
   }
 
-  /** The multi-leg order as it is after the command; it must have been taken. */
+  /** The multi-leg order after the command; it must have been accepted. */
   taken(legs: readonly LegText[], ticket: MultiLegTicket = {}): OrderView {
     const order = this.again(orderOf(this.package(legs, ticket)))
     assert.notEqual(order.state, 'rejected', order.reason?.message ?? 'rejected')
     return order
   }
 
-  /** The code the multi-leg order was refused or rejected with. */
+  /** The code of the multi-leg order's refusal or rejection. */
   refusal(legs: readonly LegText[], ticket: MultiLegTicket = {}): string | undefined {
     const [event] = this.package(legs, ticket)
     if (event?.type === 'refused') return event.code
@@ -134,7 +134,7 @@ export class ContractWorld extends World {
     return this.engine.position(accountId, contract(name))?.quantity ?? '0'
   }
 
-  /** `TYPE quantity symbol amount` of what a command entered for the account. */
+  /** `TYPE quantity symbol amount` of the transactions that a command entered for the account. */
   entries(events: readonly EngineEvent[], accountId = 'm1'): string[] {
     return events.flatMap(event => (event.type === 'transaction' && event.accountId === accountId ? [entry(event.transaction)] : []))
   }

@@ -12,7 +12,7 @@ function market(bid = '5000.00', ask = '5000.25'): ContractWorld {
 
 const LONG = { accountId: 'f1', symbol: FUTURE, side: 'BUY', limitPrice: '5000.25', quantity: '1' } as const
 
-test('opening pays nothing and ties up the initial margin; the maintenance margin keeps it', () => {
+test('opening pays nothing and holds the initial margin; keeping the position needs the maintenance margin', () => {
   const world = market()
   world.print('5000.25', '1', FUTURE)
   world.order({ ...LONG, quantity: '2' })
@@ -23,12 +23,12 @@ test('opening pays nothing and ties up the initial margin; the maintenance margi
   assert.deepEqual([quantity, averagePrice, costBasis], ['2', '5000.25', '500025.00'])
 })
 
-test('no more contracts than the initial margin pays for, open orders counted, and both sides open', () => {
+test('no more contracts than the initial margin allows, including open orders, and both sides open', () => {
   const world = market()
   assert.equal(world.reject({ ...LONG, quantity: '5' }), 'insufficient_buying_power')
   const resting = world.order({ ...LONG, limitPrice: '4990', quantity: '4' })
   assert.equal(resting.state, 'open')
-  // 4 x 12,000; a purchase below the market loses nothing.
+  // 4 x 12,000; a purchase below the market has no loss.
   assert.equal(world.balance('f1').reserved, '48000.00')
   assert.equal(world.reject(LONG), 'insufficient_buying_power')
   world.cancel(resting)
@@ -36,7 +36,7 @@ test('no more contracts than the initial margin pays for, open orders counted, a
   assert.equal(world.position(FUTURE, 'f1').quantity, '-4')
 })
 
-test('what is won and lost since the last settlement counts at once, and is paid when the position is closed', () => {
+test('gains and losses since the last settlement count at once, and are paid when the position is closed', () => {
   const world = market()
   world.print('5000.25', '1', FUTURE)
   world.order({ ...LONG, quantity: '2' })
@@ -50,7 +50,7 @@ test('what is won and lost since the last settlement counts at once, and is paid
   world.assertConserved()
 })
 
-test('the daily settlement pays the difference in cash and begins again from there', () => {
+test('the daily settlement pays the difference in cash and starts again from there', () => {
   const world = market()
   world.order({ ...LONG, quantity: '2' })
   world.order({ ...LONG, accountId: 'f2', side: 'SELL', limitPrice: '5000', quantity: '1' })
@@ -74,7 +74,7 @@ test('losses below the maintenance margin are a margin call', () => {
   assert.equal(world.balance('f1').marginCall, true)
 })
 
-test('a month ends with a last settlement; the position is gone', () => {
+test('a month ends with a final settlement, and the position is gone', () => {
   const world = market()
   world.order({ ...LONG, quantity: '2' })
   const order = world.order({ ...LONG, limitPrice: '4000', timeInForce: 'GTC' })
@@ -89,7 +89,7 @@ test('a month ends with a last settlement; the position is gone', () => {
   world.assertConserved()
 })
 
-test('futures belong into accounts with margin, and only their accounts hold them by default', () => {
+test('futures require accounts with margin, and by default only futures accounts may trade them', () => {
   const world = market()
   assert.equal(world.reject({ ...LONG, accountId: 'm1' }), 'instrument_not_permitted')
   assert.equal(world.reject({ ...LONG, symbol: 'AAPL' }), 'instrument_not_permitted')

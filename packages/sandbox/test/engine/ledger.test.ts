@@ -4,7 +4,7 @@ import { fillsIn, refusalIn, STANDARD, World } from './world.ts'
 
 const TODAY = '2026-03-02'
 
-/** AAPL at 100.00 to the cent, as deep as anybody wants. */
+/** AAPL at 100.00 to the cent, with unlimited depth. */
 function at(price: string): World {
   const world = new World()
   world.quote([[price, '100000']], [[price, '100000']])
@@ -15,7 +15,7 @@ function move(world: World, price: string): void {
   world.quote([[price, '100000']], [[price, '100000']])
 }
 
-test('buying on margin: half of it is needed, twice what is free can be bought', () => {
+test('buying on margin: half is needed, so twice the free funds can be bought', () => {
   const world = at('100')
   world.order({ quantity: '1000' })
   const balance = world.balance()
@@ -31,7 +31,7 @@ test('buying on margin: half of it is needed, twice what is free can be bought',
   world.assertConserved()
 })
 
-test('a falling price eats the excess first, then calls', () => {
+test('a falling price reduces the excess first, then causes a margin call', () => {
   const world = at('100')
   world.order({ quantity: '2000' })
   move(world, '80')
@@ -44,7 +44,7 @@ test('a falling price eats the excess first, then calls', () => {
   assert.equal(world.order({ side: 'SELL', quantity: '2000' }).state, 'filled', 'closing is always allowed')
 })
 
-test('a short sale: proceeds in cash, half of the value needed, 30 % to keep', () => {
+test('a short sale: proceeds in cash, half of the value for initial margin, 30 % for maintenance', () => {
   const world = at('100')
   world.order({ side: 'SELL', quantity: '500' })
   const balance = world.balance()
@@ -63,7 +63,7 @@ test('a short sale: proceeds in cash, half of the value needed, 30 % to keep', (
   assert.equal(world.position().averagePrice, '100')
 })
 
-test('a sale beyond the position turns it over', () => {
+test('a sale beyond the position reverses it', () => {
   const world = at('100')
   world.order({ quantity: '100' })
   move(world, '110')
@@ -94,7 +94,7 @@ test('average price, realised and unrealised profit', () => {
   assert.equal(world.balance().realizedPl, '300.00')
 })
 
-test('costs that do not divide are never lost', () => {
+test('costs that do not divide evenly are never lost', () => {
   const world = new World()
   world.quote([['33.33', '100000']], [['33.34', '1']])
   world.order({ quantity: '1' })
@@ -106,7 +106,7 @@ test('costs that do not divide are never lost', () => {
   world.assertConserved()
 })
 
-test('daily profit counts from the day before for what was held, and from the price for what was traded', () => {
+test('daily profit counts from the previous day for positions, and from the price for trades', () => {
   const world = at('100')
   world.print('100')
   world.order({ quantity: '10' })
@@ -124,7 +124,7 @@ test('daily profit counts from the day before for what was held, and from the pr
   assert.equal(world.position().unrealizedPl, '70.00')
 })
 
-test('a cash account spends settled cash only, and sales settle on the next weekday', () => {
+test('a cash account can spend only settled cash, and sales settle on the next weekday', () => {
   const world = at('100')
   world.order({ accountId: 'c1', quantity: '100' })
   assert.equal(world.balance('c1').cash, '0.00')
@@ -144,7 +144,7 @@ test('a cash account spends settled cash only, and sales settle on the next week
   assert.equal(world.reject({ accountId: 'c1', side: 'SELL', quantity: '100' }), 'insufficient_position')
 })
 
-test('the trade of a Friday settles on Monday', () => {
+test('a trade on Friday settles on Monday', () => {
   const world = at('100')
   world.phase('open', '2026-03-06')
   world.order({ accountId: 'c1', quantity: '1' })
@@ -168,7 +168,7 @@ test('a crypto account pays the fee on both sides, in cents, and has no margin',
   world.assertConserved()
 })
 
-test('many small fills pay the fee of one large one', () => {
+test('many small fills cost the same fee as one large one', () => {
   const world = new World()
   const levels = Array.from({ length: 50 }, () => ['100.00', '7'] as const)
   world.quote(levels, [['100.00', '350']])
@@ -183,7 +183,7 @@ test('many small fills pay the fee of one large one', () => {
   )
 })
 
-test('open orders hold buying power, and give it back', () => {
+test('open orders hold buying power, and release it', () => {
   const world = at('100')
   const resting = world.order({ limitPrice: '50', quantity: '1000' })
   assert.equal(world.balance().reserved, '25000.00')
@@ -197,14 +197,14 @@ test('open orders hold buying power, and give it back', () => {
   assert.equal(world.balance().reserved, '50502.81', 'of two sides only the larger is held, and the fees of both')
 })
 
-test('a market order that cannot be seen through holds 5 % more', () => {
+test('a market order beyond the displayed book holds 5 % more', () => {
   const world = new World()
   world.quote([['100', '5']], [['100', '5']])
   world.order({ quantity: '10' })
   assert.equal(world.balance().reserved, '275.00')
 })
 
-test('units in open sales cannot be sold twice', () => {
+test('units in open sales cannot be sold again', () => {
   const world = at('100')
   world.order({ accountId: 'c1', quantity: '10' })
   const first = world.order({ accountId: 'c1', side: 'SELL', limitPrice: '110', quantity: '6' })
@@ -214,7 +214,7 @@ test('units in open sales cannot be sold twice', () => {
   assert.equal(world.order({ accountId: 'c1', side: 'SELL', quantity: '6' }).state, 'filled')
 })
 
-test('positions are valued at the last print; at the middle of the quote only before there was one', () => {
+test('positions are valued at the last print; at the middle of the quote only before any print', () => {
   const world = new World()
   world.quote([['100', '50']], [['101', '50']])
   world.order({ quantity: '1' })

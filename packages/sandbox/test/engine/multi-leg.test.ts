@@ -11,7 +11,7 @@ function quoted(): ContractWorld {
   return world
 }
 
-test('a multi-leg order fills at its legs own quotes, its own fill first, each leg with its own id', () => {
+test('a multi-leg order fills at the quotes of its legs, its own fill first, each leg with its own id', () => {
   const world = quoted()
   const events = world.package(['+o C100', '-o2 C105'], { limitPrice: '0.10', quantity: '3' })
   const order = world.again(orderOf(events))
@@ -42,7 +42,7 @@ test('a multi-leg order fills at its legs own quotes, its own fill first, each l
   world.assertConserved()
 })
 
-test('only whole multi-leg orders fill, as many as every leg shows, level by level', () => {
+test('only whole spreads fill, as many as every leg shows, level by level', () => {
   const world = quoted()
   world.quote(
     [
@@ -54,7 +54,7 @@ test('only whole multi-leg orders fill, as many as every leg shows, level by lev
     contract('C105')
   )
   const order = world.taken(['+o C100', '-o2 C105'], { limitPrice: '0.30', quantity: '4' })
-  // 2.00 has one multi-leg order's worth, 1.95 less than one and is passed over, 1.90 the rest.
+  // 2.00 has enough for one spread, 1.95 for less than one and is skipped, 1.90 has the rest.
   assert.deepEqual(trades(order.fills), ['1 @ 0.1', '3 @ 0.3'])
   assert.equal(order.state, 'filled')
   const more = world.taken(['+o C100', '-o2 C105'], { limitPrice: '0.30', quantity: '4' })
@@ -65,7 +65,7 @@ test('only whole multi-leg orders fill, as many as every leg shows, level by lev
   )
 })
 
-test('a resting multi-leg order waits until the net price can be had, and takes no worse', () => {
+test('a resting multi-leg order waits until its net price is available, and accepts no worse', () => {
   const world = quoted()
   const order = world.taken(['+o C100', '-o C105'], { limitPrice: '1.90', quantity: '2' })
   assert.equal(order.state, 'open')
@@ -75,7 +75,7 @@ test('a resting multi-leg order waits until the net price can be had, and takes 
   assert.deepEqual(trades(world.again(order).fills), ['2 @ 1.85'])
 })
 
-test('a sale takes the least it may receive; a net price may be zero or negative', () => {
+test('a sale fills at no less than its limit; a net price may be zero or negative', () => {
   const world = quoted()
   assert.deepEqual(trades(world.taken(['-o C100', '+o C105'], { side: 'SELL', limitPrice: '1.90' }).fills), ['1 @ 1.9'])
   assert.equal(world.taken(['-o C100', '+o C105'], { accountId: 'm2', side: 'SELL', limitPrice: '1.95' }).state, 'open')
@@ -84,7 +84,7 @@ test('a sale takes the least it may receive; a net price may be zero or negative
   assert.deepEqual([trades(bought.fills), bought.averagePrice], [['1 @ -1.9'], '-1.9'])
 })
 
-test('IOC takes what there is and FOK all or nothing', () => {
+test('IOC takes what is available, and FOK all or nothing', () => {
   const world = quoted()
   const none = world.taken(['+o C100', '-o C105'], { limitPrice: '2.10', quantity: '11', timeInForce: 'FOK' })
   assert.deepEqual([none.state, none.reason?.code, none.fills.length], ['canceled', 'not_fillable', 0])
@@ -93,7 +93,7 @@ test('IOC takes what there is and FOK all or nothing', () => {
   assert.equal(world.balance().reserved, '0.00')
 })
 
-test("a market multi-leg order takes the quotes of the moment within each leg's collar", () => {
+test("a market multi-leg order takes the current quotes within each leg's collar", () => {
   const world = quoted()
   world.quote(
     [
@@ -154,7 +154,7 @@ test('a partly filled multi-leg order carries its fills into the replacement', (
   assert.deepEqual([world.again(next).state, world.units('C100')], ['filled', '12'])
 })
 
-test('legs that make no multi-leg order are refused by name', () => {
+test('invalid legs are refused by name', () => {
   const world = quoted()
   world.offer('C100', '1', '1.1', '9', 'NDX')
   const limit = { limitPrice: '1' }

@@ -1,4 +1,4 @@
-// Every margin rule by an example worked by hand. AAPL stands at 100.00, options are counted per 100 shares, m1 begins with 100,000.
+// Every margin rule by an example calculated by hand. AAPL is at 100.00, options are counted per 100 shares, m1 begins with 100,000.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ContractWorld, contract } from './contracts.ts'
@@ -7,16 +7,16 @@ function excess(world: ContractWorld, accountId = 'm1'): string {
   return world.balance(accountId).excess
 }
 
-test('a long option is paid in full and lends nothing', () => {
+test('a long option is paid in full and has no loan value', () => {
   const world = new ContractWorld()
   world.offer('C105', '2.00', '2.10')
   world.order({ symbol: contract('C105'), side: 'BUY_TO_OPEN', limitPrice: '2.10', quantity: '1' })
   const { cash, equity, initialMargin } = world.balance()
-  // 210 paid; worth 205 in the middle of its quote, all of it needed.
+  // 210 paid; worth 205 in the middle of its quote, all of it required.
   assert.deepEqual([cash, equity, initialMargin, excess(world)], ['99790.00', '99995.00', '205.00', '99790.00'])
 })
 
-test('a naked short needs its premium, and 20 % of the underlying less what it is out of the money', () => {
+test('a naked short needs its premium, and 20 % of the underlying less the out-of-the-money amount', () => {
   const world = new ContractWorld()
   world.offer('P95', '1.50', '1.60')
   world.order({ symbol: contract('P95'), side: 'SELL_TO_OPEN', limitPrice: '1.50', quantity: '1' })
@@ -25,7 +25,7 @@ test('a naked short needs its premium, and 20 % of the underlying less what it i
   assert.equal(world.balance().initialMargin, '1500.00')
 })
 
-test('far out of the money 10 % remain: of the strike for a put, of the underlying for a call', () => {
+test('far out of the money, 10 % remain: of the strike for a put, of the underlying for a call', () => {
   const world = new ContractWorld()
   world.offer('P90', '0.10', '0.12')
   world.offer('C110', '0.10', '0.12')
@@ -67,7 +67,7 @@ test('a vertical needs the difference of its strikes, not the margin of a naked 
   assert.equal(excess(poor, 'p'), '50.00')
 })
 
-test('a vertical that is bought needs what it costs', () => {
+test('a vertical that is bought needs its cost', () => {
   const world = new ContractWorld()
   world.offer('C100', '4.00', '4.10')
   world.offer('C105', '2.00', '2.10')
@@ -86,7 +86,7 @@ test('a short is covered by a long that expires no earlier, never by one that en
   assert.equal(excess(world, 'm2'), '98300.00')
 })
 
-test('an iron condor needs its wider side only', () => {
+test('an iron condor needs only its wider side', () => {
   const world = new ContractWorld()
   for (const [name, price] of [
     ['P90', '0.50'],
@@ -101,7 +101,7 @@ test('an iron condor needs its wider side only', () => {
   assert.equal(excess(world), '99700.00')
 })
 
-test('where prices can go against both sides, both are needed', () => {
+test('if prices can go against both sides, both are required', () => {
   const world = new ContractWorld()
   for (const [name, price] of [
     ['P105', '6.00'],
@@ -114,7 +114,7 @@ test('where prices can go against both sides, both are needed', () => {
   assert.equal(excess(world), '99600.00')
 })
 
-test('a call on shares that are held needs its premium only, and no more than the shares cover', () => {
+test('a call covered by held shares needs only its premium, up to the number of shares', () => {
   const world = new ContractWorld()
   world.order({ quantity: '100', limitPrice: '100.01' })
   world.offer('C105', '2.00', '2.10')
@@ -127,14 +127,14 @@ test('a call on shares that are held needs its premium only, and no more than th
   assert.equal(excess(world), '93489.00')
 })
 
-test('selling the shares, or the long leg, is refused when the short could not be kept without it', () => {
+test('selling the shares, or the long leg, is refused if the short then lacks margin', () => {
   const world = new ContractWorld()
   world.account('p', 'margin', '5200')
   world.order({ accountId: 'p', quantity: '100', limitPrice: '100.01' })
   world.offer('C105', '2.00', '2.10')
   world.offer('C110', '0.90', '1.00')
   world.order({ accountId: 'p', symbol: contract('C105'), side: 'SELL_TO_OPEN', limitPrice: '2.00', quantity: '1' })
-  // Without the shares 1,500 are needed and 5,000 come free: this sale is fine.
+  // Without the shares 1,500 are needed and 5,000 become free: this sale is accepted.
   assert.equal(world.order({ accountId: 'p', side: 'SELL', quantity: '100', limitPrice: '100.50' }).state, 'open')
   world.account('q', 'margin', '500')
   world.taken(['-o C105', '+o C110'], { accountId: 'q', side: 'SELL', limitPrice: '1.00' })
@@ -155,7 +155,7 @@ test('a cash account buys options, writes covered calls and cash-secured puts, a
   assert.equal(world.refusal(['-o C105', '+o C110'], { accountId: 'c1', side: 'SELL', limitPrice: '1.00' }), 'short_sale_not_allowed')
   const put = { ...ticket, symbol: contract('P95'), side: 'SELL_TO_OPEN', limitPrice: '1.50' } as const
   world.order(put)
-  // 9,500 of 10,000 are put aside; the premium of 150 is settled tomorrow.
+  // 9,500 of 10,000 are reserved; the premium of 150 is settled tomorrow.
   assert.equal(excess(world, 'c1'), '500.00')
   assert.equal(world.reject(put), 'insufficient_buying_power')
   world.order({ ...ticket, symbol: contract('C110'), side: 'BUY_TO_OPEN', limitPrice: '1.00' })
@@ -166,7 +166,7 @@ test('a cash account buys options, writes covered calls and cash-secured puts, a
   assert.equal(world.reject(call), 'short_sale_not_allowed', '90 shares do not cover a contract')
 })
 
-test('shares under a covered call of a cash account stay', () => {
+test('shares under a covered call of a cash account cannot be sold', () => {
   const world = new ContractWorld()
   world.account('c2', 'cash', '20000')
   world.order({ accountId: 'c2', quantity: '150', limitPrice: '100.01' })
@@ -176,14 +176,14 @@ test('shares under a covered call of a cash account stay', () => {
   assert.equal(world.order({ accountId: 'c2', side: 'SELL', quantity: '50', limitPrice: '99.99' }).state, 'filled')
 })
 
-test('what a resting multi-leg order is accepted on stays accepted: its legs need nothing more when they fill', () => {
+test('an accepted resting multi-leg order stays accepted: its legs need no more when they fill', () => {
   const world = new ContractWorld()
   world.account('p', 'margin', '400')
   world.offer('C105', '1.90', '2.10')
   world.offer('C110', '0.90', '1.00')
   const order = world.taken(['-o C105', '+o C110'], { accountId: 'p', side: 'SELL', limitPrice: '1.00', timeInForce: 'GTC' })
   assert.equal(order.state, 'open')
-  // 500 at stake, of which 100 come in with the fill.
+  // 500 at risk, of which 100 are received with the fill.
   assert.deepEqual([world.balance('p').reserved, excess(world, 'p')], ['400.00', '0.00'])
   assert.equal(
     world.reject({ accountId: 'p', symbol: contract('C110'), side: 'BUY_TO_OPEN', limitPrice: '0.50', quantity: '1' }),
@@ -194,7 +194,7 @@ test('what a resting multi-leg order is accepted on stays accepted: its legs nee
   assert.deepEqual([world.balance('p').reserved, excess(world, 'p')], ['0.00', '0.00'])
 })
 
-test('several live orders are reckoned in the worst way they can fill', () => {
+test('several live orders count in the worst way that they can fill', () => {
   const world = new ContractWorld()
   world.account('p', 'margin', '700')
   world.offer('C105', '2.00', '2.10')

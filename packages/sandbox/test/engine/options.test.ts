@@ -1,4 +1,4 @@
-// Option orders, and what becomes of the contracts: exercise, assignment, expiration.
+// Option orders, and the end of contracts: exercise, assignment, expiration.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { EngineEvent } from '../../src/engine/types.ts'
@@ -20,7 +20,7 @@ function exercise(world: ContractWorld, name: string, quantity: string, accountI
   return world.do({ type: 'exercise', accountId, symbol: contract(name), quantity })
 }
 
-test('option orders say whether they open or close, and closing is bounded by what is held', () => {
+test('option orders open or close explicitly, and closing is bounded by the position', () => {
   const world = new ContractWorld()
   world.offer('C105', '2.00', '2.10')
   const ticket = { symbol: contract('C105'), quantity: '3', limitPrice: '2.10' } as const
@@ -40,7 +40,7 @@ test('option orders say whether they open or close, and closing is bounded by wh
   assert.equal(world.reject({ ...ticket, side: 'BUY_TO_OPEN' }), 'unsupported_side', 'not on both sides, not even in open orders')
 })
 
-test('an expired contract takes no orders, also before its expiry is reported', () => {
+test('an expired contract accepts no orders, even before its expiry is reported', () => {
   const world = holding('BUY_TO_OPEN', 'C105', '1')
   world.now = NEAR.at
   assert.equal(world.reject({ symbol: contract('C105'), side: 'SELL_TO_CLOSE', limitPrice: '2.00', quantity: '1' }), 'expired_contract')
@@ -54,12 +54,12 @@ test('an early exercise moves shares at the strike, between the two customers', 
   assert.deepEqual(world.entries(events, 'm2'), [`ASSIGNMENT 2 ${contract('C95')} 0.00`, 'SELL 200 AAPL 19000.00'])
   assert.deepEqual([world.units('C95'), world.units('C95', 'm2')], ['1', '-1'])
   assert.deepEqual([world.position('AAPL').averagePrice, world.position('AAPL', 'm2').quantity], ['95', '-200'])
-  // The premium of two contracts is gone, the shares are worth 5.00 more than the strike.
+  // The premium of two contracts is lost, and the shares are worth 5.00 more than the strike.
   assert.deepEqual([world.balance().realizedPl, world.position('AAPL').unrealizedPl], ['-400.00', '1000.00'])
   world.assertConserved()
 })
 
-test('who is assigned is drawn by lot, the street among them, the same from the same seed', () => {
+test('assignment is drawn by lot, including the external market, with the same result for the same seed', () => {
   const run = (seed: string) => {
     const world = new ContractWorld({ seed })
     holding('BUY_TO_OPEN', 'C95', '10', 'm1', world)
@@ -74,11 +74,11 @@ test('who is assigned is drawn by lot, the street among them, the same from the 
   const outcomes = new Set(Array.from({ length: 100 }, (_, at) => run(`seed ${at}`)))
   assert.equal(run('seed 1'), run('seed 1'))
   assert.ok(outcomes.size > 5, `only ${outcomes.size} outcomes`)
-  // Five of ten shorts are the street's, which draws one lot: drawn first, it takes all three.
+  // Five of ten shorts are the external market's, which has one lot: if drawn first, it takes all three.
   assert.ok(outcomes.has('-1 -1 -1 -1 -1'), [...outcomes].join(' | '))
 })
 
-test('an exercise is refused when it is not possible, and then nothing has changed', () => {
+test('an impossible exercise is refused and changes nothing', () => {
   const world = holding('BUY_TO_OPEN', 'C95', '2')
   holding('BUY_TO_OPEN', 'P105', '1', 'c1', world)
   holding('BUY_TO_OPEN', 'C95', '1', 'c1', world)
@@ -109,7 +109,7 @@ test('an assignment ends the orders that would close more than is left', () => {
   assert.equal(world.units('C95', 'm2'), '0')
 })
 
-test('at the end what is in the money by a cent becomes shares, the rest expires, orders first', () => {
+test('at expiration, contracts in the money by a cent become shares, the others expire, and orders end first', () => {
   const world = holding('BUY_TO_OPEN', 'C100', '2')
   holding('SELL_TO_OPEN', 'P105', '1', 'm1', world)
   holding('SELL_TO_OPEN', 'C105', '1', 'm1', world)
@@ -136,7 +136,7 @@ test('less than a cent in the money is not exercised', () => {
   assert.deepEqual(world.entries(expire(world, 'C100', '100.009')), [`EXPIRATION 1 ${contract('C100')} 0.00`])
 })
 
-test('contracts settled in cash pay what they are in the money', () => {
+test('contracts settled in cash pay their intrinsic value', () => {
   const world = new ContractWorld()
   const symbol = contract('C100', 'NDX')
   world.offer('C100', '3.00', '3.00', '50', 'NDX')
@@ -150,7 +150,7 @@ test('contracts settled in cash pay what they are in the money', () => {
   world.assertConserved()
 })
 
-test('a cash account takes delivery as far as it can, and is paid for the rest', () => {
+test('a cash account takes delivery as far as it can, and gets cash for the rest', () => {
   const world = holding('BUY_TO_OPEN', 'C95', '2', 'c1')
   // 9,600 are left of 10,000: enough for one contract at 9,500.
   const events = expire(world, 'C95', '97')
@@ -164,7 +164,7 @@ test('a cash account takes delivery as far as it can, and is paid for the rest',
   world.assertConserved()
 })
 
-test('a put of a cash account does not deliver shares that an open order to sell a call stands on', () => {
+test('a put of a cash account does not deliver shares that cover an open order to sell a call', () => {
   const world = new ContractWorld()
   world.account('c2', 'cash', '20000')
   world.order({ accountId: 'c2', quantity: '100', limitPrice: '100.01' })
@@ -175,7 +175,7 @@ test('a put of a cash account does not deliver shares that an open order to sell
   assert.deepEqual(world.entries(expire(world, 'P105', '100'), 'c2'), [`EXERCISE 1 ${contract('P105')} 500.00`])
 })
 
-test('ended contracts are forgotten when nobody has to do with them any more', () => {
+test('ended contracts are forgotten when they have no holdings and orders', () => {
   const world = new ContractWorld({ closedOrdersMax: 0 })
   world.offer('C105', '2.00', '2.00')
   world.submit({ symbol: contract('C105'), side: 'BUY_TO_OPEN', limitPrice: '2.00', quantity: '1' })
@@ -190,7 +190,7 @@ test('ended contracts are forgotten when nobody has to do with them any more', (
   world.assertConserved()
 })
 
-test('a row must have the terms of its kind, and terms do not change', () => {
+test('a specification must have the terms of its kind, and terms do not change', () => {
   const world = new ContractWorld()
   const spec = world.engine.instrument(contract('C105'))
   assert.ok(spec?.option !== undefined)

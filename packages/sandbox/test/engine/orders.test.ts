@@ -43,7 +43,7 @@ test('taken size is gone until the next quote, and a market order waits for it',
   assert.deepEqual(trades(world.again(first).fills), ['6 @ 100', '4 @ 100.02'])
 })
 
-test('a market order does not run beyond 5 % of the touch', () => {
+test('a market order does not trade more than 5 % beyond the touch', () => {
   const world = new World()
   world.quote(
     [['99.90', '100']],
@@ -58,13 +58,13 @@ test('a market order does not run beyond 5 % of the touch', () => {
   assert.equal(order.state, 'partial')
 })
 
-test('a symbol without any price refuses market orders and takes limits', () => {
+test('a symbol without a price refuses market orders and accepts limits', () => {
   const world = new World()
   assert.equal(world.reject({ quantity: '1' }), 'no_price')
   assert.equal(world.order({ limitPrice: '50' }).state, 'open')
 })
 
-test('a limit order fills at the better of the quote and never beyond its limit', () => {
+test('a limit order fills at the quote if that is better, and never beyond its limit', () => {
   const world = quoted()
   assert.deepEqual(trades(world.order({ limitPrice: '101' }).fills), ['10 @ 100.1'])
   const resting = world.order({ limitPrice: '99.50' })
@@ -75,7 +75,7 @@ test('a limit order fills at the better of the quote and never beyond its limit'
   assert.deepEqual(trades(world.again(resting).fills), ['7 @ 99.4'], 'a crossed order trades inside the quotes of the moment')
 })
 
-test('a print beyond a resting limit fills it up to the size printed, a print at the limit does not', () => {
+test('a print beyond a resting limit fills it up to the printed size, a print at the limit does not', () => {
   const world = quoted()
   const order = world.order({ limitPrice: '100.05', quantity: '10' })
   world.print('100.05', '100')
@@ -86,7 +86,7 @@ test('a print beyond a resting limit fills it up to the size printed, a print at
   assert.equal(world.again(order).state, 'filled')
 })
 
-test('a print that the quotes contradict fills nothing', () => {
+test('a print that contradicts the quotes fills nothing', () => {
   const world = quoted()
   const order = world.order({ limitPrice: '99.90' })
   world.print('99.80', '100')
@@ -118,7 +118,7 @@ test('IOC fills what it can and never rests; FOK fills all or nothing', () => {
   assert.equal(world.order({ timeInForce: 'FOK', quantity: '7' }).state, 'filled')
 })
 
-test('customers trade with each other by price, then time, at the standing price', () => {
+test('customers trade with each other by price, then time, at the resting order’s price', () => {
   const world = new World()
   const late = world.order({ accountId: 'm2', limitPrice: '50.00', quantity: '5' })
   const later = world.order({ accountId: 'm3', limitPrice: '50.00', quantity: '5' })
@@ -139,7 +139,7 @@ test('customers trade with each other by price, then time, at the standing price
   world.assertConserved()
 })
 
-test('at one price the displayed market is served before customers', () => {
+test('at one price the displayed market comes before customers', () => {
   const world = quoted()
   const bid = world.order({ accountId: 'm2', limitPrice: '100.00', quantity: '5' })
   world.quote([['100.00', '3']], [['100.10', '500']])
@@ -161,7 +161,7 @@ test('an account does not trade with itself', () => {
   assert.equal(world.again(other).state, 'filled')
 })
 
-test('a customer standing outside the quotes trades at their edge or not at all', () => {
+test('a customer’s order outside the quotes trades at their edge or not at all', () => {
   const world = new World()
   world.quote([['100.00', '10']], [['100.10', '10']])
   const high = world.order({ accountId: 'm2', limitPrice: '101.00', quantity: '15' })
@@ -172,7 +172,7 @@ test('a customer standing outside the quotes trades at their edge or not at all'
   assert.equal(world.again(low).filledQuantity, '0')
 })
 
-test('a waiting market order takes the first limit order that comes against it', () => {
+test('a waiting market order takes the first opposite limit order', () => {
   const world = new World()
   world.print('50.00')
   const buyer = world.order({ quantity: '10' })
@@ -205,7 +205,7 @@ test('a stop-limit becomes a limit order that may rest', () => {
   assert.equal(world.again(stop).state, 'filled')
 })
 
-test('stops are set off nearest first', () => {
+test('stops trigger nearest first', () => {
   const world = quoted()
   const far = world.order({ orderType: 'STP', stopPrice: '102.00' })
   const near = world.order({ orderType: 'STP', stopPrice: '101.00' })
@@ -225,7 +225,7 @@ test('notional orders spend at most the amount, in fractions', () => {
   assert.equal(waiting.quantity, '10')
 })
 
-test('a notional order whose price ran away while it waited buys less, and is filled', () => {
+test('a notional order whose price moved away while it waited buys less, and is filled', () => {
   const world = new World()
   world.print('50.00')
   const order = world.order({ notional: '1000' })
@@ -250,7 +250,7 @@ test('cancel ends a live order once; a second cancel and a cancel of a filled or
   assert.equal(refusalIn(world.cancel({ ...order, accountId: 'm2' })).code, 'unknown_order', "another account's order is not there")
 })
 
-test('client order ids are never reused, whatever became of the order', () => {
+test('client order ids are never reused, whatever happened to the order', () => {
   const world = new World({ closedOrdersMax: 1 })
   world.quote(STANDARD.bids, STANDARD.asks)
   const first = world.order({ clientOrderId: 'a' })
@@ -310,7 +310,7 @@ for (const [code, ticket] of REJECTIONS) {
   })
 }
 
-test('an account may have only so many open orders', () => {
+test('the number of an account’s open orders is limited', () => {
   const world = new World({ openOrdersMax: 2 })
   const first = world.order({ limitPrice: '1' })
   world.order({ limitPrice: '1' })

@@ -8,12 +8,12 @@ import { ContractChance } from './contract-chance.ts'
 import { ContractWorld } from './contracts.ts'
 import { STANDARD, World } from './world.ts'
 
-/** What was looked at before it was submitted, so that a test can tell that there was something to see. */
+/** Counts of the previews before submits, so that a test can verify that there were some. */
 class Looks {
   taken = 0
   refused = 0
 
-  /** A preview leaves no trace, and predicts what becomes of an order. */
+  /** Checks that a preview leaves no trace, and predicts the order's result. */
   before(engine: Engine, command: Command): (events: readonly EngineEvent[]) => void {
     if (command.type !== 'submit' && command.type !== 'submit_package') return () => undefined
     const { type: _, clientOrderId: __, ...asked } = command
@@ -42,7 +42,7 @@ function looking<W extends World>(world: W, looks: Looks): W {
   return world
 }
 
-test('a preview of an order leaves the state byte for byte as they were, and refuses what the order is refused for', () => {
+test('a preview of an order leaves the state unchanged to the byte, and refuses what a submit refuses', () => {
   const looks = new Looks()
   const seeds = ofSearch(40, 12)
   for (let seed = 1; seed <= seeds; seed++) {
@@ -59,7 +59,7 @@ test('a preview of an order leaves the state byte for byte as they were, and ref
   assert.ok(looks.taken > seeds * 8 && looks.refused > seeds, `${looks.taken} taken and ${looks.refused} refused prove little`)
 })
 
-test('so do previews of options, multi-leg orders and futures', () => {
+test('the same holds for previews of options, multi-leg orders and futures', () => {
   const looks = new Looks()
   const seeds = ofSearch(20, 6)
   for (let seed = 1; seed <= seeds; seed++) {
@@ -86,7 +86,7 @@ function seen(world: World, change: Partial<Extract<PreviewCommand, { readonly s
   return found
 }
 
-test('what an order would come to: its price in the book, what is paid or received, fees, margin and buying power', () => {
+test('the estimate of an order: its price in the book, its cost or proceeds, fees, margin and buying power', () => {
   const world = new World()
   world.quote(
     [['99.90', '100']],
@@ -110,7 +110,7 @@ test('what an order would come to: its price in the book, what is paid or receiv
   assert.deepEqual([cash.initialMargin, Math.abs(Number(cash.cost) - 500) < 1], [null, true])
 })
 
-test('a market that is not open is a warning', () => {
+test('a closed market is a warning', () => {
   const world = new World()
   world.quote(STANDARD.bids, STANDARD.asks)
   world.phase('closed', '2026-03-02')

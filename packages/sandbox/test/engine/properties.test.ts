@@ -36,7 +36,7 @@ interface Standing {
   left: number
 }
 
-/** The book as a schoolbook has it: a list, searched in full each time. */
+/** A textbook order book: a list, searched in full each time. */
 class Schoolbook {
   readonly #sides: { readonly BUY: Standing[]; readonly SELL: Standing[] } = { BUY: [], SELL: [] }
 
@@ -69,13 +69,13 @@ class Schoolbook {
   }
 }
 
-test('customers are matched as in the schoolbook: best price first, then who came first', () => {
+test('customers are matched as in the textbook: best price first, then by time', () => {
   const action = fc.tuple(fc.integer({ min: 0, max: 9 }), fc.boolean(), fc.integer({ min: 95, max: 105 }), fc.integer({ min: 1, max: 20 }))
   fc.assert(
     fc.property(fc.array(action, { maxLength: 80, size: 'max' }), actions => {
       const world = new World()
       const schoolbook = new Schoolbook()
-      // The schoolbook's name for each of the engine's order ids; a replacement keeps the name.
+      // The textbook's id for each of the engine's order ids; a replacement keeps the id.
       const names = new Map<string, string>()
       const orders: OrderView[] = []
       for (const [at, [what, buy, price, quantity]] of actions.entries()) {
@@ -126,7 +126,7 @@ test('an accepted order that opens a position never takes the free funds below z
   fc.assert(
     fc.property(fc.array(ticket, { maxLength: 40, size: 'max' }), fc.integer({ min: 1, max: 300 }), (tickets, spread) => {
       const world = new World()
-      // The same quote again and again: it replenishes, and no price moves.
+      // The same quote repeatedly: it replenishes, and no price moves.
       const quote = (symbol: string) => {
         const level = (sign: number) => [0, 1, 2].map(at => [cents(10_000 + sign * (spread + at * 7)), '200'] as const)
         world.quote(level(-1), level(1), symbol)
@@ -192,7 +192,7 @@ test('the same seed and commands give the same bytes, also through a journal of 
   assert.notEqual(first, hashOf(Engine.create({ seed: 'b' }), journal), 'the seed sets ids apart')
 })
 
-test('an engine restored from a snapshot goes on exactly as the one it was taken of', () => {
+test('an engine restored from a snapshot continues exactly like the original', () => {
   const settings = { closedOrdersMax: 300, transactionsMax: 100 }
   const journal = journalOf(11, 4_000)
   for (const cut of [0, 1, 500, 1_999, 3_210]) {
@@ -207,7 +207,7 @@ test('an engine restored from a snapshot goes on exactly as the one it was taken
   }
 })
 
-test('what is no snapshot is refused by name', () => {
+test('invalid snapshots are refused by name', () => {
   const snapshot = Engine.create().snapshot()
   assert.throws(() => Engine.restore('{'), { name: 'Malformed', what: 'snapshot' })
   assert.throws(() => Engine.restore('[99]'), { name: 'Malformed', what: 'snapshot' })

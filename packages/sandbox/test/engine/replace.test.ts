@@ -21,7 +21,7 @@ test('a replacement is a new order; the old one points to it', () => {
   assert.equal(refusalIn(world.replace(next, { newClientOrderId: 'new' })).code, 'duplicate_client_order_id')
 })
 
-test('the quantity of a replacement is the total: fills before it count', () => {
+test('the quantity of a replacement is the total, including earlier fills', () => {
   const world = new World()
   world.quote([['99.90', '100']], [['100.00', '6']])
   const old = world.order({ limitPrice: '100.00', quantity: '10' })
@@ -36,7 +36,7 @@ test('the quantity of a replacement is the total: fills before it count', () => 
   assert.equal(world.position().quantity, '8')
 })
 
-test('a fill between decision and replace wins: the replace is refused and nothing more is bought', () => {
+test('a fill between the decision and the replace wins: the replace is refused and nothing more is bought', () => {
   const world = new World()
   world.quote([['99.90', '100']], [['100.10', '100']])
   const order = world.order({ limitPrice: '100.00', quantity: '10' })
@@ -46,7 +46,7 @@ test('a fill between decision and replace wins: the replace is refused and nothi
   assert.equal(world.position().quantity, '10')
 })
 
-test('lowering the quantity keeps the place in line; raising it or moving the price does not', () => {
+test('lowering the quantity keeps the queue position; raising it or changing the price does not', () => {
   const world = new World()
   const first = world.order({ accountId: 'm2', limitPrice: '50.00', quantity: '10' })
   const second = world.order({ accountId: 'm3', limitPrice: '50.00', quantity: '10' })
@@ -70,7 +70,7 @@ test('a replacement that reaches the other side trades at once', () => {
   assert.equal(world.again(orderOf(events)).state, 'filled')
 })
 
-test('a refused replacement leaves the old order and its hold as they were', () => {
+test('a refused replacement leaves the old order and its hold unchanged', () => {
   const world = new World()
   world.quote(STANDARD.bids, STANDARD.asks)
   const order = world.order({ limitPrice: '99.00', quantity: '100' })
@@ -90,7 +90,7 @@ test('a refused replacement leaves the old order and its hold as they were', () 
   assert.deepEqual(world.balance(), balance)
 })
 
-test('a stop moves with its stop price, and no more once it was reached', () => {
+test('a stop can be moved by its stop price until it is reached', () => {
   const world = new World()
   world.quote(STANDARD.bids, STANDARD.asks)
   const stop = world.order({ orderType: 'STPLMT', stopPrice: '101.00', limitPrice: '100.50' })

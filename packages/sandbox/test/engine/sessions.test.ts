@@ -29,7 +29,7 @@ test('in a market that never closes a new date ends the day', () => {
   assert.deepEqual(states(world, orders), ['expired', 'expired', 'open', 'expired', 'expired'])
 })
 
-test('a DAY order given after hours is for the next session', () => {
+test('a DAY order placed after hours is for the next session', () => {
   const world = new World()
   world.phase('post', TODAY)
   const order = world.order({ limitPrice: '101' })
@@ -41,7 +41,7 @@ test('a DAY order given after hours is for the next session', () => {
   assert.equal(world.again(order).state, 'filled')
 })
 
-test('a DAY+ order given while the market is closed lives through the next day', () => {
+test('a DAY+ order placed while the market is closed lives through the next day', () => {
   const world = new World()
   world.phase('closed', TODAY)
   const order = world.order({ limitPrice: '50', timeInForce: 'DAY+' })
@@ -51,7 +51,7 @@ test('a DAY+ order given while the market is closed lives through the next day',
   assert.equal(world.again(order).state, 'expired')
 })
 
-test('in extended hours only priced orders with a + trade', () => {
+test('in extended hours only limit orders with a + trade', () => {
   const world = new World()
   world.phase('post', TODAY)
   world.quote(STANDARD.bids, STANDARD.asks)
@@ -65,7 +65,7 @@ test('in extended hours only priced orders with a + trade', () => {
   assert.deepEqual(states(world, [day, market]), ['filled', 'filled'])
 })
 
-test('nothing of a halted symbol trades; it goes on when the halt ends', () => {
+test('a halted symbol does not trade; trading resumes when the halt ends', () => {
   const world = new World()
   world.quote(STANDARD.bids, STANDARD.asks)
   world.do({ type: 'halt', symbol: 'AAPL', halted: true })
@@ -78,7 +78,7 @@ test('nothing of a halted symbol trades; it goes on when the halt ends', () => {
   assert.deepEqual(states(world, [market, stop]), ['filled', 'filled'])
 })
 
-test('OPEN orders trade at the first print of the session they were given before', () => {
+test('OPEN orders trade at the first print of the next opening', () => {
   const world = new World()
   world.phase('closed', TODAY)
   world.quote(STANDARD.bids, STANDARD.asks)
@@ -160,7 +160,7 @@ test('a split cancels live orders and keeps value and cost', () => {
   world.assertConserved()
 })
 
-test('an instrument row may change but not its nature, and unknown kinds are refused', () => {
+test('a specification may change except for its fixed fields, and unknown kinds are refused', () => {
   const world = new World()
   const spec = world.engine.instruments()[0]
   assert.ok(spec !== undefined)
@@ -171,7 +171,7 @@ test('an instrument row may change but not its nature, and unknown kinds are ref
   assert.equal(refusalIn(world.quote([], [], 'NOPE')).code, 'unknown_symbol')
 })
 
-test('what happens in an account is of New York’s day, like trades, also in its evening', () => {
+test('account changes have New York’s date, like trades, also in its evening', () => {
   assert.equal(accountDate(Date.UTC(2026, 2, 3, 2) * 1_000), '2026-03-02')
   assert.equal(accountDate(Date.UTC(2026, 2, 3, 12) * 1_000), '2026-03-03')
 })

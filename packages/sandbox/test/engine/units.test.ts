@@ -11,7 +11,7 @@ test('what is written is read back', () => {
   fc.assert(fc.property(scaled, value => assert.equal(readScaled(formatScaled(value)), value)))
 })
 
-test('money keeps two places at least and loses none', () => {
+test('money keeps at least two decimal places and loses none', () => {
   assert.equal(formatMoney(0n), '0.00')
   assert.equal(formatMoney(-CENT * 5n), '-0.05')
   assert.equal(formatMoney(1n), '0.000000000000000001')
@@ -19,7 +19,7 @@ test('money keeps two places at least and loses none', () => {
   assert.equal(formatScaled(1_500_000_000n), '1.5')
 })
 
-test('cents are rounded half up, away from zero', () => {
+test('cents are rounded half up, or away from zero if negative', () => {
   assert.equal(roundToCents(CENT / 2n), CENT)
   assert.equal(roundToCents(CENT / 2n - 1n), 0n)
   assert.equal(roundToCents(-CENT / 2n), -CENT)
@@ -32,7 +32,7 @@ for (const text of ['', ' 1', '+1', '1.', '.5', '01', '1e3', '1,5', '0x1', 'NaN'
   test(`not a number: ${JSON.stringify(text) ?? 'undefined'}`, () => assert.equal(readScaled(text), undefined))
 }
 
-test('the queue serves by price, then by arrival, whatever comes and goes', () => {
+test('the queue serves by price, then by arrival, whatever is added and removed', () => {
   const step = fc.tuple(fc.integer({ min: 0, max: 3 }), fc.bigInt({ min: 1n, max: 6n }))
   fc.assert(
     fc.property(fc.array(step, { maxLength: 120, size: 'max' }), fc.boolean(), (steps, highest) => {

@@ -35,7 +35,7 @@ function listed(symbol: string): InstrumentSpec {
 export class World {
   engine: Engine
   now = START
-  /** Commands and what came of them, oldest first, since the last {@link World.fresh}. */
+  /** Commands and their events, oldest first, since the last {@link World.fresh}. */
   #fresh: (readonly [Command, EngineEvent[]])[] = []
   #orders = 0
 
@@ -63,7 +63,7 @@ export class World {
     return events
   }
 
-  /** What happened since the last call. */
+  /** The events since the last call. */
   fresh(): readonly (readonly [Command, EngineEvent[]])[] {
     const fresh = this.#fresh
     this.#fresh = []
@@ -82,7 +82,7 @@ export class World {
     return this.do({ type: 'trade', symbol, price, size, auction })
   }
 
-  /** A market DAY order to buy 10 AAPL for `m1`, unless the ticket differs. */
+  /** By default a market DAY order to buy 10 AAPL for `m1`. */
   submit(ticket: OrderTicket = {}): EngineEvent[] {
     const orderType = ticket.orderType ?? (ticket.limitPrice === undefined ? 'MKT' : 'LMT')
     return this.do({
@@ -101,13 +101,13 @@ export class World {
     })
   }
 
-  /** Submits and gives the order as it is after the command; it must not have been refused. */
+  /** Submits and returns the order after the command; it must not have been refused. */
   order(ticket: OrderTicket = {}): OrderView {
     const order = orderOf(this.submit(ticket))
     return this.again(order)
   }
 
-  /** Submits and gives the code of the rejection or refusal; there must be one. */
+  /** Submits and returns the code of the rejection or refusal; there must be one. */
   reject(ticket: OrderTicket): string {
     const [event] = this.submit(ticket)
     if (event?.type === 'refused') return event.code
@@ -150,7 +150,7 @@ export class World {
     return found
   }
 
-  /** Money and units of the whole engine come to nothing. */
+  /** Money and units of the whole engine sum to zero. */
   assertConserved(): void {
     const { cash, units } = this.engine.conservation()
     for (const [currency, sum] of Object.entries(cash)) assert.equal(sum, '0.00', `cash in ${currency}`)

@@ -48,7 +48,7 @@ for (const { title, text, reason, line, quotes } of ROWS)
     assert.match(error.message, new RegExp(`, line ${line}: `))
   })
 
-test('a truncated archive is refused, wherever it breaks off', async t => {
+test('an archive truncated at any point is refused', async t => {
   const rows = Array.from({ length: 5_000 }, (_, index) => `${index},${index + 1},${index + 1},${index + 1},${index + 1},1`).join('\n')
   const whole = zipped([{ name: 'data.csv', text: rows }])
   for (const length of [0, 3, 21, Math.floor(whole.length / 2), whole.length - 1]) {
@@ -67,18 +67,18 @@ test('an archive with a flipped bit is refused', async t => {
   assert.ok(['zip_damaged', 'columns', 'number', 'unsorted', 'inconsistent', 'line_too_long'].includes(error.reason), error.reason)
 })
 
-test('an archive whose checksum is another text’s is refused', async t => {
+test('an archive with another text’s checksum is refused', async t => {
   const folder = madeFolder(t, { [TRADES]: zipped([{ name: 'data.csv', text: GOOD, claimedCrc: 1 }]) })
   assert.equal((await fault(() => read(folder))).reason, 'zip_damaged')
 })
 
-test('a zip bomb is refused, honest about its size or not, and never unpacked whole', async t => {
+test('a zip bomb is refused, whether its stated size is true or not, and is never fully unpacked', async t => {
   const limits = { unpackedBytesMax: 1_000_000, entriesMax: 10, lineCharsMax: 1_024 }
   const folder = madeFolder(t, {
     'honest.zip': zipped([{ name: 'data.csv', text: BOMB }]),
     'lying.zip': zipped([{ name: 'data.csv', text: BOMB, claimedSize: 500 }])
   })
-  // Measured once the bombs are made: what making them took can only shrink from here.
+  // Measured after the bombs are created; the memory used for that can only shrink from here.
   const before = process.memoryUsage().arrayBuffers
   for (const name of ['honest.zip', 'lying.zip']) {
     const file = join(folder, name)
@@ -90,7 +90,7 @@ test('a zip bomb is refused, honest about its size or not, and never unpacked wh
   assert.ok(process.memoryUsage().arrayBuffers - before < 50_000_000)
 })
 
-test('an archive of no text, of several, or of too many entries is refused', async t => {
+test('an archive with no text, several texts, or too many entries is refused', async t => {
   const entries = (count: number) => Array.from({ length: count }, (_, index) => ({ name: `${index}.csv`, text: GOOD }))
   for (const [count, reason] of [
     [0, 'entry_missing'],
@@ -102,7 +102,7 @@ test('an archive of no text, of several, or of too many entries is refused', asy
   }
 })
 
-test('a missing folder, one without recordings, and one whose hours are no JSON are refused', async t => {
+test('a missing folder, one without recordings, and one with invalid hours are refused', async t => {
   const empty = madeFolder(t, { 'readme.txt': 'nothing' })
   assert.equal((await fault(() => openCatalog(join(empty, 'nowhere')))).reason, 'missing')
   assert.equal((await fault(() => openCatalog(empty))).reason, 'missing')
@@ -112,7 +112,7 @@ test('a missing folder, one without recordings, and one whose hours are no JSON 
   assert.equal((await fault(() => openCatalog(odd))).reason, 'columns')
 })
 
-test('a replay stops at the damaged row, with what came before delivered', async t => {
+test('a replay stops at the damaged row, after delivering what came before', async t => {
   const many = Array.from({ length: 20_000 }, (_, index) => `${34_200_000 + index * 1_000},10000,10000,10000,10000,100`)
   const folder = madeFolder(t, { 'equity/usa/second/abc/20240708_trade.zip': [...many, 'broken'].join('\n') })
   await using market = await openMarket(`replay:${folder}`, { seed: 'x', calendar: 'exchange' })

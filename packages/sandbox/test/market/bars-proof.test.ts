@@ -13,11 +13,11 @@ import { type Auctions, auctionsOf, effectOf, recordedTicks, tradeOf } from './r
 
 const DATE = '2013-10-07'
 const FIGURES = ['open', 'high', 'low', 'close', 'volume'] as const
-// A second is a sixtieth of a minute: the intervals that can be asked for begin with the minute, the clock does not care.
+// A second is a sixtieth of a minute: queries allow intervals from a minute up, but the clock has no such limit.
 const COUNTS = { second: 1 / 60, minute: 1 } as const
 
-/** Differences that a rule of the recording explains are taken out of our bars; what is left must be equal. */
-test('bars built from the recorded SPY trades are the recorded second and minute bars', async t => {
+/** Differences that a rule of the recording explains are removed from our bars; the rest must be equal. */
+test('bars built from the recorded SPY trades equal the recorded second and minute bars', async t => {
   const folder = recordedFolder(t)
   if (folder === null) return
   const catalog = await openCatalog(folder)
@@ -58,7 +58,7 @@ test('bars built from the recorded SPY trades are the recorded second and minute
   }
 })
 
-test('bars made of smaller recorded ones are the larger recorded ones', async t => {
+test('bars made of smaller recorded ones equal the larger recorded ones', async t => {
   const folder = recordedFolder(t)
   if (folder === null) return
   const catalog = await openCatalog(folder)
@@ -73,7 +73,7 @@ test('bars made of smaller recorded ones are the larger recorded ones', async t 
   assert.ok(differ.every(({ figures }) => figures.every(figure => figure === 'volume')))
   assert.equal(compare(total(made.values()), total(minutes.values())), 0, 'no volume is lost')
 
-  // Volume that a second's bar got from the next minute goes back to where it was traded.
+  // Volume that a second's bar got from the next minute is moved back to its own minute.
   const ticks = await recordedTicks(catalog, 'SPY', DATE)
   const auctions = auctionsOf(ticks)
   const trades = ticks.map(tick => tradeOf(tick, effectOf(tick, auctions)))
@@ -99,7 +99,7 @@ type Bars = Map<number, Bar>
 
 interface Difference {
   readonly start: string
-  /** Empty when one side has no such bar. */
+  /** Empty if one side has no such bar. */
   readonly figures: readonly (typeof FIGURES)[number][]
 }
 
@@ -144,7 +144,7 @@ function byFigure(differences: readonly Difference[]): string {
   return [...counts, `${absent} on one side only`].join(', ')
 }
 
-/** Volume of stretches in which no trade moved a price, by the start of the bar that is not there. */
+/** Volume of intervals in which no trade moved a price, by the start of the missing bar. */
 function withoutBar(trades: readonly Trade[], clock: BarClock, bars: Bars): ReadonlyMap<number, Decimal> {
   const volumes = new Map<number, Decimal>()
   for (const { at, size, effect } of trades) {
@@ -154,7 +154,7 @@ function withoutBar(trades: readonly Trade[], clock: BarClock, bars: Bars): Read
   return volumes
 }
 
-/** Our bars with the recording's own ways: volume without a price goes to the bar before, the auctions are the day's first and last price. */
+/** Our bars, adjusted to the recording: volume without a price goes to the bar before, the auctions are the day's first and last price. */
 function asRecorded(
   built: Bars,
   at: { readonly clock: BarClock; readonly auctions: Auctions; readonly homeless: ReadonlyMap<number, Decimal> }
@@ -167,7 +167,7 @@ function asRecorded(
   const last = before(closingStart ?? 0, built)
   const lastBar = bars.get(last)
   assert.ok(first !== undefined && lastBar !== undefined)
-  // The opening print is the open, although trades of the hours before were reported ahead of it.
+  // The opening print is the open, even if trades of the hours before were reported ahead of it.
   bars.set(first.startMs, { ...first, open: opening.price })
   // The closing print comes after 16:00 and is recorded as the end of the regular session.
   const low = compare(closing.price, lastBar.low) < 0 ? closing.price : lastBar.low

@@ -9,7 +9,7 @@ import { recordedFolder } from './recorded.ts'
 
 const ZONE = 'America/New_York'
 
-test('the days on which shares were traded are the trading days of the calendar', async t => {
+test('the days with trades in shares are the trading days of the calendar', async t => {
   const folder = recordedFolder(t)
   if (folder === null) return
   const catalog = await openCatalog(folder)
@@ -27,7 +27,7 @@ test('the days on which shares were traded are the trading days of the calendar'
   }
 })
 
-test('futures were traded in the hours of the calendar, but for a quarter of an hour that has gone since', async t => {
+test('futures traded in the hours of the calendar, except for a quarter of an hour that no longer exists', async t => {
   const folder = recordedFolder(t)
   if (folder === null) return
   const calendar = cmeCalendar()

@@ -11,7 +11,7 @@ const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 const YEAR = 365 * 24 * HOUR
 
-test('chains are found by underlying and expiration; their contracts by symbol, others are not', () => {
+test('chains are found by underlying and expiration, and their contracts by symbol; others do not exist', () => {
   const market = always()
   for (const { symbol, style, settlement } of UNDERLYINGS) {
     const expirations = market.expirations(symbol, NOW)
@@ -48,7 +48,7 @@ test('chains are found by underlying and expiration; their contracts by symbol, 
 
 const underlyings = fc.constantFrom(...UNDERLYINGS.map(({ symbol }) => symbol))
 
-test('no quotes of a chain can be played against each other', async () => {
+test('the quotes of a chain allow no arbitrage', async () => {
   const minutes = fc.integer({ min: 0, max: 300 * 24 * 60 })
   await fc.assert(
     fc.asyncProperty(fc.integer(), minutes, underlyings, async (seed, later, underlying) => {
@@ -58,7 +58,7 @@ test('no quotes of a chain can be played against each other', async () => {
   )
 })
 
-test('nor in the last hours before one of its expirations, where the outer strikes have the highest volatilities', async () => {
+test('nor in the last hours before an expiration, when the outer strikes have the highest volatilities', async () => {
   const weeks = fc.integer({ min: 0, max: 40 })
   const left = fc.oneof(fc.integer({ min: 1, max: 60 }), fc.integer({ min: 1, max: 24 * 60 }))
   await fc.assert(
@@ -79,13 +79,13 @@ async function assertMarketFair({ seed, underlying, at }: { seed: number; underl
   assert.ok(chains.length >= 9)
   for (const chain of chains) market.follow(symbolsOf(chain))
   const quotes = shown((await market.next(at)).commands)
-  // Quotes are of the last whole second, and the underlying has moved on since.
+  // Quotes are as of the last whole second, and the underlying has moved since.
   const since = Array.from({ length: 101 }, (_, index) => Number(market.priceOf(underlying, at - index * (SECOND / 100))))
   const spot = { low: Math.min(...since), high: Math.max(...since) }
   for (const chain of chains) assertFair(chain, { quotes, spot, at, market })
 }
 
-/** The variance of the outer strikes falls with the root of the time left, so that their volatility rises with its fourth root. */
+/** The variance of the outer strikes falls with the square root of the remaining time, so their volatility rises with its fourth root. */
 function volatilityMax(left: number): number {
   return 3 * Math.max(1, (4 * HOUR) / left) ** 0.25
 }
@@ -113,7 +113,7 @@ function assertFair(chain: readonly Instrument[], { quotes, spot, at, market }: 
     assert.ok(Number(figures?.iv) > 0.03 && Number(figures?.iv) < most, `${symbol} ${figures?.iv}, at most ${most}`)
     const strike = Number(option.strike)
     const gain = option.right === 'call' ? spot.low - strike : strike - spot.high
-    // Bought and exercised at once it brings nothing.
+    // Buying and exercising at once gains nothing.
     if (!european) assert.ok(ask >= gain - 1e-9, `${symbol} asks ${ask}, exercise brings ${gain}`)
     const next = chain[index + 2]
     const other = chain[index + 1]

@@ -11,7 +11,7 @@ function newYork(text: string): number {
   return Temporal.ZonedDateTime.from(`${text}[America/New_York]`).epochMilliseconds * 1_000
 }
 
-test('option symbols are read and written', () => {
+test('option symbols are parsed and formatted', () => {
   assert.deepEqual(parseOptionSymbol('SPY261218C00660000'), {
     underlying: 'SPY',
     expiration: '2026-12-18',
@@ -48,7 +48,7 @@ test('option symbols are read and written', () => {
   )
 })
 
-test('options expire on Fridays, on the Thursday before a holiday, weekly, monthly and by the quarter', () => {
+test('options expire on Fridays, on the Thursday before a holiday, weekly, monthly and quarterly', () => {
   assert.deepEqual(expirationsOn('2026-11-21'), [
     '2026-11-27',
     '2026-12-04',
@@ -78,7 +78,7 @@ test('options expire on Fridays, on the Thursday before a holiday, weekly, month
   ])
 })
 
-test('an expiration once listed stays until its day', () => {
+test('an expiration stays listed until its day', () => {
   const calendar = usEquityCalendar()
   let before: readonly string[] = []
   for (let date = Temporal.PlainDate.from('2026-01-01'); date.year < 2029; date = date.add({ days: 1 })) {
@@ -108,7 +108,7 @@ test('futures months end by the rule of their root', () => {
     assert.equal(lastTradeOf(rule, month), newYork(end), `${rule} ${month}`)
 })
 
-test('months are listed one after another: one goes, one comes', () => {
+test('months are listed consecutively: when one ends, another is listed', () => {
   const at = newYork('2026-11-20T12:00')
   assert.deepEqual(monthsAt('ES', at), ['2026-12', '2027-03', '2027-06', '2027-09', '2027-12'])
   assert.deepEqual(monthsAt('ES', newYork('2026-12-18T09:29')), ['2026-12', '2027-03', '2027-06', '2027-09', '2027-12'])

@@ -1,4 +1,4 @@
-/** What tests of contracts share. */
+/** Shared by tests of contracts. */
 import assert from 'node:assert/strict'
 import type { QuoteCommand } from '../../src/engine/types.ts'
 import { type FeedCommand, type Instrument, type Market, openSynthetic } from '../../src/market/index.ts'
@@ -22,7 +22,7 @@ export function of(commands: readonly FeedCommand[], symbol: string): readonly F
   return commands.filter(command => 'symbol' in command && command.symbol === symbol)
 }
 
-/** What was shown last of each symbol. */
+/** The last shown quote of each symbol. */
 export function shown(commands: readonly FeedCommand[]): Map<string, QuoteCommand> {
   return new Map(commands.flatMap(command => (command.type === 'quote' ? [[command.symbol, command] as const] : [])))
 }

@@ -1,4 +1,4 @@
-// Daily bars of the core session, in a market that never closes and in one that keeps the exchange's hours.
+// Daily bars of the core session, in a market that never closes and in one with the exchange's hours.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { regularSession, usEquityCalendar } from '@trunkline/core/domain/calendar/index'
@@ -11,7 +11,7 @@ const HOUR = 60 * MINUTE
 /** A Friday, 10:00 in New York. */
 const NOW = Date.UTC(2026, 10, 20, 15) * 1_000
 
-test('a daily bar of the core session is what its minutes make, in a market that never closes and in one that keeps the hours', async () => {
+test('a daily bar of the core session equals its minutes, in a market that never closes and in one with exchange hours', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 0, max: 9_700 }),
@@ -37,7 +37,7 @@ test('a daily bar of the core session is what its minutes make, in a market that
   )
 })
 
-test('the day of the core session is open while the session is, and what is done by hand counts', async () => {
+test('the day of the core session is open during the session, and control actions count', async () => {
   const market = openSynthetic({ seed: '7', calendar: 'always' })
   await market.next(NOW)
   market.control.setPrice('SPY', '900.00', NOW + MINUTE)

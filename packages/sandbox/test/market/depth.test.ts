@@ -4,7 +4,7 @@ import { describedLevels, type Instrument, openSynthetic, printVenue } from '../
 
 const NOW = Date.UTC(2026, 10, 20, 15) * 1_000
 
-test('the same book always shows the same orders and venues, in bounds, of the kind’s venues', async () => {
+test('the same book always shows the same orders and venues, within bounds, from the kind’s venues', async () => {
   const market = openSynthetic({ seed: '7', calendar: 'always' })
   await market.next(NOW)
   const contracts = ['SPY261218C00660000', 'ESZ26', 'CLF27', 'GCZ26']
@@ -47,7 +47,7 @@ test('the same book always shows the same orders and venues, in bounds, of the k
   assert.ok((venues.get('STK')?.size ?? 0) >= 5 && (venues.get('OPT')?.size ?? 0) >= 4)
 })
 
-test('a print’s venue follows from the print', async () => {
+test('a print’s venue depends only on the print', async () => {
   const market = openSynthetic({ seed: '7', calendar: 'always' })
   await market.next(NOW)
   const venues = new Set<string>()

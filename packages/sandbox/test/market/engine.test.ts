@@ -11,7 +11,7 @@ import { recordedFolder } from './recorded.ts'
 const SECOND = 1_000_000
 const NOW = Date.UTC(2026, 10, 20, 15) * 1_000
 
-/** An engine that lists what the market lists, with one rich account. */
+/** An engine with the market's instruments and one rich account. */
 function engineFor(market: Market, at: number): Engine {
   const engine = Engine.create()
   for (const { exchange, ...spec } of market.instruments) {
@@ -78,9 +78,9 @@ test('every symbol of the synthetic market fills a market order against its book
   }
 })
 
-test('followed contracts fill against their state, are settled and end, and leave nothing behind', async () => {
+test('followed contracts fill against their quotes, are settled and end, and leave nothing behind', async () => {
   const market = openSynthetic({ seed: '3', calendar: 'always', updatesPerSecond: 0.2 })
-  // The last minutes of a Friday on which December's index futures and a week's options end.
+  // The last minutes of a Friday on which December's index futures and a week's options expire.
   const begin = Date.UTC(2026, 11, 18, 14, 20) * 1_000
   const engine = engineFor(market, begin)
   const account = { type: 'open_account', at: begin, number: '3', currency: 'USD', deposit: '100000000', permitted: null } as const
@@ -109,12 +109,12 @@ test('followed contracts fill against their state, are settled and end, and leav
     engine.positions('f').map(({ symbol }) => symbol),
     months.slice(1).toSorted()
   )
-  // What was in the money became shares or cash.
+  // Contracts in the money became shares or cash.
   assert.ok(engine.positions('a').every(({ symbol }) => symbol === 'SPY'))
   assert.ok(engine.transactions('f', {}).length >= 4)
 })
 
-test('an order for more than the thin symbol shows fills in parts as its book comes again', async () => {
+test('an order for more than the thin symbol shows fills in parts as its book replenishes', async () => {
   const market = openSynthetic({ seed: '3', calendar: 'always' })
   const engine = engineFor(market, NOW)
   await feed(engine, market, NOW + SECOND)
@@ -128,7 +128,7 @@ test('an order for more than the thin symbol shows fills in parts as its book co
   assert.equal(sum([...first, ...later].map(({ quantity }) => parseDecimal(quantity, 'quantity'))), '400')
 })
 
-test('orders in a replay fill inside the recorded spread of their moment', async t => {
+test('orders in a replay fill within the recorded spread of that moment', async t => {
   const folder = recordedFolder(t)
   const [from, symbol, date, open] =
     folder === null
@@ -147,7 +147,7 @@ test('orders in a replay fill inside the recorded spread of their moment', async
     for (const side of ['BUY', 'SELL'] as const) {
       const events = engine.handle(order(symbol, at, { side, clientOrderId: `${side} ${index}`, quantity: '10' }))
       for (const fill of fillsOf(events)) {
-        // A second without a change of the quote has no bar: the last one before it holds.
+        // A second without a change of the quote has no bar: the previous one applies.
         let second = at - (at % SECOND)
         while (!quotes.has(second)) second -= SECOND
         const bar = quotes.get(second)

@@ -11,7 +11,7 @@ const SECOND = 1_000_000
 const MINUTE = 60 * SECOND
 const DETAILED = ['ESZ26', 'ESZ27', 'NQH27', 'CLF27', 'GCX26']
 
-test('months are listed with their terms, found by symbol, and no longer than they trade', () => {
+test('months are listed with their terms, found by symbol, and only while they trade', () => {
   const market = always()
   const listed = market.futures(NOW)
   assert.equal(listed.length, 25)
@@ -53,7 +53,7 @@ test('months are listed with their terms, found by symbol, and no longer than th
   for (const symbol of ['ESF27', 'ESU26', 'ESZ28', 'RTYZ26', 'ESZ', 'CLV27']) assert.equal(market.find(symbol, NOW), null, symbol)
 })
 
-test('bars of months are what their prints make, of every interval', async () => {
+test('bars of months equal those of their prints, for every interval', async () => {
   await fc.assert(
     fc.asyncProperty(fc.integer(), fc.constantFrom('2026-11-20T10:00', '2026-11-01T00:00', '2026-03-08T01:00'), async (seed, from) => {
       const market = always(String(seed))
@@ -83,7 +83,7 @@ test('bars of months are what their prints make, of every interval', async () =>
   )
 })
 
-test('days are their hours, also over a change of the carry at midnight', async () => {
+test('days equal their hours, also over a change of the carry at midnight', async () => {
   const market = always()
   for (const symbol of DETAILED) {
     const query = { symbol, from: newYork('2026-11-16T00:00'), to: newYork('2026-11-20T00:00'), now: NOW }
@@ -103,7 +103,7 @@ test('days are their hours, also over a change of the carry at midnight', async 
   }
 })
 
-test('prints and order books are on the tick, prints at what is quoted, and later months cost what carrying costs', async () => {
+test('prints and order books are on the tick, prints are at the quotes, and later months differ by the cost of carry', async () => {
   const market = always()
   await market.next(NOW)
   const listed = market.futures(NOW)
@@ -141,7 +141,7 @@ test('prints and order books are on the tick, prints at what is quoted, and late
   assert.ok(front > spot * 0.999 && front < spot * 1.006, `${front} with the index at ${spot}`)
 })
 
-test('a month is settled at each close, ends at its last trade, and the next comes', async () => {
+test('a month is settled at each close and ends at its last trade, and the next one is listed', async () => {
   const market = always()
   const begin = newYork('2026-12-15T12:00')
   await market.next(begin - 1)
@@ -161,7 +161,7 @@ test('a month is settled at each close, ends at its last trade, and the next com
       ['expire', 'ESZ26', newYork('2026-12-18T09:30')]
     ]
   )
-  // At the price of the moment: the close of the bar before.
+  // At the current price: the close of the previous bar.
   for (const command of commands) {
     if (command.type !== 'settle') continue
     const [bar] = await market.bars({
@@ -182,7 +182,7 @@ test('a month is settled at each close, ends at its last trade, and the next com
   assert.ok(of(await playAll(market, now + MINUTE), 'ESH27').length > 0)
 })
 
-test('with the exchange calendar futures trade from evening to afternoon, with the next day’s date', async () => {
+test('with the exchange calendar, futures trade from evening to afternoon, with the next day’s date', async () => {
   const market = openSynthetic({ seed: '7', calendar: 'exchange' })
   const begin = newYork('2026-11-20T16:50')
   await market.next(begin - 1)
@@ -226,7 +226,7 @@ test('with the exchange calendar futures trade from evening to afternoon, with t
   assert.equal(market.phaseAt('cme', newYork('2026-11-22T20:00')).nextChange, newYork('2026-11-23T17:00'))
 })
 
-test('by hand: index futures follow the fund; a month is moved and halted by itself', async () => {
+test('control actions: index futures follow the fund; a month is moved and halted separately', async () => {
   const market = always()
   await market.next(NOW)
   market.follow(['ESZ26', 'ESH27', 'CLF27'])

@@ -10,13 +10,13 @@ function termsOf([right, spot, strike, years, rate, dividend]: Row): Terms {
   return { right, spot, strike, years, rate, dividend }
 }
 
-/** A published figure: right when it agrees to the places that were printed. */
+/** A published figure: correct if it agrees to the printed places. */
 function agrees(found: number, published: string): boolean {
   const places = published.split('.')[1]?.length ?? 0
   return Math.abs(found - Number(published)) <= 0.500001 * 10 ** -places
 }
 
-// Rates of futures options: the yield is the rate, so that nothing is earned by waiting.
+// Rates of futures options: the yield equals the rate, so that waiting earns nothing.
 const VALUES: readonly (readonly [source: string, row: Row, value: string])[] = [
   ['the usual example, call', ['call', 100, 100, 1, 0.05, 0, 0.2], '10.4506'],
   ['the usual example, put', ['put', 100, 100, 1, 0.05, 0, 0.2], '5.5735'],
@@ -31,7 +31,7 @@ const VALUES: readonly (readonly [source: string, row: Row, value: string])[] = 
   ['Haug, 1.1.5, a currency', ['call', 1.56, 1.6, 0.5, 0.06, 0.08, 0.12], '0.0291']
 ]
 
-/** In the units that textbooks use: theta a year, vega and rho per 1. */
+/** In textbook units: theta per year, vega and rho per 1. */
 const YEARLY: Readonly<Partial<Record<keyof Valuation, number>>> = { theta: 365, vega: 100, rho: 100 }
 
 const GREEKS: readonly (readonly [source: string, row: Row, greeks: Readonly<Partial<Record<keyof Valuation, string>>>])[] = [
@@ -57,14 +57,14 @@ const GREEKS: readonly (readonly [source: string, row: Row, greeks: Readonly<Par
   ['Haug, 2.6.1', ['call', 72, 75, 1, 0.09, 0, 0.19], { rho: '38.7325' }]
 ]
 
-test('values are those of the textbooks', () => {
+test('values equal those of the textbooks', () => {
   for (const [source, row, value] of VALUES) {
     assert.ok(agrees(worth(termsOf(row), row[6]), value), `${source}: ${worth(termsOf(row), row[6])} for ${value}`)
     assert.equal(valuation(termsOf(row), row[6]).value, worth(termsOf(row), row[6]))
   }
 })
 
-test('greeks are those of the textbooks', () => {
+test('greeks equal those of the textbooks', () => {
   for (const [source, row, greeks] of GREEKS) {
     const found = valuation(termsOf(row), row[6])
     for (const name of ['delta', 'gamma', 'vega', 'theta', 'rho'] as const) {
@@ -75,7 +75,7 @@ test('greeks are those of the textbooks', () => {
   }
 })
 
-test('implied volatilities are those of the textbooks', () => {
+test('implied volatilities equal those of the textbooks', () => {
   // Hull, ch. 15.11: 1.875 for three months at 20, with the share at 21 and 10 %.
   assert.ok(agrees(impliedVolatility(termsOf(['call', 21, 20, 0.25, 0.1, 0, 0]), 1.875) ?? 0, '0.235'))
   for (const [source, row] of VALUES) {
@@ -84,7 +84,7 @@ test('implied volatilities are those of the textbooks', () => {
   }
 })
 
-test('the normal distribution is that of the tables', () => {
+test('the normal distribution equals the tables', () => {
   // Abramowitz and Stegun, table 26.1 and 26.2.
   for (const [x, share] of [
     [0, 0.5],
@@ -104,7 +104,7 @@ const rows = fc
   .record({
     right: fc.constantFrom('call', 'put'),
     spot: fc.double({ min: 1, max: 5_000, noNaN: true }),
-    // Within three deviations of the spot, where there is something to differentiate.
+    // Within three deviations of the spot, where a derivative is measurable.
     away: fc.double({ min: -2.5, max: 2.5, noNaN: true }),
     years: fc.double({ min: 0.01, max: 3, noNaN: true }),
     rate: fc.double({ min: -0.01, max: 0.12, noNaN: true }),
@@ -119,7 +119,7 @@ function near(found: number, expected: number, scale: number): boolean {
   return Math.abs(found - expected) <= 1e-4 * Math.max(Math.abs(expected), scale)
 }
 
-test('a call and a put of one strike differ by the forward, discounted', () => {
+test('a call and a put with one strike differ by the discounted forward', () => {
   fc.assert(
     fc.property(rows, row => {
       const terms = termsOf(row)
@@ -133,7 +133,7 @@ test('a call and a put of one strike differ by the forward, discounted', () => {
   )
 })
 
-test('greeks are the slopes of the value', () => {
+test('greeks equal the slopes of the value', () => {
   fc.assert(
     fc.property(rows, row => {
       const terms = termsOf(row)
@@ -157,20 +157,20 @@ test('greeks are the slopes of the value', () => {
   )
 })
 
-test('the volatility of a price is found again wherever the price determines it', () => {
+test('the volatility of a price is found wherever the price determines it', () => {
   fc.assert(
     fc.property(rows, row => {
       const terms = termsOf(row)
       const { value, vega } = valuation(terms, row[6])
       const found = impliedVolatility(terms, value)
       assert.ok(found !== null)
-      // The solver's precision, seen through the price's sensitivity to volatility.
+      // The solver's precision, divided by the price's sensitivity to volatility.
       assert.ok(Math.abs(found - row[6]) <= (2e-10 * Math.max(1, value)) / (vega * 100) + 1e-9, `${found} for ${row[6]}`)
     })
   )
 })
 
-test('a price outside what any volatility gives has none', () => {
+test('a price that no volatility gives has none', () => {
   const terms = termsOf(['call', 100, 90, 0.5, 0.05, 0, 0])
   const floor = 100 - 90 * Math.exp(-0.025)
   for (const price of [-1, 0, floor - 0.5, floor, 100, 150, Number.NaN, Number.POSITIVE_INFINITY])
@@ -178,13 +178,13 @@ test('a price outside what any volatility gives has none', () => {
   assert.ok((impliedVolatility(terms, floor + 0.5) ?? 0) > 0.05)
   assert.equal(impliedVolatility({ ...terms, years: 0 }, 12), null)
   assert.equal(impliedVolatility({ ...terms, spot: 0 }, 12), null)
-  // Far from the money Newton alone runs away.
+  // Far from the money, Newton's method alone diverges.
   const far = termsOf(['put', 100, 20, 0.02, 0.05, 0, 0])
   const price = worth(far, 2.5)
   assert.ok(Math.abs((impliedVolatility(far, price) ?? 0) - 2.5) < 1e-3)
 })
 
-test('at the end, and without volatility, only the exercise is left', () => {
+test('at expiration, and without volatility, only the exercise value is left', () => {
   const call = termsOf(['call', 105, 100, 0, 0.05, 0, 0])
   assert.deepEqual(valuation(call, 0.2), { value: 5, delta: 1, gamma: 0, theta: 0, vega: 0, rho: 0 })
   assert.deepEqual(valuation({ ...call, right: 'put' }, 0.2), { value: 0, delta: 0, gamma: 0, theta: 0, vega: 0, rho: 0 })

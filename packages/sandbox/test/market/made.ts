@@ -1,4 +1,4 @@
-/** Small data in the recorded format, made by the tests themselves. */
+/** Small data in the recorded format, created by the tests. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -8,7 +8,7 @@ import { crc32, deflateRawSync } from 'node:zlib'
 export interface ZipEntry {
   readonly name: string
   readonly text: string
-  /** What the directory claims, where that is not the truth. */
+  /** The directory's claims, if they differ from the truth. */
   readonly claimedSize?: number
   readonly claimedCrc?: number
 }
@@ -43,7 +43,7 @@ export function zipped(entries: readonly ZipEntry[]): Buffer {
   return Buffer.concat([...files, listing, Buffer.from('PK\x05\x06'), end])
 }
 
-/** A folder of recorded data that goes away with the test; a text becomes a zip of one entry, bytes stay as they are. */
+/** A folder of recorded data that is removed with the test; a text becomes a zip of one entry, bytes stay unchanged. */
 export function madeFolder(t: TestContext, files: Readonly<Record<string, string | Buffer>>): string {
   const folder = mkdtempSync(join(tmpdir(), 'made-market-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))

@@ -12,7 +12,7 @@ const SECOND = 1_000_000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
-test('a followed chain is listed, quoted, printed at what is quoted, and ends; what is not followed costs nothing', async () => {
+test('a followed chain is listed, quoted, printed at its quotes, and ends; contracts that are not followed cost nothing', async () => {
   const market = always()
   const end = newYork('2026-11-20T16:00')
   const begin = end - 12 * MINUTE
@@ -62,14 +62,14 @@ function assertBook({ symbol, bids, asks }: QuoteCommand): void {
   }
 }
 
-test('the prints of a contract are what its bars and its day are made of', async () => {
+test('the bars and the day of a contract are made of its prints', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.integer(),
       fc.constantFrom('SPY', 'SPX', 'TSLA'),
       fc.integer({ min: 0, max: 5 }),
       async (seed, underlying, which) => {
-        // Shares at their slowest, because only the options are looked at.
+        // Shares at their slowest rate, because the test is about the options.
         const market = always(String(seed), 0.2)
         const begin = newYork('2026-11-20T00:00')
         await market.next(begin - 1)
@@ -108,7 +108,7 @@ test('the prints of a contract are what its bars and its day are made of', async
   )
 })
 
-test('a long time is passed over with the same prints', async () => {
+test('a long time is skipped with the same prints', async () => {
   const market = always()
   const begin = NOW - (NOW % HOUR) - DAY
   await market.next(begin - 1)
@@ -130,9 +130,9 @@ test('a long time is passed over with the same prints', async () => {
   for (const symbol of chain) assert.deepEqual(prices(last.get(symbol)), prices(now.get(symbol)), symbol)
 })
 
-test('however many are followed and however far it jumps, a delivery stays within bounds', async () => {
+test('a delivery is bounded for any number of followed contracts and any jump', async () => {
   const market = openSynthetic({ seed: '7', calendar: 'exchange' })
-  // From Friday's last half hour over the close and the weekend into Monday's first.
+  // From Friday's last half hour over the close and the weekend to Monday's first.
   const [from, to] = [NOW + 5.5 * HOUR, NOW + 3 * DAY - 0.25 * HOUR]
   await market.next(from)
   const all = market.expirations('SPY', from).flatMap(expiration => symbolsOf(market.chain('SPY', expiration, from)))
@@ -146,7 +146,7 @@ test('however many are followed and however far it jumps, a delivery stays withi
   assert.ok(most < 40_000 && deliveries > 1, `${most} commands at once, ${deliveries} deliveries`)
 })
 
-test('what was done by hand stands when a contract is followed again', async () => {
+test('control actions still apply when a contract is followed again', async () => {
   const market = always()
   const symbol = 'SPY261218C00660000'
   await market.next(NOW)
@@ -160,13 +160,13 @@ test('what was done by hand stands when a contract is followed again', async () 
   market.follow([symbol, 'ESZ26'])
   const commands = await playAll(market, NOW + 20 * SECOND)
   assert.ok(commands.some(command => command.type === 'quote' && command.symbol === symbol))
-  // Only the quote as it stood.
+  // Only the current quote.
   assert.equal(commands.filter(command => 'symbol' in command && command.symbol === 'ESZ26').length, 1)
   const bars = await market.bars({ symbol, interval: '1s', from: NOW, to: NOW + 20 * SECOND, now: NOW + 20 * SECOND })
   assert.ok(bars.some(({ low }) => low === '12.34'))
 })
 
-test('anyone who follows later, again or in other portions sees the same', async () => {
+test('following later, again or in other portions gives the same data', async () => {
   const chainOf = (market: Market) => symbolsOf(market.chain('AAPL', '2026-12-18', NOW)).slice(30, 50)
   const early = always()
   await early.next(NOW)
@@ -190,7 +190,7 @@ test('anyone who follows later, again or in other portions sees the same', async
   assert.equal((await playAll(late, NOW + 5 * MINUTE)).filter(({ type }) => type === 'list_instrument').length, 20)
 })
 
-test('what ended before it was followed is ended at once', async () => {
+test('a contract that ended before it was followed ends at once', async () => {
   const market = always()
   const at = newYork('2026-11-23T12:00')
   market.follow(['SPY261120C00660000', 'ESU26'])
@@ -211,7 +211,7 @@ test('what ended before it was followed is ended at once', async () => {
   )
 })
 
-test('with the exchange calendar options are silent outside its hours and shown afresh when it opens', async () => {
+test('with the exchange calendar, options are silent outside its hours and shown again at the open', async () => {
   const market = openSynthetic({ seed: '7', calendar: 'exchange' })
   await market.next(newYork('2026-11-20T15:50') - 1)
   const chain = symbolsOf(market.chain('SPY', '2026-12-18', NOW)).slice(36, 46)
@@ -249,7 +249,7 @@ test('with the exchange calendar options are silent outside its hours and shown 
   assert.equal(monday.previousClose, evening.close)
 })
 
-test('by hand: an option follows its underlying, is quoted and printed at a price once, and is halted', async () => {
+test('control actions: an option follows its underlying, is quoted and printed at a price once, and is halted', async () => {
   const market = always()
   await market.next(NOW)
   const symbol = 'SPY261218C00660000'

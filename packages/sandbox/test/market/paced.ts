@@ -5,7 +5,7 @@ const STEP = 600_000_000
 
 export interface Paced {
   readonly until: number
-  /** What is not wanted is not stored: an hour of order books is half a gigabyte. */
+  /** Unused data is not stored: an hour of order books is half a gigabyte. */
   readonly keep?: (command: FeedCommand) => boolean
 }
 

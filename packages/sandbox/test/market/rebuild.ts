@@ -1,4 +1,4 @@
-/** Bars made again from what was played, by other means than the market's own. */
+/** Rebuilds bars from a playback, independently of the market's own code. */
 import assert from 'node:assert/strict'
 import { compare, type Decimal, parseDecimal, plus } from '@trunkline/core/domain/decimal'
 import type { Micros } from '../../src/engine/types.ts'
@@ -22,7 +22,7 @@ export async function playAll(market: Market, until: Micros): Promise<readonly F
   }
 }
 
-/** Bars of the prints of a symbol, by start. Prints that count for the volume only make no bar, but join one of their stretch. */
+/** Bars of a symbol's prints, by start. Prints that count only for the volume make no bar, but join one of their interval. */
 export function tradeBars(commands: readonly FeedCommand[], symbol: string, length: Micros): Map<Micros, Ohlcv> {
   const bars = new Map<Micros, Ohlcv>()
   const beside: FeedTrade[] = []
@@ -68,7 +68,7 @@ function fold(bars: Map<Micros, Ohlcv>, start: Micros, priceText: string, sizeTe
   bar.volume = plus(bar.volume, size)
 }
 
-/** Whether two bars are the same figures, however written. */
+/** Whether two bars have the same numbers, in any notation. */
 export function same(a: Ohlcv | undefined, b: Ohlcv): boolean {
   if (a === undefined) return false
   return (['open', 'high', 'low', 'close', 'volume'] as const).every(field => compare(a[field], b[field]) === 0)

@@ -1,4 +1,4 @@
-/** Every recorded trade of a day with its sale condition, and what the recorded bars take of it. */
+/** Every recorded trade of a day with its sale condition, and its effect on the recorded bars. */
 import type { Decimal } from '@trunkline/core/domain/decimal'
 import { nanosOfMs, type Trade, type TradeEffect } from '@trunkline/core/domain/market/records'
 import type { Catalog } from '../../src/market/lean/catalog.ts'
@@ -13,7 +13,7 @@ export interface Tick {
   readonly suspicious: boolean
 }
 
-// Sale conditions as the recording writes them, one bit each.
+// Sale conditions as in the recording, one bit each.
 const REGULAR = 0x1
 const OPENING_PRINT = 0x40
 const CLOSING_PRINT = 0x80
@@ -49,7 +49,7 @@ export function tradeOf({ atMs, price, size, venue }: Tick, effect: TradeEffect)
   return { at: nanosOfMs(atMs), price, size, venue, effect }
 }
 
-/** The auctions of a day by their first print of the listing exchange: the one print of each that the recorded bars have. */
+/** The auctions of a day by their first print of the listing exchange: the only print of each that the recorded bars have. */
 export interface Auctions {
   readonly opening: Tick
   readonly closing: Tick
@@ -63,10 +63,10 @@ export function auctionsOf(ticks: readonly Tick[]): Auctions {
 }
 
 /**
- * What a trade moves in the recorded bars.
+ * The effect of a trade on the recorded bars.
  *
- * 1. Suspicious trades, and the official opening and closing prices, which repeat what the auctions printed: nothing.
- * 2. Auction prints: all of the first one of the listing exchange, nothing of the others.
+ * 1. Suspicious trades, and the official opening and closing prices, which repeat the auctions' prints: none.
+ * 2. Auction prints: the first one of the listing exchange counts in full, the others not at all.
  * 3. Regular trades, those of the extended hours, and those sold late: all.
  * 4. Every other condition (intermarket sweeps, average prices, derived prices, other settlement): volume only.
  */

@@ -61,7 +61,7 @@ function of(commands: readonly FeedCommand[], symbol: string): readonly FeedComm
   return commands.filter(command => 'symbol' in command && command.symbol === symbol)
 }
 
-test('recorded contracts are found with their terms, margins those of the date', async t => {
+test('recorded contracts are found with their terms, with the margins of the date', async t => {
   await using market = await replay(madeFolder(t, CONTRACTS), '?date=2024-07-08')
   assert.deepEqual(
     market.instruments.map(({ symbol }) => symbol),
@@ -96,7 +96,7 @@ test('recorded contracts are found with their terms, margins those of the date',
   assert.deepEqual(market.expirations('XYZ', OPEN), [])
 })
 
-test('at= is New York’s time of day, also where a future recorded by days of UTC lies beside', async t => {
+test('at= is New York’s time of day, even beside a future recorded in UTC days', async t => {
   for (const [symbols, startsAt] of [
     ['ABC,ES', OPEN],
     ['ABC', OPEN],
@@ -107,7 +107,7 @@ test('at= is New York’s time of day, also where a future recorded by days of U
   }
 })
 
-test('symbols= names contracts one by one, or by their underlying and root', async t => {
+test('symbols= selects contracts one by one, or by underlying and root', async t => {
   const folder = madeFolder(t, CONTRACTS)
   const found = async (symbols: string): Promise<readonly string[]> => {
     await using market = await replay(folder, `?date=2024-07-08&symbols=${symbols}`)
@@ -122,7 +122,7 @@ test('symbols= names contracts one by one, or by their underlying and root', asy
   await assert.rejects(replay(folder, '?date=2024-07-08&symbols=NQ'), { name: 'Malformed' })
 })
 
-test('a followed contract begins with its row and its quote, whenever it is followed, and is played to its end', async t => {
+test('a followed contract begins with its specification and its quote, whenever it is followed, and is played to its end', async t => {
   const folder = madeFolder(t, CONTRACTS)
   await using market = await replay(folder, '?date=2024-07-08&at=09:30')
   const silent = await playAll(market, OPEN + MINUTE + 30 * SECOND)
@@ -183,7 +183,7 @@ test('the figures of a followed option come from its quote, its prints and the s
   assert.equal(market.figures('ABC', now), null)
 })
 
-test('bars of recorded contracts, and prices set by hand', async t => {
+test('bars of recorded contracts, and prices set through the control API', async t => {
   await using market = await replay(madeFolder(t, CONTRACTS), '?date=2024-07-08&at=09:30')
   const now = OPEN + 2 * MINUTE + 30 * SECOND
   await playAll(market, now)
@@ -217,7 +217,7 @@ test('bars of recorded contracts, and prices set by hand', async t => {
   assert.throws(() => market.control.setPrice('ABC240712C00105000', '1', now), UnknownSymbol)
 })
 
-test('a damaged archive or table of margins is named', async t => {
+test('a damaged archive or table of margins is reported by name', async t => {
   const broken = { ...CONTRACTS, 'option/usa/minute/abc/20240708_quote_american.zip': Buffer.from('no zip') }
   await assert.rejects(replay(madeFolder(t, broken), '?date=2024-07-08'), { name: 'BadMarketData', reason: 'zip_damaged' })
   const table = { ...CONTRACTS, 'future/cme/margins/ES.csv': Buffer.from('date,initial,maintenance\n20240701,many,12000\n') }
@@ -226,7 +226,7 @@ test('a damaged archive or table of margins is named', async t => {
   await assert.rejects(replay(madeFolder(t, late), '?date=2024-07-08'), { name: 'BadMarketData', reason: 'unsorted' })
 })
 
-test('the recorded options of GOOG: the whole chain, its quotes as recorded, volatilities that fit together', async t => {
+test('the recorded options of GOOG: the whole chain, its quotes as recorded, consistent volatilities', async t => {
   const folder = recordedFolder(t)
   if (folder === null) return
   await using market = await replay(folder, '?date=2015-12-23..2015-12-24&at=09:30')
@@ -250,7 +250,7 @@ test('the recorded options of GOOG: the whole chain, its quotes as recorded, vol
     if (away < 10) assert.ok(Number(figures.iv) > 0.15 && Number(figures.iv) < 0.3, `${symbol} ${figures.iv}`)
   }
   t.diagnostic(`${known} of ${chain.length} contracts have an implied volatility at noon`)
-  // What is quoted below its exercise, or not bid for at all, has none.
+  // Options quoted below their exercise value, or without a bid, have none.
   assert.ok(known > 20)
   commands.push(...(await playAll(market, market.endsAt ?? 0)))
   const atm = 'GOOG151224C00750000'
@@ -265,7 +265,7 @@ test('the recorded options of GOOG: the whole chain, its quotes as recorded, vol
   assert.ok(ends.every(command => command.at === Date.UTC(2015, 11, 24, 18) * 1_000))
 })
 
-test('the recorded ES: months side by side, quotes and bars as recorded, settled daily, with the margins of the day', async t => {
+test('the recorded ES: several months, quotes and bars as recorded, settled daily, with the margins of the day', async t => {
   const folder = recordedFolder(t)
   if (folder === null) return
   await using market = await replay(folder, '?date=2013-10-07..2013-10-08&symbols=ES,SPY&resolution=minute')
@@ -287,14 +287,14 @@ test('the recorded ES: months side by side, quotes and bars as recorded, settled
     asks: remembered(symbol => quoteBars(commands, symbol, 'asks', MINUTE))
   }
   for (const symbol of months) {
-    // It is recorded from midnight UTC, hours before the share that the replay begins with.
+    // It is recorded from midnight UTC, hours before the share with which the replay begins.
     const bars = await market.bars({ symbol, interval: '1m', from: at, to: end, now: end })
     const rebuilt = tradeBars(commands, symbol, MINUTE)
     assert.equal(bars.length, rebuilt.size)
     for (const bar of bars) assert.ok(same(rebuilt.get(bar.start), bar), `${symbol} ${bar.start}`)
     let quoted = 0
     for (const { start, bid, ask } of await recordedQuotes(folder, symbol)) {
-      // The first minute begins with the quote as it stood.
+      // The first minute begins with the current quote.
       if (start <= at) continue
       for (const [side, recorded] of [
         ['bids', bid],
@@ -355,7 +355,7 @@ function remembered<Value>(make: (symbol: string) => Value): (symbol: string) =>
   }
 }
 
-/** A month's quote bars of both days, straight from the archives. */
+/** A month's quote bars of both days, read directly from the archives. */
 async function recordedQuotes(folder: string, symbol: string) {
   const month = parseFutureSymbol(symbol)?.month.replace('-', '')
   const bars: RecordedQuoteBar[] = []

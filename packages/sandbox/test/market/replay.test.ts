@@ -31,7 +31,7 @@ async function played(folder: string, query: string): Promise<readonly MarketCom
   return await playAll(market, market.endsAt ?? 0)
 }
 
-test('a made morning is played with its finest recordings, phases first, quotes before trades', async t => {
+test('a generated morning is played with its finest recordings, phases first, quotes before trades', async t => {
   await using market = await replay(madeFolder(t, MORNING), '?symbols=ABC')
   assert.equal(market.startsAt, OPEN)
   assert.deepEqual(
@@ -55,7 +55,7 @@ test('a made morning is played with its finest recordings, phases first, quotes 
   ])
 })
 
-test('pulled in any portions the same commands come in the same order', async t => {
+test('portions of any size give the same commands in the same order', async t => {
   const folder = madeFolder(t, MORNING)
   const whole = await played(folder, '')
   await using market = await replay(folder)
@@ -69,7 +69,7 @@ test('pulled in any portions the same commands come in the same order', async t 
   assert.deepEqual(pieces, whole)
 })
 
-test('crypto keeps a day of UTC, nine places and its pair’s name', async t => {
+test('crypto has UTC days, nine places and its pair’s name', async t => {
   const commands = await played(madeFolder(t, MORNING), '?symbols=ABC/USDT&date=2024-07-08')
   const start = Date.UTC(2024, 6, 8) * 1_000
   assert.deepEqual(commands.slice(0, 2), [
@@ -81,7 +81,7 @@ test('crypto keeps a day of UTC, nine places and its pair’s name', async t => 
   assert.deepEqual(bars.get(start), { open, high, low, close, volume })
 })
 
-test('it begins where it is set to, with the market as it stood there', async t => {
+test('it begins at the configured time, with the market as of then', async t => {
   await using market = await replay(madeFolder(t, MORNING), '?symbols=ABC&at=09:31')
   assert.equal(market.startsAt, OPEN + MINUTE)
   assert.deepEqual((await market.next(OPEN + MINUTE - 1)).commands, [])
@@ -98,7 +98,7 @@ test('it begins where it is set to, with the market as it stood there', async t 
   assert.deepEqual(commands[1]?.type === 'quote' && commands[1].bids, [['100.00', '300']])
 })
 
-test('by hand: a price is shown until the next recorded quote, a halt and a pause withhold and give back', async t => {
+test('control actions: a price is shown until the next recorded quote, a halt and a pause withhold prices and resume them', async t => {
   await using market = await replay(madeFolder(t, MORNING), '?symbols=ABC')
   const { control } = market
   await playAll(market, OPEN + 2 * SECOND)
@@ -151,13 +151,13 @@ test('bars are the recorded ones that have ended, then the open one, and never t
   await assert.rejects(market.bars({ symbol: 'XYZ', interval: '1m', from: 0, to: 1, now: 1 }), UnknownSymbol)
 })
 
-test('what is not recorded is refused with a message', async t => {
+test('a request without a recording is refused with a message', async t => {
   const folder = madeFolder(t, MORNING)
   for (const query of ['?date=2024-07-10', '?symbols=XYZ', '?date=2024-02-30', '?resolution=daily', '?speed=0', '?colour=red', '?at=25:00'])
     await assert.rejects(replay(folder, query), { name: 'Malformed' }, query)
 })
 
-test('recorded bars and those rebuilt from the replay are equal, figure by figure', async t => {
+test('recorded bars and those rebuilt from the replay are equal in every number', async t => {
   const folder = recordedFolder(t)
   const made = madeFolder(t, MORNING)
   const table = [
@@ -216,8 +216,8 @@ test('minutes rebuilt from replayed seconds equal the recorded minutes', async t
   const rebuilt = tradeBars(commands, 'SPY', MINUTE)
   const equal = trades.filter(bar => same(rebuilt.get(bar.start), bar))
   const unequal = trades.filter(bar => !same(rebuilt.get(bar.start), bar))
-  // The recording's own second and minute files disagree in these: trades at the turn of a minute count in one file to the one and in
-  // the other to the next. So sums over the day agree, and no minute differs without a neighbour that does.
+  // The recording's own second and minute files disagree in these: one file counts trades at the turn of a minute in the one minute, the
+  // other in the next. So sums over the day agree, and each minute that differs has a neighbour that does.
   assert.equal(equal.length, 770)
   const total = (volumes: Iterable<{ readonly volume: string }>) => [...volumes].reduce((sum, { volume }) => sum + BigInt(volume), 0n)
   t.diagnostic(`trade bars: ${equal.length} of ${trades.length} equal, ${unequal.length} differ in the recording itself`)
@@ -234,7 +234,7 @@ test('minutes rebuilt from replayed seconds equal the recorded minutes', async t
   t.diagnostic(`quote bars: ${quotes.length} of ${quotes.length} equal`)
 })
 
-test('every recorded tick is played but for what repeats the auctions, and the exchange calendar knows every recorded day', async t => {
+test('every recorded tick is played except repetitions of the auctions, and the exchange calendar has every recorded day', async t => {
   const folder = recordedFolder(t)
   if (folder === null) return
   const began = performance.now()
@@ -254,7 +254,7 @@ test('every recorded tick is played but for what repeats the auctions, and the e
   t.diagnostic(`${daily.length} recorded days are exactly the calendar's from 1998-01-02 to ${day}`)
 })
 
-test('ticks count by their sale conditions, live and in the bar that is open', async t => {
+test('ticks count by their sale conditions, live and in the open bar', async t => {
   const ticks = [
     [0, 1_000_000, 100, 'P', 1],
     // An intermarket sweep before the first price of its minute, and one far away.
@@ -265,7 +265,7 @@ test('ticks count by their sale conditions, live and in the bar that is open', a
     [90_000, 1_000_300, 1_000, 'P', 40],
     [90_001, 1_000_300, 1_000, 'Q', 40],
     [90_002, 1_000_300, 1_000, 'P', 4_000_000],
-    // A minute of volume alone is no bar.
+    // A minute with volume only is not a bar.
     [120_000, 900_000, 9, 'Q', 2]
   ].map(([ms, price, size, venue, condition]) => `${OPEN_MS + Number(ms)},${price},${size},${venue},${condition},0`)
   const folder = madeFolder(t, { 'equity/usa/tick/abc/20240708_trade.zip': `${ticks.join('\n')}\n` })
@@ -301,7 +301,7 @@ test('ticks count by their sale conditions, live and in the bar that is open', a
   )
 })
 
-test('the recorded minutes are those that the played ticks make, but for three that are explained elsewhere', async t => {
+test('the recorded minutes equal those of the played ticks, except for three that are explained elsewhere', async t => {
   const folder = recordedFolder(t)
   if (folder === null) return
   const commands = await played(folder, '?date=2013-10-07&symbols=SPY')

@@ -4,7 +4,7 @@ import { parseMarketSetting } from '../../src/market/index.ts'
 
 const NOTHING_SET = { dates: null, at: null, speed: null, symbols: null, resolution: null }
 
-test('the market setting is read whole', () => {
+test('every part of the market setting is read', () => {
   assert.deepEqual(parseMarketSetting('synthetic'), { kind: 'synthetic' })
   assert.deepEqual(parseMarketSetting('replay:../data'), { kind: 'replay', folder: '../data', ...NOTHING_SET })
   assert.deepEqual(parseMarketSetting('replay:/a b?date=2013-10-07&speed=60&at=09:30&symbols=spy,BTC/USD&resolution=minute'), {
@@ -25,7 +25,7 @@ test('the market setting is read whole', () => {
   })
 })
 
-test('what cannot be meant is refused, naming it', () => {
+test('invalid settings are refused, naming the part', () => {
   const table: ReadonlyArray<readonly [string, RegExp]> = [
     ['', /the market/],
     ['replay:', /the market/],

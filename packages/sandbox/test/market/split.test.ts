@@ -17,7 +17,7 @@ const shapes = fc
 
 const draws = (key: number) => (index: number, what: number) => draw(key, index, what)
 
-test('a bar cut into parts is the sum of its parts', () => {
+test('a bar split into parts is the sum of its parts', () => {
   fc.assert(
     fc.property(shapes, fc.integer({ min: 1, max: 60 }), fc.integer({ min: 0, max: 5 }), fc.integer(), (shape, count, least, key) => {
       const whole = { ...shape, volume: shape.volume + count * least }
@@ -56,7 +56,7 @@ test('the prices of a bar open, reach both extremes and close', () => {
   )
 })
 
-test('portions are integers, none below the least, and add up', () => {
+test('portions are integers, none below the minimum, and add up', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 200 }),
@@ -75,7 +75,7 @@ test('portions are integers, none below the least, and add up', () => {
   )
 })
 
-test('chance is a function of its place, different for neighbours, and spread evenly', () => {
+test('a draw is a function of its coordinates, differs between neighbours, and is uniform', () => {
   const key = keyOf('1/AAPL')
   assert.equal(draw(key, 3, 4, 5), draw(keyOf('1/AAPL'), 3, 4, 5))
   assert.notEqual(keyOf('1/AAPL'), keyOf('2/AAPL'))

@@ -23,7 +23,7 @@ async function since(market: Market, from: number, until: number): Promise<reado
   return playAll(market, until)
 }
 
-test('the same seed gives the same market however it is pulled, another seed another', async () => {
+test('the same seed gives the same market in portions of any size, another seed another market', async () => {
   const whole = await since(always(), NOW - 1, NOW + 3 * MINUTE)
   const market = always()
   await market.next(NOW - 1)
@@ -36,7 +36,7 @@ test('the same seed gives the same market however it is pulled, another seed ano
   assert.notDeepEqual(await since(always('8'), NOW - 1, NOW + 3 * MINUTE), whole)
 })
 
-test('a later start joins the same market', async () => {
+test('a later start has the same market', async () => {
   const early = await since(always(), NOW - 1, NOW + 2 * MINUTE)
   const late = await since(always(), NOW + MINUTE, NOW + 2 * MINUTE)
   assert.deepEqual(
@@ -65,7 +65,7 @@ test('the first delivery has the phases and an order book of every instrument', 
   assert.ok(quoted.length >= 16)
 })
 
-test('order books have ten levels a side on the tick grid, uncrossed; prints happen at the touch and for no more than is shown', async () => {
+test('order books have ten levels a side on the tick grid, uncrossed; prints are at the touch and for no more than is shown', async () => {
   const market = always()
   const commands = await since(market, NOW, NOW + 10 * MINUTE)
   const ticks = new Map(market.instruments.map(({ symbol, tick }) => [symbol, billionths(tick)]))
@@ -103,7 +103,7 @@ function assertLadder({ symbol, bids, asks }: QuoteCommand, tick: bigint): void 
   }
 }
 
-test('the thin symbol shows 3 to 12 shares at the touch (or what trades there) and too little in all for 400', async () => {
+test('the thin symbol shows 3 to 12 shares at the touch (or the traded size) and less than 400 in total', async () => {
   const commands = await pacedPlay(always(), NOW, NOW + 10 * MINUTE)
   const books = commands.flatMap(command => (command.type === 'quote' && command.symbol === 'THIN' ? [command] : []))
   const traded = new Set(commands.flatMap(command => (command.type === 'trade' && command.symbol === 'THIN' ? [command.size] : [])))
@@ -116,7 +116,7 @@ test('the thin symbol shows 3 to 12 shares at the touch (or what trades there) a
     }
 })
 
-test('bars of every interval are what the updates make', async () => {
+test('bars of every interval equal those of the updates', async () => {
   const market = always()
   const begin = NOW - (NOW % HOUR)
   const end = begin + HOUR
@@ -135,7 +135,7 @@ test('bars of every interval are what the updates make', async () => {
     }
 })
 
-test('bars join up: an hour is its minutes, a day its hours, on a day of 23 and of 25 hours too', async () => {
+test('bars are consistent: an hour equals its minutes, a day its hours, also on days of 23 and of 25 hours', async () => {
   const market = always()
   for (const date of ['2026-11-20', '2026-03-08', '2026-11-01', '2003-05-05'])
     for (const [symbol, zone] of [
@@ -180,7 +180,7 @@ test('generating a long time takes few updates and gives the same bars', async (
   assert.deepEqual(dates, ['2026-11-18', '2026-11-19', '2026-11-20'])
 })
 
-test('bars end with the present, which is open', async () => {
+test('bars end with the current one, which is open', async () => {
   const market = always()
   const now = NOW + 30 * SECOND
   const bars = await market.bars({ symbol: 'AAPL', interval: '1m', from: 0, to: now + 1, now, limit: 3 })
@@ -200,7 +200,7 @@ test('bars end with the present, which is open', async () => {
   await assert.rejects(market.bars({ symbol: 'NOPE', interval: '1m', from: 0, to: 1, now }), UnknownSymbol)
 })
 
-test('by hand: a price walks on from where it was put, and bars remember it', async () => {
+test('control actions: a price continues from where it was set, and bars remember it', async () => {
   const market = always()
   await market.next(NOW)
   market.control.setPrice('AAPL', '500.00', NOW)
@@ -222,7 +222,7 @@ test('by hand: a price walks on from where it was put, and bars remember it', as
   assert.throws(() => market.control.setPrice('NOPE', '1', NOW), UnknownSymbol)
 })
 
-test('by hand: however low a price is put, the book stays above zero', async () => {
+test('control actions: however low a price is set, the book stays above zero', async () => {
   const market = always()
   await market.next(NOW)
   market.control.setPrice('F', '0.01', NOW)
@@ -233,7 +233,7 @@ test('by hand: however low a price is put, the book stays above zero', async () 
     }
 })
 
-test('by hand: a halted symbol is silent until it is resumed, a paused market altogether, and bars have the gap', async () => {
+test('control actions: a halted symbol is silent until it is resumed, a paused market entirely, and bars have the gap', async () => {
   const market = always()
   await market.next(NOW)
   market.control.setHalted('MSFT', true, NOW + 10 * SECOND)
@@ -264,7 +264,7 @@ test('by hand: a halted symbol is silent until it is resumed, a paused market al
   }
 })
 
-test('with the exchange calendar shares are silent outside its hours, crypto never; bars keep the hours', async () => {
+test('with the exchange calendar, shares are silent outside its hours, crypto never; bars follow the hours', async () => {
   const market = openSynthetic({ seed: '7', calendar: 'exchange' })
   const at = (text: string): number => Temporal.ZonedDateTime.from(`${text}[America/New_York]`).epochMilliseconds * 1_000
   // From the early close of the day after Thanksgiving over the weekend to Monday's opening.
@@ -307,7 +307,7 @@ test('with the exchange calendar shares are silent outside its hours, crypto nev
   assert.equal(market.phaseAt('us-equity', at('2026-11-27T12:00')).nextChange, at('2026-11-27T13:00'))
 })
 
-test('by hand: a forced phase holds until the calendar has it back', async () => {
+test('control actions: a forced phase holds until it is returned to the calendar', async () => {
   const market = always()
   await market.next(NOW)
   market.control.forcePhase('us-equity', 'closed', NOW + SECOND)
@@ -326,7 +326,7 @@ test('by hand: a forced phase holds until the calendar has it back', async () =>
   assert.deepEqual(shares, [])
 })
 
-test('the rate is the asked one, and the idle market costs next to nothing', async t => {
+test('the rate is as configured, and an idle market costs almost nothing', async t => {
   const quotes = async (updatesPerSecond: number) => {
     const commands = await since(openSynthetic({ seed: '7', calendar: 'always', updatesPerSecond }), NOW, NOW + MINUTE)
     return commands.filter(command => command.type === 'quote' && command.symbol === 'AAPL').length
