@@ -1,6 +1,6 @@
 import { readJson } from '../../../packages/brokers/src/kit/json.ts'
 import { object } from '../../../packages/brokers/src/kit/parse.ts'
-import { HintedAccountStream } from '../../../packages/brokers/src/kit/runtime/hinted-account-stream.ts'
+import { AccountStream } from '../../../packages/brokers/src/kit/runtime/account-stream.ts'
 import { OrderTracker } from '../../../packages/brokers/src/kit/runtime/order-tracker.ts'
 import { UnknownValueCounter } from '../../../packages/brokers/src/kit/unknown-values.ts'
 import { accountStream } from '../../../packages/brokers/src/tradier/account-stream.ts'
@@ -47,7 +47,11 @@ export async function tradierReadings(): Promise<Readings> {
   for (let number = 0; number < ORDERS; number += 1) tracker.put({ ...order, brokerOrderId: String(FIRST + number) })
   const unknownValues = new UnknownValueCounter({ broker: 'TRADIER', ...STILL })
   const definition = accountStream({ url: 'ws://nowhere', heartbeatMs: 60_000 }, async () => 'session')
-  const stream = new HintedAccountStream(definition, { ...STILL, tracker, unknownValues, orders: { held: never } }, never)
+  const stream = new AccountStream(
+    definition,
+    { ...STILL, tracker, unknownValues, orders: { held: never } },
+    { positions: never, balances: never }
+  )
   const protocol = await stream.begin(new AbortController().signal)
   const counter = new Counter()
   const table = new Map([[SYMBOL, { ...newSymbolSinks({ symbol: SYMBOL }), trades: counter, quotes: counter }]])

@@ -7,9 +7,7 @@ import { alpaca } from './alpaca/index.ts'
 import { ALPACA_SETTINGS } from './alpaca/settings.ts'
 import type { BrokerDeps } from './kit/deps.ts'
 import { type Adapter, adapter, type Offer, type SandboxAccess } from './kit/settings.ts'
-import { SANDBOX_CAPABILITIES } from './sandbox/capabilities.ts'
-import { sandbox } from './sandbox/index.ts'
-import { SANDBOX_SETTINGS } from './sandbox/settings.ts'
+import { SANDBOX } from './sandbox/definition.ts'
 import { TRADESTATION_CAPABILITIES } from './tradestation/capabilities.ts'
 import { tradestation } from './tradestation/index.ts'
 import { TRADESTATION_SETTINGS } from './tradestation/settings.ts'
@@ -20,7 +18,7 @@ export { SettingMissing } from './kit/settings.ts'
 
 /** Each broker is an entry here. */
 export const ADAPTERS: readonly Adapter[] = [
-  adapter(SANDBOX_CAPABILITIES, SANDBOX_SETTINGS, sandbox),
+  SANDBOX,
   adapter(ALPACA_CAPABILITIES, ALPACA_SETTINGS, alpaca),
   TRADIER,
   adapter(TRADESTATION_CAPABILITIES, TRADESTATION_SETTINGS, tradestation)

@@ -46,8 +46,7 @@ export function readsAsEvents(broker: Pick<Broker, 'positions' | 'balances'>, cl
     const requestedMs = clock.monotonicMs()
     return { type: 'balances', brokerAccountId, balances: { ...(await broker.balances(brokerAccountId, signal)), requestedMs } }
   }
-  const both = async (account: string, signal: AbortSignal) => [await positions(account, signal), await balances(account, signal)]
-  return { positions, balances, both }
+  return { positions, balances }
 }
 
 /** Key of the account state that an event carries in full: of several waiting ones only the newest counts. Null: every event must be delivered. */

@@ -6,8 +6,8 @@ import { readJson } from '../kit/json.ts'
 import { mergedEvent, quantityAfter } from '../kit/order-merge.ts'
 import { displayTextOrNull, nested, object, text, timestampOrNull, type Wire } from '../kit/parse.ts'
 import { form } from '../kit/requests.ts'
+import type { AccountMessage, AccountStreamDefinition } from '../kit/runtime/account-stream.ts'
 import type { Login } from '../kit/runtime/definition.ts'
-import type { HintedMessage, HintedStreamDefinition } from '../kit/runtime/hinted-account-stream.ts'
 import { fillTotalsOf, lacksFillTotals, ORDER_TYPES, STATUSES, statusOf } from './codecs.ts'
 import { amountOrNull, type Resource, requestedAnswer, textOf } from './quirks.ts'
 
@@ -20,17 +20,15 @@ const ACCOUNT_SPACING_MS = 2_000
 export function accountStream(
   { url, heartbeatMs }: { readonly url: string; readonly heartbeatMs: number },
   session: (signal: AbortSignal) => Promise<string>
-): HintedStreamDefinition {
+): AccountStreamDefinition {
   return {
     async begin(signal) {
       const sessionid = await session(signal)
-      return { url: `${url}/accounts/events`, hello: [JSON.stringify({ events: ['order'], sessionid, excludeAccounts: [] })] }
+      const hello = JSON.stringify({ events: ['order'], sessionid, excludeAccounts: [] })
+      return { url: `${url}/accounts/events`, hello: [hello], read: readFrame }
     },
-    heartbeatMs,
-    liveAfterMs: LIVE_AFTER_MS,
-    read: readFrame,
-    merged,
-    lacksTotals: lacksFillTotals,
+    unacknowledged: { liveAfterMs: LIVE_AFTER_MS, heartbeatMs },
+    events: { merged, lacksTotals: lacksFillTotals },
     orderSpacingMs: ORDER_SPACING_MS,
     accountSpacingMs: ACCOUNT_SPACING_MS
   }
@@ -51,21 +49,22 @@ export function sessionOf(answer: Wire): string {
 }
 
 /** Several messages may come in one frame, one a line. @throws Malformed */
-export function readFrame(frame: string): readonly HintedMessage[] {
+export function readFrame(frame: string): readonly AccountMessage[] {
   return frame
     .split('\n')
     .filter(line => line.trim() !== '')
     .map(line => messageOf(object(readJson(line, { numbers: 'text' }), 'message')))
 }
 
-function messageOf(message: Wire): HintedMessage {
+function messageOf(message: Wire): AccountMessage {
   const complaint = displayTextOrNull(message, 'error')
   if (complaint !== null) return { type: 'over', cause: 'refused', reason: `Tradier refused the account stream: ${complaint}` }
   if (text(message, 'event', 32) !== 'order') return { type: 'heartbeat' }
   // An order of a bracket is reported with the id of the bracket, which has to be read.
   const parent = textOf(message, 'parent_id')
   const account = text(message, 'account', 64)
-  return { type: 'order', account, brokerOrderId: parent ?? text(message, 'id', 64), event: parent === null ? message : null }
+  if (parent !== null) return { type: 'order_hint', account, brokerOrderId: parent }
+  return { type: 'order_event', account, brokerOrderId: text(message, 'id', 64), event: message }
 }
 
 /** The order as an event leaves it: as it is known where the event is older than that. @throws Malformed */

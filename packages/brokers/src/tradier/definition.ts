@@ -9,9 +9,9 @@ import { oauthLogin, oauthToken } from '../kit/oauth.ts'
 import { text } from '../kit/parse.ts'
 import type { RateLimits } from '../kit/rate-limiter.ts'
 import { get } from '../kit/requests.ts'
+import { AccountStream } from '../kit/runtime/account-stream.ts'
 import { completed } from '../kit/runtime/completed-positions.ts'
 import type { LoginScheme, ReadDefinitions, RestDefinition } from '../kit/runtime/definition.ts'
-import { HintedAccountStream } from '../kit/runtime/hinted-account-stream.ts'
 import type { OrderList } from '../kit/runtime/read-definitions.ts'
 import { answered, numberedPages } from '../kit/runtime/reads.ts'
 import { restBroker } from '../kit/runtime/rest-broker.ts'
@@ -153,7 +153,7 @@ export function tradier(settings: TradierSettings, deps: BrokerDeps): OpenedBrok
     orders: TRADIER_ORDERS,
     accountStream: (login, broker) => {
       const definition = accountStream({ url: streamUrl, heartbeatMs }, sessionFor('accounts', login))
-      return [new HintedAccountStream(definition, login, readsAsEvents(broker, login.clock).both)]
+      return [new AccountStream(definition, login, readsAsEvents(broker, login.clock))]
     },
     market: login => {
       const stream = tradierStream({ url: streamUrl, session: sessionFor('markets', login), quietMs: heartbeatMs / 4 })
@@ -169,6 +169,7 @@ const ORDERS: OrderList<Resource> = {
   request: ({ account }, page) => get(accountPath(account, 'orders'), { includeTags: 'true', page: page ?? '1', limit: PAGE_REQUESTED }),
   page: numberedPages(PAGE_FULL, reply => parseOrders(requestedAnswer(reply))),
   pagesMax: PAGES_MAX,
+  mayRepeat: true,
   keyOf: record => text(record, 'id', 64),
   brokerClOrdIdOf: record => textOf(record, 'tag'),
   items: (records, { account }, { unknownValues }) => unknownValues.readPartially(records, record => parseOrder(record, account), 'id')
@@ -208,6 +209,7 @@ export const TRADIER_READS: ReadDefinitions<Resource> = {
       get(accountPath(account, 'history'), { start: from, end: to, page: page ?? '1', limit: PAGE_REQUESTED }),
     page: numberedPages(PAGE_FULL, reply => parseEvents(requestedAnswer(reply))),
     pagesMax: PAGES_MAX,
+    mayRepeat: true,
     items: (events, { from, to }, { unknownValues }) => ({
       known: transactionsOf(events, unknownValues).filter(({ day }) => day >= from && day <= to),
       leftOut: []

@@ -6,7 +6,7 @@ import { type AccountEvent, type Broker, BrokerFault, type Credentials } from '@
 import { soon } from '@trunkline/testkit/patience'
 import { until } from '@trunkline/testkit/until'
 import { type WebSocket, WebSocketServer } from 'ws'
-import { sandbox } from '../../src/sandbox/index.ts'
+import { sandbox } from '../../src/sandbox/definition.ts'
 import { systemClock } from '../support/clocks.ts'
 import { MemoryHolder } from '../support/holder.ts'
 import { MemoryLog } from '../support/log.ts'

@@ -5,9 +5,9 @@ import { after, test } from 'node:test'
 import { parseDecimal } from '@trunkline/core/domain/decimal'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import type { NewOrder } from '@trunkline/core/ports/broker'
-import { interpretReplace, interpretSubmit } from '../../src/sandbox/outcomes.ts'
-import { parseOrder, parseOrderAnswer, parsePage, parsePosition, parseTransaction, readAnswer } from '../../src/sandbox/parse.ts'
-import { replaceRequest, submitRequest } from '../../src/sandbox/requests.ts'
+import { nested } from '../../src/kit/parse.ts'
+import { pageOf, parseOrder, parsePosition, parseTransaction, readAnswer } from '../../src/sandbox/codecs.ts'
+import { interpretReplace, interpretSubmit, replaceRequest, submitRequest } from '../../src/sandbox/orders.ts'
 import { fixture, reply, TICKET, unreadFixtures } from './fixtures.ts'
 import type { Json } from './sandbox-process.ts'
 
@@ -228,11 +228,11 @@ test('positions of contracts, and what their life leaves in the transactions', (
 const read = (name: string) => readAnswer(reply(name).body)
 
 test('what the sandbox really answers: an option, a future, multi-leg orders filled, open, amended and refused', () => {
-  const option = parseOrderAnswer(read('contract.option')).order
+  const option = parseOrder(nested(read('contract.option'), 'order'))
   assert.deepEqual([option.instrument, option.side, option.status, option.fills?.length], ['OPT', 'BUY_TO_OPEN', 'filled', 1])
-  const future = parseOrderAnswer(read('contract.future')).order
+  const future = parseOrder(nested(read('contract.future'), 'order'))
   assert.deepEqual([future.instrument, future.symbol, future.side], ['FUT', 'ESZ26', 'SELL'])
-  const filled = parseOrderAnswer(read('contract.multi-leg')).order
+  const filled = parseOrder(nested(read('contract.multi-leg'), 'order'))
   assert.deepEqual([filled.instrument, filled.symbol, filled.side, filled.quantity], ['MLEG_OPT', null, 'BUY', '2'])
   const ids = filled.legs?.map(leg => leg.fills.map(({ fillId }) => fillId))
   const [own] = filled.fills ?? []
@@ -241,7 +241,7 @@ test('what the sandbox really answers: an option, a future, multi-leg orders fil
     filled.legs?.map(({ side }) => side),
     ['BUY_TO_OPEN', 'SELL_TO_OPEN']
   )
-  const open = parseOrderAnswer(read('contract.multi-leg.open')).order
+  const open = parseOrder(nested(read('contract.multi-leg.open'), 'order'))
   assert.deepEqual([open.status, open.limitPrice, open.legs?.map(({ fills }) => fills)], ['working', '-0.05', [[], []]])
   const amended = interpretReplace(reply('contract.multi-leg.amended'), {
     brokerAccountId: open.brokerAccountId,
@@ -257,11 +257,11 @@ test('what the sandbox really answers: an option, a future, multi-leg orders fil
 })
 
 test('what the sandbox really answers: positions of contracts, and the end of their lives', () => {
-  const positions = parsePage(read('contract.positions'), parsePosition).items
+  const positions = pageOf(reply('contract.positions')).records.map(parsePosition)
   assert.deepEqual(new Set(positions.map(({ instrument }) => instrument)), new Set(['OPT', 'FUT']))
-  const ends = parsePage(read('contract.transactions'), parseTransaction).items
+  const ends = pageOf(reply('contract.transactions')).records.map(parseTransaction)
   assert.deepEqual(new Set(ends.map(({ type }) => type)), new Set(['BUY', 'SELL', 'EXERCISE', 'ASSIGNMENT', 'EXPIRATION']))
   for (const { type, quantity, amount } of ends) if (type === 'EXPIRATION') assert.deepEqual([quantity, Number(amount)], ['1', 0])
-  const settled = parsePage(read('contract.settlements'), parseTransaction).items
+  const settled = pageOf(reply('contract.settlements')).records.map(parseTransaction)
   assert.deepEqual(new Set(settled.map(({ type, instrument }) => `${type} ${instrument}`)), new Set(['ADJUSTMENT FUT']))
 })

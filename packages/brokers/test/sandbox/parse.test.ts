@@ -3,62 +3,65 @@ import { after, test } from 'node:test'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import fc from 'fast-check'
 import { field, nested, type Wire } from '../../src/kit/parse.ts'
-import { SANDBOX_CAPABILITIES } from '../../src/sandbox/capabilities.ts'
-import { ORDER_ASSET_CLASSES, ORDER_TYPES, TIME_IN_FORCE } from '../../src/sandbox/enums.ts'
-import { errorMessageOf, interpretCancel, interpretReplace, interpretSubmit, isUnknownOrder } from '../../src/sandbox/outcomes.ts'
 import {
+  errorMessageOf,
+  isUnknown,
+  ORDER_ASSET_CLASSES,
+  ORDER_TYPES,
+  pageOf,
   parseAccount,
   parseBalance,
   parseError,
   parseOrder,
-  parseOrderAnswer,
-  parsePage,
   parsePosition,
   parseTransaction,
-  readAnswer
-} from '../../src/sandbox/parse.ts'
+  readAnswer,
+  TIME_IN_FORCE
+} from '../../src/sandbox/codecs.ts'
+import { SANDBOX_CAPABILITIES } from '../../src/sandbox/definition.ts'
+import { interpretCancel, interpretReplace, interpretSubmit } from '../../src/sandbox/orders.ts'
 import { fixture, fixtureNames, MARGIN, reply, TICKET, unreadFixtures } from './fixtures.ts'
 
 after(() => assert.deepEqual(unreadFixtures('orders'), [], 'fixtures that no test reads'))
 
 const read = (name: string) => readAnswer(reply(name).body)
-const page = <T>(name: string, item: (wire: Wire) => T) => parsePage(read(name), item)
+const order = (name: string) => parseOrder(nested(read(name), 'order'))
+const page = <T>(name: string, item: (wire: Wire) => T) => {
+  const { records, next, asOf } = pageOf(reply(name))
+  return { items: records.map(item), next, asOf: asOf ?? assert.fail() }
+}
 
 test('a filled order, every field', () => {
-  assert.deepEqual(parseOrderAnswer(read('submit.filled')), {
-    asOf: '2026-11-21T02:58:06.493000Z',
-    order: {
-      brokerAccountId: MARGIN,
-      brokerOrderId: 'ord-0f110201-1',
-      brokerClOrdId: 'fix1',
-      symbol: 'SPY',
-      instrument: 'STK',
-      side: 'BUY',
-      type: 'MKT',
-      tif: 'DAY',
-      quantity: '10',
-      notional: null,
-      limitPrice: null,
-      stopPrice: null,
-      legs: null,
-      status: 'filled',
-      brokerStatus: 'done',
-      brokerMessage: null,
-      rejectCode: null,
-      brokerOrderType: 'market',
-      execDest: 'STREET',
-      fills: [{ fillId: 'exe-0f110201-1', at: '2026-11-21T02:58:06.484000Z', quantity: '10', price: '666.39', execDest: 'STREET' }],
-      filledTotal: null,
-      entryTime: '2026-11-21T02:58:06.484000Z',
-      updatedAt: '2026-11-21T02:58:06.484000Z',
-      replacesBrokerOrderId: null,
-      replacedByBrokerOrderId: null
-    }
+  assert.deepEqual(order('submit.filled'), {
+    brokerAccountId: MARGIN,
+    brokerOrderId: 'ord-0f110201-1',
+    brokerClOrdId: 'fix1',
+    symbol: 'SPY',
+    instrument: 'STK',
+    side: 'BUY',
+    type: 'MKT',
+    tif: 'DAY',
+    quantity: '10',
+    notional: null,
+    limitPrice: null,
+    stopPrice: null,
+    legs: null,
+    status: 'filled',
+    brokerStatus: 'done',
+    brokerMessage: null,
+    rejectCode: null,
+    brokerOrderType: 'market',
+    execDest: 'STREET',
+    fills: [{ fillId: 'exe-0f110201-1', at: '2026-11-21T02:58:06.484000Z', quantity: '10', price: '666.39', execDest: 'STREET' }],
+    filledTotal: null,
+    entryTime: '2026-11-21T02:58:06.484000Z',
+    updatedAt: '2026-11-21T02:58:06.484000Z',
+    replacesBrokerOrderId: null,
+    replacedByBrokerOrderId: null
   })
 })
 
 test('what else an order can be', () => {
-  const order = (name: string) => parseOrderAnswer(read(name)).order
   const held = order('submit.held')
   assert.deepEqual([held.status, held.type, held.tif, held.limitPrice, held.stopPrice], ['working', 'STPLMT', 'GTC', '700', '690'])
   const notional = order('submit.notional')
@@ -190,10 +193,10 @@ test('which answers to a replacement and to a cancel prove what', () => {
 })
 
 test('absent is distinguished from failed', () => {
-  assert.equal(isUnknownOrder(read('find.none')), true)
-  assert.equal(isUnknownOrder(read('error.injected')), false)
+  assert.equal(isUnknown('order', read('find.none')), true)
+  assert.equal(isUnknown('order', read('error.injected')), false)
   assert.match(errorMessageOf(reply('submit.refused')), /\w+ \w+/)
-  assert.equal(errorMessageOf({ status: 502, headers: {}, body: '<html>secret</html>' }), '')
+  assert.equal(errorMessageOf({ body: '<html>secret</html>' }), '')
 })
 
 test('strict where money hangs, tolerant where it only describes', () => {
@@ -221,18 +224,18 @@ test('strict where money hangs, tolerant where it only describes', () => {
 
 test('every offered value can be sent', () => {
   const { orderTypes, timesInForce, instruments } = SANDBOX_CAPABILITIES
-  assert.deepEqual(new Set(Object.values(ORDER_ASSET_CLASSES)), new Set(instruments))
-  assert.deepEqual(new Set(Object.values(ORDER_TYPES)), new Set(Object.values(orderTypes).flat()))
-  assert.deepEqual(new Set(Object.values(TIME_IN_FORCE)), new Set(Object.values(timesInForce).flat()))
+  assert.deepEqual(new Set(Object.values(ORDER_ASSET_CLASSES.table)), new Set(instruments))
+  assert.deepEqual(new Set(Object.values(ORDER_TYPES.table)), new Set(Object.values(orderTypes).flat()))
+  assert.deepEqual(new Set(Object.values(TIME_IN_FORCE.table)), new Set(Object.values(timesInForce).flat()))
 })
 
 test('no answer makes the readers throw anything but Malformed, and an interpreter takes none for acceptance', () => {
   const parsers: readonly ((wire: Wire) => unknown)[] = [
-    wire => parsePage(wire, parseAccount),
-    wire => parsePage(wire, parsePosition),
-    wire => parsePage(wire, parseOrder),
-    wire => parsePage(wire, parseTransaction),
-    parseOrderAnswer,
+    wire => pageOf({ body: JSON.stringify(wire) }).records.map(parseAccount),
+    wire => pageOf({ body: JSON.stringify(wire) }).records.map(parsePosition),
+    wire => pageOf({ body: JSON.stringify(wire) }).records.map(parseOrder),
+    wire => pageOf({ body: JSON.stringify(wire) }).records.map(parseTransaction),
+    wire => parseOrder(nested(wire, 'order')),
     parseOrder,
     parsePosition,
     parseTransaction,

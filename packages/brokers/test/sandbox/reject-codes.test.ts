@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { REJECT_CODES, type RejectCode } from '@trunkline/core/domain/vocabulary'
 import { REFUSAL_CODES } from '@trunkline/sandbox/engine/enums'
-import { rejectCodeOf } from '../../src/sandbox/reject-codes.ts'
+import { rejectCodeOf } from '../../src/sandbox/codecs.ts'
 
 // What can only be wrong with the request, or with an order that is not there: no reason for which an order is rejected.
 const NO_REASONS = ['unknown_account', 'unknown_order', 'duplicate_account', 'duplicate_client_order_id', 'bad_client_order_id']

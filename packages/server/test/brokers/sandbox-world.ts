@@ -1,6 +1,6 @@
 // One connection at a stub of the sandbox, through its real adapter over real sockets, with a virtual clock.
 import { randomBytes } from 'node:crypto'
-import { sandbox } from '@trunkline/brokers/sandbox/index'
+import { sandbox } from '@trunkline/brokers/sandbox/definition'
 import { sealCredentials } from '@trunkline/core/app/broker-access/credentials'
 import type { Deps } from '@trunkline/core/app/deps'
 import { LocalBus } from '@trunkline/core/app/local-bus'

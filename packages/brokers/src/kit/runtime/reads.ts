@@ -37,7 +37,7 @@ export class Reads<Resource extends string> {
 
   /** The records of every page; of several with the same key only the last. @throws BrokerFault */
   async records<Query, T>(
-    { resource, request, page, pagesMax = 1, keyOf }: ListRead<Resource, Query, T>,
+    { resource, request, page, pagesMax = 1, mayRepeat, keyOf }: ListRead<Resource, Query, T>,
     query: Query,
     signal: AbortSignal,
     kind: CallPriority = 'read'
@@ -50,13 +50,12 @@ export class Reads<Resource extends string> {
         request(query, cursor),
         reply => {
           const found = page(reply, cursor)
-          if (keyOf !== undefined) return addsTo(keyed, found.records, keyOf) ? found : LAST
-          // A single page repeats nothing.
-          if (found.next === null && cursor === null) return found
-          const text = JSON.stringify(found.records)
-          if (text === before) return LAST
+          const isNew = keyOf === undefined || addsTo(keyed, found.records, keyOf)
+          if (mayRepeat !== true) return found
+          const text = keyOf === undefined ? JSON.stringify(found.records) : ''
+          const adds = keyOf === undefined ? text !== before : isNew
           before = text
-          return found
+          return adds ? found : LAST
         },
         signal,
         { kind }
@@ -79,7 +78,6 @@ export class Reads<Resource extends string> {
   }
 }
 
-/** A broker that ignores the page number sends the same page again and again: the list ends where a page adds nothing. */
 const LAST: ListPage = { records: [], next: null }
 
 /** Whether a page had a new record. */

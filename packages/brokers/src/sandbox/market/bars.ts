@@ -10,7 +10,7 @@ import type { BarsRequest } from '@trunkline/core/ports/market'
 import type { HttpRequest } from '../../kit/http.ts'
 import { readJson } from '../../kit/json.ts'
 import { object, textOrNull, timestamp } from '../../kit/parse.ts'
-import { get } from '../requests.ts'
+import { get } from '../orders.ts'
 
 /** A page is read in one turn of the event loop, so orders wait for it. */
 export const BARS_PAGE = 2_000

@@ -10,7 +10,7 @@ import {
 import { Malformed } from '@trunkline/core/domain/malformed'
 import type { FoundSymbol, MarketInstrument } from '@trunkline/core/ports/market'
 import { displayTextOrNull, member, nested, text, type Wire } from '../../kit/parse.ts'
-import { ASSET_CLASSES } from '../enums.ts'
+import { ASSET_CLASSES } from '../codecs.ts'
 
 /** When a symbol trades, by the sandbox's value for it. */
 const CALENDARS: Readonly<Record<string, TradingCalendar>> = {
@@ -26,12 +26,12 @@ export function parseInstrument(answer: Wire, requested: string): MarketInstrume
   const wire = nested(answer, 'instrument')
   const symbol = text(wire, 'symbol')
   if (symbol !== requested) throw new Malformed('symbol', `the requested one, ${requested}`, symbol)
-  const instrument = member(wire, 'class', ASSET_CLASSES)
+  const instrument = ASSET_CLASSES.read(wire, 'class')
   return { symbol, instrument, calendar: member(wire, 'hours', CALENDARS) }
 }
 
 /** One of the list of instruments. @throws Malformed */
 export function foundSymbol(wire: Wire): FoundSymbol {
   const exchange = displayTextOrNull(wire, 'exchange')
-  return { symbol: text(wire, 'symbol'), instrument: member(wire, 'class', ASSET_CLASSES), name: displayTextOrNull(wire, 'name'), exchange }
+  return { symbol: text(wire, 'symbol'), instrument: ASSET_CLASSES.read(wire, 'class'), name: displayTextOrNull(wire, 'name'), exchange }
 }

@@ -22,9 +22,8 @@ import { pages } from '../../kit/pages.ts'
 import { day, list, timestamp } from '../../kit/parse.ts'
 import type { ConnectionOptions } from '../../kit/stream-connection.ts'
 import type { TokenSource } from '../../kit/tokens.ts'
-import { isUnknownSymbol } from '../outcomes.ts'
-import { readAnswer } from '../parse.ts'
-import { get } from '../requests.ts'
+import { isUnknown, readAnswer } from '../codecs.ts'
+import { get } from '../orders.ts'
 import { barsRequest, parseBarsPage } from './bars.ts'
 import { chainEntry } from './chain.ts'
 import { MarketFeed } from './feed.ts'
@@ -92,7 +91,7 @@ export class SandboxMarket implements MarketSource, AsyncDisposable {
     const read = (reply: HttpReply) => {
       const answer = readAnswer(reply.body)
       if (isSuccess(reply.status)) return list(answer, 'items', wire => chainEntry(wire, day(wire, 'expiration')))
-      if (isUnknownSymbol(answer)) return []
+      if (isUnknown('symbol', answer)) return []
       throw new BrokerFault('refused', 'the chain could not be requested from the sandbox')
     }
     return this.#calls.read(get('/chain', { underlying, expiration }), read, signal, { also: [404] })
@@ -115,7 +114,7 @@ export class SandboxMarket implements MarketSource, AsyncDisposable {
     const answer = readAnswer(reply.body)
     this.#marketClock.sync(epochMs(timestamp(answer, 'sandbox_time')))
     if (isSuccess(reply.status)) return parseInstrument(answer, symbol)
-    if (isUnknownSymbol(answer)) return null
+    if (isUnknown('symbol', answer)) return null
     throw new BrokerFault('refused', 'the symbol could not be requested from the sandbox')
   }
 }

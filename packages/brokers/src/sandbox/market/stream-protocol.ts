@@ -6,7 +6,7 @@ import { readJson } from '../../kit/json.ts'
 import { displayTextOrNull, field, integer, memberOr, object, text, timestampOrNull, type Wire } from '../../kit/parse.ts'
 import { Sequence, type Sequenced } from '../../kit/sequence.ts'
 import type { Closing, Connection, StreamMessage, StreamProtocol } from '../../kit/stream-protocol.ts'
-import type { StreamToken } from '../stream-token.ts'
+import type { StreamToken } from '../quirks.ts'
 import { type SubscribeRequest, subscribeFrames, unsubscribeFrames } from './subscribe-requests.ts'
 import type { Subscription } from './subscription.ts'
 

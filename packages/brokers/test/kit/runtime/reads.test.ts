@@ -35,6 +35,7 @@ async function read(pageOf: (page: number) => readonly object[], isKeyed: boolea
     request: (_query, page) => get('/list', { page: page ?? '1' }),
     page: numberedPages(FULL, records),
     pagesMax: 5,
+    mayRepeat: true,
     items: found => ({ known: found.map(record => text(record, 'id')), leftOut: [] }),
     ...(isKeyed ? { keyOf: (record: Wire) => text(record, 'id') } : {})
   }

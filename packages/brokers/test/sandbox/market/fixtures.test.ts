@@ -3,12 +3,11 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { parseDay } from '@trunkline/core/domain/timestamp'
+import { isUnknown, readAnswer } from '../../../src/sandbox/codecs.ts'
 import { parseBarsPage } from '../../../src/sandbox/market/bars.ts'
 import { parseInstrument } from '../../../src/sandbox/market/instruments.ts'
 import { dispatch } from '../../../src/sandbox/market/items.ts'
 import { SinkTables } from '../../../src/sandbox/market/sink-tables.ts'
-import { isUnknownSymbol } from '../../../src/sandbox/outcomes.ts'
-import { readAnswer } from '../../../src/sandbox/parse.ts'
 import { RecordingSink } from '../../support/recording-sink.ts'
 import { fixture, reply, unreadFixtures } from '../fixtures.ts'
 import type { Json } from '../sandbox-process.ts'
@@ -30,7 +29,7 @@ test('instruments of every class', () => {
     [body('market.instrument.option').instrument.symbol, 'OPT'],
     ['ESZ26', 'FUT']
   ])
-  assert.ok(isUnknownSymbol(readAnswer(reply('market.instrument.unknown').body)))
+  assert.ok(isUnknown('symbol', readAnswer(reply('market.instrument.unknown').body)))
 })
 
 test('past bars', () => {

@@ -1,0 +1,197 @@
+/** The sandbox brokerage: what it can do, its settings and login, its reads, and how its parts fit together. */
+
+import { parseBrokerId } from '@trunkline/core/domain/ids'
+import { epochMs, type Timestamp, timestampOfMs } from '@trunkline/core/domain/timestamp'
+import type { BrokerCapabilities, OrderReport } from '@trunkline/core/ports/broker'
+import type { BrokerDeps } from '../kit/deps.ts'
+import { readsAsEvents } from '../kit/event-streams.ts'
+import { oauthLogin, oauthToken } from '../kit/oauth.ts'
+import { nested, timestamp, type Wire } from '../kit/parse.ts'
+import type { RateLimits } from '../kit/rate-limiter.ts'
+import type { Query } from '../kit/requests.ts'
+import { AccountStream } from '../kit/runtime/account-stream.ts'
+import type { ReadDefinitions } from '../kit/runtime/definition.ts'
+import type { ListContext, ListRead } from '../kit/runtime/read-definitions.ts'
+import { newest } from '../kit/runtime/reads.ts'
+import { restBroker } from '../kit/runtime/rest-broker.ts'
+import { type Adapter, adapter, type OpenedBroker } from '../kit/settings.ts'
+import { accountStream } from './account-stream.ts'
+import {
+  errorMessageOf,
+  isUnknown,
+  pageOf,
+  parseAccount,
+  parseBalance,
+  parseOrder,
+  parsePosition,
+  parseTransaction,
+  readAnswer
+} from './codecs.ts'
+import { SandboxMarket } from './market/source.ts'
+import { get, ORDER_OFFER, SANDBOX_ORDERS } from './orders.ts'
+
+export interface SandboxSettings {
+  /** Where the sandbox is reached, without a trailing slash. Plain `http:` is allowed: it runs beside us. */
+  readonly baseUrl: string
+  /** The origin that browsers see, where it differs. */
+  readonly publicUrl?: string
+  readonly clientId: string
+  readonly clientSecret: string
+}
+
+export const SANDBOX_CAPABILITIES = {
+  id: parseBrokerId('SANDBOX'),
+  logoColor: '#1f6f5c',
+  logoInitials: 'Sb',
+  login: 'oauth',
+  ...ORDER_OFFER,
+  sessions: ['BrokerDefault', 'USEqCore', 'USEqPreMkt', 'USEqPostMkt', 'USEqPreAndPostMkt', 'USEq24Hour'],
+  marketData: {
+    channels: ['bars', 'trades', 'quotes', 'depth', 'options_chain'],
+    historyIntervals: ['1m', '5m', '15m', '30m', '1h', '1d'],
+    historyDays: {},
+    dailyBars: 'core',
+    dailySessions: ['USEqCore'],
+    liveIntervals: ['1m'],
+    liveVolume: 'all',
+    symbolSearch: true,
+    backfillMax: 10_000,
+    historyLagMs: 0,
+    everyTrade: true,
+    streamNumbered: true,
+    connections: 'one'
+  },
+  replace: 'native',
+  replacedOrderId: 'new',
+  replacedQuantity: 'total',
+  accountStream: true,
+  accountStreamNumbered: true,
+  executions: true,
+  rejectReasons: true,
+  tokens: 'refreshed',
+  revocation: 'grant',
+  transactions: true,
+  orderPreview: true,
+  deduplication: 'enforced',
+  brokerClOrdId: { lengthMax: 64, alphabet: 'alphanumeric' }
+} as const satisfies BrokerCapabilities
+
+/** The sandbox reports no limits; these keep a runaway caller from overloading it, and a full burst of orders passes. */
+const LOGIN_RATES: RateLimits = { perSecond: 2_000, burst: 2_000, reservedForOrders: 500, waitingMax: 2_000, waitMsMax: 2_000 }
+const SANDBOX_RATES: RateLimits = { perSecond: 5_000, burst: 5_000, reservedForOrders: 1_000, waitingMax: 5_000, waitMsMax: 2_000 }
+/** Pages of a list; beyond it the list is a fault, never cut short. */
+const PAGES_MAX = 400
+/** The most that a page holds; only requests for lists that can be long have it. */
+const PAGE = '500'
+/** Sandbox time this far behind real time is another era (a replay, a clock set back), where `since` means nothing. */
+const CLOCKS_APART_MS = 5_000
+
+export function sandbox({ baseUrl, publicUrl = baseUrl, clientId, clientSecret }: SandboxSettings, deps: BrokerDeps): OpenedBroker {
+  const streams = new URL(baseUrl).origin.replace(/^http/, 'ws')
+  return restBroker<'api', null>(
+    {
+      capabilities: SANDBOX_CAPABILITIES,
+      environment: 'sandbox',
+      plain: true,
+      apiUrl: baseUrl,
+      httpLimits: { connections: 64, requestsMax: 4_000 },
+      quotas: { api: LOGIN_RATES },
+      sharedRates: SANDBOX_RATES,
+      login(http, clock) {
+        const issuer = `${publicUrl}/oauth`
+        const login = oauthLogin({
+          ...{ http, clock, issuer, clientId, clientSecret },
+          authorizationEndpoint: `${issuer}/auth`,
+          tokenEndpoint: `${http.origin}/oauth/token`,
+          revocationEndpoint: `${http.origin}/oauth/token/revocation`,
+          clientAuthentication: 'basic',
+          issuerInRedirect: true,
+          scope: trading => (trading ? 'read trade' : 'read')
+        })
+        return { login, tokenOf: oauthToken, refresh: login.refresh, authorize: token => ['authorization', `Bearer ${token}`] }
+      },
+      answers: { unauthorized: ({ status }) => status === 401, errorMessage: errorMessageOf },
+      reads: SANDBOX_READS,
+      orders: SANDBOX_ORDERS,
+      accountStream: (login, broker) => [
+        new AccountStream(accountStream(`${streams}/stream/v1`, login), login, readsAsEvents(broker, login.clock))
+      ],
+      market: login =>
+        new SandboxMarket({
+          url: `${streams}/market/v1`,
+          calls: login.calls.of('api'),
+          tokens: login.tokens,
+          connection: login.socket,
+          clock: login.clock
+        })
+    },
+    deps
+  )
+}
+
+/** A list in pages, each of which names the next. */
+function paged<Q, T>(
+  request: (query: Q) => readonly [path: string, query: Query],
+  item: (record: Wire, context: ListContext) => T
+): ListRead<'api', Q, T> {
+  return {
+    resource: 'api',
+    request(query, cursor) {
+      const [path, fields] = request(query)
+      return get(path, { ...fields, cursor })
+    },
+    page: pageOf,
+    pagesMax: PAGES_MAX,
+    items: (records, _query, context) => ({ known: records.map(record => item(record, context)), leftOut: [] })
+  }
+}
+
+interface OrdersInState {
+  readonly account: string
+  readonly state: 'open' | 'all'
+  /** Sandbox time of the order's arrival; null requests all. */
+  readonly since: Timestamp | null
+}
+
+export const ORDERS = paged<OrdersInState, OrderReport>(query => ['/orders', { ...query, limit: PAGE }], parseOrder)
+export const POSITIONS = paged(({ account }: { readonly account: string }) => ['/positions', { account }], parsePosition)
+
+export const SANDBOX_READS: ReadDefinitions<'api'> = {
+  accounts: paged(() => ['/accounts', {}], parseAccount),
+  balances: paged(
+    ({ account }) => ['/balances', { account }],
+    (wire, { asOf }) => parseBalance(wire, asOf)
+  ),
+  positions: ({ reads }, query, signal) => reads.list(POSITIONS, query, signal),
+  /**
+   * The open ones first and then those that arrived since, so that an order that ends between the two is seen ended. An order that arrived
+   * before `since` and ended after it is in neither list: the sandbox cannot list changes. A look-up finds it.
+   */
+  async orders({ reads }, { account, since }, signal) {
+    const open = await reads.list(ORDERS, { account, state: 'open', since: null }, signal)
+    const isThisEra = open.brokerClock !== undefined && epochMs(open.brokerClock) >= epochMs(open.asOf) - CLOCKS_APART_MS
+    const from = isThisEra ? timestampOfMs(Math.max(0, epochMs(since) - CLOCKS_APART_MS)) : null
+    return newest(open, await reads.list(ORDERS, { account, state: 'all', since: from }, signal))
+  },
+  orderList: null,
+  order: {
+    resource: 'api',
+    request: key =>
+      key.by === 'brokerClOrdId'
+        ? get('/orders/find', { client_order_id: key.brokerClOrdId, account: key.brokerAccountId })
+        : get(`/orders/${encodeURIComponent(key.brokerOrderId)}`),
+    also: [404],
+    absent: ({ status, body }) => status === 404 && isUnknown('order', readAnswer(body)),
+    records: ({ body }) => [nested(readAnswer(body), 'order')],
+    item: parseOrder,
+    asOf: ({ body }) => timestamp(readAnswer(body), 'as_of')
+  },
+  transactions: paged(({ account, from, to }) => ['/transactions', { account, from, to, limit: PAGE }], parseTransaction)
+}
+
+/** No own settings: the sandbox's address and our client there hold for every broker that it stands in for. */
+export const SANDBOX: Adapter = adapter(
+  SANDBOX_CAPABILITIES,
+  { table: {}, choose: () => ({ at: 'sandbox', settings: ({ url, ...rest }) => ({ baseUrl: url, ...rest }) }) },
+  sandbox
+)
