@@ -77,7 +77,7 @@ const PREVIEW_PATH = `${API}/orders/preview`
 
 export const SANDBOX_ORDERS: OrderDefinitions<'api', null> = {
   resource: 'api',
-  placing: async () => null,
+  placing: () => null,
   submit: { request: submitRequest, interpret: interpretSubmit },
   replace: { request: replaceRequest, interpret: interpretReplace },
   cancel: { request: (_account, brokerOrderId) => cancelRequest(brokerOrderId), interpret: interpretCancel },

@@ -24,7 +24,8 @@ export class Commands<Resource extends string, Placing> {
     const { calls, clock, tracker } = this.#login
     let request: HttpRequest
     try {
-      const placing = await this.#definition.placing(order, this.#login, 'order', signal)
+      const found = this.#definition.placing(order, this.#login, 'order', signal)
+      const placing = found instanceof Promise ? await found : found
       if (isRefused(placing)) return unsent(placing.refused)
       request = submit.request(order, placing)
     } catch (cause) {

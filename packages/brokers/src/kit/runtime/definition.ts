@@ -101,7 +101,12 @@ export interface OrderDefinitions<Resource extends string, Placing> {
   /** Of commands and previews. */
   readonly resource: Resource
   /** Why the order is not sent, or the values that it needs. @throws BrokerFault when they cannot be read; then nothing is sent. */
-  readonly placing: (order: PreviewOrder, login: Login<Resource>, kind: CallPriority, signal: AbortSignal) => Promise<Placing | Refused>
+  readonly placing: (
+    order: PreviewOrder,
+    login: Login<Resource>,
+    kind: CallPriority,
+    signal: AbortSignal
+  ) => Placing | Promise<Placing | Refused>
   readonly submit: {
     /** @throws Malformed for what the broker has no value for */
     readonly request: (order: NewOrder, placing: Placing) => HttpRequest
