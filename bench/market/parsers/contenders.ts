@@ -1,5 +1,4 @@
-import { dispatch } from '../../../packages/brokers/src/sandbox/market/items.ts'
-import { SinkTables } from '../../../packages/brokers/src/sandbox/market/sink-tables.ts'
+import { dispatch, SinkTables } from '../../../packages/brokers/src/sandbox/market-stream.ts'
 import type { TopicSink } from '../../../packages/core/src/ports/market.ts'
 import { NotInstalled } from '../../harness/errors.ts'
 import type { Messages } from './messages.ts'

@@ -48,14 +48,24 @@ export function venueOf(value: unknown): string {
   return typeof value === 'string' && isPlainText(value, VENUE_MAX) ? value : ''
 }
 
+/** The middle price; null where a side is missing. */
+export function midOf(bid: Decimal | null, ask: Decimal | null): Decimal | null {
+  return bid === null || ask === null ? null : middle(bid, ask)
+}
+
+/** The change since the previous close. */
+export function changeOf(last: Decimal | null, previousClose: Decimal | null): Decimal | null {
+  return last === null || previousClose === null ? null : difference(last, previousClose)
+}
+
+/** A change in percent of the previous close. */
+export function percentOf(change: Decimal | null, previousClose: Decimal | null): Decimal | null {
+  return change === null || previousClose === null ? null : percentage(change, previousClose)
+}
+
 /** The entry with its middle price and its change since the previous close. */
 export function derived(entry: Omit<ChainEntry, 'mid' | 'netChange' | 'netChangePct'>): ChainEntry {
   const { bid, ask, last, previousClose } = entry
-  const netChange = last === null || previousClose === null ? null : difference(last, previousClose)
-  return {
-    ...entry,
-    mid: bid === null || ask === null ? null : middle(bid, ask),
-    netChange,
-    netChangePct: netChange === null || previousClose === null ? null : percentage(netChange, previousClose)
-  }
+  const netChange = changeOf(last, previousClose)
+  return { ...entry, mid: midOf(bid, ask), netChange, netChangePct: percentOf(netChange, previousClose) }
 }

@@ -22,7 +22,7 @@ export class UnknownValueError extends Malformed {
 
 const TEXT_MAX = 1_024
 const LIST_MAX = 100_000
-const TEXTS_MAX = 1_000
+const TEXTS_MAX = 10_000
 
 export function object(value: unknown, what: string): Wire {
   if (isWire(value)) return value

@@ -27,7 +27,8 @@ import {
   parseTransaction,
   readAnswer
 } from './codecs.ts'
-import { SandboxMarket } from './market/source.ts'
+import { SandboxMarket } from './market.ts'
+import { marketFeed } from './market-stream.ts'
 import { get, ORDER_OFFER, SANDBOX_ORDERS } from './orders.ts'
 
 export interface SandboxSettings {
@@ -116,14 +117,7 @@ export function sandbox({ baseUrl, publicUrl = baseUrl, clientId, clientSecret }
       accountStream: (login, broker) => [
         new AccountStream(accountStream(`${streams}/stream/v1`, login), login, readsAsEvents(broker, login.clock))
       ],
-      market: login =>
-        new SandboxMarket({
-          url: `${streams}/market/v1`,
-          calls: login.calls.of('api'),
-          tokens: login.tokens,
-          connection: login.socket,
-          clock: login.clock
-        })
+      market: login => new SandboxMarket(login, marketClock => marketFeed(`${streams}/market/v1`, login, marketClock))
     },
     deps
   )

@@ -6,9 +6,8 @@
 import { parseDay } from '@trunkline/core/domain/timestamp'
 import type { TopicSink } from '@trunkline/core/ports/market'
 import { Sequence } from '../../src/kit/sequence.ts'
-import { parseBarsPage } from '../../src/sandbox/market/bars.ts'
-import { dispatch } from '../../src/sandbox/market/items.ts'
-import { SinkTables } from '../../src/sandbox/market/sink-tables.ts'
+import { BARS_PAGE, parseBarsPage } from '../../src/sandbox/market.ts'
+import { dispatch, SinkTables } from '../../src/sandbox/market-stream.ts'
 
 const SYMBOLS = 20
 const ITEMS = 400_000
@@ -125,7 +124,7 @@ for (const [kind, make] of Object.entries(MESSAGES))
 const page = JSON.stringify({
   as_of: '2026-12-01T15:00:00.000000Z',
   sandbox_time: '2026-12-01T15:00:00.000000Z',
-  items: Array.from({ length: 10_000 }, (_, index) => ({
+  items: Array.from({ length: BARS_PAGE }, (_, index) => ({
     start: new Date(Number(AT / 1_000_000n) + index * 60_000).toISOString().replace('Z', '000Z'),
     open: '500.10',
     high: '501.20',
@@ -141,4 +140,4 @@ const laps = Array.from({ length: 20 }, () => {
   parseBarsPage(page, 0)
   return performance.now() - from
 }).toSorted((a, b) => a - b)
-console.log(`page of 10,000 bars: median ${laps[10]?.toFixed(1)} ms, worst ${laps[19]?.toFixed(1)} ms; published${received}`)
+console.log(`page of ${BARS_PAGE} bars: median ${laps[10]?.toFixed(1)} ms, worst ${laps[19]?.toFixed(1)} ms; published${received}`)

@@ -1,4 +1,4 @@
-/** What the sandbox knows of a symbol. */
+/** What a symbol is. The sandbox writes symbols as the API does. Pure. */
 
 import {
   cmeCalendar,
@@ -9,8 +9,8 @@ import {
 } from '@trunkline/core/domain/calendar/index'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import type { FoundSymbol, MarketInstrument } from '@trunkline/core/ports/market'
-import { displayTextOrNull, member, nested, text, type Wire } from '../../kit/parse.ts'
-import { ASSET_CLASSES } from '../codecs.ts'
+import { displayTextOrNull, member, nested, text, type Wire } from '../kit/parse.ts'
+import { ASSET_CLASSES } from './codecs.ts'
 
 /** When a symbol trades, by the sandbox's value for it. */
 const CALENDARS: Readonly<Record<string, TradingCalendar>> = {
