@@ -23,7 +23,7 @@ const USAGE = `npm run bench -- <scenario> [options]
   stream     the broker stream                --engine embedded|postgres  --seconds 10  --only fanout,pipeline,idle,mirrored  --profile FOLDER
   market     the market data stream           --engine embedded|postgres  --seconds 10  --only throughput,latency,snapshot,memory,parsers
                                               --recorded FOLDER  --profile FOLDER
-  history    what past bars cost a service    --engine embedded|postgres  --only '40 yearly'  --profile FOLDER
+  history    the cost of past bars            --engine embedded|postgres  --only '40 yearly'  --profile FOLDER
   abuse      orders beside others' abuse       --engine embedded|postgres  --seconds 5
   adapters   reading brokers' messages        --seconds 20
 

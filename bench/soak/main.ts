@@ -6,8 +6,8 @@ const MINUTES = { least: 0.2, most: 7 * 24 * 60, fallback: '10' }
 
 const USAGE = `npm run soak -- [--minutes ${MINUTES.fallback}] [--seed 1]
 
-The service under a steady load for so many minutes, from ${MINUTES.least} to ${MINUTES.most}, watched for what it does not give back: memory, descriptors, lag.
-The same seed makes the same load. It ends with 1 when one of them grows, or when a client's copy is not what the service has.
+Runs the service under a steady load for this many minutes, from ${MINUTES.least} to ${MINUTES.most}, and checks that memory, descriptors and lag do not grow.
+The same seed makes the same load. The exit code is 1 if one of them grows, or if a client's copy differs from the service's data.
 `
 
 const settings = read()

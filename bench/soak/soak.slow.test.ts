@@ -7,5 +7,5 @@ test('a short soak is flat, and all records agree at its end', async () => {
   const lines: string[] = []
   const isWell = await soak({ minutes: 0.4, seed: 1, print: line => lines.push(line) })
   assert.ok(isWell, lines.join('\n'))
-  assert.match(lines.at(-1) ?? '', /is the same/)
+  assert.match(lines.at(-1) ?? '', /are the same/)
 })

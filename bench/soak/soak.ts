@@ -68,7 +68,7 @@ async function everybodyAgrees(accord: ConsistencyCheck, print: SoakOptions['pri
   try {
     await accord.reached()
     await accord.logsAreWhole()
-    print('What reads answer, what the logs hold, what followers received and what the sandbox has is the same.')
+    print('The answers of reads, the logs, the data of followers and the sandbox are the same.')
     return true
   } catch (cause) {
     print(`NOT THE SAME: ${cause instanceof Error ? cause.message : cause}`)

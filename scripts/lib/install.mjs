@@ -18,17 +18,14 @@ const HINTS = [
     /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH/,
     'The package registry cannot be reached. Check the network, the proxy, and `npm config get registry`.'
   ],
-  [
-    /E40[134]|ETARGET/,
-    'The package registry does not have, or does not give, one of the locked versions. Check `npm config get registry`.'
-  ],
+  [/E40[134]|ETARGET/, 'The package registry does not have one of the locked versions, or refuses it. Check `npm config get registry`.'],
   [
     /EINTEGRITY/,
-    'A downloaded package is not the one that was locked. Run `npm cache clean --force` and try again; if it stays, do not trust it.'
+    'A downloaded package differs from the locked one. Run `npm cache clean --force` and try again; if it still differs, do not trust it.'
   ],
   [/ENOSPC/, 'The disk is full. The packages need about 500 MB.'],
   [/EACCES|EPERM/, 'The folder cannot be written. Check who owns the checkout and its node_modules.'],
-  [/ESTRICTALLOWSCRIPTS|allowScripts/, 'A package wants to run an install script that nobody reviewed. See allowScripts in package.json.']
+  [/ESTRICTALLOWSCRIPTS|allowScripts/, 'A package has an install script that was not reviewed. See allowScripts in package.json.']
 ]
 
 /** The reason why a start fails, as a message for the user. */
@@ -59,13 +56,13 @@ export async function ensureInstalled(root, print = line => process.stderr.write
 
 async function install(root, print) {
   refuseForeign(root)
-  print('Installing the locked packages (once, half a minute or so) …')
+  print('Installing the locked packages (once, about half a minute) …')
   const began = Date.now()
   const { code, output } = await npm(root, ['ci', '--no-audit', '--no-fund', '--loglevel=error'])
   if (code !== 0) throw new InstallError(explain(output))
   if (!isInstalled(root)) {
     throw new InstallError(
-      `The packages were installed, but Node for ${process.platform} ${process.arch} did not come with them. ` +
+      `The packages were installed, but Node for ${process.platform} ${process.arch} is not among them. ` +
         'It is an optional package: `npm config get omit` must not name optional ones.'
     )
   }
@@ -81,7 +78,9 @@ function refuseForeign(root) {
   if (complaints.length === 0) return
   const shown = complaints.slice(0, 12).map(line => `  ${line}`)
   throw new InstallError(
-    ['package-lock.json holds what was not reviewed; nothing was installed.', ...shown, 'Restore it from version control.'].join('\n')
+    ['package-lock.json has entries that were not reviewed; nothing was installed.', ...shown, 'Restore it from version control.'].join(
+      '\n'
+    )
   )
 }
 

@@ -22,17 +22,17 @@ export function complaintsAbout({ lockfileVersion, packages = {} }, allowScripts
 function dependencyComplaints(path, { dependencies = {}, devDependencies = {}, optionalDependencies = {} }) {
   return Object.entries({ ...dependencies, ...devDependencies, ...optionalDependencies })
     .filter(([, range]) => FOREIGN.test(range) || !RANGE.test(range))
-    .map(([name, range]) => `${path || 'package.json'} asks for ${name} as ${range}: only versions of the registry are taken`)
+    .map(([name, range]) => `${path || 'package.json'} requires ${name} as ${range}: only versions of the registry are allowed`)
 }
 
 function fetched(path, entry, packages, allowScripts) {
-  if (!PACKAGE_PATH.test(path)) return [`${path} is no place for a package`]
+  if (!PACKAGE_PATH.test(path)) return [`${path} is not a path for a package`]
   if (entry.link === true) return packages[entry.resolved] === undefined ? [`${path} leads out of the checkout, to ${entry.resolved}`] : []
   const complaints = []
-  if (entry.resolved !== undefined) complaints.push(`${path} is fetched from ${entry.resolved}: the lock names no address`)
+  if (entry.resolved !== undefined) complaints.push(`${path} is fetched from ${entry.resolved}: the lock must not contain addresses`)
   if (entry.inBundle !== true && !INTEGRITY.test(entry.integrity ?? '')) complaints.push(`${path} has no SHA-512 checksum`)
   const name = entry.name ?? path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length)
   if (entry.hasInstallScript === true && !allowScripts.includes(name))
-    complaints.push(`${path} wants to run an install script; allowScripts does not name it`)
+    complaints.push(`${path} has an install script, and is not in allowScripts`)
   return complaints
 }

@@ -22,7 +22,7 @@ function inSeconds(ms: number): string {
 /** The failures of a file and the end of what it printed, indented. */
 export function detailsOf({ path, failures, output }: FileResult): string {
   const parts = failures.map(failure => `\n    ${nameOf(path, failure)}\n${indent(failure.details, '      ')}\n`)
-  if (output.trim() !== '') parts.push(`    what the file printed, at the end:\n${indent(output.trimEnd(), '      | ')}\n`)
+  if (output.trim() !== '') parts.push(`    the end of the file's output:\n${indent(output.trimEnd(), '      | ')}\n`)
   return parts.join('\n')
 }
 

@@ -32,7 +32,7 @@ export function deleteOldOutputs(root: string): void {
 export async function trySecond(results: readonly FileResult[], { root, print, alone }: SecondTries): Promise<readonly Verdict[]> {
   const failed = results.filter(({ failures }) => failures.length > 0)
   if (failed.length > SECOND_TRIES_MAX) {
-    print(`\n${failed.length} files failed. More than ${SECOND_TRIES_MAX} are no accident: none was tried a second time.`)
+    print(`\n${failed.length} files failed. With more than ${SECOND_TRIES_MAX}, none is tried a second time.`)
   }
   if (failed.length === 0 || failed.length > SECOND_TRIES_MAX) return results.map(result => ({ result, first: null }))
 

@@ -117,7 +117,7 @@ export class Contracts {
 
   #ask(symbol: string): void {
     if (this.#requestedAt.size >= REQUESTED_MAX && !this.#requestedAt.has(symbol))
-      throw new Problem('slow_down', `at most ${REQUESTED_MAX} contracts can be looked at in one minute; try again in a minute`, {
+      throw new Problem('slow_down', `at most ${REQUESTED_MAX} contracts can be requested per minute; try again in a minute`, {
         retryAfter: 60
       })
     this.#requestedAt.set(symbol, this.#deps.now())

@@ -45,5 +45,5 @@ export function permitOptions({ state, customers, clock }: Ledger & { readonly c
 /** @throws Error if the state is later than the end of the market */
 export function mustSuit(state: BrokerageState, market: Market): void {
   if (market.endsAt === null || state.latest <= market.endsAt) return
-  throw new Error('The state in SANDBOX_DATA_DIR are of a later time than the recorded market ends. Use another folder for this recording.')
+  throw new Error('The state in SANDBOX_DATA_DIR is later than the end of the recorded market. Use another folder for this recording.')
 }

@@ -17,7 +17,7 @@ interface Numbered {
 /** @throws Error for a text that is not an id of the sandbox */
 function numbered(internalId: string): Numbered {
   const [, kind, state, number] = FORM.exec(internalId) ?? []
-  if (kind === undefined || state === undefined || number === undefined) throw new Error(`${internalId} is no id of the sandbox's`)
+  if (kind === undefined || state === undefined || number === undefined) throw new Error(`${internalId} is not an id of the sandbox`)
   return { place: `${kind} ${state}`, number: Number(number) }
 }
 

@@ -126,7 +126,7 @@ export class OrderService {
 
   #refuseLater(order: OrderView, { code, message }: Fault): void {
     if (!isLive(order)) return
-    this.#deps.state.refuseLater(order.orderId, code ?? 'refused_by_operator', message ?? 'The operator has turned this order down.')
+    this.#deps.state.refuseLater(order.orderId, code ?? 'refused_by_operator', message ?? 'The operator has refused this order.')
     this.#cancel(order)
   }
 
@@ -156,7 +156,7 @@ export class OrderService {
   }
 
   #slowly(order: OrderView, busy: 'cancelling' | 'amending', ms: number, handle: () => unknown): void {
-    if (!isLive(order)) throw new Problem('order_not_open', 'the order is over', { order: this.wire(order) })
+    if (!isLive(order)) throw new Problem('order_not_open', 'the order is no longer open', { order: this.wire(order) })
     this.#deps.state.setBusy(order.orderId, busy)
     this.#deps.publisher.publishAgain(order)
     this.#deps.later(ms, () => {

@@ -14,7 +14,7 @@ export class Fields {
   constructor(value: unknown, known: readonly string[]) {
     this.#values = value === undefined || value === null ? {} : record(value)
     for (const name of Object.keys(this.#values)) {
-      if (!known.includes(name)) bad(name, `is not known here; known are ${known.join(', ')}`)
+      if (!known.includes(name)) bad(name, `is unknown; the known fields are ${known.join(', ')}`)
     }
   }
 
@@ -99,7 +99,7 @@ function isDate(text: string): boolean {
 
 function record(value: unknown): Readonly<Record<string, unknown>> {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Readonly<Record<string, unknown>>
-  throw new Problem('bad_request', `a JSON object is due here, was ${shown(value)}`)
+  throw new Problem('bad_request', `expected a JSON object, was ${shown(value)}`)
 }
 
 function bad(field: string, what: string): never {

@@ -86,11 +86,11 @@ function checkInstrument(account: Account, book: OrderBook, { side }: Ticket, no
   if (!account.permitted.includes(kind)) {
     return refusal(
       'instrument_not_permitted',
-      `This ${account.accountType} account may not trade ${book.symbol}: ${kind} is not among what it is permitted.`
+      `This ${account.accountType} account may not trade ${book.symbol}; it has no permission for ${kind}.`
     )
   }
   if (currency !== account.currency) {
-    return refusal('instrument_not_permitted', `${book.symbol} trades in ${currency}, the account is kept in ${account.currency}.`)
+    return refusal('instrument_not_permitted', `${book.symbol} trades in ${currency}, but the account's currency is ${account.currency}.`)
   }
   if ((side === 'BUY' || side === 'SELL') !== (kind === 'OPT')) return null
   const sides = kind === 'OPT' ? 'BUY_TO_OPEN, SELL_TO_OPEN, BUY_TO_CLOSE and SELL_TO_CLOSE' : 'BUY and SELL'

@@ -11,11 +11,11 @@ export function checkContract(account: Account, book: OrderBook, now: Micros): R
   if (!account.permitted.includes(kind)) {
     return {
       code: 'instrument_not_permitted',
-      message: `This ${account.accountType} account may not trade ${book.symbol}: ${kind} is not among what it is permitted.`
+      message: `This ${account.accountType} account may not trade ${book.symbol}; it has no permission for ${kind}.`
     }
   }
   if (currency !== account.currency) {
-    const message = `${book.symbol} trades in ${currency}, the account is kept in ${account.currency}.`
+    const message = `${book.symbol} trades in ${currency}, but the account's currency is ${account.currency}.`
     return { code: 'instrument_not_permitted', message }
   }
   if (kind === 'FUT' && account.accountType !== 'futures' && account.accountType !== 'margin')

@@ -59,7 +59,7 @@ function checkTerms(
   if (option?.physical === true && context.book(option.underlying) === undefined)
     return bad(`list ${option.underlying}, which it delivers, first`)
   const was = there?.spec.source
-  return was === undefined || sameTerms(was, source) ? null : bad("a contract's terms cannot change, but for the margin of a future")
+  return was === undefined || sameTerms(was, source) ? null : bad("a contract's terms cannot change, except for the margin of a future")
 }
 
 function sameTerms(was: InstrumentSpec, now: InstrumentSpec): boolean {
@@ -91,7 +91,7 @@ export function openAccount(context: CommandContext, command: OpenAccountCommand
   if (context.account(command.accountId) !== undefined) {
     return context.refused(command, command.accountId, {
       code: 'duplicate_account',
-      message: `There is an account ${command.accountId} already.`
+      message: `The account ${command.accountId} exists already.`
     })
   }
   const account: Account = {
@@ -132,7 +132,7 @@ export function moveCash(context: CommandContext, command: CashCommand) {
   const worth = worthOf(account)
   const free = min(worth.excess - worth.reserved, account.cash - account.unsettledSum)
   if (amount > free) {
-    const message = `${formatMoney(free < 0n ? 0n : free)} can be withdrawn; ${formatMoney(amount)} was asked for.`
+    const message = `${formatMoney(free < 0n ? 0n : free)} can be withdrawn; ${formatMoney(amount)} was requested.`
     return context.refused(command, account.id, { code: 'insufficient_cash', message })
   }
   enterCash(context, account, { type: 'WITHDRAWAL', from: 'bank', amount: -amount, description: 'Withdrawal', symbol: null, kind: null })

@@ -31,14 +31,15 @@ export function exercise(context: CommandContext, command: ExerciseCommand) {
 
 function checkExercise(context: CommandContext, account: Account, book: OrderBook, quantity: Quantity): Refusal | null {
   const { option, multiplier } = book.spec
-  if (option === null || !option.american) return { code: 'bad_instrument', message: `${book.symbol} cannot be exercised before its end.` }
+  if (option === null || !option.american)
+    return { code: 'bad_instrument', message: `${book.symbol} cannot be exercised before its expiration.` }
   if (book.over || context.state.now >= option.lastTradeAt) return { code: 'expired_contract', message: `${book.symbol} has ended.` }
   if (quantity <= 0n || quantity % ONE !== 0n)
     return { code: 'bad_quantity', message: 'Exercise a whole number of contracts, one or more.' }
   const holding = account.holdings.get(book.symbol)
   const free = sellable(holding)
   if (holding === undefined || quantity > free) {
-    const message = `${formatScaled(free)} ${book.symbol} can be exercised (open orders counted); ${formatScaled(quantity)} were asked for.`
+    const message = `${formatScaled(free)} ${book.symbol} can be exercised (open orders counted); ${formatScaled(quantity)} were requested.`
     return { code: 'insufficient_position', message }
   }
   if (!option.physical)
@@ -68,7 +69,7 @@ function checkDelivery(context: CommandContext, account: Account, holding: Holdi
   if (after.uncovered > before.uncovered)
     return {
       code: 'insufficient_position',
-      message: `The ${underlying.symbol} to be delivered cover calls that were sold; close them first.`
+      message: `The ${underlying.symbol} to be delivered cover short calls; close those first.`
     }
   const [had, left] = [before.excess - before.reserved, after.excess - after.reserved]
   if (left >= 0n || left >= had) return null

@@ -122,5 +122,5 @@ function eachHolding(context: CommandContext, book: OrderBook, handle: (account:
 }
 
 function noContract(book: OrderBook) {
-  return { code: 'bad_instrument', message: `${book.symbol} is no contract that could be settled or end this way.` } as const
+  return { code: 'bad_instrument', message: `${book.symbol} is not a contract that can be settled or end this way.` } as const
 }

@@ -23,9 +23,9 @@ export function legsOf(context: CommandContext, command: Pick<SubmitMultiLegComm
   for (const { symbol, side, ratio: text } of command.legs) {
     const book = context.book(symbol)
     if (book === undefined) return refusal('unknown_symbol', `${symbol} is not traded here.`)
-    if (book.spec.option === null) return refusal('bad_legs', `${symbol} is no option; the legs of a multi-leg order are options.`)
+    if (book.spec.option === null) return refusal('bad_legs', `${symbol} is not an option; the legs of a multi-leg order are options.`)
     if (side === 'BUY' || side === 'SELL')
-      return refusal('unsupported_side', `The leg ${symbol} needs a side that says whether it opens or closes, not ${side}.`)
+      return refusal('unsupported_side', `The leg ${symbol} needs a side that opens or closes, not ${side}.`)
     const ratio = readScaled(text) ?? 0n
     if (ratio <= 0n || ratio % ONE !== 0n || ratio > RATIO_MAX * ONE)
       return refusal('bad_legs', `The ratio of ${symbol} must be a whole number from 1 to ${RATIO_MAX}.`)

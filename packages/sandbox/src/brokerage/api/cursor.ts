@@ -34,7 +34,7 @@ export class Cursors {
     const given = Buffer.from(cursor.slice(dot + 1))
     const due = Buffer.from(this.#sign(text, question))
     if (given.length !== due.length || !timingSafeEqual(given, due))
-      throw new Problem('bad_cursor', 'this cursor was altered or belongs to another question; begin again without it', { field: 'cursor' })
+      throw new Problem('bad_cursor', 'this cursor was altered or belongs to another query; begin again without it', { field: 'cursor' })
     const [page, after] = JSON.parse(Buffer.from(text, 'base64url').toString()) as [number, Record<string, string>]
     return { page, after }
   }

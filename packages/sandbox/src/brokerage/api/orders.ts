@@ -78,7 +78,7 @@ async function preview(deps: OrderRoutesDeps, call: Call): Promise<Reply> {
   const { orderService, customers, contracts } = deps
   const ticket = readTicket(call.request.body)
   if (ticket.clientOrderId !== null)
-    throw new Problem('bad_request', 'a preview takes no client_order_id: it makes no order', { field: 'client_order_id' })
+    throw new Problem('bad_request', 'a preview takes no client_order_id, because it places no order', { field: 'client_order_id' })
   if (call.fault?.do === 'place') return submit(deps, call)
   mustOwn(customers, call.customer.id, ticket.accountId)
   await contracts.bring(symbolsOf(ticket))
@@ -118,7 +118,7 @@ function find({ orderService, state, customers, publisher }: OrderRoutesDeps, { 
   const clientOrderId = fields.text('client_order_id')
   const order = state.order(requestedAccounts(customers, customer.id, fields), { clientOrderId })
   const asked = clientOrderId.slice(0, 64)
-  if (order === 'forgotten') throw new Problem('order_forgotten', `the order ${asked} was over so long ago that only its id is remembered`)
+  if (order === 'forgotten') throw new Problem('order_forgotten', `the order ${asked} ended so long ago that only its id is remembered`)
   if (order === 'unknown' || publisher.isHidden(order.orderId))
     throw new Problem('unknown_order', `no order of yours has the client order id ${asked}`)
   return { body: { order: orderService.wire(order) } }

@@ -72,7 +72,7 @@ export class ResponseWriter {
       default:
         break
     }
-    if (truth === undefined) throw new Error(`the fault ${fault.do} forgot to act`)
+    if (truth === undefined) throw new Error(`the fault ${fault.do} did not run the operation`)
     if (fault.do === 'delay' && fault.after) await this.#deps.wait(fault.ms)
     // The submit of a hidden order gets no answer, unless it was refused or the fault asks for one: that is the purpose of hiding it.
     if (fault.do === 'hide' && !fault.answer && truth.status < 400) return this.#cut(exchange)

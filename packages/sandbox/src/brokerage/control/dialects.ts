@@ -14,7 +14,7 @@ export function dialectRoutes(dialects: readonly Dialect[]): readonly ControlRou
       path: '/dialects/:id',
       handle: ({ param, body }) => {
         const dialect = dialectNamed(dialects, param)
-        if (dialect.limits === undefined) throw new Problem('bad_request', `${dialect.name} has no limits that could be set`)
+        if (dialect.limits === undefined) throw new Problem('bad_request', `${dialect.name} has no configurable limits`)
         dialect.limits.set(body)
         return { dialect: shown(dialect) }
       }

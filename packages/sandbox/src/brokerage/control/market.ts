@@ -49,7 +49,7 @@ async function setClock(deps: MarketControlDeps, { body }: ControlCall): Promise
   const to = fields.timeOr('set') ?? (advance === null ? null : clock.now() + advance * 1000)
   const now = clock.now()
   if (to !== null && (to < now || to - now > JUMP_DAYS_MAX * DAY_MS * 1000))
-    throw new Problem('bad_request', `sandbox time is ${isoOf(now)}; it goes forward only, at most ${JUMP_DAYS_MAX} days at once`, {
+    throw new Problem('bad_request', `sandbox time is ${isoOf(now)}; it can only go forward, at most ${JUMP_DAYS_MAX} days at once`, {
       field: 'set'
     })
   if (frozen !== null) clock.freeze(frozen)

@@ -44,9 +44,7 @@ export async function openProvider(setup: OAuthSetup): Promise<Provider> {
   ] as const) {
     policy
       .get(name)
-      ?.checks.add(
-        new interactionPolicy.Check(`${name}_each_time`, `${name} is asked for in every login flow`, ctx => !decided(ctx.oidc.result))
-      )
+      ?.checks.add(new interactionPolicy.Check(`${name}_each_time`, `every login flow requires ${name}`, ctx => !decided(ctx.oidc.result)))
   }
   const provider = new Oidc(`${setup.url}/oauth`, configuration(setup, policy))
   provider.Client.prototype.redirectUriAllowed = (uri: string) => redirectAllowed(uri, setup.client.redirectUris)

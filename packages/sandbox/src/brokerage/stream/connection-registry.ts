@@ -123,7 +123,7 @@ export class ConnectionRegistry {
   /** Closes all connections; waits only briefly for the peers to answer. */
   async close(): Promise<void> {
     clearInterval(this.#heartbeat)
-    for (const connection of this.#connections) connection.close(CLOSE.going, 'the sandbox is going down')
+    for (const connection of this.#connections) connection.close(CLOSE.going, 'the sandbox is shutting down')
     for (let waited = 0; this.#connections.size > 0 && waited < GOODBYE_MS; waited += 10) await wait(10)
     for (const connection of this.#connections) connection.terminate()
   }

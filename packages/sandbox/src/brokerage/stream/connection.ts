@@ -128,7 +128,7 @@ export class StreamConnection {
       return false
     }
     if (now > this.#pass.expiresAt + TOKEN_GRACE_MS) {
-      this.close(CLOSE.tokenEnded, 'the access token has expired; send a fresh one in time')
+      this.close(CLOSE.tokenEnded, 'the access token has expired; send a new one in time')
       return false
     }
     return true
@@ -171,7 +171,7 @@ export class StreamConnection {
 
   #receive(data: RawData, binary: boolean): void {
     try {
-      if (binary) throw new Problem('bad_request', 'only text frames are understood')
+      if (binary) throw new Problem('bad_request', 'only text frames are accepted')
       const message = parseJson(String(data), { what: 'the message' })
       const op = this.#opOf(message)
       if (op === 'login') this.#login(new Fields(message, ['op', 'token', ...this.#deps.loginFields]).text('token'), message)

@@ -21,7 +21,7 @@ export async function marginsOn(file: string, date: string): Promise<Margins | n
     if (index === 0 || line === '' || line.startsWith('#')) continue
     const [, year, month, day, initialMargin, maintenanceMargin] = ROW.exec(line) ?? []
     if (initialMargin === undefined || maintenanceMargin === undefined)
-      throw new BadMarketData('columns', { file, line: index + 1 }, `${JSON.stringify(line.slice(0, 60))} is no date,initial,maintenance`)
+      throw new BadMarketData('columns', { file, line: index + 1 }, `${JSON.stringify(line.slice(0, 60))} is not date,initial,maintenance`)
     const begins = `${year}-${month}-${day}`
     if (begins < before) throw new BadMarketData('unsorted', { file, line: index + 1 }, `${begins} does not follow ${before}`)
     before = begins

@@ -234,7 +234,7 @@ async function hours(folder: string): Promise<Readonly<Record<string, unknown>>>
     try {
       content = JSON.parse(await readFile(file, 'utf8'))
     } catch (cause) {
-      throw new BadMarketData('columns', { file }, 'this is no JSON; fetch it again', cause)
+      throw new BadMarketData('columns', { file }, 'this is not JSON; fetch it again', cause)
     }
     const entries = typeof content === 'object' && content !== null && 'entries' in content ? content.entries : null
     return typeof entries === 'object' && entries !== null ? { ...entries } : {}

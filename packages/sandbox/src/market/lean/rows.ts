@@ -125,7 +125,7 @@ class Fields {
     if (this.fields.length !== this.#columns) this.#fail('columns', `expected ${this.#columns} columns, found ${this.fields.length}`)
     const text = this.fields[0] ?? ''
     const at = this.#readTime(text)
-    if (Number.isNaN(at)) this.#fail('number', `${JSON.stringify(text)} is no time of a ${this.#from.resolution} file`)
+    if (Number.isNaN(at)) this.#fail('number', `${JSON.stringify(text)} is not a time of a ${this.#from.resolution} file`)
     // Ticks may share a millisecond; bars may not share a start.
     if (at < this.at || (at === this.at && this.#from.resolution !== 'tick'))
       this.#fail('unsorted', `the time ${text} does not follow the one before`)
@@ -134,24 +134,24 @@ class Fields {
 
   price(column: number): Price {
     const field = this.fields[column] ?? ''
-    return this.#price(field) ?? this.#fail('number', `column ${column + 1}, ${JSON.stringify(field)}, is no price`)
+    return this.#price(field) ?? this.#fail('number', `column ${column + 1}, ${JSON.stringify(field)}, is not a price`)
   }
 
   size(column: number): Decimal {
     const field = this.fields[column] ?? ''
-    return plain(field) ?? this.#fail('number', `column ${column + 1}, ${JSON.stringify(field)}, is no size`)
+    return plain(field) ?? this.#fail('number', `column ${column + 1}, ${JSON.stringify(field)}, is not a size`)
   }
 
   venue(column: number): string {
     const field = this.fields[column] ?? ''
-    return VENUE.test(field) ? field : this.#fail('number', `column ${column + 1}, ${JSON.stringify(field)}, is no exchange`)
+    return VENUE.test(field) ? field : this.#fail('number', `column ${column + 1}, ${JSON.stringify(field)}, is not an exchange`)
   }
 
   bits(column: number): number {
     const field = this.fields[column] ?? ''
     return HEXADECIMAL.test(field)
       ? Number.parseInt(field === '' ? '0' : field, 16)
-      : this.#fail('number', `column ${column + 1}, ${JSON.stringify(field)}, is no hexadecimal number`)
+      : this.#fail('number', `column ${column + 1}, ${JSON.stringify(field)}, is not a hexadecimal number`)
   }
 
   ohlc(column: number): Ohlc {

@@ -69,7 +69,7 @@ async function opened(file: string): Promise<yauzl.ZipFile> {
   } catch (cause) {
     const missing = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT'
     if (missing) throw new BadMarketData('missing', { file }, 'there is no such file', cause)
-    throw new BadMarketData('zip_damaged', { file }, 'this is no whole zip file; fetch it again', cause)
+    throw new BadMarketData('zip_damaged', { file }, 'this is not a complete zip file; fetch it again', cause)
   }
 }
 

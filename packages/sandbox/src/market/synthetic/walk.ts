@@ -220,6 +220,6 @@ export function partAt(parts: readonly Node[], at: Micros): Node | undefined {
 
 function within(nodes: readonly Node[], at: Micros): Node {
   const node = partAt(nodes, at)
-  if (node === undefined) throw new Error(`no part of the day holds ${at}`)
+  if (node === undefined) throw new Error(`no part of the day contains ${at}`)
   return node
 }
