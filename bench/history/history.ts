@@ -91,7 +91,7 @@ async function accessOf({ platform: { baseUrl } }: RunningService, { headers }: 
 async function calm({ service }: RunningService): Promise<void> {
   await service.usage()
   let last = 0
-  await until('the service is at rest', 60, async () => {
+  await until('the service is idle', 60, async () => {
     const now = performance.now()
     if (now - last < CALM.everyMs) return false
     last = now
@@ -123,13 +123,13 @@ async function besideOf({ running, access }: Started): Promise<Figure> {
   await small()
   const alone = await small()
   const dear = QUERIES.find(({ by, interval }) => by === 'subscribe' && interval === '4m')
-  if (dear === undefined || dear.by === 'REST') throw new Error('nothing dear is asked')
+  if (dear === undefined || dear.by === 'REST') throw new Error('the query is missing')
   const began = performance.now()
   const whole = session.bars(dear).then(() => performance.now() - began)
   const beside = await small()
   return {
-    what: 'ten bars, alone → right behind the dearest of the same session',
-    found: `${alone.toFixed(0)} → ${beside.toFixed(0)} ms (the dearest took ${(await whole).toFixed(0)} ms)`,
+    what: 'ten bars, alone → directly after the most expensive of the same session',
+    found: `${alone.toFixed(0)} → ${beside.toFixed(0)} ms (the most expensive took ${(await whole).toFixed(0)} ms)`,
     target: '',
     reached: null
   }

@@ -20,20 +20,20 @@ export async function latency({ scene, seconds, record }: PartOptions): Promise<
   await driver.ask('feed', { ...plan, seconds: WARM_SECONDS })
   const { latencies, direct, total, spanMs } = await driver.ask('feed', { ...plan, seconds })
   const achieved = (total * 1_000) / spanMs
-  if (achieved < 0.98 * PER_SECOND) throw new Error(`only ${Math.round(achieved)} trades a second could be sent, ${PER_SECOND} were to be`)
+  if (achieved < 0.98 * PER_SECOND) throw new Error(`only ${Math.round(achieved)} trades a second could be sent instead of ${PER_SECOND}`)
   // Trade by trade, so that pauses of the front or of the client do not count as the service's.
   const added = spreadOf([...latencies].map((latency, number) => latency - (direct[number] ?? Number.NaN)))
   const [ours, theirs] = [spreadOf([...latencies]), spreadOf([...direct])]
   const pair = (of: (spread: Spread) => number) => `${of(added).toFixed(2)} ms (${of(ours).toFixed(2)}, sandbox ${of(theirs).toFixed(2)})`
   const rate = PER_SECOND.toLocaleString('en')
   record({
-    what: `Added to a trade's way at ${rate} /s: median`,
+    what: `Added latency of a trade at ${rate} /s: median`,
     found: pair(({ median }) => median),
     target: `at most ${MEDIAN_MS_MAX} ms`,
     reached: added.median <= MEDIAN_MS_MAX
   })
   record({
-    what: `Added to a trade's way at ${rate} /s: 99th percentile`,
+    what: `Added latency of a trade at ${rate} /s: 99th percentile`,
     found: pair(({ p99 }) => p99),
     target: `at most ${P99_MS_MAX} ms`,
     reached: added.p99 <= P99_MS_MAX

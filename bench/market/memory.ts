@@ -26,7 +26,7 @@ export async function memory({ engine, times, record }: MemoryOptions): Promise<
   const resident = median(found.map(one => one.resident))
   const each = found.map(one => one.resident.toFixed(2)).join(', ')
   record({
-    what: `${SUBSCRIPTIONS.toLocaleString('en')} subscriptions over ${SESSIONS} sockets: resident memory of a subscription`,
+    what: `${SUBSCRIPTIONS.toLocaleString('en')} subscriptions over ${SESSIONS} sockets: resident memory per subscription`,
     found: `${resident.toFixed(2)} KB (${each}; heap ${median(found.map(one => one.heap)).toFixed(2)} KB)`,
     target: `at most ${KB_MAX} KB`,
     reached: resident <= KB_MAX

@@ -32,7 +32,7 @@ export async function snapshots({ scene, record }: PartOptions): Promise<void> {
   const { median, max } = spreadOf(behind)
   record({
     what: `A snapshot of ${BARS.toLocaleString('en')} bars: first byte after the sandbox's own`,
-    found: `${median.toFixed(1)} ms (at most ${max.toFixed(1)} ms of ${TIMES}; the sandbox began after ${ms(sandbox)}, all was there after ${ms(whole)})`,
+    found: `${median.toFixed(1)} ms (at most ${max.toFixed(1)} ms of ${TIMES}; the sandbox began after ${ms(sandbox)}, everything after ${ms(whole)})`,
     target: `at most ${BEHIND_MS_MAX} ms`,
     reached: median <= BEHIND_MS_MAX
   })

@@ -71,9 +71,9 @@ function report(batch: number, symbols: number, floors: readonly Rate[], service
   const byCost = pairs((one, other) => other.micros / one.micros)
   const percent = (share: number) => `${Math.round(100 * share)} %`
   const whole = (value: number) => Math.round(value).toLocaleString('en')
-  const named = batch === 1 ? 'one to a message of the sandbox' : `${batch} to a message of the sandbox`
+  const named = batch === 1 ? 'one per message of the sandbox' : `${batch} per message of the sandbox`
   record({
-    what: `Trades of ${symbols} symbols, ${named}, beside the floor`,
+    what: `Trades of ${symbols} symbols, ${named}, relative to the floor`,
     found: `${percent(byRate)} (${whole(service)} of ${whole(floor)} /s; by processor time ${percent(byCost)})`,
     target: `at least ${percent(SHARE_LEAST)}`,
     reached: Math.min(byRate, byCost) >= SHARE_LEAST
@@ -85,7 +85,7 @@ function report(batch: number, symbols: number, floors: readonly Rate[], service
     reached: batch === 1 ? null : service >= TRADES_LEAST
   })
   record({
-    what: `… processor time of a trade, ${named}: service, floor`,
+    what: `… processor time per trade, ${named}: service, floor`,
     found: `${micros(services).toFixed(2)}, ${micros(floors).toFixed(2)} µs`,
     target: '',
     reached: null

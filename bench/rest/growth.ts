@@ -32,8 +32,8 @@ export async function growth(stage: Stage, stored: number): Promise<readonly str
     return [
       compare(`an order, median, at ${FIRST} → ${stored} stored`, few.order, many.order),
       compare('the newest page of 50, likewise', few.page, many.page),
-      compare('the oldest page of 50 beside the newest, at the end', many.page, oldest),
-      compare('a page from the middle beside the newest', many.page, deep)
+      compare('the oldest page of 50 relative to the newest, at the end', many.page, oldest),
+      compare('a page from the middle relative to the newest', many.page, deep)
     ]
   } finally {
     await database.end()

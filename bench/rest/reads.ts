@@ -59,6 +59,7 @@ async function fill({ client, accountId }: ConnectedUser): Promise<void> {
 
 async function rate(url: string, headers: Readonly<Record<string, string>>, seconds: number): Promise<number> {
   const result = await autocannon({ url, headers, connections: CONNECTIONS, duration: seconds })
-  if (result.non2xx > 0 || result.errors > 0) throw new Error(`${url}: ${result.non2xx} answers were no success, ${result.errors} failed`)
+  if (result.non2xx > 0 || result.errors > 0)
+    throw new Error(`${url}: ${result.non2xx} answers were not 2xx, ${result.errors} requests failed`)
   return result.requests.average
 }

@@ -83,7 +83,7 @@ export function verdictOf(readings: readonly Reading[]): Verdict {
       'Over the second half, by the median slope between all pairs of readings:',
       ...judged.map(({ line }) => line),
       `  (2 % of memory in use and 2 MB, 5 % of resident memory and 8 MB, 5 % of descriptors and ${descriptors}; and for each of the ${added} orders`,
-      `  that were new among the ${CACHED_ORDERS} a service keeps in memory, 6 KB and 20 KB.)`
+      `  new among the ${CACHED_ORDERS} that a service keeps in memory, 6 KB and 20 KB.)`
     ],
     isFlat: judged.every(({ isFlat }) => isFlat)
   }

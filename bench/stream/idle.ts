@@ -31,7 +31,7 @@ export async function idle({ engine, times, record }: MemoryOptions): Promise<vo
   const resident = median(found.map(one => one.resident))
   const each = found.map(one => one.resident.toFixed(1)).join(', ')
   record({
-    what: `${USERS.toLocaleString('en')} idle subscriptions over ${SESSIONS.toLocaleString('en')} sockets: resident memory of a socket`,
+    what: `${USERS.toLocaleString('en')} idle subscriptions over ${SESSIONS.toLocaleString('en')} sockets: resident memory per socket`,
     found: `${resident.toFixed(1)} KB (${each}; heap ${median(found.map(one => one.heap)).toFixed(1)} KB)`,
     target: `at most ${KB_MAX} KB`,
     reached: resident <= KB_MAX

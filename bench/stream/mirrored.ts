@@ -27,7 +27,7 @@ export async function mirrored({ engine, record }: { readonly engine: Engine; re
     const { connected, followed, heap } = await kilobytesOfAccount(engine, accountsOfLogin)
     const logins = (ACCOUNTS / accountsOfLogin).toLocaleString('en')
     record({
-      what: `${ACCOUNTS.toLocaleString('en')} mirrored accounts of ${logins} logins: resident memory of an account`,
+      what: `${ACCOUNTS.toLocaleString('en')} mirrored accounts of ${logins} logins: resident memory per account`,
       found: `${followed.toFixed(1)} KB (of which ${connected.toFixed(1)} before it was followed; heap ${heap.toFixed(1)} KB)`,
       target: isTarget ? `at most ${KB_MAX} KB` : '',
       reached: isTarget ? followed <= KB_MAX : null

@@ -61,12 +61,12 @@ export async function pipeline({ engine, seconds, flags, record }: PipelineOptio
   const cost = perPiece(before, processorTimes(named), total)
   const rate = (total * 1_000) / spanMs
   record({
-    what: 'Order updates from a broker’s message to a session, as many as go through',
+    what: 'Order updates from a broker’s message to a session, maximum rate',
     found: `${Math.round(rate).toLocaleString('en')} /s`,
     target: `at least ${TARGET.postgres.toLocaleString('en')}, ${TARGET.embedded.toLocaleString('en')} /s`,
     reached: rate >= TARGET[engine]
   })
-  record({ what: '… processor time of an update, in microseconds', found: cost, target: '', reached: null })
+  record({ what: '… processor time per update, in microseconds', found: cost, target: '', reached: null })
 
   await client.ask('direct', { sandboxUrl, logins: LOGINS })
   await until('all listen to the sandbox', 30, async () => (await sandbox.ask('streams', null)) >= 2 * LOGINS)
@@ -80,7 +80,7 @@ async function assertStored(platform: Platform, client: Worker<ListenerRequests>
   const rest = new Client(platform)
   for (const [number, given] of await client.ask('newest', null)) {
     const { last_seq: stored } = await rest.get(`/events?user_id=${userName(number)}&limit=1`)
-    if (stored !== given) throw new Error(`${userName(number)} has ${String(stored)} events stored and was given ${given}`)
+    if (stored !== given) throw new Error(`${userName(number)} has ${String(stored)} events stored and received ${given}`)
   }
 }
 

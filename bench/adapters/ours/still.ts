@@ -15,7 +15,7 @@ const clock: Clock = {
 }
 
 const fail = (message: string, fields?: unknown) => {
-  throw new Error(`an adapter complained: ${message} ${JSON.stringify(fields)}`)
+  throw new Error(`an adapter logged: ${message} ${JSON.stringify(fields)}`)
 }
 
 /** For measured adapters: any logged warning or error ends the run. */

@@ -37,7 +37,7 @@ export async function snapshotTimes(plan: SnapshotPlan, barsBeganAt: () => numbe
     const sandboxAt = barsBeganAt()
     if (answer.type !== 'snapshot_response' || !Array.isArray(answer.data))
       throw new Error(`no snapshot: ${JSON.stringify(answer).slice(0, 300)}`)
-    if (firstAt === null || sandboxAt === null) throw new Error('the sandbox was not asked for the bars')
+    if (firstAt === null || sandboxAt === null) throw new Error('the service did not request the bars from the sandbox')
     return { sandboxMs: sandboxAt - requestedAt, firstMs: firstAt - requestedAt, lastMs: lastAt - requestedAt, bars: answer.data.length }
   } finally {
     ws.terminate()

@@ -52,7 +52,7 @@ for (const [name, updates] of Object.entries({
   test(`a trade that is ${name} is a fault`, () => {
     const { checks } = checked(updates)
     assert.ok(checks.faults > 0)
-    assert.match(checks.first ?? '', /came where/)
+    assert.match(checks.first ?? '', /expected/)
   })
 }
 

@@ -45,7 +45,7 @@ export class TradeChecks {
       subId = subId * 10 + (bytes[index] ?? 0) - ZERO
     const number = this.#trades.numberAt(micros)
     const due = this.#due.get(subId)
-    if (number !== due) this.#fault(`subscription ${subId}: trade ${number} came where ${due} was due`)
+    if (number !== due) this.#fault(`subscription ${subId}: received trade ${number}, expected ${due}`)
     this.#due.set(subId, number + this.#symbols)
     this.#count += 1
     if (number % COMPARED_EVERY === 0) this.#compare(number, bytes.toString('latin1', start, end))
@@ -69,7 +69,7 @@ export class TradeChecks {
   #compare(number: number, text: string): void {
     const { sub_id: _, ...received } = Object(JSON.parse(text))
     const expected = JSON.stringify(this.#trades.update(number))
-    if (JSON.stringify(received) !== expected) this.#fault(`${JSON.stringify(received)} came where ${expected} was due`)
+    if (JSON.stringify(received) !== expected) this.#fault(`received ${JSON.stringify(received)}, expected ${expected}`)
   }
 
   #fault(what: string): void {

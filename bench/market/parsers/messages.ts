@@ -54,7 +54,7 @@ export async function messagesFrom(folder: string | null): Promise<Messages> {
         return JSON.stringify({ t: 'depth', s: SYMBOL, bids: described(bids), asks: described(asks), at: `${at}000` })
       })
     },
-    origin: folder === null ? `made up from seed ${SEED}` : `${prints.length.toLocaleString('en')} recorded seconds of ${SYMBOL}`
+    origin: folder === null ? `generated from seed ${SEED}` : `${prints.length.toLocaleString('en')} recorded seconds of ${SYMBOL}`
   }
 }
 

@@ -47,7 +47,7 @@ function eventsPerSecond({ name, texts, read }: Contender, forMs: number): numbe
   do {
     for (const text of texts) {
       const found = read(text)
-      if (found === 0) throw new Error(`${name} made nothing of ${text}`)
+      if (found === 0) throw new Error(`${name} made no record of ${text}`)
       events += found
     }
   } while (performance.now() - started < forMs)

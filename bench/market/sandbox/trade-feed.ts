@@ -85,8 +85,7 @@ export class TradeFeed {
     await this.#receivedUpTo(sent, failure)
     if (direct !== null) await this.#directly(sent, run.direct)
     this.#run = null
-    if (this.#checks.faults > 0)
-      throw new Error(`${this.#checks.faults} trades did not come as they should, the first: ${this.#checks.first}`)
+    if (this.#checks.faults > 0) throw new Error(`${this.#checks.faults} trades were wrong, the first: ${this.#checks.first}`)
     const spanMs = this.#receivedAt - started
     const since = (came: Float64Array) => came.subarray(0, sent).map((at, number) => at - (sentAt[number] ?? Number.NaN))
     if (perSecond === null) return { total: sent, spanMs, latencies: NOTHING, direct: NOTHING }
@@ -124,7 +123,7 @@ export class TradeFeed {
     clearTimeout(patience)
     this.#wake = null
     if (this.#received < count)
-      throw new Error(`${this.#received} trades came within ${ARRIVAL_MS} ms, ${count} should have (${failure() ?? 'the session is open'})`)
+      throw new Error(`${this.#received} of ${count} trades arrived within ${ARRIVAL_MS} ms (${failure() ?? 'the session is open'})`)
   }
 
   async #directly(sent: number, came: Float64Array): Promise<void> {

@@ -21,7 +21,7 @@ export class Checks {
     const due = this.#next.get(user)
     if (due !== undefined && due !== fields.seq) {
       this.#faults += 1
-      this.#first ??= `user ${user}: seq ${fields.seq} came where ${due} was due`
+      this.#first ??= `user ${user}: received seq ${fields.seq}, expected ${due}`
     }
     this.#next.set(user, fields.seq + 1)
   }

@@ -86,7 +86,7 @@ async function measure({ server, client, shape, how }: Side, seconds: number): P
   const expected = expectedUpdates(sessionsOf(shape), events)
   const { updates, checked, faults, firstFault } = await client.ask('settle', expected)
   const short = updates.findIndex((count, index) => count !== expected[index])
-  if (short !== -1) throw new Error(`${how}: session ${short} received ${updates[short]} of the ${expected[short]} updates it was due`)
+  if (short !== -1) throw new Error(`${how}: session ${short} received ${updates[short]} of ${expected[short]} updates`)
   // The floors repeat themselves, so their numbers cannot be checked.
   if (how !== 'gathered' && how !== 'plain' && (faults > 0 || checked === 0)) {
     throw new Error(`${how}: ${faults} faults in the order of updates of ${checked} sessions, the first: ${firstFault}`)
@@ -108,13 +108,13 @@ function report(shape: Shape, found: ReadonlyMap<How, readonly Measured[]>, orde
     SERVERS.map(how => `${how} ${written(median((found.get(how) ?? []).map(of)))}`).join(', ')
   const name = `Fan-out to ${shape.what}`
   record({
-    what: `${name}, ${BYTES} bytes, beside gathered frames`,
+    what: `${name}, ${BYTES} bytes, relative to batched frames`,
     found: `${(100 * share).toFixed(0)} % (${count('service')} of ${count('gathered')} /s)`,
     target: `at least ${100 * SHARE_MIN} %`,
     reached: share >= SHARE_MIN
   })
   record({
-    what: `${name}, beside a plain send for each`,
+    what: `${name}, relative to one send per frame`,
     found: `× ${factor.toFixed(1)} (${count('plain')} /s)`,
     target: `at least × ${FACTOR_MIN}`,
     reached: factor >= FACTOR_MIN
@@ -125,9 +125,9 @@ function report(shape: Shape, found: ReadonlyMap<How, readonly Measured[]>, orde
     target: '',
     reached: null
   })
-  const load = `${watchersOfUser(shape)} deliveries an event, ${eventsPerTick(shape)} events a turn`
+  const load = `${watchersOfUser(shape)} deliveries per event, ${eventsPerTick(shape)} events per turn`
   record({
-    what: `${name}, processor time of a delivery (${load})`,
+    what: `${name}, processor time per delivery (${load})`,
     found: each(
       one => one.serverMicros,
       micros => `${micros.toFixed(2)} µs`
@@ -136,7 +136,7 @@ function report(shape: Shape, found: ReadonlyMap<How, readonly Measured[]>, orde
     reached: null
   })
   record({
-    what: `${name}, the client’s part of its core`,
+    what: `${name}, the client’s share of its core`,
     found: each(
       one => one.clientBusy,
       part => `${(100 * part).toFixed(0)} %`

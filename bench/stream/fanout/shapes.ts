@@ -15,7 +15,7 @@ const range = (count: number) => Array.from({ length: count }, (_, index) => ind
 export const SHAPES: readonly Shape[] = [
   {
     name: 'ten',
-    what: '10 sessions × the same 500 users',
+    what: '10 sessions of the same 500 users',
     platforms: 1,
     usersOfPlatform: 500,
     sessionsOfPlatform: 10,

@@ -16,7 +16,7 @@ import { parseDay, parseTimestamp } from '@trunkline/core/domain/timestamp'
 const uuid = (n: number) => `00000000-0000-7000-8000-${String(n).padStart(12, '0')}`
 const at = parseTimestamp('2026-11-20T14:30:00Z', 'at')
 
-/** A limit order of 100 shares the broker has just taken; `changes` make it another. */
+/** A limit order of 100 shares that the broker has just accepted; `changes` override fields. */
 export function anOrder(changes: Partial<Order> = {}): Order {
   return {
     orderId: parseUuid<OrderId>(uuid(1), 'order_id'),

@@ -221,7 +221,7 @@ function quickly(text: string): unknown {
 
 const sameJson = (text: string) => assert.deepEqual(quickly(text), slowly(text), text.slice(0, 200))
 
-/** Numbers as an untrusted sender may write them: many digits, exponents of both cases and signs, zeros wherever they may be. */
+/** Numbers from an untrusted sender: many digits, exponents of both cases and signs, zeros in every position. */
 const digits = fc.stringMatching(/^[0-9]{1,30}$/)
 const jsonNumber = fc
   .tuple(
@@ -235,7 +235,7 @@ const jsonString = fc.oneof(
   fc.string({ unit: 'binary' }).map(value => JSON.stringify(value)),
   fc.constantFrom('"\\""', '"\\\\"', '"\\\\\\""', '"1"', '"\\u0022:1,"', '"[1,2e3"', '"\\"1\\":2"', '""')
 )
-// V8 14.6 takes the name `"` for the name `\\` once it has seen an object with the latter in its place, with any way of parsing.
+// V8 14.6 reads the name `"` as `\\` once it has seen an object with the latter at that position, with any way of parsing.
 const memberName = jsonString.filter(written => !written.includes('\\\\'))
 const space = fc.stringMatching(/^[ \t\n\r]{0,2}$/)
 const { json: anyJson } = fc.letrec<{ json: string; list: string; object: string }>(tie => ({
@@ -278,7 +278,7 @@ test('invalid JSON stays invalid', () => {
   )
   const broken = fc.oneof(
     fc.array(pieces, { maxLength: 24 }).map(found => found.join('')),
-    // Whole JSON with one piece put in, taken out or put in another's place.
+    // Valid JSON with one piece inserted, removed or replaced.
     fc.tuple(anyJson, fc.nat(), fc.nat({ max: 2 }), fc.option(pieces, { nil: '' })).map(([json, at, taken, put]) => {
       const offset = at % (json.length + 1)
       return json.slice(0, offset) + put + json.slice(offset + taken)
@@ -304,7 +304,7 @@ const WANTED = ['T', 'S', 'p', 'c', 'z', 'ok']
 
 const fullParser = (text: string): unknown => JSON.parse(numbersQuoted(text))
 
-/** The value without the members that are not wanted, or the marker of a refusal. */
+/** The value without the unwanted members, or the marker of a refusal. */
 function wanted(read: () => unknown): unknown {
   let value: unknown
   try {

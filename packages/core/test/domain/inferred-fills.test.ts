@@ -1,4 +1,4 @@
-// Brokers that report totals only, rounded or cut off at their last place: every price of ours was paid or stated.
+// Brokers that report only totals, rounded or truncated at their last place: every price of ours was paid or stated.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -26,7 +26,7 @@ interface Broker {
 const executions = fc.array(
   fc.record({
     quantity: fc.bigInt({ min: 1n, max: 60n }),
-    // Mostly whole cents, and some better by less than one.
+    // Mostly whole cents, and some with a price improvement below a cent.
     price: fc.oneof(
       { arbitrary: fc.bigInt({ min: 990n, max: 1_010n }).map(cents => cents * 100n), weight: 4 },
       { arbitrary: fc.bigInt({ min: 99_000n, max: 101_000n }), weight: 1 }
@@ -60,7 +60,7 @@ function reported(order: Order, made: readonly Execution[], of: Broker): Order {
 
 const EMPTY = anOrder({ quantity: dec('100000') })
 
-/** Whether the fill is all that was executed between two of the totals, at exactly what it cost. */
+/** Whether the fill is everything executed between two of the totals, at its exact cost. */
 function isExact({ quantity, price }: Fill, made: readonly Execution[], totals: readonly number[]): boolean {
   const ends = [0, ...totals]
   return ends.some((from, index) =>

@@ -7,7 +7,7 @@ import { Malformed } from '../../src/domain/malformed.ts'
 
 test('accepted text parses like JSON.parse, and everything else is Malformed', () => {
   fc.assert(
-    // Of what is JSON only that name is refused, which the generator draws now and then.
+    // The only valid JSON that is refused has that name, which the generator draws now and then.
     fc.property(
       fc.json({ maxDepth: 6 }).filter(text => !text.includes('__proto__')),
       text => {

@@ -25,7 +25,7 @@ const releasing: fc.Arbitrary<OrderEvent> = fc.record({
 })
 const fill = fc.record({ fillId: fc.integer({ min: 1, max: 12 }).map(n => `f${n}`), units: fc.integer({ min: 1, max: 60 }) })
 
-/** One execution id always means one execution: its quantity follows from it. */
+/** An execution id always means the same execution: its quantity depends on it. */
 const fillEvent: fc.Arbitrary<OrderEvent> = fill.map(({ fillId }) => ({ type: 'fills', fills: [fillOf(fillId)] }))
 const total: fc.Arbitrary<OrderEvent> = fc.integer({ min: 1, max: 120 }).map(quantity => ({
   type: 'filled_total',
@@ -255,7 +255,7 @@ function shuffled(events: readonly OrderEvent[], swaps: readonly number[]): read
   return order
 }
 
-/** Executions that count how often they are looked at. */
+/** Executions that count how often they are read. */
 function watchedFills(count: number) {
   let looks = 0
   const fills = Array.from({ length: count }, (_, n): Fill => {

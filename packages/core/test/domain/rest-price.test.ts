@@ -1,4 +1,4 @@
-// Executions with ids of which some are lost, and a total whose average the broker has rounded or cut off.
+// Executions with ids of which some are lost, and a total whose average the broker has rounded or truncated.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -26,7 +26,7 @@ const fillsOf = (made: readonly Execution[]): readonly Fill[] =>
     price: cents(price)
   }))
 
-/** The total as a broker states it that rounds to so many places, or cuts off behind them. */
+/** The total of a broker that rounds to this many places, or truncates after them. */
 function totalOf(made: readonly Execution[], places: number, isCutOff: boolean) {
   const quantity = made.reduce((all, execution) => all + BigInt(execution.quantity), 0n)
   const value = made.reduce((all, execution) => all + BigInt(execution.quantity * execution.cents), 0n) * 10n ** BigInt(places)
@@ -35,7 +35,7 @@ function totalOf(made: readonly Execution[], places: number, isCutOff: boolean) 
   return { quantity: dec(String(quantity)), averagePrice: dec(`${digits.slice(0, -places)}.${digits.slice(-places)}`) }
 }
 
-/** Mostly shares of some cents, a few executions much larger than the others: what an average says of one of them is vague. */
+/** Mostly shares for a few cents, and a few executions much larger than the others: then an average says little about a single one. */
 const lots = fc.oneof(fc.integer({ min: 1, max: 9 }), fc.integer({ min: 1, max: 5_000 }), fc.integer({ min: 10_000, max: 50_000 }))
 const case_ = fc.record({
   made: fc.integer({ min: 3, max: 70 }).chain(middle =>
@@ -135,7 +135,7 @@ test('a rounding remainder is not a price: the derived price has as few places a
   assert.equal(compare(rest('9', '10.33333333'), dec('10.5')), 0)
   assert.equal(compare(rest('5', '10.00'), dec('10')), 0)
   assert.equal(restPrice([], { quantity: dec('3'), averagePrice: dec('10.125') }, dec('3'), MARKET), '10.125')
-  // Nothing shorter comes out right.
+  // No shorter price gives the average.
   assert.equal(rest('6', '10.123456789'), dividedBy(minus(times(dec('10.123456789'), dec('6')), dec('30')), dec('3'), 9))
 })
 
@@ -152,6 +152,6 @@ test('an ambiguous price falls back to the average, and so does an impossible on
   assert.equal(at(['9999', '1.5'], '10000', '1.4'), '1.4')
   assert.equal(at(['999', '10.00'], '1000', '9.98'), '9.98')
   assert.equal(at(['999', '10.00'], '1000', '9.98', { ...MARKET, instrument: 'FUT' }), '-10')
-  // It could be anything between nothing and the known price, and the average is not the middle of it.
+  // It could be anything between zero and the known price, and the average is not the middle of that.
   assert.ok(isPositive(at(['100', '150.00'], '101', '148.5')))
 })

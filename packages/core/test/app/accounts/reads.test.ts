@@ -1,4 +1,4 @@
-// Reads: fresh where the broker answers, the last known where it does not, and an error only where there is nothing.
+// Reads: fresh if the broker answers, otherwise the last known records, and an error only if there are none.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { listAccounts } from '@trunkline/core/app/accounts/read-accounts'
@@ -113,7 +113,7 @@ for (const plan of [{ fault: 'unreachable' }, { fault: 'rate_limited' }, { hangs
       JSON.stringify(results)
     )
     assert.ok(world.clock.monotonicMs() - start <= 5_000)
-    // A question that never ends does not stand in the way of the next.
+    // A request that never ends does not block the next one.
     world.broker.readPlan = () => ({})
     await world.clock.advance(60_000)
     assert.equal(await cash(world), '100000')
@@ -203,7 +203,7 @@ const ELSEWHERE: OrderTicket = {
   limitPrice: parseDecimal('10.00', 'limitPrice')
 }
 
-/** The store takes no writes from here on, as a read-only or full one does. */
+/** From now on the store accepts no writes, like a read-only or full one. */
 function readOnly(world: World, failure: Error): void {
   world.watched.intercept = call => (WRITES.test(call.name) ? Promise.reject(failure) : call.go())
 }
@@ -340,7 +340,7 @@ test('transactions of one day keep their order, newest first, when read again an
   for (let page = await pageAt(null); ; ) {
     walked.push(...page.rows.map(({ transaction }) => transaction.quantity))
     if (page.next === null || walked.length > 3) break
-    // What comes while somebody reads on stands above, and moves nothing.
+    // Transactions added between pages are sorted before these, and move nothing.
     fill(world, order, '1')
     await world.clock.settled()
     page = await pageAt({ side: 'after', key: page.next })

@@ -1,4 +1,4 @@
-// A login with keys of the user's own: the same connection as any other, a few tries, and nothing of what was entered anywhere.
+// A login with the user's own keys: the same connection as any other, a few tries, and no trace of the entered keys anywhere.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { openCredentials } from '@trunkline/core/app/broker-access/credentials'
@@ -22,7 +22,7 @@ const WRONG = { ...GOOD_KEYS, secret_key: 'canary-wrong-secret-0123' }
 const REDIRECT = 'https://app.example.com/linked'
 const browserSession = (browser: string | null) => ({ browser, ip: '192.0.2.7', requestId: 'r-1' })
 
-/** A world beside whose own broker there is one with keys, and an attempt to connect to it. */
+/** A world with a second broker that uses keys, and an attempt to connect to it. */
 async function stage(broker: 'KEYED' | null = 'KEYED') {
   const world = await bench.world()
   const keyed = new KeyedBroker(world.clock)
@@ -56,7 +56,7 @@ test('valid keys make a connection with its accounts, and are stored sealed', as
     form.login.fields.map(({ name }) => name),
     Object.keys(GOOD_KEYS)
   )
-  // Space around a key comes with copying it.
+  // Copying a key may add spaces around it.
   const outcome = await scene.enter({ ...GOOD_KEYS, secret_key: ` ${GOOD_KEYS.secret_key}\n`, more: 'x' })
   const [connection] = await scene.connections()
   assert.ok(connection !== undefined)

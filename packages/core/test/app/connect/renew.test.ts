@@ -1,4 +1,4 @@
-// A login is renewed in place: the same login, the same ids, all or nothing, and what was open is followed again.
+// A login is renewed in place: the same login and ids, all or nothing, and open orders are followed again.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { openCredentials, StoredCredentials } from '@trunkline/core/app/broker-access/credentials'
@@ -32,7 +32,7 @@ const another = (brokerAccountId: string, { accounts: [first] }: World): BrokerA
   ...{ brokerAccountId, accountNumber: brokerAccountId }
 })
 
-/** The user logs in, and these are the login's accounts. */
+/** The user logs in with these accounts. */
 async function logIn(
   world: World,
   accounts: readonly BrokerAccount[] | (() => readonly BrokerAccount[]),
@@ -99,7 +99,7 @@ test('another login changes nothing: its tokens are revoked if none of its accou
   for (const [accounts, count] of [
     [[another('theirs', world)], 1],
     [[], 2],
-    // One of two: perhaps the same login with fewer rights, whose grant the connection may live on.
+    // One of two accounts: possibly the same login with fewer rights, whose grant the connection may use.
     [[first], 2]
   ] as const) {
     const outcome = await logIn(world, accounts)
@@ -159,7 +159,7 @@ test('a refresh in progress is superseded, and its refusal does not count agains
     },
     NEVER
   )
-  // The clock would not wait for all that a login does, and a refresh has a limit.
+  // The virtual clock does not wait for a whole login, and a refresh has a time limit.
   assert.equal(await loggedIn.promise, 'connected')
   assert.deepEqual(await world.given(renewed), { token: 'renewed' })
   assert.equal(await world.parts.sessions.reportFault(world.connection, REFUSED), false)
@@ -197,7 +197,7 @@ test('only the user’s own connection, in its current state, can be renewed', a
   assert.equal(await code(world, { broker: parseBrokerId('ELSEWHERE') }), 'field_invalid')
   const live = [...world.deps.brokers].map(([id, definition]) => [id, { ...definition, environment: 'live' }] as const)
   assert.equal(await code(world, {}, { ...world.deps, brokers: new Map(live) }), 'connection_broken')
-  // No code has to come back, so no address is needed where the platform claims.
+  // No code has to be returned, so a platform with claims needs no address.
   assert.equal(await code(world, { connectionType: 'trade', broker: world.connection.broker }), 'started')
 })
 

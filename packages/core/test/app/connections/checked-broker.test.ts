@@ -1,4 +1,4 @@
-// What a broker's session answers is compared with what was asked, whichever adapter read it.
+// The answers of a broker's session are compared with the request, for every adapter.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { CheckedBroker } from '@trunkline/core/app/broker-access/checked-broker'
@@ -44,13 +44,13 @@ const ORDER: OrderReport = {
   ...{ replacesBrokerOrderId: null, replacedByBrokerOrderId: null }
 }
 
-/** What the adapter says. */
+/** The adapter's answers. */
 interface Answers {
   readonly balances?: readonly BalanceReport[]
   readonly positions?: readonly PositionReport[]
   readonly orders?: readonly OrderReport[]
   readonly transactions?: readonly TransactionReport[]
-  /** Found, and the answer to every command. */
+  /** Returned by look-ups and by every command. */
   readonly order?: OrderReport
   readonly events?: readonly AccountEvent[]
 }
@@ -97,9 +97,9 @@ test('records of another account in a broker’s answer are left out, with one a
   })
   assert.deepEqual((await broker.balances(OURS, signal)).items, [BALANCE])
   assert.deepEqual((await broker.positions(OURS, signal)).items, [POSITION])
-  // The list says that something was left out, and not what of somebody else's.
+  // The list is marked as incomplete, and has nothing of the other account.
   assert.deepEqual(await broker.orders(OURS, AT, signal), { items: [ORDER], asOf: AT, leftOut: [null] })
-  // Where the broker does not say whose transactions it lists, they are those of the account that was asked for.
+  // If the broker does not state whose transactions it lists, they count as those of the requested account.
   assert.deepEqual((await broker.transactions(OURS, DAY, DAY, signal)).items, [TRANSACTION, { ...TRANSACTION, brokerAccountId: null }])
   assert.deepEqual(counted, Array(4).fill('broker_records_refused_total SANDBOX foreign'))
   assert.equal(alarms.length, 1)
@@ -114,7 +114,7 @@ test('an answer that has only records of another account does not mean that this
   })
   await assert.rejects(broker.balances(OURS, signal), isMalformed)
   await assert.rejects(broker.positions(OURS, signal), isMalformed)
-  // Absence from a list closes no order, and one that something was left out of proves nothing else either.
+  // Absence from a list closes no order, and an incomplete list proves nothing else either.
   assert.deepEqual(await broker.orders(OURS, AT, signal), { items: [], asOf: AT, leftOut: [null] })
   assert.deepEqual((await session({}).broker.positions(OURS, signal)).items, [])
 })
@@ -182,7 +182,7 @@ test('a stream’s events have the same checks: an invalid order is left out, an
   const spoilt = [impossible, many, odd, odd].map(report => ({ type: 'order', report }) as const)
   const { broker, alarms, counted } = session({ events: [...spoilt, ...good.slice(-1)] })
   assert.deepEqual(await Array.fromAsync(broker.events(signal)), [...spoilt.map(() => ({ type: 'left_out' })), ...good.slice(-1)])
-  // One alarm of each kind; each record is counted.
+  // One alarm of each kind; each record counts.
   assert.deepEqual([alarms.length, counted.filter(name => name.startsWith('broker_records_refused_total')).length], [3, 4])
   const bad: readonly AccountEvent[] = [
     { type: 'balances', brokerAccountId: OURS, balances: { items: [BALANCE, BALANCE], asOf: AT } },

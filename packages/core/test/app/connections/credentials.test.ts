@@ -1,4 +1,4 @@
-// Credentials: renewed once for everybody, written before they are used, never lost between broker and store.
+// Credentials: renewed once for all callers, written before they are used, never lost between broker and store.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { openCredentials, StoredCredentials, sealCredentials } from '@trunkline/core/app/broker-access/credentials'
@@ -28,7 +28,7 @@ async function stored(world: World): Promise<Credentials> {
   return openCredentials(world.deps.vault, world.connection, value, ENDPOINT)
 }
 
-/** A broker that gives a new token each time and takes every token once. */
+/** A broker that issues a new token each time and accepts every token once. */
 function rotating(): { readonly refresh: (current: Credentials) => Promise<Credentials>; readonly used: string[] } {
   const used: string[] = []
   return {
@@ -50,7 +50,7 @@ test('twenty concurrent callers that need a new token share one refresh [S21]', 
   const renewed = await Promise.all(Array.from({ length: 20 }, () => holder.renew(first, refresh, NEVER)))
   assert.equal(new Set(renewed).size, 1)
   assert.deepEqual([used, await stored(world), renewed[0]], [['t-1'], { token: 't-1+' }, { token: 't-1+' }])
-  // Late to ask, with the token of before.
+  // A late caller, with the previous token.
   assert.equal(await holder.renew(first, refresh, NEVER), renewed[0])
   assert.equal(used.length, 1)
 })
@@ -114,7 +114,7 @@ for (const [title, times, write] of [
     let token = await holder.renew(first, refresh, NEVER).catch(() => null)
     token ??= await holder.renew(first, refresh, NEVER)
     assert.deepEqual([token, await stored(world), used], [{ token: 't-1+' }, { token: 't-1+' }, ['t-1']])
-    // And the one after it is renewed as ever.
+    // The next renewal works as usual.
     assert.deepEqual(await holder.renew(token, refresh, NEVER), { token: 't-1++' })
   })
 }
@@ -172,7 +172,7 @@ test('a refresh without an answer is remembered across processes, until there is
   const refused = asking(() => Promise.reject(new BrokerFault('credentials_rejected', 'invalid_grant')))
   const paused = asking(() => Promise.reject(new BrokerFault('rate_limited', 'later')))
   const renewed = asking(() => Promise.resolve({ token: 'next' }))
-  // An answer that says no spends nothing.
+  // A refusal does not use up the token.
   const holder = holderOf(world)
   const first = await holder.read(NEVER)
   for (const answer of [refused, paused, lost]) await assert.rejects(holder.renew(first, answer, NEVER))

@@ -1,4 +1,4 @@
-// Where credentials may go: only where they were made, whatever the columns beside them say.
+// Credentials are used only at the endpoint where they were made, whatever the columns beside them contain.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { openCredentials, StoredCredentials, sealContext, sealCredentials } from '@trunkline/core/app/broker-access/credentials'
@@ -21,7 +21,7 @@ after(() => bench[Symbol.asyncDispose]())
 const LIVE: BrokerEndpoint = { environment: 'live', host: 'api.live.example' }
 const SIGNAL = new AbortController().signal
 
-/** The world's service as it is with other settings. */
+/** The world's service with other settings. */
 const at = ({ deps }: World, endpoint: BrokerEndpoint): World['deps'] => ({
   ...deps,
   brokers: new Map([...deps.brokers].map(([id, definition]) => [id, { ...definition, ...endpoint }]))

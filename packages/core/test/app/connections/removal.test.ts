@@ -1,4 +1,4 @@
-// Removals: a connection or a user goes while something of theirs is under way.
+// Removals: a connection or a user is removed while work for it is in progress.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sealCredentials } from '@trunkline/core/app/broker-access/credentials'
@@ -132,7 +132,7 @@ test('a login of a broker that is not offered now stays due for revocation, and 
   assert.ok((await revoking(world)(3_700_000)).includes('left'))
 })
 
-/** One more connection of the user, or one that waits to be claimed for a minute, whose login is `token` and reaches these accounts. */
+/** Another connection of the user, or one that waits a minute for its claim, with the login `token` and these accounts. */
 async function linked(world: World, token: string, numbers: readonly string[], isUnclaimed = false): Promise<Connection> {
   const { user } = world.caller
   const [attempt, connection] = [make.attempt(user), { ...make.connection(user), broker: world.broker.capabilities.id }]
@@ -148,7 +148,7 @@ async function linked(world: World, token: string, numbers: readonly string[], i
   return connection
 }
 
-/** Follows which logins are revoked, and waits for those that are due. */
+/** Records the revoked logins, and waits for those that are due. */
 function revoking(world: World) {
   const revoked: string[] = []
   world.broker.revoke = async ({ token = '' }) => void revoked.push(token)

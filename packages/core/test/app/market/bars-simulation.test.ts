@@ -1,4 +1,4 @@
-// Trades, losses, late history and subscribers that come and go, all at random: whatever happens in between, each subscriber sees every bar once and as it was.
+// Random trades, losses, late history and changing subscribers: each subscriber receives every bar once and correct.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { MarketRefusal } from '@trunkline/core/app/market/refusal'
@@ -13,7 +13,7 @@ const SEEDS = Number(process.env.TRUNKLINE_BARS_SEEDS ?? ofSearch(60, 4))
 const FIRST = Number(process.env.TRUNKLINE_BARS_FIRST_SEED ?? 1)
 /** A Monday, fifteen minutes before the exchanges open. */
 const START = Date.UTC(2026, 0, 5, 14, 15)
-/** Clocks differ by so much. */
+/** The difference between the clocks. */
 const AHEAD_MS = 1_000
 const LASTS_MS = 40 * MINUTE
 const INTERVALS = ['1m', '2m', '5m', '15m', '1h'] as const
@@ -24,7 +24,7 @@ interface Subscriber {
   readonly interval: string
   readonly session: (typeof SESSIONS)[number]
   readonly backfill: number
-  /** When it began, and ended. */
+  /** The subscription's start and end. */
   readonly sinceMs: number
   untilMs: number
 }
@@ -61,7 +61,7 @@ class Day {
     const quiet = chance.whole(1, 40) / 1_000
     while (this.#market.nowMs < START + LASTS_MS) {
       await this.#pass(chance.whole(1, chance.oneOf([50, 2_000, 20_000]) ?? 1))
-      // Most of what can go wrong does around a minute's end.
+      // Most faults occur around the end of a minute.
       if (chance.happens(0.1)) await this.#pass(MINUTE - (this.#market.nowMs % MINUTE) + chance.whole(-300, 1_200))
       if (chance.happens(0.6)) this.#trade()
       if (chance.happens(0.05)) this.#slowMs = chance.oneOf([0, 0, 500, 4_000, 9_000]) ?? 0
@@ -75,7 +75,7 @@ class Day {
     this.#market.lagMs = 0
     this.#slowMs = 0
     if (!this.#market.answers) this.#toggleConnection()
-    // To the middle of a minute: what is over by then has closed.
+    // To the middle of a minute: bars that are over by then have closed.
     await this.#pass(2.5 * MINUTE - (this.#market.nowMs % MINUTE))
     for (const subscriber of this.#subscribers) this.#check(subscriber)
     for (const { received } of this.#subscribers) received.end()
@@ -84,7 +84,7 @@ class Day {
     assert.equal(this.#stage.clock.sleepers, 0, 'nobody waits for anything any more')
   }
 
-  /** Time goes on; own bars are sent as they close. */
+  /** Advances the time; the broker's own bars are sent as they close. */
   async #pass(ms: number): Promise<void> {
     for (let left = ms; left > 0; ) {
       const step = Math.min(left, 1_000)
@@ -103,7 +103,7 @@ class Day {
     this.#sendOwn()
   }
 
-  /** The broker's own bars since the one sent last, while the broker is connected. */
+  /** The broker's own bars since the last one sent, while the broker is connected. */
   #sendOwn(): void {
     const instrument = this.#market.instruments.get('SPY')
     if (!this.#isOwn || instrument === undefined) return
@@ -163,7 +163,7 @@ class Day {
     const truth = this.#market.truth(instrument, interval, session).filter(({ closed }) => closed)
     const seen = received.closed
     const lengthMs = Number(interval.slice(0, -1)) * (interval.endsWith('h') ? 60 : 1) * MINUTE
-    // As many as were asked for before what was under way when it began, and that.
+    // As many as were requested before the bar in progress at the start, and that one.
     const underWay = truth.findIndex(({ startMs }) => startMs + lengthMs > sinceMs + AHEAD_MS)
     const first = truth.at(Math.max(0, (underWay < 0 ? truth.length : underWay) - backfill))?.startMs
     const from = Math.min(seen[0]?.startMs ?? Number.POSITIVE_INFINITY, first ?? Number.POSITIVE_INFINITY)

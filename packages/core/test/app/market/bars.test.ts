@@ -42,7 +42,7 @@ test('a bar does not close by time while trades of it still arrive, or may have 
   const stage = new Stage(OWN)
   const received = await stage.watch({ ...BARS, interval: '60m' })
   const topic = stage.broker.topic('bars', 'SPY')
-  // The broker says how late it is before it reports what has happened until then, or this process could not read it.
+  // The broker reports its delay before it reports the events until then, or this process could not read them.
   stage.broker.nowMs = NOON + 67 * MINUTE
   for (let minute = 0; minute < 60; minute += 20) {
     stage.market.tick()
@@ -99,7 +99,7 @@ test('a history that lags is read once it can be complete: a bar wholly within a
   topic.bar(bar(NOON, '1'))
   stage.broker.lose()
   await stage.pass(3 * MINUTE)
-  // The minutes in between are not in history yet.
+  // History does not have the minutes in between yet.
   stage.broker.history.set('SPY 1m', [bar(NOON, '1')])
   stage.broker.recover()
   topic.bar(bar(NOON + 3 * MINUTE, '4'))

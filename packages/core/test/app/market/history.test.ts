@@ -1,4 +1,4 @@
-// What past bars are made of, how far back they reach, and what is refused before anything is read.
+// The sources of past bars, how far back they reach, and the requests that are refused before anything is read.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { BROKER_BARS_MAX, backfillMaxOf } from '@trunkline/core/app/market/history-limits'
@@ -12,13 +12,13 @@ import { bar, decimal, MINUTE, NOON, Stage, trade } from '@trunkline/testkit/mar
 
 const DAY = 24 * 60 * MINUTE
 const HALF_HOUR = 30 * MINUTE
-/** Midnight in New York of the Monday that {@link NOON} falls on. */
+/** Midnight in New York on the Monday of {@link NOON}. */
 const MONDAY = Date.UTC(2026, 0, 5, 5)
 const OPEN = 9.5 * 60 * MINUTE
 const CLOSE = 16 * 60 * MINUTE
 const REQUEST = { channel: 'bars', symbol: 'SPY', session: 'USEqCore' } as const
 
-/** The exchange's own days of a share, stamped with their midnight, the oldest first. */
+/** The exchange's own days of a share, stamped with their midnight, oldest first. */
 function days(count: number): readonly Bar[] {
   const bars: Bar[] = []
   const calendar = usEquityCalendar()
@@ -55,7 +55,7 @@ test('days and longer bars of the core session are the broker’s own if its day
     stage.broker.requests.length = 0
     const received = await stage.watch({ ...REQUEST, interval, backfill: 2_000 })
     assert.ok(received.closed.length >= least, `${received.closed.length} of ${interval}`)
-    // The minutes are of the day under way.
+    // The minutes belong to the current day.
     assert.deepEqual(intervals(stage), ['1d', '1m'])
     assert.ok(stage.broker.requests.every(({ interval: requested, fromMs }) => requested === '1d' || fromMs >= MONDAY))
   }
@@ -96,7 +96,7 @@ test('a day of BrokerDefault is the broker’s own, also when it closes live', a
   const topic = stage.broker.topic('bars', 'SPY')
   topic.bar(bar(MONDAY + CLOSE - MINUTE, '7'))
   await stage.clock.settled()
-  // What is traded after the close belongs to no day.
+  // Trades after the close belong to no day.
   topic.bar(bar(MONDAY + CLOSE, '99'))
   await stage.pass(5_000)
   assert.deepEqual(received.closed.at(-1), { ...bar(MONDAY + OPEN, '7'), volume: '10' })
@@ -168,7 +168,7 @@ test('a request that exceeds the limit is refused before anything is read, with 
   await stage.watch({ ...REQUEST, interval: '1y', backfill: 4 })
   const read = stage.broker.requests.filter(({ interval }) => interval === '30m')
   assert.ok(read.length > 0)
-  // A window of a century is not even begun.
+  // Reading a window of a century does not even begin.
   const [start, end] = ['1999-01-01T00:00:00Z', '2026-01-01T00:00:00Z'].map(text => parseTimestamp(text, 'time'))
   assert.ok(start !== undefined && end !== undefined)
   stage.broker.requests.length = 0
@@ -184,7 +184,7 @@ test('if the broker keeps an interval for some days only, no bar is made that be
   const whole = Array.from({ length: 8 * 48 }, (_, index) => bar(MONDAY - 8 * DAY + index * HALF_HOUR, String(index + 1)))
   stage.broker.history.set('SPY 30m', whole)
   const received = await stage.watch({ ...REQUEST, interval: '1d', backfill: 100 })
-  // Four days before Monday at ten is in the midst of Thursday's, a holiday's, session: Friday is the first that is whole.
+  // Four days before Monday at ten is within Thursday's session, a holiday's: Friday is the first complete day.
   assert.deepEqual(
     received.closed.map(({ startMs }) => startMs),
     [MONDAY - 3 * DAY + OPEN]

@@ -11,13 +11,13 @@ export class LateMarket extends ScriptedMarket {
   way: () => Promise<void> = async () => undefined
   /** Whether the broker answers with a fault instead. */
   fails: () => boolean = () => false
-  /** What we believe of the broker's time, less what it is, in milliseconds. */
+  /** The assumed time of the broker, less its true time, in milliseconds. */
   skewMs = 0
-  /** How long it takes until history knows that a bar is over, milliseconds. */
+  /** The delay until history shows that a bar is over, in milliseconds. */
   lagMs = 0
   readonly #trades: Trade[] = []
 
-  /** Delivers a trade to every listener, while the broker answers. */
+  /** Delivers a trade to every listener, if the broker is connected. */
   happen(symbol: string, trade: Trade): void {
     this.#trades.push(trade)
     if (!this.answers) return
@@ -28,12 +28,12 @@ export class LateMarket extends ScriptedMarket {
     return this.nowMs + this.skewMs
   }
 
-  /** Of one minute, as the broker has it now. */
+  /** The bar of one minute, as the broker has it now. */
   minutes(instrument: MarketInstrument): readonly Bar[] {
     return barsOf(this.#trades, instrument, '1m', 'BrokerDefault', this.nowMs)
   }
 
-  /** What is true of an interval and session now. */
+  /** The correct bars of an interval and session now. */
   truth(instrument: MarketInstrument, interval: string, session: Session): readonly Bar[] {
     return barsOf(this.#trades, instrument, interval, session, this.nowMs)
   }
@@ -51,7 +51,7 @@ export class LateMarket extends ScriptedMarket {
 
 type Session = 'BrokerDefault' | 'USEqCore'
 
-/** Straight from all trades, closed when their time is over: what every watcher must come to. */
+/** Made directly from all trades, closed when their time is over: the expected result of every subscriber. */
 function barsOf(trades: readonly Trade[], instrument: MarketInstrument, text: string, session: Session, nowMs: number): readonly Bar[] {
   const count = Number(text.slice(0, -1)) * (text.endsWith('h') ? 60 : 1)
   const clock = barClock({ unit: 'minute', count }, session, instrument.calendar, instrument.instrument === 'STK')

@@ -1,6 +1,6 @@
 import { VirtualClock } from '@trunkline/testkit/virtual-clock'
 
-/** Turns of the event loop come one by one, on demand. */
+/** Turns of the event loop that a test runs one by one. */
 export class SteppedClock extends VirtualClock {
   #waiting: (() => void)[] = []
 
@@ -8,7 +8,7 @@ export class SteppedClock extends VirtualClock {
     return new Promise(resolve => this.#waiting.push(resolve))
   }
 
-  /** One turn: everybody who waits for the next one goes on. */
+  /** One turn: all that wait for the next one continue. */
   async turn(): Promise<void> {
     for (const goOn of this.#waiting.splice(0)) goOn()
     await this.settled()

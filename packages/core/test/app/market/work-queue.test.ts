@@ -29,9 +29,9 @@ test('one slice runs per turn of the event loop, for any number of callers and u
     assert.equal(done.length, turn)
   }
   await Promise.all([...dear, small])
-  // The other user is served next but one at the latest, and the slices of a user's requests alternate.
+  // At most one other slice runs before the other user's, and the slices of a user's requests alternate.
   assert.deepEqual(done, ['a', 'b', 's', 'c', 'd', 'a', 'b', 'c', 'd', 'a', 'b', 'c', 'd'])
-  // A caller that comes when nothing runs is served at once.
+  // A caller that arrives when nothing runs is served at once.
   await clock.turn()
   await work('late', 'l', 1)
   assert.equal(done.at(-1), 'l')
@@ -76,7 +76,7 @@ test('histories of several connections share the turns: as many turns as slices 
   const found: number[] = []
   const read = async ({ market }: Stage) => {
     let count = 0
-    // As the stream's snapshots are read, and as REST reads.
+    // In the way that the stream reads snapshots, and that REST reads.
     for await (const page of market.past(LONG)) count += page.length
     found.push(count, (await market.firstBars(LONG, MINUTES)).bars.length)
   }

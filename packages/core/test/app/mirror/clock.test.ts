@@ -1,4 +1,4 @@
-// The machine's wall clock is set while the service runs: what is newer, fresh or absent is decided without it.
+// The machine's wall clock is set while the service runs: it does not affect what is newer, fresh or absent.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { listBalances, listPositions } from '@trunkline/core/app/accounts/read-holdings'
@@ -10,7 +10,7 @@ import { Bench, type World } from '@trunkline/testkit/bench'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
-/** Each a series of settings of the wall clock. */
+/** Each is a series of settings of the wall clock. */
 const MOVES: readonly (readonly number[])[] = [
   [-MINUTE_MS],
   [MINUTE_MS],

@@ -1,4 +1,4 @@
-// How well a connection is followed, as it is reported: at once, with the cause, and never better than it is.
+// The reported health of a connection: immediate, with its cause, and never better than the truth.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { listConnections } from '@trunkline/core/app/connections/list-connections'
@@ -17,7 +17,7 @@ function statesOf(world: World): readonly string[] {
   return world.healths.map(({ state }) => state)
 }
 
-/** Held, and live. Gives the virtual time from which on the rest is measured. */
+/** Held, and live. Returns the virtual time from which the rest is measured. */
 async function held(world: World): Promise<number> {
   world.app.mirrors.hold(world.connection)
   await world.clock.until(() => world.health.state === 'live', 'live')
@@ -126,7 +126,7 @@ test('a broker without a stream is polled, and unanswered polls end nothing', as
   assert.match(world.health.reason ?? '', /no account stream/)
   world.broker.reads.orders = 0
   await world.clock.advance(60_000)
-  // Two accounts, at least every five seconds, and never much more often.
+  // Two accounts, each at least every five seconds, and not much more often.
   assert.ok(world.broker.reads.orders >= 24 && world.broker.reads.orders <= 32, String(world.broker.reads.orders))
   const order = await world.given(world.place())
   for (const fault of ['unreachable', 'rate_limited', 'malformed', 'refused'] satisfies BrokerFaultKind[]) {
@@ -301,7 +301,7 @@ test('a snapshot started before a gap makes nothing live', async () => {
   world.broker.readPlan = kind => (kind === 'orders' ? { travelsMs: 3_000 } : {})
   const reads = world.broker.reads.orders
   await world.clock.until(() => world.broker.reads.orders > reads, 'the orders are checked')
-  // The answer is on its way, and was given before this, of which the store takes nothing.
+  // The answer was given before this and is in transit; the store accepts nothing of it.
   let failed = 0
   world.watched.intercept = call => {
     if (call.name !== 'orders.record' || failed > 0) return call.go()

@@ -1,4 +1,4 @@
-// What a mirror believes: nothing ends by being left out, nothing pending stays so, and no execution is counted twice.
+// The accuracy of a mirror: nothing ends by being omitted, nothing pending stays so, and no execution counts twice.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { AccountRecords } from '@trunkline/core/app/mirror/account-records'
@@ -28,7 +28,7 @@ function idOf(order: Order): string {
   return order.brokerOrderId
 }
 
-/** What the stream sends from now on is lost silently. */
+/** From now on, the events of the stream are lost silently. */
 function loseReports(world: World): void {
   world.broker.streams.route = () => []
 }
@@ -105,7 +105,7 @@ test('an order list that is empty or incomplete closes nothing, and the missing 
     assert.equal(world.broker.reads.findOrder, 'isEmpty' in plan ? 3 : 2)
     assert.equal(world.health.state, 'live')
   }
-  // While the missing ones cannot be asked about, the snapshot is none.
+  // While the missing ones cannot be looked up, the snapshot is incomplete.
   world.broker.readPlan = kind => (kind === 'orders' ? { isEmpty: true } : kind === 'findOrder' ? { fault: 'unreachable' } : {})
   world.broker.streams.down()
   world.broker.streams.up()
@@ -139,7 +139,7 @@ test('positions that cannot be read, or are missing in one list, are not flat', 
   await world.clock.until(() => world.health.state === 'live', 'live')
   assert.deepEqual([await holdings(), empty, (await world.events()).length], [[['SPY', '10']], 2, before])
 
-  // By the stream as well: one list that lacks it is asked about.
+  // By the stream as well: a list that lacks it causes a look-up.
   world.broker.streams.push({
     type: 'positions',
     brokerAccountId: world.account.brokerAccountId,

@@ -1,4 +1,4 @@
-// Watched users: every active connection of theirs is mirrored for as long as somebody listens, and not much longer.
+// Watched users: all their active connections are mirrored while there is a listener, and not much longer.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sealCredentials } from '@trunkline/core/app/broker-access/credentials'
@@ -18,7 +18,7 @@ before(async () => {
 })
 after(() => bench[Symbol.asyncDispose]())
 
-/** One more connection of the world's user. */
+/** Another connection of the world's user. */
 async function connected(world: World): Promise<Connection> {
   const { connection } = await make.connected(bench.store, world.caller.user)
   const sealed = sealCredentials(world.deps.vault, connection, { credentials: { token: 't-2' }, endpoint: make.ENDPOINT }, 2)

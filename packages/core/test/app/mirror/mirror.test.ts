@@ -146,7 +146,7 @@ test('one login connected twice: each connection shows the orders from elsewhere
   outside(world)
   await world.live()
   const adopted = await world.given(world.app.mirrors.freshen([again.connection], again.accounts, 'orders'))
-  // Its credentials are not this test's to open, so the orders are handed in as its stream would.
+  // This test cannot open its credentials, so it passes in the orders as its stream would.
   assert.equal(adopted.size, 1)
   const [report] = world.ledger.list()
   assert.ok(report)
@@ -265,7 +265,7 @@ test('a mirror ends when its orders have ended, and not before', async () => {
   const order = await world.given(world.place())
   await world.clock.advance(600_000)
   assert.equal(world.app.mirrors.count, 1)
-  // The sweep runs from the start of the mirrors on.
+  // The sweep runs from the start of the mirrors.
   await world.given(world.app.mirrors.start())
   await world.clock.advance(600_000)
   assert.equal(world.app.mirrors.count, 1)
@@ -275,7 +275,7 @@ test('a mirror ends when its orders have ended, and not before', async () => {
 })
 
 test('an order placed while its mirror is stopping is followed', async () => {
-  // The mirror asks for open orders as well; here only the sweep shall.
+  // The mirror also requests open orders; here only the sweep should.
   await using world = await bench.world({ timing: { reconcileMs: 3_600_000 } })
   await world.given(world.app.mirrors.start())
   await world.live()

@@ -1,4 +1,4 @@
-// A replacement that the broker accepted: it stays pending until the broker shows what came of it, within a bound, as an accepted cancel does.
+// A replacement that the broker accepted stays pending until the broker shows its result, within a bound, like an accepted cancel.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Order } from '@trunkline/core/domain/order'
@@ -17,7 +17,7 @@ const CAPABILITIES = [
   { replacedOrderId: 'same', deduplication: 'none' }
 ] as const
 
-/** An order, and the replacement that its broker took and has not made yet. */
+/** An order, and a replacement that its broker accepted and has not made yet. */
 async function taken(world: World): Promise<{ readonly old: Order; readonly successor: Order }> {
   const old = await world.given(world.place())
   world.broker.plans.replace.push({ effect: 'taken' })
@@ -49,7 +49,7 @@ for (const kind of CAPABILITIES) {
           const both = await taken(world)
           for (const atS of [...looksS, slowS].filter(each => each <= slowS).toSorted((a, b) => a - b)) {
             await world.clock.advance(Math.max(0, atS * 1_000 - world.clock.monotonicMs()))
-            // The stream shows the order again, as it still is.
+            // The stream shows the order again, unchanged.
             if (both.old.brokerOrderId !== null) world.ledger.move(both.old.brokerOrderId, 'working')
             assert.deepEqual(await statuses(world, both), ['pending_replace', 'pending'], `after ${atS} s`)
           }

@@ -13,7 +13,7 @@ function execution(fillId: string, quantity: string): Fill {
   return { fillId, at: NOW, quantity: parseDecimal(quantity, 'q'), price: parseDecimal('10', 'p'), execDest: null }
 }
 
-/** What its broker reports of the order, all else being as it is known. */
+/** A report of the order by its broker, otherwise unchanged. */
 function reportOf(order: Order, changes: Partial<OrderReport>): OrderReport {
   return {
     ...order,

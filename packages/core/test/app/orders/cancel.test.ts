@@ -1,4 +1,5 @@
-// Cancelling: each order by itself and nothing twice; only the broker's answer ends a cancel; of two orders that replace one another the one that lives is stopped.
+// Cancels: each order separately and nothing twice; only the broker's answer ends a cancel; during a replacement, the live order is
+// stopped.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { cancelOrders } from '@trunkline/core/app/orders/cancel-orders'
@@ -22,7 +23,7 @@ test('a cancel of every open order is requested, and each order is reported with
   const done = await world.given(world.place({ clOrdId: 'done' }))
   world.ledger.fill(done.brokerOrderId ?? '', '10')
   await world.clock.advance(1_000)
-  // One is confirmed, one is taken and not confirmed, one is refused.
+  // One is confirmed, one is accepted and not confirmed, one is refused.
   world.broker.plans.cancel.push({}, { effect: 'done', status: 'working', replyAfterMs: 10 }, { effect: 'refused', message: 'Too late.' })
   const { results, remaining } = await all(world)
   assert.deepEqual(results.map(({ result }) => result).sort(), ['cancelled', 'refused', 'requested'])
@@ -151,7 +152,7 @@ test('an accepted cancel stays pending while the broker is slow, however often o
   await using world = await bench.world()
   await world.live()
   const order = await world.given(world.place())
-  // It takes the request, says nothing more, and goes on showing the order as it was.
+  // It accepts the request, sends nothing more, and continues to show the order unchanged.
   world.broker.plans.cancel.push({ effect: 'done', status: 'working', replyAfterMs: 10 })
   await world.given(world.cancel(order))
   for (let minute = 0; minute < 4; minute += 1) {
@@ -261,7 +262,7 @@ test('a cancel of an unknown order shows as pending_cancel once the broker has a
   assert.deepEqual([(await world.stored(order)).status, world.broker.sent('cancel')], ['pending_cancel', 1])
 })
 
-/** An order, and its replacement that has no end yet. */
+/** An order, and its pending replacement. */
 async function replacing(world: World, plan: CommandPlan) {
   await world.live()
   const old = await world.given(world.place())
@@ -275,7 +276,7 @@ async function statuses(world: World): Promise<string> {
   return (await world.orders()).map(({ clOrdId, status }) => `${clOrdId} ${status}`).join(', ')
 }
 
-/** As at brokers that take no cancel while they work on a replacement. */
+/** Like brokers that accept no cancel while they process a replacement. */
 function refusesFirst(world: World, count: number): void {
   for (let sent = 0; sent < count; sent += 1) world.broker.plans.cancel.push({ effect: 'refused', message: 'The order is being replaced.' })
 }
@@ -359,7 +360,7 @@ for (const when of ['after its rejection was stored', 'while its rejection is be
       if (call.name !== 'orders.record') return call.go()
       writes += 1
       if (writes === 1 && when.startsWith('while')) void cancel()
-      // The successor is rejected, and that the old order is released cannot be stored yet.
+      // The successor is rejected, but the release of the old order cannot be stored yet.
       if (writes === 2) throw new StoreUnavailable('busy for a moment')
       return call.go()
     }

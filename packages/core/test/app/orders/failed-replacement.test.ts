@@ -1,4 +1,4 @@
-// Failed replacements: the outcome of the order before them decides whether anything is left to place, and the record says so.
+// Failed replacements: the outcome of the old order decides whether anything is left to place, and the record shows that.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Order } from '@trunkline/core/domain/order'
@@ -25,7 +25,7 @@ interface Both {
   readonly successor: Order
 }
 
-/** An order, and a change of it that came to what `plan` says. */
+/** An order, and a change of it with the outcome of `plan`. */
 async function changed(world: World, plan: CommandPlan, quantity?: string): Promise<Both> {
   const old = await world.given(world.place())
   world.broker.plans.replace.push(plan)

@@ -1,4 +1,4 @@
-// Brokers at which a replaced order goes on under its own id: here it is two orders, and no execution is counted in both.
+// Brokers at which a replaced order keeps its id: here it is two orders, and no execution counts in both.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { parseDecimal } from '@trunkline/core/domain/decimal'
@@ -22,12 +22,12 @@ for (const deduplication of ['none', 'label'] as const)
       return world
     }
 
-    /** `status filled` of each, in the order in which they were placed. */
+    /** `status filled` of each, in the order of their placement. */
     async function summary(world: World): Promise<readonly string[]> {
       return (await world.orders()).map(order => `${order.status} ${filledQuantity(order)} of ${order.quantity} at ${order.limitPrice}`)
     }
 
-    /** `previouslyFilledQuantity` of each, in the order in which they were placed. */
+    /** `previouslyFilledQuantity` of each, in the order of their placement. */
     async function previous(world: World): Promise<readonly (string | null)[]> {
       return (await world.orders()).map(order => order.previouslyFilledQuantity)
     }

@@ -1,4 +1,4 @@
-// Records that a broker lists and that cannot be taken: an order that was left out of a list is not absent, and nothing is concluded from it.
+// Invalid records in a broker's lists: an order that was left out of a list is not absent, and nothing is concluded from it.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { NotSettled, settleAllAsNotReceived, settleAsNotReceived } from '@trunkline/core/app/orders/settle-order'
@@ -23,14 +23,14 @@ const TICKET: OrderTicket = {
 const YOUNG_MS = 300_000
 const untagged = () => bench.world({ capabilities: { deduplication: 'none' } })
 
-/** What cannot be: a total at a price below zero. */
+/** An impossible report: a total at a price below zero. */
 const SPOILT = {
   fills: null,
   filledTotal: { quantity: parseDecimal('4', 'quantity'), averagePrice: parseDecimal('-1', 'price') },
   status: 'partially_filled'
 } as const
 
-/** From now on the broker's records of some orders are spoilt, in lists, look-ups and on the stream. */
+/** From now on some of the broker's order records are invalid, in lists, look-ups and on the stream. */
 function spoil(world: World, which: (report: OrderReport) => boolean): void {
   const { broker } = world
   const original = broker.reported.bind(broker)
@@ -83,7 +83,7 @@ test('an unresolved order is not matched to a similar order while a record was l
   await world.given(world.cancel(placed))
   await world.clock.advance(60_000)
   assert.equal(world.broker.sent('cancel'), 0)
-  // Two of a kind can be read, and one was sent: which of them is whose cannot be known.
+  // Two similar orders can be read, and one was sent: which one it is cannot be determined.
   areSpoilt = false
   await world.clock.advance(60_000)
   assert.deepEqual([(await world.stored(placed)).brokerOrderId, world.broker.sent('cancel')], [null, 0])
@@ -116,7 +116,7 @@ test('a malformed record of another known order does not prevent matching [S77]'
   assert.notEqual((await world.stored(placed)).brokerOrderId, other.brokerOrderId)
 })
 
-/** Streams that say `more` as soon as they are open; gives when each was opened. */
+/** Streams that send `more` as soon as they are open; returns when each was opened. */
 function publishingFirst(world: World, more: () => readonly AccountEvent[]): readonly number[] {
   const opened: number[] = []
   const read = world.broker.streams.read.bind(world.broker.streams)

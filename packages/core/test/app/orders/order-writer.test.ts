@@ -1,4 +1,4 @@
-// The cache of orders must not reveal who has which: look-ups are counted, since time is no measure on a busy machine.
+// The cache of orders must not reveal who has which: look-ups are counted, because time is not measurable on a busy machine.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { OrderWriter } from '@trunkline/core/app/execution/order-writer'

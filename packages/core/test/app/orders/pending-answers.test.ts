@@ -10,14 +10,14 @@ import { anOrder } from '../../domain/an-order.ts'
 
 const AT = parseTimestamp('2026-11-20T15:00:00Z', 'at')
 
-/** As the order writer stores it. */
+/** In the form in which the order writer stores it. */
 function stored(next: { readonly order: Order } | null): Order & { readonly pendingRequest: PendingRequest } {
   assert.ok(next !== null && next.order.pendingRequest !== null)
   const { order } = next
   return { ...order, pendingRequest: next.order.pendingRequest, revision: order.revision + 1 }
 }
 
-/** The broker refused what was asked, and the order works on. */
+/** The broker refused the request, and the order works on. */
 function refused(order: Order): Order {
   return { ...apply(order, { type: 'status', to: 'working', at: AT, releases: true }).order, revision: order.revision + 1 }
 }

@@ -1,4 +1,4 @@
-// Placing: every outcome of the one send, in every order in which its new events can come.
+// Placing: every outcome of the single send, in every order of its events.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { ServiceError } from '@trunkline/core/domain/errors'
@@ -53,7 +53,7 @@ test('a rejected order has a reject code, and no other order does', async () => 
     ['rejected', 'insufficient_funds'],
     ['rejected', 'market_closed'],
     ['rejected', 'risk_rejected'],
-    // What filled in part can no longer be rejected.
+    // An order with a partial fill can no longer be rejected.
     ['cancelled', null],
     // No broker rejected it.
     ['rejected', null]
@@ -190,7 +190,7 @@ test('an intent that is found written later ends as not sent, and is not left su
   })
   await assert.rejects(world.given(world.place()), CommitUnknown)
   assert.equal(world.broker.sent('submit'), 0)
-  // The database was slow: the row shows only now.
+  // The database was slow: the row is visible only now.
   await world.clock.advance(2_000)
   await world.given(commit())
   await world.clock.advance(2_000)
@@ -225,7 +225,7 @@ for (const [effect, status] of [
   })
 }
 
-/** Lets `after` writes of orders pass, then treats `times` of them as instructed. */
+/** Lets `after` writes of orders pass, then handles the next `times` as instructed. */
 function failRecords(world: World, times: number, treat: (go: () => Promise<unknown>) => Promise<unknown>, after = 0): void {
   let count = 0
   world.watched.intercept = call => {

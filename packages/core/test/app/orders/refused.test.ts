@@ -1,4 +1,4 @@
-// A broker that refuses an order in its answer may show it on its stream and in its lists too: it is one order, whichever comes first.
+// A broker that refuses an order in its answer may also show it on its stream and in its lists: it is one order, whichever comes first.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { BrokerCapabilities } from '@trunkline/core/ports/broker'
@@ -18,7 +18,7 @@ const ARRIVALS: readonly (readonly Way[])[] = WAYS.flatMap(first =>
 )
 const DEDUPLICATIONS: readonly BrokerCapabilities['deduplication'][] = ['enforced', 'label', 'none']
 
-/** Each way begins to report the order so long after it was sent. */
+/** The delay from sending an order to its report in each way. */
 function reportInOrder(world: World, ways: readonly Way[]): void {
   const ms = (way: Way) => 400 * ways.indexOf(way)
   const begun = world.clock.monotonicMs()

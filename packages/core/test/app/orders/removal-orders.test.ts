@@ -1,4 +1,4 @@
-// Removals: what becomes of the orders under a connection or a user that goes.
+// Removals: the orders of a connection or a user that is removed.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { deleteConnection } from '@trunkline/core/app/connections/delete-connection'

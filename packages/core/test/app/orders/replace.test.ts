@@ -1,4 +1,4 @@
-// Replacing: two orders, one of which lives, whatever is reported of it and in whatever order.
+// Replacements: two orders, one of which is live, whatever reports come in whatever order.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { ServiceError } from '@trunkline/core/domain/errors'
@@ -224,7 +224,7 @@ test('the outcome of one replacement does not affect the next', async () => {
   world.broker.plans.replace.push({ effectAfterMs: 40_000, reply: 'unknown' })
   const second = await world.given(world.modify(old, { clOrdId: 'm-2', quantity: '30' }))
   await world.clock.advance(30_000)
-  // The first one's absence is proved by now, the second one's is not.
+  // The absence of the first one is proved by now, that of the second is not.
   assert.deepEqual([(await world.stored(old)).status, (await world.stored(second)).status], ['pending_replace', 'pending'])
   await world.clock.advance(30_000)
   assert.deepEqual([(await world.stored(old)).status, (await world.stored(second)).status], ['replaced', 'working'])

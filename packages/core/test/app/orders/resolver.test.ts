@@ -1,4 +1,4 @@
-// The resolver: it looks, never repeats, and needs proof of an absence.
+// The resolver looks orders up, never repeats a command, and requires proof of an absence.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Order } from '@trunkline/core/domain/order'
@@ -10,7 +10,7 @@ before(async () => {
 })
 after(() => bench[Symbol.asyncDispose]())
 
-/** A world whose broker answers look-ups only. */
+/** A world whose broker answers only look-ups. */
 async function quiet(options: WorldOptions = {}): Promise<World> {
   const world = await bench.world(options)
   world.broker.streams.down()
@@ -23,7 +23,7 @@ async function outcomeOf(world: World, order: Order): Promise<string> {
   return `${status} ${submission.state}`
 }
 
-/** When look-ups happen, in milliseconds from now. */
+/** The times of look-ups, in milliseconds from now. */
 function lookUps(world: World, alsoFails: (count: number) => boolean = () => false): readonly number[] {
   const times: number[] = []
   const start = world.clock.monotonicMs()
@@ -70,7 +70,7 @@ test('if ids are labels in a daily list, absence on a later day proves nothing',
   const order = await world.given(world.place())
   world.broker.readPlan = () => ({ fault: 'unreachable' })
   await world.clock.advance(600_000)
-  // A day on the wall: to live it through poll by poll costs much and shows no more.
+  // Sets the wall clock a day ahead: running a day poll by poll takes long and shows no more.
   world.clock.setWall(24 * 3_600_000)
   const times = lookUps(world)
   await world.clock.advance(3_600_000)
@@ -96,7 +96,7 @@ test('failed look-ups are not evidence: the proof of absence waits for the broke
   assert.equal(await outcomeOf(world, order), 'pending unknown')
   const times = lookUps(world)
   await world.clock.until(async () => (await outcomeOf(world, order)) === 'rejected not_received', 'the order is known to be absent')
-  // The first clean answer comes with the next rare look-up; from then on proof does not wait for rare ones.
+  // The first clean answer comes with the next infrequent look-up; from then on the proof has its own schedule.
   const [first = 0] = times
   assert.ok(first <= 300_000, String(times))
   assert.deepEqual(
@@ -180,7 +180,7 @@ test('a cancel of an unknown order waits, and is sent as soon as the order appea
   assert.equal(world.broker.sent('cancel'), 0)
   world.broker.readPlan = () => ({})
   await world.clock.advance(200)
-  // By the stream; the next look-up would be seconds away.
+  // By the stream; the next look-up is seconds away.
   assert.deepEqual([(await world.stored(order)).status, world.broker.sent('cancel')], ['cancelled', 1])
 })
 
@@ -229,7 +229,7 @@ test('a cancel whose answer is lost is sent at most three more times, and then t
   assert.deepEqual([released.status, released.pendingRequest, world.broker.sent('cancel')], ['working', null, 4])
   assert.match(released.brokerMessage ?? '', /did not cancel/)
   assert.equal(world.app.resolver.watched, 0)
-  // Asked for again, it is sent again.
+  // Requested again, it is sent again.
   world.broker.heal()
   assert.equal((await world.given(world.cancel(order))).status, 'cancelled')
 })

@@ -1,4 +1,4 @@
-// A broker whose quantity of a replacement is what was left when it was made: ours is the total that was asked for, in whatever order reports come.
+// A broker whose quantity of a replacement is the remainder when it was made: ours is the requested total, for any order of reports.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { compare, parseDecimal, sum } from '@trunkline/core/domain/decimal'
@@ -15,7 +15,7 @@ after(() => bench[Symbol.asyncDispose]())
 
 const decimal = (value: number) => parseDecimal(String(value), 'quantity')
 
-/** A world whose broker says nothing by itself. */
+/** A world whose broker sends nothing by itself. */
 async function silent(): Promise<World> {
   const world = await bench.world({ capabilities: { replacedQuantity: 'rest' } })
   world.broker.streams.down()
@@ -23,7 +23,7 @@ async function silent(): Promise<World> {
   return world
 }
 
-/** What the broker shows of `order` at a time: its own quantity, and of it so much filled. */
+/** The broker's record of `order` at a time: its own quantity, and the filled part of it. */
 function shown(world: World, order: Order, quantity: number, filled: number, status: OrderReport['status']): OrderReport {
   const { brokerOrderId, brokerClOrdId } = order
   const at = world.clock.now()
@@ -59,14 +59,14 @@ test('over a chain of three, whatever fills when and however late it is reported
       const first = await world.given(world.place())
       const late: { readonly of: Order; readonly report: OrderReport }[] = []
       const chain = [first]
-      // What is left of the total by the broker's records, which have every execution.
+      // The remainder of the total by the broker's records, which have every execution.
       let left = 10
       for (const [step, known] of before.entries()) {
         const order = chain.at(-1) ?? first
         const unknown = between[step] ?? 0
         const knownReport = shown(world, order, left, known, known === 0 ? 'working' : 'partially_filled')
         await world.given(world.app.orderReports.applyReport(order.orderId, knownReport, 'stream'))
-        // It fills some more on the way, so the replacement is shown with what was left when it was asked for, and later with what was left then.
+        // More fills occur in transit, so the replacement is shown with the remainder at the request, and later with the current one.
         const requested = left - known
         world.broker.plans.replace.push({ effect: 'taken' })
         const successor = await world.given(world.modify(order, { clOrdId: `m-${step}`, limitPrice: `${8 - step}.00` }))

@@ -1,4 +1,4 @@
-// A second request while the broker's answer to the first, which has ended, is still on its way.
+// A second request while the broker's answer to the first, which has ended, is still in transit.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Order } from '@trunkline/core/domain/order'
@@ -10,7 +10,7 @@ before(async () => {
 })
 after(() => bench[Symbol.asyncDispose]())
 
-/** A first request that the broker refuses, its answer being slower than its stream, and the order after that. */
+/** A first request that the broker refuses, with an answer slower than its stream, and the order after that. */
 async function released(world: World, kind: 'cancel' | 'replace'): Promise<Order> {
   await world.live()
   const order = await world.given(world.place())

@@ -1,4 +1,4 @@
-// What an operator decides about an order of unknown outcome: taken where it can be true, and reported to the order's owner.
+// An operator's decision about an unresolved order: accepted if it can be true, and reported to the order's owner.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { NotSettled, SettlingInterrupted, settleAllAsNotReceived, settleAsNotReceived } from '@trunkline/core/app/orders/settle-order'
@@ -15,7 +15,7 @@ before(async () => {
 after(() => bench[Symbol.asyncDispose]())
 
 const LOST = { effect: 'none', reply: 'unknown' } as const
-/** As long as an order counts as one that may still arrive. */
+/** The time during which an order may still arrive. */
 const YOUNG_MS = 300_000
 
 function settle(world: World, { orderId }: Pick<Order, 'orderId'>, isUnseen = false): Promise<Order> {
@@ -191,7 +191,7 @@ test('a list that is too old when an order is reached ends nothing: it is read a
   world.broker.plans.submit.push(LOST)
   const placed = await world.given(world.place())
   await world.clock.advance(YOUNG_MS)
-  // As long as the lists of other accounts take.
+  // The time that the lists of other accounts take.
   const appended: unknown[] = []
   const append = async (entry: unknown) => {
     appended.push(entry)

@@ -1,4 +1,5 @@
-// Commits that nobody confirmed: what was not sent is reported so as soon as the database shows it, and the end of a connection is published all the same.
+// Unconfirmed commits: an order that was not sent is reported so as soon as the database shows it, and the end of a connection is still
+// published.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { deleteConnection } from '@trunkline/core/app/connections/delete-connection'
@@ -103,7 +104,7 @@ test('a cancel whose commit appears late is sent once', async () => {
     throw new CommitUnknown('lost at the commit')
   }
   await assert.rejects(world.given(world.cancel(order)), CommitUnknown)
-  // The database was slow: several looks have found the order as it was.
+  // The database was slow: several look-ups have found the order unchanged.
   await world.clock.advance(5_000)
   await world.given(commit())
   await world.clock.advance(10_000)
@@ -129,7 +130,7 @@ test('an outcome that could not be written leaves the order unknown, not submitt
   assert.equal((await world.stored(order)).submission.state, 'unknown')
 })
 
-/** The next call of that name happens, and its answer is lost. */
+/** The next call with that name happens, and its answer is lost. */
 function loseAnswer(world: World, name: string): void {
   world.watched.intercept = async call => {
     if (call.name !== name) return await call.go()

@@ -1,4 +1,4 @@
-// Brokers that neither echo client order ids nor find by them: an order whose answer was lost is known again by what it asks for and when.
+// Brokers that neither echo client order ids nor look them up: an order with a lost answer is identified by its terms and time.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Order } from '@trunkline/core/domain/order'
@@ -12,12 +12,12 @@ after(() => bench[Symbol.asyncDispose]())
 
 const untagged = () => bench.world({ capabilities: { deduplication: 'none' } })
 
-/** Every record of the account: `state status`, ours first as they were placed. */
+/** Every record of the account: `state status`, ours first, in the order of their placement. */
 async function records(world: World): Promise<readonly string[]> {
   return (await world.orders()).map(({ submission, status }) => `${submission.state} ${status}`)
 }
 
-/** Until nothing is looked for any more. */
+/** Waits until nothing is being looked up. */
 async function settled(world: World): Promise<void> {
   await world.clock.until(() => world.app.resolver.watched === 0, 'every order is resolved', 120_000)
 }

@@ -1,4 +1,4 @@
-// What a calendar remembers of earlier questions changes no answer.
+// A calendar's cache changes no answer.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -23,7 +23,7 @@ const CALENDARS: Readonly<Record<string, () => TradingCalendar>> = {
   crypto: continuousCalendar
 }
 
-/** Minutes in a row, in leaps, and back again. */
+/** Minutes in sequence, in leaps, and back again. */
 const instants = fc
   .array(fc.tuple(fc.integer({ min: 0, max: (UNTIL - FROM) / MINUTE }), fc.integer({ min: 1, max: 90 }), fc.constantFrom(-1, 0, 1)), {
     minLength: 1,

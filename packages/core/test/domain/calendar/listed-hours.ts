@@ -1,4 +1,4 @@
-/** Reads the recorded list of market hours: what each date of an exchange was open, on the wall clock. */
+/** Reads the recorded list of market hours: the open hours of an exchange on each date, in wall-clock time. */
 import { readFileSync } from 'node:fs'
 
 /** Hours after midnight on the wall clock, `to` exclusive. */
@@ -19,8 +19,8 @@ const WEEKDAYS = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'satur
 const PHASES: Readonly<Record<string, WallStretch['phase']>> = { premarket: 'pre', market: 'open', postmarket: 'post' }
 
 /**
- * The hours of one entry. A closed date of `common`, the entry of the whole exchange, is closed in this one as well. An early close ends what is
- * open then and leaves out the rest; a late open leaves out what is before; where it lies behind an early close, what is between.
+ * The hours of one entry. A closed date of `common`, the entry of the whole exchange, is also closed in this one. An early close ends the
+ * open hours and drops later ones; a late open drops earlier ones; a late open after an early close drops those between.
  */
 export function listedHours(file: string, name: string, common?: string): ListedHours {
   const { entries } = JSON.parse(readFileSync(file, 'utf8'))

@@ -10,7 +10,7 @@ const LAST = 2027
 const at = (text: string): number => Temporal.ZonedDateTime.from(`${text}[America/New_York]`).epochMilliseconds
 
 /**
- * Half days that the recorded list leaves out. SPY's recorded hours of those dates end with the 13:00 hour, as on the half days that
+ * Half days that the recorded list lacks. SPY's recorded hours of those dates end with the 13:00 hour, as on the half days that
  * it does list.
  */
 const EARLY_NOT_LISTED = ['1998-11-27', '1998-12-24', '1999-12-31']
@@ -125,7 +125,7 @@ interface Listed {
 function readListed(file: string): Listed {
   const { entries } = JSON.parse(readFileSync(file, 'utf8'))
   const { holidays, earlyCloses } = entries['Equity-usa-[*]']
-  // Weekend dates appear in the list; they say nothing that the weekday does not.
+  // The list has weekend dates too; they add nothing to the weekday.
   return { holidays: new Set(holidays.map(iso)), early: new Set(Object.keys(earlyCloses).map(iso)) }
 }
 

@@ -1,4 +1,4 @@
-// Dates and midnights of a zone, whatever is remembered of its clocks, beside what Temporal says of each by itself.
+// Dates and midnights of a zone equal Temporal's, whatever the cache contains.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ofSearch } from '@trunkline/testkit/search'
@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import { dateAtInstant, midnight } from '../../../src/domain/calendar/index.ts'
 
 const HOUR = 3_600_000
-/** Clocks that change at midnight, by half an hour, that left out a day, and that never change. */
+/** Clocks that change at midnight, by half an hour, that skipped a day, and that never change. */
 const ZONES = ['America/New_York', 'UTC', 'America/Sao_Paulo', 'Australia/Lord_Howe', 'Pacific/Apia', 'Europe/London', 'Asia/Kolkata']
 
 const instants = fc.oneof(

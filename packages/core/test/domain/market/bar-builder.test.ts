@@ -14,7 +14,7 @@ function figures({ startMs, open, high, low, close, volume, closed }: Bar): stri
   return `${new Date(startMs).toISOString()} ${[open, high, low, close, volume].map(canonical).join(' ')} ${closed ? 'c' : 'o'}`
 }
 
-/** Bars by the plainest means there are, exact decimals throughout. */
+/** Bars by the simplest method, with exact decimals throughout. */
 function byHand(list: readonly Trade[], clock: BarClock): readonly string[] {
   const bars = new Map<number, { prices: Decimal[]; volume: Decimal }>()
   for (const { price, size, effect, at: time } of list) {
@@ -65,7 +65,7 @@ test('a trade of a closed bar changes nothing and is counted', () => {
   builder.trade(trade('11', '1', OPEN + 59_999))
   builder.closeUntil(OPEN + 240_000)
   builder.trade(trade('12', '1', OPEN + 90_000))
-  // No bar of that minute was ever open, yet its time is over.
+  // No bar of that minute was ever open, but its time is over.
   builder.trade(trade('12', '1', OPEN + 200_000))
   assert.equal(builder.passed.late, 3)
   // Within the open bar the order of arrival counts, not the time.
@@ -112,12 +112,12 @@ test('bars of trades are exact for all figures, and equal those made of smaller 
         assert.deepEqual(whole.map(figures), byHand(list, clock))
 
         const base = clockOf('1m', calendar, session)
-        // Volume without a price has no smaller bar, so it is not in what is made of them.
+        // Volume without a price has no smaller bar, so bars made of those lack it.
         const moving = list.filter(({ effect }) => effect === 'all')
         const smaller = build(moving, base)
         const expected = byHand(moving, clock)
         assert.deepEqual(aggregate(smaller, clock, base, Number.POSITIVE_INFINITY).map(figures), expected)
-        // In two steps as well, where the lengths allow it.
+        // In two steps as well, if the lengths allow it.
         const half = parseInterval('30m')
         if (!fits(half, clock.interval, clock.gridMinutes)) return
         const middle = clockOf('30m', calendar, session)
@@ -138,7 +138,7 @@ test('smaller bars that are reported open repeatedly, some never closed, make th
       const builder = new BarBuilder(clock, base)
       const made: Bar[] = []
       for (const one of list.filter(({ effect }) => effect === 'all')) {
-        // A closed state that is lost is made up for by the next bar.
+        // The next bar makes up for a lost closed state.
         for (const closed of minutes.trade(one)) if (flips.next().value === true) made.push(...builder.bar(closed))
         if (minutes.open !== null) made.push(...builder.bar(minutes.open))
       }
@@ -158,7 +158,7 @@ test('the last smaller bar closes its bar at once, and nothing counts twice', ()
   const builder = new BarBuilder(clock, base)
   builder.bar(bar(0, '1', true))
   builder.bar(bar(3, '2', true))
-  // What came live while history was asked: history has reported these already.
+  // Trades received live while history was requested: history has them already.
   builder.bar(bar(3, '1.5', false))
   builder.bar(bar(3, '2', true))
   builder.trade(trade('11', '7', OPEN + 239_000))
@@ -224,7 +224,7 @@ test('history first, then the trades received meanwhile, then live ones: no gap 
 
       const builder = new BarBuilder(clock, base)
       const missed = moving[liveFrom - 1]
-      // Of the minute in which trades began to come only a part is known.
+      // Only a part of the minute in which trades began is known.
       if (byTrades && missed !== undefined) builder.completeFrom(base.endOf(base.startOf(msOfNanos(missed.at)) ?? 0))
       const made = past.flatMap(bar => builder.bar(bar))
       if (byTrades) {

@@ -18,7 +18,7 @@ test('bars of minutes are anchored to the open and cut at the close', () => {
   assert.equal(wall(core.endOf(at('2026-11-27T09:30'))), '2026-11-27T13:00')
   assert.equal(wall(core.next(at('2026-11-25T13:30'))), '2026-11-27T09:30')
   assert.equal(wall(core.before(at('2026-11-27T09:30'))), '2026-11-25T13:30')
-  // Phases that touch are one stretch of the broker's own session.
+  // Adjacent phases are one interval of the broker's own session.
   assert.equal(wall(equityClock('4h').endOf(at('2026-11-18T08:00'))), '2026-11-18T12:00')
   const both = equityClock('4h', 'USEqPreAndPostMkt')
   assert.equal(wall(both.endOf(at('2026-11-18T08:00'))), '2026-11-18T09:30')
@@ -70,7 +70,7 @@ test('longer bars are groups of trading dates', () => {
     ['1y', '2026-06-01T10:00', '2026-01-02T04:00', '2026-12-31T20:00', '2027-01-04T04:00'],
     ['12M', '2026-06-01T10:00', '2026-01-02T04:00', '2026-12-31T20:00', '2027-01-04T04:00'],
     ['5M', '2026-12-01T10:00', '2026-11-02T04:00', '2026-12-31T20:00', '2027-01-04T04:00'],
-    // Two trading dates: 01-02 with 01-05, and so on; the last of the year's 251 stands alone.
+    // Two trading dates: 01-02 with 01-05, and so on; the last of the year's 251 is alone.
     ['2d', '2026-01-05T10:00', '2026-01-02T04:00', '2026-01-05T20:00', '2026-01-06T04:00'],
     ['2d', '2026-12-31T10:00', '2026-12-31T04:00', '2026-12-31T20:00', '2027-01-04T04:00'],
     ['1d', '2026-11-27T14:00', '2026-11-27T04:00', '2026-11-27T17:00', '2026-11-30T04:00']
@@ -90,7 +90,7 @@ test('days with a clock change are an hour shorter or longer if the market never
   assert.equal(clock.countAtMost(at('2026-03-08T00:00'), at('2026-03-09T00:00')), 6)
   assert.equal(clock.countAtMost(at('2026-11-01T00:00'), at('2026-11-02T00:00')), 7)
   assert.equal(clock.endOf(clock.startOf(at('2026-11-01T23:30')) ?? 0), at('2026-11-02T00:00'))
-  // Two autumns and one spring: an hour more than the days have.
+  // Two autumns and one spring: one more hour than the days have.
   const hours = clockOf('1h', 'newYork').countAtMost(at('2025-09-01T00:00'), at('2026-12-01T00:00'))
   assert.ok(hours >= 456 * 24 + 1, `${hours}`)
   const futures = clockOf('24h', 'cme')
@@ -109,7 +109,7 @@ test('bars partition the session: every instant is in one bar or outside, and ba
       if (start === null) {
         const before = clock.before(following)
         assert.ok(before !== null && clock.next(before) === following && before < instant)
-        // In a pause of a bar of days and longer the instant is within the bar's bounds all the same.
+        // In a pause within a bar of days and longer, the instant is still within the bar's bounds.
         if (clock.interval.unit === 'minute') assert.ok(clock.endOf(before) <= instant)
         return
       }
@@ -124,7 +124,7 @@ test('bars partition the session: every instant is in one bar or outside, and ba
       assert.equal(clock.atOrAfter(start), start)
       assert.equal(clock.atOrAfter(start + 1), next)
       if (next > end) assert.equal(clock.startOf(end), null)
-      // A clock that has been asked other things answers the same.
+      // A clock with other earlier calls answers the same.
       assert.equal(clockOf(interval, calendar, session).startOf(instant), start)
     }),
     { numRuns: 400 }

@@ -1,4 +1,4 @@
-/** Trades and instants for the tests of bars, by chance. */
+/** Random trades and instants for the tests of bars. */
 import fc from 'fast-check'
 import { cmeCalendar, continuousCalendar, usEquityCalendar, usOptionCalendar } from '../../../src/domain/calendar/index.ts'
 import type { Decimal } from '../../../src/domain/decimal.ts'
@@ -38,7 +38,7 @@ export function clockOf(interval: string, calendar: keyof typeof CALENDARS, sess
   return barClock(parseInterval(interval), session, CALENDARS[calendar], calendar === 'equity')
 }
 
-/** A calendar and a session it has. */
+/** A calendar and one of its sessions. */
 export const markets = fc.oneof(
   fc.record({ calendar: fc.constant('equity' as const), session: fc.constantFrom(...SESSIONS) }),
   fc.record({
