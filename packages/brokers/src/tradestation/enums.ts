@@ -20,7 +20,7 @@ export const DURATIONS: { readonly [tif in TimeInForce]: string } = {
 }
 
 /**
- * The reported time in force: mostly what was sent, but extended hours in two spellings. An order placed elsewhere may have a last day
+ * The reported time in force, in capitals: mostly what was sent, but extended hours in two spellings. An order placed elsewhere may have a last day
  * or a life of minutes, for which the core has no value: the nearest that lives at least as long.
  */
 export const TIME_IN_FORCE = {
@@ -40,9 +40,9 @@ export const TIME_IN_FORCE = {
   '1': 'DAY',
   '3': 'DAY',
   '5': 'DAY',
-  '1 Min': 'DAY',
-  '3 Min': 'DAY',
-  '5 Min': 'DAY'
+  '1 MIN': 'DAY',
+  '3 MIN': 'DAY',
+  '5 MIN': 'DAY'
 } as const satisfies Record<string, TimeInForce>
 
 /** What can be held. Classes that cannot be ordered here are none of the core's, and left out. */

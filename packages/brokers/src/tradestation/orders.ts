@@ -9,6 +9,7 @@ import { everyPage } from '../kit/pages.ts'
 import { textOrNull, type Wire } from '../kit/parse.ts'
 import type { UnknownValueCounter } from '../kit/unknown-values.ts'
 import { type BrokerError, demandWhole, errorOf, errorsOf, isPassing, readAnswer, records } from './answers.ts'
+import { KnownLegs } from './known-legs.ts'
 import { MultiLegSides } from './multi-leg-sides.ts'
 import { type ParsedOrder, parseOrder } from './parse-order.ts'
 import * as requests from './requests.ts'
@@ -35,6 +36,7 @@ export class Orders {
   readonly #clock: Clock
   readonly #unknownValues: UnknownValueCounter
   readonly #sides = new MultiLegSides()
+  readonly #legs = new KnownLegs()
 
   constructor(calls: Calls, clock: Clock, unknownValues: UnknownValueCounter) {
     this.#calls = calls
@@ -49,7 +51,9 @@ export class Orders {
 
   /** One order as it is sent, in lists and streams alike. @throws Malformed */
   parse(wire: Wire): ParsedOrder {
-    return this.#sides.withRequestedSide(parseOrder(wire, this.#clock.now()))
+    const { order, isPartial } = this.#legs.completed(wire)
+    const parsed = this.#sides.withRequestedSide(parseOrder(order, this.#clock.now()))
+    return isPartial ? { ...parsed, isUnresolved: true } : parsed
   }
 
   /** All open ones, all of today, and those that were closed since `since`. */

@@ -10,7 +10,7 @@ import { decimal, displayTextOrNull, field, member, text, timestamp, timestampOr
 import { amount, isNil, records } from './answers.ts'
 import { ACTIONS, ASSET_CLASSES, ORDER_TYPES, TIME_IN_FORCE } from './enums.ts'
 import { rejectCodeOf } from './reject-codes.ts'
-import { CODES, type Progress, type Reading, readingOf } from './status.ts'
+import { ALIVE, CODES, ENDED_UNFILLED, type Progress, type Reading, readingOf } from './status.ts'
 import { ourSymbol } from './symbols.ts'
 
 const LEGS_MAX = 4
@@ -36,12 +36,15 @@ interface ParsedLeg {
 /** `now` is when the answer came, for orders that do not say when they changed. */
 export function parseOrder(wire: Wire, now: Timestamp): ParsedOrder {
   const brokerOrderId = text(wire, 'OrderID', 64)
-  const legs = records(wire, 'Legs').map(parseLeg)
+  const meaning = member(wire, 'Status', CODES)
+  const sent = records(wire, 'Legs').map(parseLeg)
+  const legs = ENDED_UNFILLED.has(meaning) && price(wire, 'FilledPrice') === null ? sent.map(unpaid) : sent
   const [first] = legs
   if (first === undefined || legs.length > LEGS_MAX) throw new Malformed('Legs', `a list of 1 to ${LEGS_MAX}`, legs.length)
   const entryTime = timestamp(wire, 'OpenedDateTime')
-  const closedAt = timestampOrNull(closedOf(wire), 'ClosedDateTime')
-  const reading = readingOf(member(wire, 'Status', CODES), progressOf(legs), closedAt !== null)
+  // A stop that was hit, and a leg that is queued overnight, carry a closing time and live on (recorded 2026-04-23 and 2026-05-08).
+  const closedAt = ALIVE.has(meaning) ? null : timestampOrNull(closedOf(wire), 'ClosedDateTime')
+  const reading = readingOf(meaning, progressOf(legs), closedAt !== null)
   const subject = legs.length === 1 ? single(first, wire) : several(wire, legs, brokerOrderId, closedAt ?? now)
   const reason = displayTextOrNull(wire, 'RejectReason')
   const report: OrderReport = {
@@ -51,7 +54,7 @@ export function parseOrder(wire: Wire, now: Timestamp): ParsedOrder {
     ...subject,
     notional: null,
     type: member(wire, 'OrderType', ORDER_TYPES),
-    tif: member(wire, 'Duration', TIME_IN_FORCE),
+    tif: member(inCapitals(wire, 'Duration'), 'Duration', TIME_IN_FORCE),
     stopPrice: price(wire, 'StopPrice'),
     status: reading.status,
     ...(reading.releases === true ? { releases: true } : {}),
@@ -143,6 +146,14 @@ function parseLeg(wire: Wire): ParsedLeg {
     executed,
     price: price(wire, 'ExecutionPrice')
   }
+}
+
+/**
+ * Of an order that ended unfilled: an expired one was recorded with all of its quantity under `ExecQuantity` and nothing paid for it. What has
+ * no price was not executed.
+ */
+function unpaid(leg: ParsedLeg): ParsedLeg {
+  return leg.price === null ? { ...leg, executed: ZERO } : leg
 }
 
 function sideOf(wire: Wire, instrument: Instrument): Side {

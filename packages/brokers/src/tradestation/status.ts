@@ -53,7 +53,12 @@ export const CODES = {
   OTHER: 'other'
 } as const
 
-type CodeMeaning = (typeof CODES)[keyof typeof CODES]
+export type CodeMeaning = (typeof CODES)[keyof typeof CODES]
+
+/** Orders that live, whatever times they carry. */
+export const ALIVE: ReadonlySet<CodeMeaning> = new Set(['before', 'live'])
+/** Orders that ended, or may have, without being filled. */
+export const ENDED_UNFILLED: ReadonlySet<CodeMeaning> = new Set(['out', 'cancelled', 'expired', 'rejected'])
 
 export interface Reading {
   readonly status: OrderStatus
@@ -73,7 +78,7 @@ export function readingOf(meaning: CodeMeaning, progress: Progress, isClosed: bo
       // The list of codes counts a refused change among the cancelled ones; only a closing time makes it one.
       return isClosed ? { status: ended(progress), isUnresolved: true } : { status: onBook(progress), releases: true }
     case 'out':
-      return isClosed ? { status: ended(progress) } : { status: 'pending_cancel', isUnresolved: true }
+      return isClosed ? { status: 'cancelled' } : { status: 'pending_cancel', isUnresolved: true }
     case 'other':
       return { status: isClosed ? ended(progress) : onBook(progress), isUnresolved: true }
     case 'replaced':

@@ -38,7 +38,7 @@ const BROKER_ROOTS: Readonly<Record<string, string>> = Object.fromEntries(Object
 const SCALED_ROOTS: ReadonlySet<string> = new Set(['6J'])
 const BROKER_SCALED_ROOTS: ReadonlySet<string> = new Set(['JY'])
 
-/** Roots of indexes, whose symbols the broker writes as `$ROOT.X`. */
+/** Indexes, which the broker writes as `$ROOT.X`. Options on them carry the bare root: `RUTW 241206C2415` (recorded 2024-12). */
 const INDEXES: ReadonlySet<string> = new Set(['SPX', 'SPXW', 'NDX', 'NDXP', 'RUT', 'RUTW', 'VIX', 'VIXW', 'XSP', 'DJX', 'OEX', 'XEO'])
 
 const OPTION = /^(?:\$([A-Z0-9]{1,6})\.X|([A-Z]{1,5}[0-9]?)) +(\d{6})([CP])(\d{1,5}(?:\.\d{1,3})?)$/
@@ -53,7 +53,7 @@ export function brokerSymbol(symbol: string, instrument?: Instrument): string {
     case 'STK':
       return INDEXES.has(parts.ticker) ? `$${parts.ticker}.X` : parts.ticker
     case 'OPT':
-      return `${INDEXES.has(parts.root) ? `$${parts.root}.X` : parts.root} ${parts.expiration.slice(2).replaceAll('-', '')}${parts.right}${strikeText(parts.strikeThousandths)}`
+      return `${parts.root} ${parts.expiration.slice(2).replaceAll('-', '')}${parts.right}${strikeText(parts.strikeThousandths)}`
     case 'FUT':
       // A root that is the broker's name of another one would be another contract.
       if (SCALED_ROOTS.has(parts.root) || Object.hasOwn(BROKER_ROOTS, parts.root))

@@ -252,8 +252,30 @@ test('every status code has one meaning, by how much is done and whether it is c
     Array(4).fill('pending')
   )
   // What is executed counts, whatever the code is.
-  assert.deepEqual([seen('ACK', '10'), seen('DON', '10'), seen('OPN', '10'), seen('OUT', '10', CLOSED)], Array(4).fill('filled'))
+  assert.deepEqual([seen('ACK', '10'), seen('DON', '10'), seen('OPN', '10')], Array(3).fill('filled'))
+  // What the broker says has ended unfilled never becomes filled.
+  assert.deepEqual([seen('OUT', '10', CLOSED), seen('EXP', '10', CLOSED), seen('REJ', '10', CLOSED)], ['cancelled', 'expired', 'rejected'])
   assert.throws(() => of('ZZZ', '0'), UnknownValueError)
+})
+
+test('only the status says whether an order has ended: a stop that was hit and a queued leg carry a closing time', () => {
+  for (const code of ['STP', 'DON', 'ACK', 'OPN']) {
+    const { report, isClosed } = of(code, '0', CLOSED)
+    assert.deepEqual([isClosed, report.updatedAt], [false, NOW], code)
+  }
+  assert.equal(of('FLL', '10', CLOSED).isClosed, true)
+})
+
+test('what has no price was not executed, once an order has ended unfilled', () => {
+  const ended = (Status: string, more: Wire, ofLeg: Wire = {}) => {
+    const Legs = [{ ...leg, ExecQuantity: '10', ...ofLeg }]
+    return parseOrder({ ...bare, Status, ClosedDateTime: CLOSED, FilledPrice: '0', ...more, Legs }, NOW).report
+  }
+  for (const code of ['EXP', 'OUT', 'REJ', 'CAN'])
+    assert.deepEqual(ended(code, {}).filledTotal, { quantity: '0', averagePrice: null }, code)
+  const paid = { quantity: '10', averagePrice: '400' }
+  assert.deepEqual(ended('EXP', { FilledPrice: '400' }).filledTotal, paid)
+  assert.deepEqual(ended('EXP', {}, { ExecutionPrice: '400' }).filledTotal, paid)
 })
 
 test('the spelling of sides and times in force varies', () => {
@@ -266,21 +288,10 @@ test('the spelling of sides and times in force varies', () => {
   )
   assert.throws(() => side('Buy'), Malformed)
   const tif = (Duration: string) => parseOrder({ ...bare, Status: 'ACK', Duration }, NOW).report.tif
-  assert.deepEqual(['DAY', 'DYP', 'DAY+', 'GTC', 'GCP', 'GTC+', 'OPG', 'CLO', 'IOC', 'FOK', 'GTD', 'GTD+', '3 Min'].map(tif), [
-    'DAY',
-    'DAY+',
-    'DAY+',
-    'GTC',
-    'GTC+',
-    'GTC+',
-    'OPEN',
-    'CLOSE',
-    'IOC',
-    'FOK',
-    'GTC',
-    'GTC+',
-    'DAY'
-  ])
+  assert.deepEqual(
+    ['DAY', 'DYP', 'DAY+', 'GTC', 'GCP', 'GTC+', 'OPG', 'CLO', 'IOC', 'FOK', 'GTD', 'GTD+', '3 Min', '1 min', 'gtc+'].map(tif),
+    ['DAY', 'DAY+', 'DAY+', 'GTC', 'GTC+', 'GTC+', 'OPEN', 'CLOSE', 'IOC', 'FOK', 'GTC', 'GTC+', 'DAY', 'DAY', 'GTC+']
+  )
 })
 
 test('partial lists are faults, and errors are classified', () => {

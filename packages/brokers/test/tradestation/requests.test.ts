@@ -158,7 +158,7 @@ test('symbols go over and come back', () => {
     ['SPX', 'STK', '$SPX.X'],
     ['MSFT261218C00450000', 'OPT', 'MSFT 261218C450'],
     ['F261218P00012500', 'OPT', 'F 261218P12.5'],
-    ['SPXW261218C06000000', 'OPT', '$SPXW.X 261218C6000'],
+    ['SPXW261218C06000000', 'OPT', 'SPXW 261218C6000'],
     ['ESZ26', 'FUT', 'ESZ26'],
     ['6EZ26', 'FUT', 'ECZ26'],
     ['ZCH27', 'FUT', 'CH27'],

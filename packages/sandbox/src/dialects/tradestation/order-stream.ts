@@ -15,6 +15,7 @@ import { todaysOrders } from './order-lists.ts'
 import { type RequestedAccounts, requestedAccounts } from './ownership.ts'
 import { bad } from './reading.ts'
 import type { StreamCall, StreamEmitter, StreamProtocol, StreamRoute } from './stream-server.ts'
+import { timeOf } from './times.ts'
 
 const IDS_MAX = 50
 
@@ -114,11 +115,12 @@ export class OrderStreams implements Disposable {
     const now = views.order(chain)
     switch (change) {
       case 'accepted':
-        return order.replaces === null ? [this.#as(chain, 'OPN'), now] : this.#replaced(chain, now)
+        return order.replaces === null ? [this.#as(chain, 'OPN'), ...this.#repeated(now), now] : this.#replaced(chain, now)
       case 'rejected':
         return [this.#as(chain, 'OPN'), now]
       case 'triggered':
-        return [this.#as(chain, 'STP'), now]
+        // It carries a closing time and lives on.
+        return [{ ...this.#as(chain, 'STP'), ClosedDateTime: timeOf(order.updatedAt) }, now]
       case 'fill':
         return this.#filled(chain, now)
       case 'canceled':
@@ -126,6 +128,12 @@ export class OrderStreams implements Disposable {
       case 'expired':
         return [now]
     }
+  }
+
+  /** One leg can come twice, in the place of another. */
+  #repeated(now: Wire): readonly Wire[] {
+    const { Legs: legs } = now
+    return Array.isArray(legs) && legs.length > 1 && this.#chance() ? [{ ...now, Legs: legs.map(() => legs[0]) }] : []
   }
 
   /** The old terms can be seen to go before the new ones come, without the order being closed. */

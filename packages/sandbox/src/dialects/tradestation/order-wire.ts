@@ -98,7 +98,8 @@ function leg({ symbol, side, ordered, executed, price }: LegFacts, details: Orde
   return {
     AssetType: instrument === undefined ? 'UNKNOWN' : assetOf(instrument),
     BuyOrSell: buyOrSell,
-    ExecQuantity: executed,
+    // An expired order claims all of its quantity, and no price for it.
+    ExecQuantity: status === 'EXP' && isZero(executed) ? ordered : executed,
     ...(price === null ? {} : { ExecutionPrice: price }),
     ...contractOf(instrument),
     OpenOrClose: openOrClose,

@@ -34,7 +34,8 @@ const ROOTS: Readonly<Record<string, string>> = {
 const EXCHANGE_ROOTS = new Map(Object.entries(ROOTS).map(([theirs, ours]) => [ours, theirs]))
 
 const FUTURE = /^([A-Z0-9]{1,4})([FGHJKMNQUVXZ]\d{2})$/
-const OPTION = /^\$?([A-Z]{1,6})(?:\.X)? (\d{2})(\d{2})(\d{2})([CP])(\d{1,5})(?:\.(\d{1,3}))?$/
+/** Of an index as well: only the index itself is written `$ROOT.X`. */
+const OPTION = /^([A-Z]{1,6}) (\d{2})(\d{2})(\d{2})([CP])(\d{1,5})(?:\.(\d{1,3}))?$/
 const INDEX = /^\$([A-Z]{1,6})\.X$/
 const PAIR = /^([A-Z0-9]{2,6})(USDT?)$/
 

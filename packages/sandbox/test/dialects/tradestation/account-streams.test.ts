@@ -71,6 +71,16 @@ test('oddities: quantities before the status, ends without their time, and the o
   ])
 })
 
+test('a stop that is hit carries a closing time and lives on', async () => {
+  await using brokerage = await openBrokerage()
+  const client = await Client.of(brokerage)
+  await using stream = await Stream.live(client, orders(client))
+  taken(await client.place({ OrderType: 'StopMarket', LimitPrice: undefined, StopPrice: '1', TradeAction: 'BUY' }))
+  await stream.until(() => stream.publisher.some(({ Status }) => Status === 'FLL'))
+  const hit = stream.publisher.find(({ Status }) => Status === 'STP')
+  assert.ok(hit?.ClosedDateTime !== undefined)
+})
+
 test('a stream of some orders reports no others; one of an unknown order fails', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)

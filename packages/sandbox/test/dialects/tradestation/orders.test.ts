@@ -192,7 +192,7 @@ test('cancels: requested, then out; once more is not an open order; ids of other
   assert.equal((await robin.cancel(id)).body.Message, 'Invalid order ID.')
 })
 
-test('an order filled in part and cancelled is FLP; one that ends with its day is EXP with nothing left', async () => {
+test('an order filled in part and cancelled is FLP; one that ends with its day is EXP and claims its quantity without a price', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   await control(brokerage, 'PUT', '/market/SPY', { asks: [['500', '3']], bids: [['499.99', '100']] })
@@ -201,7 +201,7 @@ test('an order filled in part and cancelled is FLP; one that ends with its day i
   assert.deepEqual(filled(await client.order(partial)), ['FLP', '3', '7', '500'])
   const day = taken(await client.place({ TimeInForce: { Duration: 'DAY' } }))
   await control(brokerage, 'PUT', '/market', { phase: 'closed' })
-  assert.deepEqual(filled(await client.order(day)), ['EXP', '0', '0', '0'])
+  assert.deepEqual(filled(await client.order(day)), ['EXP', '10', '0', '0'])
 })
 
 test('closed orders of yesterday are historical ones only', async () => {

@@ -20,7 +20,7 @@ test('symbols are shown as TradeStation writes them, and meant back', () => {
     assert.equal(shownSymbol(brokerage), theirs)
     assert.ok(meantSymbols(theirs).includes(brokerage), `${theirs} means ${meantSymbols(theirs).join(', ')}`)
   }
-  assert.deepEqual(meantSymbols('$SPXW.X 261218C6000'), ['SPXW261218C06000000'])
+  assert.deepEqual(meantSymbols('$SPXW.X 261218C6000'), [])
   assert.deepEqual([underlyingOf('$SPX.X'), underlyingOf('SPY')], ['SPX', 'SPY'])
 })
 
