@@ -36,7 +36,7 @@ export async function alpacaReadings(): Promise<Readings> {
   const stream = new AlpacaStream({
     url: 'ws://nowhere',
     tokens: still(),
-    hello: () => ({}),
+    hello: () => ({ auth: {}, authenticate: {} }),
     pingMs: 1_000,
     ...STILL,
     unknownValues: new UnknownValueCounter({ broker: 'ALPACA', ...STILL }),

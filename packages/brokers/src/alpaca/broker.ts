@@ -90,17 +90,19 @@ export class AlpacaBroker implements Broker {
   }
 
   /**
-   * The open ones first and then those submitted since, so that an order that ends between the two is seen ended. An order submitted before
-   * `since` that ended after it is in neither list: Alpaca cannot list changes. {@link findOrder} finds it.
+   * The open ones first, nested and not: nested, an exit is inside of its entry, and missing once the entry has filled. Then those submitted
+   * since, so that an order that ends in between is seen ended. An order submitted before `since` that ended after it is in no list: Alpaca
+   * cannot list changes. {@link findOrder} finds it.
    */
   async orders(account: string, since: Timestamp, signal: AbortSignal): Promise<Snapshot<OrderReport>> {
     await this.#demandOwn(account, signal)
     const asOf = this.#parts.clock.now()
     const from = timestampOfMs(Math.max(0, epochMs(since) - CLOCKS_APART_MS))
-    const open = await readOrders(this.#parts, { account, status: 'open', after: null }, signal)
-    const recent = await readOrders(this.#parts, { account, status: 'all', after: from }, signal)
-    const newest = new Map([...open.known, ...recent.known].map(order => [order.brokerOrderId, order]))
-    const leftOut = [...open.leftOut, ...recent.leftOut]
+    const nested = await readOrders(this.#parts, { account, status: 'open', isNested: true, after: null }, signal)
+    const open = await readOrders(this.#parts, { account, status: 'open', isNested: false, after: null }, signal)
+    const recent = await readOrders(this.#parts, { account, status: 'all', isNested: true, after: from }, signal)
+    const newest = new Map([...nested.known, ...open.known, ...recent.known].map(order => [order.brokerOrderId, order]))
+    const leftOut = [...new Set([...nested.leftOut, ...open.leftOut, ...recent.leftOut])]
     return { items: [...newest.values()], asOf, ...(leftOut.length === 0 ? {} : { leftOut }) }
   }
 

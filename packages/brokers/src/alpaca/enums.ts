@@ -30,8 +30,8 @@ export const STATUSES = {
   pending_review: 'pending',
   // Received and not routed yet, until its auction or the next session: it can be cancelled and modified.
   accepted: 'working',
-  // Waits for the order that it hangs on.
-  held: 'working',
+  // Waits for the order that it hangs on, which works (recorded 2026-09-29): nothing of it is at the exchange.
+  held: 'pending',
   accepted_for_bidding: 'working',
   new: 'working',
   stopped: 'working',
@@ -101,7 +101,6 @@ export const ACTIVITIES = {
   PTR: 'ADJUSTMENT',
   REORG: 'ADJUSTMENT',
   SPIN: 'ADJUSTMENT',
-  OPTRD: 'OTHER',
   FOPT: 'OTHER',
   MISC: 'OTHER'
 } as const satisfies Record<string, TransactionType>

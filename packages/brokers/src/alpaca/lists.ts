@@ -2,16 +2,16 @@
 
 import { midnight } from '@trunkline/core/domain/calendar/index'
 import { Malformed } from '@trunkline/core/domain/malformed'
-import { type Day, type Timestamp, timestampOfMs } from '@trunkline/core/domain/timestamp'
+import { type Day, timestampOfMs } from '@trunkline/core/domain/timestamp'
 import type { OrderReport, TransactionReport } from '@trunkline/core/ports/broker'
 import type { Calls } from '../kit/calls.ts'
 import type { HttpRequest } from '../kit/http.ts'
 import { everyPage } from '../kit/pages.ts'
 import { text, type Wire } from '../kit/parse.ts'
 import type { PartialRead, UnknownValueCounter } from '../kit/unknown-values.ts'
-import { parseOrders } from './orders.ts'
+import { isLegOfMultiLeg, isMultiLeg, parseOrders } from './orders.ts'
 import { parseTransaction, readList } from './parse.ts'
-import { ACTIVITIES_PAGE, activitiesRequest, ORDERS_PAGE, ordersRequest } from './requests.ts'
+import { ACTIVITIES_PAGE, activitiesRequest, ORDERS_PAGE, type OrdersQuery, ordersRequest } from './requests.ts'
 
 /** Pages of a list; beyond it the list is a fault, never cut short. */
 const PAGES_MAX = 400
@@ -25,23 +25,23 @@ interface ListParts {
   readonly unknownValues: UnknownValueCounter
 }
 
-export interface OrdersQuery {
-  readonly account: string
-  readonly status: 'open' | 'all'
-  /** Time of submission. */
-  readonly after: Timestamp | null
-}
-
 /** An order with an unknown enum value is left out, counted and logged, and its id is among the ids. @throws BrokerFault */
 export async function readOrders(
   { calls, unknownValues }: ListParts,
-  { account, status, after }: OrdersQuery,
+  { account, ...query }: OrdersQuery & { readonly account: string },
   signal: AbortSignal
 ): Promise<PartialRead<OrderReport>> {
-  const request = (from: string | null) => ordersRequest(status, after, from)
-  const read = (wires: readonly Wire[]) => [unknownValues.readPartially(wires, wire => parseOrders(wire, account), 'id')]
+  const request = (from: string | null) => ordersRequest(query, from)
+  const read = (wires: readonly Wire[]) => [
+    unknownValues.readPartially(query.isNested ? wires : wires.filter(isSingle), wire => parseOrders(wire, account), 'id')
+  ]
   const pages = await paged(calls, { request, pageMax: ORDERS_PAGE, read }, signal)
   return { known: pages.flatMap(({ known }) => known).flat(), leftOut: pages.flatMap(({ leftOut }) => leftOut) }
+}
+
+/** Without nesting a multi-leg order and its legs are rows apart, of which none is the order. */
+function isSingle(wire: Wire): boolean {
+  return !isMultiLeg(wire) && !isLegOfMultiLeg(wire)
 }
 
 /** The activities of the days, inclusive; newest first. @throws BrokerFault */

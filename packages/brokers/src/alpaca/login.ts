@@ -8,13 +8,22 @@ import { oauthLogin, oauthToken } from '../kit/oauth.ts'
 import type { TokenOptions } from '../kit/tokens.ts'
 import type { AlpacaSettings } from './settings.ts'
 
+/**
+ * Alpaca asks for `auth` and calls `authenticate` deprecated (recorded 2026-09-18). Its documentation has `auth` for keys; for OAuth it is that of the market
+ * streams, and where it is refused the older form decides.
+ */
+export interface AccountHello {
+  readonly auth: object
+  readonly authenticate: object
+}
+
 /** How a user logs in, and how a token of such credentials is shown. */
 export interface AuthScheme extends Pick<TokenOptions, 'tokenOf' | 'refresh'> {
   readonly login: BrokerLogin
   /** Headers of a request, names and values alternating. */
   readonly authorize: (token: string) => readonly string[]
-  /** The first message of the account stream. */
-  readonly accountHello: (token: string) => object
+  /** The first messages of the account stream: the one to try, and an older form. */
+  readonly accountHello: (token: string) => AccountHello
   /** The first message of a market stream. */
   readonly marketHello: (token: string) => object
 }
@@ -45,7 +54,10 @@ export function authSchemeOf(
     tokenOf: oauthToken,
     refresh: oauth.refresh,
     authorize: token => ['authorization', `Bearer ${token}`],
-    accountHello: token => ({ action: 'authenticate', data: { oauth_token: token } }),
+    accountHello: token => ({
+      auth: { action: 'auth', key: 'oauth', secret: token },
+      authenticate: { action: 'authenticate', data: { oauth_token: token } }
+    }),
     marketHello: token => ({ action: 'auth', key: 'oauth', secret: token })
   }
 }
@@ -78,7 +90,10 @@ const WITH_KEYS: AuthScheme = {
   ...KEYS,
   accountHello(token) {
     const [id, secret] = KEYS.keysOf(token)
-    return { action: 'authenticate', data: { key_id: id, secret_key: secret } }
+    return {
+      auth: { action: 'auth', key: id, secret },
+      authenticate: { action: 'authenticate', data: { key_id: id, secret_key: secret } }
+    }
   },
   marketHello(token) {
     const [key, secret] = KEYS.keysOf(token)

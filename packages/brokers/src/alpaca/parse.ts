@@ -30,14 +30,14 @@ const ONE = parseDecimal('1', 'one')
 const HUNDRED = parseDecimal('100', 'hundred')
 const ADJUSTED = /^[A-Z]+\d\d{6}[CP]\d{8}$/
 
-/** An answer that is one record. */
+/** An answer that is one record. Amounts are text at Alpaca, and where one is a JSON number it is read as it was written. */
 export function readRecord(body: string): Wire {
-  return object(readJson(body), 'answer')
+  return object(readJson(body, { numbers: 'text' }), 'answer')
 }
 
 /** An answer that is a list of records, without anything around it. */
 export function readList(body: string): readonly Wire[] {
-  const value = readJson(body)
+  const value = readJson(body, { numbers: 'text' })
   if (!Array.isArray(value) || value.length > LIST_MAX) throw new Malformed('answer', `a list of at most ${LIST_MAX}`, value)
   return value.map((entry, index) => object(entry, `answer[${index}]`))
 }
@@ -130,12 +130,15 @@ function unitsOf(contract: string): Decimal | null {
   return ADJUSTED.test(contract) ? null : HUNDRED
 }
 
+/** The trade in shares that an exercise or an assignment makes. It shares the id of the option's own row (Alpaca's documentation), so the id alone names neither. */
+const OPTION_TRADE = 'OPTRD'
+
 function other(wire: Wire, unknownValues: UnknownValueCounter): TransactionReport {
   const written = displayTextOrNull(wire, 'symbol', 32)
   const instrument = written === null ? null : instrumentOf(written)
   return {
     brokerAccountId: null,
-    brokerTransactionId: text(wire, 'id'),
+    brokerTransactionId: field(wire, 'activity_type') === OPTION_TRADE ? `${text(wire, 'id')}:${OPTION_TRADE}` : text(wire, 'id'),
     type: activityType(wire, unknownValues),
     brokerType: displayTextOrNull(wire, 'activity_type'),
     symbol: written === null || instrument === null ? null : symbolOf(written, instrument),
@@ -157,6 +160,7 @@ function activityType(wire: Wire, unknownValues: UnknownValueCounter): Transacti
   const type = text(wire, 'activity_type', 32)
   if (type.startsWith('DIV')) return 'DIVIDEND'
   if (type.startsWith('INT')) return 'INTEREST'
+  if (type === OPTION_TRADE) return decimalOrNull(wire, 'qty')?.startsWith('-') === true ? 'SELL' : 'BUY'
   return unknownValues.or(wire, 'activity_type', ACTIVITIES, 'OTHER')
 }
 

@@ -16,13 +16,22 @@ export const ACTIVITIES_PAGE = 100
 export const accountRequest: HttpRequest = get('/v2/account', {})
 export const positionsRequest: HttpRequest = get('/v2/positions', {})
 
+/** What a list of orders is requested by. */
+export interface OrdersQuery {
+  readonly status: 'open' | 'all'
+  /** Whether orders that hang on others are inside of these; otherwise each is a row of its own. */
+  readonly isNested: boolean
+  /** Time of submission. */
+  readonly after: Timestamp | null
+}
+
 /** A page of the orders submitted after `after`, oldest first; `from` is the last order of the page before. */
-export function ordersRequest(status: 'open' | 'all', after: Timestamp | null, from: string | null): HttpRequest {
+export function ordersRequest({ status, isNested, after }: OrdersQuery, from: string | null): HttpRequest {
   return get('/v2/orders', {
     status,
     limit: String(ORDERS_PAGE),
     direction: 'asc',
-    nested: 'true',
+    nested: String(isNested),
     // Alpaca takes one of the two. Whatever comes after an order comes after the time as well.
     after: from === null ? after : null,
     after_order_id: from

@@ -18,6 +18,7 @@ import type { TokenSource } from '../kit/tokens.ts'
 import type { UnknownValueCounter } from '../kit/unknown-values.ts'
 import { usableToken } from '../kit/usable-token.ts'
 import { EVENTS } from './enums.ts'
+import type { AccountHello } from './login.ts'
 import { type Execution, filledQuantity, isLegOfMultiLeg, isMultiLeg, nestedOrders, parseExecution, parseOrder } from './orders.ts'
 
 /** Positions and balances are read this often even when nothing was reported: prices move them, and money comes and goes without an order. */
@@ -39,8 +40,7 @@ export interface StreamOptions {
   /** A ping so often. */
   readonly pingMs: number
   readonly tokens: TokenSource
-  /** The first message. */
-  readonly hello: (token: string) => object
+  readonly hello: (token: string) => AccountHello
   readonly clock: Clock
   readonly log: Log
   readonly unknownValues: UnknownValueCounter
@@ -52,6 +52,8 @@ export class AlpacaStream implements ProtocolFactory<AccountEvent> {
   readonly #options: StreamOptions
   /** The token that the last connection was refused with. */
   #refused: string | null = null
+  /** The form of the login that Alpaca takes. */
+  #form: keyof AccountHello = 'auth'
 
   constructor(options: StreamOptions) {
     this.#options = options
@@ -65,6 +67,10 @@ export class AlpacaStream implements ProtocolFactory<AccountEvent> {
     return new AlpacaProtocol(this.#options, {
       token,
       account,
+      form: this.#form,
+      useForm: form => {
+        this.#form = form
+      },
       refused: () => {
         this.#refused = token
       }
@@ -80,6 +86,10 @@ interface OrderSnapshot extends Pick<OrderReport, 'status' | 'brokerStatus' | 'u
 interface ProtocolParts {
   readonly token: string
   readonly account: string
+  readonly form: keyof AccountHello
+  /** The form of the next login. */
+  readonly useForm: (form: keyof AccountHello) => void
+  /** The credentials were refused. */
   readonly refused: () => void
 }
 
@@ -93,6 +103,8 @@ class AlpacaProtocol implements StreamProtocol<AccountEvent> {
   readonly #parts: ProtocolParts
   readonly #reading: Refetch
   #connection: Connection<AccountEvent> | null = null
+  #form: keyof AccountHello
+  #isAuthorized = false
   #isLive = false
   /** Each order as it was last published. */
   readonly #orders = new BoundedMap<OrderSnapshot>(ORDERS_MAX)
@@ -102,6 +114,7 @@ class AlpacaProtocol implements StreamProtocol<AccountEvent> {
   constructor(options: StreamOptions, parts: ProtocolParts) {
     this.#options = options
     this.#parts = parts
+    this.#form = parts.form
     this.url = options.url
     this.pingMs = options.pingMs
     this.#reading = new Refetch({
@@ -113,7 +126,7 @@ class AlpacaProtocol implements StreamProtocol<AccountEvent> {
   }
 
   get hello(): readonly string[] {
-    return [JSON.stringify(this.#options.hello(this.#parts.token))]
+    return [this.#login()]
   }
 
   opened(connection: Connection<AccountEvent>): void {
@@ -131,7 +144,7 @@ class AlpacaProtocol implements StreamProtocol<AccountEvent> {
       case 'trade_updates':
         return this.#update(nested(message, 'data'))
       default:
-        if (stream === 'error' || field(message, 'action') === 'error') return [refusedBecause(message)]
+        if (stream === 'error' || field(message, 'action') === 'error') return this.#fellBack() ? [] : [refusedBecause(message)]
         // Something new beside what was requested.
         text(message, 'stream', 64)
         return []
@@ -145,16 +158,35 @@ class AlpacaProtocol implements StreamProtocol<AccountEvent> {
   }
 
   ended(): Promise<void> {
+    // It ended before the login was accepted, perhaps over the form of it.
+    if (!this.#isAuthorized) this.#parts.useForm(this.#form === 'auth' ? 'authenticate' : 'auth')
     return this.#reading[Symbol.asyncDispose]()
   }
 
   #authorized(data: Wire): readonly StreamMessage<AccountEvent>[] {
     if (text(data, 'status', 64) !== 'authorized') {
+      if (this.#fellBack()) return []
       this.#parts.refused()
       return [{ type: 'over', cause: 'token', reason: 'Alpaca did not take the credentials for the account stream' }]
     }
+    this.#isAuthorized = true
+    const notice = displayTextOrNull(data, 'message')
+    if (notice !== null) this.#options.log.info('Alpaca accepted the login of the account stream with a notice', { notice })
     this.#connection?.send(JSON.stringify({ action: 'listen', data: { streams: ['trade_updates'] } }))
     return []
+  }
+
+  #login(): string {
+    return JSON.stringify(this.#options.hello(this.#parts.token)[this.#form])
+  }
+
+  /** A refusal of the newer form may be one of the form alone: the older one is sent, and its answer counts. */
+  #fellBack(): boolean {
+    if (this.#isAuthorized || this.#form === 'authenticate') return false
+    this.#form = 'authenticate'
+    this.#parts.useForm('authenticate')
+    this.#connection?.send(this.#login())
+    return true
   }
 
   #listening(data: Wire): readonly StreamMessage<AccountEvent>[] {

@@ -57,7 +57,7 @@ test('orders: every page of the open ones, then of those since; the later answer
   const [first, second] = fixture('orders').body
   const many = Array.from({ length: 500 }, (_, index) => ({ ...first, id: `order-${index}`, client_order_id: `tl-${index}` }))
   venue.on('GET /api/v2/orders', ({ query }) => {
-    assert.equal(query.get('nested'), 'true')
+    if (query.get('nested') === 'false') return json(200, [])
     if (query.get('status') === 'open') return json(200, query.get('after_order_id') === null ? many : [second])
     assert.equal(query.get('after'), '2026-11-03T14:59:55.000000Z')
     return json(200, [{ ...many[0], status: 'canceled' }])
@@ -68,8 +68,40 @@ test('orders: every page of the open ones, then of those since; the later answer
   assert.equal(items.find(({ brokerOrderId }) => brokerOrderId === 'order-0')?.status, 'cancelled')
   assert.deepEqual(
     venue.requests('GET /api/v2/orders').map(({ path }) => new URL(path, 'http://x').searchParams.get('after_order_id')),
-    [null, 'order-499', null]
+    [null, 'order-499', null, null]
   )
+})
+
+test('an exit whose entry has filled is in no nested list, and is there all the same; a multi-leg order counts once', async () => {
+  await using venue = await Venue.start()
+  const [first] = fixture('orders').body
+  const exit = { ...first, id: 'exit', order_class: 'bracket', status: 'held' }
+  const spread = fixture('order.multi-leg').body
+  venue.on('GET /api/v2/orders', ({ query }) => {
+    if (query.get('status') !== 'open') return json(200, [])
+    return json(200, query.get('nested') === 'true' ? [spread] : [exit, { ...spread, legs: null }, ...spread.legs])
+  })
+  await using opened = openAt(venue)
+  const { items, leftOut } = await opened.broker.orders(ACCOUNT, SINCE, soon())
+  assert.deepEqual(
+    items.map(({ brokerOrderId, status }) => [brokerOrderId, status]),
+    [
+      [spread.id, items[0]?.status],
+      ['exit', 'pending']
+    ]
+  )
+  assert.equal(leftOut, undefined)
+})
+
+test('an amount that is a JSON number is read as it was written', async () => {
+  await using venue = await Venue.start()
+  venue.on('GET /api/v2/positions', {
+    status: 200,
+    body: '[{"symbol":"KO","qty":0.557436865,"side":"long","avg_entry_price":86.8700,"asset_class":"us_equity"}]'
+  })
+  await using opened = openAt(venue)
+  const { items } = await opened.broker.positions(ACCOUNT, soon())
+  assert.deepEqual([items[0]?.quantity, items[0]?.averagePrice], ['0.557436865', '86.8700'])
 })
 
 test('an order with an unknown status is left out, counted and logged; the rest of the list stands', async () => {

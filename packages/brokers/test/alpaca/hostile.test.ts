@@ -53,7 +53,16 @@ test('no messages make the account stream throw anything but Malformed, and noth
   await using tokens = new TokenSource({ holder: new MemoryHolder(TOKEN), clock, log, tokenOf: oauthToken, refresh })
   const never = () => Promise.reject(new BrokerFault('unreachable', 'no host is there'))
   const reads = { account: async () => ACCOUNT, order: never, positions: never, balances: never }
-  const options = { url: 'ws://127.0.0.1:1', pingMs: 1_000, tokens, hello: () => ({}), clock, log, unknownValues: known, reads }
+  const options = {
+    url: 'ws://127.0.0.1:1',
+    pingMs: 1_000,
+    tokens,
+    hello: () => ({ auth: {}, authenticate: {} }),
+    clock,
+    log,
+    unknownValues: known,
+    reads
+  }
   const messages = fixtureNames()
     .filter(name => name.startsWith('stream.'))
     .map(name => fixture(name).body)

@@ -173,7 +173,8 @@ test('the legs of a bracket are separate orders', () => {
     [
       ['BUY', 'LMT', 'filled', null],
       ['SELL', 'LMT', 'working', null],
-      ['SELL', 'STP', 'working', null]
+      // It waits for the entry or for the other exit, and is not at the exchange.
+      ['SELL', 'STP', 'pending', null]
     ]
   )
 })
@@ -222,6 +223,16 @@ test('activities: trades with what they came to, and everything else by its kind
   )
   assert.equal(parseTransaction({ ...fixture('activities').body[4], activity_type: 'NEWONE' }, known.unknownValues).type, 'OTHER')
   assert.equal(known.meter.counted('broker_unknown_values_total', { broker: 'ALPACA', field: 'activity_type' }), 1)
+})
+
+test('the shares of an exercise are bought or sold, and their row has an id of its own', () => {
+  const known = unknownValueCounter()
+  const row = { id: 'a::b', date: '2023-07-21', symbol: 'AAPL', qty: '200', net_amount: '-30000', activity_type: 'OPTRD' }
+  const [exercise, bought, sold] = [{ ...row, activity_type: 'OPEXC' }, row, { ...row, qty: '-200' }].map(wire =>
+    parseTransaction(wire, known.unknownValues)
+  )
+  assert.deepEqual([exercise?.type, bought?.type, sold?.type], ['EXERCISE', 'BUY', 'SELL'])
+  assert.deepEqual([exercise?.brokerTransactionId, bought?.brokerTransactionId], ['a::b', 'a::b:OPTRD'])
 })
 
 /** Any record of the fixtures with some fields replaced by anything. */

@@ -27,7 +27,7 @@ function listens(venue: Venue, authorization = 'stream.authorized'): Json[] {
     onFrame(data, socket) {
       const message = JSON.parse(data.toString())
       received.push(message)
-      if (message.action === 'authenticate') send(socket, bodyText(authorization))
+      if (message.action === 'authenticate' || message.action === 'auth') send(socket, bodyText(authorization))
       if (message.action === 'listen') send(socket, bodyText('stream.listening'))
     }
   })
@@ -77,8 +77,8 @@ class AccountListener implements AsyncDisposable {
 
 test('authenticates, listens and is live; the messages are Alpaca’s', async () => {
   for (const [credentials, data] of [
-    [TOKEN, { oauth_token: TOKEN.access_token }],
-    [KEYS, { key_id: KEYS.key_id, secret_key: KEYS.secret_key }]
+    [TOKEN, { key: 'oauth', secret: TOKEN.access_token }],
+    [KEYS, { key: KEYS.key_id, secret: KEYS.secret_key }]
   ] as const) {
     await using venue = await Venue.start()
     const received = listens(venue)
@@ -86,10 +86,47 @@ test('authenticates, listens and is live; the messages are Alpaca’s', async ()
     await using listener = new AccountListener(opened)
     await listener.receives(() => listener.history === 'live', 'live')
     assert.deepEqual(received, [
-      { action: 'authenticate', data },
+      { action: 'auth', ...data },
       { action: 'listen', data: { streams: ['trade_updates'] } }
     ])
   }
+})
+
+test('where the newer form of the login is refused, the older one decides, and is sent at once the next time', async () => {
+  await using venue = await Venue.start()
+  const received: Json[] = []
+  venue.streams.set(STREAM, {
+    onFrame(data, socket) {
+      const message = JSON.parse(data.toString())
+      received.push(message.action)
+      const status = message.action === 'authenticate' ? 'authorized' : 'unauthorized'
+      if (message.action !== 'listen') send(socket, JSON.stringify({ stream: 'authorization', data: { action: message.action, status } }))
+      else send(socket, bodyText('stream.listening'))
+    }
+  })
+  await using opened = openAt(venue)
+  await using listener = new AccountListener(opened)
+  await listener.receives(() => listener.count('live') === 1, 'live')
+  assert.deepEqual(received, ['auth', 'authenticate', 'listen'])
+  venue.last.terminate()
+  await listener.receives(() => listener.count('live') === 2, 'live again')
+  assert.deepEqual(received.slice(3), ['authenticate', 'listen'])
+})
+
+test('a notice beside an accepted login is logged, and is no error', async () => {
+  await using venue = await Venue.start()
+  const notice = 'this authentication format is being deprecated'
+  venue.streams.set(STREAM, {
+    onFrame(data, socket) {
+      const isListen = JSON.parse(data.toString()).action === 'listen'
+      const authorized = JSON.stringify({ stream: 'authorization', data: { action: 'auth', status: 'authorized', message: notice } })
+      send(socket, isListen ? bodyText('stream.listening') : authorized)
+    }
+  })
+  await using opened = openAt(venue)
+  await using listener = new AccountListener(opened)
+  await listener.receives(() => listener.history === 'live', 'live')
+  assert.ok(opened.log.lines.some(({ level, fields }) => level === 'info' && fields.notice === notice))
 })
 
 test('orders and executions, each with its own id; positions and balances are read after a fill', async () => {

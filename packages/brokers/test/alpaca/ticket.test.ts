@@ -202,9 +202,12 @@ test('which answers are about the credentials', () => {
 test('lists are requested by page', () => {
   const at = '2026-11-03T15:00:00.000000Z' as Parameters<typeof activitiesRequest>[0]
   assert.equal(
-    ordersRequest('all', at, null).path,
+    ordersRequest({ status: 'all', isNested: true, after: at }, null).path,
     '/v2/orders?status=all&limit=500&direction=asc&nested=true&after=2026-11-03T15%3A00%3A00.000000Z'
   )
-  assert.equal(ordersRequest('all', at, 'x').path, '/v2/orders?status=all&limit=500&direction=asc&nested=true&after_order_id=x')
+  assert.equal(
+    ordersRequest({ status: 'all', isNested: true, after: at }, 'x').path,
+    '/v2/orders?status=all&limit=500&direction=asc&nested=true&after_order_id=x'
+  )
   assert.match(activitiesRequest(at, at, 'a::b').path, /page_size=100&page_token=a%3A%3Ab$/)
 })

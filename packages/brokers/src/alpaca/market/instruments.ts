@@ -21,8 +21,8 @@ import { instrumentOf, pairOf } from '../symbols.ts'
 const CALENDARS = {
   STK: usEquityCalendar(),
   OPT: usOptionCalendar(),
-  // A crypto pair's day begins at midnight in New York at Alpaca.
-  CRYPTO: continuousCalendar('America/New_York')
+  // A crypto pair's day begins at midnight in Chicago: its daily bars were recorded at 05:00Z in summer (2024-11-01).
+  CRYPTO: continuousCalendar('America/Chicago')
 } as const satisfies { readonly [instrument in Instrument]?: TradingCalendar }
 
 export interface InstrumentsOptions {
@@ -82,5 +82,6 @@ export function parseInstrument(wire: Wire, requested: string, hours: MarketHour
   const written = text(wire, 'symbol')
   const symbol = instrument === 'CRYPTO' ? pairOf(written) : written
   if (symbol !== requested) throw new Malformed('symbol', `the requested one, ${requested}`, symbol)
-  return { symbol, instrument, calendar: calendarFor(hours, CALENDARS[instrument]) }
+  // Crypto never closes, at the exchange's hours or without any.
+  return { symbol, instrument, calendar: instrument === 'CRYPTO' ? CALENDARS.CRYPTO : calendarFor(hours, CALENDARS[instrument]) }
 }

@@ -6,7 +6,7 @@ import type { DialectBrokerage } from '../../../brokerage/dialect.ts'
 import type { Micros, QuoteCommand } from '../../../engine/types.ts'
 import { BARS_MAX, type Bar, type BarInterval, type Instrument, UnknownSymbol } from '../../../market/types.ts'
 import type { CustomerView } from '../customer-view.ts'
-import { regrouped, type Timeframe } from './timeframes.ts'
+import { chicagoDay, regrouped, type Timeframe } from './timeframes.ts'
 import { type Kind, kindOf, letterOf, type Print } from './wire.ts'
 
 const CHUNK = 2_000
@@ -51,8 +51,17 @@ export class DataSource {
 
   /** Bars that start in the stretch. Minutes come once they are over; longer bars with what there is of the last. */
   bars(symbol: string, { base, startOf }: Timeframe, stretch: Stretch): AsyncIterable<Bar> {
+    const kind = this.#customerView.instrument(symbol)?.kind
+    if (base === '1d' && kind === 'CRYPTO') return this.#cryptoDays(symbol, startOf, stretch)
     const bars = this.#bars(symbol, base, stretch)
     return startOf === null ? bars : regrouped(bars, startOf, stretch.backwards)
+  }
+
+  /** A pair's day begins at midnight in Chicago, and the sandbox's own at midnight UTC: days are made of hours. */
+  #cryptoDays(symbol: string, startOf: Timeframe['startOf'], { from, to, backwards }: Stretch): AsyncIterable<Bar> {
+    const first = chicagoDay(from) < from ? chicagoDay(from, 1) : from
+    const days = regrouped(this.#bars(symbol, '1h', { from: first, to: chicagoDay(to, 1) - 1, backwards }), at => chicagoDay(at), backwards)
+    return startOf === null ? days : regrouped(days, startOf, backwards)
   }
 
   /** The last bar of an interval that is over (`closed`), or as it is. */

@@ -69,6 +69,12 @@ function monthOf(at: Micros, count: number): Micros {
   return day.with({ day: 1, month: day.month - ((day.month - 1) % count) }).epochMilliseconds * 1000
 }
 
+/** The start of the day in Chicago, or of one some days later. */
+export function chicagoDay(at: Micros, days = 0): Micros {
+  const there = Temporal.Instant.fromEpochMilliseconds(Math.floor(at / 1000)).toZonedDateTimeISO('America/Chicago')
+  return there.startOfDay().add({ days }).epochMilliseconds * 1000
+}
+
 /** Bars in the longer ones of a timeframe; `backwards`: they come from the last to the first. */
 export async function* regrouped(bars: AsyncIterable<Bar>, startOf: (at: Micros) => Micros, backwards: boolean): AsyncGenerator<Bar> {
   let group: Bar | undefined
