@@ -11,7 +11,7 @@ const ROOT = resolve(import.meta.dirname, '..', '..')
 
 function result(path: string, passed: number, ...failed: readonly string[]): FileResult {
   const failures = failed.map(name => ({ name, line: 7, details: `Error: ${name}\n  went wrong` }))
-  return { path, passed, failures, durationMs: 1, processorMs: 1, output: '' }
+  return { path, passed, failures, durationMs: 1, processorMs: 1, output: '', results: [] }
 }
 
 test('tests that failed in some rounds are listed by frequency, with their count and first message', () => {

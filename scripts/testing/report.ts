@@ -9,10 +9,11 @@ export function nameOf(path: string, { name, line }: TestFailure): string {
 }
 
 export function report(result: FileResult, print: Print): void {
-  const { path, passed, failures, durationMs, processorMs } = result
+  const { path, passed, failures, durationMs, processorMs, results } = result
   const seconds = `${inSeconds(durationMs)}, ${processorMs === null ? 'processor unknown' : `processor ${inSeconds(processorMs)}`}`
   if (failures.length === 0) print(`  ok    ${path} (${passed}, ${seconds})`)
   else print(`  FAIL  ${path} (${passed} passed, ${failures.length} failed, ${seconds})\n${detailsOf(result)}`)
+  for (const line of results) print(`        ${line.slice(2)}`)
 }
 
 function inSeconds(ms: number): string {

@@ -19,6 +19,8 @@ export interface FileResult {
   readonly processorMs: number | null
   /** The end of the file's output. */
   readonly output: string
+  /** Lines of it that begin with `= `: results that are shown whether the file passes or not. */
+  readonly results: readonly string[]
 }
 
 export interface TestFailure {
@@ -68,11 +70,14 @@ async function runWatched(path: string, { root, limitMs, signal }: RunOptions, u
     env: { ...process.env, [USAGE_FILE]: usageFile, [USAGE_PARENT]: String(process.pid) }
   })
   const failures: TestFailure[] = []
+  const results: string[] = []
   let [passed, output, isComplete] = [0, '', false]
 
   for await (const { type, data } of stream) {
-    if (type === 'test:stdout' || type === 'test:stderr') output = (output + data.message).slice(-OUTPUT_CHARS_MAX)
-    else if (type === 'test:summary') isComplete ||= data.file !== undefined
+    if (type === 'test:stdout' || type === 'test:stderr') {
+      output = (output + data.message).slice(-OUTPUT_CHARS_MAX)
+      results.push(...data.message.split('\n').filter((line: string) => line.startsWith('= ')))
+    } else if (type === 'test:summary') isComplete ||= data.file !== undefined
     else if (type === 'test:pass' || type === 'test:fail') {
       const failure = judge(type, data, signal.aborted ? 'It was interrupted.' : tooLong(limitMs))
       if (failure !== null) failures.push(failure)
@@ -81,7 +86,7 @@ async function runWatched(path: string, { root, limitMs, signal }: RunOptions, u
   }
   if (failures.length === 0 && !isComplete) failures.push(wholeFile('The process ended before its tests did, or there are none.'))
   else if (failures.length === 0 && passed === 0) failures.push(wholeFile('There are no tests in it.'))
-  return { path, passed, failures, durationMs: performance.now() - began, processorMs: usageIn(usageFile), output }
+  return { path, passed, failures, durationMs: performance.now() - began, processorMs: usageIn(usageFile), output, results }
 }
 
 function usageIn(file: string): number | null {

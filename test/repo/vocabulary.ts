@@ -106,6 +106,7 @@ export const STAYING_PATHS: ReadonlyMap<string, string> = new Map([
   ['docs/glossary.md', 'explains the words'],
   ['packages/server/src/store/migrations/', 'frozen: their checksums are in databases'],
   ['packages/sandbox/test/brokerage/fixtures/', 'written by earlier versions'],
+  ['packages/brokers/test/recordings/fixtures/', 'copied as they were recorded'],
   ['test/repo/vocabulary.ts', 'the table'],
   ['test/repo/vocabulary.test.ts', 'texts that must be found']
 ])
