@@ -1,7 +1,7 @@
 /** The sandbox brokerage: what it can do, its settings and login, its reads, and how its parts fit together. */
 
 import { parseBrokerId } from '@trunkline/core/domain/ids'
-import { epochMs, type Timestamp, timestampOfMs } from '@trunkline/core/domain/timestamp'
+import { type Day, epochMs, type Timestamp, timestampOfMs } from '@trunkline/core/domain/timestamp'
 import type { BrokerCapabilities, OrderReport } from '@trunkline/core/ports/broker'
 import type { BrokerDeps } from '../kit/deps.ts'
 import { readsAsEvents } from '../kit/event-streams.ts'
@@ -11,7 +11,8 @@ import type { RateLimits } from '../kit/rate-limiter.ts'
 import type { Query } from '../kit/requests.ts'
 import { AccountStream } from '../kit/runtime/account-stream.ts'
 import type { ReadDefinitions } from '../kit/runtime/definition.ts'
-import type { ListContext, ListRead } from '../kit/runtime/read-definitions.ts'
+import { listed } from '../kit/runtime/listed.ts'
+import type { AccountQuery, ListContext, ListRead } from '../kit/runtime/read-definitions.ts'
 import { newest } from '../kit/runtime/reads.ts'
 import { restBroker } from '../kit/runtime/rest-broker.ts'
 import { type Adapter, adapter, type OpenedBroker } from '../kit/settings.ts'
@@ -98,7 +99,8 @@ export function sandbox({ baseUrl, publicUrl = baseUrl, clientId, clientSecret }
       httpLimits: { connections: 64, requestsMax: 4_000 },
       quotas: { api: LOGIN_RATES },
       sharedRates: SANDBOX_RATES,
-      login(http, clock) {
+      login(client, clock) {
+        const http = client(baseUrl)
         const issuer = `${publicUrl}/oauth`
         const login = oauthLogin({
           ...{ http, clock, issuer, clientId, clientSecret },
@@ -147,16 +149,22 @@ interface OrdersInState {
   readonly since: Timestamp | null
 }
 
+export const ACCOUNTS = paged((_query: null) => ['/accounts', {}], parseAccount)
+export const BALANCES = paged(
+  ({ account }: AccountQuery) => ['/balances', { account }],
+  (wire, { asOf }) => parseBalance(wire, asOf)
+)
+export const TRANSACTIONS = paged(
+  ({ account, from, to }: AccountQuery & { readonly from: Day; readonly to: Day }) => ['/transactions', { account, from, to, limit: PAGE }],
+  parseTransaction
+)
 export const ORDERS = paged<OrdersInState, OrderReport>(query => ['/orders', { ...query, limit: PAGE }], parseOrder)
-export const POSITIONS = paged(({ account }: { readonly account: string }) => ['/positions', { account }], parsePosition)
+export const POSITIONS = paged(({ account }: AccountQuery) => ['/positions', { account }], parsePosition)
 
 export const SANDBOX_READS: ReadDefinitions<'api'> = {
-  accounts: paged(() => ['/accounts', {}], parseAccount),
-  balances: paged(
-    ({ account }) => ['/balances', { account }],
-    (wire, { asOf }) => parseBalance(wire, asOf)
-  ),
-  positions: ({ reads }, query, signal) => reads.list(POSITIONS, query, signal),
+  accounts: listed(ACCOUNTS),
+  balances: listed(BALANCES),
+  positions: listed(POSITIONS),
   /**
    * The open ones first and then those that arrived since, so that an order that ends between the two is seen ended. An order that arrived
    * before `since` and ended after it is in neither list: the sandbox cannot list changes. A look-up finds it.
@@ -170,17 +178,18 @@ export const SANDBOX_READS: ReadDefinitions<'api'> = {
   orderList: null,
   order: {
     resource: 'api',
-    request: key =>
+    requests: key => [
       key.by === 'brokerClOrdId'
         ? get('/orders/find', { client_order_id: key.brokerClOrdId, account: key.brokerAccountId })
-        : get(`/orders/${encodeURIComponent(key.brokerOrderId)}`),
+        : get(`/orders/${encodeURIComponent(key.brokerOrderId)}`)
+    ],
     also: [404],
     absent: ({ status, body }) => status === 404 && isUnknown('order', readAnswer(body)),
     records: ({ body }) => [nested(readAnswer(body), 'order')],
     item: parseOrder,
     asOf: ({ body }) => timestamp(readAnswer(body), 'as_of')
   },
-  transactions: paged(({ account, from, to }) => ['/transactions', { account, from, to, limit: PAGE }], parseTransaction)
+  transactions: listed(TRANSACTIONS)
 }
 
 /** No own settings: the sandbox's address and our client there hold for every broker that it stands in for. */

@@ -1,7 +1,8 @@
 /** Tradier: what it can do, its settings and login, its reads, and how its parts fit together. */
 
 import { parseBrokerId } from '@trunkline/core/domain/ids'
-import type { BrokerCapabilities } from '@trunkline/core/ports/broker'
+import type { Day } from '@trunkline/core/domain/timestamp'
+import type { BalanceReport, BrokerAccount, BrokerCapabilities, TransactionReport } from '@trunkline/core/ports/broker'
 import type { BrokerDeps } from '../kit/deps.ts'
 import { readsAsEvents } from '../kit/event-streams.ts'
 import { pricesOf } from '../kit/holdings.ts'
@@ -10,9 +11,9 @@ import { text } from '../kit/parse.ts'
 import type { RateLimits } from '../kit/rate-limiter.ts'
 import { get } from '../kit/requests.ts'
 import { AccountStream } from '../kit/runtime/account-stream.ts'
-import { completed } from '../kit/runtime/completed-positions.ts'
 import type { LoginScheme, ReadDefinitions, RestDefinition } from '../kit/runtime/definition.ts'
-import type { OrderList } from '../kit/runtime/read-definitions.ts'
+import { completed, listed } from '../kit/runtime/listed.ts'
+import type { AccountQuery, ListRead, OrderList } from '../kit/runtime/read-definitions.ts'
 import { answered, numberedPages } from '../kit/runtime/reads.ts'
 import { restBroker } from '../kit/runtime/rest-broker.ts'
 import { RestMarket } from '../kit/runtime/rest-market.ts'
@@ -175,13 +176,28 @@ const ORDERS: OrderList<Resource> = {
   items: (records, { account }, { unknownValues }) => unknownValues.readPartially(records, record => parseOrder(record, account), 'id')
 }
 
+export const HISTORY: ListRead<Resource, AccountQuery & { readonly from: Day; readonly to: Day }, TransactionReport> = {
+  resource: 'standard',
+  request: ({ account, from, to }, page) =>
+    get(accountPath(account, 'history'), { start: from, end: to, page: page ?? '1', limit: PAGE_REQUESTED }),
+  page: numberedPages(PAGE_FULL, reply => parseEvents(requestedAnswer(reply))),
+  pagesMax: PAGES_MAX,
+  mayRepeat: true,
+  items: (events, { from, to }, { unknownValues }) => ({
+    known: transactionsOf(events, unknownValues).filter(({ day }) => day >= from && day <= to),
+    leftOut: []
+  })
+}
+
 export const TRADIER_READS: ReadDefinitions<Resource> = {
-  accounts: answered('standard', () => get('/user/profile'), requestedAnswer, parseProfile),
-  balances: answered(
-    'standard',
-    ({ account }) => get(accountPath(account, 'balances')),
-    requestedAnswer,
-    (answer, { account }, { asOf }) => [parseBalances(answer, account, asOf)]
+  accounts: listed(answered<Resource, null, BrokerAccount>('standard', () => get('/user/profile'), requestedAnswer, parseProfile)),
+  balances: listed(
+    answered(
+      'standard',
+      ({ account }) => get(accountPath(account, 'balances')),
+      requestedAnswer,
+      (answer, { account }, { asOf }) => [parseBalances(answer, account, asOf)]
+    )
   ),
   positions: completed(HOLDINGS, async (holdings, account, { calls, log }, signal) => {
     const symbols = [...new Set(holdings.map(({ symbol }) => symbol))]
@@ -190,12 +206,12 @@ export const TRADIER_READS: ReadDefinitions<Resource> = {
     const prices = await pricesOf(symbols, QUOTES_MAX, read, log)
     return holdings.map(holding => positionOf(holding, account, prices.get(holding.symbol) ?? null))
   }),
-  orders: ({ reads }, query, signal) => reads.list(ORDERS, query, signal),
+  orders: listed(ORDERS),
   orderList: ORDERS,
   order: {
     resource: 'standard',
-    request: key =>
-      key.by === 'brokerOrderId' ? get(accountPath(key.brokerAccountId, 'orders', key.brokerOrderId), { includeTags: 'true' }) : null,
+    requests: key =>
+      key.by === 'brokerOrderId' ? [get(accountPath(key.brokerAccountId, 'orders', key.brokerOrderId), { includeTags: 'true' })] : [],
     also: [400, 401, 404],
     absent: reply => complaintOf(reply).form !== 'fault' && (isUnknownOrder(reply) || reply.status === 404),
     records: reply => parseOrderAnswer(requestedAnswer(reply)),
@@ -203,18 +219,7 @@ export const TRADIER_READS: ReadDefinitions<Resource> = {
     // Tradier reports orders as missing now and then that it has.
     absentPauseMs: 500
   },
-  transactions: {
-    resource: 'standard',
-    request: ({ account, from, to }, page) =>
-      get(accountPath(account, 'history'), { start: from, end: to, page: page ?? '1', limit: PAGE_REQUESTED }),
-    page: numberedPages(PAGE_FULL, reply => parseEvents(requestedAnswer(reply))),
-    pagesMax: PAGES_MAX,
-    mayRepeat: true,
-    items: (events, { from, to }, { unknownValues }) => ({
-      known: transactionsOf(events, unknownValues).filter(({ day }) => day >= from && day <= to),
-      leftOut: []
-    })
-  }
+  transactions: listed(HISTORY)
 }
 
 const READING = 'read,market,stream'
@@ -227,7 +232,7 @@ const GRANT_REFUSED =
 function loginOf(settings: TradierSettings, ...[http, clock]: Parameters<RestDefinition<Resource, Placing>['login']>): LoginScheme {
   const { apiUrl, authorizeUrl, clientId, clientSecret, sendRedirectUri } = settings
   const login = oauthLogin({
-    ...{ http, clock, clientId, clientSecret, sendRedirectUri },
+    ...{ http: http(apiUrl), clock, clientId, clientSecret, sendRedirectUri },
     issuer: new URL(apiUrl).origin,
     authorizationEndpoint: authorizeUrl,
     tokenEndpoint: `${apiUrl}/oauth/accesstoken`,

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { parseDecimal } from '@trunkline/core/domain/decimal'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import { parseDay, parseTimestamp } from '@trunkline/core/domain/timestamp'
-import { ORDERS, POSITIONS, SANDBOX_READS } from '../../src/sandbox/definition.ts'
+import { ACCOUNTS, BALANCES, ORDERS, POSITIONS, SANDBOX_READS, TRANSACTIONS } from '../../src/sandbox/definition.ts'
 import { replaceRequest, SANDBOX_ORDERS, submitRequest } from '../../src/sandbox/orders.ts'
 import { TICKET } from './fixtures.ts'
 
@@ -40,14 +40,14 @@ test('paths and queries are encoded', () => {
   const since = parseTimestamp('2026-01-05T15:00:00Z', 'since')
   const day = parseDay('2026-01-05', 'day')
   const paths = [
-    SANDBOX_READS.accounts.request(null, null),
-    SANDBOX_READS.balances.request({ account: 'a&b' }, 'x=y'),
+    ACCOUNTS.request(null, null),
+    BALANCES.request({ account: 'a&b' }, 'x=y'),
     POSITIONS.request({ account: 'acc' }, null),
     ORDERS.request({ account: 'acc', state: 'open', since: null }, null),
     ORDERS.request({ account: 'acc', state: 'all', since }, 'next'),
-    SANDBOX_READS.transactions.request({ account: 'acc', from: day, to: day }, null),
-    SANDBOX_READS.order.request({ by: 'brokerClOrdId', brokerAccountId: 'acc', brokerClOrdId: 'a b/c' }),
-    SANDBOX_READS.order.request({ by: 'brokerOrderId', brokerAccountId: 'acc', brokerOrderId: '../x' }),
+    TRANSACTIONS.request({ account: 'acc', from: day, to: day }, null),
+    ...SANDBOX_READS.order.requests({ by: 'brokerClOrdId', brokerAccountId: 'acc', brokerClOrdId: 'a b/c' }, since),
+    ...SANDBOX_READS.order.requests({ by: 'brokerOrderId', brokerAccountId: 'acc', brokerOrderId: '../x' }, since),
     SANDBOX_ORDERS.cancel.request('acc', 'o#1')
   ].map(request => `${request?.method} ${request?.path}`)
   assert.deepEqual(paths, [

@@ -6,7 +6,7 @@ import { Malformed } from '@trunkline/core/domain/malformed'
 import type { OrderTicket } from '@trunkline/core/domain/order'
 import { parseDay, parseTimestamp } from '@trunkline/core/domain/timestamp'
 import { changeRefusalBy } from '../../src/kit/order-rules.ts'
-import { TRADIER_READS } from '../../src/tradier/definition.ts'
+import { HISTORY, TRADIER_READS } from '../../src/tradier/definition.ts'
 import { quotesRequest } from '../../src/tradier/market.ts'
 import { changeRequest, durationOf, placeRequest, refusalOf, shareSide } from '../../src/tradier/orders.ts'
 import { underlyingOf } from '../../src/tradier/symbols.ts'
@@ -84,10 +84,7 @@ test('reads', () => {
   const day = (text: string) => parseDay(text, 'day')
   const query = { account: '6YA/1', since: NOW, from: day('2026-10-01'), to: day('2026-10-31') }
   assert.equal(TRADIER_READS.orderList?.request(query, '2').path, '/accounts/6YA%2F1/orders?includeTags=true&page=2&limit=100')
-  assert.equal(
-    TRADIER_READS.transactions.request(query, null).path,
-    '/accounts/6YA%2F1/history?start=2026-10-01&end=2026-10-31&page=1&limit=100'
-  )
+  assert.equal(HISTORY.request(query, null).path, '/accounts/6YA%2F1/history?start=2026-10-01&end=2026-10-31&page=1&limit=100')
   assert.deepEqual(form(quotesRequest(['BRK/B', 'SPY']).body), { symbols: 'BRK/B,SPY', greeks: 'false' })
 })
 

@@ -27,7 +27,9 @@ export class Commands<Resource extends string, Placing> {
       const found = this.#definition.placing(order, this.#login, 'order', signal)
       const placing = found instanceof Promise ? await found : found
       if (isRefused(placing)) return unsent(placing.refused)
-      request = submit.request(order, placing)
+      const made = submit.request(order, placing)
+      if (isRefused(made)) return unsent(made.refused)
+      request = made
     } catch (cause) {
       return { kind: 'not_sent', cause }
     }
@@ -66,6 +68,7 @@ export class Commands<Resource extends string, Placing> {
     const placing = await this.#definition.placing(order, this.#login, 'read', signal)
     if (isRefused(placing)) return { kind: 'refused', ...placing.refused, brokerStatus: null }
     const request = preview.request(order, placing)
+    if (isRefused(request)) return { kind: 'refused', ...request.refused, brokerStatus: null }
     if (!preview.isPreview(request)) throw new TypeError('a request that the broker does not take for a preview is an order')
     return previewOf(await this.#login.calls.of(resource).ask(request, reply => preview.interpret(reply, order), signal))
   }

@@ -31,7 +31,7 @@ import type { AccessToken, TokenSource } from '../tokens.ts'
 import type { UnknownValueCounter } from '../unknown-values.ts'
 import type { OrderReads } from './order-reads.ts'
 import type { OrderTracker } from './order-tracker.ts'
-import type { AccountQuery, ListRead, OrderList, OrderRead, OrdersQuery, ReadItems } from './read-definitions.ts'
+import type { AccountQuery, OrderList, OrderRead, OrdersQuery, ReadItems } from './read-definitions.ts'
 import type { Reads } from './reads.ts'
 import type { ResourceCalls } from './resource-calls.ts'
 
@@ -43,9 +43,12 @@ export interface RestDefinition<Resource extends string, Placing> {
   /** URL of the API; its path precedes the path of every request. */
   readonly apiUrl: string
   readonly httpLimits?: Partial<HttpLimits>
+  /** New connections of streams per second, over all logins; 10 unless the broker's streams are many. */
+  readonly connectsPerSecond?: number
   /** What the broker counts together, each with its own rate limit. */
   readonly quotas: { readonly [resource in Resource]: RateLimits }
-  readonly login: (http: HttpClient, clock: Clock) => LoginScheme
+  /** `http` gives the client of a host. */
+  readonly login: (http: (url: string) => HttpClient, clock: Clock) => LoginScheme
   /** What every answer of this broker may say, besides what was requested. */
   readonly answers: Pick<CallOptions, 'unauthorized' | 'passing' | 'limits' | 'requestedPauseMs' | 'errorMessage'>
   /** A rate limit over all logins. */
@@ -85,16 +88,19 @@ export interface Login<Resource extends string> {
 }
 
 export interface ReadDefinitions<Resource extends string> {
-  readonly accounts: ListRead<Resource, null, BrokerAccount>
-  readonly balances: ListRead<Resource, AccountQuery, BalanceReport>
-  readonly positions: (login: Login<Resource>, query: AccountQuery, signal: AbortSignal) => Promise<ReadItems<PositionReport>>
+  readonly accounts: Read<Resource, null, BrokerAccount>
+  readonly balances: Read<Resource, AccountQuery, BalanceReport>
+  readonly positions: Read<Resource, AccountQuery, PositionReport>
   /** All open orders and those updated since a time. */
-  readonly orders: (login: Login<Resource>, query: OrdersQuery, signal: AbortSignal) => Promise<ReadItems<OrderReport>>
+  readonly orders: Read<Resource, OrdersQuery, OrderReport>
   readonly order: OrderRead<Resource>
   /** Null: every order has its own look-up. */
   readonly orderList: OrderList<Resource> | null
-  readonly transactions: ListRead<Resource, AccountQuery & { readonly from: Day; readonly to: Day }, TransactionReport>
+  readonly transactions: Read<Resource, AccountQuery & { readonly from: Day; readonly to: Day }, TransactionReport>
 }
+
+/** Usually one list ({@link listed}). @throws BrokerFault */
+export type Read<Resource extends string, Query, T> = (login: Login<Resource>, query: Query, signal: AbortSignal) => Promise<ReadItems<T>>
 
 /** `Placing`: the values of an order that its ticket alone does not give. */
 export interface OrderDefinitions<Resource extends string, Placing> {
@@ -109,12 +115,16 @@ export interface OrderDefinitions<Resource extends string, Placing> {
   ) => Placing | Promise<Placing | Refused>
   readonly submit: {
     /** @throws Malformed for what the broker has no value for */
-    readonly request: (order: NewOrder, placing: Placing) => HttpRequest
+    readonly request: (order: NewOrder, placing: Placing) => HttpRequest | Refused
     readonly interpret: (reply: HttpReply, order: NewOrder, at: Timestamp) => Outcome<OrderReport>
   }
   readonly replace: {
     /** The request, or why it is not sent. @throws BrokerFault, `refused` if there is no such order; Malformed. Then nothing is sent. */
-    readonly request: (request: ReplaceOrder, login: Login<Resource>, signal: AbortSignal) => HttpRequest | Promise<HttpRequest | Refused>
+    readonly request: (
+      request: ReplaceOrder,
+      login: Login<Resource>,
+      signal: AbortSignal
+    ) => HttpRequest | Refused | Promise<HttpRequest | Refused>
     readonly interpret: (reply: HttpReply, request: ReplaceOrder) => Outcome<OrderReport | null>
     /**
      * For a broker whose acceptance means only that it took the request. Called after each pause, in milliseconds, until it gives an outcome; null:
@@ -136,7 +146,7 @@ export interface OrderDefinitions<Resource extends string, Placing> {
     readonly interpret: (reply: HttpReply, brokerOrderId: string) => Outcome<OrderReport | null>
   }
   readonly preview: {
-    readonly request: (order: PreviewOrder, placing: Placing) => HttpRequest
+    readonly request: (order: PreviewOrder, placing: Placing) => HttpRequest | Refused
     /** Whether the broker will take the request for a preview; every other is an order, and is not sent. */
     readonly isPreview: (request: HttpRequest) => boolean
     readonly interpret: (reply: HttpReply, order: PreviewOrder) => Outcome<OrderEstimate>

@@ -44,13 +44,13 @@ export class OrderReads<Resource extends string> {
   /** @throws BrokerFault */
   async find(key: OrderKey, signal: AbortSignal): Promise<Found> {
     const { clock, definition, list } = this.#parts
-    const request = definition.request(key)
-    if (request === null) return await this.#inList(key, signal)
+    const requests = definition.requests(key, clock.now())
+    if (requests.length === 0) return await this.#inList(key, signal)
     const { absentPauseMs } = definition
     for (const pauseMs of absentPauseMs === undefined ? [0] : [0, absentPauseMs]) {
       if (pauseMs > 0) await clock.sleep(pauseMs, signal).catch(() => undefined)
-      const { reports, asOf } = await this.#read(request, key.brokerAccountId, definition.priority ?? 'read', signal)
-      if (reports !== null) return { found: itself(reports, key), asOf }
+      const { reports, asOf } = await this.#read(requests, key.brokerAccountId, definition.priority ?? 'read', signal)
+      if (reports !== null) return { found: this.#itself(reports, key), asOf }
       if (list === null || absentPauseMs === undefined) return { found: null, asOf }
     }
     return await this.#inList(key, signal)
@@ -64,18 +64,28 @@ export class OrderReads<Resource extends string> {
   /** With the priority of orders: one waits for it. @throws BrokerFault `refused` when there is none */
   async order(brokerAccountId: string, brokerOrderId: string, signal: AbortSignal): Promise<OrderReport> {
     const reports = await this.#byId(brokerAccountId, brokerOrderId, 'order', signal)
-    return itself(reports, { by: 'brokerOrderId', brokerAccountId, brokerOrderId })
+    return this.#itself(reports, { by: 'brokerOrderId', brokerAccountId, brokerOrderId })
   }
 
   async #byId(brokerAccountId: string, brokerOrderId: string, kind: CallPriority, signal: AbortSignal): Promise<readonly OrderReport[]> {
-    const request = this.#parts.definition.request({ by: 'brokerOrderId', brokerAccountId, brokerOrderId })
-    const answer = request === null ? null : await this.#read(request, brokerAccountId, kind, signal)
-    if (answer !== null && answer.reports !== null) return answer.reports
+    const { definition, clock } = this.#parts
+    const requests = definition.requests({ by: 'brokerOrderId', brokerAccountId, brokerOrderId }, clock.now())
+    const { reports } = await this.#read(requests, brokerAccountId, kind, signal)
+    if (reports !== null) return reports
     throw new BrokerFault('refused', `the broker has no order ${brokerOrderId}`)
   }
 
-  /** @throws BrokerFault */
-  async #read(request: HttpRequest, account: string, kind: CallPriority, signal: AbortSignal): Promise<Answer> {
+  /** The first look-up that finds the order; `asOf` is of the last one that was made. @throws BrokerFault */
+  async #read(requests: readonly HttpRequest[], account: string, kind: CallPriority, signal: AbortSignal): Promise<Answer> {
+    let answer: Answer = { reports: null, asOf: this.#parts.clock.now() }
+    for (const request of requests) {
+      answer = await this.#readOne(request, account, kind, signal)
+      if (answer.reports !== null) break
+    }
+    return answer
+  }
+
+  async #readOne(request: HttpRequest, account: string, kind: CallPriority, signal: AbortSignal): Promise<Answer> {
     const { calls, definition, unknownValues, clock } = this.#parts
     const { resource, also, absent, records, item, asOf } = definition
     const own = calls.of(resource)
@@ -84,7 +94,7 @@ export class OrderReads<Resource extends string> {
       const answeredAt = asOf?.(reply) ?? requestedAt
       if (absent(reply)) return { reports: null, asOf: answeredAt }
       if (!isSuccess(reply.status)) throw own.fault(reply)
-      return { reports: records(reply).map(record => this.#tracked(item(record, account))), asOf: answeredAt }
+      return { reports: records(reply).map(record => this.#tracked(item(record, account, this.#parts))), asOf: answeredAt }
     }
     try {
       return await own.read(request, parse, signal, { also, kind })
@@ -108,7 +118,7 @@ export class OrderReads<Resource extends string> {
       key.by === 'brokerOrderId' ? list.keyOf(record) === key.brokerOrderId : list.brokerClOrdIdOf(record) === key.brokerClOrdId
     const listed = reads.parsed(() => {
       try {
-        return records.filter(isWanted).map(record => this.#tracked(definition.item(record, account)))
+        return records.filter(isWanted).map(record => this.#tracked(definition.item(record, account, this.#parts)))
       } catch (error) {
         unknownValues.countIfUnknown(error)
         throw error
@@ -117,22 +127,28 @@ export class OrderReads<Resource extends string> {
     const [first] = listed.toSorted((a, b) => (a.entryTime < b.entryTime ? -1 : 1))
     if (first === undefined || key.by === 'brokerOrderId') return { found: first ?? null, asOf }
     const own = { by: 'brokerOrderId', brokerAccountId: account, brokerOrderId: first.brokerOrderId } as const
-    const request = definition.request(own)
-    const answer = request === null ? null : await this.#read(request, account, 'read', signal)
-    return { found: answer === null || answer.reports === null ? first : itself(answer.reports, own), asOf }
+    const { reports } = await this.#read(definition.requests(own, clock.now()), account, 'read', signal)
+    return { found: reports === null ? first : this.#itself(reports, own), asOf }
   }
 
   #tracked(report: OrderReport): OrderReport {
     this.#parts.tracker.put(report)
     return report
   }
+
+  /** @throws BrokerFault `malformed` for an answer about another order */
+  #itself(reports: readonly OrderReport[], key: OrderKey): OrderReport {
+    const { comparable = same } = this.#parts.definition
+    const found = reports.find(report =>
+      key.by === 'brokerOrderId'
+        ? comparable(report.brokerOrderId) === comparable(key.brokerOrderId)
+        : report.brokerClOrdId === key.brokerClOrdId
+    )
+    if (found !== undefined && found.brokerAccountId === key.brokerAccountId) return found
+    throw new BrokerFault('malformed', 'the broker answered with another order')
+  }
 }
 
-/** @throws BrokerFault `malformed` for an answer about another order */
-function itself(reports: readonly OrderReport[], key: OrderKey): OrderReport {
-  const found = reports.find(report =>
-    key.by === 'brokerOrderId' ? report.brokerOrderId === key.brokerOrderId : report.brokerClOrdId === key.brokerClOrdId
-  )
-  if (found !== undefined && found.brokerAccountId === key.brokerAccountId) return found
-  throw new BrokerFault('malformed', 'the broker answered with another order')
+function same(id: string): string {
+  return id
 }

@@ -2,10 +2,12 @@
 
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
 import type { OrderKey, OrderReport } from '@trunkline/core/ports/broker'
+import type { Clock } from '@trunkline/core/ports/clock'
 import type { HttpReply, HttpRequest } from '../http.ts'
 import type { Wire } from '../parse.ts'
 import type { CallPriority } from '../rate-limiter.ts'
 import type { UnknownValueCounter } from '../unknown-values.ts'
+import type { OrderTracker } from './order-tracker.ts'
 
 /** What a list of an account is read for. */
 export interface AccountQuery {
@@ -60,11 +62,17 @@ export interface ReadItems<T> extends Items<T> {
   readonly brokerClock?: Timestamp
 }
 
+/** What an order is read with: what is known of it, and the present time. */
+export interface OrderContext {
+  readonly tracker: OrderTracker
+  readonly clock: Pick<Clock, 'now'>
+}
+
 /** One order. */
 export interface OrderRead<Resource extends string> {
   readonly resource: Resource
-  /** Null: the broker has no look-up by this key, and the order is looked for in the list. */
-  readonly request: (key: OrderKey) => HttpRequest | null
+  /** The look-ups by this key, made one after the other until one finds the order. None: the order is looked for in the list. */
+  readonly requests: (key: OrderKey, now: Timestamp) => readonly HttpRequest[]
   /** The priority of a look-up; `read` unless said otherwise. */
   readonly priority?: CallPriority
   /** Statuses, besides the successes, that `absent` reads. */
@@ -73,7 +81,9 @@ export interface OrderRead<Resource extends string> {
   readonly absent: (reply: HttpReply) => boolean
   /** The order, or those that an order of this id holds. @throws Malformed; BrokerFault */
   readonly records: (reply: HttpReply) => readonly Wire[]
-  readonly item: (record: Wire, account: string) => OrderReport
+  readonly item: (record: Wire, account: string, login: OrderContext) => OrderReport
+  /** An order id in the form in which two are compared; as it is unless said otherwise. */
+  readonly comparable?: (brokerOrderId: string) => string
   /** The broker's time of the answer, if it reports one. @throws Malformed */
   readonly asOf?: (reply: HttpReply) => Timestamp
   /**

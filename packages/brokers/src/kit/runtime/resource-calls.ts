@@ -23,6 +23,11 @@ export class ResourceCalls<Resource extends string> implements Disposable {
     return calls
   }
 
+  /** The rate limit of a resource, for streams that count like requests. */
+  limiterOf(resource: Resource): RateLimiter {
+    return this.#limiters.of(resource)
+  }
+
   [Symbol.dispose](): void {
     this.#limiters[Symbol.dispose]()
   }

@@ -47,9 +47,10 @@ export function restBroker<Resource extends string, Placing>(
   const { capabilities, environment, plain, apiUrl, httpLimits, answers, confirm } = definition
   const { origin, pathname } = new URL(apiUrl)
   const http = new HttpClient({ origin, plain, ...(httpLimits === undefined ? {} : { limits: httpLimits }) })
-  const scheme = definition.login(http, clock)
+  const clients = new Map([[http.origin, http]])
+  const scheme = definition.login(clientOf, clock)
   const unknownValues = new UnknownValueCounter({ broker: capabilities.id, log, meter })
-  const connectLimiters = new ConnectLimiters(clock)
+  const connectLimiters = new ConnectLimiters(clock, definition.connectsPerSecond)
   const shared = definition.sharedRates === undefined ? null : new RateLimiter(definition.sharedRates, clock)
   const socket: SocketOptions = { clock, fraction, log, connectLimiters, ...SOCKET_LIMITS }
   const calling: Omit<CallOptions, 'tokens' | 'limiters'> = {
@@ -59,6 +60,13 @@ export function restBroker<Resource extends string, Placing>(
     retries: READ_RETRIES,
     deps: { clock, fraction },
     authorize: scheme.authorize
+  }
+
+  function clientOf(url: string): HttpClient {
+    const { origin: own } = new URL(url)
+    const client = clients.get(own) ?? new HttpClient({ origin: own, plain })
+    clients.set(own, client)
+    return client
   }
 
   function open(holder: CredentialsHolder): Broker {
@@ -93,7 +101,7 @@ export function restBroker<Resource extends string, Placing>(
     async [Symbol.asyncDispose]() {
       connectLimiters[Symbol.dispose]()
       shared?.[Symbol.dispose]()
-      await http[Symbol.asyncDispose]()
+      await Promise.all([...clients.values()].map(client => client[Symbol.asyncDispose]()))
     }
   }
 }
@@ -116,11 +124,11 @@ class RestBroker<Resource extends string, Placing> implements Broker {
   }
 
   async accounts(signal: AbortSignal): Promise<readonly BrokerAccount[]> {
-    return (await this.#login.reads.list(this.#definition.reads.accounts, null, signal)).known
+    return (await this.#definition.reads.accounts(this.#login, null, signal)).known
   }
 
   async balances(account: string, signal: AbortSignal): Promise<Snapshot<BalanceReport>> {
-    return snapshotOf(await this.#login.reads.list(this.#definition.reads.balances, { account }, signal))
+    return snapshotOf(await this.#definition.reads.balances(this.#login, { account }, signal))
   }
 
   async positions(account: string, signal: AbortSignal): Promise<Snapshot<PositionReport>> {
@@ -134,7 +142,7 @@ class RestBroker<Resource extends string, Placing> implements Broker {
   }
 
   async transactions(account: string, from: Day, to: Day, signal: AbortSignal): Promise<Snapshot<TransactionReport>> {
-    return snapshotOf(await this.#login.reads.list(this.#definition.reads.transactions, { account, from, to }, signal))
+    return snapshotOf(await this.#definition.reads.transactions(this.#login, { account, from, to }, signal))
   }
 
   findOrder(key: OrderKey, signal: AbortSignal): Promise<{ readonly found: OrderReport | null; readonly asOf: Timestamp }> {
@@ -172,6 +180,11 @@ class RestBroker<Resource extends string, Placing> implements Broker {
   }
 }
 
-function snapshotOf<T>({ known, leftOut, asOf }: ReadItems<T>): Snapshot<T> {
-  return leftOut.length === 0 ? { items: known, asOf } : { items: known, asOf, leftOut }
+function snapshotOf<T>({ known, leftOut, asOf, brokerClock }: ReadItems<T>): Snapshot<T> {
+  return {
+    items: known,
+    asOf,
+    ...(brokerClock === undefined ? {} : { brokerClock }),
+    ...(leftOut.length === 0 ? {} : { leftOut })
+  }
 }
