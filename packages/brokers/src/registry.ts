@@ -8,21 +8,14 @@ import { ALPACA_SETTINGS } from './alpaca/settings.ts'
 import type { BrokerDeps } from './kit/deps.ts'
 import { type Adapter, adapter, type Offer, type SandboxAccess } from './kit/settings.ts'
 import { SANDBOX } from './sandbox/definition.ts'
-import { TRADESTATION_CAPABILITIES } from './tradestation/capabilities.ts'
-import { tradestation } from './tradestation/index.ts'
-import { TRADESTATION_SETTINGS } from './tradestation/settings.ts'
+import { TRADESTATION } from './tradestation/definition.ts'
 import { TRADIER } from './tradier/definition.ts'
 
 export type { Adapter, BrokerSetting, Offer, SandboxAccess } from './kit/settings.ts'
 export { SettingMissing } from './kit/settings.ts'
 
 /** Each broker is an entry here. */
-export const ADAPTERS: readonly Adapter[] = [
-  SANDBOX,
-  adapter(ALPACA_CAPABILITIES, ALPACA_SETTINGS, alpaca),
-  TRADIER,
-  adapter(TRADESTATION_CAPABILITIES, TRADESTATION_SETTINGS, tradestation)
-]
+export const ADAPTERS: readonly Adapter[] = [SANDBOX, adapter(ALPACA_CAPABILITIES, ALPACA_SETTINGS, alpaca), TRADIER, TRADESTATION]
 
 /** Disposing it closes the connections of every broker; each open `Broker` is its opener's to dispose first. */
 export interface Brokers extends ReadonlyMap<BrokerId, BrokerDefinition>, AsyncDisposable {}

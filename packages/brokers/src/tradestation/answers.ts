@@ -30,6 +30,25 @@ export function records(answer: Wire, key: string): readonly Wire[] {
   return items(field(answer, key), key, wire => wire)
 }
 
+/** A whole answer of lists. @throws BrokerFault for a partial one; Malformed */
+export function wholeAnswer({ body }: Pick<HttpReply, 'body'>): Wire {
+  const answer = readAnswer(body)
+  demandWhole(answer)
+  return answer
+}
+
+/** The records of one account: those of others are not ours to show. @throws BrokerFault; Malformed */
+export function ownRecords(answer: Wire, key: string, account: string): readonly Wire[] {
+  const found = records(answer, key)
+  if (found.some(wire => wire.AccountID !== account)) throw new BrokerFault('malformed', 'the broker answered with another account')
+  return found
+}
+
+/** `accounts` may be several, with commas. */
+export function accountPath(accounts: string): string {
+  return `/brokerage/accounts/${accounts.split(',').map(encodeURIComponent).join(',')}`
+}
+
 /** One of `Errors[]`, or an answer that is nothing but an error. */
 export interface BrokerError {
   readonly code: string

@@ -1,8 +1,7 @@
 /** The broker's quotas, each separate, for one login. */
 
-import type { Clock } from '@trunkline/core/ports/clock'
 import { type HttpReply, header } from '../kit/http.ts'
-import { type BrokerLimits, RateLimiter, type RateLimits } from '../kit/rate-limiter.ts'
+import type { BrokerLimits, RateLimits } from '../kit/rate-limiter.ts'
 
 const WINDOW_S = 300
 const WAIT_MS_MAX = 10_000
@@ -15,7 +14,7 @@ function quota(calls: number, windowS = WINDOW_S, reservedForOrders = 0): RateLi
   return { perSecond: calls / 2 / windowS, burst: calls / 2, reservedForOrders, waitingMax: 500, waitMsMax: WAIT_MS_MAX }
 }
 
-const RATES = {
+export const QUOTAS = {
   /** No quota of orders is published: this keeps a runaway caller from being the one who finds it. Previews leave half to orders. */
   commands: { perSecond: 50, burst: 200, reservedForOrders: 100, waitingMax: 500, waitMsMax: 5_000 },
   accounts: quota(320),
@@ -33,24 +32,7 @@ const RATES = {
   depth_streams: quota(30, 60)
 } as const satisfies Record<string, RateLimits>
 
-export type Resource = keyof typeof RATES
-
-export class Quotas implements Disposable {
-  readonly #limiters: Readonly<Record<Resource, RateLimiter>>
-
-  constructor(clock: Clock) {
-    const made = Object.entries(RATES).map(([resource, rates]) => [resource, new RateLimiter(rates, clock)])
-    this.#limiters = Object.fromEntries(made)
-  }
-
-  of(resource: Resource): RateLimiter {
-    return this.#limiters[resource]
-  }
-
-  [Symbol.dispose](): void {
-    for (const limiter of Object.values(this.#limiters)) limiter[Symbol.dispose]()
-  }
-}
+export type Resource = keyof typeof QUOTAS
 
 /** What is left of the quota of the requested resource, and the seconds until it resets. */
 export function limitsOf(reply: Pick<HttpReply, 'headers'>): BrokerLimits | null {

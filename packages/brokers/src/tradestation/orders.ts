@@ -1,151 +1,360 @@
-/** Reading orders: those of today and whatever is open, those that are closed, and one by its id. */
+/** Orders at TradeStation: what it takes, its requests, and which answers prove what. Everything else is unknown. Pure. */
 
-import { type Day, epochMs, parseDay, type Timestamp, timestampOfMs } from '@trunkline/core/domain/timestamp'
-import { BrokerFault, type OrderReport, type Snapshot } from '@trunkline/core/ports/broker'
-import type { Clock } from '@trunkline/core/ports/clock'
-import { type Calls, isSuccess, type ReadOptions } from '../kit/calls.ts'
-import { brokerNowMs, type HttpReply, type HttpRequest } from '../kit/http.ts'
-import { everyPage } from '../kit/pages.ts'
-import { textOrNull, type Wire } from '../kit/parse.ts'
-import type { UnknownValueCounter } from '../kit/unknown-values.ts'
-import { type BrokerError, demandWhole, errorOf, errorsOf, isPassing, readAnswer, records } from './answers.ts'
-import { KnownLegs } from './known-legs.ts'
-import { MultiLegSides } from './multi-leg-sides.ts'
-import { type ParsedOrder, parseOrder } from './parse-order.ts'
-import * as requests from './requests.ts'
+import type { OrderOffer } from '@trunkline/core/domain/combinations'
+import { areEqual, canonical, commonDivisor, type Decimal, isDecimal, negated, times, ZERO } from '@trunkline/core/domain/decimal'
+import { Malformed } from '@trunkline/core/domain/malformed'
+import type { OrderTicket } from '@trunkline/core/domain/order'
+import type { Timestamp } from '@trunkline/core/domain/timestamp'
+import type { RejectCode } from '@trunkline/core/domain/vocabulary'
+import { BrokerFault, type NewOrder, type OrderReport, type Outcome, type ReplaceOrder } from '@trunkline/core/ports/broker'
+import { NOTHING_ESTIMATED, type OrderEstimate, type PreviewOrder } from '@trunkline/core/ports/preview'
+import type { HttpReply, HttpRequest } from '../kit/http.ts'
+import { acceptedReport } from '../kit/order-merge.ts'
+import { displayTextOrNull, field, text, textOrNull, type Wire } from '../kit/parse.ts'
+import { demandNoOrder, signedCost } from '../kit/preview.ts'
+import { brokerValueOf, NO_BODY, WITH_BODY } from '../kit/requests.ts'
+import type { Login, OrderDefinitions, Refused } from '../kit/runtime/definition.ts'
+import { shareSideOf } from '../kit/share-side.ts'
+import { amount, type BrokerError, errorOf, errorsOf, readAnswer, records } from './answers.ts'
+import { DURATIONS, OPTION_ACTIONS, ORDER_TYPES } from './enums.ts'
+import type { Resource } from './limits.ts'
+import { POSITIONS, stateOf } from './quirks.ts'
+import { rejectCodeOf } from './reject-codes.ts'
+import { brokerSymbol } from './symbols.ts'
 
-/** Pages of a list; beyond it the list is a fault, never cut short. */
-const PAGES_MAX = 100
-const DAY_MS = 86_400_000
-/** The broker keeps closed orders for 90 days; an older day is refused. */
-const RETENTION_DAYS = 89
-/** Days begin somewhere between our clock and the exchange's, so one more day is requested. */
-const DAYS_APART = 1
+const ALL_TYPES = ['MKT', 'LMT', 'STP', 'STPLMT'] as const
+/** Which orders TradeStation takes. */
+export const ORDER_OFFER = {
+  name: 'TradeStation',
+  instruments: ['STK', 'OPT', 'MLEG_OPT', 'FUT'],
+  orderTypes: { STK: ALL_TYPES, OPT: ALL_TYPES, MLEG_OPT: ['MKT', 'LMT'], FUT: ALL_TYPES },
+  timesInForce: {
+    STK: ['DAY', 'GTC', 'IOC', 'FOK', 'OPEN', 'CLOSE', 'DAY+', 'GTC+'],
+    // Neither auctions nor extended hours.
+    OPT: ['DAY', 'GTC', 'IOC', 'FOK'],
+    MLEG_OPT: ['DAY', 'GTC'],
+    FUT: ['DAY', 'GTC', 'IOC', 'FOK']
+  },
+  sides: {
+    STK: ['BUY', 'SELL'],
+    OPT: ['BUY_TO_OPEN', 'SELL_TO_OPEN', 'BUY_TO_CLOSE', 'SELL_TO_CLOSE'],
+    MLEG_OPT: ['BUY', 'SELL'],
+    FUT: ['BUY', 'SELL']
+  },
+  exclusions: [
+    // Outside the regular hours a price is required.
+    { types: ['MKT', 'STP'], tifs: ['DAY+', 'GTC+'] },
+    // A stop waits for its price, and takes part in no auction.
+    { types: ['STP', 'STPLMT'], tifs: ['IOC', 'FOK', 'OPEN', 'CLOSE'] }
+  ],
+  onlyInSession: ['IOC', 'FOK'],
+  extendedHours: 'with_regular',
+  replaceFields: {
+    STK: ['order_qty', 'order_limit_price', 'stop_price'],
+    OPT: ['order_qty', 'order_limit_price', 'stop_price'],
+    // The size of a multi-leg order is that of its legs, which cannot be changed.
+    MLEG_OPT: ['order_limit_price'],
+    FUT: ['order_qty', 'order_limit_price', 'stop_price']
+  },
+  notional: false,
+  fractional: false
+} as const satisfies OrderOffer
 
-interface OrdersPage {
-  readonly orders: readonly ParsedOrder[]
-  readonly next: string | null
-  /** What the broker's clock showed; null when unknown. */
-  readonly brokerClock: Timestamp | null
-  /** Orders with unknown enum values. */
-  readonly leftOut: readonly (string | null)[]
-}
+/** A replaced order is read after each of these pauses, until it has the new terms: the broker only forwards the request. */
+const REPLACED_AFTER_MS = [0, 150, 500]
+/** Previews have an address of their own, where nothing is placed. */
+const PREVIEW_PATH = '/orderexecution/orderconfirm'
 
-export class Orders {
-  readonly #calls: Calls
-  readonly #clock: Clock
-  readonly #unknownValues: UnknownValueCounter
-  readonly #sides = new MultiLegSides()
-  readonly #legs = new KnownLegs()
+/** The broker's action of shares and futures; null where the order itself states it. */
+export type Action = string | null
 
-  constructor(calls: Calls, clock: Clock, unknownValues: UnknownValueCounter) {
-    this.#calls = calls
-    this.#clock = clock
-    this.#unknownValues = unknownValues
-  }
-
-  /** An order that the broker took. */
-  taken({ brokerOrderId, legs, side }: OrderReport): void {
-    if (legs !== null) this.#sides.put(brokerOrderId, side)
-  }
-
-  /** One order as it is sent, in lists and streams alike. @throws Malformed */
-  parse(wire: Wire): ParsedOrder {
-    const { order, isPartial } = this.#legs.completed(wire)
-    const parsed = this.#sides.withRequestedSide(parseOrder(order, this.#clock.now()))
-    return isPartial ? { ...parsed, isUnresolved: true } : parsed
-  }
-
-  /** All open ones, all of today, and those that were closed since `since`. */
-  async since(account: string, since: Timestamp, signal: AbortSignal): Promise<Snapshot<OrderReport>> {
-    const asOf = this.#clock.now()
-    const { orders: present, brokerClock, leftOut } = await this.#list(token => requests.ordersRequest(account, token), signal)
-    const day = this.#dayBefore(DAYS_APART + Math.max(0, epochMs(asOf) - epochMs(since)) / DAY_MS)
-    // After the others: an order that leaves the list of today in between is in this one.
-    const past = await this.#list(token => requests.pastOrdersRequest(account, day, token), signal)
-    const recent = past.orders.filter(({ report }) => report.updatedAt >= since)
-    const newest = new Map([...present, ...recent].map(({ report }) => [report.brokerOrderId, report]))
-    const unread = [...leftOut, ...past.leftOut]
-    return {
-      items: [...newest.values()],
-      asOf,
-      ...(brokerClock === null ? {} : { brokerClock }),
-      ...(unread.length === 0 ? {} : { leftOut: unread })
+export const TRADESTATION_ORDERS: OrderDefinitions<Resource, Action> = {
+  resource: 'commands',
+  async placing(order, login, kind, signal) {
+    const { instrument, legs, side, brokerAccountId: account } = order
+    if (legs !== null && !isLowest(legs.map(({ ratio }) => ratio)))
+      return refused(
+        'TradeStation counts contracts of legs: state the ratios in lowest terms, and the rest as the order’s quantity.',
+        'quantity_invalid'
+      )
+    if (instrument !== 'STK') return instrument === 'FUT' ? side : null
+    const positions =
+      kind === 'order' ? await stateOf(login).holdings.now(account, signal) : await login.reads.list(POSITIONS, { account }, signal)
+    return actionOf(order, positions.known.find(each => each.symbol === order.symbol && each.instrument === 'STK')?.quantity ?? ZERO)
+  },
+  submit: { request: (order, action) => written(() => submitRequest(order, action)), interpret: interpretSubmit },
+  replace: {
+    async request(request, login, signal) {
+      if (request.ticket.legs !== null && !(await hasSize(request, login, signal)))
+        return refused('TradeStation does not change the size of a multi-leg order: cancel it and send a new one.', 'not_permitted')
+      return written(() => replaceRequest(request))
+    },
+    interpret: (reply, { brokerOrderId }) => interpretChange(reply, brokerOrderId, 'replace'),
+    confirm: {
+      pausesMs: REPLACED_AFTER_MS,
+      async look({ brokerAccountId, brokerOrderId, ticket }, _accepted, login, signal) {
+        const found = await orderOrNull(login, brokerAccountId, brokerOrderId, signal)
+        return found !== null && hasTerms(found, ticket) ? { kind: 'accepted', value: found } : null
+      }
     }
-  }
-
-  /** Of one account or several, with commas. */
-  async today(accounts: string, signal: AbortSignal): Promise<readonly ParsedOrder[]> {
-    const { orders } = await this.#list(token => requests.ordersRequest(accounts, token), signal)
-    return orders
-  }
-
-  /** Null when the broker has no such order, neither of today nor closed. */
-  async find(account: string, orderId: string, signal: AbortSignal): Promise<ParsedOrder | null> {
-    const present = await this.one(account, orderId, signal)
-    if (present !== null) return present
-    return await this.#one(requests.pastOrderRequest(account, orderId, this.#dayBefore(RETENTION_DAYS)), orderId, signal)
-  }
-
-  /** Among those of today and the open ones. */
-  one(account: string, orderId: string, signal: AbortSignal, kind: ReadOptions['kind'] = 'read'): Promise<ParsedOrder | null> {
-    return this.#one(requests.orderRequest(account, orderId), orderId, signal, kind)
-  }
-
-  #one(request: HttpRequest, orderId: string, signal: AbortSignal, kind: ReadOptions['kind'] = 'read'): Promise<ParsedOrder | null> {
-    return this.#calls.read(request, reply => this.#found(reply, orderId), signal, { also: [400, 404], kind })
-  }
-
-  #found(reply: HttpReply, orderId: string): ParsedOrder | null {
-    const answer = readAnswer(reply.body)
-    if (!isSuccess(reply.status)) return absent([errorOf(answer)])
-    const found = records(answer, 'Orders')
-    const [order] = found
-    if (order === undefined) return absent(errorsOf(answer))
-    const parsed = this.parse(order)
-    if (found.length > 1 || !isSameId(parsed.report.brokerOrderId, orderId))
-      throw new BrokerFault('malformed', 'the broker answered with another order')
-    return parsed
-  }
-
-  /** Every page or a fault. An order with an unknown enum value is counted and left out, and the list says so. */
-  async #list(request: (nextToken: string | null) => HttpRequest, signal: AbortSignal): Promise<Omit<OrdersPage, 'next'>> {
-    const all = await everyPage(PAGES_MAX, token => this.#calls.read(request(token), reply => this.#page(reply), signal))
-    const brokerClock = all.find(page => page.brokerClock !== null)?.brokerClock ?? null
-    return { orders: all.flatMap(({ orders }) => orders), brokerClock, leftOut: all.flatMap(({ leftOut }) => leftOut) }
-  }
-
-  #page(reply: HttpReply): OrdersPage {
-    const answer = readAnswer(reply.body)
-    const found = records(answer, 'Orders')
-    demandWhole(answer)
-    const next = answer.NextToken === '' ? null : textOrNull(answer, 'NextToken')
-    const clockMs = brokerNowMs(reply)
-    const { known, leftOut } = this.#unknownValues.readPartially(found, wire => this.parse(wire), 'OrderID')
-    return {
-      orders: known,
-      leftOut,
-      next,
-      brokerClock: clockMs === null ? null : timestampOfMs(clockMs)
-    }
-  }
-
-  #dayBefore(days: number): Day {
-    const ms = epochMs(this.#clock.now()) - Math.min(RETENTION_DAYS, Math.ceil(days)) * DAY_MS
-    return parseDay(timestampOfMs(ms).slice(0, 10), 'since')
+  },
+  cancel: {
+    request: (_account, order) => ({ method: 'DELETE', path: orderPath(order), headers: NO_BODY }),
+    interpret: (reply, order) => interpretChange(reply, order, 'cancel')
+  },
+  preview: {
+    request: (order, action) => written(() => previewRequest(order, action)),
+    isPreview: ({ path }) => path === PREVIEW_PATH,
+    interpret: interpretPreview
   }
 }
 
-/** Ids come with dashes in places and without in others. */
-function isSameId(found: string, requested: string): boolean {
-  return found.replaceAll('-', '') === requested.replaceAll('-', '')
+const ACTIONS = { buy: 'BUY', buy_to_cover: 'BUYTOCOVER', sell: 'SELL', sell_short: 'SELLSHORT' } as const
+
+/** TradeStation requires a sale of shares to state whether it closes a position. */
+export function actionOf({ side, quantity, symbol }: OrderTicket, position: Decimal): string | Refused {
+  if (symbol === null || quantity === null || (side !== 'BUY' && side !== 'SELL'))
+    return refused('An order of shares needs a symbol, a quantity, and BUY or SELL.', 'not_permitted')
+  const found = shareSideOf(side, quantity, symbol, position)
+  return 'side' in found
+    ? ACTIONS[found.side]
+    : refused(`TradeStation takes no order through zero: ${found.crossing}.`, 'insufficient_position')
 }
 
-/** Only an answer of the broker about the order itself proves an absence. @throws BrokerFault for any other error, and for none at all. */
-function absent(errors: readonly BrokerError[]): null {
-  const [error] = errors
-  if (error === undefined) throw new BrokerFault('malformed', 'the broker answered with neither an order nor an error')
-  if (isPassing(error)) throw new BrokerFault('unreachable', `the broker could not look for the order: ${error.message}`)
-  if (error.code === 'NotFound' || /order/i.test(error.message)) return null
-  throw new BrokerFault('refused', `the broker refused to look for the order: ${error.message}`)
+/** Whether a multi-leg order has the quantity of its new ticket; true as well where it is not known. */
+async function hasSize({ brokerAccountId, brokerOrderId, ticket }: ReplaceOrder, login: Login<Resource>, signal: AbortSignal) {
+  const found = await orderOrNull(login, brokerAccountId, brokerOrderId, signal)
+  const size = found?.quantity ?? null
+  return size === null || ticket.quantity === null || areEqual(size, ticket.quantity)
+}
+
+async function orderOrNull({ orders }: Login<Resource>, account: string, order: string, signal: AbortSignal): Promise<OrderReport | null> {
+  try {
+    return await orders.order(account, order, signal)
+  } catch (fault) {
+    if (fault instanceof BrokerFault && fault.kind === 'refused') return null
+    throw fault
+  }
+}
+
+/** What cannot be expressed in the broker's API is not sent, and the user is told why. */
+function written(build: () => HttpRequest): HttpRequest | Refused {
+  try {
+    return build()
+  } catch (cause) {
+    return refused(cause instanceof Error ? cause.message : 'the order cannot be expressed in the broker’s API', 'not_permitted')
+  }
+}
+
+function refused(message: string, rejectCode: RejectCode): Refused {
+  return { refused: { message, rejectCode } }
+}
+
+/** @throws Malformed */
+export function submitRequest(order: NewOrder, action: Action): HttpRequest {
+  return execution('/orderexecution/orders', { ...terms(order, action), OrderConfirmID: order.brokerClOrdId })
+}
+
+/** Without an id, so that it is no order anywhere. @throws Malformed */
+export function previewRequest(order: PreviewOrder, action: Action): HttpRequest {
+  return execution(PREVIEW_PATH, terms(order, action))
+}
+
+function execution(path: string, body: object): HttpRequest {
+  return { method: 'POST', path, headers: WITH_BODY, body: JSON.stringify(body) }
+}
+
+function terms(order: PreviewOrder, action: Action): object {
+  return {
+    AccountID: order.brokerAccountId,
+    ...subject(order, action),
+    OrderType: brokerValueOf(ORDER_TYPES, order.type),
+    TimeInForce: { Duration: DURATIONS[order.tif] },
+    ...prices(order),
+    Route: 'Intelligent'
+  }
+}
+
+/** Price, stop and quantity, which is the total. The type of an order can change to a market order only, which has no price. */
+export function replaceRequest({ brokerOrderId, ticket }: ReplaceOrder): HttpRequest {
+  const quantity = ticket.legs === null && ticket.quantity !== null ? { Quantity: canonical(ticket.quantity) } : {}
+  return {
+    method: 'PUT',
+    path: orderPath(brokerOrderId),
+    headers: WITH_BODY,
+    body: JSON.stringify({ ...quantity, ...(ticket.type === 'MKT' ? { OrderType: 'Market' } : prices(ticket)) })
+  }
+}
+
+/** The broker writes order ids with dashes in places, and takes them without. */
+function orderPath(brokerOrderId: string): string {
+  return `/orderexecution/orders/${encodeURIComponent(brokerOrderId.replaceAll('-', ''))}`
+}
+
+function subject({ symbol, instrument, side, quantity, legs }: OrderTicket, action: Action): object {
+  if (quantity === null) throw new Malformed('order_qty', 'a quantity', quantity)
+  if (legs === null) {
+    if (symbol === null) throw new Malformed('symbol', 'a symbol', symbol)
+    return { Symbol: brokerSymbol(symbol, instrument), Quantity: canonical(quantity), TradeAction: action ?? optionAction(side) }
+  }
+  return {
+    Legs: legs.map(leg => ({
+      Symbol: brokerSymbol(leg.symbol, 'OPT'),
+      Quantity: canonical(times(quantity, leg.ratio)),
+      TradeAction: optionAction(leg.side)
+    }))
+  }
+}
+
+function optionAction(side: OrderTicket['side']): string {
+  const action = OPTION_ACTIONS[side]
+  if (action === undefined) throw new Malformed('side', `one of ${Object.keys(OPTION_ACTIONS).join(', ')}`, side)
+  return action
+}
+
+/** The price of a multi-leg order is its net cost: positive is paid, negative is received. */
+function prices(ticket: OrderTicket): object {
+  const limit = netOf(ticket)
+  return { ...(limit === null ? {} : { LimitPrice: limit }), ...(ticket.stopPrice === null ? {} : { StopPrice: ticket.stopPrice }) }
+}
+
+function netOf({ limitPrice, legs, side }: OrderTicket): Decimal | null {
+  return limitPrice !== null && legs !== null && side === 'SELL' ? negated(limitPrice) : limitPrice
+}
+
+/** Whether ratios are in lowest terms: otherwise the order would be reported back with a larger quantity and smaller ratios. */
+export function isLowest(ratios: readonly Decimal[]): boolean {
+  return ratios.map(ratio => BigInt(canonical(ratio))).reduce(commonDivisor, 0n) === 1n
+}
+
+/** Whether an order that keeps its id has the requested terms. */
+export function hasTerms(found: OrderTicket, requested: OrderTicket): boolean {
+  return (
+    found.type === requested.type &&
+    areEqual(found.quantity, requested.quantity) &&
+    areEqual(netOf(found), netOf(requested)) &&
+    areEqual(found.stopPrice, requested.stopPrice)
+  )
+}
+
+/** Statuses that mean "not done", each with the messages it may carry. */
+const REFUSALS: { readonly [status: number]: readonly string[] } = {
+  // The broker refuses inside a success too, so the error decides and not the status.
+  200: ['FAILED'],
+  400: ['BadRequest', 'FAILED'],
+  401: ['Unauthorized'],
+  403: ['Forbidden', 'FAILED'],
+  404: ['NotFound', 'FAILED'],
+  429: ['TooManyRequests']
+}
+
+/** How the second use of a confirm id is answered is not documented: any answer about it may be about the order that was accepted. */
+const DUPLICATE_CONFIRM_ID = /duplicate|confirm ?id/i
+/** A failure of the broker's own machines proves nothing of the order. */
+const INTERNAL_FAILURE = /time[ds]?[ -]?out|unavailable|internal (?:server )?error|no response|communicat/i
+/** A second cancel requests what is happening already. */
+const IS_UNDER_WAY = /cancel\w* (?:request )?(?:is |has been )?(?:already|pending|in progress|under way)|already .*cancel/i
+const BOILERPLATE = /^Order failed\. Reason: */
+
+export function interpretSubmit(reply: HttpReply, sent: NewOrder, at: Timestamp): Outcome<OrderReport> {
+  const answer = readAnswer(reply.body)
+  const taken = field(answer, 'Orders') === undefined ? [] : records(answer, 'Orders')
+  const failed = failuresIn(answer, taken)
+  const [order] = taken
+  if (reply.status === 200 && taken.length === 1 && order !== undefined && failed.length === 0)
+    return { kind: 'accepted', value: sentReport(sent, text(order, 'OrderID', 64), at) }
+  if (taken.some(each => !isError(each)) || failed.some(({ message }) => DUPLICATE_CONFIRM_ID.test(message)))
+    return { kind: 'unknown', cause: new Error('the broker’s answer names an order and a failure') }
+  return refusal(reply.status, failed)
+}
+
+/** Of a cancel or a replacement: the broker says that it has forwarded it, and no more. */
+export function interpretChange(reply: HttpReply, brokerOrderId: string, kind: 'cancel' | 'replace'): Outcome<null> {
+  const answer = readAnswer(reply.body)
+  const failed = errorsOrSelf(answer)
+  if (reply.status === 200 && failed.length === 0) {
+    const found = text(answer, 'OrderID', 64)
+    if (found.replaceAll('-', '') !== brokerOrderId.replaceAll('-', '')) throw new Malformed('OrderID', `our own, ${brokerOrderId}`, found)
+    return { kind: 'accepted', value: null }
+  }
+  const isUnderWay = kind === 'cancel' && failed.some(({ message }) => IS_UNDER_WAY.test(message))
+  return isUnderWay ? { kind: 'accepted', value: null } : refusal(reply.status, failed)
+}
+
+/** Only what the broker marks as a refusal is one. */
+function refusal<T>(status: number, errors: readonly BrokerError[]): Outcome<T> {
+  const codes = REFUSALS[status]
+  const [first] = errors
+  if (first === undefined || codes === undefined || !errors.every(error => codes.includes(error.code)))
+    return { kind: 'unknown', cause: new Error(`the broker answered ${status} ${first?.code ?? 'without its own error'}`) }
+  if (errors.some(({ message }) => INTERNAL_FAILURE.test(message)))
+    return { kind: 'unknown', cause: new Error(`the broker reports an internal failure: ${first.message}`) }
+  const message = first.message.replace(BOILERPLATE, '') || first.message
+  return { kind: 'refused', message, rejectCode: rejectCodeOf(message), brokerStatus: first.code }
+}
+
+/** Errors beside the records, or an answer that is an error itself. */
+function errorsOrSelf(answer: Wire): readonly BrokerError[] {
+  return isError(answer) ? [errorOf(answer)] : errorsOf(answer)
+}
+
+/** Some errors stand among the records instead of beside them. */
+function failuresIn(answer: Wire, found: readonly Wire[]): readonly BrokerError[] {
+  return [...errorsOrSelf(answer), ...found.filter(isError).map(errorOf)]
+}
+
+function isError(wire: Wire): boolean {
+  return typeof field(wire, 'Error') === 'string'
+}
+
+/** @throws PreviewPlaced for an answer that names an order */
+export function interpretPreview(reply: HttpReply, requested: PreviewOrder): Outcome<OrderEstimate> {
+  const answer = readAnswer(reply.body)
+  const found = listed(answer, 'Confirmations')
+  for (const wire of [answer, ...found, ...listed(answer, 'Orders'), ...listed(answer, 'Errors')]) demandNoOrder(wire, 'OrderID')
+  const failed = failuresIn(answer, found)
+  const [one] = found
+  if (reply.status !== 200 || found.length !== 1 || one === undefined || failed.length > 0) {
+    if (found.some(wire => !isError(wire)))
+      return { kind: 'unknown', cause: new Error('the broker’s answer confirms an order and names a failure') }
+    return refusal(reply.status, failed)
+  }
+  const account = textOrNull(one, 'AccountID')
+  if (account !== null && account !== requested.brokerAccountId)
+    throw new Malformed('AccountID', `our own, ${requested.brokerAccountId}`, account)
+  return { kind: 'accepted', value: estimateOf(one, requested) }
+}
+
+/** The broker writes costs without a sign, and what it writes with one has been recorded of short sales only. */
+function estimateOf(wire: Wire, requested: OrderTicket): OrderEstimate {
+  const currency = displayTextOrNull(wire, 'Currency', 8)
+  const price = amount(wire, 'EstimatedPrice')
+  return {
+    ...NOTHING_ESTIMATED,
+    currency,
+    price: price !== null && requested.legs !== null && requested.side === 'SELL' ? negated(price) : price,
+    // Of a future it is the margin: nothing is paid for the contract.
+    cost: requested.instrument === 'FUT' ? null : signedCost(requested, amount(wire, 'EstimatedCost')),
+    commission: amount(wire, 'EstimatedCommission'),
+    initialMargin: displayed(displayTextOrNull(wire, 'InitialMarginDisplay', 64), currency)
+  }
+}
+
+const DISPLAY = /^(-?[\d,]+(?:\.\d+)?)(?: ([A-Z]{3}))?$/
+
+/** `10,315.00 USD`, a display text; null for any other form, or is in another currency. */
+function displayed(text: string | null, currency: string | null): Decimal | null {
+  const [, digits = '', of = currency] = DISPLAY.exec(text ?? '') ?? []
+  const plain = digits.replaceAll(',', '')
+  return of === currency && isDecimal(plain) ? plain : null
+}
+
+function listed(answer: Wire, key: string): readonly Wire[] {
+  return field(answer, key) === undefined || field(answer, key) === null ? [] : records(answer, key)
+}
+
+/** The broker gives an order's id and no more. "Taken" means forwarded, and a rejection may follow; our id is never reported back. */
+function sentReport(sent: NewOrder, brokerOrderId: string, at: Timestamp): OrderReport {
+  const type = brokerValueOf(ORDER_TYPES, sent.type) ?? null
+  return { ...acceptedReport(sent, brokerOrderId, 'OPN', at), brokerClOrdId: null, brokerOrderType: type, filledTotal: null }
 }

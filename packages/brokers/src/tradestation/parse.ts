@@ -5,7 +5,6 @@ import type { Timestamp } from '@trunkline/core/domain/timestamp'
 import type { BalanceReport, BrokerAccount, PositionReport } from '@trunkline/core/ports/broker'
 import { decimal, displayTextOrNull, field, member, nestedOrNull, text, type Wire } from '../kit/parse.ts'
 import { amount, records } from './answers.ts'
-import { TRADESTATION_CAPABILITIES } from './capabilities.ts'
 import { ASSET_CLASSES } from './enums.ts'
 import { ourSymbol } from './symbols.ts'
 
@@ -14,7 +13,7 @@ export function parseAccount(wire: Wire): BrokerAccount {
   return {
     brokerAccountId,
     accountNumber: brokerAccountId,
-    institutionName: TRADESTATION_CAPABILITIES.name,
+    institutionName: 'TradeStation',
     name: displayTextOrNull(wire, 'Alias'),
     accountType: displayTextOrNull(wire, 'AccountType'),
     currency: displayTextOrNull(wire, 'Currency', 8)

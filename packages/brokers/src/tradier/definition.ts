@@ -192,7 +192,7 @@ export const HISTORY: ListRead<Resource, AccountQuery & { readonly from: Day; re
 export const TRADIER_READS: ReadDefinitions<Resource> = {
   accounts: listed(answered<Resource, null, BrokerAccount>('standard', () => get('/user/profile'), requestedAnswer, parseProfile)),
   balances: listed(
-    answered(
+    answered<Resource, AccountQuery, BalanceReport>(
       'standard',
       ({ account }) => get(accountPath(account, 'balances')),
       requestedAnswer,

@@ -58,7 +58,7 @@ test('what the broker cannot take is refused before anything is sent, with a hel
   venue.answer('GET /positions', held('4'))
   const crossing = await venue.broker.submit({ ...ORDER, side: 'SELL' }, soon())
   assert.ok(crossing.kind === 'refused' && crossing.brokerStatus === null)
-  assert.match(crossing.message, /long 4 MSFT/)
+  assert.match(crossing.message, /4 MSFT are held/)
   const leg = { symbol: 'SPY261218P00500000', side: 'BUY_TO_OPEN', ratio: parseDecimal('2', 'ratio'), fills: [] } as const
   const multiLeg = { ...ORDER, symbol: null, instrument: 'MLEG_OPT', legs: [leg, { ...leg, symbol: 'SPY261218P00490000' }] } as const
   const doubled = await venue.broker.submit(multiLeg, soon())

@@ -1,7 +1,6 @@
 /** TradeStation's adapter at the sandbox that emulates TradeStation. */
 
-import { tradestation } from '../../src/tradestation/index.ts'
-import type { TradestationSettings } from '../../src/tradestation/settings.ts'
+import { type TradestationSettings, tradestation } from '../../src/tradestation/definition.ts'
 import { HEARTBEAT_MS } from '../sandbox/sandbox-process.ts'
 import { systemClock } from '../support/clocks.ts'
 import type { DialectBroker } from '../support/dialect-harness.ts'

@@ -1,24 +1,23 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { BrokerFault, type PositionReport, type Snapshot } from '@trunkline/core/ports/broker'
-import { Holdings } from '../../src/tradestation/holdings.ts'
+import { BrokerFault, type PositionReport } from '@trunkline/core/ports/broker'
+import { Holdings } from '../../src/tradestation/quirks.ts'
 import { settled, VirtualClock } from '../support/clocks.ts'
-import { NOW } from './fixtures.ts'
 
 const never = new AbortController().signal
-const EMPTY: Snapshot<PositionReport> = { items: [], asOf: NOW }
+const EMPTY: { readonly known: readonly PositionReport[] } = { known: [] }
 
 function scripted() {
   const reads: {
     readonly account: string
     readonly signal: AbortSignal
-    readonly answer: PromiseWithResolvers<Snapshot<PositionReport>>
+    readonly answer: PromiseWithResolvers<typeof EMPTY>
   }[] = []
   const clock = new VirtualClock()
   const holdings = new Holdings({
     clock,
     read: (account, signal) => {
-      const answer = Promise.withResolvers<Snapshot<PositionReport>>()
+      const answer = Promise.withResolvers<typeof EMPTY>()
       signal.addEventListener('abort', () => answer.reject(new BrokerFault('unreachable', 'late')))
       reads.push({ account, signal, answer })
       return answer.promise

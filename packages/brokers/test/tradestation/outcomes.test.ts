@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { Malformed } from '@trunkline/core/domain/malformed'
-import { interpretChange, interpretSubmit } from '../../src/tradestation/outcomes.ts'
+import { interpretChange, interpretSubmit } from '../../src/tradestation/orders.ts'
 import { ACCOUNT, NOW, reply, TICKET, unread } from './fixtures.ts'
 
 after(() =>

@@ -6,8 +6,7 @@ import { Malformed } from '@trunkline/core/domain/malformed'
 import type { OrderTicket } from '@trunkline/core/domain/order'
 import { PreviewPlaced } from '@trunkline/core/ports/broker'
 import type { OrderEstimate } from '@trunkline/core/ports/preview'
-import { interpretPreview } from '../../src/tradestation/preview.ts'
-import { previewRequest, submitRequest } from '../../src/tradestation/requests.ts'
+import { interpretPreview, previewRequest, submitRequest } from '../../src/tradestation/orders.ts'
 import { ACCOUNT, fixture, reply, TICKET, unread } from './fixtures.ts'
 
 after(() =>

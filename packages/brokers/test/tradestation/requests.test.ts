@@ -4,10 +4,13 @@ import { type Decimal, parseDecimal } from '@trunkline/core/domain/decimal'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import type { OrderTicket } from '@trunkline/core/domain/order'
 import { formatSymbol, parseSymbol } from '@trunkline/core/domain/symbol'
+import { parseTimestamp } from '@trunkline/core/domain/timestamp'
 import { TIMES_IN_FORCE } from '@trunkline/core/domain/vocabulary'
 import fc from 'fast-check'
-import * as requests from '../../src/tradestation/requests.ts'
-import { actionOf } from '../../src/tradestation/side.ts'
+import { OrderTracker } from '../../src/kit/runtime/order-tracker.ts'
+import { present, TRADESTATION_READS } from '../../src/tradestation/definition.ts'
+import * as requests from '../../src/tradestation/orders.ts'
+import { POSITIONS } from '../../src/tradestation/quirks.ts'
 import { brokerSymbol, ourSymbol } from '../../src/tradestation/symbols.ts'
 import { ACCOUNT, TICKET } from './fixtures.ts'
 
@@ -102,7 +105,8 @@ test('a replacement has prices and the total; a market order has none, a multi-l
   const market = { ...TICKET, type: 'MKT', limitPrice: null } as const
   assert.deepEqual(body(requests.replaceRequest({ ...key, ticket: market })), { Quantity: '10', OrderType: 'Market' })
   assert.deepEqual(body(requests.replaceRequest({ ...key, ticket: SPREAD })), { LimitPrice: '-1.25' })
-  assert.deepEqual([requests.cancelRequest('9-1').method, requests.cancelRequest('9-1').path], ['DELETE', '/orderexecution/orders/91'])
+  const cancel = requests.TRADESTATION_ORDERS.cancel.request(ACCOUNT, '9-1')
+  assert.deepEqual([cancel.method, cancel.path], ['DELETE', '/orderexecution/orders/91'])
 })
 
 test('terms are the same however they are written', () => {
@@ -120,18 +124,24 @@ test('terms are the same however they are written', () => {
 })
 
 test('reads name accounts, pages and days', () => {
-  assert.equal(requests.ordersRequest('A1,B 2', 'x y').path, '/brokerage/accounts/A1,B%202/orders?pageSize=600&nextToken=x+y')
+  const now = parseTimestamp('2026-11-21T15:00:00Z', 'now')
+  const context = { tracker: new OrderTracker(), clock: { now: () => now } }
   assert.equal(
-    requests.pastOrderRequest('A1', '9', '2026-08-24' as never).path,
-    '/brokerage/accounts/A1/historicalorders/9?since=2026-08-24'
+    present(context).request({ accounts: 'A1,B 2' }, 'x y').path,
+    '/brokerage/accounts/A1,B%202/orders?pageSize=600&nextToken=x+y'
   )
-  assert.equal(requests.positionsRequest('A1').path, '/brokerage/accounts/A1/positions')
+  const paths = TRADESTATION_READS.order.requests({ by: 'brokerOrderId', brokerAccountId: 'A1', brokerOrderId: '9' }, now)
+  assert.deepEqual(
+    paths.map(({ path }) => path),
+    ['/brokerage/accounts/A1/orders/9', '/brokerage/accounts/A1/historicalorders/9?since=2026-08-24']
+  )
+  assert.equal(POSITIONS.request({ account: 'A1' }, null).path, '/brokerage/accounts/A1/positions')
 })
 
 test('which action a side is, by what is held', () => {
   const action = (side: 'BUY' | 'SELL', quantity: string, held: string) => {
-    const found = actionOf(side, decimal(quantity), 'MSFT', decimal(held))
-    return 'action' in found ? found.action : 'refused'
+    const found = requests.actionOf({ ...TICKET, side, quantity: decimal(quantity) }, decimal(held))
+    return typeof found === 'string' ? found : 'refused'
   }
   assert.deepEqual(
     [
@@ -146,9 +156,9 @@ test('which action a side is, by what is held', () => {
     ],
     ['BUY', 'BUY', 'BUYTOCOVER', 'refused', 'SELLSHORT', 'SELLSHORT', 'SELL', 'refused']
   )
-  const crossing = actionOf('SELL', decimal('5'), 'MSFT', decimal('4'))
-  assert.ok('refusal' in crossing)
-  assert.match(crossing.refusal, /long 4 MSFT.*one SELL order of 4, and another for the rest/)
+  const crossing = requests.actionOf({ ...TICKET, side: 'SELL', quantity: decimal('5') }, decimal('4'))
+  assert.ok(typeof crossing !== 'string')
+  assert.match(crossing.refused.message, /4 MSFT are held.* sell 4 and the rest with a second order/)
 })
 
 test('symbols go over and come back', () => {

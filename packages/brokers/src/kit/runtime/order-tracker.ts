@@ -4,7 +4,7 @@ import type { OrderReport } from '@trunkline/core/ports/broker'
 import { BoundedMap } from '../bounded-cache.ts'
 
 /** Orders beyond it, the least recently reported first, are read again when a stream mentions them. */
-const ORDERS_MAX = 5_000
+const ORDERS_MAX = 10_000
 
 export class OrderTracker {
   readonly #orders = new BoundedMap<OrderReport>(ORDERS_MAX)

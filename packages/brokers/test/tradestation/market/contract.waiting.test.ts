@@ -2,7 +2,7 @@
 
 import { after } from 'node:test'
 import { marketContract } from '@trunkline/testkit/market-contract/index'
-import { tradestation } from '../../../src/tradestation/index.ts'
+import { tradestation } from '../../../src/tradestation/definition.ts'
 import { MARKET_HEARTBEAT_MS, openDialectMarket, startMarketSandbox } from '../../support/dialect-market.ts'
 import { settingsAt, TRADESTATION } from '../harness.ts'
 

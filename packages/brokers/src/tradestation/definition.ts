@@ -1,0 +1,354 @@
+/** TradeStation: what it can do, its settings and login, its reads, and how its parts fit together. */
+
+import { parseBrokerId } from '@trunkline/core/domain/ids'
+import { type Day, epochMs, parseDay, type Timestamp, timestampOfMs } from '@trunkline/core/domain/timestamp'
+import { type BalanceReport, type BrokerCapabilities, BrokerFault, type OrderReport } from '@trunkline/core/ports/broker'
+import type { Clock } from '@trunkline/core/ports/clock'
+import { isSuccess } from '../kit/calls.ts'
+import type { BrokerDeps } from '../kit/deps.ts'
+import { readsAsEvents } from '../kit/event-streams.ts'
+import { brokerNowMs, type HttpClient, type HttpReply } from '../kit/http.ts'
+import { type OAuthLogin, oauthLogin, oauthToken } from '../kit/oauth.ts'
+import { textOrNull, type Wire } from '../kit/parse.ts'
+import { get } from '../kit/requests.ts'
+import type { Login, ReadDefinitions } from '../kit/runtime/definition.ts'
+import { listed } from '../kit/runtime/listed.ts'
+import type { AccountQuery, ListPage, ListRead, OrderContext } from '../kit/runtime/read-definitions.ts'
+import { answered } from '../kit/runtime/reads.ts'
+import { restBroker } from '../kit/runtime/rest-broker.ts'
+import {
+  type Adapter,
+  adapter,
+  type BrokerSettings,
+  type BrokerTable,
+  type ClientSettings,
+  clientChoice,
+  clientTable,
+  type OpenedBroker
+} from '../kit/settings.ts'
+import {
+  accountPath,
+  type BrokerError,
+  errorMessageOf,
+  errorOf,
+  errorsOf,
+  isPassing,
+  isTokenRefused,
+  ownRecords,
+  readAnswer,
+  records,
+  wholeAnswer
+} from './answers.ts'
+import { limitsOf, QUOTAS, type Resource, resetMs } from './limits.ts'
+import { TradestationMarket } from './market/source.ts'
+import { withRequestedSide } from './multi-leg-sides.ts'
+import { type Action, ORDER_OFFER, TRADESTATION_ORDERS } from './orders.ts'
+import { COMPARE_MS, OrdersStream } from './orders-stream.ts'
+import { parseBalances } from './parse.ts'
+import { type ParsedOrder, parseOrder } from './parse-order.ts'
+import { PositionsStream } from './positions-stream.ts'
+import { ACCOUNTS, POSITIONS, stateOf } from './quirks.ts'
+import { HEARTBEAT_MS } from './stream.ts'
+
+/** `apiUrl` has the line streams too. */
+export interface TradestationSettings extends ClientSettings {
+  readonly authorizeUrl: string
+  readonly tokenUrl: string
+  readonly revokeUrl: string
+  /** The heartbeat interval of streams, in milliseconds; left out: 5 s, as documented, and a little more. */
+  readonly heartbeatMs?: number
+  /** From one comparison of the order stream with the list of orders to the next, in milliseconds; left out: 15 s. */
+  readonly compareMs?: number
+}
+
+export const TRADESTATION_CAPABILITIES = {
+  id: parseBrokerId('TRADESTATION'),
+  logoColor: '#1d5bd8',
+  logoInitials: 'TS',
+  login: 'oauth',
+  ...ORDER_OFFER,
+  // The overnight session is a template of its bars only, and would put bars outside the broker's own hours.
+  sessions: ['BrokerDefault', 'USEqCore', 'USEqPreMkt', 'USEqPostMkt', 'USEqPreAndPostMkt'],
+  marketData: {
+    channels: ['bars', 'trades', 'quotes', 'depth', 'options_chain'],
+    historyIntervals: ['1m', '5m', '15m', '30m', '1h', '1d'],
+    historyDays: {},
+    dailyBars: 'core',
+    dailySessions: [],
+    liveIntervals: ['1m'],
+    liveVolume: 'all',
+    // Only the previous API version has a search, and nothing else of it is used.
+    symbolSearch: false,
+    backfillMax: 10_000,
+    historyLagMs: 2_000,
+    everyTrade: false,
+    streamNumbered: false,
+    connections: 'several'
+  },
+  replace: 'native',
+  replacedOrderId: 'same',
+  replacedQuantity: 'total',
+  accountStream: true,
+  accountStreamNumbered: false,
+  executions: false,
+  rejectReasons: true,
+  tokens: 'refreshed',
+  revocation: 'customer',
+  transactions: false,
+  orderPreview: true,
+  // It is sent so that the broker takes it once, but it is neither reported back nor searchable.
+  deduplication: 'none',
+  brokerClOrdId: { lengthMax: 22, alphabet: 'alphanumeric' }
+} as const satisfies BrokerCapabilities
+
+/** Connections per second: each login has two account streams, and one for each topic. */
+const CONNECTS = 20
+/** Pages of a list; beyond it the list is a fault, never cut short. */
+const PAGES_MAX = 100
+/** The most that a page holds. */
+const PAGE = '600'
+const DAY_MS = 86_400_000
+/** The broker keeps closed orders for 90 days; an older day is refused. */
+const RETENTION_DAYS = 89
+/** Days begin somewhere between our clock and the exchange's, so one more day is requested. */
+const DAYS_APART = 1
+
+export function tradestation(settings: TradestationSettings, deps: BrokerDeps): OpenedBroker {
+  const { apiUrl, environment, plain, hours, tokenUrl, heartbeatMs = HEARTBEAT_MS, compareMs = COMPARE_MS } = settings
+  return restBroker<Resource, Action>(
+    {
+      capabilities: TRADESTATION_CAPABILITIES,
+      environment,
+      plain,
+      apiUrl,
+      // A page of five days of minutes has some megabytes.
+      httpLimits: { connections: 128, requestsMax: 4_000, bodyMax: 8 * 1024 * 1024 },
+      connectsPerSecond: CONNECTS,
+      quotas: QUOTAS,
+      login(http, clock) {
+        const login = tradestationLogin(settings, http(tokenUrl), clock)
+        return { login, tokenOf: oauthToken, refresh: login.refresh, authorize: token => ['authorization', `Bearer ${token}`] }
+      },
+      answers: { unauthorized: isTokenRefused, limits: limitsOf, requestedPauseMs: resetMs, errorMessage: errorMessageOf },
+      // A 401 may be about a scope that the login does not have, which says nothing about the token.
+      confirm: { resource: 'accounts', request: get('/brokerage/accounts') },
+      reads: TRADESTATION_READS,
+      orders: TRADESTATION_ORDERS,
+      accountStream(login, broker) {
+        const { tokens, clock, log, unknownValues } = login
+        const shared = { apiUrl, tokens, clock, log, unknownValues, heartbeatMs, accountState: stateOf(login).accounts }
+        const orders = new OrdersStream({
+          ...shared,
+          compareMs,
+          parse: wire => parsed(wire, login),
+          list: async (accounts, signal) => (await login.reads.list(present(login), { accounts }, signal)).known,
+          order: (account, order, signal) => readParsed(login, account, order, signal),
+          balances: readsAsEvents(broker, clock).balances
+        })
+        return [orders, new PositionsStream(shared)]
+      },
+      market: ({ calls, tokens, clock, socket }) =>
+        new TradestationMarket({
+          ...{ apiUrl, hours, tokens, clock, heartbeatMs },
+          callsOf: resource => calls.of(resource),
+          opensOf: resource => calls.limiterOf(resource),
+          connection: socket
+        })
+    },
+    deps
+  )
+}
+
+/** One record a currency, of which the account's own is not in the answer. */
+function balancesIn(currency: string | null): ListRead<Resource, AccountQuery, BalanceReport> {
+  return answered(
+    'balances',
+    ({ account }) => get(`${accountPath(account)}/balances`),
+    wholeAnswer,
+    (answer, { account }, { asOf }) => {
+      const found = ownRecords(answer, 'Balances', account)
+      if (found.length !== 1) throw new BrokerFault('malformed', `the broker has ${found.length} balances of one account`)
+      if (currency === null) throw new BrokerFault('refused', 'the account’s currency is not known: the login does not list it')
+      return found.flatMap(wire => parseBalances(wire, currency, asOf))
+    }
+  )
+}
+
+/** One order as it is sent, in lists and streams alike. @throws Malformed */
+function parsed(wire: Wire, { clock, tracker }: OrderContext): ParsedOrder {
+  return withRequestedSide(parseOrder(wire, clock.now()), tracker)
+}
+
+function pageOf(reply: HttpReply): ListPage {
+  const answer = wholeAnswer(reply)
+  const clockMs = brokerNowMs(reply)
+  return {
+    records: records(answer, 'Orders'),
+    next: answer.NextToken === '' ? null : textOrNull(answer, 'NextToken'),
+    ...(clockMs === null ? {} : { brokerClock: timestampOfMs(clockMs) })
+  }
+}
+
+function ordersAt<Query>(
+  login: OrderContext,
+  request: (query: Query, nextToken: string | null) => ReturnType<typeof get>
+): ListRead<Resource, Query, ParsedOrder> {
+  return {
+    resource: 'orders',
+    request,
+    page: pageOf,
+    pagesMax: PAGES_MAX,
+    items: (found, _query, { unknownValues }) => unknownValues.readPartially(found, wire => parsed(wire, login), 'OrderID')
+  }
+}
+
+/** Of today, and whatever is open; of one account or several, with commas. */
+export const present = (login: OrderContext) =>
+  ordersAt(login, ({ accounts }: { readonly accounts: string }, nextToken) =>
+    get(`${accountPath(accounts)}/orders`, { pageSize: PAGE, nextToken })
+  )
+
+/** Closed ones since a day. */
+const past = (login: OrderContext) =>
+  ordersAt(login, ({ account, since }: AccountQuery & { readonly since: Day }, nextToken) =>
+    get(`${accountPath(account)}/historicalorders`, { since, pageSize: PAGE, nextToken })
+  )
+
+function dayBefore(now: Timestamp, days: number): Day {
+  const ms = epochMs(now) - Math.min(RETENTION_DAYS, Math.ceil(days)) * DAY_MS
+  return parseDay(timestampOfMs(ms).slice(0, 10), 'since')
+}
+
+export const TRADESTATION_READS: ReadDefinitions<Resource> = {
+  async accounts(login, _query, signal) {
+    const accounts = await login.reads.list(ACCOUNTS, null, signal)
+    stateOf(login).accounts.update(accounts.known)
+    return accounts
+  },
+  async balances(login, query, signal) {
+    const currency = await stateOf(login).accounts.currencyOf(query.account, signal)
+    return await login.reads.list(balancesIn(currency), query, signal)
+  },
+  positions: listed(POSITIONS),
+  async orders(login, { account, since }, signal) {
+    const { known, leftOut, ...read } = await login.reads.list(present(login), { accounts: account }, signal)
+    const day = dayBefore(read.asOf, DAYS_APART + Math.max(0, epochMs(read.asOf) - epochMs(since)) / DAY_MS)
+    // After the others: an order that leaves the list of today in between is in this one.
+    const closed = await login.reads.list(past(login), { account, since: day }, signal)
+    const recent = closed.known.filter(({ report }) => report.updatedAt >= since)
+    const orders = new Map<string, OrderReport>([...known, ...recent].map(({ report }) => [report.brokerOrderId, report]))
+    return { known: [...orders.values()], leftOut: [...leftOut, ...closed.leftOut], ...read }
+  },
+  orderList: null,
+  order: {
+    resource: 'orders',
+    // Among those of today and the open ones, and then among the closed ones.
+    requests: (key, now) =>
+      key.by === 'brokerOrderId'
+        ? [
+            get(`${accountPath(key.brokerAccountId)}/orders/${encodeURIComponent(key.brokerOrderId)}`),
+            get(`${accountPath(key.brokerAccountId)}/historicalorders/${encodeURIComponent(key.brokerOrderId)}`, {
+              since: dayBefore(now, RETENTION_DAYS)
+            })
+          ]
+        : [],
+    also: [400, 404],
+    absent: isAbsent,
+    records: oneOrder,
+    item: (record, _account, login) => parsed(record, login).report,
+    // Ids come with dashes in places and without in others.
+    comparable: id => id.replaceAll('-', '')
+  },
+  transactions: () => Promise.reject(new BrokerFault('refused', 'TradeStation has no transactions'))
+}
+
+function oneOrder({ body }: HttpReply): readonly Wire[] {
+  const found = records(readAnswer(body), 'Orders')
+  if (found.length > 1) throw new BrokerFault('malformed', 'the broker answered with another order')
+  return found
+}
+
+/** Only an answer of the broker about the order itself proves an absence. @throws BrokerFault for any other error, and for none at all */
+function isAbsent(reply: HttpReply): boolean {
+  const answer = readAnswer(reply.body)
+  if (isSuccess(reply.status) && records(answer, 'Orders').length > 0) return false
+  const errors: readonly BrokerError[] = isSuccess(reply.status) ? errorsOf(answer) : [errorOf(answer)]
+  const [error] = errors
+  if (error === undefined) throw new BrokerFault('malformed', 'the broker answered with neither an order nor an error')
+  if (isPassing(error)) throw new BrokerFault('unreachable', `the broker could not look for the order: ${error.message}`)
+  if (error.code === 'NotFound' || /order/i.test(error.message)) return true
+  throw new BrokerFault('refused', `the broker refused to look for the order: ${error.message}`)
+}
+
+/** An order of today as the stream compares it; null when the broker has none. @throws BrokerFault */
+function readParsed(login: Login<Resource>, account: string, order: string, signal: AbortSignal): Promise<ParsedOrder | null> {
+  const request = get(`${accountPath(account)}/orders/${encodeURIComponent(order)}`)
+  const read = (reply: HttpReply) => {
+    if (isAbsent(reply)) return null
+    const [record = {}] = oneOrder(reply)
+    return parsed(record, login)
+  }
+  return login.calls.of('orders').read(request, read, signal, { also: [400, 404] })
+}
+
+/** What an access token is for, which the broker wants named whichever of its hosts it is used at. */
+const AUDIENCE = 'https://api.tradestation.com'
+const READING = 'openid offline_access profile MarketData ReadAccount Matrix'
+const TRADING = `${READING} Trade OptionSpreads`
+
+/** OAuth for confidential clients, without PKCE; refresh tokens last unless the key has them rotate. `http` goes to the host of the token endpoint. */
+export function tradestationLogin(settings: TradestationSettings, http: HttpClient, clock: Clock): OAuthLogin {
+  const { authorizeUrl, tokenUrl, revokeUrl, clientId, clientSecret } = settings
+  return oauthLogin({
+    ...{ http, clock, clientId, clientSecret },
+    issuer: new URL(tokenUrl).origin,
+    authorizationEndpoint: authorizeUrl,
+    tokenEndpoint: tokenUrl,
+    revocationEndpoint: revokeUrl,
+    revocationBody: 'json',
+    clientAuthentication: 'post',
+    issuerInRedirect: false,
+    pkce: false,
+    scope: trading => (trading ? TRADING : READING),
+    authorizationParameters: { audience: AUDIENCE }
+  })
+}
+
+const TABLE = {
+  clientId: {
+    ...clientTable('TRADESTATION', 'TradeStation').clientId,
+    about: 'OAuth client id (API key) at TradeStation. Empty: the sandbox brokerage emulates TradeStation.'
+  },
+  clientSecret: clientTable('TRADESTATION', 'TradeStation').clientSecret,
+  environment: {
+    env: 'TRUNKLINE_TRADESTATION_ENV',
+    fallback: 'live',
+    allowed: ['live', 'sim'],
+    about: 'TradeStation’s environment: `live`, or `sim`, its simulated accounts.'
+  }
+} as const satisfies BrokerTable
+const REAL = {
+  live: { environment: 'live', apiUrl: 'https://api.tradestation.com/v3' },
+  sim: { environment: 'paper', apiUrl: 'https://sim-api.tradestation.com/v3' }
+} as const
+const SIGN_IN = {
+  authorizeUrl: 'https://signin.tradestation.com/authorize',
+  tokenUrl: 'https://signin.tradestation.com/oauth/token',
+  revokeUrl: 'https://signin.tradestation.com/oauth/revoke'
+} as const
+
+const SETTINGS: BrokerSettings<TradestationSettings, typeof TABLE> = {
+  table: TABLE,
+  choose: values =>
+    clientChoice<Omit<TradestationSettings, Exclude<keyof ClientSettings, 'apiUrl'>>>(TABLE, values, {
+      atBroker: { ...REAL[values.environment], ...SIGN_IN },
+      atSandbox: ({ url, publicUrl }) => ({
+        apiUrl: `${url}/tradestation/v3`,
+        authorizeUrl: `${publicUrl}/tradestation/authorize`,
+        tokenUrl: `${url}/tradestation/oauth/token`,
+        revokeUrl: `${url}/tradestation/oauth/revoke`
+      })
+    })
+}
+
+export const TRADESTATION: Adapter = adapter(TRADESTATION_CAPABILITIES, SETTINGS, tradestation)
