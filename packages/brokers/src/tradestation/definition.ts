@@ -13,6 +13,8 @@ import { textOrNull, type Wire } from '../kit/parse.ts'
 import { get } from '../kit/requests.ts'
 import type { Login, ReadDefinitions } from '../kit/runtime/definition.ts'
 import { listed } from '../kit/runtime/listed.ts'
+import type { OrderTracker } from '../kit/runtime/order-tracker.ts'
+import { perLogin } from '../kit/runtime/per-login.ts'
 import type { AccountQuery, ListPage, ListRead, OrderContext } from '../kit/runtime/read-definitions.ts'
 import { answered } from '../kit/runtime/reads.ts'
 import { restBroker } from '../kit/runtime/rest-broker.ts'
@@ -39,6 +41,7 @@ import {
   records,
   wholeAnswer
 } from './answers.ts'
+import { KnownLegs } from './known-legs.ts'
 import { limitsOf, QUOTAS, type Resource, resetMs } from './limits.ts'
 import { TradestationMarket } from './market/source.ts'
 import { withRequestedSide } from './multi-leg-sides.ts'
@@ -176,8 +179,13 @@ function balancesIn(currency: string | null): ListRead<Resource, AccountQuery, B
 
 /** One order as it is sent, in lists and streams alike. @throws Malformed */
 function parsed(wire: Wire, { clock, tracker }: OrderContext): ParsedOrder {
-  return withRequestedSide(parseOrder(wire, clock.now()), tracker)
+  const { order, isPartial } = legsOf(tracker).completed(wire)
+  const report = withRequestedSide(parseOrder(order, clock.now()), tracker)
+  return isPartial ? { ...report, isUnresolved: true } : report
 }
+
+/** The legs that a login's orders were last sent with. */
+const legsOf = perLogin((_tracker: OrderTracker) => new KnownLegs())
 
 function pageOf(reply: HttpReply): ListPage {
   const answer = wholeAnswer(reply)
