@@ -137,7 +137,7 @@ async function orderOrNull({ orders }: Login<Resource>, account: string, order: 
   }
 }
 
-/** What cannot be expressed in the broker's API is not sent, and the user is told why. */
+/** What cannot be expressed in the broker's API is refused with the reason, and not sent. */
 function written(build: () => HttpRequest): HttpRequest | Refused {
   try {
     return build()
