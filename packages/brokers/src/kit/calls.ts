@@ -118,7 +118,9 @@ export class Calls {
     if (reply.status === 401 || reply.status === 429) throw this.fault(reply)
     const outcome = parsed(interpret, reply)
     if (outcome.kind === 'accepted' || outcome.kind === 'refused') return outcome
-    if (!isSuccess(reply.status)) throw this.fault(reply)
+    const fault = this.fault(reply)
+    // An answer that decides nothing is no refusal, whatever its status.
+    if (!isSuccess(reply.status) && fault.kind !== 'refused') throw fault
     throw new BrokerFault(
       'unreachable',
       outcome.cause instanceof Error ? outcome.cause.message : 'the broker’s answer proves neither acceptance nor refusal'

@@ -4,9 +4,9 @@ import { absolute, commonDivisor, compare, type Decimal, decimalOf, dividedBy, p
 import { Malformed } from '@trunkline/core/domain/malformed'
 import type { Leg } from '@trunkline/core/domain/order'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
-import type { Instrument, Side } from '@trunkline/core/domain/vocabulary'
+import type { Instrument, Side, TimeInForce } from '@trunkline/core/domain/vocabulary'
 import type { OrderReport } from '@trunkline/core/ports/broker'
-import { decimal, displayTextOrNull, field, member, text, timestamp, timestampOrNull, type Wire } from '../kit/parse.ts'
+import { decimal, displayTextOrNull, field, lookUp, member, text, timestamp, timestampOrNull, type Wire } from '../kit/parse.ts'
 import { amount, isNil, records } from './answers.ts'
 import { ACTIONS, ASSET_CLASSES, ORDER_TYPES, TIME_IN_FORCE } from './enums.ts'
 import { rejectCodeOf } from './reject-codes.ts'
@@ -54,7 +54,7 @@ export function parseOrder(wire: Wire, now: Timestamp): ParsedOrder {
     ...subject,
     notional: null,
     type: member(wire, 'OrderType', ORDER_TYPES),
-    tif: member(inCapitals(wire, 'Duration'), 'Duration', TIME_IN_FORCE),
+    tif: lookUp<TimeInForce>(TIME_IN_FORCE, field(wire, 'Duration')) ?? member(inCapitals(wire, 'Duration'), 'Duration', TIME_IN_FORCE),
     stopPrice: price(wire, 'StopPrice'),
     status: reading.status,
     ...(reading.releases === true ? { releases: true } : {}),

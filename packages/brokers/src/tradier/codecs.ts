@@ -323,15 +323,16 @@ function transactionOf(event: Wire, day: Day, brokerTransactionId: string, unkno
   const total = amountOrNull(event, 'amount')
   const quantity = amountOrNull(detail, 'quantity')
   const symbol = textOf(detail, 'symbol')
+  const type = typeOf(event, detail, { total, quantity }, unknownValues)
   return {
     brokerAccountId: null,
     brokerTransactionId,
-    type: typeOf(event, detail, { total, quantity }, unknownValues),
+    type,
     brokerType,
     symbol: symbol === null ? null : fromTradier(symbol),
     instrument: symbol === null ? null : isOption(symbol) ? 'OPT' : 'STK',
-    // The type states the direction.
-    quantity: quantity === null ? null : absolute(quantity),
+    // The type of a trade states its direction; of anything else the sign does.
+    quantity: quantity !== null && (type === 'BUY' || type === 'SELL') ? absolute(quantity) : quantity,
     price: amountOrNull(detail, 'price'),
     amount: total,
     fees: amountOrNull(detail, 'commission'),

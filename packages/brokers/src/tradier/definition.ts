@@ -142,8 +142,8 @@ export function tradier(settings: TradierSettings, deps: BrokerDeps): OpenedBrok
     quotas: QUOTAS[environment],
     login: (http, clock) => loginOf(settings, http, clock),
     answers: {
-      // Any other 401 is found to be about the token, or not, by a read that every login may make.
-      unauthorized: reply => (reply.status === 401 && !isForeign(reply)) || isTokenRefused(reply),
+      // A 401 that does not say what it is about: a read that every login may make shows whether it is about the token.
+      unauthorized: reply => isTokenRefused(reply) || (reply.status === 401 && !isForeign(reply) && complaintOf(reply).form !== 'fault'),
       // A 404 and the gateway's faults also come when nothing is wrong.
       passing: reply => (complaintOf(reply).form === 'fault' ? 'unreachable' : reply.status === 404 ? 'refused' : null),
       limits: limitsOf,

@@ -292,7 +292,7 @@ test('the history: types by what they move, ids that stay the same', () => {
       ['TRANSFER', null, '0', '100', null, '2026-10-08', null],
       ['TRANSFER', null, '0', '100', null, '2026-10-08', null],
       ['WITHDRAWAL', null, '0', '-50.25', null, '2026-10-07', 'ACH out'],
-      ['ASSIGNMENT', 'AAPL261218C00250000', '1', '0', null, '2026-10-06', 'ASSIGNED'],
+      ['ASSIGNMENT', 'AAPL261218C00250000', '-1', '0', null, '2026-10-06', 'ASSIGNED'],
       ['OTHER', null, null, '1.5', null, '2026-10-05', null]
     ]
   )
