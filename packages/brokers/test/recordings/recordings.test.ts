@@ -7,6 +7,7 @@ import { compare, type Verdict } from './compare.ts'
 import type { Facts } from './facts.ts'
 import { type Recording, recordingsOf, variants } from './load.ts'
 import { tradestationFacts } from './tradestation.ts'
+import { tradierFacts } from './tradier.ts'
 
 interface Reader {
   readonly facts: (recording: Recording) => Promise<Facts>
@@ -16,6 +17,7 @@ interface Reader {
 
 const READERS: { readonly [broker: string]: Reader } = {
   alpaca: { facts: alpacaFacts, statuses: [200] },
+  tradier: { facts: tradierFacts, statuses: [500, 401] },
   tradestation: { facts: tradestationFacts, statuses: [200, 400] }
 }
 
