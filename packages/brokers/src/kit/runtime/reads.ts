@@ -45,21 +45,15 @@ export class Reads<Resource extends string> {
     const calls = this.#calls.of(resource)
     const keyed = new Map<string, Wire>()
     let before = ''
-    const read = (cursor: string | null): Promise<ListPage> =>
-      calls.read(
-        request(query, cursor),
-        reply => {
-          const found = page(reply, cursor)
-          const isNew = keyOf === undefined || addsTo(keyed, found.records, keyOf)
-          if (mayRepeat !== true) return found
-          const text = keyOf === undefined ? JSON.stringify(found.records) : ''
-          const adds = keyOf === undefined ? text !== before : isNew
-          before = text
-          return adds ? found : LAST
-        },
-        signal,
-        { kind }
-      )
+    const read = async (cursor: string | null): Promise<ListPage> => {
+      const found = await calls.read(request(query, cursor), reply => page(reply, cursor), signal, { kind })
+      const isNew = keyOf === undefined || this.parsed(() => addsTo(keyed, found.records, keyOf))
+      if (mayRepeat !== true) return found
+      const text = keyOf === undefined ? JSON.stringify(found.records) : ''
+      const adds = keyOf === undefined ? text !== before : isNew
+      before = text
+      return adds ? found : LAST
+    }
     const pages = await everyPage(pagesMax, read)
     const [first] = pages
     return { records: keyOf === undefined ? pages.flatMap(({ records }) => records) : [...keyed.values()], first }
