@@ -40,7 +40,7 @@ export async function alpacaReadings(): Promise<Readings> {
     pingMs: 1_000,
     ...STILL,
     unknownValues: new UnknownValueCounter({ broker: 'ALPACA', ...STILL }),
-    reads: { account: async () => 'account', order: never, positions: never, balances: never }
+    reads: { account: async () => 'account', order: never, openOrders: never, positions: never, balances: never }
   })
   const protocol = await stream.begin(new AbortController().signal)
   const counter = new Counter()

@@ -156,6 +156,8 @@ export class AlpacaBroker implements Broker {
     const protocol = this.#parts.stream({
       account: within => this.#known(within),
       order: (brokerAccountId, brokerOrderId, within) => this.#find({ by: 'brokerOrderId', brokerAccountId, brokerOrderId }, within),
+      openOrders: async (account, within) =>
+        (await readOrders(this.#parts, { account, status: 'open', isNested: false, after: null }, within)).known,
       ...readsAsEvents(this, this.#parts.clock)
     })
     return this.#streams.open(signal, end => new SocketSession([protocol], this.#parts.socket, end))

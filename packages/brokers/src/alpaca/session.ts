@@ -1,9 +1,9 @@
 /**
  * The protocol of Alpaca's account stream. It reports orders only and has no sequence numbers: positions and balances are read when an order fills and now and
- * then, and an execution that is missing is noticed by the order's total at the next one.
+ * then, and an execution that is missing is noticed by the order's total at the next one. A connection that has gone silent is noticed by the open orders.
  */
 
-import { compare, type Decimal, minus } from '@trunkline/core/domain/decimal'
+import { compare, type Decimal, minus, ZERO } from '@trunkline/core/domain/decimal'
 import { isOpen } from '@trunkline/core/domain/order'
 import { type AccountEvent, BrokerFault, type OrderReport } from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
@@ -19,6 +19,7 @@ import type { UnknownValueCounter } from '../kit/unknown-values.ts'
 import { usableToken } from '../kit/usable-token.ts'
 import { EVENTS } from './enums.ts'
 import type { AccountHello } from './login.ts'
+import { OpenOrders } from './open-orders.ts'
 import { type Execution, filledQuantity, isLegOfMultiLeg, isMultiLeg, nestedOrders, parseExecution, parseOrder } from './orders.ts'
 
 /** Positions and balances are read this often even when nothing was reported: prices move them, and money comes and goes without an order. */
@@ -31,6 +32,8 @@ const ORDERS_MAX = 10_000
 export interface AccountReads {
   account(signal: AbortSignal): Promise<string>
   order(account: string, brokerOrderId: string, signal: AbortSignal): Promise<OrderReport | null>
+  /** Single orders that are open, whatever they hang on. */
+  openOrders(account: string, signal: AbortSignal): Promise<readonly OrderReport[]>
   positions(account: string, signal: AbortSignal): Promise<AccountEvent>
   balances(account: string, signal: AbortSignal): Promise<AccountEvent>
 }
@@ -102,6 +105,7 @@ class AlpacaProtocol implements StreamProtocol<AccountEvent> {
   readonly #options: StreamOptions
   readonly #parts: ProtocolParts
   readonly #reading: Refetch
+  readonly #openOrders: OpenOrders
   #connection: Connection<AccountEvent> | null = null
   #form: keyof AccountHello
   #isAuthorized = false
@@ -117,6 +121,11 @@ class AlpacaProtocol implements StreamProtocol<AccountEvent> {
     this.#form = parts.form
     this.url = options.url
     this.pingMs = options.pingMs
+    this.#openOrders = new OpenOrders({
+      clock: options.clock,
+      read: signal => options.reads.openOrders(parts.account, signal),
+      sent: brokerOrderId => this.#orders.get(brokerOrderId)
+    })
     this.#reading = new Refetch({
       clock: options.clock,
       spacingMs: SPACING_MS,
@@ -151,9 +160,10 @@ class AlpacaProtocol implements StreamProtocol<AccountEvent> {
     }
   }
 
-  async maintain(): Promise<number> {
+  async maintain({ signal }: Connection<AccountEvent>): Promise<number> {
     if (this.#isLive) for (const what of ['positions', 'balances']) this.#reading.changed(what)
     this.#isLive = true
+    await this.#openOrders.check(signal)
     return REREAD_MS
   }
 
@@ -270,6 +280,8 @@ class AlpacaProtocol implements StreamProtocol<AccountEvent> {
     const [why, brokerOrderId = ''] = what.split(' ')
     const report = await reads.order(account, brokerOrderId, signal)
     if (report === null) return
+    const { status, brokerStatus, updatedAt, filledTotal } = report
+    if (report.legs === null) this.#orders.put(brokerOrderId, { status, brokerStatus, updatedAt, filled: filledTotal?.quantity ?? ZERO })
     const isReleased = why === 'released' && (report.status === 'working' || report.status === 'partially_filled')
     this.#connection?.emit({ type: 'event', event: { type: 'order', report: isReleased ? { ...report, releases: true } : report } })
   }

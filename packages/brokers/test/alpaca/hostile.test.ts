@@ -52,7 +52,7 @@ test('no messages make the account stream throw anything but Malformed, and noth
   const refresh = () => Promise.reject(new BrokerFault('credentials_rejected', 'nothing to renew'))
   await using tokens = new TokenSource({ holder: new MemoryHolder(TOKEN), clock, log, tokenOf: oauthToken, refresh })
   const never = () => Promise.reject(new BrokerFault('unreachable', 'no host is there'))
-  const reads = { account: async () => ACCOUNT, order: never, positions: never, balances: never }
+  const reads = { account: async () => ACCOUNT, order: never, openOrders: never, positions: never, balances: never }
   const options = {
     url: 'ws://127.0.0.1:1',
     pingMs: 1_000,

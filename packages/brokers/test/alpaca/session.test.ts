@@ -318,3 +318,47 @@ test('silence is pings that are not answered', async () => {
   await clock.advance(2 * venue.settings().pingMs + 1)
   await listener.receives(() => listener.history.startsWith('live, gap silence'), 'the silence')
 })
+
+test('a stream that is open and silent is given up once the open orders show what it did not send', async () => {
+  for (const [first, then, isSilent] of [
+    [['a new'], ['a new'], false],
+    [['a new'], [], true],
+    [['a new'], ['a partially_filled'], true],
+    [[], ['b new'], true]
+  ] as const) {
+    await using venue = await Venue.start()
+    listens(venue)
+    const order = fixture('stream.new').body.data.order
+    const rows = (open: readonly string[]) => open.map(text => ({ ...order, id: text.split(' ')[0], status: text.split(' ')[1] }))
+    venue.on('GET /api/v2/positions', as('positions'))
+    venue.on('GET /api/v2/orders', () => json(200, rows(venue.requests('GET /api/v2/orders').length === 1 ? first : then)))
+    const clock = new VirtualClock()
+    await using opened = openAt(venue, { clock, settings: { pingMs: 600_000 } })
+    await using listener = new AccountListener(opened)
+    await listener.receives(() => venue.requests('GET /api/v2/orders').length === 1, 'the first reading')
+    await clock.advance(1)
+    while (venue.requests('GET /api/v2/orders').length === 1) await clock.advance(60_000)
+    await clock.advance(10)
+    await until(() => clock.sleepers > 0, 'it waits')
+    await clock.advance(3_000)
+    if (isSilent) await listener.receives(() => listener.history.includes('gap silence'), 'the silence')
+    else assert.equal(listener.count('gap'), 0)
+  }
+})
+
+test('what the stream has sent is no silence', async () => {
+  await using venue = await Venue.start()
+  listens(venue)
+  const { order } = fixture('stream.new').body.data
+  venue.on('GET /api/v2/positions', as('positions'))
+  venue.on('GET /api/v2/orders', () => json(200, venue.requests('GET /api/v2/orders').length === 1 ? [] : [order]))
+  const clock = new VirtualClock()
+  await using opened = openAt(venue, { clock, settings: { pingMs: 600_000 } })
+  await using listener = new AccountListener(opened)
+  await listener.receives(() => venue.requests('GET /api/v2/orders').length === 1, 'the first reading')
+  send(venue.last, bodyText('stream.new'))
+  await listener.receives(() => listener.orders.length === 1, 'the order')
+  while (venue.requests('GET /api/v2/orders').length === 1) await clock.advance(60_000)
+  await clock.advance(3_000)
+  assert.equal(listener.count('gap'), 0)
+})
