@@ -5,7 +5,8 @@ import { areEqual, parseDecimal, sum } from '@trunkline/core/domain/decimal'
 import type { Bar } from '@trunkline/core/domain/market/records'
 import { timestampOfMs } from '@trunkline/core/domain/timestamp'
 import { barsOf } from './bars.ts'
-import { barFacts, type Facts } from './facts.ts'
+import { MarketEvents } from './collect.ts'
+import { barFacts, type Facts, quoteFacts, tradeFacts } from './facts.ts'
 import { type Json, numberIn, type Recording, type Step } from './load.ts'
 import { pathOf, Replay, reply } from './replay.ts'
 import { signal } from './ticket.ts'
@@ -25,6 +26,7 @@ const INTERVALS: { readonly [timeframe: string]: string } = {
 export async function marketFacts({ steps }: Recording, path: string): Promise<Facts | null> {
   const [step] = steps
   if (step === undefined) return null
+  if (step.method === 'WS' && path !== '/stream') return await streamFacts(steps)
   if (path === '/v2/clock') return await clockFacts(step)
   if (path.endsWith('/bars')) return await barsFacts(step)
   if (path.endsWith('/crypto/us/snapshots')) return await snapshotFacts(step)
@@ -122,4 +124,25 @@ async function minuteOf(
   }))
   const bars = await barsOf(replay.market, { symbol, interval: '1m', fromMs: startMs, toMs: startMs + MINUTE_MS })
   return { bars, pages: replay.seen('GET /v1beta3/crypto/us/trades').length }
+}
+
+/** A market stream: the frames of the login are ours, and each other frame follows once every symbol of the recording is streamed. */
+async function streamFacts(steps: readonly Step[]): Promise<Facts> {
+  const items: readonly Json[] = steps.flatMap(({ payload }) => [payload].flat())
+  const symbols = [...new Set(items.flatMap(({ S }) => (typeof S === 'string' ? [S] : [])))]
+  await using replay = await opened()
+  let send = (_frame: string): void => undefined
+  replay.onSocket(
+    (text, socket) => {
+      const { action, ...lists }: Json = JSON.parse(text)
+      socket.send(JSON.stringify([action === 'auth' ? { T: 'success', msg: 'authenticated' } : { T: 'subscription', ...lists }]))
+      send = frame => socket.send(frame)
+    },
+    socket => socket.send(JSON.stringify([{ T: 'success', msg: 'connected' }]))
+  )
+  using events = new MarketEvents(replay.market, symbols)
+  await events.live()
+  for (const { body } of steps) send(body)
+  await events.quiet()
+  return { trades: events.trades.map(tradeFacts), quotes: events.quotes.map(quoteFacts) }
 }

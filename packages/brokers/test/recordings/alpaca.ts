@@ -130,7 +130,9 @@ async function cancelFacts(replay: Replay, { path, status, body }: Step): Promis
       .split('/')
       .at(-1) ?? ''
   const outcome = await replay.broker.cancel({ brokerAccountId: ACCOUNT, brokerOrderId }, signal())
-  return outcomeFacts(outcome, { normalized_status: 'pending_cancel' })
+  const facts = outcomeFacts(outcome, { normalized_status: 'pending_cancel' })
+  // A refused cancel says nothing of the order's state.
+  return outcome.kind === 'accepted' ? facts : { ...facts, normalized_status: 'unchanged', old_order: 'unchanged' }
 }
 
 /** The account stream: frames of the login stand for ours, and the others follow one by one. */

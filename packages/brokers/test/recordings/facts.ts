@@ -3,7 +3,7 @@
 import type { TradingCalendar } from '@trunkline/core/domain/calendar/index'
 import { areEqual, type Decimal, dividedBy, negated, sum, times } from '@trunkline/core/domain/decimal'
 import { filledUpTo } from '@trunkline/core/domain/inferred-fills'
-import type { Bar } from '@trunkline/core/domain/market/records'
+import { type Bar, msOfNanos, type Quote, type Trade } from '@trunkline/core/domain/market/records'
 import { type Fill, isOpen, type Leg } from '@trunkline/core/domain/order'
 import { timestampOfMs, tradingDay } from '@trunkline/core/domain/timestamp'
 import {
@@ -133,6 +133,31 @@ export function barFacts({ startMs, open, high, low, close, volume }: Bar, calen
   const at = timestampOfMs(startMs)
   const texts = { open, high, low, close, volume, o: open, h: high, l: low, c: close, v: volume }
   return { ...texts, start: at, time: at, session_date: calendar?.dateAt(startMs) ?? tradingDay(at) }
+}
+
+export function quoteFacts(quote: Quote & { readonly symbol: string }): Facts {
+  const { symbol, bidPrice, askPrice, bidSize, askSize, at } = quote
+  return {
+    symbol,
+    bid: bidPrice,
+    ask: askPrice,
+    bid_size: bidSize,
+    ask_size: askSize,
+    ts_ms: msOfNanos(at),
+    quote_time: timestampOfMs(msOfNanos(at))
+  }
+}
+
+export function tradeFacts({ symbol, price, size, at }: Trade & { readonly symbol: string }): Facts {
+  return {
+    symbol,
+    price,
+    size,
+    qty: size,
+    ts_ms: msOfNanos(at),
+    time: timestampOfMs(msOfNanos(at)),
+    trade_time: timestampOfMs(msOfNanos(at))
+  }
 }
 
 /** Of a command. What is unknown has to be looked up, and leaves the order where it was. */

@@ -1,7 +1,8 @@
 /** How recorded market data of TradeStation is put through its adapter. */
 
 import { barsOf } from './bars.ts'
-import { barFacts, type Facts, faultFacts } from './facts.ts'
+import { MarketEvents } from './collect.ts'
+import { barFacts, type Facts, faultFacts, quoteFacts, tradeFacts } from './facts.ts'
 import type { Json, Step } from './load.ts'
 import { pathOf, type Replay, reply } from './replay.ts'
 import { signal } from './ticket.ts'
@@ -9,10 +10,13 @@ import { signal } from './ticket.ts'
 const DAY_MS = 86_400_000
 const UNITS: { readonly [unit: string]: string } = { Minute: 'm', Daily: 'd' }
 
-export async function marketFacts(replay: Replay, step: Step, path: string): Promise<Facts> {
+export async function marketFacts(replay: Replay, steps: readonly Step[], path: string): Promise<Facts> {
+  const [step] = steps
+  if (step === undefined) return {}
   replay.on('GET /v3/marketdata/symbols/*', ({ path: asked }) =>
     reply({ Symbols: [{ Symbol: pathOf(asked).split('/symbols/')[1], AssetType: 'STOCK' }], Errors: [] })
   )
+  if (path.includes('/stream/quotes')) return await quotesStream(replay, steps)
   if (path.includes('/barcharts/')) return await barsFacts(replay, step, path)
   if (path.includes('/expirations/')) return await expirationsFacts(replay, step, path)
   if (path.includes('/symbols/')) return await symbolsFacts(replay, step)
@@ -90,4 +94,18 @@ export async function spelledFacts(replay: Replay, { Symbol: broker, AssetType }
 
 function named(symbol: string): string {
   return symbol.startsWith('{') ? 'MSFT' : symbol
+}
+
+/** Lines of a quote stream, all at once after it has opened. */
+async function quotesStream(replay: Replay, steps: readonly Step[]): Promise<Facts> {
+  const symbols = [...new Set(steps.flatMap(({ payload }) => (typeof payload.Symbol === 'string' ? [payload.Symbol] : [])))]
+  replay.on('GET /v3/marketdata/stream/quotes/*', (_call, response) => {
+    response.writeHead(200, { 'content-type': 'application/vnd.tradestation.streams.v2+json' })
+    for (const { body } of steps) response.write(`${body}\r\n`)
+    return null
+  })
+  using events = new MarketEvents(replay.market, symbols)
+  await events.live()
+  await events.quiet()
+  return { trades: events.trades.map(tradeFacts), quotes: events.quotes.map(quoteFacts) }
 }

@@ -1,7 +1,7 @@
 /** How a recording of TradeStation is put through its adapter. */
 
 import type { NewOrder, OrderReport, Outcome } from '@trunkline/core/ports/broker'
-import { bookedFills, type Facts, faultFacts, orderFacts, outcomeFacts, positionFacts, previewFacts } from './facts.ts'
+import { balanceFacts, bookedFills, type Facts, faultFacts, orderFacts, outcomeFacts, positionFacts, previewFacts } from './facts.ts'
 import type { Json, Recording, Step } from './load.ts'
 import { pathOf, reply } from './replay.ts'
 import { signal, TICKET } from './ticket.ts'
@@ -16,7 +16,7 @@ export async function tradestationFacts(recording: Recording): Promise<Facts> {
   const path = pathOf(first.path ?? '')
   await using stage = await Stage.open(recording)
   if (path.includes('/stream/accounts/')) return path.endsWith('/positions') ? await positionsStream(stage) : await ordersStream(stage)
-  if (path.startsWith('/v3/marketdata/')) return await marketFacts(stage.replay, first, path)
+  if (path.startsWith('/v3/marketdata/')) return await marketFacts(stage.replay, recording.steps, path)
   if (first.path === null) return await valuesFacts(stage, first.payload)
   const each: Facts[] = []
   for (const step of recording.steps) each.push(await stepFacts(stage, step))
@@ -30,6 +30,11 @@ async function stepFacts(stage: Stage, step: Step): Promise<Facts> {
   if (/^GET .*\/positions$/.test(asked)) {
     stage.positions = step.payload.Positions
     return { positions: (await stage.replay.broker.positions(stage.account, signal())).items.map(positionFacts) }
+  }
+  if (/^GET .*\/balances$/.test(asked)) {
+    stage.replay.on(`GET /v3/brokerage/accounts/${stage.account}/balances`, { status: step.status ?? 200, body: step.body })
+    const balances = (await stage.replay.broker.balances(stage.account, signal())).items.map(balanceFacts)
+    return { balances, balance: balances[0] }
   }
   if (/^GET .*orders(?:\/|$)/.test(asked)) {
     const isPast = asked.includes('historicalorders')

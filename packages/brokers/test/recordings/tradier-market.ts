@@ -1,9 +1,8 @@
 /** How recorded market data of Tradier is put through its adapter. */
 
-import { msOfNanos } from '@trunkline/core/domain/market/records'
 import { MarketEvents } from './collect.ts'
 import { InPart, Unreported } from './compare.ts'
-import type { Facts } from './facts.ts'
+import { type Facts, quoteFacts, tradeFacts } from './facts.ts'
 import { type Json, type Step, written } from './load.ts'
 import { Replay, reply } from './replay.ts'
 import { signal } from './ticket.ts'
@@ -74,13 +73,11 @@ export async function streamFacts(steps: readonly Step[]): Promise<Facts> {
   )
   for (const frame of sent) send(written(frame))
   await events.quiet()
-  const found = events.trades
-    .slice(trades)
-    .map(trade => ({ symbol: trade.symbol, price: trade.price, size: trade.size, ts_ms: msOfNanos(trade.at) }))
+  const found = events.trades.slice(trades).map(tradeFacts)
   const isWhole = asked.includes('trade') || !hasSales
   return {
     trades: isWhole ? found : new InPart(found, sent.filter(({ type }) => type === 'timesale').length),
-    quotes: events.quotes.slice(quotes),
+    quotes: events.quotes.slice(quotes).map(quoteFacts),
     last_price: new Unreported('last prices come with positions')
   }
 }
