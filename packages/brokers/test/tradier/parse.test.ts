@@ -352,7 +352,8 @@ test('which answers prove that an order was taken, and which that it was not', (
   // The gateway's fault about the token came with status 500 as well: its body decides.
   assert.equal(kinds('fault.expired', 500), 'refused')
   // Recorded: a text with status 400 that is no known refusal proves nothing, and an unknown order answers 401.
-  assert.equal(place({ status: 400, headers: {}, body: 'Something happened' }).kind, 'unknown')
+  for (const body of ['Something happened', 'The order could not be processed.', 'The order must wait'])
+    assert.equal(place({ status: 400, headers: {}, body }).kind, 'unknown', body)
   assert.equal(place({ status: 400, headers: {}, body: 'Invalid parameter, tag: contains more than 255 characters.' }).kind, 'refused')
   assert.equal(interpretCommand({ status: 401, headers: {}, body: 'Unauthorized Account: 6YA00001' }, '7').kind, 'refused')
   // Messages of a failure are no proof that nothing was accepted.
