@@ -189,9 +189,9 @@ export class Calls {
   fault(reply: HttpReply): BrokerFault {
     const detail = this.#options.errorMessage(reply)
     const message = `the broker answered ${reply.status}${detail === '' ? '' : `: ${detail}`}`
+    if (reply.status === 429) return new BrokerFault('rate_limited', message, { retryAfterMs: this.#pauseMs(reply) })
     const passing = this.#options.passing?.(reply) ?? null
     if (passing !== null) return new PassingFault(passing, message)
-    if (reply.status === 429) return new BrokerFault('rate_limited', message, { retryAfterMs: this.#pauseMs(reply) })
     // 408 and 425 demand a retry, and a redirect comes from a gateway: none of them says anything about the request.
     if (reply.status >= 500 || reply.status < 400 || reply.status === 408 || reply.status === 425)
       return new BrokerFault('unreachable', message)

@@ -128,6 +128,7 @@ const PAGES_MAX = 100
 /** Tradier's default length of a page: a shorter one is the last, whatever length was requested. */
 const PAGE_FULL = 25
 const PAGE_REQUESTED = '100'
+const PAGE_LIMITS = [PAGE_FULL, Number(PAGE_REQUESTED)]
 /** Symbols in one request for quotes. */
 const QUOTES_MAX = 400
 
@@ -170,7 +171,7 @@ const ORDERS: OrderList<Resource> = {
   request: ({ account }, page) => get(accountPath(account, 'orders'), { includeTags: 'true', page: page ?? '1', limit: PAGE_REQUESTED }),
   page: numberedPages(PAGE_FULL, reply => parseOrders(requestedAnswer(reply))),
   pagesMax: PAGES_MAX,
-  mayRepeat: true,
+  pageLimits: PAGE_LIMITS,
   keyOf: record => text(record, 'id', 64),
   brokerClOrdIdOf: record => textOf(record, 'tag'),
   items: (records, { account }, { unknownValues }) => unknownValues.readPartially(records, record => parseOrder(record, account), 'id')
@@ -182,7 +183,7 @@ export const HISTORY: ListRead<Resource, AccountQuery & { readonly from: Day; re
     get(accountPath(account, 'history'), { start: from, end: to, page: page ?? '1', limit: PAGE_REQUESTED }),
   page: numberedPages(PAGE_FULL, reply => parseEvents(requestedAnswer(reply))),
   pagesMax: PAGES_MAX,
-  mayRepeat: true,
+  pageLimits: PAGE_LIMITS,
   items: (events, { from, to }, { unknownValues }) => ({
     known: transactionsOf(events, unknownValues).filter(({ day }) => day >= from && day <= to),
     leftOut: []

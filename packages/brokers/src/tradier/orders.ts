@@ -27,6 +27,7 @@ import {
   complaintOf,
   errorMessageOf,
   errorsOf,
+  INTERNAL_FAILURE,
   isForeign,
   isTokenRefused,
   joined,
@@ -233,10 +234,9 @@ export function accountPath(account: string, ...parts: readonly string[]): strin
   return ['/accounts', account, ...parts].map((part, index) => (index === 0 ? part : encodeURIComponent(part))).join('/')
 }
 
-/** Messages of a failure behind the API, `OmsInternalError` and `OmsUnavailable` among them: whether the order reached the market is unknown. */
-const INTERNAL_FAILURE = /time[ds]?[ -]?out|unavailable|internal|server error|try again|no response|communicat/i
 /** Messages, as plain text with status 400, that prove that nothing was done. Any other proves nothing. */
-const KNOWN_REFUSAL = /^(?:invalid|missing|unsupported)\b|^unauthorized account|already in finalized state|being changed or cancel/i
+const KNOWN_REFUSAL =
+  /^(?:invalid parameter|missing|unsupported)\b|^unauthorized account|already in finalized state|being changed or cancel/i
 const NO_ORDER = /not found|does not exist|no such|unknown order|invalid order/i
 
 /** An order of which Tradier has sent the id alone. */

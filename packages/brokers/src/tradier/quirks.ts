@@ -14,17 +14,22 @@ export type Resource = 'standard' | 'market' | 'trading'
 
 const ITEMS_MAX = 100_000
 const TEXT_MAX = 500
+/** Messages of a failure behind the API, `OmsInternalError` and `OmsUnavailable` among them: whether an order reached the market is unknown. */
+export const INTERNAL_FAILURE = /time[ds]?[ -]?out|unavailable|internal|server error|try again|no response|communicat/i
 
 /** An object with every number as text. */
 export function readAnswer(body: string): Wire {
   return object(readJson(body, { numbers: 'text' }), 'answer')
 }
 
-/** As {@link readAnswer}. @throws BrokerFault `refused` for an answer that has nothing but errors */
+/** As {@link readAnswer}. @throws BrokerFault for an answer that has nothing but errors: `refused`, or `unreachable` for a failure behind the API */
 export function requestedAnswer({ body }: { readonly body: string }): Wire {
   const answer = readAnswer(body)
   const errors = errorsOf(answer)
-  if (errors !== null && Object.keys(answer).length === 1) throw new BrokerFault('refused', `Tradier answered: ${joined(errors)}`)
+  if (errors !== null && Object.keys(answer).length === 1) {
+    const isFailure = errors.some(error => INTERNAL_FAILURE.test(error))
+    throw new BrokerFault(isFailure ? 'unreachable' : 'refused', `Tradier answered: ${joined(errors)}`)
+  }
   return answer
 }
 
@@ -136,7 +141,10 @@ export function errorMessageOf(reply: Pick<HttpReply, 'body'>): string {
 /** The gateway's answer that the access token is expired, revoked or of another environment. Its body decides: it came with status 500 as well. */
 export function isTokenRefused(reply: Pick<HttpReply, 'status' | 'body'>): boolean {
   const complaint = reply.status >= 400 ? complaintOf(reply) : null
-  return complaint?.form === 'fault' && (/access token/i.test(complaint.text) || /access_token/.test(complaint.code))
+  if (complaint?.form !== 'fault') return false
+  // A failure of the server may mention the token: only its code says that the token was refused (recorded with 500).
+  if (reply.status >= 500) return /access_token_expired|invalid_access_token/.test(complaint.code)
+  return /access token/i.test(complaint.text) || /access_token/.test(complaint.code)
 }
 
 /** `401 Unauthorized Account: VA00000001`, to a login that is good: there is no such order, or it is another login's. */

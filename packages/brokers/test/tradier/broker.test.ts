@@ -314,3 +314,8 @@ test('logging in: commas, no PKCE, no redirect_uri unless it is wanted, and Basi
   })
   await assert.rejects(refused.broker.accounts(soon()), fault('credentials_rejected'))
 })
+
+test('the gateway’s 429 is a rate limit, not an outage', async () => {
+  await using tradier = await ScriptedTradier.start({ 'GET /user/profile': 'fault.quota' }, { clock: new VirtualClock() })
+  await assert.rejects(tradier.broker.accounts(AbortSignal.timeout(50)), fault('rate_limited'))
+})

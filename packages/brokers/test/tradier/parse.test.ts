@@ -22,7 +22,7 @@ import {
   transactionsOf
 } from '../../src/tradier/codecs.ts'
 import { interpretCommand, interpretPlace, isUnknownOrder } from '../../src/tradier/orders.ts'
-import { amount, complaintOf, errorMessageOf, isTokenRefused, readAnswer } from '../../src/tradier/quirks.ts'
+import { amount, complaintOf, errorMessageOf, isTokenRefused, readAnswer, requestedAnswer } from '../../src/tradier/quirks.ts'
 import { MemoryLog } from '../support/log.ts'
 import { MemoryMeter } from '../support/meter.ts'
 import { answer, reply, TICKET, unreadFixtures } from './fixtures.ts'
@@ -318,6 +318,14 @@ test('the four forms of a no', () => {
   assert.equal(isTokenRefused(reply('fault.expired')), true)
   assert.equal(isTokenRefused({ ...reply('fault.datastore'), status: 401 }), false)
   assert.equal(isTokenRefused({ status: 401, body: 'Unauthorized Account: 6YA' }), false)
+  assert.equal(isTokenRefused({ ...reply('fault.expired'), status: 500 }), true)
+  const failure = '{"fault":{"faultstring":"Failed to resolve the Access Token: datastore error","detail":{"errorcode":"steps.Failed"}}}'
+  assert.equal(isTokenRefused({ status: 500, body: failure }), false)
+  const errors = '{"errors":{"error":["Internal error, try again"]}}'
+  assert.throws(
+    () => requestedAnswer({ body: errors }),
+    (fault: { kind?: string }) => fault.kind === 'unreachable'
+  )
   assert.equal(isUnknownOrder({ status: 404, headers: {}, body: 'order 7 not found' }), true)
   assert.equal(isUnknownOrder({ status: 404, headers: {}, body: '<html>not found, no order</html>' }), false)
 })

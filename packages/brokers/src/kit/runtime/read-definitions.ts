@@ -37,8 +37,11 @@ export interface ListRead<Resource extends string, Query, T> {
   readonly page: (reply: HttpReply, cursor: string | null) => ListPage
   /** Pages of a list; beyond it the list is a fault, never cut short. One unless said otherwise. */
   readonly pagesMax?: number
-  /** The broker may ignore the number of the page, and send the same page again and again: the list ends where a page adds nothing. */
-  readonly mayRepeat?: true
+  /**
+   * Set: the broker may ignore the number of the page. A page that is sent again is then the whole list, unless it has one of these lengths, at which
+   * the broker may have cut it.
+   */
+  readonly pageLimits?: readonly number[]
   /** Set: identifies a record that a later page repeats, or shows in a newer state. */
   readonly keyOf?: (record: Wire) => string
   /** The items of a whole list, in the core's terms. A record with an unknown enum value is counted and left out. @throws Malformed */

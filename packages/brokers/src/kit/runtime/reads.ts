@@ -37,7 +37,7 @@ export class Reads<Resource extends string> {
 
   /** The records of every page; of several with the same key only the last. @throws BrokerFault */
   async records<Query, T>(
-    { resource, request, page, pagesMax = 1, mayRepeat, keyOf }: ListRead<Resource, Query, T>,
+    { resource, request, page, pagesMax = 1, pageLimits, keyOf }: ListRead<Resource, Query, T>,
     query: Query,
     signal: AbortSignal,
     kind: CallPriority = 'read'
@@ -47,12 +47,17 @@ export class Reads<Resource extends string> {
     let before = ''
     const read = async (cursor: string | null): Promise<ListPage> => {
       const found = await calls.read(request(query, cursor), reply => page(reply, cursor), signal, { kind })
-      const isNew = keyOf === undefined || this.parsed(() => addsTo(keyed, found.records, keyOf))
-      if (mayRepeat !== true) return found
-      const text = keyOf === undefined ? JSON.stringify(found.records) : ''
-      const adds = keyOf === undefined ? text !== before : isNew
+      for (const record of found.records)
+        if (keyOf !== undefined)
+          keyed.set(
+            this.parsed(() => keyOf(record)),
+            record
+          )
+      if (pageLimits === undefined) return found
+      const text = JSON.stringify(found.records)
+      const isWhole = text === before && !pageLimits.includes(found.records.length)
       before = text
-      return adds ? found : LAST
+      return isWhole ? { ...found, records: [], next: null } : found
     }
     const pages = await everyPage(pagesMax, read)
     const [first] = pages
@@ -70,15 +75,6 @@ export class Reads<Resource extends string> {
       })
     }
   }
-}
-
-const LAST: ListPage = { records: [], next: null }
-
-/** Whether a page had a new record. */
-function addsTo(keyed: Map<string, Wire>, records: readonly Wire[], keyOf: (record: Wire) => string): boolean {
-  const before = keyed.size
-  for (const record of records) keyed.set(keyOf(record), record)
-  return keyed.size > before
 }
 
 /** A read of one answer, which `parse` makes a list of. @throws Malformed from both parsers */

@@ -35,7 +35,7 @@ async function read(pageOf: (page: number) => readonly object[], isKeyed: boolea
     request: (_query, page) => get('/list', { page: page ?? '1' }),
     page: numberedPages(FULL, records),
     pagesMax: 5,
-    mayRepeat: true,
+    pageLimits: [FULL],
     items: found => ({ known: found.map(record => text(record, 'id')), leftOut: [] }),
     ...(isKeyed ? { keyOf: (record: Wire) => text(record, 'id') } : {})
   }
@@ -58,6 +58,16 @@ test('a broker that ignores the page number has one page, with ids and without',
 test('without ids equal records on different pages are different ones', async () => {
   const pages = [[order(1), order(1)], [order(1), order(2)], []]
   assert.deepEqual((await read(page => pages[page - 1] ?? [], false)).ids, ['1', '1', '1', '2'])
+})
+
+test('a page that is sent again is not the whole list if it may have been cut at its limit', async () => {
+  await assert.rejects(
+    read(() => [order(1), order(2)], true),
+    /more than 5 pages/
+  )
+  const equal = [order(1), order(1)]
+  const pages = [equal, equal, [order(2)]]
+  assert.deepEqual((await read(page => pages[page - 1] ?? [], false)).ids, ['1', '1', '1', '1', '2'])
 })
 
 test('more pages than a list may have are a fault', async () => {
