@@ -1,6 +1,8 @@
+import { accountStream } from '../../../packages/brokers/src/alpaca/account-stream.ts'
 import { JSON_CODEC } from '../../../packages/brokers/src/alpaca/market/codec.ts'
 import { dispatch, SinkTables } from '../../../packages/brokers/src/alpaca/market/items.ts'
-import { AlpacaStream } from '../../../packages/brokers/src/alpaca/session.ts'
+import { AccountStream } from '../../../packages/brokers/src/kit/runtime/account-stream.ts'
+import { OrderTracker } from '../../../packages/brokers/src/kit/runtime/order-tracker.ts'
 import { UnknownValueCounter } from '../../../packages/brokers/src/kit/unknown-values.ts'
 import type { Readings } from '../contender.ts'
 import { amount, digits, fixtureOf, type KindTexts, variations } from '../messages.ts'
@@ -33,15 +35,13 @@ export function alpacaMessages(): KindTexts {
 }
 
 export async function alpacaReadings(): Promise<Readings> {
-  const stream = new AlpacaStream({
-    url: 'ws://nowhere',
-    tokens: still(),
-    hello: () => ({ auth: {}, authenticate: {} }),
-    pingMs: 1_000,
-    ...STILL,
-    unknownValues: new UnknownValueCounter({ broker: 'ALPACA', ...STILL }),
-    reads: { account: async () => 'account', order: never, openOrders: never, positions: never, balances: never }
+  const unknownValues = new UnknownValueCounter({ broker: 'ALPACA', ...STILL })
+  const definition = accountStream({
+    ...{ url: 'ws://nowhere', tokens: still(), pingMs: 1_000, ...STILL, unknownValues },
+    ...{ hello: () => ({ auth: {}, authenticate: {} }), account: async () => 'account', openOrders: never }
   })
+  const login = { ...STILL, tracker: new OrderTracker(), unknownValues, orders: { held: never } }
+  const stream = new AccountStream(definition, login, { positions: never, balances: never })
   const protocol = await stream.begin(new AbortController().signal)
   const counter = new Counter()
   const tables = new SinkTables()

@@ -2,11 +2,9 @@
 
 import type { BrokerId } from '@trunkline/core/domain/ids'
 import type { BrokerDefinition } from '@trunkline/core/ports/broker'
-import { ALPACA_CAPABILITIES } from './alpaca/capabilities.ts'
-import { alpaca } from './alpaca/index.ts'
-import { ALPACA_SETTINGS } from './alpaca/settings.ts'
+import { ALPACA } from './alpaca/definition.ts'
 import type { BrokerDeps } from './kit/deps.ts'
-import { type Adapter, adapter, type Offer, type SandboxAccess } from './kit/settings.ts'
+import type { Adapter, Offer, SandboxAccess } from './kit/settings.ts'
 import { SANDBOX } from './sandbox/definition.ts'
 import { TRADESTATION } from './tradestation/definition.ts'
 import { TRADIER } from './tradier/definition.ts'
@@ -15,7 +13,7 @@ export type { Adapter, BrokerSetting, Offer, SandboxAccess } from './kit/setting
 export { SettingMissing } from './kit/settings.ts'
 
 /** Each broker is an entry here. */
-export const ADAPTERS: readonly Adapter[] = [SANDBOX, adapter(ALPACA_CAPABILITIES, ALPACA_SETTINGS, alpaca), TRADIER, TRADESTATION]
+export const ADAPTERS: readonly Adapter[] = [SANDBOX, ALPACA, TRADIER, TRADESTATION]
 
 /** Disposing it closes the connections of every broker; each open `Broker` is its opener's to dispose first. */
 export interface Brokers extends ReadonlyMap<BrokerId, BrokerDefinition>, AsyncDisposable {}

@@ -1,187 +1,363 @@
-/** Alpaca's orders in the core's terms. Pure; throws Malformed and nothing else. */
+/** Orders at Alpaca: what it takes, how it is written, and which answers prove what. Everything else is unknown. Pure but for look-ups. */
 
-import { compare, type Decimal, isPositive } from '@trunkline/core/domain/decimal'
+import type { OrderOffer } from '@trunkline/core/domain/combinations'
+import { areEqual, compare, type Decimal, isPositive, isZero, minus, plus, significantPlaces, ZERO } from '@trunkline/core/domain/decimal'
 import { Malformed } from '@trunkline/core/domain/malformed'
-import type { Fill, Leg } from '@trunkline/core/domain/order'
-import type { Timestamp } from '@trunkline/core/domain/timestamp'
-import type { Instrument, OrderStatus, Side, TimeInForce } from '@trunkline/core/domain/vocabulary'
-import type { OrderReport } from '@trunkline/core/ports/broker'
+import type { Leg, OrderTicket } from '@trunkline/core/domain/order'
+import { epochMs, type Timestamp, timestampOfMs } from '@trunkline/core/domain/timestamp'
+import type { NewOrder, OrderReport, Outcome, ReplaceOrder } from '@trunkline/core/ports/broker'
+import { isSuccess } from '../kit/calls.ts'
+import type { HttpReply, HttpRequest } from '../kit/http.ts'
+import { type Refusal, refusalBy, refusing } from '../kit/order-rules.ts'
+import { get, NO_BODY, WITH_BODY } from '../kit/requests.ts'
+import type { Login, OrderDefinitions, ReadDefinitions, Refused } from '../kit/runtime/definition.ts'
+import type { AccountQuery, ListRead } from '../kit/runtime/read-definitions.ts'
+import { mergedOrders, pagesByRecord, type Reads } from '../kit/runtime/reads.ts'
+import { refused } from '../kit/settle.ts'
 import {
-  decimal,
-  decimalOrNull,
-  displayTextOrNull,
-  field,
-  items,
-  member,
-  text,
-  textOrNull,
-  timestamp,
-  timestampOrNull,
-  type Wire
-} from '../kit/parse.ts'
-import { ASSET_CLASSES, EXTENDED, ORDER_TYPES_READ, POSITION_INTENTS, SIDES, STATUSES, TIME_IN_FORCE } from './enums.ts'
-import { rejectCodeOf } from './reject-codes.ts'
-import { netPrice } from './requests.ts'
-import { instrumentOf, symbolOf } from './symbols.ts'
+  isLegOfMultiLeg,
+  isMultiLeg,
+  netPrice,
+  ORDER_TYPES,
+  POSITION_INTENTS,
+  parseOrder,
+  parseOrders,
+  rejectCodeOf,
+  SIDES,
+  TIME_IN_FORCE
+} from './codecs.ts'
+import { isInvalidOrderId, isNotFound, type Resource, readError, readList, readRecord } from './quirks.ts'
 
-const LEGS_LEAST = 2
-const LEGS_MAX = 4
-const ENDED: ReadonlySet<OrderStatus> = new Set(['filled', 'cancelled', 'expired', 'rejected', 'replaced'])
-const USUALLY = { BUY: 'BUY_TO_OPEN', SELL: 'SELL_TO_CLOSE' } as const
-/** Alpaca's orders carry no reason. */
-const REJECTED = 'Alpaca rejected the order and gave no reason.'
+/** Which orders Alpaca takes. */
+export const ORDER_OFFER = {
+  name: 'Alpaca',
+  instruments: ['STK', 'OPT', 'MLEG_OPT', 'CRYPTO'],
+  orderTypes: {
+    STK: ['MKT', 'LMT', 'STP', 'STPLMT'],
+    OPT: ['MKT', 'LMT'],
+    MLEG_OPT: ['MKT', 'LMT'],
+    CRYPTO: ['MKT', 'LMT', 'STPLMT']
+  },
+  timesInForce: {
+    STK: ['DAY', 'GTC', 'IOC', 'FOK', 'OPEN', 'CLOSE', 'DAY+', 'GTC+'],
+    OPT: ['DAY'],
+    MLEG_OPT: ['DAY'],
+    CRYPTO: ['GTC', 'IOC']
+  },
+  sides: {
+    STK: ['BUY', 'SELL'],
+    OPT: ['BUY_TO_OPEN', 'SELL_TO_OPEN', 'BUY_TO_CLOSE', 'SELL_TO_CLOSE'],
+    MLEG_OPT: ['BUY', 'SELL'],
+    CRYPTO: ['BUY', 'SELL']
+  },
+  exclusions: [
+    // The extended hours are for limit orders only.
+    { types: ['MKT', 'STP', 'STPLMT'], tifs: ['DAY+', 'GTC+'] },
+    // A stop waits for its price, and takes part in no auction.
+    { types: ['STP', 'STPLMT'], tifs: ['IOC', 'FOK', 'OPEN', 'CLOSE'] },
+    { instruments: ['STK'], tifs: ['GTC', 'IOC', 'FOK', 'OPEN', 'CLOSE', 'GTC+'], sizes: ['fraction', 'notional'] }
+  ],
+  onlyInSession: ['IOC', 'FOK'],
+  extendedHours: 'with_regular',
+  replaceFields: {
+    STK: ['order_qty', 'order_limit_price', 'stop_price'],
+    OPT: ['order_qty', 'order_limit_price', 'stop_price'],
+    MLEG_OPT: ['order_qty', 'order_limit_price'],
+    CRYPTO: ['order_qty', 'order_limit_price', 'stop_price']
+  },
+  notional: true,
+  fractional: true
+} as const satisfies OrderOffer
 
-/** An execution as the account stream reports it beside its order. */
-export interface Execution {
-  readonly id: string
-  readonly at: Timestamp
-  readonly quantity: Decimal
-  readonly price: Decimal
+const cannot = refusing(ORDER_OFFER.name)
+const refusalByRules = refusalBy(ORDER_OFFER, {
+  amountPlaces: 9,
+  pricePlaces: {
+    STK: { usual: 2, belowOne: 4 },
+    OPT: { usual: 2, belowOne: 2 },
+    MLEG_OPT: { usual: 2, belowOne: 2 },
+    CRYPTO: { usual: 9, belowOne: 9 }
+  },
+  legs: { lowestTerms: false, negativePrice: true }
+})
+
+/** Why Alpaca would refuse the order, and what it takes; null when nothing is known against it. */
+export function refusalOf(ticket: OrderTicket): Refusal | null {
+  const { side, legs } = ticket
+  // Alpaca has no side for a multi-leg order, so it must show in a leg.
+  if (legs !== null && !legs.some(leg => leg.side.startsWith(side)))
+    return cannot(
+      'not_permitted',
+      side === 'BUY'
+        ? 'an order whose legs all sell is a SELL: send side SELL, with the price as what is received'
+        : 'an order whose legs all buy is a BUY: send side BUY, with the price as what is paid'
+    )
+  return refusalByRules(ticket)
+}
+
+/** Pages of a list; beyond it the list is a fault, never cut short. */
+export const PAGES_MAX = 400
+export const ORDERS_PAGE = 500
+/** Alpaca's clock may be this far ahead of ours: orders submitted that much earlier are requested as well. */
+const CLOCKS_APART_MS = 5_000
+
+/** What a list of orders is requested by. */
+interface OrderListQuery extends AccountQuery {
+  readonly status: 'open' | 'all'
+  /** Whether orders that hang on others are inside of these; otherwise each is a row of its own. */
+  readonly isNested: boolean
+  /** Time of submission. */
+  readonly after: Timestamp | null
+}
+
+const OPEN = { status: 'open', after: null } as const
+
+/** The orders submitted after `after`, oldest first. An order and those that hang on it come together. */
+export const ORDERS: ListRead<Resource, OrderListQuery, readonly OrderReport[]> = {
+  resource: 'trading',
+  request: ({ status, isNested, after }, last) =>
+    get('/v2/orders', {
+      ...{ status, limit: String(ORDERS_PAGE), direction: 'asc', nested: String(isNested) },
+      // Alpaca takes one of the two. Whatever comes after an order comes after the time as well.
+      after: last === null ? after : null,
+      after_order_id: last
+    }),
+  page: pagesByRecord(ORDERS_PAGE, 'id', readList),
+  pagesMax: PAGES_MAX,
+  items: (records, { account, isNested }, { unknownValues }) => {
+    // Without nesting a multi-leg order and its legs are rows apart, of which none is the order.
+    const orders = isNested ? records : records.filter(record => !isMultiLeg(record) && !isLegOfMultiLeg(record))
+    return unknownValues.readPartially(orders, record => parseOrders(record, account), 'id')
+  }
+}
+
+/** Single orders that are open, whatever they hang on. @throws BrokerFault */
+export async function openOrders(reads: Reads<Resource>, account: string, signal: AbortSignal): Promise<readonly OrderReport[]> {
+  return (await reads.list(ORDERS, { ...OPEN, account, isNested: false }, signal)).known.flat()
+}
+
+/** How orders are read. */
+export const ORDER_READS: Pick<ReadDefinitions<Resource>, 'orders' | 'orderList' | 'order'> = {
+  /**
+   * The open ones first, nested and not: nested, an exit is inside of its entry, and missing once the entry has filled. Then those submitted
+   * since, so that an order that ends in between is seen ended. An order submitted before `since` that ended after it is in no list: Alpaca
+   * cannot list changes. A look-up finds it.
+   */
+  async orders({ reads }, { account, since }, signal) {
+    const after = timestampOfMs(Math.max(0, epochMs(since) - CLOCKS_APART_MS))
+    const read = async (query: Omit<OrderListQuery, 'account'>) => {
+      const { known, ...rest } = await reads.list(ORDERS, { account, ...query }, signal)
+      return { known: known.flat(), ...rest }
+    }
+    const nested = await read({ ...OPEN, isNested: true })
+    const open = await read({ ...OPEN, isNested: false })
+    return mergedOrders(nested, open, await read({ status: 'all', after, isNested: true }))
+  },
+  orderList: null,
+  order: {
+    resource: 'trading',
+    requests: key => [
+      key.by === 'brokerOrderId'
+        ? get(`/v2/orders/${encodeURIComponent(key.brokerOrderId)}`, { nested: 'true' })
+        : get('/v2/orders:by_client_order_id', { client_order_id: key.brokerClOrdId, nested: 'true' })
+    ],
+    priority: 'order',
+    also: [404, 422],
+    absent: (reply, { by }) => isNotFound(reply) || (by === 'brokerOrderId' && isInvalidOrderId(reply)),
+    records: reply => [readRecord(reply)],
+    item: (record, account) => parseOrder(record, account),
+    decidedBy: ({ status, replacesBrokerOrderId }) => (status === 'pending' ? replacesBrokerOrderId : null)
+  }
+}
+
+/** Before each look at whether the old order has given way. */
+const REPLACE_PAUSES_MS = [0, 200, 800]
+
+export const ALPACA_ORDERS: OrderDefinitions<Resource, null> = {
+  resource: 'trading',
+  placing(order) {
+    const refusal = refusalOf(order)
+    return refusal === null ? null : Promise.resolve({ refused: refusal })
+  },
+  submit: { request: submitRequest, interpret: interpretSubmit },
+  /**
+   * A success means that a new order was created; it replaces the old one later, or is rejected because the old one filled first. And the new
+   * order begins with nothing filled, so it is requested for what is left.
+   */
+  replace: {
+    async request(request, { orders }, signal) {
+      const { brokerAccountId, brokerOrderId, ticket } = request
+      if (ticket.notional !== null)
+        return { refused: cannot('quantity_invalid', 'orders by amount cannot be replaced; cancel it and place a new one') }
+      const refusal = refusalOf(ticket)
+      if (refusal !== null) return { refused: refusal }
+      // Without it what is left is unknown, and the whole total again may be too much.
+      const quantity = quantityFor(request, await orders.order(brokerAccountId, brokerOrderId, signal))
+      return isRefused(quantity) ? quantity : replaceRequest(brokerOrderId, { ...request, quantity })
+    },
+    interpret: interpretReplace,
+    confirm: { pausesMs: REPLACE_PAUSES_MS, look: lookAtReplacement }
+  },
+  cancel: {
+    request: (_account, order) => ({ method: 'DELETE', path: `/v2/orders/${encodeURIComponent(order)}`, headers: NO_BODY }),
+    interpret: interpretCancel
+  },
+  preview: null
+}
+
+/** @throws Malformed for a value that Alpaca does not have. */
+export function submitRequest(order: NewOrder): HttpRequest {
+  const { type, tif, brokerClOrdId } = order
+  const isExtended = tif === 'DAY+' || tif === 'GTC+'
+  return written('POST', '/v2/orders', {
+    ...subject(order),
+    type: ORDER_TYPES.write(type, 'order_type'),
+    time_in_force: TIME_IN_FORCE.write(isExtended ? tif.slice(0, -1) : tif, 'order_tif'),
+    ...(isExtended ? { extended_hours: true } : {}),
+    ...amounts(order),
+    client_order_id: brokerClOrdId
+  })
+}
+
+/** `quantity` is that of the new order; null leaves it as it is. */
+export function replaceRequest(
+  brokerOrderId: string,
+  { ticket, quantity, brokerClOrdId }: { readonly ticket: OrderTicket; readonly quantity: Decimal | null; readonly brokerClOrdId: string }
+): HttpRequest {
+  const path = `/v2/orders/${encodeURIComponent(brokerOrderId)}`
+  return written('PATCH', path, { ...amounts({ ...ticket, quantity, notional: null }), client_order_id: brokerClOrdId })
+}
+
+function written(method: 'POST' | 'PATCH', path: string, body: object): HttpRequest {
+  return { method, path, headers: WITH_BODY, body: JSON.stringify(body) }
+}
+
+/** A multi-leg order has legs and no side; an option's side states its effect on the position. */
+function subject({ symbol, side, instrument, legs }: OrderTicket): object {
+  if (legs !== null) return { order_class: 'mleg', legs: legsOf(legs, side).map(leg => ({ ...option(leg), ratio_qty: leg.ratio })) }
+  if (instrument === 'OPT') return option({ symbol, side })
+  return { symbol, side: SIDES.write(side, 'side') }
+}
+
+function option({ symbol, side }: Pick<OrderTicket, 'symbol' | 'side'>): object {
+  const intent = POSITION_INTENTS.write(side, 'side')
+  return { symbol, side: intent.startsWith('buy') ? 'buy' : 'sell', position_intent: intent }
+}
+
+/** A multi-leg order is read back as bought when its first leg is: the leg that shows this comes first. */
+function legsOf(legs: readonly Leg[], side: OrderTicket['side']): readonly Leg[] {
+  const at = legs.findIndex(leg => leg.side.startsWith(side))
+  const first = legs[at]
+  return first === undefined || at === 0 ? legs : [first, ...legs.toSpliced(at, 1)]
+}
+
+/** What is null is left out. */
+function amounts({ quantity, notional, limitPrice, stopPrice, legs, side }: OrderTicket): object {
+  return {
+    ...(quantity === null ? {} : { qty: quantity }),
+    ...(notional === null ? {} : { notional }),
+    ...(limitPrice === null ? {} : { limit_price: legs === null ? limitPrice : netPrice(limitPrice, side) }),
+    ...(stopPrice === null ? {} : { stop_price: stopPrice })
+  }
+}
+
+/** What is left of the new total; null where it equals the old order's quantity and can stay out of the request. */
+function quantityFor(request: ReplaceOrder, old: OrderReport): Decimal | null | Refused {
+  const { ticket } = request
+  const quantity = lesser(ticket.quantity, old.quantity, request.totalChange)
+  if (quantity === null) return null
+  const filled = old.filledTotal?.quantity ?? ZERO
+  if (isZero(filled) && areEqual(old.quantity, quantity)) return null
+  const left = minus(quantity, filled)
+  if (!isPositive(left)) return { refused: cannot('quantity_invalid', 'as much as the new total, or more, has filled already') }
+  return ticket.instrument === 'STK' && significantPlaces(left) > 0
+    ? {
+        refused: cannot(
+          'quantity_invalid',
+          'the quantity of an order of fractions of a share cannot be replaced; cancel it and place a new one'
+        )
+      }
+    : left
 }
 
 /**
- * An order and those that hang on it, which Alpaca nests in it: the legs of a bracket are separate orders, those of a multi-leg order are not.
- * @throws Malformed
+ * What the new order may be for with what the old one has filled. An execution of an order before the old one may not be reported yet, and would be requested
+ * again; the old order's own quantity is without it.
  */
-export function parseOrders(wire: Wire, account: string): readonly OrderReport[] {
-  const order = parseOrder(wire, account)
-  return isMultiLeg(wire) ? [order] : [order, ...nestedOrders(wire).map(leg => parseOrder(leg, account))]
+function lesser(requested: Decimal | null, old: Decimal | null, totalChange: Decimal | undefined): Decimal | null {
+  if (requested === null || old === null || totalChange === undefined) return requested
+  const shown = plus(old, totalChange)
+  return compare(shown, requested) < 0 ? shown : requested
 }
 
-/** `execution`: what this message adds to the order; without one its totals count. @throws Malformed */
-export function parseOrder(wire: Wire, account: string, execution: Execution | null = null): OrderReport {
-  const status = statusOf(wire)
-  const subject = isMultiLeg(wire) ? multiLegOf(wire, status) : singleOf(wire)
-  const notional = decimalOrNull(wire, 'notional')
-  const quantity = decimalOrNull(wire, 'qty')
-  if (notional === null && quantity === null) throw new Malformed('qty', 'a decimal where notional is null', quantity)
-  const { side, legs } = subject
-  const priced = (price: Decimal | null) => (price === null || legs === null ? price : netPrice(price, side))
-  const filled = decimal(wire, 'filled_qty')
-  const reason = displayTextOrNull(wire, 'reject_reason')
-  return {
-    brokerAccountId: account,
-    brokerOrderId: text(wire, 'id'),
-    brokerClOrdId: textOrNull(wire, 'client_order_id'),
-    ...subject,
-    type: member(wire, 'type', ORDER_TYPES_READ),
-    tif: tifOf(wire),
-    // The ticket had one of the two.
-    quantity: notional === null ? quantity : null,
-    notional,
-    limitPrice: priced(decimalOrNull(wire, 'limit_price')),
-    stopPrice: decimalOrNull(wire, 'stop_price'),
-    status,
-    brokerStatus: text(wire, 'status'),
-    brokerMessage: status === 'rejected' ? (reason ?? REJECTED) : null,
-    rejectCode: status === 'rejected' && reason !== null ? rejectCodeOf(reason, subject) : null,
-    brokerOrderType: displayTextOrNull(wire, 'type'),
-    execDest: null,
-    fills: execution === null ? null : [fillOf(execution, priced)],
-    filledTotal: { quantity: filled, averagePrice: priced(decimalOrNull(wire, 'filled_avg_price')) },
-    entryTime: timestampOrNull(wire, 'submitted_at') ?? timestamp(wire, 'created_at'),
-    updatedAt: timestampOrNull(wire, 'updated_at') ?? timestamp(wire, 'created_at'),
-    replacesBrokerOrderId: textOrNull(wire, 'replaces'),
-    replacedByBrokerOrderId: textOrNull(wire, 'replaced_by')
-  }
+function isRefused(value: Decimal | null | Refused): value is Refused {
+  return typeof value === 'object' && value !== null
 }
 
-/** What an order has filled in all, however it came about. @throws Malformed */
-export function filledQuantity(wire: Wire): Decimal {
-  return decimal(wire, 'filled_qty')
+/** Whether the new order has replaced the old one. */
+async function lookAtReplacement(
+  { brokerAccountId, brokerOrderId }: ReplaceOrder,
+  made: OrderReport | null,
+  { orders }: Pick<Login<Resource>, 'orders'>,
+  signal: AbortSignal
+): Promise<Outcome<OrderReport> | null> {
+  if (made === null) return null
+  const find = async (id: string) => (await orders.find({ by: 'brokerOrderId', brokerAccountId, brokerOrderId: id }, signal)).found
+  const old = await find(brokerOrderId)
+  if (old?.status === 'replaced') return { kind: 'accepted', value: made }
+  if (old?.status === 'pending_replace') return null
+  const now = await find(made.brokerOrderId)
+  if (now?.status !== 'rejected') return null
+  return refused(`Alpaca did not replace the order: it is ${old?.brokerStatus ?? 'gone'}.`, 'other', now.brokerStatus)
 }
 
-function fillOf({ id, at, quantity, price }: Execution, priced: (price: Decimal | null) => Decimal | null): Fill {
-  return { fillId: id, at, quantity, price: priced(price) ?? price, execDest: null }
+/** Statuses that mean "not done" when Alpaca's own error comes with them. */
+const REFUSALS: ReadonlySet<number> = new Set([400, 401, 403, 404, 422, 429])
+/**
+ * Alpaca has an order with our client order id: the one we sent, for no other client derives the same id. Look it up, never call it refused. Its
+ * code is that of other refusals as well, so the message decides.
+ */
+const DUPLICATE = /client.?order.?id must be unique/i
+
+export function interpretSubmit(reply: HttpReply, sent: NewOrder): Outcome<OrderReport> {
+  if (!isSuccess(reply.status)) return refusal(reply, sent)
+  const order = parseOrder(readRecord(reply), sent.brokerAccountId)
+  demandSame('client_order_id', order.brokerClOrdId, sent.brokerClOrdId)
+  demandSame('symbol', order.symbol, sent.symbol)
+  demandSame('legs', legsText(order), legsText(sent))
+  return { kind: 'accepted', value: order }
 }
 
-function statusOf(wire: Wire): OrderStatus {
-  const status = member(wire, 'status', STATUSES)
-  if (field(wire, 'status') !== 'calculated') return status
-  const quantity = decimalOrNull(wire, 'qty')
-  return quantity !== null && compare(filledQuantity(wire), quantity) >= 0 ? 'filled' : status
+export function interpretReplace(reply: HttpReply, sent: ReplaceOrder): Outcome<OrderReport> {
+  if (!isSuccess(reply.status)) return refusal(reply, sent.ticket)
+  const order = parseOrder(readRecord(reply), sent.brokerAccountId)
+  demandSame('client_order_id', order.brokerClOrdId, sent.brokerClOrdId)
+  demandSame('replaces', order.replacesBrokerOrderId, sent.brokerOrderId)
+  return { kind: 'accepted', value: order }
 }
 
-function tifOf(wire: Wire): TimeInForce {
-  const tif = member(wire, 'time_in_force', TIME_IN_FORCE)
-  return field(wire, 'extended_hours') === true && (tif === 'DAY' || tif === 'GTC') ? EXTENDED[tif] : tif
+/** Only "no content" means that Alpaca accepted the request; the result is reported by the stream. */
+export function interpretCancel(reply: HttpReply): Outcome<null> {
+  if (!isSuccess(reply.status)) return refusal(reply, null)
+  if (reply.status === 204 && reply.body === '') return { kind: 'accepted', value: null }
+  return { kind: 'unknown', cause: new Error(`Alpaca answered ${reply.status} to a cancel`) }
 }
 
-/** Whether the order is several options at once; its leg is one too by its class, but has a symbol. */
-export function isMultiLeg(wire: Wire): boolean {
-  return field(wire, 'order_class') === 'mleg' && !hasSymbol(wire)
+function refusal<T>(reply: HttpReply, sent: OrderTicket | null): Outcome<T> {
+  const { message, code } = readError(reply)
+  if (REFUSALS.has(reply.status) && !DUPLICATE.test(message)) return refused(message, rejectCodeOf(message, sent), code)
+  return { kind: 'unknown', cause: new Error(`Alpaca answered ${reply.status}: ${message}`) }
 }
 
-/** Whether this is a leg of a multi-leg order, reported as if it were an order. */
-export function isLegOfMultiLeg(wire: Wire): boolean {
-  return field(wire, 'order_class') === 'mleg' && hasSymbol(wire)
+/** What is done with which contract, in whatever order the legs come. */
+function legsText({ legs }: OrderTicket): string | null {
+  if (legs === null) return null
+  return legs
+    .map(({ symbol, side, ratio }) => `${side} ${ratio} ${symbol}`)
+    .toSorted()
+    .join(', ')
 }
 
-function hasSymbol(wire: Wire): boolean {
-  const symbol = field(wire, 'symbol')
-  return symbol !== undefined && symbol !== null && symbol !== ''
-}
-
-type Subject = Pick<OrderReport, 'symbol' | 'instrument' | 'side' | 'legs'>
-
-function singleOf(wire: Wire): Subject {
-  const written = text(wire, 'symbol')
-  const instrument = classOf(wire, written)
-  return { symbol: symbolOf(written, instrument), instrument, side: sideOf(wire, instrument), legs: null }
-}
-
-/** A missing class follows from the symbol; a new one means that this is nothing we know. */
-function classOf(wire: Wire, symbol: string): Instrument {
-  const value = field(wire, 'asset_class')
-  return value === undefined || value === null || value === '' ? instrumentOf(symbol) : member(wire, 'asset_class', ASSET_CLASSES)
-}
-
-/** What an option's order does to the position Alpaca leaves out where the order did not state it: then it is the usual effect of its side. */
-function sideOf(wire: Wire, instrument: Instrument): Side {
-  if (instrument !== 'OPT') return member(wire, 'side', SIDES)
-  return textOrNull(wire, 'position_intent') === null
-    ? USUALLY[member(wire, 'side', SIDES)]
-    : member(wire, 'position_intent', POSITION_INTENTS)
-}
-
-function multiLegOf(wire: Wire, status: OrderStatus): Subject {
-  const orderId = text(wire, 'id')
-  const legs = nestedOrders(wire).map(leg => legOf(leg, orderId, ENDED.has(status)))
-  if (legs.length < LEGS_LEAST || legs.length > LEGS_MAX) throw new Malformed('legs', `a list of ${LEGS_LEAST} to ${LEGS_MAX}`, legs.length)
-  // Alpaca has no side for a multi-leg order: it is named after its first leg.
-  return { symbol: null, instrument: 'MLEG_OPT', side: legs[0]?.side.startsWith('SELL') === true ? 'SELL' : 'BUY', legs }
-}
-
-/** A leg has totals only, and leg fills are added up: they are reported once, when nothing can be added any more. */
-function legOf(wire: Wire, orderId: string, hasEnded: boolean): Leg {
-  const symbol = text(wire, 'symbol')
-  const filled = decimalOrNull(wire, 'filled_qty')
-  const price = decimalOrNull(wire, 'filled_avg_price')
-  const isReported = hasEnded && filled !== null && isPositive(filled) && price !== null
-  return {
-    symbol,
-    side: sideOf(wire, 'OPT'),
-    ratio: decimal(wire, 'ratio_qty'),
-    fills: isReported ? [{ fillId: `${orderId}:${symbol}:${filled}`, at: filledAt(wire), quantity: filled, price, execDest: null }] : []
-  }
-}
-
-function filledAt(wire: Wire): Timestamp {
-  return timestampOrNull(wire, 'filled_at') ?? timestampOrNull(wire, 'updated_at') ?? timestamp(wire, 'created_at')
-}
-
-/** The orders in `legs`; none where there are none. */
-export function nestedOrders(wire: Wire): readonly Wire[] {
-  const legs = field(wire, 'legs')
-  return legs === undefined || legs === null ? [] : items(legs, 'legs', leg => leg)
-}
-
-/** The execution in a message of the account stream. @throws Malformed */
-export function parseExecution(data: Wire): Execution {
-  return {
-    id: text(data, 'execution_id'),
-    at: timestamp(data, 'timestamp'),
-    quantity: decimal(data, 'qty'),
-    price: decimal(data, 'price')
-  }
+function demandSame(what: string, found: string | null, sent: string | null): void {
+  if (found !== sent) throw new Malformed(what, `our own, ${sent}`, found)
 }

@@ -1,5 +1,6 @@
 /** Symbols as Alpaca writes them. Orders and market data have the pair's slash, positions and activities have lost it. Pure. */
 
+import { type Decimal, parseDecimal } from '@trunkline/core/domain/decimal'
 import type { Instrument } from '@trunkline/core/domain/vocabulary'
 
 /** Quote currencies of crypto pairs at Alpaca; the longer code first where one begins with another. */
@@ -26,6 +27,14 @@ export function instrumentOf(symbol: string): Instrument {
 /** The core's text of a symbol. */
 export function symbolOf(symbol: string, instrument: Instrument): string {
   return instrument === 'CRYPTO' ? pairOf(symbol) : symbol
+}
+
+const HUNDRED = parseDecimal('100', 'hundred')
+const ADJUSTED = /^[A-Z]+\d\d{6}[CP]\d{8}$/
+
+/** What a contract delivers; null for an adjusted one, which has a digit behind its root: what that delivers Alpaca does not state. */
+export function unitsOf(contract: string): Decimal | null {
+  return ADJUSTED.test(contract) ? null : HUNDRED
 }
 
 /** Where Alpaca keeps the market data of a kind of instrument. */

@@ -1,7 +1,7 @@
 /** Login with keys that the user created at the broker: read from a form, stored as credentials, sent as headers. */
 
 import { type ApiKeyBrokerLogin, type ApiKeyField, BrokerFault, type Credentials, LoginRefused } from '@trunkline/core/ports/broker'
-import type { AccessToken } from './tokens.ts'
+import type { LoginScheme } from './login-scheme.ts'
 
 export interface ApiKeyPart extends ApiKeyField {
   /** Request header that carries it. */
@@ -16,16 +16,11 @@ export interface ApiKeyOptions {
   readonly helpUrl: string | null
 }
 
-/** What an adapter needs for keys: the login itself, and the functions for its token source and its calls. */
-export interface ApiKeys {
+/** All keys are one token. They cannot be renewed: only the user can create others. */
+export interface ApiKeys extends LoginScheme {
   readonly login: ApiKeyBrokerLogin
-  /** All keys as one token. @throws BrokerFault `credentials_rejected` when the credentials are of another kind. */
-  readonly tokenOf: (credentials: Credentials) => AccessToken
   /** The keys of such a token, in the order of the parts. */
   readonly keysOf: (token: string) => readonly string[]
-  readonly authorize: (token: string) => readonly string[]
-  /** Keys cannot be renewed: only the user can create others. */
-  readonly refresh: (credentials: Credentials, signal: AbortSignal) => Promise<Credentials>
 }
 
 /** Occurs in no key: a key may not contain spaces or control characters. */

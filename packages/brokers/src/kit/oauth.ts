@@ -10,6 +10,7 @@ import {
   type OAuthBrokerLogin
 } from '@trunkline/core/ports/broker'
 import * as client from 'openid-client'
+import type { LoginScheme } from './login-scheme.ts'
 import { configuration, isGone, loginFault, type OAuthEndpoints, revokeByJson } from './oauth-endpoints.ts'
 import type { AccessToken } from './tokens.ts'
 
@@ -49,6 +50,12 @@ export function oauthToken(credentials: Credentials): AccessToken {
     expiresAt: expiresAt === undefined ? null : parseTimestamp(expiresAt, 'expires_at'),
     isRenewable: credentials.refresh_token !== undefined
   }
+}
+
+/** OAuth with its token in the `Authorization` header of every request. */
+export function bearerLogin(options: OAuthOptions): LoginScheme {
+  const login = oauthLogin(options)
+  return { login, tokenOf: oauthToken, refresh: login.refresh, authorize: token => ['authorization', `Bearer ${token}`] }
 }
 
 function hasPkce(options: OAuthOptions): boolean {

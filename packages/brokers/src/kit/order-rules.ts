@@ -25,6 +25,8 @@ export interface Refusal {
 export interface OrderRules {
   /** Largest quantity. */
   readonly quantityMax?: Decimal
+  /** Most decimal places of a quantity, or of an amount of money. */
+  readonly amountPlaces?: number
   /** Most decimal places of a price, and of one below 1; an absent instrument has no such rule. */
   readonly pricePlaces: { readonly [instrument in Instrument]?: { readonly usual: number; readonly belowOne: number } }
   /** Of multi-leg orders: whether ratios must be in lowest terms, and whether the price may be negative. */
@@ -45,11 +47,14 @@ export function refusalBy(offer: OrderOffer, rules: OrderRules): (ticket: OrderT
     if (quantity !== null && !isPositive(quantity)) return refused('quantity_invalid', 'order_qty must be positive')
     if (quantity !== null && rules.quantityMax !== undefined && compare(quantity, rules.quantityMax) > 0)
       return refused('quantity_invalid', `order_qty must be at most ${rules.quantityMax}`)
+    const amount = quantity ?? notional
+    if (rules.amountPlaces !== undefined && amount !== null && significantPlaces(amount) > rules.amountPlaces)
+      return refused('quantity_invalid', `an amount has at most ${rules.amountPlaces} decimal places, was ${amount}`)
     const size = notional !== null ? 'notional' : quantity !== null && !isWhole(quantity) ? 'fraction' : 'whole'
     const unsupported = unsupportedPart(offer, { instrument, type, tif, side, size })
     if (unsupported !== null)
       return refused(
-        'not_permitted',
+        unsupported.part === 'size' ? 'quantity_invalid' : 'not_permitted',
         `${FIELDS[unsupported.part]} ${unsupported.requested} is not taken with the rest of the order, only ${unsupported.offered.join(', ') || 'none'}`
       )
     const tick = tickRefusal(ticket, rules, refused)

@@ -5,7 +5,7 @@ import { type Day, epochMs, type Timestamp, timestampOfMs } from '@trunkline/cor
 import type { BrokerCapabilities, OrderReport } from '@trunkline/core/ports/broker'
 import type { BrokerDeps } from '../kit/deps.ts'
 import { readsAsEvents } from '../kit/event-streams.ts'
-import { oauthLogin, oauthToken } from '../kit/oauth.ts'
+import { bearerLogin } from '../kit/oauth.ts'
 import { nested, timestamp, type Wire } from '../kit/parse.ts'
 import type { RateLimits } from '../kit/rate-limiter.ts'
 import type { Query } from '../kit/requests.ts'
@@ -13,7 +13,7 @@ import { AccountStream } from '../kit/runtime/account-stream.ts'
 import type { ReadDefinitions } from '../kit/runtime/definition.ts'
 import { listed } from '../kit/runtime/listed.ts'
 import type { AccountQuery, ListContext, ListRead } from '../kit/runtime/read-definitions.ts'
-import { newest } from '../kit/runtime/reads.ts'
+import { mergedOrders } from '../kit/runtime/reads.ts'
 import { restBroker } from '../kit/runtime/rest-broker.ts'
 import { type Adapter, adapter, type OpenedBroker } from '../kit/settings.ts'
 import { accountStream } from './account-stream.ts'
@@ -102,7 +102,7 @@ export function sandbox({ baseUrl, publicUrl = baseUrl, clientId, clientSecret }
       login(client, clock) {
         const http = client(baseUrl)
         const issuer = `${publicUrl}/oauth`
-        const login = oauthLogin({
+        return bearerLogin({
           ...{ http, clock, issuer, clientId, clientSecret },
           authorizationEndpoint: `${issuer}/auth`,
           tokenEndpoint: `${http.origin}/oauth/token`,
@@ -111,7 +111,6 @@ export function sandbox({ baseUrl, publicUrl = baseUrl, clientId, clientSecret }
           issuerInRedirect: true,
           scope: trading => (trading ? 'read trade' : 'read')
         })
-        return { login, tokenOf: oauthToken, refresh: login.refresh, authorize: token => ['authorization', `Bearer ${token}`] }
       },
       answers: { unauthorized: ({ status }) => status === 401, errorMessage: errorMessageOf },
       reads: SANDBOX_READS,
@@ -173,7 +172,7 @@ export const SANDBOX_READS: ReadDefinitions<'api'> = {
     const open = await reads.list(ORDERS, { account, state: 'open', since: null }, signal)
     const isThisEra = open.brokerClock !== undefined && epochMs(open.brokerClock) >= epochMs(open.asOf) - CLOCKS_APART_MS
     const from = isThisEra ? timestampOfMs(Math.max(0, epochMs(since) - CLOCKS_APART_MS)) : null
-    return newest(open, await reads.list(ORDERS, { account, state: 'all', since: from }, signal))
+    return mergedOrders(open, await reads.list(ORDERS, { account, state: 'all', since: from }, signal))
   },
   orderList: null,
   order: {

@@ -6,12 +6,13 @@ import type { BalanceReport, BrokerAccount, BrokerCapabilities, TransactionRepor
 import type { BrokerDeps } from '../kit/deps.ts'
 import { readsAsEvents } from '../kit/event-streams.ts'
 import { pricesOf } from '../kit/holdings.ts'
-import { oauthLogin, oauthToken } from '../kit/oauth.ts'
+import type { LoginScheme } from '../kit/login-scheme.ts'
+import { bearerLogin } from '../kit/oauth.ts'
 import { text } from '../kit/parse.ts'
 import type { RateLimits } from '../kit/rate-limiter.ts'
 import { get } from '../kit/requests.ts'
 import { AccountStream } from '../kit/runtime/account-stream.ts'
-import type { LoginScheme, ReadDefinitions, RestDefinition } from '../kit/runtime/definition.ts'
+import type { ReadDefinitions, RestDefinition } from '../kit/runtime/definition.ts'
 import { completed, listed } from '../kit/runtime/listed.ts'
 import type { AccountQuery, ListRead, OrderList } from '../kit/runtime/read-definitions.ts'
 import { answered, numberedPages } from '../kit/runtime/reads.ts'
@@ -232,7 +233,7 @@ const GRANT_REFUSED =
 /** OAuth without PKCE, scopes between commas, a separate endpoint for refreshing. */
 function loginOf(settings: TradierSettings, ...[http, clock]: Parameters<RestDefinition<Resource, Placing>['login']>): LoginScheme {
   const { apiUrl, authorizeUrl, clientId, clientSecret, sendRedirectUri } = settings
-  const login = oauthLogin({
+  return bearerLogin({
     ...{ http: http(apiUrl), clock, clientId, clientSecret, sendRedirectUri },
     issuer: new URL(apiUrl).origin,
     authorizationEndpoint: authorizeUrl,
@@ -247,7 +248,6 @@ function loginOf(settings: TradierSettings, ...[http, clock]: Parameters<RestDef
     scope: trading => (trading ? TRADING : READING),
     isGrantRefused: (status, body) => status < 500 && GRANT_REFUSED.test(body)
   })
-  return { login, tokenOf: oauthToken, refresh: login.refresh, authorize: token => ['authorization', `Bearer ${token}`] }
 }
 
 const STREAM_SETTING = { fallback: 'auto', allowed: ['auto', '0', '1'] } as const

@@ -1,9 +1,8 @@
 /** Alpaca's adapter at the sandbox that emulates Alpaca. */
 
 import { uuidFor } from '@trunkline/sandbox/dialects/alpaca/ids'
-import { alpaca } from '../../src/alpaca/index.ts'
-import { ORDERS_PAGE } from '../../src/alpaca/requests.ts'
-import { ALPACA_SETTINGS, type AlpacaSettings } from '../../src/alpaca/settings.ts'
+import { ALPACA_SETTINGS, type AlpacaSettings, alpaca } from '../../src/alpaca/definition.ts'
+import { ORDERS_PAGE } from '../../src/alpaca/orders.ts'
 import type { BrokerDeps } from '../../src/kit/deps.ts'
 import type { SandboxAccess } from '../../src/kit/settings.ts'
 import { HEARTBEAT_MS, type SandboxProcess } from '../sandbox/sandbox-process.ts'

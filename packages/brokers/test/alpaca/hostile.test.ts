@@ -4,12 +4,14 @@ import { Malformed } from '@trunkline/core/domain/malformed'
 import { BrokerFault } from '@trunkline/core/ports/broker'
 import { soon } from '@trunkline/testkit/patience'
 import fc from 'fast-check'
+import { accountStream } from '../../src/alpaca/account-stream.ts'
 import { JSON_CODEC } from '../../src/alpaca/market/codec.ts'
 import { dispatch, SinkTables } from '../../src/alpaca/market/items.ts'
 import { MarketProtocol } from '../../src/alpaca/market/stream-protocol.ts'
 import { Subscription } from '../../src/alpaca/market/subscription.ts'
-import { AlpacaStream } from '../../src/alpaca/session.ts'
 import { oauthToken } from '../../src/kit/oauth.ts'
+import { AccountStream } from '../../src/kit/runtime/account-stream.ts'
+import { OrderTracker } from '../../src/kit/runtime/order-tracker.ts'
 import { StreamFault } from '../../src/kit/stream-fault.ts'
 import { TokenSource } from '../../src/kit/tokens.ts'
 import { VirtualClock } from '../support/clocks.ts'
@@ -52,29 +54,23 @@ test('no messages make the account stream throw anything but Malformed, and noth
   const refresh = () => Promise.reject(new BrokerFault('credentials_rejected', 'nothing to renew'))
   await using tokens = new TokenSource({ holder: new MemoryHolder(TOKEN), clock, log, tokenOf: oauthToken, refresh })
   const never = () => Promise.reject(new BrokerFault('unreachable', 'no host is there'))
-  const reads = { account: async () => ACCOUNT, order: never, openOrders: never, positions: never, balances: never }
   const options = {
-    url: 'ws://127.0.0.1:1',
-    pingMs: 1_000,
-    tokens,
-    hello: () => ({ auth: {}, authenticate: {} }),
-    clock,
-    log,
-    unknownValues: known,
-    reads
+    ...{ url: 'ws://127.0.0.1:1', pingMs: 1_000, tokens, unknownValues: known, log },
+    ...{ hello: () => ({ auth: {}, authenticate: {} }), account: async () => ACCOUNT, openOrders: never }
   }
+  const login = { tracker: new OrderTracker(), unknownValues: known, clock, log, orders: { held: never } }
   const messages = fixtureNames()
     .filter(name => name.startsWith('stream.'))
     .map(name => fixture(name).body)
   await fc.assert(
     fc.asyncProperty(fc.array(damaged(messages), { maxLength: 12 }), async frames => {
-      const protocol = await new AlpacaStream(options).begin(soon())
+      const protocol = await new AccountStream(accountStream(options), login, { positions: never, balances: never }).begin(soon())
       for (const frame of frames)
         onlyKnown(() => {
           for (const message of protocol.onFrame(frame))
             if (message.type === 'event' && message.event.type === 'order') assert.equal(message.event.report.brokerAccountId, ACCOUNT)
         })
-      await protocol.ended()
+      await protocol.ended?.()
     }),
     { numRuns: 500 }
   )

@@ -3,8 +3,16 @@ import { after, test } from 'node:test'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import { parseTimestamp } from '@trunkline/core/domain/timestamp'
 import fc from 'fast-check'
-import { parseExecution, parseOrder, parseOrders } from '../../src/alpaca/orders.ts'
-import { parseAccount, parseBalance, parsePosition, parseTransaction, readList, readRecord } from '../../src/alpaca/parse.ts'
+import {
+  parseAccount,
+  parseBalance,
+  parseExecution,
+  parseOrder,
+  parseOrders,
+  parsePosition,
+  parseTransaction
+} from '../../src/alpaca/codecs.ts'
+import { readList, readRecord } from '../../src/alpaca/quirks.ts'
 import { instrumentOf, pairOf } from '../../src/alpaca/symbols.ts'
 import { object, UnknownValueError, type Wire } from '../../src/kit/parse.ts'
 import { ACCOUNT, bodyText, fixture, fixtureNames, unknownValueCounter, unread, wire } from './fixtures.ts'
@@ -41,7 +49,7 @@ test('an account and its balance', () => {
 test('positions: crypto pairs get their slash back, and the side gives the sign whether the number has it or not', () => {
   const known = unknownValueCounter()
   const read = (each: Wire) => parsePosition(each, ACCOUNT, known.unknownValues)
-  const [share, crypto, option] = readList(bodyText('positions')).map(read)
+  const [share, crypto, option] = readList({ body: bodyText('positions') }).map(read)
   assert.deepEqual(share, {
     brokerAccountId: ACCOUNT,
     symbol: 'KO',
@@ -192,7 +200,7 @@ test('what an adjusted contract delivers is not stated, so its trade has no amou
 
 test('activities: trades with what they came to, and everything else by its kind', () => {
   const known = unknownValueCounter()
-  const items = readList(bodyText('activities')).map(each => parseTransaction(each, known.unknownValues))
+  const items = readList({ body: bodyText('activities') }).map(each => parseTransaction(each, known.unknownValues))
   assert.deepEqual(items[0], {
     brokerAccountId: null,
     brokerTransactionId: '20261103101019061::0f0f0f0f-0000-4000-8000-000000000001',
@@ -271,7 +279,7 @@ test('no record makes a parser throw anything but Malformed', () => {
     fc.property(fc.oneof(fc.string(), fc.json()), text => {
       for (const read of [readRecord, readList])
         try {
-          read(text)
+          read({ body: text })
         } catch (error) {
           assert.ok(error instanceof Malformed, String(error))
         }

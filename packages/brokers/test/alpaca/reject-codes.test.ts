@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { rejectCodeOf } from '../../src/alpaca/reject-codes.ts'
+import { rejectCodeOf } from '../../src/alpaca/codecs.ts'
 
 const SHARES = { instrument: 'STK', side: 'SELL' } as const
 

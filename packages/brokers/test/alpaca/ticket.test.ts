@@ -2,12 +2,20 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import type { OrderTicket } from '@trunkline/core/domain/order'
+import { parseDay, parseTimestamp } from '@trunkline/core/domain/timestamp'
 import type { NewOrder } from '@trunkline/core/ports/broker'
-import { ALPACA_CAPABILITIES } from '../../src/alpaca/capabilities.ts'
-import { parseOrder } from '../../src/alpaca/orders.ts'
-import { interpretCancel, interpretReplace, interpretSubmit, isNotFound, isUnauthorized } from '../../src/alpaca/outcomes.ts'
-import { activitiesRequest, ordersRequest, replaceRequest, submitRequest } from '../../src/alpaca/requests.ts'
-import { refusalOf, replaceRefusalOf } from '../../src/alpaca/ticket.ts'
+import { parseOrder } from '../../src/alpaca/codecs.ts'
+import { ACTIVITIES, ALPACA_CAPABILITIES } from '../../src/alpaca/definition.ts'
+import {
+  interpretCancel,
+  interpretReplace,
+  interpretSubmit,
+  ORDERS,
+  refusalOf,
+  replaceRequest,
+  submitRequest
+} from '../../src/alpaca/orders.ts'
+import { isNotFound, isUnauthorized } from '../../src/alpaca/quirks.ts'
 import type { HttpReply } from '../../src/kit/http.ts'
 import { ACCOUNT, dec, fixture, reply, SPREAD, TICKET, unread } from './fixtures.ts'
 
@@ -124,27 +132,32 @@ test('what was sent is what is read back, for every kind of order offered', () =
             assert.equal(outcome.value[field], ticket[field], `${instrument} ${type} ${tif} ${side}: ${field}`)
           count += 1
         }
-  assert.equal(count, 2 * (4 * 4 + 2 * 2 + 2) + 4 * 2 + 2 * 2 + 2 * 3 * 2)
+  assert.equal(count, 2 * (6 + 8 + 2 + 2) + 4 * 2 + 2 * 2 + 2 * (2 + 2 + 1))
 })
 
 test('what Alpaca does not accept is refused with a message', () => {
   const refuse = (more: Partial<OrderTicket>) => refusalOf({ ...TICKET, ...more })
   assert.equal(refuse({}), null)
-  assert.match(refuse({ tif: 'GTC+', type: 'STP', limitPrice: null, stopPrice: dec('1') })?.message ?? '', /limit orders only/)
-  assert.match(refuse({ tif: 'OPEN', type: 'STP', limitPrice: null, stopPrice: dec('1') })?.message ?? '', /auctions/)
-  assert.match(refuse({ quantity: dec('1.5'), tif: 'GTC' })?.message ?? '', /fractions/)
+  assert.match(refuse({ tif: 'GTC+', type: 'STP', limitPrice: null, stopPrice: dec('1') })?.message ?? '', /order_tif GTC\+/)
+  assert.match(refuse({ tif: 'OPEN', type: 'STP', limitPrice: null, stopPrice: dec('1') })?.message ?? '', /order_tif OPEN/)
+  assert.match(refuse({ quantity: dec('1.5'), tif: 'GTC' })?.message ?? '', /order_qty fraction .* only whole/)
   assert.equal(refuse({ quantity: dec('1.5') }), null)
   assert.equal(refuse({ quantity: dec('1.0'), tif: 'GTC' }), null)
-  assert.match(refuse({ quantity: null, notional: dec('10'), tif: 'IOC', type: 'MKT', limitPrice: null })?.message ?? '', /amount/)
+  assert.match(
+    refuse({ quantity: null, notional: dec('10'), tif: 'IOC', type: 'MKT', limitPrice: null })?.message ?? '',
+    /order_qty notional/
+  )
   assert.match(refuse({ limitPrice: dec('150.255') })?.message ?? '', /2 decimal places/)
   assert.equal(refuse({ limitPrice: dec('150.250') }), null)
   assert.equal(refuse({ limitPrice: dec('0.1234') }), null)
   assert.match(refuse({ limitPrice: dec('0.12345') })?.message ?? '', /4 decimal places/)
-  assert.match(refuse({ quantity: dec('0.0123456789') })?.message ?? '', /at most 9 decimal places, not 0.0123456789/)
+  assert.match(refuse({ quantity: dec('0.0123456789') })?.message ?? '', /at most 9 decimal places, was 0.0123456789/)
   assert.equal(refuse({ instrument: 'CRYPTO', symbol: 'BTC/USD', limitPrice: dec('0.123456789'), quantity: dec('0.5'), tif: 'GTC' }), null)
-  assert.match(refuse({ instrument: 'OPT', quantity: dec('0.5') })?.message ?? '', /whole contracts/)
+  assert.match(
+    refuse({ instrument: 'OPT', symbol: 'AAPL261218C00250000', side: 'BUY_TO_OPEN', quantity: dec('0.5') })?.message ?? '',
+    /only whole/
+  )
   assert.match(refusalOf({ ...SPREAD, legs: (SPREAD.legs ?? []).map(leg => ({ ...leg, side: 'BUY_TO_OPEN' })) })?.message ?? '', /is a BUY/)
-  assert.match(replaceRefusalOf({ ...TICKET, quantity: null, notional: dec('10') })?.message ?? '', /amount/)
 })
 
 test('which answers to an order prove what', () => {
@@ -200,14 +213,12 @@ test('which answers are about the credentials', () => {
 })
 
 test('lists are requested by page', () => {
-  const at = '2026-11-03T15:00:00.000000Z' as Parameters<typeof activitiesRequest>[0]
+  const query = { account: ACCOUNT, status: 'all', isNested: true, after: parseTimestamp('2026-11-03T15:00:00.000000Z', 'after') } as const
   assert.equal(
-    ordersRequest({ status: 'all', isNested: true, after: at }, null).path,
+    ORDERS.request(query, null).path,
     '/v2/orders?status=all&limit=500&direction=asc&nested=true&after=2026-11-03T15%3A00%3A00.000000Z'
   )
-  assert.equal(
-    ordersRequest({ status: 'all', isNested: true, after: at }, 'x').path,
-    '/v2/orders?status=all&limit=500&direction=asc&nested=true&after_order_id=x'
-  )
-  assert.match(activitiesRequest(at, at, 'a::b').path, /page_size=100&page_token=a%3A%3Ab$/)
+  assert.equal(ORDERS.request(query, 'x').path, '/v2/orders?status=all&limit=500&direction=asc&nested=true&after_order_id=x')
+  const day = parseDay('2026-11-03', 'day')
+  assert.match(ACTIVITIES.request({ account: ACCOUNT, from: day, to: day }, 'a::b').path, /page_size=100&page_token=a%3A%3Ab$/)
 })

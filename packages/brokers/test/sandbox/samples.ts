@@ -91,7 +91,10 @@ function sampleOf({ brokerAccountId, symbol, instrument, price, quantity, tick }
     marketable: plain,
     closing: { ...plain, side: sideFor(instrument, 'SELL') },
     tooDear: { ...plain, quantity: parseDecimal('100000', 'quantity') },
-    notional: byAmount ? { ...plain, quantity: null, notional: parseDecimal('250', 'notional') } : null,
+    // An order by amount does not outlive the day.
+    notional: byAmount
+      ? { ...plain, tif: instrument === 'CRYPTO' ? 'IOC' : 'DAY', quantity: null, notional: parseDecimal('250', 'notional') }
+      : null,
     otherLimit: at('0.94')
   }
 }

@@ -10,8 +10,8 @@ import type { HttpRequest } from '../../kit/http.ts'
 import { readJson } from '../../kit/json.ts'
 import { field, nestedOrNull, object, textOrNull } from '../../kit/parse.ts'
 import { get } from '../../kit/requests.ts'
-import type { AlpacaSettings } from '../settings.ts'
 import { rootOf } from '../symbols.ts'
+import type { MarketSettings } from './settings.ts'
 import { exact, msOf } from './values.ts'
 
 export const BARS_PAGE = 10_000
@@ -31,7 +31,7 @@ const FRAMES: Readonly<Record<string, { readonly name: string; readonly ms: numb
 export function barsRequest(
   { symbol, interval, fromMs, toMs }: BarsRequest,
   instrument: Instrument,
-  { stockFeed, from }: Pick<AlpacaSettings, 'stockFeed'> & { readonly from: string | null }
+  { stockFeed, from }: Pick<MarketSettings, 'stockFeed'> & { readonly from: string | null }
 ): HttpRequest {
   const frame = FRAMES[interval]
   if (frame === undefined) throw new BrokerFault('refused', `Alpaca has bars of ${Object.keys(FRAMES).join(', ')}, not of ${interval}`)

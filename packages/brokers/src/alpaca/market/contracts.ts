@@ -9,8 +9,8 @@ import type { HttpReply, HttpRequest } from '../../kit/http.ts'
 import { readJson } from '../../kit/json.ts'
 import { day, decimal, field, list, member, nested, nestedOrNull, object, text, textOrNull, type Wire } from '../../kit/parse.ts'
 import { get } from '../../kit/requests.ts'
-import { readRecord } from '../parse.ts'
-import type { AlpacaSettings } from '../settings.ts'
+import { readRecord } from '../quirks.ts'
+import type { MarketSettings } from './settings.ts'
 import { exactOrNull, msOf, nanosOf, symbolIn } from './values.ts'
 
 const CONTRACTS_PAGE = '5000'
@@ -48,7 +48,7 @@ export function contractsRequest(
 }
 
 export function parseContracts(reply: HttpReply): Page<Contract> {
-  const answer = readRecord(reply.body)
+  const answer = readRecord(reply)
   return { items: list(answer, 'option_contracts', contractOf), next: textOrNull(answer, 'next_page_token') }
 }
 
@@ -64,7 +64,7 @@ function contractOf(wire: Wire): Contract {
 export function snapshotsRequest(
   underlying: string,
   expiration: Day,
-  { optionFeed, next }: Pick<AlpacaSettings, 'optionFeed'> & { readonly next: string | null }
+  { optionFeed, next }: Pick<MarketSettings, 'optionFeed'> & { readonly next: string | null }
 ): HttpRequest {
   return get(`/v1beta1/options/snapshots/${encodeURIComponent(underlying)}`, {
     feed: optionFeed,

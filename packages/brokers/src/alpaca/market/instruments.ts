@@ -11,11 +11,10 @@ import { type Calls, isSuccess } from '../../kit/calls.ts'
 import type { HttpReply } from '../../kit/http.ts'
 import type { MarketClock } from '../../kit/market-clock.ts'
 import { calendarFor, type MarketHours } from '../../kit/market-hours.ts'
-import { member, text, timestamp, type Wire } from '../../kit/parse.ts'
+import { text, timestamp, type Wire } from '../../kit/parse.ts'
 import { get } from '../../kit/requests.ts'
-import { ASSET_CLASSES } from '../enums.ts'
-import { isUnknownInstrument } from '../outcomes.ts'
-import { readRecord } from '../parse.ts'
+import { ASSET_CLASSES } from '../codecs.ts'
+import { isUnknownInstrument, readRecord } from '../quirks.ts'
 import { instrumentOf, pairOf } from '../symbols.ts'
 
 const CALENDARS = {
@@ -63,7 +62,7 @@ export class Instruments {
 
   #askTime(signal: AbortSignal): Promise<void> {
     const { calls, marketClock } = this.#options
-    return calls.read(get('/v2/clock', {}), reply => marketClock.sync(Date.parse(timestamp(readRecord(reply.body), 'timestamp'))), signal)
+    return calls.read(get('/v2/clock', {}), reply => marketClock.sync(Date.parse(timestamp(readRecord(reply), 'timestamp'))), signal)
   }
 }
 
@@ -72,13 +71,13 @@ function instrumentIn(reply: HttpReply, requested: string, hours: MarketHours): 
     if (isUnknownInstrument(reply)) return null
     throw new BrokerFault('refused', 'the symbol could not be requested from Alpaca')
   }
-  return parseInstrument(readRecord(reply.body), requested, hours)
+  return parseInstrument(readRecord(reply), requested, hours)
 }
 
 /** An asset, or a contract, which has no class. @throws Malformed also when it is not the requested one */
 export function parseInstrument(wire: Wire, requested: string, hours: MarketHours): MarketInstrument {
   const isContract = instrumentOf(requested) === 'OPT'
-  const instrument = isContract ? 'OPT' : member(wire, 'class', ASSET_CLASSES)
+  const instrument = isContract ? 'OPT' : ASSET_CLASSES.read(wire, 'class')
   const written = text(wire, 'symbol')
   const symbol = instrument === 'CRYPTO' ? pairOf(written) : written
   if (symbol !== requested) throw new Malformed('symbol', `the requested one, ${requested}`, symbol)

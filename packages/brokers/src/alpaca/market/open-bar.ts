@@ -9,9 +9,9 @@ import type { HttpRequest } from '../../kit/http.ts'
 import { readJson } from '../../kit/json.ts'
 import { field, nestedOrNull, object, textOrNull } from '../../kit/parse.ts'
 import { get } from '../../kit/requests.ts'
-import type { AlpacaSettings } from '../settings.ts'
 import { rootOf } from '../symbols.ts'
 import { isItem, tradeOf } from './items.ts'
+import type { MarketSettings } from './settings.ts'
 
 export const TRADES_PAGE = 10_000
 const MINUTE_MS = 60_000
@@ -32,7 +32,7 @@ export function minutesLacking(
 export function tradesRequest(
   symbol: string,
   instrument: Instrument,
-  { stockFeed, fromMs, next }: Pick<AlpacaSettings, 'stockFeed'> & { readonly fromMs: number; readonly next: string | null }
+  { stockFeed, fromMs, next }: Pick<MarketSettings, 'stockFeed'> & { readonly fromMs: number; readonly next: string | null }
 ): HttpRequest {
   return get(`${rootOf(instrument)}/trades`, {
     symbols: symbol,

@@ -14,10 +14,11 @@ import { MarketClock } from '../../kit/market-clock.ts'
 import { everyPage, pages } from '../../kit/pages.ts'
 import type { Wire } from '../../kit/parse.ts'
 import { get } from '../../kit/requests.ts'
+import type { Login } from '../../kit/runtime/definition.ts'
 import type { ConnectionOptions } from '../../kit/stream-connection.ts'
 import { refusedLater } from '../../kit/subscription.ts'
 import type { TokenSource } from '../../kit/tokens.ts'
-import type { AlpacaSettings } from '../settings.ts'
+import type { Resource } from '../quirks.ts'
 import { instrumentOf, rootOf } from '../symbols.ts'
 import { barsRequest, parseBarsPage } from './bars.ts'
 import { ChainWatch } from './chain.ts'
@@ -35,6 +36,7 @@ import {
 import { MarketFeed } from './feed.ts'
 import { Instruments } from './instruments.ts'
 import { barOf, minutesLacking, parseTrades, tradesRequest } from './open-bar.ts'
+import type { MarketSettings } from './settings.ts'
 
 /** Pages of bars in one request: more minutes than a year has. */
 const PAGES_MAX = 100
@@ -43,12 +45,11 @@ const UNDERLYINGS_MAX = 1_000
 /** Symbols whose current quotes are requested at once. */
 const QUOTES_MAX = 100
 
-export interface MarketOptions {
+interface MarketOptions {
   readonly calls: { readonly trading: Calls; readonly data: Calls }
   readonly tokens: TokenSource
-  /** The first message of a stream. */
   readonly hello: (token: string) => object
-  readonly settings: AlpacaSettings
+  readonly settings: MarketSettings
   readonly connection: ConnectionOptions
   readonly clock: Clock
   readonly log: Log
@@ -64,9 +65,14 @@ export class AlpacaMarket implements MarketSource, AsyncDisposable {
   readonly #chains = new Set<ChainWatch>()
   readonly #expirations: TtlCache<readonly Day[]>
 
-  constructor(options: MarketOptions) {
-    this.#options = options
-    const { clock, settings, calls } = options
+  /** `hello`: the first message of a stream. */
+  constructor(
+    settings: MarketSettings,
+    { calls: of, tokens, socket, clock, log }: Pick<Login<Resource>, 'calls' | 'tokens' | 'socket' | 'clock' | 'log'>,
+    hello: (token: string) => object
+  ) {
+    const calls = { trading: of.of('trading'), data: of.of('data') }
+    this.#options = { calls, tokens, hello, settings, connection: socket, clock, log }
     this.#marketClock = new MarketClock(clock)
     this.#expirations = new TtlCache({ clock, max: UNDERLYINGS_MAX, forMs: EXPIRATIONS_MS })
     this.#instruments = new Instruments({ calls: calls.trading, clock, marketClock: this.#marketClock, hours: settings.hours })

@@ -1,22 +1,27 @@
 /**
- * Account streams of brokers: what a message lacks is read, and a failed read is a gap. Three kinds of messages about orders, which a broker may
- * mix: the whole order as it is now, an event that is merged into what is known of the order, and a hint that the order has to be read.
+ * Account streams of brokers: what a message lacks is read, and a failed read is a gap. Four kinds of messages about orders, which a broker may
+ * mix: the whole order as it is now, the whole order as it was when the message was sent, an event that is merged into what is known of the order,
+ * and a hint that the order has to be read.
  */
 
 import { ZERO } from '@trunkline/core/domain/decimal'
 import { isOpen } from '@trunkline/core/domain/order'
-import type { AccountEvent, OrderReport } from '@trunkline/core/ports/broker'
+import { type AccountEvent, BrokerFault, type OrderReport } from '@trunkline/core/ports/broker'
 import { BoundedMap } from '../bounded-cache.ts'
 import { accountState, type readsAsEvents } from '../event-streams.ts'
 import type { Wire } from '../parse.ts'
 import { Refetch } from '../refetch.ts'
 import type { Connection, ProtocolFactory, StreamMessage, StreamProtocol } from '../stream-protocol.ts'
 import type { Login } from './definition.ts'
+import { OpenOrders } from './open-orders.ts'
+import { type OrderUpdate, SentOrders } from './sent-orders.ts'
 
 /** Reads of an order that the broker reports without its fill totals; the account's own reads come later. */
 const UNREPORTED_MAX = 20
 /** Orders of which a connection remembers something. */
 const ORDERS_MAX = 10_000
+/** Marks the read of an order that was to be cancelled or replaced, and is not. */
+const RELEASES = 'releases'
 
 export interface AccountStreamDefinition {
   /** Gets what a new connection needs. @throws BrokerFault; StreamFault to name the cause */
@@ -39,14 +44,29 @@ export interface AccountStreamDefinition {
 export interface AccountConnection extends Omit<StreamProtocol<AccountEvent>, 'onFrame' | 'onBinaryFrame' | 'ended'> {
   /** @throws Malformed, which ends the connection */
   readonly read: (frame: string) => readonly AccountMessage[]
+  /** Set for a broker that streams only the orders of one account, without numbers, so that silence proves nothing. */
+  readonly followed?: FollowedAccount
+  /** The connection has ended. */
+  readonly ended?: () => void
+}
+
+export interface FollowedAccount {
+  readonly account: string
+  /** Positions, balances and open orders are read this often. */
+  readonly everyMs: number
+  /** Single orders that are open, whatever they hang on. @throws BrokerFault */
+  readonly openOrders: (signal: AbortSignal) => Promise<readonly OrderReport[]>
 }
 
 export type AccountMessage =
   | StreamMessage<AccountEvent>
   /** The whole order. One that was cancelling or being replaced and works again was refused that: the report releases it. */
   | { readonly type: 'order'; readonly report: OrderReport }
+  /** The order as it was when this was sent: what is older than what was sent before adds only its execution. */
+  | ({ readonly type: 'order_update' } & OrderUpdate)
   | { readonly type: 'order_event'; readonly account: string; readonly brokerOrderId: string; readonly event: Wire }
-  | { readonly type: 'order_hint'; readonly account: string; readonly brokerOrderId: string }
+  /** `releases`: a cancel or a replacement was refused, so the order is released if it works. */
+  | { readonly type: 'order_hint'; readonly account: string; readonly brokerOrderId: string; readonly releases?: true }
   /** Positions, balances, or both. */
   | { readonly type: 'changed'; readonly account: string; readonly what: 'positions' | 'balances' | 'both' }
   | { readonly type: 'heartbeat' }
@@ -69,16 +89,20 @@ export class AccountStream implements ProtocolFactory<AccountEvent> {
   }
 
   async begin(signal: AbortSignal): Promise<StreamProtocol<AccountEvent>> {
-    const own = await this.#definition.begin(signal)
-    const protocol = new AccountProtocol(this.#definition, this.#login, this.#reads, own.read)
+    const { ended, followed, read, ...own } = await this.#definition.begin(signal)
+    const protocol = new AccountProtocol(this.#definition, this.#login, this.#reads, read)
     return {
       ...own,
+      ...(followed === undefined ? {} : { maintain: protocol.following(followed) }),
       opened: connection => {
         protocol.opened(connection)
         own.opened?.(connection)
       },
       onFrame: frame => protocol.onFrame(frame),
-      ended: () => protocol.ended()
+      ended: () => {
+        ended?.()
+        return protocol.ended()
+      }
     }
   }
 }
@@ -95,6 +119,7 @@ class AccountProtocol {
   readonly #accounts: Refetch
   /** How often an order was read because its fill totals are missing. */
   readonly #unreported = new BoundedMap<number>(ORDERS_MAX)
+  readonly #sent = new SentOrders(ORDERS_MAX)
   /** Cum qty of an order and whether it was open, as last published. */
   readonly #published = new BoundedMap<string>(ORDERS_MAX)
   /** Orders that are cancelling or being replaced; beyond the bound a release is found by look-up only. */
@@ -137,10 +162,25 @@ class AccountProtocol {
     for (const message of this.#read(frame)) {
       // A message of an accepted connection proves the acceptance; an end does not.
       if (message.type !== 'over' && !this.#isLive) messages.push(...this.#accept())
-      const passed = this.#apply(message)
-      if (passed !== null) messages.push(passed)
+      if (message.type === 'order_update') messages.push(...this.#updated(message))
+      else {
+        const passed = this.#apply(message)
+        if (passed !== null) messages.push(passed)
+      }
     }
     return messages
+  }
+
+  /** The maintenance of a connection whose account is followed. Its first time is when it is live, and everything is read then anyway. */
+  following({ account, everyMs, openOrders }: FollowedAccount): NonNullable<StreamProtocol<AccountEvent>['maintain']> {
+    const open = new OpenOrders({ clock: this.#login.clock, read: openOrders, sent: brokerOrderId => this.#sent.get(brokerOrderId) })
+    let isFirst = true
+    return async ({ signal }) => {
+      if (!isFirst) this.#accounts.changed(keyOf('both', account))
+      isFirst = false
+      await open.check(signal)
+      return everyMs
+    }
   }
 
   async ended(): Promise<void> {
@@ -155,14 +195,14 @@ class AccountProtocol {
     return [{ type: 'live', heartbeatMs: unacknowledged.heartbeatMs }]
   }
 
-  #apply(message: AccountMessage): StreamMessage<AccountEvent> | null {
+  #apply(message: Exclude<AccountMessage, { readonly type: 'order_update' }>): StreamMessage<AccountEvent> | null {
     switch (message.type) {
       case 'order':
         return { type: 'event', event: { type: 'order', report: this.#withRelease(message.report) } }
       case 'order_event':
         return this.#orderEvent(message.account, message.brokerOrderId, message.event)
       case 'order_hint':
-        this.#orders.changed(keyOf(message.account, message.brokerOrderId))
+        this.#orders.changed(`${keyOf(message.account, message.brokerOrderId)}${message.releases === true ? ` ${RELEASES}` : ''}`)
         return null
       case 'changed':
         this.#accounts.changed(keyOf(message.what, message.account))
@@ -172,6 +212,13 @@ class AccountProtocol {
       default:
         return message
     }
+  }
+
+  #updated(update: OrderUpdate): readonly StreamMessage<AccountEvent>[] {
+    const { report, isBehind } = this.#sent.next(update)
+    if (report === null) return []
+    const event: StreamMessage<AccountEvent> = { type: 'event', event: { type: 'order', report } }
+    return isBehind ? [{ type: 'gap', cause: 'missing', reason: 'an order has filled by more than was reported' }, event] : [event]
   }
 
   #orderEvent(account: string, brokerOrderId: string, event: Wire): StreamMessage<AccountEvent> | null {
@@ -220,8 +267,13 @@ class AccountProtocol {
   }
 
   async #readOrder(key: string, signal: AbortSignal): Promise<void> {
-    const [account, brokerOrderId] = partsOf(key)
-    for (const report of await this.#login.orders.held(account, brokerOrderId, signal)) this.#emit(this.#report(report))
+    const [account, brokerOrderId, releases] = partsOf(key)
+    for (const report of await this.#login.orders.held(account, brokerOrderId, signal)) {
+      // Of a multi-leg order only its own messages count: the reads after messages of its legs come in between.
+      if (report.legs === null) this.#sent.put(report)
+      const isReleased = releases === RELEASES && (report.status === 'working' || report.status === 'partially_filled')
+      this.#emit(this.#report(isReleased ? { ...report, releases: true } : report))
+    }
   }
 
   #emit(event: AccountEvent): void {
@@ -229,6 +281,10 @@ class AccountProtocol {
   }
 
   #missed(what: string, key: string, error: unknown): void {
+    if (error instanceof BrokerFault && error.kind === 'credentials_rejected') {
+      this.#connection?.emit({ type: 'over', cause: 'token', reason: error.message, fault: error })
+      return
+    }
     const reason = `${what} could not be read`
     this.#login.log.warn(reason, { key, reason: error instanceof Error ? error.message : 'unknown' })
     this.#connection?.emit({ type: 'gap', cause: 'missing', reason })
@@ -239,7 +295,7 @@ function keyOf(first: string, second: string): string {
   return `${first} ${second}`
 }
 
-function partsOf(key: string): readonly [string, string] {
-  const [first = '', second = ''] = key.split(' ')
-  return [first, second]
+function partsOf(key: string): readonly [first: string, second: string, third: string] {
+  const [first = '', second = '', third = ''] = key.split(' ')
+  return [first, second, third]
 }

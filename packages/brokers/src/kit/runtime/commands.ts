@@ -9,14 +9,18 @@ import { hasTerms, type Refusal } from '../order-rules.ts'
 import { previewOf } from '../preview.ts'
 import { refusedUnsent, settled } from '../settle.ts'
 import type { Login, OrderDefinitions, Refused } from './definition.ts'
+import type { SoleAccount } from './sole-account.ts'
 
 export class Commands<Resource extends string, Placing> {
   readonly #definition: OrderDefinitions<Resource, Placing>
   readonly #login: Login<Resource>
+  readonly #soleAccount: SoleAccount | null
 
-  constructor(definition: OrderDefinitions<Resource, Placing>, login: Login<Resource>) {
+  /** `soleAccount`: what every command is for; null where requests name their account. */
+  constructor(definition: OrderDefinitions<Resource, Placing>, login: Login<Resource>, soleAccount: SoleAccount | null) {
     this.#definition = definition
     this.#login = login
+    this.#soleAccount = soleAccount
   }
 
   async submit(order: NewOrder, signal: AbortSignal): Promise<Outcome<OrderReport>> {
@@ -29,6 +33,7 @@ export class Commands<Resource extends string, Placing> {
       if (isRefused(placing)) return unsent(placing.refused)
       const made = submit.request(order, placing)
       if (isRefused(made)) return unsent(made.refused)
+      if (this.#soleAccount !== null) await this.#soleAccount.demand(order.brokerAccountId, signal)
       request = made
     } catch (cause) {
       return { kind: 'not_sent', cause }
@@ -42,6 +47,11 @@ export class Commands<Resource extends string, Placing> {
   async replace(request: ReplaceOrder, signal: AbortSignal): Promise<Outcome<OrderReport | null>> {
     const { replace, resource } = this.#definition
     let made: HttpRequest | Refused
+    try {
+      await this.#soleAccount?.demand(request.brokerAccountId, signal)
+    } catch (cause) {
+      return { kind: 'not_sent', cause }
+    }
     try {
       made = await replace.request(request, this.#login, signal)
     } catch (cause) {
@@ -59,12 +69,15 @@ export class Commands<Resource extends string, Placing> {
 
   async cancel(brokerAccountId: string, brokerOrderId: string, signal: AbortSignal): Promise<Outcome<OrderReport | null>> {
     const { cancel, resource } = this.#definition
-    const request = () => cancel.request(brokerAccountId, brokerOrderId)
+    const sole = this.#soleAccount
+    const own = () => cancel.request(brokerAccountId, brokerOrderId)
+    const request = sole === null ? own : () => sole.demand(brokerAccountId, signal).then(own)
     return await this.#login.calls.of(resource).command(request, reply => cancel.interpret(reply, brokerOrderId), signal)
   }
 
   async preview(order: PreviewOrder, signal: AbortSignal): Promise<OrderPreview> {
     const { preview, resource } = this.#definition
+    if (preview === null) throw new BrokerFault('refused', 'the broker previews no orders')
     const placing = await this.#definition.placing(order, this.#login, 'read', signal)
     if (isRefused(placing)) return { kind: 'refused', ...placing.refused, brokerStatus: null }
     const request = preview.request(order, placing)

@@ -8,8 +8,6 @@ import type {
   Broker,
   BrokerAccount,
   BrokerCapabilities,
-  BrokerLogin,
-  Credentials,
   NewOrder,
   OrderReport,
   Outcome,
@@ -23,17 +21,19 @@ import type { MarketSource } from '@trunkline/core/ports/market'
 import type { OrderEstimate, PreviewOrder } from '@trunkline/core/ports/preview'
 import type { CallOptions } from '../calls.ts'
 import type { HttpClient, HttpLimits, HttpReply, HttpRequest } from '../http.ts'
+import type { LoginScheme } from '../login-scheme.ts'
 import type { Refusal } from '../order-rules.ts'
 import type { CallPriority, RateLimits } from '../rate-limiter.ts'
 import type { SocketOptions } from '../socket.ts'
 import type { ProtocolFactory } from '../stream-protocol.ts'
-import type { AccessToken, TokenSource } from '../tokens.ts'
+import type { TokenSource } from '../tokens.ts'
 import type { UnknownValueCounter } from '../unknown-values.ts'
 import type { OrderReads } from './order-reads.ts'
 import type { OrderTracker } from './order-tracker.ts'
 import type { AccountQuery, OrderList, OrderRead, OrdersQuery, ReadItems } from './read-definitions.ts'
 import type { Reads } from './reads.ts'
 import type { ResourceCalls } from './resource-calls.ts'
+import type { SoleAccount } from './sole-account.ts'
 
 export interface RestDefinition<Resource extends string, Placing> {
   readonly capabilities: BrokerCapabilities
@@ -42,6 +42,8 @@ export interface RestDefinition<Resource extends string, Placing> {
   readonly plain: boolean
   /** URL of the API; its path precedes the path of every request. */
   readonly apiUrl: string
+  /** URLs of the resources that are elsewhere. */
+  readonly resourceUrls?: { readonly [resource in Resource]?: string }
   readonly httpLimits?: Partial<HttpLimits>
   /** New connections of streams per second, over all logins; 10 unless the broker's streams are many. */
   readonly connectsPerSecond?: number
@@ -56,6 +58,8 @@ export interface RestDefinition<Resource extends string, Placing> {
   /** A small read that every login may make: it decides whether a refused token is invalid. Absent: a 401 is definitive. */
   readonly confirm?: { readonly resource: Resource; readonly request: HttpRequest }
   readonly reads: ReadDefinitions<Resource>
+  /** Set where requests do not name the account: every read and command is checked to be for the login's own. */
+  readonly soleAccount?: (login: Login<Resource>) => SoleAccount
   readonly orders: OrderDefinitions<Resource, Placing>
   /** `broker` reads what the stream does not send. */
   readonly accountStream: (
@@ -63,15 +67,6 @@ export interface RestDefinition<Resource extends string, Placing> {
     broker: Pick<Broker, 'positions' | 'balances'>
   ) => readonly ProtocolFactory<AccountEvent>[]
   readonly market: (login: Login<Resource>) => MarketSource & AsyncDisposable
-}
-
-/** How users log in, and how requests carry their token. */
-export interface LoginScheme {
-  readonly login: BrokerLogin
-  readonly tokenOf: (credentials: Credentials) => AccessToken
-  readonly refresh: (credentials: Credentials, signal: AbortSignal) => Promise<Credentials>
-  /** Headers that carry the token, names and values alternating. */
-  readonly authorize: (token: string) => readonly string[]
 }
 
 /** One open login: what the parts of its broker work with. */
@@ -145,12 +140,13 @@ export interface OrderDefinitions<Resource extends string, Placing> {
     /** The report shows the result so far; null: the broker reports nothing more. */
     readonly interpret: (reply: HttpReply, brokerOrderId: string) => Outcome<OrderReport | null>
   }
+  /** Null: the broker previews no orders. */
   readonly preview: {
     readonly request: (order: PreviewOrder, placing: Placing) => HttpRequest | Refused
     /** Whether the broker will take the request for a preview; every other is an order, and is not sent. */
     readonly isPreview: (request: HttpRequest) => boolean
     readonly interpret: (reply: HttpReply, order: PreviewOrder) => Outcome<OrderEstimate>
-  }
+  } | null
 }
 
 export interface Refused {

@@ -43,13 +43,23 @@ export class OrderReads<Resource extends string> {
 
   /** @throws BrokerFault */
   async find(key: OrderKey, signal: AbortSignal): Promise<Found> {
+    const answer = await this.#found(key, signal)
+    const { found } = answer
+    const decider = found === null || key.by === 'brokerOrderId' ? null : (this.#parts.definition.decidedBy?.(found) ?? null)
+    if (decider === null) return answer
+    const old = await this.#found({ by: 'brokerOrderId', brokerAccountId: key.brokerAccountId, brokerOrderId: decider }, signal)
+    if (old.found?.status !== 'pending_replace') return answer
+    throw new BrokerFault('unreachable', 'the broker has not decided on the replacement yet')
+  }
+
+  async #found(key: OrderKey, signal: AbortSignal): Promise<Found> {
     const { clock, definition, list } = this.#parts
     const requests = definition.requests(key, clock.now())
     if (requests.length === 0) return await this.#inList(key, signal)
     const { absentPauseMs } = definition
     for (const pauseMs of absentPauseMs === undefined ? [0] : [0, absentPauseMs]) {
       if (pauseMs > 0) await clock.sleep(pauseMs, signal).catch(() => undefined)
-      const { reports, asOf } = await this.#read(requests, key.brokerAccountId, definition.priority ?? 'read', signal)
+      const { reports, asOf } = await this.#read(requests, key, definition.priority ?? 'read', signal)
       if (reports !== null) return { found: this.#itself(reports, key), asOf }
       if (list === null || absentPauseMs === undefined) return { found: null, asOf }
     }
@@ -69,32 +79,32 @@ export class OrderReads<Resource extends string> {
 
   async #byId(brokerAccountId: string, brokerOrderId: string, kind: CallPriority, signal: AbortSignal): Promise<readonly OrderReport[]> {
     const { definition, clock } = this.#parts
-    const requests = definition.requests({ by: 'brokerOrderId', brokerAccountId, brokerOrderId }, clock.now())
-    const { reports } = await this.#read(requests, brokerAccountId, kind, signal)
+    const key = { by: 'brokerOrderId', brokerAccountId, brokerOrderId } as const
+    const { reports } = await this.#read(definition.requests(key, clock.now()), key, kind, signal)
     if (reports !== null) return reports
     throw new BrokerFault('refused', `the broker has no order ${brokerOrderId}`)
   }
 
   /** The first look-up that finds the order; `asOf` is of the last one that was made. @throws BrokerFault */
-  async #read(requests: readonly HttpRequest[], account: string, kind: CallPriority, signal: AbortSignal): Promise<Answer> {
+  async #read(requests: readonly HttpRequest[], key: OrderKey, kind: CallPriority, signal: AbortSignal): Promise<Answer> {
     let answer: Answer = { reports: null, asOf: this.#parts.clock.now() }
     for (const request of requests) {
-      answer = await this.#readOne(request, account, kind, signal)
+      answer = await this.#readOne(request, key, kind, signal)
       if (answer.reports !== null) break
     }
     return answer
   }
 
-  async #readOne(request: HttpRequest, account: string, kind: CallPriority, signal: AbortSignal): Promise<Answer> {
+  async #readOne(request: HttpRequest, key: OrderKey, kind: CallPriority, signal: AbortSignal): Promise<Answer> {
     const { calls, definition, unknownValues, clock } = this.#parts
     const { resource, also, absent, records, item, asOf } = definition
     const own = calls.of(resource)
     const requestedAt = clock.now()
     const parse = (reply: HttpReply): Answer => {
       const answeredAt = asOf?.(reply) ?? requestedAt
-      if (absent(reply)) return { reports: null, asOf: answeredAt }
+      if (absent(reply, key)) return { reports: null, asOf: answeredAt }
       if (!isSuccess(reply.status)) throw own.fault(reply)
-      return { reports: records(reply).map(record => this.#tracked(item(record, account, this.#parts))), asOf: answeredAt }
+      return { reports: records(reply).map(record => this.#tracked(item(record, key.brokerAccountId, this.#parts))), asOf: answeredAt }
     }
     try {
       return await own.read(request, parse, signal, { also, kind })
@@ -127,7 +137,7 @@ export class OrderReads<Resource extends string> {
     const [first] = listed.toSorted((a, b) => (a.entryTime < b.entryTime ? -1 : 1))
     if (first === undefined || key.by === 'brokerOrderId') return { found: first ?? null, asOf }
     const own = { by: 'brokerOrderId', brokerAccountId: account, brokerOrderId: first.brokerOrderId } as const
-    const { reports } = await this.#read(definition.requests(own, clock.now()), account, 'read', signal)
+    const { reports } = await this.#read(definition.requests(own, clock.now()), own, 'read', signal)
     return { found: reports === null ? first : this.#itself(reports, own), asOf }
   }
 

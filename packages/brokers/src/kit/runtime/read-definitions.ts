@@ -81,7 +81,7 @@ export interface OrderRead<Resource extends string> {
   /** Statuses, besides the successes, that `absent` reads. */
   readonly also: readonly number[]
   /** Whether the answer says that there is no such order. */
-  readonly absent: (reply: HttpReply) => boolean
+  readonly absent: (reply: HttpReply, key: OrderKey) => boolean
   /** The order, or those that an order of this id holds. @throws Malformed; BrokerFault */
   readonly records: (reply: HttpReply) => readonly Wire[]
   readonly item: (record: Wire, account: string, login: OrderContext) => OrderReport
@@ -89,6 +89,11 @@ export interface OrderRead<Resource extends string> {
   readonly comparable?: (brokerOrderId: string) => string
   /** The broker's time of the answer, if it reports one. @throws Malformed */
   readonly asOf?: (reply: HttpReply) => Timestamp
+  /**
+   * For a broker that shows a replacement before it has decided on it: the broker order id of the order that decides. While that is `pending_replace`,
+   * a look-up of the replacement by client order id is a fault: it proves nothing yet.
+   */
+  readonly decidedBy?: (replacement: OrderReport) => string | null
   /**
    * For a broker that may be wrong about an absent order: it is requested again after so long, in milliseconds, and then looked for in the list.
    * Absent: one answer proves it.

@@ -4,7 +4,7 @@ import { BrokerFault, type OrderReport } from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { HttpReply, HttpRequest } from '../http.ts'
 import { everyPage } from '../pages.ts'
-import type { Wire } from '../parse.ts'
+import { text, type Wire } from '../parse.ts'
 import type { CallPriority } from '../rate-limiter.ts'
 import type { UnknownValueCounter } from '../unknown-values.ts'
 import type { ListContext, ListPage, ListRead, ReadItems } from './read-definitions.ts'
@@ -103,8 +103,22 @@ export function numberedPages(
   }
 }
 
-/** Two lists of orders as one: an order that is in both counts as the later list has it. */
-export function newest(open: ReadItems<OrderReport>, recent: ReadItems<OrderReport>): ReadItems<OrderReport> {
-  const orders = new Map([...open.known, ...recent.known].map(order => [order.brokerOrderId, order]))
-  return { known: [...orders.values()], leftOut: [...open.leftOut, ...recent.leftOut], asOf: open.asOf }
+/** The parser of a list in which a page is requested by the last record of the one before, its `key`; a page of fewer than `full` is the last. */
+export function pagesByRecord(
+  full: number,
+  key: string,
+  records: (reply: HttpReply) => readonly Wire[]
+): (reply: HttpReply, cursor: string | null) => ListPage {
+  return reply => {
+    const found = records(reply)
+    const last = found.at(-1)
+    return { records: found, next: last === undefined || found.length < full ? null : text(last, key) }
+  }
+}
+
+/** Lists of orders as one: an order that is in several counts as the last list has it. */
+export function mergedOrders(first: ReadItems<OrderReport>, ...later: readonly ReadItems<OrderReport>[]): ReadItems<OrderReport> {
+  const all = [first, ...later]
+  const orders = new Map(all.flatMap(({ known }) => known).map(order => [order.brokerOrderId, order]))
+  return { known: [...orders.values()], leftOut: [...new Set(all.flatMap(({ leftOut }) => leftOut))], asOf: first.asOf }
 }

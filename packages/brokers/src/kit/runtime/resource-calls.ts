@@ -4,21 +4,26 @@ import type { Clock } from '@trunkline/core/ports/clock'
 import { type CallOptions, Calls } from '../calls.ts'
 import { RateLimiter, type RateLimits } from '../rate-limiter.ts'
 
+/** Where a resource is, for `Calls`. */
+export type HostOf<Resource extends string> = (resource: Resource) => Pick<CallOptions, 'http' | 'base'>
+
 export class ResourceCalls<Resource extends string> implements Disposable {
-  readonly #options: Omit<CallOptions, 'limiters'>
+  readonly #options: Omit<CallOptions, 'limiters' | 'http' | 'base'>
+  readonly #hostOf: HostOf<Resource>
   readonly #limiters: Quotas<Resource>
   /** Made when first used: most logins use few of them. */
   readonly #made = new Map<Resource, Calls>()
 
-  constructor(options: Omit<CallOptions, 'limiters'>, limiters: Quotas<Resource>) {
+  constructor(options: Omit<CallOptions, 'limiters' | 'http' | 'base'>, hostOf: HostOf<Resource>, limiters: Quotas<Resource>) {
     this.#options = options
+    this.#hostOf = hostOf
     this.#limiters = limiters
   }
 
   of(resource: Resource): Calls {
     const known = this.#made.get(resource)
     if (known !== undefined) return known
-    const calls = new Calls({ ...this.#options, limiters: this.#limiters.all(resource) })
+    const calls = new Calls({ ...this.#options, ...this.#hostOf(resource), limiters: this.#limiters.all(resource) })
     this.#made.set(resource, calls)
     return calls
   }

@@ -27,7 +27,7 @@ import { EventStreams } from '../event-streams.ts'
 import { HttpClient } from '../http.ts'
 import { RateLimiter } from '../rate-limiter.ts'
 import { READ_RETRIES } from '../retry.ts'
-import { hostOf, type OpenedBroker } from '../settings.ts'
+import { hostOf as brokerHostOf, type OpenedBroker } from '../settings.ts'
 import { SOCKET_LIMITS, type SocketOptions, SocketSession } from '../socket.ts'
 import { TokenSource } from '../tokens.ts'
 import { UnknownValueCounter } from '../unknown-values.ts'
@@ -38,25 +38,23 @@ import { OrderTracker } from './order-tracker.ts'
 import type { ReadItems } from './read-definitions.ts'
 import { Reads } from './reads.ts'
 import { Quotas, ResourceCalls } from './resource-calls.ts'
+import type { SoleAccount } from './sole-account.ts'
 
 /** What a definition is opened with. @throws TypeError for an address that must be encrypted and is not */
 export function restBroker<Resource extends string, Placing>(
   definition: RestDefinition<Resource, Placing>,
   { clock, fraction, log, meter }: BrokerDeps
 ): OpenedBroker {
-  const { capabilities, environment, plain, apiUrl, httpLimits, answers, confirm } = definition
-  const { origin, pathname } = new URL(apiUrl)
-  const http = new HttpClient({ origin, plain, ...(httpLimits === undefined ? {} : { limits: httpLimits }) })
-  const clients = new Map([[http.origin, http]])
+  const { capabilities, environment, plain, apiUrl, resourceUrls, httpLimits, answers, confirm } = definition
+  const clients = new Map<string, HttpClient>()
+  const api = hostAt(apiUrl)
   const scheme = definition.login(clientOf, clock)
   const unknownValues = new UnknownValueCounter({ broker: capabilities.id, log, meter })
   const connectLimiters = new ConnectLimiters(clock, definition.connectsPerSecond)
   const shared = definition.sharedRates === undefined ? null : new RateLimiter(definition.sharedRates, clock)
   const socket: SocketOptions = { clock, fraction, log, connectLimiters, ...SOCKET_LIMITS }
-  const calling: Omit<CallOptions, 'tokens' | 'limiters'> = {
+  const calling: Omit<CallOptions, 'tokens' | 'limiters' | 'http' | 'base'> = {
     ...answers,
-    http,
-    base: pathname.replace(/\/$/, ''),
     retries: READ_RETRIES,
     deps: { clock, fraction },
     authorize: scheme.authorize
@@ -64,9 +62,18 @@ export function restBroker<Resource extends string, Placing>(
 
   function clientOf(url: string): HttpClient {
     const { origin: own } = new URL(url)
-    const client = clients.get(own) ?? new HttpClient({ origin: own, plain })
+    const client = clients.get(own) ?? new HttpClient({ origin: own, plain, ...(httpLimits === undefined ? {} : { limits: httpLimits }) })
     clients.set(own, client)
     return client
+  }
+
+  function hostAt(url: string): Pick<CallOptions, 'http' | 'base'> {
+    return { http: clientOf(url), base: new URL(url).pathname.replace(/\/$/, '') }
+  }
+
+  function hostOf(resource: Resource): Pick<CallOptions, 'http' | 'base'> {
+    const url = resourceUrls?.[resource]
+    return url === undefined ? api : hostAt(url)
   }
 
   function open(holder: CredentialsHolder): Broker {
@@ -75,9 +82,16 @@ export function restBroker<Resource extends string, Placing>(
     const confirmed =
       confirm === undefined
         ? {}
-        : { confirm: confirming({ ...calling, request: confirm.request, limiters: [quotas.of(confirm.resource)] }) }
+        : {
+            confirm: confirming({
+              ...calling,
+              ...hostOf(confirm.resource),
+              request: confirm.request,
+              limiters: [quotas.of(confirm.resource)]
+            })
+          }
     const tokens = new TokenSource({ holder, clock, log, tokenOf, refresh, ...confirmed })
-    const calls = new ResourceCalls({ ...calling, tokens }, quotas)
+    const calls = new ResourceCalls({ ...calling, tokens }, hostOf, quotas)
     const reads = new Reads(calls, unknownValues, clock)
     const tracker = new OrderTracker()
     const orders = new OrderReads({
@@ -95,7 +109,7 @@ export function restBroker<Resource extends string, Placing>(
   return {
     capabilities,
     environment,
-    host: hostOf(environment, apiUrl),
+    host: brokerHostOf(environment, apiUrl),
     login: scheme.login,
     open,
     async [Symbol.asyncDispose]() {
@@ -114,11 +128,13 @@ class RestBroker<Resource extends string, Placing> implements Broker {
   readonly #login: Login<Resource>
   readonly #commands: Commands<Resource, Placing>
   readonly #streams = new EventStreams()
+  readonly #soleAccount: SoleAccount | null
 
   constructor(definition: RestDefinition<Resource, Placing>, login: Login<Resource>) {
     this.#definition = definition
     this.#login = login
-    this.#commands = new Commands(definition.orders, login)
+    this.#soleAccount = definition.soleAccount?.(login) ?? null
+    this.#commands = new Commands(definition.orders, login, this.#soleAccount)
     this.capabilities = definition.capabilities
     this.market = definition.market(login)
   }
@@ -128,25 +144,30 @@ class RestBroker<Resource extends string, Placing> implements Broker {
   }
 
   async balances(account: string, signal: AbortSignal): Promise<Snapshot<BalanceReport>> {
+    await this.#soleAccount?.demand(account, signal)
     return snapshotOf(await this.#definition.reads.balances(this.#login, { account }, signal))
   }
 
   async positions(account: string, signal: AbortSignal): Promise<Snapshot<PositionReport>> {
+    await this.#soleAccount?.demand(account, signal)
     return snapshotOf(await this.#definition.reads.positions(this.#login, { account }, signal))
   }
 
   async orders(account: string, since: Timestamp, signal: AbortSignal): Promise<Snapshot<OrderReport>> {
+    await this.#soleAccount?.demand(account, signal)
     const orders = await this.#definition.reads.orders(this.#login, { account, since }, signal)
     for (const report of orders.known) this.#login.tracker.put(report)
     return snapshotOf(orders)
   }
 
   async transactions(account: string, from: Day, to: Day, signal: AbortSignal): Promise<Snapshot<TransactionReport>> {
+    await this.#soleAccount?.demand(account, signal)
     return snapshotOf(await this.#definition.reads.transactions(this.#login, { account, from, to }, signal))
   }
 
-  findOrder(key: OrderKey, signal: AbortSignal): Promise<{ readonly found: OrderReport | null; readonly asOf: Timestamp }> {
-    return this.#login.orders.find(key, signal)
+  async findOrder(key: OrderKey, signal: AbortSignal): Promise<{ readonly found: OrderReport | null; readonly asOf: Timestamp }> {
+    await this.#soleAccount?.demand(key.brokerAccountId, signal)
+    return await this.#login.orders.find(key, signal)
   }
 
   preview(order: PreviewOrder, signal: AbortSignal): Promise<OrderPreview> {

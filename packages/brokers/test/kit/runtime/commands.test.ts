@@ -14,7 +14,7 @@ test('a request that the broker would not take for a preview is never sent as on
     placing: async () => ({}),
     preview: { request: () => get('/orders'), isPreview: () => false, interpret: () => assert.fail('it was sent') }
   }
-  const commands = new Commands<'trading', object>(Object(definition), Object(login))
+  const commands = new Commands<'trading', object>(Object(definition), Object(login), null)
   await assert.rejects(commands.preview(Object({}), new AbortController().signal), TypeError)
   assert.equal(sent, 0)
 })

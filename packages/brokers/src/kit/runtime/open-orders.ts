@@ -7,24 +7,22 @@ import { canonical, ZERO } from '@trunkline/core/domain/decimal'
 import { isOpen } from '@trunkline/core/domain/order'
 import { BrokerFault, type OrderReport } from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
-import { StreamFault } from '../kit/stream-fault.ts'
+import { StreamFault } from '../stream-fault.ts'
+import type { SentOrder } from './sent-orders.ts'
 
 /** What a reading shows may still be on its way. */
 const ON_ITS_WAY_MS = 2_000
-
-/** How an order was last sent. A new one for each message. */
-export type Sent = Pick<OrderReport, 'status'> & { readonly filled: NonNullable<OrderReport['quantity']> }
 
 export interface OpenOrdersOptions {
   readonly clock: Clock
   /** Single orders that are open, whatever they hang on. @throws BrokerFault */
   readonly read: (signal: AbortSignal) => Promise<readonly OrderReport[]>
   /** Undefined: nothing of the order was sent on this connection. */
-  readonly sent: (brokerOrderId: string) => Sent | undefined
+  readonly sent: (brokerOrderId: string) => SentOrder | undefined
 }
 
 /** One reading: each open order, and how it had been sent by then. */
-type Reading = ReadonlyMap<string, { readonly text: string; readonly sent: Sent | undefined }>
+type Reading = ReadonlyMap<string, { readonly text: string; readonly sent: SentOrder | undefined }>
 
 export class OpenOrders {
   readonly #options: OpenOrdersOptions
@@ -63,7 +61,7 @@ export class OpenOrders {
 }
 
 /** An order that is not open any more is in no reading. */
-function isAsSent(text: string | undefined, sent: Sent | undefined): boolean {
+function isAsSent(text: string | undefined, sent: SentOrder | undefined): boolean {
   if (sent === undefined) return false
   return text === undefined ? !isOpen(sent.status) : text === `${sent.status} ${canonical(sent.filled)}`
 }

@@ -1,0 +1,89 @@
+/** What only Alpaca does: one form of error whose status and code mean many things. Pure; readers throw only Malformed. */
+
+import { Malformed } from '@trunkline/core/domain/malformed'
+import { type HttpReply, header } from '../kit/http.ts'
+import { readJson } from '../kit/json.ts'
+import { displayTextOrNull, field, object, type Wire } from '../kit/parse.ts'
+import type { BrokerLimits } from '../kit/rate-limiter.ts'
+
+/** Its two hosts, each with a rate limit. */
+export type Resource = 'trading' | 'data'
+
+const LIST_MAX = 10_000
+
+/** An answer that is one record. Amounts are text at Alpaca, and where one is a JSON number it is read as it was written. */
+export function readRecord({ body }: Pick<HttpReply, 'body'>): Wire {
+  return object(readJson(body, { numbers: 'text' }), 'answer')
+}
+
+/** An answer that is a list of records, without anything around it. */
+export function readList({ body }: Pick<HttpReply, 'body'>): readonly Wire[] {
+  const value = readJson(body, { numbers: 'text' })
+  if (!Array.isArray(value) || value.length > LIST_MAX) throw new Malformed('answer', `a list of at most ${LIST_MAX}`, value)
+  return value.map((entry, index) => object(entry, `answer[${index}]`))
+}
+
+/** An error from Alpaca itself, distinguished from a gateway's by its shape. Some have no code. */
+export interface AlpacaError {
+  readonly code: string | null
+  readonly message: string
+}
+
+/** @throws Malformed */
+export function readError(reply: Pick<HttpReply, 'body'>): AlpacaError {
+  const wire = readRecord(reply)
+  const message = displayTextOrNull(wire, 'message')
+  if (message === null) throw new Malformed('message', 'words', field(wire, 'message'))
+  return { code: displayTextOrNull(wire, 'code', 32), message }
+}
+
+/** Alpaca's display message of an error; empty when the error is not from Alpaca. */
+export function errorMessageOf(reply: HttpReply): string {
+  return errorOf(reply)?.message ?? ''
+}
+
+/** Whether an answer to a look-up says that there is no such record. */
+export function isNotFound(reply: HttpReply): boolean {
+  return reply.status === 404 && errorOf(reply) !== null
+}
+
+/** An id that is none at all is refused before it is looked for. */
+export function isInvalidOrderId(reply: HttpReply): boolean {
+  return reply.status === 422 && /order.?id/i.test(errorMessageOf(reply))
+}
+
+/** Whether an answer about a symbol says that there is none of it, or that it cannot be one. */
+export function isUnknownInstrument(reply: HttpReply): boolean {
+  return reply.status !== 429 && errorOf(reply) !== null
+}
+
+/**
+ * Whether the credentials are not (or no longer) good at this host. A missing scope is no matter of the credentials' worth, and a 403 with a code is
+ * a refusal of the request.
+ */
+export function isUnauthorized(reply: HttpReply): boolean {
+  if (reply.status !== 401 && reply.status !== 403) return false
+  const error = errorOf(reply)
+  if (error === null) return reply.status === 401
+  if (/scope/i.test(error.message)) return false
+  return reply.status === 401 || (error.code === null && /^forbidden/i.test(error.message))
+}
+
+function errorOf(reply: HttpReply): AlpacaError | null {
+  try {
+    return readError(reply)
+  } catch {
+    return null
+  }
+}
+
+/** `X-RateLimit-Reset` is in seconds since the epoch. */
+export function limitsOf(reply: HttpReply, nowMs: number): BrokerLimits | null {
+  const [remaining, reset, limit] = ['remaining', 'reset', 'limit'].map(name => {
+    const value = header(reply, `x-ratelimit-${name}`)
+    return value !== null && /^\d{1,12}$/.test(value) ? Number(value) : undefined
+  })
+  if (remaining === undefined || reset === undefined) return null
+  const resetInMs = Math.max(0, reset * 1_000 - nowMs)
+  return { remaining, resetInMs, ...(limit === undefined ? {} : { limit }) }
+}
