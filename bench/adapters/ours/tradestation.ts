@@ -46,7 +46,7 @@ export async function tradestationReadings(): Promise<Readings> {
     heartbeatMs: 6_000,
     ...STILL,
     unknownValues: new UnknownValueCounter({ broker: 'TRADESTATION', ...STILL }),
-    accountState: new AccountState(async () => [account], STILL.log),
+    accountState: new AccountState(async () => ({ known: [account], leftOut: [] }), STILL.log),
     compareMs: 60_000,
     parse: wire => parseOrder(wire, now),
     list: never,

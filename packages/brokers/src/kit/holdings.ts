@@ -3,7 +3,7 @@
 import { absolute, canonical, type Decimal, dividedBy, isZero, minus, parseDecimal, plus, sum, times } from '@trunkline/core/domain/decimal'
 import { BrokerFault, type PositionReport } from '@trunkline/core/ports/broker'
 import type { Log } from '@trunkline/core/ports/log'
-import { bySymbol } from './summed-positions.ts'
+import { demandAddable } from './summed-positions.ts'
 
 const AVERAGE_PLACES = 8
 const TWO = parseDecimal('2', 'two')
@@ -17,19 +17,13 @@ export interface Holding {
   readonly id: string | null
 }
 
-/** One for each symbol. Costs add up exactly, and the average price follows from them. @throws Malformed as {@link bySymbol} */
-export function summedHoldings(rows: readonly Holding[]): readonly Holding[] {
-  const groups = bySymbol(
-    rows,
-    ({ symbol }) => symbol,
-    row => row
-  )
-  return groups.map(group => {
-    const [first, ...others] = group
-    if (others.length === 0) return first
-    const total = (of: (row: Holding) => Decimal) => canonical(sum(group.map(of)))
-    return { symbol: first.symbol, quantity: total(row => row.quantity), costBasis: total(row => row.costBasis), id: null }
-  })
+/** The rows of one symbol as one. Costs add up exactly, and the average price follows from them. @throws Malformed as {@link demandAddable} */
+export function summedHolding(rows: readonly [Holding, ...Holding[]]): Holding {
+  const [first, ...others] = rows
+  if (others.length === 0) return first
+  demandAddable(first.symbol, rows)
+  const total = (of: (row: Holding) => Decimal) => canonical(sum(rows.map(of)))
+  return { symbol: first.symbol, quantity: total(row => row.quantity), costBasis: total(row => row.costBasis), id: null }
 }
 
 /** The position at its last price; null where the price is unknown. Realized profit is not known. */

@@ -140,6 +140,12 @@ export function items<T>(value: unknown, what: string, item: (wire: Wire) => T):
   return value.map((entry, index) => item(object(entry, `${what}[${index}]`)))
 }
 
+/** The records of a list, unread. What is no object becomes a record without fields, so that it spoils no other. */
+export function records(value: unknown, what: string): readonly Wire[] {
+  if (!Array.isArray(value) || value.length > LIST_MAX) throw new Malformed(what, `a list of at most ${LIST_MAX}`, value)
+  return value.map(entry => (isWire(entry) ? entry : {}))
+}
+
 /** A list of strings. */
 export function texts(wire: Wire, key: string): readonly string[] {
   const value = field(wire, key)

@@ -3,6 +3,9 @@
 import { canonical, compare, type Decimal, dividedBy, isZero, negated, plus, sum, times, ZERO } from '@trunkline/core/domain/decimal'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import type { PositionReport } from '@trunkline/core/ports/broker'
+import { field, type Wire } from './parse.ts'
+import type { ListContext } from './runtime/read-definitions.ts'
+import type { PartialRead } from './unknown-values.ts'
 
 const AVERAGE_PLACES = 8
 
@@ -31,11 +34,42 @@ export function bySymbol<Item>(
   return [...groups.values()]
 }
 
-function demandAddable(key: string, rows: readonly Row[]): void {
+/** @throws Malformed as {@link bySymbol} */
+export function demandAddable(key: string, rows: readonly Row[]): void {
   const ids = new Set(rows.flatMap(({ id }) => id ?? []))
   if (ids.size < rows.length) throw new Malformed(`positions of ${key}`, 'one, or several with ids that differ', `${rows.length} rows`)
   const signs = new Set(rows.map(({ quantity }) => compare(quantity, ZERO)))
   if (signs.has(1) && signs.has(-1)) throw new Malformed(`positions of ${key}`, 'all long or all short', 'both')
+}
+
+/** How rows are read of which several may be of one symbol. */
+export interface SummedRows<Parsed, Sum> {
+  /** The fields of a row's symbol and of its id. */
+  readonly symbolKey: string
+  readonly idKey: string
+  /** @throws Malformed */
+  readonly row: (row: Wire) => Parsed
+  /** Of all rows of one symbol. @throws Malformed for rows that cannot be added up */
+  readonly sum: (rows: readonly [Parsed, ...Parsed[]]) => Sum
+}
+
+/** The sums of the symbols' rows. A row that cannot be read leaves out all of its symbol: the others are not what is held. @throws Malformed */
+export function readSummed<Parsed, Sum>(
+  readable: ListContext['readable'],
+  rows: readonly Wire[],
+  { symbolKey, idKey, row, sum: summing }: SummedRows<Parsed, Sum>
+): PartialRead<Sum> {
+  const groups = Map.groupBy(rows, wire => field(wire, symbolKey))
+  const sums = new Map<unknown, Sum>()
+  const read = (wire: Wire): Sum => {
+    const symbol = field(wire, symbolKey)
+    const [first = wire, ...others] = groups.get(symbol) ?? []
+    const found = sums.get(symbol) ?? summing([row(first), ...others.map(row)])
+    sums.set(symbol, found)
+    return found
+  }
+  const { known, leftOut } = readable('positions', rows, read, idKey)
+  return { known: [...new Set(known)], leftOut }
 }
 
 /** One position for each account and symbol. @throws Malformed as {@link bySymbol} */

@@ -88,7 +88,8 @@ export class UnknownValueCounter {
   }
 }
 
-function idOf(record: Wire, key: string): string | null {
+/** The text of a record's id; null where it has none. */
+export function idOf(record: Wire, key: string): string | null {
   const id = field(record, key)
   return typeof id === 'string' && id !== '' && id.length <= ID_MAX ? id : null
 }

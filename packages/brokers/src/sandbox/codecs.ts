@@ -15,6 +15,7 @@ import {
   decimal,
   decimalOrNull,
   displayTextOrNull,
+  field,
   list,
   lookUp,
   member,
@@ -22,6 +23,7 @@ import {
   nested,
   nestedOrNull,
   object,
+  records,
   text,
   textOrNull,
   timestamp,
@@ -89,7 +91,7 @@ export function readAnswer(body: string): Wire {
 export function pageOf({ body }: Pick<HttpReply, 'body'>): ListPage {
   const answer = readAnswer(body)
   return {
-    records: list(answer, 'items', wire => wire),
+    records: records(field(answer, 'items'), 'items'),
     next: textOrNull(answer, 'next'),
     asOf: timestamp(answer, 'as_of'),
     brokerClock: timestamp(answer, 'sandbox_time')

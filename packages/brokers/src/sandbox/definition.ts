@@ -8,6 +8,7 @@ import { readsAsEvents } from '../kit/event-streams.ts'
 import { bearerLogin } from '../kit/oauth.ts'
 import { nested, timestamp, type Wire } from '../kit/parse.ts'
 import type { RateLimits } from '../kit/rate-limiter.ts'
+import type { RecordKind } from '../kit/record-lists.ts'
 import type { Query } from '../kit/requests.ts'
 import { AccountStream } from '../kit/runtime/account-stream.ts'
 import type { ReadDefinitions } from '../kit/runtime/definition.ts'
@@ -124,8 +125,10 @@ export function sandbox({ baseUrl, publicUrl = baseUrl, clientId, clientSecret }
   )
 }
 
-/** A list in pages, each of which names the next. */
+/** A list in pages, each of which names the next; `idKey`: the field of a record's id. */
 function paged<Q, T>(
+  kind: RecordKind,
+  idKey: string,
   request: (query: Q) => readonly [path: string, query: Query],
   item: (record: Wire, context: ListContext) => T
 ): ListRead<'api', Q, T> {
@@ -137,7 +140,7 @@ function paged<Q, T>(
     },
     page: pageOf,
     pagesMax: PAGES_MAX,
-    items: (records, _query, context) => ({ known: records.map(record => item(record, context)), leftOut: [] })
+    items: (records, _query, context) => context.readable(kind, records, record => item(record, context), idKey)
   }
 }
 
@@ -148,17 +151,21 @@ interface OrdersInState {
   readonly since: Timestamp | null
 }
 
-export const ACCOUNTS = paged((_query: null) => ['/accounts', {}], parseAccount)
+export const ACCOUNTS = paged('accounts', 'id', (_query: null) => ['/accounts', {}], parseAccount)
 export const BALANCES = paged(
+  'balances',
+  'account',
   ({ account }: AccountQuery) => ['/balances', { account }],
   (wire, { asOf }) => parseBalance(wire, asOf)
 )
 export const TRANSACTIONS = paged(
+  'transactions',
+  'id',
   ({ account, from, to }: AccountQuery & { readonly from: Day; readonly to: Day }) => ['/transactions', { account, from, to, limit: PAGE }],
   parseTransaction
 )
-export const ORDERS = paged<OrdersInState, OrderReport>(query => ['/orders', { ...query, limit: PAGE }], parseOrder)
-export const POSITIONS = paged(({ account }: AccountQuery) => ['/positions', { account }], parsePosition)
+export const ORDERS = paged<OrdersInState, OrderReport>('orders', 'id', query => ['/orders', { ...query, limit: PAGE }], parseOrder)
+export const POSITIONS = paged('positions', 'symbol', ({ account }: AccountQuery) => ['/positions', { account }], parsePosition)
 
 export const SANDBOX_READS: ReadDefinitions<'api'> = {
   accounts: listed(ACCOUNTS),

@@ -2,38 +2,42 @@
 
 import type { BrokerAccount } from '@trunkline/core/ports/broker'
 import type { Log } from '@trunkline/core/ports/log'
+import type { Items } from '../kit/runtime/read-definitions.ts'
 import { StreamFault } from '../kit/stream-fault.ts'
 
 /** Accounts that one stream may have. */
 const STREAMED_MAX = 25
 
 export class AccountState {
-  readonly #read: (signal: AbortSignal) => Promise<readonly BrokerAccount[]>
+  readonly #read: (signal: AbortSignal) => Promise<Items<BrokerAccount>>
   readonly #log: Log
-  #known: readonly BrokerAccount[] | null = null
+  #known: readonly BrokerAccount[] = []
   /** Accounts that the broker ended a stream over. */
   readonly #forbidden = new Set<string>()
 
-  constructor(read: (signal: AbortSignal) => Promise<readonly BrokerAccount[]>, log: Log) {
+  constructor(read: (signal: AbortSignal) => Promise<Items<BrokerAccount>>, log: Log) {
     this.#read = read
     this.#log = log
   }
 
-  update(accounts: readonly BrokerAccount[]): void {
-    this.#known = accounts
+  /** An account that a partial list lacks may be the one that could not be read, and stays as it was. */
+  update({ known, leftOut }: Items<BrokerAccount>): void {
+    const listed = new Set(known.map(({ brokerAccountId }) => brokerAccountId))
+    const kept = leftOut.length === 0 ? [] : this.#known.filter(({ brokerAccountId }) => !listed.has(brokerAccountId))
+    this.#known = [...known, ...kept]
   }
 
   /** The account's own currency; null when the broker does not know the account. @throws BrokerFault */
   async currencyOf(account: string, signal: AbortSignal): Promise<string | null> {
     const known = this.#find(account)
     if (known !== undefined) return known.currency
-    this.#known = await this.#read(signal)
+    this.update(await this.#read(signal))
     return this.#find(account)?.currency ?? null
   }
 
   /** The accounts of a stream request, with commas. @throws BrokerFault; StreamFault when nothing is left. */
   async streamed(signal: AbortSignal): Promise<string> {
-    this.#known = await this.#read(signal)
+    this.update(await this.#read(signal))
     const open = this.#known.filter(({ brokerAccountId }) => !this.#forbidden.has(brokerAccountId))
     if (open.length === 0) throw new StreamFault('refused', 'the login has no account that can be streamed')
     if (open.length > STREAMED_MAX)
@@ -56,6 +60,6 @@ export class AccountState {
   }
 
   #find(account: string): BrokerAccount | undefined {
-    return this.#known?.find(({ brokerAccountId }) => brokerAccountId === account)
+    return this.#known.find(({ brokerAccountId }) => brokerAccountId === account)
   }
 }

@@ -5,7 +5,7 @@ import { Malformed } from '@trunkline/core/domain/malformed'
 import { BrokerFault } from '@trunkline/core/ports/broker'
 import type { HttpReply } from '../kit/http.ts'
 import { readJson } from '../kit/json.ts'
-import { decimal, displayTextOrNull, field, items, object, type Wire } from '../kit/parse.ts'
+import { decimal, displayTextOrNull, field, items, object, records as recordsIn, type Wire } from '../kit/parse.ts'
 
 /** Nearly every number is text already; the few that are not are kept as they were written. */
 export function readAnswer(body: string): Wire {
@@ -27,7 +27,7 @@ export function isNil(number: Decimal): boolean {
 
 /** The records of a list, unread. @throws Malformed */
 export function records(answer: Wire, key: string): readonly Wire[] {
-  return items(field(answer, key), key, wire => wire)
+  return recordsIn(field(answer, key), key)
 }
 
 /** A whole answer of lists. @throws BrokerFault for a partial one; Malformed */
@@ -40,7 +40,9 @@ export function wholeAnswer({ body }: Pick<HttpReply, 'body'>): Wire {
 /** The records of one account: those of others are not ours to show. @throws BrokerFault; Malformed */
 export function ownRecords(answer: Wire, key: string, account: string): readonly Wire[] {
   const found = records(answer, key)
-  if (found.some(wire => wire.AccountID !== account)) throw new BrokerFault('malformed', 'the broker answered with another account')
+  // An account that cannot be read is for the reader of the record.
+  if (found.some(({ AccountID: own }) => typeof own === 'string' && own !== account))
+    throw new BrokerFault('malformed', 'the broker answered with another account')
   return found
 }
 

@@ -206,7 +206,7 @@ function ordersAt<Query>(
     request,
     page: pageOf,
     pagesMax: PAGES_MAX,
-    items: (found, _query, { unknownValues }) => unknownValues.readPartially(found, wire => parsed(wire, login), 'OrderID')
+    items: (found, _query, { readable }) => readable('orders', found, wire => parsed(wire, login), 'OrderID')
   }
 }
 
@@ -230,7 +230,7 @@ function dayBefore(now: Timestamp, days: number): Day {
 export const TRADESTATION_READS: ReadDefinitions<Resource> = {
   async accounts(login, _query, signal) {
     const accounts = await login.reads.list(ACCOUNTS, null, signal)
-    stateOf(login).accounts.update(accounts.known)
+    stateOf(login).accounts.update(accounts)
     return accounts
   },
   async balances(login, query, signal) {

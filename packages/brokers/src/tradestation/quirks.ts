@@ -1,40 +1,40 @@
 /** What only TradeStation needs: positions read just before an order, and what a login keeps. */
 
-import type { PositionReport } from '@trunkline/core/ports/broker'
+import type { BrokerAccount, PositionReport } from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
 import { get } from '../kit/requests.ts'
 import type { Login } from '../kit/runtime/definition.ts'
 import { perLogin } from '../kit/runtime/per-login.ts'
 import type { AccountQuery, ListRead } from '../kit/runtime/read-definitions.ts'
-import { answered } from '../kit/runtime/reads.ts'
-import { summedPositions } from '../kit/summed-positions.ts'
+import { readSummed, summedPositions } from '../kit/summed-positions.ts'
 import { AccountState } from './account-state.ts'
 import { accountPath, ownRecords, records, wholeAnswer } from './answers.ts'
 import type { Resource } from './limits.ts'
 import { parseAccount, parsePosition } from './parse.ts'
 
-export const ACCOUNTS = answered<Resource, null, ReturnType<typeof parseAccount>>(
-  'accounts',
-  () => get('/brokerage/accounts'),
-  wholeAnswer,
-  answer => records(answer, 'Accounts').map(parseAccount)
-)
+export const ACCOUNTS: ListRead<Resource, null, BrokerAccount> = {
+  resource: 'accounts',
+  request: () => get('/brokerage/accounts'),
+  page: reply => ({ records: records(wholeAnswer(reply), 'Accounts'), next: null }),
+  items: (accounts, _query, { readable }) => readable('accounts', accounts, parseAccount, 'AccountID')
+}
 
 export const POSITIONS: ListRead<Resource, AccountQuery, PositionReport> = {
   resource: 'positions',
   request: ({ account }) => get(`${accountPath(account)}/positions`),
   page: reply => ({ records: [wholeAnswer(reply)], next: null }),
-  items([answer], { account }, { unknownValues }) {
+  items([answer], { account }, { readable }) {
     const found = answer === undefined ? [] : ownRecords(answer, 'Positions', account)
-    const { known, leftOut } = unknownValues.readPartially(found, parsePosition, 'PositionID')
-    return { known: summedPositions(known), leftOut }
+    const rows = { symbolKey: 'Symbol', idKey: 'PositionID', row: parsePosition, sum: summedPositions }
+    const { known, leftOut } = readSummed(readable, found, rows)
+    return { known: known.flat(), leftOut }
   }
 }
 
 /** What a login keeps: its accounts, and the reads of positions that orders share. */
 export const stateOf = perLogin(({ reads, clock, log }: Login<Resource>) => ({
-  accounts: new AccountState(async signal => (await reads.list(ACCOUNTS, null, signal)).known, log),
-  holdings: new Holdings({ clock, read: (account, signal) => reads.list(POSITIONS, { account }, signal, 'order') })
+  accounts: new AccountState(signal => reads.list(ACCOUNTS, null, signal), log),
+  holdings: new Holdings({ clock, read: (account, signal) => reads.listStrictly(POSITIONS, { account }, signal, 'order') })
 }))
 
 type Positions = { readonly known: readonly PositionReport[] }

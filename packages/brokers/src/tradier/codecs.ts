@@ -8,12 +8,14 @@ import type { Instrument, OrderStatus, OrderType, Side, TransactionType } from '
 import type { BalanceReport, BrokerAccount, OrderReport, PositionReport, TransactionReport } from '@trunkline/core/ports/broker'
 import { always, enumCodec, of, record } from '../kit/codec.ts'
 import { identifiedByContent } from '../kit/content-ids.ts'
-import { type Holding, middleOf, summedHoldings, valued } from '../kit/holdings.ts'
+import { type Holding, middleOf, summedHolding, valued } from '../kit/holdings.ts'
 import { filledOfLegs, type LegTotals, unitsOfLegs } from '../kit/leg-totals.ts'
 import { isLimit, isStop } from '../kit/order-merge.ts'
 import { field, lookUp, member, nested, object, text, timestampOrNull, type Wire } from '../kit/parse.ts'
 import { type RejectPatterns, rejectCodes } from '../kit/reject-code.ts'
-import type { UnknownValueCounter } from '../kit/unknown-values.ts'
+import type { ListContext } from '../kit/runtime/read-definitions.ts'
+import { readSummed } from '../kit/summed-positions.ts'
+import type { PartialRead, UnknownValueCounter } from '../kit/unknown-values.ts'
 import { amount, amountOrNull, collapsed, displayTextOf, items, nestedOf, textOf } from './quirks.ts'
 import { fromTradier, isOption, multiplierOf } from './symbols.ts'
 
@@ -90,7 +92,7 @@ const REJECT_PATTERNS: RejectPatterns = [
 /** Of a message in which a code of the registry, or else the wording, decides. */
 export const rejectCodeOf = rejectCodes(REJECT_CODES, REJECT_PATTERNS)
 
-const ACCOUNT = record<BrokerAccount>({
+export const parseAccount = record<BrokerAccount>({
   brokerAccountId: of(text)('account_number'),
   accountNumber: of(text)('account_number'),
   institutionName: always('Tradier'),
@@ -99,11 +101,9 @@ const ACCOUNT = record<BrokerAccount>({
   currency: always(CURRENCY)
 })
 
-/** Without accounts that were closed, which cannot be read any more. */
-export function parseProfile(answer: Wire): readonly BrokerAccount[] {
-  return items(answer, 'profile', 'account')
-    .filter(wire => displayTextOf(wire, 'status')?.toLowerCase() !== 'closed')
-    .map(ACCOUNT)
+/** The accounts of a profile, without those that were closed, which cannot be read any more. */
+export function parseProfile(answer: Wire): readonly Wire[] {
+  return items(answer, 'profile', 'account').filter(wire => displayTextOf(wire, 'status')?.toLowerCase() !== 'closed')
 }
 
 /** Buying power is in a separate element for each type of account. */
@@ -129,16 +129,21 @@ export function parseBalances(answer: Wire, account: string, asOf: Timestamp): B
   }
 }
 
-const HOLDING = record<Holding>({
+/** A row, as Tradier writes it. */
+export const parseHolding = record<Holding>({
   symbol: of(text)('symbol'),
   quantity: of(amount)('quantity'),
   costBasis: of(amount)('cost_basis'),
   id: of(textOf)('id')
 })
 
-/** One for each symbol, as Tradier writes it: rows of the same symbol are added up. @throws Malformed also for rows that cannot be */
-export function parseHoldings(answer: Wire): readonly Holding[] {
-  return summedHoldings(items(answer, 'positions', 'position').map(HOLDING))
+export function parsePositions(answer: Wire): readonly Wire[] {
+  return items(answer, 'positions', 'position')
+}
+
+/** One for each symbol: rows of the same symbol are added up. */
+export function holdingsOf(rows: readonly Wire[], readable: ListContext['readable']): PartialRead<Holding> {
+  return readSummed(readable, rows, { symbolKey: 'symbol', idKey: 'id', row: parseHolding, sum: summedHolding })
 }
 
 /** Last prices by symbol; without a trade the middle of bid and ask. */
@@ -154,9 +159,16 @@ export function positionOf(holding: Holding, brokerAccountId: string, lastPrice:
   return valued(holding, { brokerAccountId, symbol: fromTradier(symbol), instrument, multiplier: multiplierOf(symbol), lastPrice })
 }
 
-/** The records of a list of orders, one for each order with a life of its own. */
+/** The records of a list of orders, one for each order with a life of its own. A bracket whose orders cannot be told apart is left as it is. */
 export function parseOrders(answer: Wire): readonly Wire[] {
-  return items(answer, 'orders', 'order').flatMap(unbracketed)
+  return items(answer, 'orders', 'order').flatMap(order => {
+    try {
+      return unbracketed(order)
+    } catch (error) {
+      if (error instanceof Malformed) return [order]
+      throw error
+    }
+  })
 }
 
 /** `{"order": …}`: the order itself, or what a bracket holds. */
@@ -310,13 +322,24 @@ export function parseEvents(answer: Wire): readonly Wire[] {
   return items(answer, 'history', 'event')
 }
 
-/** Newest first. Tradier books by night, and gives no ids. */
-export function transactionsOf(events: readonly Wire[], unknownValues: UnknownValueCounter): readonly TransactionReport[] {
-  const dayOf = (event: Wire) => parseDay(text(event, 'date', 40).slice(0, 10), 'date')
-  return identifiedByContent(events, dayOf).map(({ record: event, day, id }) => transactionOf(event, day, id, unknownValues))
+/** An event of the history, and what it is but for its id. */
+export interface ParsedEvent {
+  readonly record: Wire
+  readonly day: Day
+  readonly transaction: Omit<TransactionReport, 'brokerTransactionId'>
 }
 
-function transactionOf(event: Wire, day: Day, brokerTransactionId: string, unknownValues: UnknownValueCounter): TransactionReport {
+/** Newest first. Tradier books by night, and gives no ids. */
+export function transactionsOf(events: readonly ParsedEvent[]): readonly TransactionReport[] {
+  return identifiedByContent(events).map(({ transaction, id }) => ({ ...transaction, brokerTransactionId: id }))
+}
+
+export function parseEvent(event: Wire, unknownValues: UnknownValueCounter): ParsedEvent {
+  const day = parseDay(text(event, 'date', 40).slice(0, 10), 'date')
+  return { record: event, day, transaction: transactionOf(event, day, unknownValues) }
+}
+
+function transactionOf(event: Wire, day: Day, unknownValues: UnknownValueCounter): ParsedEvent['transaction'] {
   const brokerType = text(event, 'type', 64)
   // The details are in an element with the name of the type; of older events in `adjustment`.
   const detail = nestedOf(event, brokerType) ?? nestedOf(event, 'adjustment') ?? {}
@@ -326,7 +349,6 @@ function transactionOf(event: Wire, day: Day, brokerTransactionId: string, unkno
   const type = typeOf(event, detail, { total, quantity }, unknownValues)
   return {
     brokerAccountId: null,
-    brokerTransactionId,
     type,
     brokerType,
     symbol: symbol === null ? null : fromTradier(symbol),

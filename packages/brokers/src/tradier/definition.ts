@@ -31,7 +31,9 @@ import {
 } from '../kit/settings.ts'
 import { accountStream, sessionFor } from './account-stream.ts'
 import {
+  parseAccount,
   parseBalances,
+  parseEvent,
   parseEvents,
   parseOrder,
   parseOrderAnswer,
@@ -175,7 +177,7 @@ const ORDERS: OrderList<Resource> = {
   pageLimits: PAGE_LIMITS,
   keyOf: record => text(record, 'id', 64),
   brokerClOrdIdOf: record => textOf(record, 'tag'),
-  items: (records, { account }, { unknownValues }) => unknownValues.readPartially(records, record => parseOrder(record, account), 'id')
+  items: (records, { account }, { readable }) => readable('orders', records, record => parseOrder(record, account), 'id')
 }
 
 export const HISTORY: ListRead<Resource, AccountQuery & { readonly from: Day; readonly to: Day }, TransactionReport> = {
@@ -185,14 +187,22 @@ export const HISTORY: ListRead<Resource, AccountQuery & { readonly from: Day; re
   page: numberedPages(PAGE_FULL, reply => parseEvents(requestedAnswer(reply))),
   pagesMax: PAGES_MAX,
   pageLimits: PAGE_LIMITS,
-  items: (events, { from, to }, { unknownValues }) => ({
-    known: transactionsOf(events, unknownValues).filter(({ day }) => day >= from && day <= to),
-    leftOut: []
-  })
+  items(events, { from, to }, { readable, unknownValues }) {
+    const { known, leftOut } = readable('transactions', events, event => parseEvent(event, unknownValues), 'type')
+    // Only that some are missing is known: the type is no id.
+    return { known: transactionsOf(known).filter(({ day }) => day >= from && day <= to), leftOut: leftOut.map(() => null) }
+  }
+}
+
+const ACCOUNTS: ListRead<Resource, null, BrokerAccount> = {
+  resource: 'standard',
+  request: () => get('/user/profile'),
+  page: reply => ({ records: parseProfile(requestedAnswer(reply)), next: null }),
+  items: (accounts, _query, { readable }) => readable('accounts', accounts, parseAccount, 'account_number')
 }
 
 export const TRADIER_READS: ReadDefinitions<Resource> = {
-  accounts: listed(answered<Resource, null, BrokerAccount>('standard', () => get('/user/profile'), requestedAnswer, parseProfile)),
+  accounts: listed(ACCOUNTS),
   balances: listed(
     answered<Resource, AccountQuery, BalanceReport>(
       'standard',

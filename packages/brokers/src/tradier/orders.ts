@@ -18,10 +18,9 @@ import { encoded, form, get, NO_BODY, type Query } from '../kit/requests.ts'
 import { changeShown, changing } from '../kit/runtime/commands.ts'
 import type { OrderDefinitions, Refused } from '../kit/runtime/definition.ts'
 import type { AccountQuery, ListRead } from '../kit/runtime/read-definitions.ts'
-import { answered } from '../kit/runtime/reads.ts'
 import { refused } from '../kit/settle.ts'
 import { shareSideOf } from '../kit/share-side.ts'
-import { CURRENCY, OPTION_SIDES, ORDER_TYPES, parseHoldings, rejectCodeOf } from './codecs.ts'
+import { CURRENCY, holdingsOf, OPTION_SIDES, ORDER_TYPES, parsePositions, rejectCodeOf } from './codecs.ts'
 import {
   amountOrNull,
   complaintOf,
@@ -88,12 +87,12 @@ export const refusalOf = refusalBy(ORDER_OFFER, {
 })
 
 /** Positions as Tradier lists them: with quantity and cost, without prices. */
-export const HOLDINGS: ListRead<Resource, AccountQuery, Holding> = answered(
-  'standard',
-  ({ account }) => get(accountPath(account, 'positions')),
-  requestedAnswer,
-  parseHoldings
-)
+export const HOLDINGS: ListRead<Resource, AccountQuery, Holding> = {
+  resource: 'standard',
+  request: ({ account }) => get(accountPath(account, 'positions')),
+  page: reply => ({ records: parsePositions(requestedAnswer(reply)), next: null }),
+  items: (rows, _query, { readable }) => holdingsOf(rows, readable)
+}
 
 /** The values of an order that its ticket does not give: they depend on the hour and on what is held. */
 export interface Placing {
@@ -110,7 +109,7 @@ export const TRADIER_ORDERS: OrderDefinitions<Resource, Placing> = {
     const duration = durationOf(order, epochMs(clock.now()))
     if (typeof duration !== 'string') return duration
     if (order.instrument !== 'STK' || order.symbol === null) return { duration, side: null }
-    const { known } = await reads.list(HOLDINGS, { account: order.brokerAccountId }, signal, kind)
+    const { known } = await reads.listStrictly(HOLDINGS, { account: order.brokerAccountId }, signal, kind)
     const symbol = toTradier(order.symbol)
     const side = shareSide(order, known.find(holding => holding.symbol === symbol)?.quantity ?? ZERO)
     return typeof side === 'string' ? { duration, side } : side

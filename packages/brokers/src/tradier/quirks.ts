@@ -6,7 +6,7 @@ import { Malformed } from '@trunkline/core/domain/malformed'
 import { BrokerFault } from '@trunkline/core/ports/broker'
 import { type HttpReply, header } from '../kit/http.ts'
 import { readJson } from '../kit/json.ts'
-import { decimal, displayTextOrNull, field, object, text, type Wire } from '../kit/parse.ts'
+import { decimal, displayTextOrNull, field, object, records, text, type Wire } from '../kit/parse.ts'
 import type { BrokerLimits } from '../kit/rate-limiter.ts'
 
 /** What Tradier counts together, each a minute from the first request on. */
@@ -40,7 +40,7 @@ export function items(answer: Wire, outer: string, inner: string): readonly Wire
   if (isNothing(field(answer, outer))) return []
   const holder = object(field(answer, outer), outer)
   if (!Object.hasOwn(holder, inner) && Object.keys(holder).length > 0) throw new Malformed(inner, `in ${outer}`, Object.keys(holder))
-  return collapsed(holder, inner).map((item, index) => object(item, `${inner}[${index}]`))
+  return records(collapsed(holder, inner), inner)
 }
 
 /** The items of a field that is itself such a list. */

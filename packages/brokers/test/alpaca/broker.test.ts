@@ -23,7 +23,7 @@ test('the one account of the credentials, its balance and its positions, with th
   await using opened = openAt(venue)
   const { broker } = opened
   assert.deepEqual(
-    (await broker.accounts(soon())).map(({ brokerAccountId, accountNumber }) => [brokerAccountId, accountNumber]),
+    (await broker.accounts(soon())).items.map(({ brokerAccountId, accountNumber }) => [brokerAccountId, accountNumber]),
     [[ACCOUNT, 'PA3ALPACA01']]
   )
   assert.equal((await broker.balances(ACCOUNT, soon())).items[0]?.cash, '51200.4')

@@ -29,7 +29,7 @@ test('keys open the account, its stream and the market streams, until they are t
   assert.ok(definition.login.kind === 'api_key')
   const credentials = await definition.login.complete(keys.alpaca, soon())
   await using broker = definition.open(new MemoryHolder(credentials))
-  const [account] = await broker.accounts(soon())
+  const [account] = (await broker.accounts(soon())).items
   assert.ok(account !== undefined)
   const history: string[] = []
   const listened = (async () => {

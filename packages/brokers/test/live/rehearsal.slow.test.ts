@@ -80,7 +80,7 @@ describe('the run for practice accounts', () => {
 
       async function openOrders(): Promise<number> {
         await using broker = definition.open(new MemoryHolder(credentials))
-        const accounts = await broker.accounts(soon())
+        const { items: accounts } = await broker.accounts(soon())
         const since = systemClock.now()
         const lists = await Promise.all(accounts.map(({ brokerAccountId }) => broker.orders(brokerAccountId, since, soon())))
         return lists

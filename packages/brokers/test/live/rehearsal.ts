@@ -29,7 +29,7 @@ const DAY_MS = 86_400_000
 /** Runs it all. Gives what did not go as it should; empty: all did. Throws only when nothing could be placed at all. */
 export async function rehearse(rehearsal: Rehearsal): Promise<readonly string[]> {
   const { broker, clock, print, definition } = rehearsal
-  const accounts = await broker.accounts(within())
+  const { items: accounts } = await broker.accounts(within())
   for (const { accountNumber, accountType, currency } of accounts)
     print(`account ${masked(accountNumber)} ${accountType ?? ''} ${currency ?? ''}`)
   const account = accounts.find(({ accountNumber }) => rehearsal.accountNumber === null || accountNumber === rehearsal.accountNumber)

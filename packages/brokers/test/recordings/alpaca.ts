@@ -52,7 +52,7 @@ async function stepFacts(replay: Replay, step: Step, recording: Recording): Prom
 async function accountFacts(replay: Replay, { status, body }: Step): Promise<Facts> {
   replay.on('GET /v2/account', { status: status ?? 200, body })
   try {
-    const [account] = await replay.broker.accounts(signal())
+    const [account] = (await replay.broker.accounts(signal())).items
     const balances = await replay.broker.balances(account?.brokerAccountId ?? '', signal())
     return { accounts: [account], balance: balances.items.map(balanceFacts)[0] }
   } catch (error) {

@@ -50,7 +50,7 @@ async function stepFacts(stage: Stage, step: Step): Promise<Facts> {
 async function accountsFacts({ replay }: Stage, { status, body }: Step): Promise<Facts> {
   replay.on('GET /v3/brokerage/accounts', { status: status ?? 200, body })
   try {
-    const accounts = await replay.broker.accounts(signal())
+    const { items: accounts } = await replay.broker.accounts(signal())
     return { accounts, types: accounts.map(({ accountType }) => accountType) }
   } catch (error) {
     return faultFacts(error)

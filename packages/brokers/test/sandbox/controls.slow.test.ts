@@ -91,7 +91,7 @@ const WRONGS: readonly Wrong[] = [
         for await (const event of right.events(signal)) {
           yield event
           if (event.type !== 'live') continue
-          for (const { brokerAccountId } of await right.accounts(signal))
+          for (const { brokerAccountId } of (await right.accounts(signal)).items)
             for (const report of (await right.orders(brokerAccountId, now(), signal)).items) yield { type: 'order', report }
         }
       }

@@ -36,7 +36,7 @@ test('a refresh whose answer was lost is made good within the grace period, and 
     await harness.venue.injectFault('token', { kind: how }, 1)
     const holder = new MemoryHolder(harness.expired(harness.credentials))
     const broker = harness.open(holder)
-    assert.ok((await broker.accounts(soon())).length > 0, how)
+    assert.ok((await broker.accounts(soon())).items.length > 0, how)
     assert.equal(await harness.venue.requests('token'), before + 2, how)
     assert.notEqual(holder.credentials.refresh_token, harness.credentials.refresh_token)
   }
@@ -47,11 +47,11 @@ test('without a grace period the access token serves until the sandbox refuses i
   await harness.venue.injectFault('token', { kind: 'lose_answer' }, 1)
   const broker = harness.open(new MemoryHolder(ageing(harness.credentials, 60_000)))
   // The renewal ahead begins with the second: its answer is lost, and the refresh token refused when it is sent again.
-  for (let read = 0; read < 2; read += 1) assert.ok((await broker.accounts(soon())).length > 0)
+  for (let read = 0; read < 2; read += 1) assert.ok((await broker.accounts(soon())).items.length > 0)
   await until(async () => (await harness.venue.requests('token')) >= 2, 'the refresh was repeated')
   // This sandbox ends the whole login for it, as brokers do that take it for theft: the access token shows that.
   await assert.rejects(
-    until(async () => (await broker.accounts(soon())).length === 0, 'the sandbox refuses the access token'),
+    until(async () => (await broker.accounts(soon())).items.length === 0, 'the sandbox refuses the access token'),
     isRejected
   )
 })
@@ -62,11 +62,11 @@ test('and a sandbox that leaves it valid is called with it until it expires', as
   // The first answer is lost; the second is the usual answer to a spent token, and spares the access token.
   await (await sandbox).control('POST', '/faults', { on: 'token', do: 'status', status: 400, code: 'invalid_grant', times: 100 })
   const broker = harness.open(new MemoryHolder(ageing(harness.credentials, 6_000)))
-  for (let read = 0; read < 2; read += 1) assert.ok((await broker.accounts(soon())).length > 0)
+  for (let read = 0; read < 2; read += 1) assert.ok((await broker.accounts(soon())).items.length > 0)
   await until(async () => (await harness.venue.requests('token')) >= 2, 'the refresh was repeated')
-  for (let read = 0; read < 20; read += 1) assert.ok((await broker.accounts(soon())).length > 0)
+  for (let read = 0; read < 20; read += 1) assert.ok((await broker.accounts(soon())).items.length > 0)
   await assert.rejects(
-    until(async () => (await broker.accounts(soon())).length === 0, 'the access token has ended'),
+    until(async () => (await broker.accounts(soon())).items.length === 0, 'the access token has ended'),
     isRejected
   )
 })

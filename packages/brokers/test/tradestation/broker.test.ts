@@ -256,7 +256,7 @@ test('a 401 about a scope breaks nothing; one about the token is answered with a
   await using venue = await Venue.start()
   venue.answer('GET /positions', fixture('error.token').body, 401)
   await assert.rejects(venue.broker.positions(ACCOUNT, soon()), fault('refused'))
-  assert.ok((await venue.broker.accounts(soon())).length > 0)
+  assert.ok((await venue.broker.accounts(soon())).items.length > 0)
   assert.equal(venue.holder.renewals, 0)
 
   venue.answer('POST /token', { access_token: 'token-2', token_type: 'Bearer', expires_in: 1_200, id_token: 'not.a.token' })
@@ -264,6 +264,6 @@ test('a 401 about a scope breaks nothing; one about the token is answered with a
     if (seen.headers.authorization === 'Bearer token-2') json(response, 200, fixture('accounts').body)
     else json(response, 401, fixture('error.token').body)
   })
-  assert.equal((await venue.broker.accounts(soon())).length, 2)
+  assert.equal((await venue.broker.accounts(soon())).items.length, 2)
   assert.deepEqual([venue.holder.credentials.access_token, venue.holder.credentials.refresh_token], ['token-2', 'refresh-1'])
 })

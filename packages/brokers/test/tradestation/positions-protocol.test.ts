@@ -23,8 +23,8 @@ async function opened(greeting: readonly Json[]) {
     currency: 'USD',
     name: null
   } as const
-  const accountState = new AccountState(async () => [], log)
-  accountState.update([account])
+  const accountState = new AccountState(async () => ({ known: [], leftOut: [] }), log)
+  accountState.update({ known: [account], leftOut: [] })
   const unknownValues = new UnknownValueCounter({ broker: 'TRADESTATION', log, meter: new MemoryMeter() })
   const protocol = new PositionsProtocol({ clock, log, unknownValues, accountState, heartbeatMs: 5_000 })
   const messages: StreamMessage<AccountEvent>[] = []

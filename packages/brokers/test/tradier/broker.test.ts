@@ -239,7 +239,7 @@ test('failures of the gateway pass, and what Tradier leaves of a minute is respe
         raw(response, 200, reply('profile.one').body, { 'x-ratelimit-available': '0', 'x-ratelimit-expiry': String(Date.now() + 55_000) })
     }
   })
-  assert.equal((await tradier.broker.accounts(soon())).length, 1)
+  assert.equal((await tradier.broker.accounts(soon())).items.length, 1)
   assert.equal(times, 3)
   await assert.rejects(tradier.broker.accounts(soon()), fault('rate_limited'))
   assert.equal(times, 3, 'nothing is requested in a minute that is used up')

@@ -11,12 +11,15 @@ import { StreamFault } from '../../src/kit/stream-fault.ts'
 import { UnknownValueCounter } from '../../src/kit/unknown-values.ts'
 import { sessionOf } from '../../src/tradier/account-stream.ts'
 import {
+  holdingsOf,
+  parseAccount,
   parseBalances,
+  parseEvent,
   parseEvents,
-  parseHoldings,
   parseOrder,
   parseOrderAnswer,
   parseOrders,
+  parsePositions,
   parsePrices,
   parseProfile,
   positionOf,
@@ -28,6 +31,7 @@ import { interpretCommand, interpretPlace } from '../../src/tradier/orders.ts'
 import { isTokenRefused, readAnswer } from '../../src/tradier/quirks.ts'
 import { MemoryLog } from '../support/log.ts'
 import { MemoryMeter } from '../support/meter.ts'
+import { strictly } from '../support/readable.ts'
 import { fixtureNames, reply, TICKET } from './fixtures.ts'
 
 const ACCOUNT = '6YA00001'
@@ -38,13 +42,13 @@ test('no answer makes a parser throw anything but Malformed', () => {
   const known = new UnknownValueCounter({ broker: 'TRADIER', log: new MemoryLog(), meter: new MemoryMeter() })
   const sinks = newSymbolSinks({ symbol: 'SPY' })
   const parsers: readonly ((wire: Wire) => unknown)[] = [
-    parseProfile,
+    wire => parseProfile(wire).map(parseAccount),
     wire => parseBalances(wire, ACCOUNT, NOW),
-    wire => parseHoldings(wire).map(held => positionOf(held, ACCOUNT, null)),
+    wire => holdingsOf(parsePositions(wire), strictly).known.map(held => positionOf(held, ACCOUNT, null)),
     parsePrices,
     wire => parseOrders(wire).map(order => parseOrder(order, ACCOUNT)),
     wire => parseOrderAnswer(wire).map(order => parseOrder(order, ACCOUNT)),
-    wire => transactionsOf(parseEvents(wire), known),
+    wire => transactionsOf(parseEvents(wire).map(event => parseEvent(event, known))),
     parseChain,
     parseExpirations,
     parseClock,

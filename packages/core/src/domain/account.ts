@@ -95,6 +95,12 @@ export interface ConnectionHealth {
   readonly reason: string | null
 }
 
+/** Records that the broker lists and that cannot be read: how many at present, and when one was last left out. */
+export interface LeftOut {
+  readonly records: number
+  readonly at: Timestamp
+}
+
 export const HEALTH_STATES = ['live', 'polling', 'stale', 'broken'] as const
 
 export interface Account {

@@ -291,21 +291,23 @@ export interface TransactionReport {
   readonly description: string | null
 }
 
-/**
- * A complete answer about an account: a list is never cut short, and records that could not be parsed are named in `leftOut`. `asOf` is the
- * broker's time of the answer, if it reports one: for display, not for comparison with other clocks.
- */
-export interface Snapshot<T> {
+/** A list of a broker: never cut short, but for records that could not be read. */
+export interface Listed<T> {
   readonly items: readonly T[]
+  /**
+   * Set, and not empty: the list is partial. The broker's ids of the records that could not be read; null: unknown, or of another account.
+   * Nothing that a partial list lacks counts as gone, and while one of these may be an order that is looked for, its absence is not proved.
+   */
+  readonly leftOut?: readonly (string | null)[]
+}
+
+/** An answer about an account. `asOf` is the broker's time of the answer, if it reports one: for display, not for comparison with other clocks. */
+export interface Snapshot<T> extends Listed<T> {
   readonly asOf: Timestamp
   /** When the adapter sent the request (monotonic clock), if the snapshot arrives as an event. */
   readonly requestedMs?: number
   /** The broker's clock, by which it dates its records, at the time of the answer; absent if unknown. */
   readonly brokerClock?: Timestamp
-  /**
-   * Ids of orders that could not be parsed; null: unknown, or of another account. While one may be the order sought, absence is not proved.
-   */
-  readonly leftOut?: readonly (string | null)[]
 }
 
 /** Events of an account stream. Initially, and after `gap`, the state is unreliable until the next snapshot. */
@@ -315,7 +317,7 @@ export type AccountEvent =
   | { readonly type: 'order'; readonly report: OrderReport }
   /** A message about an order could not be parsed: the stored orders may lack it until they are read again. */
   | { readonly type: 'left_out' }
-  /** All positions of one account; symbols not listed are flat. */
+  /** All positions of one account; symbols not listed are flat, unless the list is partial. */
   | { readonly type: 'positions'; readonly brokerAccountId: string; readonly positions: Snapshot<PositionReport> }
   | { readonly type: 'balances'; readonly brokerAccountId: string; readonly balances: Snapshot<BalanceReport> }
 
@@ -359,7 +361,7 @@ export interface Broker extends AsyncDisposable {
   readonly capabilities: BrokerCapabilities
   /** Null if the broker has no market data. */
   readonly market: MarketSource | null
-  accounts(signal: AbortSignal): Promise<readonly BrokerAccount[]>
+  accounts(signal: AbortSignal): Promise<Listed<BrokerAccount>>
   balances(brokerAccountId: string, signal: AbortSignal): Promise<Snapshot<BalanceReport>>
   positions(brokerAccountId: string, signal: AbortSignal): Promise<Snapshot<PositionReport>>
   /** All open orders and those updated since `since`: all pages, or a fault. */

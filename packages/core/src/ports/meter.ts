@@ -19,6 +19,7 @@ export type CounterName =
   | 'broker_faults_total'
   | 'broker_unknown_values_total'
   | 'broker_records_refused_total'
+  | 'broker_records_left_out_total'
   | 'connections_broken_total'
   | 'seals_broken_total'
   | 'stream_foreign_events_total'

@@ -247,10 +247,21 @@ export interface AccountStore {
   positions(accountIds: readonly AccountId[]): Promise<readonly Position[]>
   /** Days are inclusive; page keys: [`day`, `transactionId`]. */
   transactions(accountIds: readonly AccountId[], filter: TransactionFilter, page: PageRequest): Promise<Page<Transaction>>
-  /** Replaces the account's balances and logs one event for each record that changed in more than its time. Returns those events. */
-  putBalances(account: Account, balances: readonly Balance[]): Promise<readonly LoggedEvent[]>
-  /** Replaces the account's positions and logs one event with the records that changed; a closed position is reported with quantity 0. */
-  putPositions(account: Account, positions: readonly Position[], systemTime: Timestamp): Promise<readonly LoggedEvent[]>
+  /**
+   * Replaces the account's balances and logs one event for each record that changed in more than its time. Returns those events. `confirmedAt`: when
+   * all of them were last confirmed, if that is not the time of the newest.
+   */
+  putBalances(account: Account, balances: readonly Balance[], confirmedAt?: Timestamp): Promise<readonly LoggedEvent[]>
+  /**
+   * Replaces the account's positions and logs one event with the records that changed; a closed position is reported with quantity 0.
+   * `confirmedAt`: when all of them were last confirmed, if that is not `systemTime`.
+   */
+  putPositions(
+    account: Account,
+    positions: readonly Position[],
+    systemTime: Timestamp,
+    confirmedAt?: Timestamp
+  ): Promise<readonly LoggedEvent[]>
   /** Adds transactions that are new by broker id, and updates the rest. */
   putTransactions(
     account: Account,

@@ -21,6 +21,10 @@ const COUNTERS: { readonly [name in CounterName]: { readonly help: string; reado
   broker_faults_total: { help: 'Failed reads from brokers, by kind', labels: ['broker', 'kind'] },
   broker_unknown_values_total: { help: 'Unknown enum values in brokers’ messages, by field', labels: ['broker', 'field'] },
   broker_records_refused_total: { help: 'Broker records of other accounts, or invalid ones, by reason', labels: ['broker', 'reason'] },
+  broker_records_left_out_total: {
+    help: 'Broker records left out of lists because they could not be read, by kind; a record counts each time it is listed',
+    labels: ['broker', 'kind']
+  },
   connections_broken_total: { help: 'Connections whose credentials were rejected by the broker or altered here', labels: ['broker'] },
   seals_broken_total: { help: 'Stored credentials found altered, moved or rolled back', labels: ['broker'] },
   stream_foreign_events_total: { help: 'Events on brokers’ account streams for accounts that the login does not have', labels: ['broker'] },

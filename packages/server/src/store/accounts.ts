@@ -72,19 +72,24 @@ export class SqlAccountStore implements AccountStore {
     return listTransactions(this.#session, accountIds, filter, page)
   }
 
-  putBalances(account: Account, balances: readonly Balance[]): Promise<readonly LoggedEvent[]> {
+  putBalances(account: Account, balances: readonly Balance[], confirmedAt?: Timestamp): Promise<readonly LoggedEvent[]> {
     return this.#writer.replace(account, 'balances', {
       document: writeDocument(balances),
-      confirmedAt: newestTime(balances) ?? this.#clock.now(),
+      confirmedAt: confirmedAt ?? newestTime(balances) ?? this.#clock.now(),
       events: before =>
         changedBalances(before === null ? [] : readBalances(before), balances).map(data => ({ topic: 'balances' as const, data }))
     })
   }
 
-  putPositions(account: Account, positions: readonly Position[], systemTime: Timestamp): Promise<readonly LoggedEvent[]> {
+  putPositions(
+    account: Account,
+    positions: readonly Position[],
+    systemTime: Timestamp,
+    confirmedAt: Timestamp = systemTime
+  ): Promise<readonly LoggedEvent[]> {
     return this.#writer.replace(account, 'positions', {
       document: writeDocument(positions),
-      confirmedAt: systemTime,
+      confirmedAt,
       events: before => {
         const data = changedPositions(before === null ? [] : readPositions(before), positions, systemTime)
         return data.length === 0 ? [] : [{ topic: 'positions' as const, data }]

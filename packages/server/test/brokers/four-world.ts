@@ -231,7 +231,7 @@ async function connectAll(store: Store, sandbox: Brokerage, login: Json, user: m
   for (const [broker, definition] of brokers) {
     const credentials = await minted(sandbox, login.username, broker)
     const session: Broker = definition.open({ read: async () => credentials, renew: async () => credentials })
-    const [found] = await session.accounts(soon())
+    const [found] = (await session.accounts(soon())).items
     await session[Symbol.asyncDispose]()
     if (found === undefined) throw new Error(`${broker} shows no account`)
     const connection: Connection = { ...make.connection(user, clock.now()), broker }

@@ -150,14 +150,14 @@ export const CONNECT: readonly ContractCase[] = [
       await login.revoke(first, soon())
       const other = harness.open(new CountingHolder(harness.expired(second)))
       if (capabilities.revocation === 'customer') await assert.rejects(other.accounts(soon()), fault('credentials_rejected'))
-      else assert.ok((await other.accounts(soon())).length > 0)
+      else assert.ok((await other.accounts(soon())).items.length > 0)
     }
   },
   {
     id: 'C30',
     title: 'the accounts are distinct and can be shown to a user',
     run: async ({ broker }) => {
-      const accounts = await broker.accounts(soon())
+      const { items: accounts } = await broker.accounts(soon())
       assert.ok(accounts.length > 0)
       assert.equal(new Set(accounts.map(account => account.brokerAccountId)).size, accounts.length)
       for (const account of accounts) assert.ok(account.accountNumber !== '' && account.institutionName !== '')
@@ -167,7 +167,7 @@ export const CONNECT: readonly ContractCase[] = [
     id: 'C40',
     title: 'balances: one per account and currency, with decimals as the venue wrote them',
     run: async ({ broker, venue }) => {
-      for (const { brokerAccountId } of await broker.accounts(soon())) {
+      for (const { brokerAccountId } of (await broker.accounts(soon())).items) {
         const { items } = await broker.balances(brokerAccountId, soon())
         assert.ok(items.length > 0)
         assert.equal(new Set(items.map(item => item.currency)).size, items.length)

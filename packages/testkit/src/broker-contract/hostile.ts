@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { type Broker, BrokerFault } from '@trunkline/core/ports/broker'
 import { accepted, type ContractCase, firstSample, newOrder, recently, restingLimit, soon } from './contract-case.ts'
 import type { BrokerHarness, Sample } from './harness.ts'
-import { type Distortion, TamperingProxy } from './tampering-proxy.ts'
+import { type Distortion, leavesOf, TamperingProxy } from './tampering-proxy.ts'
 
 type Read = (broker: Broker) => Promise<unknown>
 
@@ -32,14 +32,6 @@ function isTyped(cause: unknown): true {
   return true
 }
 
-/** The answer with `change` applied to every value; lists and objects stay. */
-function leavesOf(answer: unknown, change: (leaf: unknown) => unknown): unknown {
-  if (Array.isArray(answer)) return answer.map(item => leavesOf(item, change))
-  if (typeof answer === 'object' && answer !== null)
-    return Object.fromEntries(Object.entries(answer).map(([name, value]) => [name, leavesOf(value, change)]))
-  return change(answer)
-}
-
 const USELESS: readonly (readonly [string, Distortion])[] = [
   ['many megabytes', { kind: 'huge' }],
   ['a compression bomb', { kind: 'bomb' }],
@@ -63,7 +55,7 @@ export const HOSTILE: readonly ContractCase[] = [
         between.distortion = distortion
         for (const [name, read] of reads) await assert.rejects(read(broker), isTyped, `${name}: ${answer}`)
         between.distortion = { kind: 'none' }
-        assert.ok((await broker.accounts(soon())).length > 0, `after ${answer}`)
+        assert.ok((await broker.accounts(soon())).items.length > 0, `after ${answer}`)
       }
       assert.equal(between.swallowed, 0, 'no answer of many megabytes was read to its end')
     }
@@ -85,7 +77,7 @@ export const HOSTILE: readonly ContractCase[] = [
           (cause: unknown) => isTyped(cause)
         )
         between.distortion = { kind: 'none' }
-        assert.ok((await broker.accounts(soon())).length > 0, `after ${name}`)
+        assert.ok((await broker.accounts(soon())).items.length > 0, `after ${name}`)
       }
     }
   },
@@ -99,7 +91,7 @@ export const HOSTILE: readonly ContractCase[] = [
       between.distortion = { kind: 'json', of: answer => harness.endless(answer) }
       await assert.rejects(async () => reads.get('orders')?.(broker), isTyped)
       between.distortion = { kind: 'none' }
-      assert.ok((await broker.accounts(soon())).length > 0)
+      assert.ok((await broker.accounts(soon())).items.length > 0)
     }
   },
   {
@@ -121,7 +113,7 @@ export const HOSTILE: readonly ContractCase[] = [
         assert.equal(outcome.kind, received === 0 ? 'not_sent' : 'unknown', answer)
       }
       assert.equal(between.swallowed, 0)
-      assert.ok((await broker.accounts(soon())).length > 0)
+      assert.ok((await broker.accounts(soon())).items.length > 0)
     }
   }
 ]

@@ -30,7 +30,7 @@ export const TOKENS: readonly ContractCase[] = [
       const holder = new CountingHolder(harness.expired(harness.credentials))
       const broker = harness.open(holder)
       const lists = await Promise.all(Array.from({ length: 20 }, () => broker.accounts(soon())))
-      assert.ok(lists.every(list => list.length > 0))
+      assert.ok(lists.every(({ items }) => items.length > 0))
       assert.equal(await harness.venue.requests('token'), 1)
       assert.equal(holder.renewals, 1)
     }
@@ -55,7 +55,7 @@ export const TOKENS: readonly ContractCase[] = [
     notOffered: refreshes,
     run: async harness => {
       await harness.venue.injectFault('accounts', { kind: 'status', status: 401, done: false }, 1)
-      assert.ok((await harness.broker.accounts(soon())).length > 0)
+      assert.ok((await harness.broker.accounts(soon())).items.length > 0)
       // A broker whose adapter first confirms the refusal needs no other token.
       assert.ok((await harness.venue.requests('token')) <= 1)
     }
@@ -104,7 +104,7 @@ export const TOKENS: readonly ContractCase[] = [
         isKind(await broker.submit(newOrder(sample, restingLimit(sample)), soon()), 'not_sent')
         await harness.venue.clearFaults()
       }
-      assert.ok((await broker.accounts(soon())).length > 0)
+      assert.ok((await broker.accounts(soon())).items.length > 0)
     }
   },
   {
@@ -117,9 +117,9 @@ export const TOKENS: readonly ContractCase[] = [
       await until(async () => {
         const accounts = await broker.accounts(soon()).catch((error: unknown) => {
           assert.ok(error instanceof BrokerFault && error.kind !== 'credentials_rejected', String(error))
-          return []
+          return { items: [] }
         })
-        return accounts.length > 0
+        return accounts.items.length > 0
       }, 'the login works again')
       const sample = firstSample(harness)
       accepted(await broker.submit(newOrder(sample, restingLimit(sample)), soon()))
@@ -134,7 +134,7 @@ export const TOKENS: readonly ContractCase[] = [
       const before = await venue.requests('accounts')
       await venue.injectFault('accounts', { kind: 'status', status: 429, done: false, retryAfterS: 1 }, 1)
       const from = performance.now()
-      assert.ok((await broker.accounts(soon())).length > 0)
+      assert.ok((await broker.accounts(soon())).items.length > 0)
       assert.ok(performance.now() - from >= 1_000, 'it came back too early')
       assert.equal(await venue.requests('accounts'), before + 2)
 
@@ -155,7 +155,7 @@ export const TOKENS: readonly ContractCase[] = [
     run: async harness => {
       const { broker, venue } = harness
       await venue.injectFault('accounts', { kind: 'status', status: 503, done: false }, 1)
-      assert.ok((await broker.accounts(soon())).length > 0)
+      assert.ok((await broker.accounts(soon())).items.length > 0)
       const before = await venue.requests('accounts')
       await venue.injectFault('accounts', { kind: 'reset' }, 100)
       await assert.rejects(broker.accounts(soon()), fault('unreachable'))
@@ -175,7 +175,7 @@ export const TOKENS: readonly ContractCase[] = [
       const other = harness.open(new CountingHolder(harness.credentials))
       await harness.venue.injectFault('accounts', { kind: 'status', status: 429, done: false, retryAfterS: 60 }, 1)
       await assert.rejects(harness.broker.accounts(soon()), fault('rate_limited'))
-      assert.ok((await other.accounts(soon())).length > 0)
+      assert.ok((await other.accounts(soon())).items.length > 0)
       const sample = firstSample(harness)
       accepted(await other.submit(newOrder(sample, restingLimit(sample)), soon()))
     }

@@ -74,21 +74,26 @@ export class MemoryAccountStore implements AccountStore {
     })
   }
 
-  putBalances(account: Account, balances: readonly Balance[]): Promise<readonly LoggedEvent[]> {
+  putBalances(account: Account, balances: readonly Balance[], confirmedAt?: Timestamp): Promise<readonly LoggedEvent[]> {
     return this.#put(account, stored => {
       const changed = changedBalances(stored.balances, balances)
       for (const { systemTime } of balances) parseTimestamp(systemTime, 'system time')
       stored.balances = balances
-      stored.freshness = { ...stored.freshness, balances: newestTime(balances) ?? this.#db.clock.now() }
+      stored.freshness = { ...stored.freshness, balances: confirmedAt ?? newestTime(balances) ?? this.#db.clock.now() }
       return changed.map(data => ({ topic: 'balances' as const, data }))
     })
   }
 
-  putPositions(account: Account, positions: readonly Position[], systemTime: Timestamp): Promise<readonly LoggedEvent[]> {
+  putPositions(
+    account: Account,
+    positions: readonly Position[],
+    systemTime: Timestamp,
+    confirmedAt: Timestamp = systemTime
+  ): Promise<readonly LoggedEvent[]> {
     return this.#put(account, stored => {
       const data = changedPositions(stored.positions, positions, systemTime)
       stored.positions = positions
-      stored.freshness = { ...stored.freshness, positions: systemTime }
+      stored.freshness = { ...stored.freshness, positions: confirmedAt }
       return data.length === 0 ? [] : [{ topic: 'positions' as const, data }]
     })
   }

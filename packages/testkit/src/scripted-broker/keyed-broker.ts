@@ -7,6 +7,7 @@ import {
   type BrokerFaultKind,
   type Credentials,
   type CredentialsHolder,
+  type Listed,
   LoginRefused
 } from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
@@ -56,13 +57,13 @@ export class KeyedBroker {
     }
   }
 
-  async #accounts(holder: CredentialsHolder, signal: AbortSignal): Promise<readonly BrokerAccount[]> {
+  async #accounts(holder: CredentialsHolder, signal: AbortSignal): Promise<Listed<BrokerAccount>> {
     const credentials = await holder.read(signal)
     this.requested.push(credentials)
     await this.pause()
     if (this.fault !== null) throw new BrokerFault(this.fault, 'the keyed broker fails')
     if (credentials.id !== GOOD_KEYS.key_id || credentials.secret !== GOOD_KEYS.secret_key)
       throw new BrokerFault('credentials_rejected', 'the keyed broker does not know these keys')
-    return [ACCOUNT]
+    return { items: [ACCOUNT] }
   }
 }

@@ -41,6 +41,8 @@ export interface ReadPlan {
   readonly hangs?: 'deadline' | 'for_ever'
   /** The answer is empty. */
   readonly isEmpty?: true
+  /** Records that could not be read: positions by their symbol, balances by their currency, transactions by their id. */
+  readonly leavesOut?: (id: string) => boolean
   /** Orders that the answer omits. */
   readonly hides?: (report: OrderReport) => boolean
 }

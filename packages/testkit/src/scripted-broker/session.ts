@@ -8,6 +8,7 @@ import {
   type BrokerAccount,
   BrokerFault,
   type CredentialsHolder,
+  type Listed,
   type NewOrder,
   type OrderKey,
   type OrderReport,
@@ -40,9 +41,9 @@ export class ScriptedSession implements Broker {
     return this.#broker.capabilities
   }
 
-  async accounts(signal: AbortSignal): Promise<readonly BrokerAccount[]> {
+  async accounts(signal: AbortSignal): Promise<Listed<BrokerAccount>> {
     await this.#read('accounts', signal)
-    return []
+    return { items: [] }
   }
 
   async balances(brokerAccountId: string, signal: AbortSignal): Promise<Snapshot<BalanceReport>> {
@@ -58,7 +59,7 @@ export class ScriptedSession implements Broker {
       equity: null,
       marketValue: null
     }
-    return { items: [{ brokerAccountId, currency: 'USD', cash, ...unknown, asOf }], asOf }
+    return { ...readable(plan, [{ brokerAccountId, currency: 'USD', cash, ...unknown, asOf }], ({ currency }) => currency), asOf }
   }
 
   async positions(brokerAccountId: string, signal: AbortSignal): Promise<Snapshot<PositionReport>> {
@@ -66,7 +67,7 @@ export class ScriptedSession implements Broker {
     const items = this.#broker.holdings(brokerAccountId)
     const plan = await this.#read('positions', signal)
     await this.#travel(plan, signal)
-    return { items: plan.isEmpty === true ? [] : items, asOf }
+    return { ...readable(plan, plan.isEmpty === true ? [] : items, ({ symbol }) => symbol), asOf }
   }
 
   async orders(brokerAccountId: string, since: Timestamp, signal: AbortSignal): Promise<Snapshot<OrderReport>> {
@@ -86,8 +87,9 @@ export class ScriptedSession implements Broker {
   async transactions(brokerAccountId: string, from: Day, to: Day, signal: AbortSignal): Promise<Snapshot<TransactionReport>> {
     const items = this.#broker.traded(brokerAccountId).filter(({ day }) => day >= from && day <= to)
     const asOf = this.#broker.dates.now()
-    await this.#travel(await this.#read('transactions', signal), signal)
-    return { items, asOf }
+    const plan = await this.#read('transactions', signal)
+    await this.#travel(plan, signal)
+    return { ...readable(plan, items, ({ brokerTransactionId }) => brokerTransactionId), asOf }
   }
 
   async findOrder(key: OrderKey, signal: AbortSignal): Promise<{ readonly found: OrderReport | null; readonly asOf: Timestamp }> {
@@ -232,4 +234,10 @@ function hang(signal: AbortSignal | null): Promise<never> {
 
 function gaveUp(cause: unknown): never {
   throw new BrokerFault('unreachable', 'no answer in time', { cause })
+}
+
+/** The items, without those that the plan leaves out. */
+function readable<T>({ leavesOut = () => false }: ReadPlan, items: readonly T[], idOf: (item: T) => string): Listed<T> {
+  const leftOut = items.map(idOf).filter(leavesOut)
+  return { items: items.filter(item => !leavesOut(idOf(item))), ...(leftOut.length === 0 ? {} : { leftOut }) }
 }

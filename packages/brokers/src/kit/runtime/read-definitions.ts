@@ -6,7 +6,8 @@ import type { Clock } from '@trunkline/core/ports/clock'
 import type { HttpReply, HttpRequest } from '../http.ts'
 import type { Wire } from '../parse.ts'
 import type { CallPriority } from '../rate-limiter.ts'
-import type { UnknownValueCounter } from '../unknown-values.ts'
+import type { RecordKind } from '../record-lists.ts'
+import type { PartialRead, UnknownValueCounter } from '../unknown-values.ts'
 import type { OrderTracker } from './order-tracker.ts'
 
 /** What a list of an account is read for. */
@@ -44,7 +45,7 @@ export interface ListRead<Resource extends string, Query, T> {
   readonly pageLimits?: readonly number[]
   /** Set: identifies a record that a later page repeats, or shows in a newer state. */
   readonly keyOf?: (record: Wire) => string
-  /** The items of a whole list, in the core's terms. A record with an unknown enum value is counted and left out. @throws Malformed */
+  /** The items of a whole list, in the core's terms. A record that cannot be read is left out (`context.readable`). @throws Malformed */
   readonly items: (records: readonly Wire[], query: Query, context: ListContext) => Items<T>
 }
 
@@ -52,6 +53,11 @@ export interface ListContext {
   /** The broker's time of the answer, or when it was requested. */
   readonly asOf: Timestamp
   readonly unknownValues: UnknownValueCounter
+  /**
+   * Reads each record, and leaves out those that cannot be read; `idKey`: the field of a record's id, null if it has none. For a command, a record
+   * that cannot be read makes the list unreadable. @throws Malformed also for a list of which too little can be read
+   */
+  readonly readable: <T>(kind: RecordKind, records: readonly Wire[], read: (record: Wire) => T, idKey: string | null) => PartialRead<T>
 }
 
 export interface Items<T> {

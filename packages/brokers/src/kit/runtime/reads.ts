@@ -1,37 +1,56 @@
-/** Reads of one login: lists are whole or a fault. */
+/** Reads of one login: every page of a list is read, or the list is a fault. A record that cannot be read is left out. */
 
+import { Malformed } from '@trunkline/core/domain/malformed'
+import type { Timestamp } from '@trunkline/core/domain/timestamp'
 import { BrokerFault, type OrderReport } from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { HttpReply, HttpRequest } from '../http.ts'
 import { everyPage } from '../pages.ts'
 import { text, type Wire } from '../parse.ts'
 import type { CallPriority } from '../rate-limiter.ts'
-import type { UnknownValueCounter } from '../unknown-values.ts'
+import type { RecordLists } from '../record-lists.ts'
 import type { ListContext, ListPage, ListRead, ReadItems } from './read-definitions.ts'
 import type { ResourceCalls } from './resource-calls.ts'
 
 export class Reads<Resource extends string> {
   readonly #calls: ResourceCalls<Resource>
-  readonly #unknownValues: UnknownValueCounter
+  readonly #lists: RecordLists
   readonly #clock: Pick<Clock, 'now'>
 
-  constructor(calls: ResourceCalls<Resource>, unknownValues: UnknownValueCounter, clock: Pick<Clock, 'now'>) {
+  constructor(calls: ResourceCalls<Resource>, lists: RecordLists, clock: Pick<Clock, 'now'>) {
     this.#calls = calls
-    this.#unknownValues = unknownValues
+    this.#lists = lists
     this.#clock = clock
   }
 
   /** @throws BrokerFault */
-  async list<Query, T>(
+  list<Query, T>(
     read: ListRead<Resource, Query, T>,
     query: Query,
     signal: AbortSignal,
     kind: CallPriority = 'read'
   ): Promise<ReadItems<T>> {
+    const { unknownValues } = this.#lists
+    return this.#list(read, query, asOf => ({ asOf, unknownValues, readable: (...of) => this.#lists.read(...of) }), signal, kind)
+  }
+
+  /** As {@link list}, for what a command depends on: a record that cannot be read makes the list a fault. @throws BrokerFault */
+  listStrictly<Query, T>(read: ListRead<Resource, Query, T>, query: Query, signal: AbortSignal, kind: CallPriority): Promise<ReadItems<T>> {
+    const { unknownValues } = this.#lists
+    return this.#list(read, query, asOf => ({ asOf, unknownValues, readable: (...of) => this.#lists.strictly(...of) }), signal, kind)
+  }
+
+  async #list<Query, T>(
+    read: ListRead<Resource, Query, T>,
+    query: Query,
+    contextOf: (asOf: Timestamp) => ListContext,
+    signal: AbortSignal,
+    kind: CallPriority
+  ): Promise<ReadItems<T>> {
     const requestedAt = this.#clock.now()
     const { records, first } = await this.records(read, query, signal, kind)
     const asOf = first.asOf ?? requestedAt
-    const items = this.parsed(() => read.items(records, query, { asOf, unknownValues: this.#unknownValues }))
+    const items = this.parsed(() => read.items(records, query, contextOf(asOf)))
     return first.brokerClock === undefined ? { ...items, asOf } : { ...items, asOf, brokerClock: first.brokerClock }
   }
 
@@ -47,12 +66,7 @@ export class Reads<Resource extends string> {
     let before = ''
     const read = async (cursor: string | null): Promise<ListPage> => {
       const found = await calls.read(request(query, cursor), reply => page(reply, cursor), signal, { kind })
-      for (const record of found.records)
-        if (keyOf !== undefined)
-          keyed.set(
-            this.parsed(() => keyOf(record)),
-            record
-          )
+      for (const record of found.records) if (keyOf !== undefined) keyed.set(keyOr(keyOf, record), record)
       if (pageLimits === undefined) return found
       const text = JSON.stringify(found.records)
       const isWhole = text === before && !pageLimits.includes(found.records.length)
@@ -74,6 +88,16 @@ export class Reads<Resource extends string> {
         cause
       })
     }
+  }
+}
+
+/** A record whose key cannot be read goes by its content; it is left out when it is read. */
+function keyOr(keyOf: (record: Wire) => string, record: Wire): string {
+  try {
+    return keyOf(record)
+  } catch (error) {
+    if (error instanceof Malformed) return JSON.stringify(record)
+    throw error
   }
 }
 

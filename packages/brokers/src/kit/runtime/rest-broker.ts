@@ -8,6 +8,7 @@ import type {
   BrokerAccount,
   BrokerCapabilities,
   CredentialsHolder,
+  Listed,
   NewOrder,
   OrderKey,
   OrderReport,
@@ -26,6 +27,7 @@ import type { BrokerDeps } from '../deps.ts'
 import { EventStreams } from '../event-streams.ts'
 import { HttpClient } from '../http.ts'
 import { RateLimiter } from '../rate-limiter.ts'
+import { RecordLists } from '../record-lists.ts'
 import { READ_RETRIES } from '../retry.ts'
 import { hostOf as brokerHostOf, type OpenedBroker } from '../settings.ts'
 import { SOCKET_LIMITS, type SocketOptions, SocketSession } from '../socket.ts'
@@ -50,6 +52,7 @@ export function restBroker<Resource extends string, Placing>(
   const api = hostAt(apiUrl)
   const scheme = definition.login(clientOf, clock)
   const unknownValues = new UnknownValueCounter({ broker: capabilities.id, log, meter })
+  const lists = new RecordLists({ broker: capabilities.id, log, meter, clock, unknownValues })
   const connectLimiters = new ConnectLimiters(clock, definition.connectsPerSecond)
   const shared = definition.sharedRates === undefined ? null : new RateLimiter(definition.sharedRates, clock)
   const socket: SocketOptions = { clock, fraction, log, connectLimiters, ...SOCKET_LIMITS }
@@ -92,7 +95,7 @@ export function restBroker<Resource extends string, Placing>(
           }
     const tokens = new TokenSource({ holder, clock, log, tokenOf, refresh, ...confirmed })
     const calls = new ResourceCalls({ ...calling, tokens }, hostOf, quotas)
-    const reads = new Reads(calls, unknownValues, clock)
+    const reads = new Reads(calls, lists, clock)
     const tracker = new OrderTracker()
     const orders = new OrderReads({
       definition: definition.reads.order,
@@ -139,8 +142,8 @@ class RestBroker<Resource extends string, Placing> implements Broker {
     this.market = definition.market(login)
   }
 
-  async accounts(signal: AbortSignal): Promise<readonly BrokerAccount[]> {
-    return (await this.#definition.reads.accounts(this.#login, null, signal)).known
+  async accounts(signal: AbortSignal): Promise<Listed<BrokerAccount>> {
+    return snapshotOf(await this.#definition.reads.accounts(this.#login, null, signal))
   }
 
   async balances(account: string, signal: AbortSignal): Promise<Snapshot<BalanceReport>> {

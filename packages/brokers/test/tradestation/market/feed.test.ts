@@ -213,7 +213,7 @@ test('a scope that the login lacks is a refusal of that stream, and not the end 
   using depth = new Sink(venue.broker.market, { channel: 'depth', symbol: 'MSFT' })
   await depth.receives('lost token', 'refused Token is expired')
   assert.equal(venue.holder.renewals, 0)
-  assert.ok((await venue.broker.accounts(soon())).length > 0)
+  assert.ok((await venue.broker.accounts(soon())).items.length > 0)
 })
 
 test('bars, order books and chains have a stream each, as many as the broker allows', async () => {

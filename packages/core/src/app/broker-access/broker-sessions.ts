@@ -10,6 +10,7 @@ import { limited } from '../time-limits.ts'
 import { CheckedBroker } from './checked-broker.ts'
 import { StoredCredentials } from './credentials.ts'
 import { changedMessage, endpointOf, isSameEndpoint } from './endpoints.ts'
+import { PartialLists } from './partial-lists.ts'
 
 /**
  * Most removed and broken connections remembered, so that calls still in flight for one neither open its session again nor publish its end
@@ -31,6 +32,7 @@ interface Open {
 
 /** The open broker sessions, one per connection. The only place that marks a connection as broken. */
 export class BrokerSessions implements AsyncDisposable {
+  readonly partialLists: PartialLists
   readonly #deps: Deps
   readonly #open = new Map<ConnectionId, Open>()
   readonly #removed = new Map<ConnectionId, true>()
@@ -47,11 +49,13 @@ export class BrokerSessions implements AsyncDisposable {
 
   constructor(deps: Deps) {
     this.#deps = deps
+    this.partialLists = new PartialLists(deps.clock)
     this.#unsubscribe = deps.bus.subscribe(
       message => {
         if (message.type === 'connection_renewed') this.#retire(message.connectionId)
         if (message.type !== 'connection_removed') return
         setBounded(this.#removed, message.connectionId, true, ENDED_MAX)
+        this.partialLists.forget(message.connectionId)
         void this.close(message.connectionId)
       },
       ['connection_removed', 'connection_renewed']
@@ -76,7 +80,7 @@ export class BrokerSessions implements AsyncDisposable {
     if (connection.endpoint === null || !isSameEndpoint(connection.endpoint, endpoint))
       throw new BrokerFault('refused', changedMessage(connection.endpoint, endpoint))
     const opened = definition.open(new StoredCredentials(this.#deps, connection, endpoint))
-    const session = new CheckedBroker(opened, { ...this.#deps, connection })
+    const session = new CheckedBroker(opened, { ...this.#deps, connection, partialLists: this.partialLists })
     this.#open.set(connection.connectionId, { session, usedAt })
     return session
   }

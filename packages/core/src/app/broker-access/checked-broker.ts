@@ -1,3 +1,4 @@
+import type { Connection } from '../../domain/account.ts'
 import type { Day, Timestamp } from '../../domain/timestamp.ts'
 import {
   type AccountEvent,
@@ -6,6 +7,7 @@ import {
   type BrokerAccount,
   type BrokerCapabilities,
   BrokerFault,
+  type Listed,
   type NewOrder,
   type OrderKey,
   type OrderReport,
@@ -18,19 +20,32 @@ import {
 import type { MarketSource } from '../../ports/market.ts'
 import type { OrderPreview, PreviewOrder } from '../../ports/preview.ts'
 import type { Deps } from '../deps.ts'
-import { demandAccounts, faultOfOrder, type RecordFault, wrongBalance, wrongPosition, wrongTransaction } from './record-check.ts'
+import type { PartialLists } from './partial-lists.ts'
+import {
+  demandAccounts,
+  faultOfOrder,
+  faultOfRecord,
+  type RecordFault,
+  wrongBalance,
+  wrongPosition,
+  wrongTransaction
+} from './record-check.ts'
 
 interface Surroundings extends Pick<Deps, 'log' | 'meter'> {
-  readonly connection: { readonly connectionId: string; readonly broker: string }
+  readonly connection: Pick<Connection, 'connectionId' | 'broker'>
+  readonly partialLists: PartialLists
 }
 
-type Recorded = { readonly brokerAccountId: string | null }
+/** What is wrong with a record of a list, and how `leftOut` names it. */
+interface Check<T> {
+  readonly faultOf: (item: T) => RecordFault | null
+  readonly idOf: (item: T) => string | null
+}
 
 /**
- * Wraps a broker session and rejects answers that cannot be about the request or cannot be true. Records of other accounts are removed,
- * with an alarm. Any other wrong record turns the whole answer into a fault, so that the stored records stay. The exception is an order in
- * a list: only that order is removed, and `leftOut` names it, so that nothing is concluded from its absence. A command with a wrong answer
- * has an unknown outcome and is looked up.
+ * Wraps a broker session and rejects answers that cannot be about the request or cannot be true. A wrong record of a list is removed, with an
+ * alarm, and the list is partial, so that nothing is concluded from the record's absence. A list without a right record is a fault, except one
+ * of orders. A command with a wrong answer has an unknown outcome and is looked up.
  */
 export class CheckedBroker implements Broker {
   readonly #broker: Broker
@@ -51,8 +66,8 @@ export class CheckedBroker implements Broker {
     return this.#broker.market
   }
 
-  async accounts(signal: AbortSignal): Promise<readonly BrokerAccount[]> {
-    return demandAccounts(await this.#broker.accounts(signal))
+  async accounts(signal: AbortSignal): Promise<Listed<BrokerAccount>> {
+    return this.#noted('accounts', demandAccounts(await this.#broker.accounts(signal)))
   }
 
   async balances(account: string, signal: AbortSignal): Promise<Snapshot<BalanceReport>> {
@@ -65,24 +80,17 @@ export class CheckedBroker implements Broker {
 
   async orders(account: string, since: Timestamp, signal: AbortSignal): Promise<Snapshot<OrderReport>> {
     const snapshot = await this.#broker.orders(account, since, signal)
-    const items: OrderReport[] = []
-    const leftOut = [...(snapshot.leftOut ?? [])]
-    for (const report of snapshot.items) {
-      const fault = faultOfOrder(report, account)
-      if (fault === null) items.push(report)
-      else {
-        this.#alarm(fault)
-        leftOut.push(fault === 'foreign' ? null : report.brokerOrderId)
-      }
-    }
-    return { ...snapshot, items, ...(leftOut.length === 0 ? {} : { leftOut }) }
+    const check: Check<OrderReport> = { faultOf: report => faultOfOrder(report, account), idOf: ({ brokerOrderId }) => brokerOrderId }
+    return this.#noted(`orders ${account}`, this.#right(snapshot, check).list)
   }
 
   async transactions(account: string, from: Day, to: Day, signal: AbortSignal): Promise<Snapshot<TransactionReport>> {
     const snapshot = await this.#broker.transactions(account, from, to, signal)
-    const items = this.#own(account, snapshot.items)
-    if (items.some(wrongTransaction)) throw this.#fault('malformed')
-    return { ...snapshot, items }
+    const check: Check<TransactionReport> = {
+      faultOf: item => faultOfRecord(item, account, wrongTransaction),
+      idOf: ({ brokerTransactionId }) => brokerTransactionId
+    }
+    return this.#noted(`transactions ${account}`, this.#demandRight(snapshot, check))
   }
 
   async findOrder(key: OrderKey, signal: AbortSignal): Promise<{ readonly found: OrderReport | null; readonly asOf: Timestamp }> {
@@ -144,33 +152,51 @@ export class CheckedBroker implements Broker {
   }
 
   #balances(account: string, snapshot: Snapshot<BalanceReport>): Snapshot<BalanceReport> {
-    const items = this.#state(account, snapshot.items)
-    if (items.some(wrongBalance)) throw this.#fault('malformed')
+    const check: Check<BalanceReport> = { faultOf: item => faultOfRecord(item, account, wrongBalance), idOf: () => null }
+    const checked = this.#demandRight(snapshot, check)
     // Two balances of one currency: neither is known to be right.
-    if (new Set(items.map(({ currency }) => currency)).size < items.length) throw this.#fault('repeated')
-    return { ...snapshot, items }
+    if (new Set(checked.items.map(({ currency }) => currency)).size < checked.items.length) throw this.#fault('repeated')
+    return this.#noted(`balances ${account}`, checked)
   }
 
   #positions(account: string, snapshot: Snapshot<PositionReport>): Snapshot<PositionReport> {
-    const items = this.#state(account, snapshot.items)
-    if (items.some(wrongPosition)) throw this.#fault('malformed')
-    return { ...snapshot, items }
+    const check: Check<PositionReport> = {
+      faultOf: item => faultOfRecord(item, account, wrongPosition),
+      idOf: ({ brokerPositionId }) => brokerPositionId
+    }
+    return this.#noted(`positions ${account}`, this.#demandRight(snapshot, check))
   }
 
-  /**
-   * Like {@link #own}, for lists in which an absent record means zero: a list with records of other accounts only proves nothing. @throws
-   * BrokerFault
-   */
-  #state<T extends Recorded>(account: string, items: readonly T[]): readonly T[] {
-    const own = this.#own(account, items)
-    if (own.length === 0 && items.length > 0) throw new BrokerFault('malformed', MESSAGES.foreign)
-    return own
+  /** The list without its wrong records, and the last fault of these. */
+  #right<T, List extends Listed<T>>(
+    list: List & Listed<T>,
+    { faultOf, idOf }: Check<T>
+  ): { readonly list: List; readonly fault: RecordFault | null } {
+    const items: T[] = []
+    const leftOut = [...(list.leftOut ?? [])]
+    let last: RecordFault | null = null
+    for (const item of list.items) {
+      const fault = faultOf(item)
+      if (fault === null) items.push(item)
+      else {
+        last = fault
+        this.#alarm(fault)
+        leftOut.push(fault === 'foreign' ? null : idOf(item))
+      }
+    }
+    return { list: last === null ? list : { ...list, items, leftOut }, fault: last }
   }
 
-  #own<T extends Recorded>(account: string, items: readonly T[]): readonly T[] {
-    const own = items.filter(({ brokerAccountId }) => brokerAccountId === null || brokerAccountId === account)
-    for (let left = items.length - own.length; left > 0; left -= 1) this.#alarm('foreign')
-    return own
+  /** As {@link #right}. @throws BrokerFault `malformed` if none of its records is right: it is not the list that was requested. */
+  #demandRight<T, List extends Listed<T>>(list: List & Listed<T>, check: Check<T>): List {
+    const { list: right, fault } = this.#right(list, check)
+    if (fault !== null && right.items.length === 0) throw new BrokerFault('malformed', MESSAGES[fault])
+    return right
+  }
+
+  #noted<List extends Listed<unknown>>(name: string, list: List): List {
+    this.#surroundings.partialLists.note(this.#surroundings.connection.connectionId, name, list.leftOut?.length ?? 0)
+    return list
   }
 
   #demandOrder(report: OrderReport | null, account: string): void {

@@ -5,6 +5,7 @@ import {
   type BalanceReport,
   type BrokerAccount,
   BrokerFault,
+  type Listed,
   type OrderReport,
   type PositionReport,
   type TransactionReport
@@ -30,6 +31,16 @@ export function faultOfOrder(report: OrderReport, brokerAccountId: string): Reco
   return faultOf(fills ?? [], instrument)
 }
 
+/** The same for a record that may be wrong in only one way. Without an account it is of the requested one. */
+export function faultOfRecord<T extends { readonly brokerAccountId: string | null }>(
+  record: T,
+  brokerAccountId: string,
+  isWrong: (record: T) => boolean
+): RecordFault | null {
+  if (record.brokerAccountId !== null && record.brokerAccountId !== brokerAccountId) return 'foreign'
+  return isWrong(record) ? 'malformed' : null
+}
+
 export function wrongBalance({ currency }: BalanceReport): boolean {
   return !isCurrency(currency)
 }
@@ -42,11 +53,14 @@ export function wrongTransaction({ symbol, currency }: TransactionReport): boole
   return (symbol !== null && !isSymbol(symbol)) || (currency !== null && !isCurrency(currency))
 }
 
-/** @throws BrokerFault if two accounts have the same key, or an account has an invalid currency. */
-export function demandAccounts(accounts: readonly BrokerAccount[]): readonly BrokerAccount[] {
-  const isTwice = new Set(accounts.map(({ brokerAccountId }) => brokerAccountId)).size < accounts.length
+/** Leaves out accounts with an invalid currency. @throws BrokerFault if two accounts have the same key, or none could be read. */
+export function demandAccounts(accounts: Listed<BrokerAccount>): Listed<BrokerAccount> {
+  const isTwice = new Set(accounts.items.map(({ brokerAccountId }) => brokerAccountId)).size < accounts.items.length
   if (isTwice) throw new BrokerFault('malformed', 'the broker answered with the same account twice')
-  if (!accounts.every(({ currency }) => currency === null || isCurrency(currency)))
-    throw new BrokerFault('malformed', 'the broker answered with an account in an invalid currency')
-  return accounts
+  const items = accounts.items.filter(({ currency }) => currency === null || isCurrency(currency))
+  const wrong = accounts.items.filter(account => !items.includes(account)).map(({ brokerAccountId }) => brokerAccountId)
+  const leftOut = [...(accounts.leftOut ?? []), ...wrong]
+  if (leftOut.length === 0) return { items }
+  if (items.length === 0) throw new BrokerFault('malformed', 'the broker answered with no account that can be read')
+  return { items, leftOut }
 }

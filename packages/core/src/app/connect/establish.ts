@@ -70,7 +70,7 @@ async function prepared(
   const sealed = sealCredentials(deps.vault, connection, { credentials, endpoint: endpointOf(definition) }, 1)
   return {
     connection,
-    accounts: found.map(account => newAccount(deps, connection, account)),
+    accounts: found.items.map(account => newAccount(deps, connection, account)),
     sealed,
     claim: platform.claims ? newClaim(deps) : null
   }

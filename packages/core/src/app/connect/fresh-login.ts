@@ -1,5 +1,5 @@
 import type { ConnectionAttempt } from '../../domain/account.ts'
-import type { BrokerAccount, BrokerDefinition, Credentials, CredentialsHolder } from '../../ports/broker.ts'
+import type { BrokerAccount, BrokerDefinition, Credentials, CredentialsHolder, Listed } from '../../ports/broker.ts'
 import { demandAccounts } from '../broker-access/record-check.ts'
 import { mayEndAnother } from '../broker-access/shared-login.ts'
 import type { PortalDeps } from './visit.ts'
@@ -30,20 +30,20 @@ export class FreshCredentials implements CredentialsHolder {
 }
 
 /** @throws BrokerFault if the broker does not return the accounts. */
-export async function readAccounts(definition: BrokerDefinition, holder: CredentialsHolder): Promise<readonly BrokerAccount[]> {
+export async function readAccounts(definition: BrokerDefinition, holder: CredentialsHolder): Promise<Listed<BrokerAccount>> {
   await using session = definition.open(holder)
   return demandAccounts(await session.accounts(AbortSignal.timeout(READ_MS)))
 }
 
 /** A new login, and its accounts. */
 export interface ReadLogin extends UnreadLogin {
-  readonly found: readonly BrokerAccount[]
+  readonly found: Listed<BrokerAccount>
 }
 
-/** The same; `found` is null until its accounts are known. */
+/** The same; `found` is null until its accounts are read. */
 export interface UnreadLogin {
   readonly credentials: Credentials
-  readonly found: readonly BrokerAccount[] | null
+  readonly found: Listed<BrokerAccount> | null
 }
 
 /**
@@ -56,7 +56,8 @@ export async function giveBack(
   definition: BrokerDefinition,
   { found, credentials }: UnreadLogin
 ): Promise<void> {
-  const ids = found === null ? null : found.map(({ brokerAccountId }) => brokerAccountId)
+  const isKnown = found !== null && found.leftOut === undefined
+  const ids = isKnown ? found.items.map(({ brokerAccountId }) => brokerAccountId) : null
   if (await mayEndAnother(deps.store, definition, ids)) return
   const { attemptId, broker } = attempt
   await definition.login.revoke(credentials, AbortSignal.timeout(REVOKE_MS)).catch(cause => {

@@ -1,6 +1,6 @@
 import type { Account, Connection, ConnectionAttempt } from '../../domain/account.ts'
 import type { AccountId, ConnectionId } from '../../domain/ids.ts'
-import { type BrokerAccount, type BrokerDefinition, BrokerFault, type Credentials } from '../../ports/broker.ts'
+import { type BrokerAccount, type BrokerDefinition, BrokerFault, type Credentials, type Listed } from '../../ports/broker.ts'
 import { CommitUnknown, type Renewal, type Renewed } from '../../ports/store.ts'
 import { sealCredentials } from '../broker-access/credentials.ts'
 import { endpointOf } from '../broker-access/endpoints.ts'
@@ -54,7 +54,7 @@ export async function renew(
 type Obstacle = 'used' | 'other_login' | 'not_renewable'
 
 interface ReadFresh {
-  readonly found: readonly BrokerAccount[]
+  readonly found: Listed<BrokerAccount>
   readonly definition: BrokerDefinition
   readonly holder: FreshCredentials
   readonly browserSession: BrowserSession
@@ -72,7 +72,7 @@ async function replaced(
     if (known === null) return 'not_renewable'
     const isKnown = ({ brokerAccountId }: BrokerAccount) => known.accounts.some(account => account.brokerAccountId === brokerAccountId)
     if (!isSameLogin(known.accounts, found)) return 'other_login'
-    const added = known.claims ? [] : found.filter(account => !isKnown(account))
+    const added = known.claims ? [] : found.items.filter(account => !isKnown(account))
     const renewal = renewalOf(deps, attempt, known, { added, browserSession, login: { definition, credentials: holder.newest } })
     const outcome = await write(deps, renewal)
     if (outcome === 'renewed') return known.connection
@@ -101,10 +101,16 @@ async function stored({ store }: PortalDeps, attempt: ConnectionAttempt, connect
   return { connection, accounts, revision: sealed.revision, claims: platform.claims }
 }
 
-/** A connection without accounts cannot be identified. */
-function isSameLogin(accounts: readonly Account[], found: readonly BrokerAccount[]): boolean {
-  const ids = new Set(found.map(({ brokerAccountId }) => brokerAccountId))
-  return accounts.length > 0 && accounts.every(({ brokerAccountId }) => ids.has(brokerAccountId))
+/**
+ * A connection without accounts cannot be identified. An account that could not be read is there.
+ * @throws BrokerFault if accounts that are missing may be among those that could not be read.
+ */
+function isSameLogin(accounts: readonly Account[], { items, leftOut = [] }: Listed<BrokerAccount>): boolean {
+  const ids = new Set([...items.map(({ brokerAccountId }) => brokerAccountId), ...leftOut])
+  const missing = accounts.filter(({ brokerAccountId }) => !ids.has(brokerAccountId)).length
+  if (missing === 0) return accounts.length > 0
+  if (missing > leftOut.filter(id => id === null).length) return false
+  throw new BrokerFault('malformed', 'accounts of the login could not be read, so it is not known to be the same')
 }
 
 function renewalOf(

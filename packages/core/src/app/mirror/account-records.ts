@@ -62,14 +62,19 @@ export class AccountRecords {
     await this.#putBalances(account, await this.#confirmed(`b ${account.accountId}`, received, again))
   }
 
-  async #putBalances(account: Account, { items, asOf, requestedMs }: Timed<BalanceReport>): Promise<void> {
-    await this.#inOrder(`b ${account.accountId}`, { requestedMs, asOf }, async () => {
-      const balances: readonly Balance[] = items.map(({ brokerAccountId: _, asOf: at, ...balance }) => ({
+  async #putBalances(account: Account, { items, asOf, requestedMs, leftOut }: Timed<BalanceReport>): Promise<void> {
+    const { accountId } = account
+    const { accounts } = this.#deps.store
+    await this.#inOrder(`b ${accountId}`, { requestedMs, asOf }, async () => {
+      const read: readonly Balance[] = items.map(({ brokerAccountId: _, asOf: at, ...balance }) => ({
         ...balance,
-        accountId: account.accountId,
+        accountId,
         systemTime: at
       }))
-      return { requestedMs, asOf, events: await this.#deps.store.accounts.putBalances(account, balances) }
+      if (leftOut === undefined) return { requestedMs, asOf, events: await accounts.putBalances(account, read) }
+      const [stored, { balances: confirmedAt }] = await Promise.all([accounts.balances([accountId]), accounts.freshness(accountId)])
+      const balances = [...read, ...unlisted(stored, read, ({ currency }) => currency)]
+      return { requestedMs, asOf, events: await accounts.putBalances(account, balances, confirmedAt ?? asOf) }
     })
   }
 
@@ -79,25 +84,23 @@ export class AccountRecords {
   }
 
   /**
-   * A complete list that lacks a stored position is stored only if `again` confirms it: an empty or truncated answer must not close
-   * positions.
+   * A list that lacks a stored position is stored only if `again` confirms it: an empty or truncated answer must not close positions. A
+   * partial list closes none: what it lacks stays as it was last confirmed.
    */
   async #putPositions(account: Account, received: Timed<PositionReport>, again: () => Promise<Snapshot<PositionReport>>): Promise<void> {
     await this.#inOrder(`p ${account.accountId}`, received, async () => {
-      const { items, asOf, requestedMs } = (await this.#lacksHoldings(account, received)) ? await this.#read(again) : received
+      const { accountId } = account
+      const { accounts } = this.#deps.store
+      const stored = await accounts.positions([accountId])
+      const lacks = received.leftOut === undefined && unlisted(stored, received.items, symbolOf).length > 0
+      const { items, asOf, requestedMs, leftOut } = lacks ? await this.#read(again) : received
       demandOneEach(items)
-      const positions: readonly Position[] = items.map(({ brokerAccountId: _, ...position }) => ({
-        ...position,
-        accountId: account.accountId,
-        systemTime: asOf
-      }))
-      return { requestedMs, asOf, events: await this.#deps.store.accounts.putPositions(account, positions, asOf) }
+      const read: readonly Position[] = items.map(({ brokerAccountId: _, ...position }) => ({ ...position, accountId, systemTime: asOf }))
+      if (leftOut === undefined) return { requestedMs, asOf, events: await accounts.putPositions(account, read, asOf) }
+      const { positions: confirmedAt } = await accounts.freshness(accountId)
+      const positions = [...read, ...unlisted(stored, items, symbolOf)]
+      return { requestedMs, asOf, events: await accounts.putPositions(account, positions, asOf, confirmedAt ?? asOf) }
     })
-  }
-
-  async #lacksHoldings({ accountId }: Account, { items }: Snapshot<PositionReport>): Promise<boolean> {
-    const listed = new Set(items.map(({ symbol }) => symbol))
-    return (await this.#deps.store.accounts.positions([accountId])).some(({ symbol }) => !listed.has(symbol))
   }
 
   /** Reads the transactions of these days and stores them. @throws BrokerFault */
@@ -107,7 +110,7 @@ export class AccountRecords {
     days: { readonly from: Day; readonly to: Day },
     signal: AbortSignal
   ): Promise<void> {
-    const { items, asOf } = await session.transactions(account.brokerAccountId, days.from, days.to, signal)
+    const { items, asOf, leftOut } = await session.transactions(account.brokerAccountId, days.from, days.to, signal)
     const orderIds = await this.#orderIds(account, items)
     // Brokers list the newest first; ids sort in the order of creation, so that the newest gets the highest.
     const transactions: readonly Transaction[] = items.toReversed().map(({ brokerAccountId: _, ...item }) => ({
@@ -117,7 +120,10 @@ export class AccountRecords {
       orderId: item.brokerOrderId === null ? null : (orderIds.get(item.brokerOrderId) ?? null),
       systemTime: asOf
     }))
-    await this.#deps.store.accounts.putTransactions(account, transactions, { ...days, at: asOf })
+    // A partial list adds what it has, and confirms no days.
+    const { accounts } = this.#deps.store
+    const confirmed = leftOut === undefined ? null : (await accounts.freshness(account.accountId)).transactions
+    await accounts.putTransactions(account, transactions, confirmed ?? { ...days, at: asOf })
   }
 
   async #orderIds(account: Account, items: readonly TransactionReport[]): Promise<ReadonlyMap<string, Transaction['orderId']>> {
@@ -169,6 +175,20 @@ function demandOneEach(items: readonly PositionReport[]): void {
   const symbols = new Set(items.map(({ symbol }) => symbol))
   if (symbols.size === items.length) return
   throw new BrokerFault('malformed', 'the broker listed two positions of one symbol in an account, so none of its positions were stored')
+}
+
+/** The stored records that a list lacks. */
+function unlisted<Part, Stored extends Part>(
+  stored: readonly Stored[],
+  listed: readonly Part[],
+  keyOf: (record: Part) => string
+): readonly Stored[] {
+  const keys = new Set(listed.map(keyOf))
+  return stored.filter(record => !keys.has(keyOf(record)))
+}
+
+function symbolOf({ symbol }: { readonly symbol: string }): string {
+  return symbol
 }
 
 type Timed<T> = Snapshot<T> & { readonly requestedMs: number }

@@ -1,4 +1,4 @@
-import type { Account, Connection, ConnectionHealth } from '../../domain/account.ts'
+import type { Account, Connection, ConnectionHealth, LeftOut } from '../../domain/account.ts'
 import type { FreshnessReason } from '../../domain/freshness.ts'
 import type { ConnectionId } from '../../domain/ids.ts'
 import type { Order } from '../../domain/order.ts'
@@ -132,6 +132,11 @@ export class Mirrors {
   /** The health of the connection, as far as this node knows. */
   health(connection: Connection): ConnectionHealth {
     return this.#parts.health.of(connection)
+  }
+
+  /** How many records the connection's lists lack because they could not be read, as far as this node knows; null: none. */
+  leftOut({ connectionId }: Connection): LeftOut | null {
+    return this.#parts.sessions.partialLists.of(connectionId)
   }
 
   get count(): number {

@@ -36,7 +36,8 @@ const another = (brokerAccountId: string, { accounts: [first] }: World): BrokerA
 async function logIn(
   world: World,
   accounts: readonly BrokerAccount[] | (() => readonly BrokerAccount[]),
-  at: World['deps'] = world.deps
+  at: World['deps'] = world.deps,
+  leftOut?: readonly (string | null)[]
 ): Promise<PortalOutcome> {
   const { connection } = world
   const request = { ...REQUEST, redirectUrl: REDIRECT, renewConnectionId: connection.connectionId }
@@ -48,7 +49,10 @@ async function logIn(
     ...definition,
     open: () =>
       withMethods(definition.open(new StoredCredentials(at, connection, ENDPOINT)), {
-        accounts: async () => (typeof accounts === 'function' ? accounts() : accounts)
+        accounts: async () => ({
+          items: typeof accounts === 'function' ? accounts() : accounts,
+          ...(leftOut === undefined ? {} : { leftOut })
+        })
       })
   }
   return establish(at, attempt, reads, { token: 'renewed' }, { browser: 'mine', ip: null, requestId: null })
@@ -218,6 +222,27 @@ test('for a platform with claims, a renewal adds no account, and a connection re
     store: { ...world.deps.store, connections: withMethods(world.deps.store.connections, { find: async () => null }) }
   }
   assert.equal((await logIn(world, accounts, removed)).reason, 'not_renewable')
+})
+
+test('an account that could not be read is not gone: named, it is there; unnamed, the login is not known to be the same', async () => {
+  await using world = await bench.world({ accounts: 2 })
+  const [first, second] = world.accounts.map(seenAtBroker)
+  assert.ok(first !== undefined && second !== undefined)
+  const before = await stored(world)
+  for (const unnamed of [[null], ['elsewhere', null]])
+    await assert.rejects(logIn(world, [first], world.deps, unnamed), { kind: 'malformed' })
+  // Two are missing, and one could not be read.
+  assert.equal((await logIn(world, [another('other', world)], world.deps, [null])).reason, 'other_login')
+  assert.equal((await logIn(world, [first], world.deps, ['elsewhere'])).reason, 'other_login')
+  assert.deepEqual(await stored(world), before)
+  assert.equal((await logIn(world, [first], world.deps, [second.brokerAccountId])).reason, 'connected')
+  const { accounts, credentials } = await stored(world)
+  assert.deepEqual([accounts, credentials], [world.accounts, { token: 'renewed' }])
+})
+
+test('a login of which not one account can be read makes no connection', async () => {
+  await using world = await bench.world()
+  await assert.rejects(logIn(world, [], world.deps, [world.account.brokerAccountId]), { kind: 'malformed' })
 })
 
 test('no login can renew a connection without accounts, because its owner cannot be identified', async () => {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { CheckedBroker } from '@trunkline/core/app/broker-access/checked-broker'
+import { PartialLists } from '@trunkline/core/app/broker-access/partial-lists'
 import { parseDecimal } from '@trunkline/core/domain/decimal'
 import { FILLS_MAX } from '@trunkline/core/domain/executions'
 import type { Fill } from '@trunkline/core/domain/order'
@@ -10,7 +11,9 @@ import {
   type AccountEvent,
   type BalanceReport,
   type Broker,
+  type BrokerAccount,
   BrokerFault,
+  type Listed,
   type OrderReport,
   type PositionReport,
   type TransactionReport
@@ -21,6 +24,7 @@ import { anOrder } from '../../domain/an-order.ts'
 const OURS = 'acc-ours'
 const THEIRS = 'acc-of-somebody-else'
 const AT = anOrder().systemTime
+const CONNECTION = { connectionId: anOrder().connectionId, broker: anOrder().broker }
 const DAY = parseDay('2026-11-20', 'day')
 const { signal } = new AbortController()
 const one = parseDecimal('1', 'one')
@@ -46,6 +50,7 @@ const ORDER: OrderReport = {
 
 /** The adapter's answers. */
 interface Answers {
+  readonly accounts?: Listed<BrokerAccount>
   readonly balances?: readonly BalanceReport[]
   readonly positions?: readonly PositionReport[]
   readonly orders?: readonly OrderReport[]
@@ -56,13 +61,13 @@ interface Answers {
 }
 
 function session(answers: Answers) {
-  const { balances = [], positions = [], orders = [], transactions = [], order = ORDER, events = [] } = answers
+  const { accounts = { items: [] }, balances = [], positions = [], orders = [], transactions = [], order = ORDER, events = [] } = answers
   const unused = () => Promise.reject(new Error('not asked here'))
   const accepted = async () => ({ kind: 'accepted', value: order }) as const
   const adapter: Broker = {
     capabilities: SCRIPTED_CAPABILITIES,
     market: null,
-    accounts: unused,
+    accounts: async () => accounts,
     preview: unused,
     balances: async () => ({ items: balances, asOf: AT }),
     positions: async () => ({ items: positions, asOf: AT }),
@@ -78,12 +83,14 @@ function session(answers: Answers) {
   const alarms: unknown[] = []
   const counted: string[] = []
   const quiet = () => undefined
+  const partialLists = new PartialLists({ now: () => AT })
   const broker = new CheckedBroker(adapter, {
-    connection: { connectionId: 'c1', broker: 'SANDBOX' },
+    connection: CONNECTION,
+    partialLists,
     log: { debug: quiet, info: quiet, warn: quiet, error: (...received) => void alarms.push(received) },
     meter: { count: (name, labels = {}) => void counted.push([name, ...Object.values(labels)].join(' ')), observe: quiet }
   })
-  return { broker, alarms, counted }
+  return { broker, alarms, counted, partialLists }
 }
 
 const isMalformed = (cause: unknown) => cause instanceof BrokerFault && cause.kind === 'malformed'
@@ -149,19 +156,63 @@ test('an order that was not requested, or is invalid, makes a look-up a fault an
   }
 })
 
-test('two balances of one currency, or an invalid currency or symbol, make the whole answer a fault [S77]', async () => {
+test('a record that cannot be true is left out of its list, which is partial; none that is true is a fault [S77]', async () => {
   const unfit = ['', 'US\u0000', '__proto__', '<script>', 'U$D"', 'x'.repeat(65), 'ＵＳＤ', '\u202eUSD', 'US\nD']
+  // Of two balances of one currency neither is known to be right.
   for (const balances of [[BALANCE, BALANCE], ...[...unfit, 'usd', 'US'].map(currency => [{ ...BALANCE, currency }])])
     await assert.rejects(session({ balances }).broker.balances(OURS, signal), isMalformed, JSON.stringify(balances))
   for (const symbol of unfit) {
-    const { broker } = session({ positions: [POSITION, { ...POSITION, symbol }], transactions: [{ ...TRANSACTION, symbol }] })
+    const wrong = { ...POSITION, symbol, brokerPositionId: 'p2' }
+    const spoilt = { ...TRANSACTION, symbol, brokerTransactionId: 't2' }
+    const { broker } = session({ positions: [wrong], transactions: [spoilt] })
     await assert.rejects(broker.positions(OURS, signal), isMalformed, symbol)
     await assert.rejects(broker.transactions(OURS, DAY, DAY, signal), isMalformed, symbol)
+    const among = session({
+      balances: [BALANCE, { ...BALANCE, currency: symbol }],
+      positions: [POSITION, wrong],
+      transactions: [TRANSACTION, spoilt]
+    })
+    assert.deepEqual(await among.broker.balances(OURS, signal), { items: [BALANCE], asOf: AT, leftOut: [null] }, symbol)
+    assert.deepEqual(await among.broker.positions(OURS, signal), { items: [POSITION], asOf: AT, leftOut: ['p2'] }, symbol)
+    assert.deepEqual(await among.broker.transactions(OURS, DAY, DAY, signal), { items: [TRANSACTION], asOf: AT, leftOut: ['t2'] }, symbol)
+    assert.deepEqual(among.partialLists.of(CONNECTION.connectionId), { records: 3, at: AT })
   }
   for (const symbol of ['AAPL', 'BRK.B', 'BRK/B', 'BF-B', 'BTC/USD', 'ESZ26', 'AAPL261218C00250000', '$SPXW.X 261218C6000', 'EURUSD']) {
     const positions = [{ ...POSITION, symbol }]
     assert.deepEqual((await session({ positions }).broker.positions(OURS, signal)).items, positions)
   }
+})
+
+test('accounts that cannot be read, or have an invalid currency, are left out; a list without an account that can be read is a fault', async () => {
+  const account = (brokerAccountId: string, currency: string | null): BrokerAccount => ({
+    ...{ brokerAccountId, accountNumber: brokerAccountId, institutionName: 'Bank', name: null, accountType: null, currency }
+  })
+  const good = account('a', 'USD')
+  const read = (...accounts: readonly BrokerAccount[]) => session({ accounts: { items: accounts } }).broker.accounts(signal)
+  assert.deepEqual(await read(good, account('b', 'U$')), { items: [good], leftOut: ['b'] })
+  assert.deepEqual(await read(good, account('b', null)), { items: [good, account('b', null)] })
+  const { broker, partialLists } = session({ accounts: { items: [good], leftOut: [null] } })
+  assert.deepEqual(await broker.accounts(signal), { items: [good], leftOut: [null] })
+  assert.equal(partialLists.of(CONNECTION.connectionId)?.records, 1)
+  for (const accounts of [{ items: [account('b', 'U$')] }, { items: [], leftOut: ['a'] }, { items: [good, good] }])
+    await assert.rejects(session({ accounts }).broker.accounts(signal), isMalformed)
+})
+
+test('a connection lacks records until each of its lists is whole again', () => {
+  const partialLists = new PartialLists({ now: () => AT })
+  const { connectionId } = CONNECTION
+  assert.equal(partialLists.of(connectionId), null)
+  partialLists.note(connectionId, 'orders a', 2)
+  partialLists.note(connectionId, 'positions a', 1)
+  partialLists.note(connectionId, 'orders b', 0)
+  assert.deepEqual(partialLists.of(connectionId), { records: 3, at: AT })
+  partialLists.note(connectionId, 'orders a', 0)
+  assert.deepEqual(partialLists.of(connectionId), { records: 1, at: AT })
+  partialLists.note(connectionId, 'positions a', 0)
+  assert.equal(partialLists.of(connectionId), null)
+  partialLists.note(connectionId, 'orders a', 1)
+  partialLists.forget(connectionId)
+  assert.equal(partialLists.of(connectionId), null)
 })
 
 test('a stream’s events have the same checks: an invalid order is left out, and an impossible state ends the stream, for a snapshot to decide [S79]', async () => {
@@ -177,7 +228,7 @@ test('a stream’s events have the same checks: an invalid order is left out, an
   const odd = { ...ORDER, symbol: "BAC'L" }
   const received: AccountEvent[] = []
   for await (const event of session({ events: good }).broker.events(signal)) received.push(event)
-  const own = { type: 'positions', brokerAccountId: OURS, positions: { items: [POSITION], asOf: AT } } as const
+  const own = { type: 'positions', brokerAccountId: OURS, positions: { items: [POSITION], asOf: AT, leftOut: [null] } } as const
   assert.deepEqual(received, good.with(1, own))
   const spoilt = [impossible, many, odd, odd].map(report => ({ type: 'order', report }) as const)
   const { broker, alarms, counted } = session({ events: [...spoilt, ...good.slice(-1)] })
