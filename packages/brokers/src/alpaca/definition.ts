@@ -158,8 +158,8 @@ export const ACTIVITIES: ListRead<Resource, AccountQuery & { readonly from: Day;
     }),
   page: pagesByRecord(ACTIVITIES_PAGE, 'id', readList),
   pagesMax: PAGES_MAX,
-  items(records, { from, to }, { unknownValues }) {
-    const { known, leftOut } = unknownValues.readPartially(records, record => parseTransaction(record, unknownValues), 'id')
+  items(records, { from, to }, { readable, unknownValues }) {
+    const { known, leftOut } = readable('transactions', records, record => parseTransaction(record, unknownValues), 'id')
     return { known: known.filter(({ day }) => day >= from && day <= to), leftOut }
   }
 }
@@ -168,10 +168,8 @@ const POSITIONS: ListRead<Resource, AccountQuery, PositionReport> = {
   resource: 'trading',
   request: () => get('/v2/positions'),
   page: reply => ({ records: readList(reply), next: null }),
-  items: (records, { account }, { unknownValues }) => ({
-    known: records.map(record => parsePosition(record, account, unknownValues)),
-    leftOut: []
-  })
+  items: (records, { account }, { readable, unknownValues }) =>
+    readable('positions', records, record => parsePosition(record, account, unknownValues), 'asset_id')
 }
 
 const ALPACA_READS: ReadDefinitions<Resource> = {

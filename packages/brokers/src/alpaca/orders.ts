@@ -124,10 +124,10 @@ export const ORDERS: ListRead<Resource, OrderListQuery, readonly OrderReport[]> 
     }),
   page: pagesByRecord(ORDERS_PAGE, 'id', readList),
   pagesMax: PAGES_MAX,
-  items: (records, { account, isNested }, { unknownValues }) => {
+  items: (records, { account, isNested }, { readable }) => {
     // Without nesting a multi-leg order and its legs are rows apart, of which none is the order.
     const orders = isNested ? records : records.filter(record => !isMultiLeg(record) && !isLegOfMultiLeg(record))
-    return unknownValues.readPartially(orders, record => parseOrders(record, account), 'id')
+    return readable('orders', orders, record => parseOrders(record, account), 'id')
   }
 }
 

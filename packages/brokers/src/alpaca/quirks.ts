@@ -3,13 +3,11 @@
 import { Malformed } from '@trunkline/core/domain/malformed'
 import { type HttpReply, header } from '../kit/http.ts'
 import { readJson } from '../kit/json.ts'
-import { displayTextOrNull, field, object, type Wire } from '../kit/parse.ts'
+import { displayTextOrNull, field, object, records, type Wire } from '../kit/parse.ts'
 import type { BrokerLimits } from '../kit/rate-limiter.ts'
 
 /** Its two hosts, each with a rate limit. */
 export type Resource = 'trading' | 'data'
-
-const LIST_MAX = 10_000
 
 /** An answer that is one record. Amounts are text at Alpaca, and where one is a JSON number it is read as it was written. */
 export function readRecord({ body }: Pick<HttpReply, 'body'>): Wire {
@@ -18,9 +16,7 @@ export function readRecord({ body }: Pick<HttpReply, 'body'>): Wire {
 
 /** An answer that is a list of records, without anything around it. */
 export function readList({ body }: Pick<HttpReply, 'body'>): readonly Wire[] {
-  const value = readJson(body, { numbers: 'text' })
-  if (!Array.isArray(value) || value.length > LIST_MAX) throw new Malformed('answer', `a list of at most ${LIST_MAX}`, value)
-  return value.map((entry, index) => object(entry, `answer[${index}]`))
+  return records(readJson(body, { numbers: 'text' }), 'answer')
 }
 
 /** An error from Alpaca itself, distinguished from a gateway's by its shape. Some have no code. */

@@ -159,7 +159,7 @@ export function positionOf(holding: Holding, brokerAccountId: string, lastPrice:
   return valued(holding, { brokerAccountId, symbol: fromTradier(symbol), instrument, multiplier: multiplierOf(symbol), lastPrice })
 }
 
-/** The records of a list of orders, one for each order with a life of its own. A bracket whose orders cannot be told apart is left as it is. */
+/** The records of a list of orders, one for each order with a life of its own. A bracket that cannot be read is left as it is. */
 export function parseOrders(answer: Wire): readonly Wire[] {
   return items(answer, 'orders', 'order').flatMap(order => {
     try {

@@ -10,8 +10,8 @@ import { VirtualClock } from '../support/clocks.ts'
 import { MemoryLog } from '../support/log.ts'
 import { MemoryMeter } from '../support/meter.ts'
 
-const STATES = { open: 'working' } as const
-const read = (wire: Wire) => `${text(wire, 'id')} ${text(wire, 'symbol')} ${member(wire, 'state', STATES)}`
+const STATUSES = { open: 'working' } as const
+const read = (wire: Wire) => `${text(wire, 'id')} ${text(wire, 'symbol')} ${member(wire, 'state', STATUSES)}`
 
 function start() {
   const [log, meter, clock] = [new MemoryLog(), new MemoryMeter(), new VirtualClock()]

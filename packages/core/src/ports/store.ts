@@ -3,12 +3,14 @@ import type { AccountId, AttemptId, BrokerId, ConnectionId, EventId, KeyId, Orde
 import type { Order } from '../domain/order.ts'
 import type { Day, Timestamp } from '../domain/timestamp.ts'
 import type { BrokenCode, ConnectionStatus, OrderStatus, Side } from '../domain/vocabulary.ts'
+import type { AccountFreshness, ConfirmedKind } from './account-freshness.ts'
 import type { AuditEntry, AuditStore } from './audit-store.ts'
 import type { RefreshClaim, RefreshClaimed, Renewal, Renewed, SealedValue } from './login-store.ts'
 import type { PlatformKeyStore, PlatformStore } from './platform-store.ts'
 import type { StreamSlotStore } from './stream-slot-store.ts'
 import type { TransactionFilter } from './transaction-filter.ts'
 
+export type { AccountFreshness, ConfirmedKind } from './account-freshness.ts'
 export type { AuditEntry, AuditStore } from './audit-store.ts'
 export type { RefreshClaim, RefreshClaimed, Renewal, Renewed, SealedValue } from './login-store.ts'
 export type { KnownKey, PlatformKeyStore, PlatformStore } from './platform-store.ts'
@@ -248,20 +250,12 @@ export interface AccountStore {
   /** Days are inclusive; page keys: [`day`, `transactionId`]. */
   transactions(accountIds: readonly AccountId[], filter: TransactionFilter, page: PageRequest): Promise<Page<Transaction>>
   /**
-   * Replaces the account's balances and logs one event for each record that changed in more than its time. Returns those events. `confirmedAt`: when
-   * all of them were last confirmed, if that is not the time of the newest.
+   * Replaces the account's balances and logs one event for each record that changed in more than its time. Returns those events. `confirmedAt`,
+   * here and below: when all of them were last confirmed, if that is not the time of the newest.
    */
   putBalances(account: Account, balances: readonly Balance[], confirmedAt?: Timestamp): Promise<readonly LoggedEvent[]>
-  /**
-   * Replaces the account's positions and logs one event with the records that changed; a closed position is reported with quantity 0.
-   * `confirmedAt`: when all of them were last confirmed, if that is not `systemTime`.
-   */
-  putPositions(
-    account: Account,
-    positions: readonly Position[],
-    systemTime: Timestamp,
-    confirmedAt?: Timestamp
-  ): Promise<readonly LoggedEvent[]>
+  /** Replaces the account's positions and logs one event with the records that changed; a closed position is reported with quantity 0. */
+  putPositions(account: Account, positions: readonly Position[], at: Timestamp, confirmedAt?: Timestamp): Promise<readonly LoggedEvent[]>
   /** Adds transactions that are new by broker id, and updates the rest. */
   putTransactions(
     account: Account,
@@ -272,17 +266,6 @@ export interface AccountStore {
   freshness(accountId: AccountId): Promise<AccountFreshness>
   /** When records of one kind were last confirmed, by account; accounts without a confirmation are left out. */
   confirmed(accountIds: readonly AccountId[], kind: ConfirmedKind): Promise<ReadonlyMap<AccountId, Timestamp>>
-}
-
-/** Kinds of records that a broker confirms as a whole. */
-export type ConfirmedKind = keyof AccountFreshness
-
-export interface AccountFreshness {
-  readonly balances: Timestamp | null
-  readonly positions: Timestamp | null
-  readonly orders: Timestamp | null
-  /** The days that transactions were read for, and when. */
-  readonly transactions: { readonly from: Day; readonly to: Day; readonly at: Timestamp } | null
 }
 
 /** An order's next state, written atomically with its fills, its event and its audit entry. */

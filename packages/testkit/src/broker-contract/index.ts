@@ -7,6 +7,7 @@ import type { ContractCase } from './contract-case.ts'
 import type { BrokerHarness } from './harness.ts'
 import { HOSTILE } from './hostile.ts'
 import { LEGS } from './legs.ts'
+import { PARTIAL } from './partial.ts'
 import { PREVIEW } from './preview.ts'
 import { SIDES } from './sides.ts'
 import { STREAM } from './stream.ts'
@@ -25,7 +26,8 @@ export const CONTRACT_CASES: readonly ContractCase[] = [
   ...CHANGE,
   ...STREAM,
   ...TOKENS,
-  ...HOSTILE
+  ...HOSTILE,
+  ...PARTIAL
 ]
 
 /**
