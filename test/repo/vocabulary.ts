@@ -87,7 +87,10 @@ export const STAYING_NAMES: ReadonlyMap<string, string> = new Map(
       ['JavaScript', 'Promise PromiseLike PromiseSettledResult PromiseWithResolvers promise promises openReadStreamPromise openPromise'],
       ['npm', 'package packages package.json package-lock.json readPackages PACKAGE_PATH packages.d.ts'],
       ['a limit order book', 'book books bookOf newBook bookFields assertBook onBook closesBook storeBook restoreBook'],
-      ['a limit order book', 'orderBook OrderBook OrderBookSide LimitOrderBook StoredOrderBook order-book.ts market-books.test.ts'],
+      [
+        'a limit order book',
+        'orderBook OrderBook OrderBookSide LimitOrderBook StoredOrderBook order-book.ts order-book.test.ts market-books.test.ts'
+      ],
       ['a limit order book of another library', 'fetchOrderBook watchOrderBook parseOrderBook normalizeBookChanges ccxtBooks'],
       ['a turn of the event loop, or of a run of the tests', 'turn nextTurn eventLoopTurns TRUNKLINE_TURN'],
       ['it becomes that of another bar', 'turnTo'],

@@ -1,6 +1,5 @@
 import { accountStream } from '../../../packages/brokers/src/alpaca/account-stream.ts'
-import { JSON_CODEC } from '../../../packages/brokers/src/alpaca/market/codec.ts'
-import { dispatch, SinkTables } from '../../../packages/brokers/src/alpaca/market/items.ts'
+import { dispatch, JSON_FRAMES, SinkTables } from '../../../packages/brokers/src/alpaca/market-stream.ts'
 import { AccountStream } from '../../../packages/brokers/src/kit/runtime/account-stream.ts'
 import { OrderTracker } from '../../../packages/brokers/src/kit/runtime/order-tracker.ts'
 import { UnknownValueCounter } from '../../../packages/brokers/src/kit/unknown-values.ts'
@@ -45,10 +44,10 @@ export async function alpacaReadings(): Promise<Readings> {
   const protocol = await stream.begin(new AbortController().signal)
   const counter = new Counter()
   const tables = new SinkTables()
-  for (const channel of ['trades', 'quotes'] as const) tables.add(channel, SYMBOL, counter)
+  for (const channel of ['trades', 'quotes'] as const) tables.add({ channel, symbol: SYMBOL }, counter)
   const market = (text: string) => {
     const before = counter.records
-    dispatch(JSON_CODEC.decode(text), tables)
+    dispatch(JSON_FRAMES.decode(text), tables)
     return counter.records - before
   }
   return { order: text => orders(protocol.onFrame(text)), trade: market, quote: market }

@@ -32,8 +32,7 @@ import {
 } from '../kit/settings.ts'
 import { accountStream, type Hello } from './account-stream.ts'
 import { parseAccount, parseBalance, parsePosition, parseTransaction } from './codecs.ts'
-import type { MarketSettings } from './market/settings.ts'
-import { AlpacaMarket } from './market/source.ts'
+import { AlpacaMarket, type MarketSettings } from './market.ts'
 import { ALPACA_ORDERS, ORDER_OFFER, ORDER_READS, openOrders, PAGES_MAX } from './orders.ts'
 import { errorMessageOf, isUnauthorized, limitsOf, type Resource, readList, readRecord } from './quirks.ts'
 

@@ -13,6 +13,12 @@ export class StreamFault extends Error {
   }
 }
 
+/** As {@link gapOf}, for what is read: a login that was refused is `token`. */
+export function lossOf(error: unknown): { readonly cause: GapCause; readonly reason: string } {
+  const gap = gapOf(error)
+  return error instanceof BrokerFault && error.kind === 'credentials_rejected' ? { ...gap, cause: 'token' } : gap
+}
+
 /** The cause and a message for the error that ended it. An unclassified error is a lost connection. */
 export function gapOf(error: unknown): { readonly cause: GapCause; readonly reason: string } {
   if (error instanceof StreamFault) return { cause: error.gap, reason: error.message }

@@ -22,10 +22,10 @@ import type { HttpReply, HttpRequest } from '../kit/http.ts'
 import { readJson } from '../kit/json.ts'
 import { MarketClock } from '../kit/market-clock.ts'
 import { changeOf, midOf, percentOf } from '../kit/market-values.ts'
-import { pages } from '../kit/pages.ts'
 import { day, list, object, textOrNull, timestamp } from '../kit/parse.ts'
 import type { Login } from '../kit/runtime/definition.ts'
 import type { IncrementalFeed } from '../kit/runtime/incremental-feed.ts'
+import { type BarsPage, demandWindow, pagedBars } from '../kit/runtime/paged-bars.ts'
 import { isUnknown, readAnswer } from './codecs.ts'
 import { get } from './orders.ts'
 import { foundSymbol, parseInstrument } from './symbols.ts'
@@ -36,8 +36,6 @@ const PAGES_MAX = 100
 /** A page is read in one turn of the event loop, so orders wait for it. */
 export const BARS_PAGE = 2_000
 const SYMBOL_MAX = 32
-/** Beyond it a time is not written with four digits of a year. */
-const TIME_MAX = Date.UTC(9999, 11, 31)
 const UTC_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/
 
 export class SandboxMarket implements MarketSource, AsyncDisposable {
@@ -68,16 +66,11 @@ export class SandboxMarket implements MarketSource, AsyncDisposable {
   }
 
   async *bars(request: BarsRequest, signal: AbortSignal): AsyncGenerator<readonly Bar[], void, undefined> {
-    let lastMs = Number.NEGATIVE_INFINITY
-    const read = (cursor: string | null) => {
-      const after = lastMs
-      return this.#calls.read(barsRequest(request, cursor), reply => parseBarsPage(reply.body, after), signal)
-    }
-    for await (const page of pages(PAGES_MAX, read)) {
+    yield* pagedBars(PAGES_MAX, async cursor => {
+      const page = await this.#calls.read(barsRequest(request, cursor), reply => parseBarsPage(reply.body), signal)
       this.#marketClock.sync(epochMs(page.sandboxTime))
-      lastMs = page.bars.at(-1)?.startMs ?? lastMs
-      if (page.bars.length > 0) yield page.bars
-    }
+      return page
+    })
   }
 
   expirations(underlying: string, signal: AbortSignal): Promise<readonly Day[]> {
@@ -121,17 +114,14 @@ export class SandboxMarket implements MarketSource, AsyncDisposable {
 }
 
 /** Past bars: a page has thousands, so each is read with as little as it takes. */
-export interface BarsPage {
-  readonly bars: readonly Bar[]
-  readonly next: string | null
+export interface SandboxBars extends BarsPage {
   readonly sandboxTime: Timestamp
 }
 
 /** @throws BrokerFault `refused` for times that the sandbox cannot represent */
 export function barsRequest(request: BarsRequest, cursor: string | null): HttpRequest {
   const { symbol, interval, fromMs, toMs, session } = request
-  if (!(fromMs >= 0 && fromMs <= toMs && toMs <= TIME_MAX))
-    throw new BrokerFault('refused', `bars are requested from one time to a later one between 1970 and 9999, not from ${fromMs} to ${toMs}`)
+  demandWindow(request)
   const ofDays = session === 'USEqCore' ? 'core' : null
   const [from, to] = [timestampOfMs(fromMs), timestampOfMs(toMs)]
   return get('/bars', { symbol, interval, session: ofDays, from, to, limit: String(BARS_PAGE), cursor })
@@ -139,20 +129,12 @@ export function barsRequest(request: BarsRequest, cursor: string | null): HttpRe
 
 type RawBar = { readonly [key in 'start' | 'open' | 'high' | 'low' | 'close' | 'volume' | 'closed']?: unknown }
 
-/** `afterMs` is the start of the last bar before this page. @throws Malformed also for bars that do not ascend. */
-export function parseBarsPage(body: string, afterMs: number): BarsPage {
+/** @throws Malformed */
+export function parseBarsPage(body: string): SandboxBars {
   const answer = object(readJson(body), 'answer')
   const { items } = answer
   if (!Array.isArray(items) || items.length > BARS_PAGE) throw new Malformed('items', `a list of at most ${BARS_PAGE}`, items)
-  const bars: Bar[] = []
-  let lastMs = afterMs
-  for (let index = 0; index < items.length; index += 1) {
-    const bar = parseBar(items[index])
-    if (bar.startMs <= lastMs) throw new Malformed('start', 'later than that of the bar before', new Date(bar.startMs).toISOString())
-    lastMs = bar.startMs
-    bars.push(bar)
-  }
-  return { bars, next: textOrNull(answer, 'next'), sandboxTime: timestamp(answer, 'sandbox_time') }
+  return { bars: items.map(parseBar), next: textOrNull(answer, 'next'), sandboxTime: timestamp(answer, 'sandbox_time') }
 }
 
 function parseBar(item: unknown): Bar {

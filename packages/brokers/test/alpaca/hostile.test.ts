@@ -5,12 +5,10 @@ import { BrokerFault } from '@trunkline/core/ports/broker'
 import { soon } from '@trunkline/testkit/patience'
 import fc from 'fast-check'
 import { accountStream } from '../../src/alpaca/account-stream.ts'
-import { JSON_CODEC } from '../../src/alpaca/market/codec.ts'
-import { dispatch, SinkTables } from '../../src/alpaca/market/items.ts'
-import { MarketProtocol } from '../../src/alpaca/market/stream-protocol.ts'
-import { Subscription } from '../../src/alpaca/market/subscription.ts'
+import { dispatch, JSON_FRAMES, MarketProtocol, SinkTables } from '../../src/alpaca/market-stream.ts'
 import { oauthToken } from '../../src/kit/oauth.ts'
 import { AccountStream } from '../../src/kit/runtime/account-stream.ts'
+import { FeedSubscription } from '../../src/kit/runtime/incremental-feed.ts'
 import { OrderTracker } from '../../src/kit/runtime/order-tracker.ts'
 import { StreamFault } from '../../src/kit/stream-fault.ts'
 import { TokenSource } from '../../src/kit/tokens.ts'
@@ -88,20 +86,20 @@ test('no messages make a market stream throw anything but Malformed or the end o
       const tables = new SinkTables()
       const owner = {
         opened: () => undefined,
-        streamed: ({ topic, sink }: Subscription) => tables.add(topic.channel, topic.symbol, sink),
-        refused: (subscription: Subscription) => {
-          subscription.isRequested = false
+        streamed: ({ topic, sink }: FeedSubscription) => tables.add(topic, sink),
+        refused: (subscription: FeedSubscription) => {
+          subscription.requestNumber = null
         },
-        items: (items: readonly unknown[]) => void dispatch(items, tables),
-        authFailed: () => undefined
+        missed: () => undefined,
+        items: (items: readonly unknown[]) => void dispatch(items, tables)
       }
-      const protocol = new MarketProtocol({ url: 'ws://127.0.0.1:1', pingMs: 1_000, hello: {}, codec: JSON_CODEC }, owner)
+      const options = { url: 'ws://127.0.0.1:1', pingMs: 1_000, hello: {}, frames: JSON_FRAMES }
+      const protocol = new MarketProtocol(options, owner, () => undefined)
       onlyKnown(() => protocol.onFrame('[{"T":"success","msg":"authenticated"}]'))
       const requested = (['trades', 'quotes'] as const).map(
-        channel => new Subscription({ channel, symbol: 'AAPL' }, new RecordingSink(), false)
+        channel => new FeedSubscription({ channel, symbol: 'AAPL' }, new RecordingSink(), false)
       )
-      requested.push(new Subscription({ channel: 'depth', symbol: 'BTC/USD' }, new RecordingSink(), false))
-      for (const each of requested) each.isRequested = true
+      requested.push(new FeedSubscription({ channel: 'depth', symbol: 'BTC/USD' }, new RecordingSink(), false))
       protocol.subscribe(requested)
       for (const frame of frames) onlyKnown(() => protocol.onFrame(frame))
     }),

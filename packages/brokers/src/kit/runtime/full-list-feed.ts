@@ -4,14 +4,13 @@
  */
 
 import type { Quote } from '@trunkline/core/domain/market/records'
-import { BrokerFault } from '@trunkline/core/ports/broker'
 import type { GapCause } from '@trunkline/core/ports/gap'
 import type { Topic, TopicLease, TopicSink } from '@trunkline/core/ports/market'
 import { FlushScheduler, PendingTasks } from '../flush-scheduler.ts'
 import type { Wire } from '../parse.ts'
 import { SharedStream } from '../shared-stream.ts'
 import type { ConnectionOptions } from '../stream-connection.ts'
-import { gapOf, StreamFault } from '../stream-fault.ts'
+import { lossOf, StreamFault } from '../stream-fault.ts'
 import type { Connection, StreamMessage, StreamProtocol } from '../stream-protocol.ts'
 import { keyOf, leased, Subscription } from '../subscription.ts'
 
@@ -191,8 +190,8 @@ export class FullListFeed<Sinks extends SymbolSinks> implements AsyncDisposable 
       }
     } catch (error) {
       if (!isStill()) return
-      const { cause, reason } = gapOf(error)
-      for (const subscription of waiting) if (!subscription.isLive) subscription.lost(isOver(error) ? 'token' : cause, reason)
+      const { cause, reason } = lossOf(error)
+      for (const subscription of waiting) if (!subscription.isLive) subscription.lost(cause, reason)
       this.#again ??= this.#options.connection.clock.alarm(AGAIN_MS, () => {
         this.#again = null
         this.#changed.schedule()
@@ -273,8 +272,4 @@ interface FeedOfProtocol {
   opened(protocol: FullListProtocol): void
   handleFrame(frame: string): void
   look(signal: AbortSignal): Promise<void>
-}
-
-function isOver(error: unknown): boolean {
-  return error instanceof BrokerFault && error.kind === 'credentials_rejected'
 }

@@ -5,7 +5,7 @@
 
 import type { GapCause } from '@trunkline/core/ports/gap'
 import type { Topic, TopicLease, TopicSink } from '@trunkline/core/ports/market'
-import { FlushScheduler } from '../flush-scheduler.ts'
+import { FlushScheduler, PendingTasks } from '../flush-scheduler.ts'
 import { SharedStream } from '../shared-stream.ts'
 import type { ConnectionOptions } from '../stream-connection.ts'
 import type { StreamProtocol } from '../stream-protocol.ts'
@@ -13,8 +13,17 @@ import { keyOf, leased, Subscription } from '../subscription.ts'
 
 /** A topic, and how far the broker is with it. */
 export class FeedSubscription extends Subscription {
+  /** A chain follows quotes beside their own topic, and reads the present ones itself. */
+  readonly isOfChain: boolean
+  /** Whether it may be requested: the symbol is known to the broker, or cannot be looked up now. */
+  isKnown = false
   /** Number of the message that requests it on the current connection; null when none does. */
   requestNumber: number | null = null
+
+  constructor(topic: Topic, sink: TopicSink, isOfChain: boolean) {
+    super(topic, sink)
+    this.isOfChain = isOfChain
+  }
 
   override lost(cause: GapCause, reason: string): void {
     this.requestNumber = null
@@ -47,6 +56,16 @@ export interface IncrementalFeedOptions {
   readonly begin: (owner: FeedOwner, signal: AbortSignal) => Promise<FeedProtocol>
   /** Why the broker does not stream a topic at all; null: it may. */
   readonly refusal: (topic: Topic) => string | null
+  /**
+   * Whether the broker knows a symbol, for one that takes requests for any. A symbol that cannot be looked up now is requested: it is not known not to
+   * exist. @throws BrokerFault
+   */
+  readonly isKnown?: (symbol: string, signal: AbortSignal) => Promise<boolean>
+  /**
+   * For a broker that streams only what comes next: reads the present state of topics that have become live, and hands it to their sinks. A topic
+   * that is not live any more gets nothing. Never rejects.
+   */
+  readonly present?: (subscriptions: readonly FeedSubscription[], signal: AbortSignal) => Promise<void>
   /** Where items find their sinks. */
   readonly table: SinkTable
   /** Hands items to their sinks. Returns the latest time in them, milliseconds since the epoch; 0: none. @throws Malformed */
@@ -59,7 +78,7 @@ export interface IncrementalFeedOptions {
 
 export interface SinkTable {
   add(topic: Topic, sink: TopicSink): void
-  remove(topic: Topic): void
+  remove(topic: Topic, sink: TopicSink): void
   clear(): void
 }
 
@@ -67,10 +86,14 @@ export class IncrementalFeed implements FeedOwner, AsyncDisposable {
   readonly #options: IncrementalFeedOptions
   readonly #wanted = new Map<string, FeedSubscription>()
   readonly #stream: SharedStream
+  readonly #closing = new AbortController()
+  readonly #reads = new PendingTasks()
   /** What has changed in this turn of the event loop, in one request. */
   readonly #changed: FlushScheduler
   /** Requested on the current connection and no longer wanted, or wanted again. */
   #dropped: FeedSubscription[] = []
+  /** Live, and their present state is not read yet. */
+  #unread: FeedSubscription[] = []
   #protocol: FeedProtocol | null = null
 
   constructor(options: IncrementalFeedOptions) {
@@ -88,10 +111,10 @@ export class IncrementalFeed implements FeedOwner, AsyncDisposable {
     })
   }
 
-  /** @throws Error when the topic is streamed already. */
-  stream(topic: Topic, sink: TopicSink): TopicLease {
-    const subscription = new FeedSubscription(topic, sink)
-    const lease = leased(this.#wanted, keyOf(topic), subscription, {
+  /** @throws Error when the topic is streamed already; a topic may be streamed once more for a chain. */
+  stream(topic: Topic, sink: TopicSink, { isOfChain = false }: { readonly isOfChain?: boolean } = {}): TopicLease {
+    const subscription = new FeedSubscription(topic, sink, isOfChain)
+    const lease = leased(this.#wanted, wantedKey(subscription), subscription, {
       renew: () => this.#renew(subscription),
       letGo: () => {
         this.#unstream(subscription)
@@ -101,6 +124,9 @@ export class IncrementalFeed implements FeedOwner, AsyncDisposable {
       }
     })
     this.#stream.mayOpen()
+    const { isKnown, refusal } = this.#options
+    if (isKnown !== undefined && refusal(topic) === null) this.#reads.add(this.#check(subscription, isKnown))
+    else subscription.isKnown = true
     this.#changed.schedule()
     return lease
   }
@@ -114,10 +140,15 @@ export class IncrementalFeed implements FeedOwner, AsyncDisposable {
   streamed(subscription: FeedSubscription): void {
     this.#options.table.add(subscription.topic, subscription.sink)
     subscription.live()
+    if (this.#options.present === undefined) return
+    this.#unread.push(subscription)
+    this.#changed.schedule()
   }
 
   refused(subscription: FeedSubscription, message: string): void {
-    this.#wanted.delete(keyOf(subscription.topic))
+    const key = wantedKey(subscription)
+    if (this.#wanted.get(key) !== subscription) return
+    this.#wanted.delete(key)
     subscription.requestNumber = null
     subscription.refused(message)
     this.#changed.schedule()
@@ -135,21 +166,40 @@ export class IncrementalFeed implements FeedOwner, AsyncDisposable {
 
   /** Nothing is published any more. Resolves once the socket is gone. */
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#closing.abort(new Error('the login was closed'))
     this.#changed[Symbol.dispose]()
     this.#wanted.clear()
     this.#options.table.clear()
-    await this.#stream[Symbol.asyncDispose]()
+    await Promise.all([this.#stream[Symbol.asyncDispose](), this.#reads.over()])
+  }
+
+  /** Never rejects. */
+  async #check(subscription: FeedSubscription, isKnown: NonNullable<IncrementalFeedOptions['isKnown']>): Promise<void> {
+    const { symbol, channel } = subscription.topic
+    try {
+      subscription.isKnown = await isKnown(symbol, this.#closing.signal)
+      if (!subscription.isKnown) this.refused(subscription, `the broker has no ${channel} of ${symbol}`)
+    } catch {
+      subscription.isKnown = true
+    }
+    this.#changed.schedule()
   }
 
   #lost(cause: GapCause, reason: string): void {
     this.#protocol = null
     this.#dropped = []
+    this.#unread = []
     this.#options.table.clear()
-    for (const subscription of this.#wanted.values()) subscription.lost(cause, reason)
+    for (const subscription of this.#known()) subscription.lost(cause, reason)
+  }
+
+  #known(): readonly FeedSubscription[] {
+    return [...this.#wanted.values()].filter(({ isKnown }) => isKnown)
   }
 
   #renew(subscription: FeedSubscription): void {
-    if (this.#protocol !== null) this.#requestAgain(subscription, 'silence', 'nothing was received for too long, so it was requested again')
+    if (this.#protocol !== null && subscription.isKnown)
+      this.#requestAgain(subscription, 'silence', 'nothing was received for too long, so it was requested again')
     this.#stream.mayOpen()
     this.#changed.schedule()
   }
@@ -160,8 +210,12 @@ export class IncrementalFeed implements FeedOwner, AsyncDisposable {
   }
 
   #unstream(subscription: FeedSubscription): void {
-    this.#options.table.remove(subscription.topic)
-    if (subscription.requestNumber !== null) this.#dropped.push(subscription)
+    const { topic, sink, isOfChain } = subscription
+    this.#options.table.remove(topic, sink)
+    this.#unread = this.#unread.filter(each => each !== subscription)
+    // What is requested for a chain, or beside one, as well is not dropped.
+    const other = this.#wanted.get(wantedKey({ topic, isOfChain: !isOfChain }))
+    if (subscription.requestNumber !== null && (other?.requestNumber ?? null) === null) this.#dropped.push(subscription)
   }
 
   #settle(): void {
@@ -170,14 +224,17 @@ export class IncrementalFeed implements FeedOwner, AsyncDisposable {
       if (refusal !== null) this.refused(subscription, refusal)
     }
     this.#flush()
+    this.#readPresent()
     if (this.#wanted.size === 0) {
       this.#stream.release()
       return
     }
     this.#stream.hold()
+    const known = this.#known()
+    if (known.length === 0) return
     this.#stream.open()
     const { outage } = this.#stream
-    if (outage !== null) for (const subscription of this.#wanted.values()) subscription.lost(outage.cause, outage.reason)
+    if (outage !== null) for (const subscription of known) subscription.lost(outage.cause, outage.reason)
   }
 
   /** Drops go first: what is dropped and wanted again in one turn begins with its current state. */
@@ -187,9 +244,20 @@ export class IncrementalFeed implements FeedOwner, AsyncDisposable {
     const dropped = this.#dropped
     this.#dropped = []
     if (dropped.length > 0) protocol.unsubscribe(dropped)
-    const requested = [...this.#wanted.values()].filter(({ requestNumber }) => requestNumber === null)
+    const requested = this.#known().filter(({ requestNumber }) => requestNumber === null)
     if (requested.length > 0) protocol.subscribe(requested)
   }
+
+  #readPresent(): void {
+    const subscriptions = this.#unread
+    this.#unread = []
+    const { present } = this.#options
+    if (present !== undefined && subscriptions.length > 0) this.#reads.add(present(subscriptions, this.#closing.signal))
+  }
+}
+
+function wantedKey({ topic, isOfChain }: Pick<FeedSubscription, 'topic' | 'isOfChain'>): string {
+  return isOfChain ? `${keyOf(topic)} of a chain` : keyOf(topic)
 }
 
 /** Subscriptions that fit into one message: with the same fields, and at most `max` symbols. */

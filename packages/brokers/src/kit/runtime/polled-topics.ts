@@ -4,7 +4,7 @@ import { BrokerFault } from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Topic, TopicLease, TopicSink } from '@trunkline/core/ports/market'
 import { PendingTasks } from '../flush-scheduler.ts'
-import { gapOf } from '../stream-fault.ts'
+import { lossOf } from '../stream-fault.ts'
 import { Subscription } from '../subscription.ts'
 
 export interface PolledTopicOptions {
@@ -100,8 +100,8 @@ class PolledTopic {
 
   #lost(error: unknown): void {
     this.#published = null
-    const { cause, reason } = gapOf(error)
-    this.#subscription.lost(error instanceof BrokerFault && error.kind === 'credentials_rejected' ? 'token' : cause, reason)
+    const { cause, reason } = lossOf(error)
+    this.#subscription.lost(cause, reason)
   }
 
   /** Its first event is live; after the end there is none. */

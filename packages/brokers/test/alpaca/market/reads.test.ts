@@ -8,11 +8,10 @@ import type { BarsRequest, MarketSource } from '@trunkline/core/ports/market'
 import { soon } from '@trunkline/testkit/patience'
 import { until } from '@trunkline/testkit/until'
 import fc from 'fast-check'
-import { parseBarsPage } from '../../../src/alpaca/market/bars.ts'
-import { chainEntry, parseContracts, parseLatestQuotes, parseSnapshots } from '../../../src/alpaca/market/contracts.ts'
-import { dispatch, isItem, quoteOf, SinkTables, tradeOf } from '../../../src/alpaca/market/items.ts'
+import { chainEntry, parseBarsPage, parseContracts, parseSnapshots } from '../../../src/alpaca/market.ts'
+import { dispatch, isItem, parseLatestQuotes, quoteOf, SinkTables, tradeOf } from '../../../src/alpaca/market-stream.ts'
 import { RecordingSink } from '../../support/recording-sink.ts'
-import { bodyText, fixture, reply, unread } from '../fixtures.ts'
+import { fixture, reply, unread } from '../fixtures.ts'
 import { as, json, openAt, Venue } from '../venue.ts'
 import { knowsSymbols, ScriptedStream } from './streams.ts'
 
@@ -140,11 +139,17 @@ test('requests for bars of shares state the feed and the adjustment; unknown sym
   assert.deepEqual(await barsOf(opened.market, { ...request, toMs: MINUTE }), [])
 })
 
-test('bars that do not ascend, and what is no page, are malformed', () => {
-  const reading = { symbol: 'BTC/USD', interval: '1m', afterMs: Number.NEGATIVE_INFINITY, presentMs: MINUTE }
-  assert.throws(() => parseBarsPage(bodyText('market.bars'), { ...reading, afterMs: MINUTE }), Malformed)
+test('bars that do not ascend, and what is no page, are malformed', async () => {
+  await using venue = await Venue.start()
+  knowsSymbols(venue)
+  venue.on('GET /data/v1beta3/crypto/us/bars', ({ query }) =>
+    json(200, { ...fixture('market.bars').body, next_page_token: query.get('page_token') === null ? 'again' : null })
+  )
+  await using opened = openAt(venue)
+  const request = { symbol: 'BTC/USD', interval: '5m', fromMs: MINUTE, toMs: MINUTE + 720_000 }
+  await assert.rejects(barsOf(opened.market, request), (error: unknown) => error instanceof BrokerFault && error.kind === 'malformed')
   for (const body of ['', '[]', '{"bars":{"BTC/USD":5}}', '{"bars":{"BTC/USD":[5]}}', '{"bars":{"BTC/USD":[{}]}}', '{"bars":[]}'])
-    assert.throws(() => parseBarsPage(body, reading), Malformed, body)
+    assert.throws(() => parseBarsPage({ body }, 'BTC/USD', MINUTE), Malformed, body)
 })
 
 test('expirations: each once, ascending; crypto has none', async () => {
@@ -200,8 +205,8 @@ test('a contract and its market', () => {
 test('the current quotes of an answer, as the stream would send them', () => {
   const tables = new SinkTables()
   const sink = new RecordingSink()
-  tables.add('quotes', 'AAPL', sink)
-  assert.ok(dispatch(parseLatestQuotes(reply('market.quotes')), tables) > 0)
+  tables.add({ channel: 'quotes', symbol: 'AAPL' }, sink)
+  tables.present('AAPL', parseLatestQuotes(reply('market.quotes')).get('AAPL'))
   assert.deepEqual([sink.history, sink.events[0].askPrice], [['quote'], '150.25'])
 })
 
@@ -292,14 +297,14 @@ test('no item and no answer makes a reader throw anything but Malformed', () => 
     fc.property(damaged, item => {
       const tables = new SinkTables()
       for (const symbol of ['AAPL', 'BTC/USD'])
-        for (const channel of ['trades', 'quotes', 'depth'] as const) tables.add(channel, symbol, new RecordingSink())
+        for (const channel of ['trades', 'quotes', 'depth'] as const) tables.add({ channel, symbol }, new RecordingSink())
       onlyMalformed(() => dispatch([item], tables))
       assert.ok(isItem(item))
       onlyMalformed(() => tradeOf(item))
       onlyMalformed(() => quoteOf(item))
       const body = JSON.stringify({ bars: { X: [item] }, option_contracts: [item], snapshots: { X: item }, quotes: { X: item } })
       const answer = { status: 200, headers: {}, body }
-      onlyMalformed(() => parseBarsPage(body, { symbol: 'X', interval: '1m', afterMs: 0, presentMs: 0 }))
+      onlyMalformed(() => parseBarsPage({ body }, 'X', 0))
       onlyMalformed(() => parseContracts(answer))
       onlyMalformed(() => parseLatestQuotes(answer))
       onlyMalformed(() => {

@@ -32,7 +32,7 @@ test('instruments of every class', () => {
 })
 
 test('past bars', () => {
-  const { bars, next } = parseBarsPage(reply('market.bars').body, 0)
+  const { bars, next } = parseBarsPage(reply('market.bars').body)
   assert.deepEqual([bars.length, bars.at(-1)?.closed, next === null], [3, false, body('market.bars').next === null])
   assert.equal(new Date(bars[0]?.startMs ?? 0).toISOString(), new Date(body('market.bars').items[0].start).toISOString())
 })

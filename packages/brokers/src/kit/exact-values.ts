@@ -1,14 +1,13 @@
-/** Numbers, times and symbols of market data in the core's texts. Pure; throws Malformed and nothing else. */
+/** Numbers, times and symbols of market messages, whose fields are read by name for speed, in the core's texts. Pure; throws Malformed and nothing else. */
 
 import type { Decimal } from '@trunkline/core/domain/decimal'
 import { isNanos, isPlainDecimal, isPlainText } from '@trunkline/core/domain/fast/scan'
 import { utcNanos } from '@trunkline/core/domain/fast/scan-time'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import { msOfNanos, type Nanos } from '@trunkline/core/domain/market/records'
-import { plainNumber } from '../../kit/plain-number.ts'
+import { plainNumber } from './plain-number.ts'
 
 const SYMBOL_MAX = 40
-const VENUE_MAX = 16
 
 /**
  * A number as it was written (JSON), or as the shortest text that means it (MessagePack); what is smaller than a millionth comes with an exponent,
@@ -36,7 +35,7 @@ export function nanosOf(value: unknown, what: string): Nanos {
 }
 
 /** Milliseconds since the epoch. @throws Malformed */
-export function msOf(value: unknown, what: string): number {
+export function utcMsOf(value: unknown, what: string): number {
   const nanos = typeof value === 'string' ? utcNanos(value) : null
   if (nanos !== null) return msOfNanos(nanos)
   throw new Malformed(what, 'a time in UTC', value)
@@ -46,9 +45,4 @@ export function msOf(value: unknown, what: string): number {
 export function symbolIn(value: unknown, what: string): string {
   if (typeof value === 'string' && value !== '' && isPlainText(value, SYMBOL_MAX)) return value
   throw new Malformed(what, 'a symbol', value)
-}
-
-/** A venue only describes: one that could not be written down as it is becomes an unknown one. */
-export function venueOf(value: unknown): string {
-  return typeof value === 'string' && isPlainText(value, VENUE_MAX) ? value : ''
 }

@@ -1,9 +1,9 @@
-/** The order book of one crypto pair, maintained from a full book and the changes of its levels. */
+/** An order book maintained from a full book and the changes of its levels. */
 
 import { compare, type Decimal } from '@trunkline/core/domain/decimal'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import type { Depth, DepthLevel, Nanos } from '@trunkline/core/domain/market/records'
-import { exact } from './values.ts'
+import { exact } from './exact-values.ts'
 
 const SHOWN = 10
 /** Levels a side may have; a book with more is not accepted. */
@@ -66,21 +66,29 @@ class OrderBookSide {
   }
 }
 
+/** Levels as they came: lists of `{p: price, s: size}`; absent or null: none changed. */
+export interface DepthUpdate {
+  /** Whether this is the full book, and not what changed of it. */
+  readonly isWhole: boolean
+  readonly bids: unknown
+  readonly asks: unknown
+}
+
 export class LimitOrderBook {
   readonly #bids = new OrderBookSide('highest')
   readonly #asks = new OrderBookSide('lowest')
   #isWhole = false
 
   /** The order book after a message; null until the full book has arrived. @throws Malformed */
-  after(message: { readonly b?: unknown; readonly a?: unknown; readonly r?: unknown }, at: Nanos): Depth | null {
-    if (message.r === true) {
+  after({ isWhole, bids, asks }: DepthUpdate, at: Nanos): Depth | null {
+    if (isWhole) {
       this.#isWhole = true
       this.#bids.clear()
       this.#asks.clear()
     }
     if (!this.#isWhole) return null
-    change(this.#bids, message.b, 'b', at)
-    change(this.#asks, message.a, 'a', at)
+    change(this.#bids, bids, 'bids', at)
+    change(this.#asks, asks, 'asks', at)
     return { bids: this.#bids.best(), asks: this.#asks.best() }
   }
 }

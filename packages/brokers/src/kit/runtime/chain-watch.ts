@@ -7,31 +7,63 @@ import type { ChainEntry, Quote } from '@trunkline/core/domain/market/records'
 import type { Day } from '@trunkline/core/domain/timestamp'
 import { BrokerFault } from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
-import type { GapCause } from '@trunkline/core/ports/gap'
 import type { TopicLease, TopicSink } from '@trunkline/core/ports/market'
-import type { MarketClock } from '../../kit/market-clock.ts'
-import type { Wire } from '../../kit/parse.ts'
-import { type Backoff, pauseMs } from '../../kit/retry.ts'
-import { Subscription } from '../../kit/subscription.ts'
-import { type Contract, chainEntry, withQuote } from './contracts.ts'
+import { type Backoff, pauseMs } from '../retry.ts'
+import { lossOf } from '../stream-fault.ts'
+import { Subscription } from '../subscription.ts'
 
 /** From one poll of the market of a chain to the next, where the rate limit allows. */
 const LOOK_MS = 5_000
 /** Contracts are listed overnight, and new strikes during the day. */
 const CONTRACTS_MS = 600_000
-/** Quotes of a chain that are streamed; Alpaca streams two hundred to the smallest plan. */
-const STREAMED_MAX = 80
 const AGAIN: Backoff = { firstMs: 2_000, longestMs: 60_000 }
 
-export interface ChainOptions {
-  readonly clock: Clock
-  readonly fraction: () => number
-  readonly marketClock: MarketClock
+/** The chains that a login follows; they end with it. */
+export class ChainWatches<Contract extends { readonly symbol: string }, Snapshot> implements AsyncDisposable {
+  readonly #options: ChainOptions<Contract, Snapshot>
+  readonly #watches = new Set<ChainWatch<Contract, Snapshot>>()
+
+  constructor(options: ChainOptions<Contract, Snapshot>) {
+    this.#options = options
+  }
+
+  stream({ symbol, expiration }: ChainTopic, sink: TopicSink): TopicLease {
+    const watch = new ChainWatch(this.#options, { symbol, expiration }, sink)
+    this.#watches.add(watch)
+    return {
+      renew: () => watch.renew(),
+      [Symbol.dispose]: () => {
+        watch[Symbol.dispose]()
+        this.#watches.delete(watch)
+      }
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([...this.#watches].map(watch => watch[Symbol.asyncDispose]()))
+  }
+}
+
+/** `Contract`: what is listed of an option; `Snapshot`: its market as the broker has it. */
+export interface ChainOptions<Contract extends { readonly symbol: string }, Snapshot> {
+  /** For messages. */
+  readonly broker: string
+  /** Contracts about the money whose quotes are streamed. */
+  readonly streamedMax: number
   /** @throws BrokerFault */
   readonly contracts: (underlying: string, expiration: Day, signal: AbortSignal) => Promise<readonly Contract[]>
-  /** Each contract's market, by symbol. @throws BrokerFault */
-  readonly snapshots: (underlying: string, expiration: Day, signal: AbortSignal) => Promise<ReadonlyMap<string, Wire>>
+  /** The market of each contract that has one, by symbol. @throws BrokerFault */
+  readonly snapshots: (underlying: string, expiration: Day, signal: AbortSignal) => Promise<ReadonlyMap<string, Snapshot>>
+  /** `presentMs`: the market's time, milliseconds since the epoch. @throws Malformed */
+  readonly entryOf: (contract: Contract, snapshot: Snapshot | null, presentMs: number) => ChainEntry
+  /** The entry with a quote of the stream, unless the snapshot's own is newer. @throws Malformed */
+  readonly withQuote: (entry: ChainEntry, quote: Quote, snapshot: Snapshot | null) => ChainEntry
+  /** Streams the quotes of a contract. */
   readonly quotes: (symbol: string, sink: TopicSink) => TopicLease
+  readonly clock: Clock
+  readonly fraction: () => number
+  /** The market's time, milliseconds since the epoch. */
+  readonly presentMs: () => number
 }
 
 interface ChainTopic {
@@ -39,14 +71,14 @@ interface ChainTopic {
   readonly expiration: Day
 }
 
-export class ChainWatch implements TopicLease, AsyncDisposable {
-  readonly #options: ChainOptions
+class ChainWatch<Contract extends { readonly symbol: string }, Snapshot> implements TopicLease, AsyncDisposable {
+  readonly #options: ChainOptions<Contract, Snapshot>
   readonly #subscription: Subscription<ChainTopic>
   readonly #closing = new AbortController()
   readonly #running: Promise<void>
   #contracts: ReadonlyMap<string, Contract> = new Map()
   #contractsUntilMs = 0
-  #market: ReadonlyMap<string, Wire> = new Map()
+  #market: ReadonlyMap<string, Snapshot> = new Map()
   readonly #streamed = new Map<string, Disposable>()
   /** The newest streamed quote of each contract, as long as it is streamed. */
   readonly #quotes = new Map<string, Quote>()
@@ -54,7 +86,7 @@ export class ChainWatch implements TopicLease, AsyncDisposable {
   #published = new Map<string, string>()
   #wake: () => void = () => undefined
 
-  constructor(options: ChainOptions, topic: ChainTopic, sink: TopicSink) {
+  constructor(options: ChainOptions<Contract, Snapshot>, topic: ChainTopic, sink: TopicSink) {
     this.#options = options
     this.#subscription = new Subscription(topic, sink)
     this.#running = this.#run()
@@ -81,6 +113,7 @@ export class ChainWatch implements TopicLease, AsyncDisposable {
   async #run(): Promise<void> {
     const { signal } = this.#closing
     for (let failures = 0; !signal.aborted; ) {
+      let retryAfterMs = 0
       try {
         await this.#look(signal)
         failures = 0
@@ -88,14 +121,20 @@ export class ChainWatch implements TopicLease, AsyncDisposable {
         if (signal.aborted) return
         failures += 1
         if (error instanceof BrokerFault && error.kind === 'refused') return this.#subscription.refused(error.message)
-        this.#subscription.lost(causeOf(error), error instanceof Error ? error.message : 'the chain could not be read')
+        // Rate limited: what is known is late, and not lost.
+        if (error instanceof BrokerFault && error.kind === 'rate_limited') retryAfterMs = error.retryAfterMs ?? 0
+        else {
+          const { cause, reason } = lossOf(error)
+          this.#subscription.lost(cause, reason)
+        }
       }
-      await this.#sleep(failures === 0 ? LOOK_MS : pauseMs(AGAIN, failures - 1, this.#options.fraction), signal)
+      const againMs = failures === 0 ? LOOK_MS : pauseMs(AGAIN, failures - 1, this.#options.fraction)
+      await this.#sleep(Math.max(againMs, retryAfterMs), signal)
     }
   }
 
   async #look(signal: AbortSignal): Promise<void> {
-    const { clock, contracts, snapshots, marketClock } = this.#options
+    const { broker, clock, contracts, snapshots } = this.#options
     const { symbol, expiration } = this.#subscription.topic
     const isDue = clock.monotonicMs() >= this.#contractsUntilMs
     if (isDue) {
@@ -104,9 +143,9 @@ export class ChainWatch implements TopicLease, AsyncDisposable {
     }
     const market = await snapshots(symbol, expiration, signal)
     signal.throwIfAborted()
-    if (this.#contracts.size === 0) throw new BrokerFault('refused', `Alpaca has no options of ${symbol} that expire on ${expiration}`)
+    if (this.#contracts.size === 0) throw new BrokerFault('refused', `${broker} has no options of ${symbol} that expire on ${expiration}`)
     this.#market = market
-    const presentMs = marketClock.nowMs()
+    const presentMs = this.#options.presentMs()
     const entries = [...this.#contracts.values()].map(contract => this.#entryOf(contract, presentMs))
     this.#live()
     for (const entry of entries) this.#publish(entry)
@@ -118,9 +157,9 @@ export class ChainWatch implements TopicLease, AsyncDisposable {
   /** @throws Malformed */
   #entryOf(contract: Contract, presentMs: number): ChainEntry {
     const snapshot = this.#market.get(contract.symbol) ?? null
-    const entry = chainEntry(contract, snapshot, presentMs)
+    const entry = this.#options.entryOf(contract, snapshot, presentMs)
     const quote = this.#quotes.get(contract.symbol)
-    return quote === undefined ? entry : withQuote(entry, quote, snapshot)
+    return quote === undefined ? entry : this.#options.withQuote(entry, quote, snapshot)
   }
 
   /** Streams the quotes of the contracts about the money, which change the most. */
@@ -128,7 +167,7 @@ export class ChainWatch implements TopicLease, AsyncDisposable {
     const wanted = new Map(
       entries
         .toSorted((a, b) => fromMoney(a) - fromMoney(b))
-        .slice(0, STREAMED_MAX)
+        .slice(0, this.#options.streamedMax)
         .map(entry => [entry.symbol, entry])
     )
     for (const symbol of this.#streamed.keys()) if (!wanted.has(symbol)) this.#giveBack(symbol)
@@ -158,7 +197,7 @@ export class ChainWatch implements TopicLease, AsyncDisposable {
     if (!this.#subscription.isLive || contract === undefined) return
     let entry: ChainEntry
     try {
-      entry = this.#entryOf(contract, this.#options.marketClock.nowMs())
+      entry = this.#entryOf(contract, this.#options.presentMs())
     } catch {
       // A snapshot that cannot be read is replaced by the next poll.
       return
@@ -189,10 +228,4 @@ export class ChainWatch implements TopicLease, AsyncDisposable {
 function fromMoney({ greeks }: ChainEntry): number {
   const delta = greeks?.delta ?? null
   return delta === null ? 1 : Math.abs(Math.abs(Number(delta)) - 0.5)
-}
-
-function causeOf(error: unknown): GapCause {
-  if (!(error instanceof BrokerFault)) return 'malformed'
-  if (error.kind === 'credentials_rejected') return 'token'
-  return error.kind === 'malformed' ? 'malformed' : 'lost'
 }
