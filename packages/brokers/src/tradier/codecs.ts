@@ -146,10 +146,13 @@ export function holdingsOf(rows: readonly Wire[], readable: ListContext['readabl
   return readSummed(readable, rows, { symbolKey: 'symbol', idKey: 'id', row: parseHolding, sum: summedHolding })
 }
 
-/** Last prices by symbol; without a trade the middle of bid and ask. */
-export function parsePrices(answer: Wire): ReadonlyMap<string, Decimal | null> {
-  const middle = (wire: Wire) => middleOf(amountOrNull(wire, 'bid'), amountOrNull(wire, 'ask'))
-  return new Map(items(answer, 'quotes', 'quote').map(wire => [text(wire, 'symbol'), amountOrNull(wire, 'last') ?? middle(wire)]))
+export function parsePrices(answer: Wire): readonly Wire[] {
+  return items(answer, 'quotes', 'quote')
+}
+
+/** The last price of a symbol; without a trade the middle of bid and ask. */
+export function parsePrice(quote: Wire): readonly [symbol: string, price: Decimal | null] {
+  return [text(quote, 'symbol'), amountOrNull(quote, 'last') ?? middleOf(amountOrNull(quote, 'bid'), amountOrNull(quote, 'ask'))]
 }
 
 /** Tradier reports realized profit of closed positions only, nightly: of a position neither the day's nor the total is known. */

@@ -38,6 +38,7 @@ import {
   parseOrder,
   parseOrderAnswer,
   parseOrders,
+  parsePrice,
   parsePrices,
   parseProfile,
   positionOf,
@@ -201,6 +202,14 @@ const ACCOUNTS: ListRead<Resource, null, BrokerAccount> = {
   items: (accounts, _query, { readable }) => readable('accounts', accounts, parseAccount, 'account_number')
 }
 
+/** One that cannot be read leaves its position without a price. */
+const PRICES: ListRead<Resource, readonly string[], ReturnType<typeof parsePrice>> = {
+  resource: 'market',
+  request: quotesRequest,
+  page: reply => ({ records: parsePrices(requestedAnswer(reply)), next: null }),
+  items: (quotes, _query, { readable }) => readable('instruments', quotes, parsePrice, 'symbol')
+}
+
 export const TRADIER_READS: ReadDefinitions<Resource> = {
   accounts: listed(ACCOUNTS),
   balances: listed(
@@ -211,10 +220,9 @@ export const TRADIER_READS: ReadDefinitions<Resource> = {
       (answer, { account }, { asOf }) => [parseBalances(answer, account, asOf)]
     )
   ),
-  positions: completed(HOLDINGS, async (holdings, account, { calls, log }, signal) => {
+  positions: completed(HOLDINGS, async (holdings, account, { reads, log }, signal) => {
     const symbols = [...new Set(holdings.map(({ symbol }) => symbol))]
-    const read = (batch: readonly string[]) =>
-      calls.of('market').read(quotesRequest(batch), reply => parsePrices(requestedAnswer(reply)), signal)
+    const read = async (batch: readonly string[]) => new Map((await reads.list(PRICES, batch, signal)).known)
     const prices = await pricesOf(symbols, QUOTES_MAX, read, log)
     return holdings.map(holding => positionOf(holding, account, prices.get(holding.symbol) ?? null))
   }),

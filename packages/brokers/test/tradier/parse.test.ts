@@ -20,6 +20,7 @@ import {
   parseOrderAnswer,
   parseOrders,
   parsePositions,
+  parsePrice,
   parsePrices,
   parseProfile,
   positionOf,
@@ -135,7 +136,7 @@ test('positions are valued by the quotes', () => {
   assert.deepEqual(holdings(answer('positions.none')), [])
   const [one] = holdings(answer('positions.one'))
   assert.deepEqual([one?.symbol, one?.quantity, one?.id], ['AAPL', '8.00000000', '700123'])
-  const prices = parsePrices(answer('quotes.several'))
+  const prices = new Map(parsePrices(answer('quotes.several')).map(parsePrice))
   const [short, option, long] = holdings(answer('positions.several')).map(held =>
     positionOf(held, ACCOUNT, prices.get(held.symbol) ?? null)
   )

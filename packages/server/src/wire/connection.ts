@@ -76,6 +76,12 @@ export const connectionRecord = record('Connection', 'One completed broker login
   }),
   health_since: timestamp,
   health_reason: nullable(Type.String(), 'Why `health` is not `live`; null while it is.'),
+  records_left_out: Type.Integer({
+    minimum: 0,
+    description:
+      'How many records of the accounts the broker lists that the service cannot read at present. They are left out; all others are followed as `health` says, and nothing that such a list lacks counts as gone: a position stays as its `system_time` has it.'
+  }),
+  records_left_out_at: nullable(timestamp, 'When one was last left out; null while there is none.'),
   created_at: timestamp,
   updated_at: timestamp
 })
@@ -89,7 +95,7 @@ export const accessToken = record('AccessToken', 'A token for the market data st
   expires_in: Type.Integer({ description: 'Seconds.', examples: [86_400] })
 })
 
-export function presentConnection({ connection, accounts, health }: ConnectionWithAccounts): Static<typeof connectionRecord> {
+export function presentConnection({ connection, accounts, health, leftOut }: ConnectionWithAccounts): Static<typeof connectionRecord> {
   return {
     connection_id: connection.connectionId,
     user_id: connection.userId,
@@ -103,6 +109,8 @@ export function presentConnection({ connection, accounts, health }: ConnectionWi
     health: health.state,
     health_since: health.since,
     health_reason: health.reason,
+    records_left_out: leftOut?.records ?? 0,
+    records_left_out_at: leftOut?.at ?? null,
     created_at: connection.createdAt,
     updated_at: connection.updatedAt
   }

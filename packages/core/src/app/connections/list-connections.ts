@@ -1,4 +1,4 @@
-import type { Account, Connection, ConnectionHealth } from '../../domain/account.ts'
+import type { Account, Connection, ConnectionHealth, LeftOut } from '../../domain/account.ts'
 import type { ConnectionStatus } from '../../domain/vocabulary.ts'
 import type { Page, PageRequest } from '../../ports/store.ts'
 import type { PlatformCaller, UserCaller } from '../caller.ts'
@@ -9,6 +9,8 @@ export interface ConnectionWithAccounts {
   readonly connection: Connection
   readonly accounts: readonly Account[]
   readonly health: ConnectionHealth
+  /** Records that the broker lists and that cannot be read; null: none. */
+  readonly leftOut: LeftOut | null
 }
 
 interface ListDeps extends Pick<Deps, 'store'> {
@@ -41,6 +43,7 @@ async function completed({ store, mirrors }: ListDeps, connections: readonly Con
   return connections.map(connection => ({
     connection,
     accounts: byConnection.get(connection.connectionId) ?? [],
-    health: mirrors.health(connection)
+    health: mirrors.health(connection),
+    leftOut: mirrors.leftOut(connection)
   }))
 }

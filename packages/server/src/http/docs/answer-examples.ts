@@ -38,6 +38,8 @@ const connection = {
   health: 'live',
   health_since: CONNECTED,
   health_reason: null,
+  records_left_out: 0,
+  records_left_out_at: null,
   created_at: CONNECTED,
   updated_at: CONNECTED
 }
