@@ -22,10 +22,11 @@ import type { HttpReply, HttpRequest } from '../kit/http.ts'
 import { readJson } from '../kit/json.ts'
 import { MarketClock } from '../kit/market-clock.ts'
 import { changeOf, midOf, percentOf } from '../kit/market-values.ts'
-import { day, list, object, textOrNull, timestamp } from '../kit/parse.ts'
+import { day, field, list, object, records, textOrNull, timestamp } from '../kit/parse.ts'
 import type { Login } from '../kit/runtime/definition.ts'
 import type { IncrementalFeed } from '../kit/runtime/incremental-feed.ts'
 import { type BarsPage, demandWindow, pagedBars } from '../kit/runtime/paged-bars.ts'
+import type { ListRead } from '../kit/runtime/read-definitions.ts'
 import { isUnknown, readAnswer } from './codecs.ts'
 import { get } from './orders.ts'
 import { foundSymbol, parseInstrument } from './symbols.ts'
@@ -38,15 +39,27 @@ export const BARS_PAGE = 2_000
 const SYMBOL_MAX = 32
 const UTC_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/
 
+const SEARCH: ListRead<'api', string, FoundSymbol> = {
+  resource: 'api',
+  request: search => get('/instruments', { search, limit: String(SYMBOLS_FOUND_MAX) }),
+  page: reply => ({ records: records(field(readAnswer(reply.body), 'items'), 'items'), next: null }),
+  items: (found, _search, { readable }) => readable('instruments', found, foundSymbol, 'symbol')
+}
+
 export class SandboxMarket implements MarketSource, AsyncDisposable {
   readonly #calls: Calls
+  readonly #reads: Login<'api'>['reads']
   readonly #marketClock: MarketClock
   readonly #instruments: TtlCache<MarketInstrument | null>
   readonly #feed: IncrementalFeed
 
   /** `feedOf` makes the feed, which keeps the market's clock. */
-  constructor({ calls, clock }: Pick<Login<'api'>, 'calls' | 'clock'>, feedOf: (marketClock: MarketClock) => IncrementalFeed) {
+  constructor(
+    { calls, reads, clock }: Pick<Login<'api'>, 'calls' | 'reads' | 'clock'>,
+    feedOf: (marketClock: MarketClock) => IncrementalFeed
+  ) {
     this.#calls = calls.of('api')
+    this.#reads = reads
     this.#marketClock = new MarketClock(clock)
     this.#instruments = instrumentCache(clock)
     this.#feed = feedOf(this.#marketClock)
@@ -91,9 +104,8 @@ export class SandboxMarket implements MarketSource, AsyncDisposable {
     return this.#calls.read(get('/chain', { underlying, expiration }), read, signal, { also: [404] })
   }
 
-  search(text: string, signal: AbortSignal): Promise<readonly FoundSymbol[]> {
-    const request = get('/instruments', { search: text, limit: String(SYMBOLS_FOUND_MAX) })
-    return this.#calls.read(request, reply => list(readAnswer(reply.body), 'items', foundSymbol), signal)
+  async search(text: string, signal: AbortSignal): Promise<readonly FoundSymbol[]> {
+    return (await this.#reads.list(SEARCH, text, signal)).known
   }
 
   stream(topic: Topic, sink: TopicSink): TopicLease {

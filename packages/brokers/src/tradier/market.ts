@@ -16,6 +16,7 @@ import { derived, hundreds, latestMs, sided } from '../kit/market-values.ts'
 import { day, integer, nested, text, type Wire } from '../kit/parse.ts'
 import { form, get } from '../kit/requests.ts'
 import type { FullListDefinition, SymbolSinks } from '../kit/runtime/full-list-feed.ts'
+import type { ListRead } from '../kit/runtime/read-definitions.ts'
 import type { BarsWindow, MarketDefinition } from '../kit/runtime/rest-market.ts'
 import { type BarsKind, type Window, windowsOf } from '../kit/time-windows.ts'
 import {
@@ -69,7 +70,7 @@ export function tradierMarket<Sinks extends SymbolSinks>(
       ...read(parseChain)
     },
     // One finds symbols by what they begin with, the other by words of the name.
-    searches: ['/markets/lookup', '/markets/search'].map(path => ({ request: (q: string) => get(path, { q }), ...read(parseSecurities) })),
+    searches: ['/markets/lookup', '/markets/search'].map(searchAt),
     stream
   }
 }
@@ -234,13 +235,27 @@ export function parseChain(answer: Wire): readonly ChainEntry[] {
 /** What has quotes and bars here; funds and contracts of options are left out. */
 const SECURITY_TYPES: ReadonlySet<string | null> = new Set(['stock', 'etf', 'index'])
 
-export function parseSecurities(answer: Wire): readonly FoundSymbol[] {
-  return items(answer, 'securities', 'security').flatMap(wire => {
-    const symbol = SECURITY_TYPES.has(textOf(wire, 'type')) ? ourSymbol(text(wire, 'symbol', 32)) : null
-    return symbol === null
-      ? []
-      : [{ symbol, instrument: 'STK', name: displayTextOf(wire, 'description'), exchange: textOf(wire, 'exchange') }]
-  })
+function searchAt(path: string): ListRead<Resource, string, FoundSymbol> {
+  return {
+    resource: 'market',
+    request: q => get(path, { q }),
+    page: reply => ({ records: parseSecurities(requestedAnswer(reply)), next: null }),
+    items(securities, _q, { readable }) {
+      const { known, leftOut } = readable('instruments', securities, securityOf, 'symbol')
+      return { known: known.flatMap(found => found ?? []), leftOut }
+    }
+  }
+}
+
+export function parseSecurities(answer: Wire): readonly Wire[] {
+  return items(answer, 'securities', 'security')
+}
+
+/** Null for what has no data here, or no symbol of ours. */
+export function securityOf(wire: Wire): FoundSymbol | null {
+  const symbol = SECURITY_TYPES.has(textOf(wire, 'type')) ? ourSymbol(text(wire, 'symbol', 32)) : null
+  if (symbol === null) return null
+  return { symbol, instrument: 'STK', name: displayTextOf(wire, 'description'), exchange: textOf(wire, 'exchange') }
 }
 
 /** Null for what the API has no symbol for: warrants and units. */

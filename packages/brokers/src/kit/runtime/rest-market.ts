@@ -21,6 +21,7 @@ import type { Login } from './definition.ts'
 import { type FullListDefinition, FullListFeed, type SymbolSinks } from './full-list-feed.ts'
 import { PolledTopics, type Published, publishChanges } from './polled-topics.ts'
 import { QuoteBatches } from './quote-batches.ts'
+import type { ListRead } from './read-definitions.ts'
 
 /** Between two polls of a topic's quotes, which are requested together. */
 const QUOTES_EVERY_MS = 2_000
@@ -54,7 +55,7 @@ export interface MarketDefinition<Resource extends string, Sinks extends SymbolS
   readonly expirations: MarketRead<readonly [underlying: string], readonly Day[]>
   readonly chain: MarketRead<readonly [underlying: string, expiration: Day], readonly ChainEntry[]>
   /** Each finds symbols in its own way. */
-  readonly searches: readonly MarketRead<readonly [text: string], readonly FoundSymbol[]>[]
+  readonly searches: readonly ListRead<Resource, string, FoundSymbol>[]
   /** Null: quotes are polled, and trades are not offered. */
   readonly stream: FullListDefinition<Sinks> | null
 }
@@ -74,14 +75,14 @@ export interface BarsWindow {
 
 export class RestMarket<Resource extends string, Sinks extends SymbolSinks> implements MarketSource, AsyncDisposable {
   readonly #definition: MarketDefinition<Resource, Sinks>
-  readonly #login: Pick<Login<Resource>, 'calls'>
+  readonly #login: Pick<Login<Resource>, 'calls' | 'reads'>
   readonly #time: MarketTime
   readonly #known: TtlCache<MarketInstrument | null>
   readonly #feed: FullListFeed<Sinks> | null
   readonly #polled: PolledTopics
   readonly #quoteBatches: QuoteBatches
 
-  constructor(definition: MarketDefinition<Resource, Sinks>, login: Pick<Login<Resource>, 'calls' | 'clock' | 'socket'>) {
+  constructor(definition: MarketDefinition<Resource, Sinks>, login: Pick<Login<Resource>, 'calls' | 'reads' | 'clock' | 'socket'>) {
     const { clock, socket: connection } = login
     const quotes = (symbols: readonly string[], signal: AbortSignal) => this.#quotes(symbols, signal)
     this.#definition = definition
@@ -145,8 +146,8 @@ export class RestMarket<Resource extends string, Sinks extends SymbolSinks> impl
 
   async search(text: string, signal: AbortSignal): Promise<readonly FoundSymbol[]> {
     const { searches } = this.#definition
-    const found = await Promise.all(searches.map(search => this.#read(search, [text], signal)))
-    return found.flatMap(symbols => symbols.slice(0, SYMBOLS_FOUND_MAX / searches.length))
+    const found = await Promise.all(searches.map(search => this.#login.reads.list(search, text, signal)))
+    return found.flatMap(({ known }) => known.slice(0, SYMBOLS_FOUND_MAX / searches.length))
   }
 
   stream(topic: Topic, sink: TopicSink): TopicLease {

@@ -1,14 +1,19 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseSecurities } from '../../../src/tradier/market.ts'
+import { parseSecurities, securityOf } from '../../../src/tradier/market.ts'
+import { readAnswer } from '../../../src/tradier/quirks.ts'
 
 const SHARE = { symbol: 'BRK/B', exchange: 'N', type: 'stock', description: 'Berkshire Hathaway Inc' }
 
+function found(securities: unknown) {
+  return parseSecurities(readAnswer(JSON.stringify({ securities }))).flatMap(wire => securityOf(wire) ?? [])
+}
+
 test('securities come in our spelling, in each form that a list can have', () => {
   const share = { symbol: 'BRK.B', instrument: 'STK', name: 'Berkshire Hathaway Inc', exchange: 'N' }
-  assert.deepEqual(parseSecurities({ securities: { security: SHARE } }), [share])
-  assert.deepEqual(parseSecurities({ securities: { security: [SHARE] } }), [share])
-  for (const securities of [null, 'null', {}]) assert.deepEqual(parseSecurities({ securities }), [])
+  assert.deepEqual(found({ security: SHARE }), [share])
+  assert.deepEqual(found({ security: [SHARE] }), [share])
+  for (const securities of [null, 'null', {}]) assert.deepEqual(found(securities), [])
 })
 
 test('what has no data here, or no symbol of ours, is left out, and an answer about something else is not nothing', () => {
@@ -18,9 +23,7 @@ test('what has no data here, or no symbol of ours, is left out, and an answer ab
     { ...SHARE, symbol: 'A B' },
     { symbol: 'SPX', type: 'index' }
   ]
-  assert.deepEqual(parseSecurities({ securities: { security: others } }), [
-    { symbol: 'SPX', instrument: 'STK', name: null, exchange: null }
-  ])
-  for (const answer of [{}, { quotes: null }, { securities: { security: [{ type: 'stock' }] } }])
-    assert.throws(() => parseSecurities(answer), { name: 'Malformed' })
+  assert.deepEqual(found({ security: others }), [{ symbol: 'SPX', instrument: 'STK', name: null, exchange: null }])
+  for (const answer of [{}, { quotes: null }]) assert.throws(() => parseSecurities(answer), { name: 'Malformed' })
+  assert.throws(() => found({ security: [{ type: 'stock' }] }), { name: 'Malformed' })
 })
