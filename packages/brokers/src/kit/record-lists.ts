@@ -26,6 +26,13 @@ const LOGGED_MAX = 100
 /** The name of a field of ours or the broker's. Anything else may be made of the record's content. */
 const FIELD_NAME = /^[A-Za-z_][\w.[\]]{0,39}$/
 
+/** A record is left out because of another that it belongs to, and which is left out itself. */
+export class UnreadableSibling extends Malformed {
+  constructor(what: string) {
+    super(what, 'of records that can all be read', 'others that cannot')
+  }
+}
+
 /** A record that cannot be read; `id` null: not even its id. */
 interface Unreadable {
   readonly id: string | null
@@ -61,7 +68,8 @@ export class RecordLists {
         if (!(error instanceof Malformed)) throw error
         const id = idKey === null ? null : idOf(record, idKey)
         leftOut.push(id)
-        if (!this.unknownValues.countIfUnknown(error)) unreadable.push({ id, error })
+        const isUnderstood = error instanceof UnreadableSibling || this.unknownValues.countIfUnknown(error)
+        if (!isUnderstood) unreadable.push({ id, error })
       }
     }
     demandList(records.length, known.length, unreadable)

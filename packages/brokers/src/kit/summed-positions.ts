@@ -4,6 +4,7 @@ import { canonical, compare, type Decimal, dividedBy, isZero, negated, plus, sum
 import { Malformed } from '@trunkline/core/domain/malformed'
 import type { PositionReport } from '@trunkline/core/ports/broker'
 import { field, type Wire } from './parse.ts'
+import { UnreadableSibling } from './record-lists.ts'
 import type { ListContext } from './runtime/read-definitions.ts'
 import type { PartialRead } from './unknown-values.ts'
 
@@ -59,17 +60,46 @@ export function readSummed<Parsed, Sum>(
   rows: readonly Wire[],
   { symbolKey, idKey, row, sum: summing }: SummedRows<Parsed, Sum>
 ): PartialRead<Sum> {
-  const groups = Map.groupBy(rows, wire => field(wire, symbolKey))
-  const sums = new Map<unknown, Sum>()
+  const sums = new Map<Wire, Sum>()
+  const errors = new Map<Wire, Malformed>()
+  for (const group of Map.groupBy(rows, wire => field(wire, symbolKey)).values()) {
+    const parsed = group.map(wire =>
+      attempted(
+        () => row(wire),
+        error => errors.set(wire, error)
+      )
+    )
+    const [first, ...others] = parsed.flatMap(each => each ?? [])
+    const isWhole = first !== undefined && others.length === group.length - 1
+    // Rows that cannot be added up: the first stands for all.
+    const sum = isWhole
+      ? attempted(
+          () => summing([first.read, ...others.map(({ read }) => read)]),
+          error => errors.set(group[0] ?? {}, error)
+        )
+      : null
+    for (const wire of group) if (sum !== null) sums.set(wire, sum.read)
+  }
   const read = (wire: Wire): Sum => {
-    const symbol = field(wire, symbolKey)
-    const [first = wire, ...others] = groups.get(symbol) ?? []
-    const found = sums.get(symbol) ?? summing([row(first), ...others.map(row)])
-    sums.set(symbol, found)
-    return found
+    const error = errors.get(wire)
+    if (error !== undefined) throw error
+    const sum = sums.get(wire)
+    if (sum === undefined) throw new UnreadableSibling(symbolKey)
+    return sum
   }
   const { known, leftOut } = readable('positions', rows, read, idKey)
   return { known: [...new Set(known)], leftOut }
+}
+
+/** Null if nothing can be read. */
+function attempted<T>(read: () => T, failed: (error: Malformed) => void): { readonly read: T } | null {
+  try {
+    return { read: read() }
+  } catch (error) {
+    if (!(error instanceof Malformed)) throw error
+    failed(error)
+    return null
+  }
 }
 
 /** One position for each account and symbol. @throws Malformed as {@link bySymbol} */

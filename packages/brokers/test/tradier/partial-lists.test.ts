@@ -52,11 +52,11 @@ test('an order of which only the quantity cannot be read is named, even if it is
 
 test('a bracket without orders, an order without an id and what is no record at all take no order with them', async () => {
   const good = parsed('orders.one').orders.order
-  const { id: _, ...nameless } = good
+  const { id: _, ...withoutId } = good
   const order = [
     good,
     { id: 7, class: 'otoco', status: 'open' },
-    nameless,
+    withoutId,
     null,
     { ...good, id: 8 },
     { ...good, id: 9 },
@@ -85,6 +85,17 @@ test('a lot that cannot be read leaves out its symbol, whose quantity is unknown
       ['2', '3']
     ]
   )
+  // However many lots it has: one record cannot be read.
+  const lots = Array.from({ length: 9 }, (_, index) => ({ ...spy, id: 10 + index }))
+  await using many = await ScriptedTradier.start(holding(ROW, ...lots, { ...spy, id: 3, cost_basis: {} }))
+  const read = await many.broker.positions(ACCOUNT, soon())
+  assert.deepEqual([read.items.map(({ symbol }) => symbol), read.leftOut?.length], [['AAPL'], 10])
+})
+
+test('lots of a symbol that are long and short leave it out, and no other', async () => {
+  await using tradier = await ScriptedTradier.start(holding(ROW, { ...ROW, id: 2, quantity: -8 }, { ...ROW, id: 3, symbol: 'F' }))
+  const { items, leftOut } = await tradier.broker.positions(ACCOUNT, soon())
+  assert.deepEqual([items.map(({ symbol }) => symbol), leftOut], [['F'], ['1', '2']])
 })
 
 test('a price that cannot be read is unknown, and the other prices are known', async () => {
