@@ -1,10 +1,10 @@
 import { readJson } from '../../../packages/brokers/src/kit/json.ts'
 import { object } from '../../../packages/brokers/src/kit/parse.ts'
+import { KnownAccounts } from '../../../packages/brokers/src/kit/runtime/known-accounts.ts'
 import { UnknownValueCounter } from '../../../packages/brokers/src/kit/unknown-values.ts'
-import { AccountState } from '../../../packages/brokers/src/tradestation/account-state.ts'
+import { parseOrder } from '../../../packages/brokers/src/tradestation/codecs.ts'
 import { QuotedSymbol } from '../../../packages/brokers/src/tradestation/market/quote.ts'
 import { OrdersStream } from '../../../packages/brokers/src/tradestation/orders-stream.ts'
-import { parseOrder } from '../../../packages/brokers/src/tradestation/parse-order.ts'
 import { parseLine } from '../../../packages/brokers/src/tradestation/stream.ts'
 import type { Readings } from '../contender.ts'
 import { amount, COUNT, digits, fixtureOf, type KindTexts, variations } from '../messages.ts'
@@ -46,7 +46,7 @@ export async function tradestationReadings(): Promise<Readings> {
     heartbeatMs: 6_000,
     ...STILL,
     unknownValues: new UnknownValueCounter({ broker: 'TRADESTATION', ...STILL }),
-    accountState: new AccountState(async () => ({ known: [account], leftOut: [] }), STILL.log),
+    accountState: new KnownAccounts({ read: async () => ({ known: [account], leftOut: [] }), streamedMax: 1, log: STILL.log }),
     compareMs: 60_000,
     parse: wire => parseOrder(wire, now),
     list: never,

@@ -46,3 +46,10 @@ export function enumCodec<const T extends string>(table: Readonly<Record<string,
     }
   }
 }
+
+/** A table by our values: each with the broker's values of that meaning, separated by spaces. */
+export function tableOf<const T extends string>(values: { readonly [ours in T]: string }): Readonly<Record<string, T>> {
+  const table: Record<string, T> = {}
+  for (const ours in values) for (const theirs of values[ours].split(/\s+/)) table[theirs] = ours
+  return table
+}

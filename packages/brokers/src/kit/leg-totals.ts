@@ -42,17 +42,27 @@ export function unitsOfLegs(orderId: string, totals: readonly LegTotals[], hasEn
 
 /** The quantity for which every leg is filled, and its net price; null where the legs do not show it. */
 export function filledOfLegs(side: 'BUY' | 'SELL', totals: readonly LegTotals[], legs: readonly Leg[]): OrderReport['filledTotal'] {
-  let units: bigint | null = null
+  const quantity = unitsFilled(totals, legs)
+  if (quantity === ZERO) return null
   let net = ZERO
   for (const [index, { ratio, side: legSide }] of legs.entries()) {
-    const total = totals[index]
-    if (total === undefined || total.averagePrice === null) return null
-    const whole = BigInt(total.executed.replace(/\..*$/, '')) / BigInt(ratio)
-    units = units === null || whole < units ? whole : units
-    const part = times(total.averagePrice, ratio)
+    const price = totals[index]?.averagePrice ?? null
+    if (price === null) return null
+    const part = times(price, ratio)
     net = legSide.startsWith('BUY') === (side === 'BUY') ? plus(net, part) : minus(net, part)
   }
-  return units === null || units === 0n ? null : { quantity: decimalOf(units), averagePrice: net }
+  return { quantity, averagePrice: net }
+}
+
+/** The quantity for which every leg is filled. */
+export function unitsFilled(totals: readonly LegTotals[], legs: readonly Leg[]): Decimal {
+  let units: bigint | null = null
+  for (const [index, { ratio }] of legs.entries()) {
+    const executed = totals[index]?.executed ?? ZERO
+    const whole = BigInt(executed.replace(/\..*$/, '')) / BigInt(ratio)
+    units = units === null || whole < units ? whole : units
+  }
+  return units === null || units === 0n ? ZERO : decimalOf(units)
 }
 
 function wholeOf(quantity: Decimal): bigint {

@@ -4,6 +4,7 @@ import { type OrderOffer, unsupportedPart } from '@trunkline/core/domain/combina
 import {
   absolute,
   areEqual,
+  canonical,
   commonDivisor,
   compare,
   type Decimal,
@@ -12,7 +13,7 @@ import {
   parseDecimal,
   significantPlaces
 } from '@trunkline/core/domain/decimal'
-import type { OrderTicket } from '@trunkline/core/domain/order'
+import type { Leg, OrderTicket } from '@trunkline/core/domain/order'
 import type { Instrument, RejectCode } from '@trunkline/core/domain/vocabulary'
 import type { OrderReport } from '@trunkline/core/ports/broker'
 
@@ -64,7 +65,7 @@ export function refusalBy(offer: OrderOffer, rules: OrderRules): (ticket: OrderT
         'price_out_of_range',
         `a multi-leg order's order_limit_price is never negative: ${side === 'BUY' ? 'SELL it to receive a credit' : 'BUY it to pay a debit'}, with the positive price`
       )
-    return rules.legs.lowestTerms && legs.map(leg => BigInt(leg.ratio)).reduce(commonDivisor) !== 1n
+    return rules.legs.lowestTerms && !isInLowestTerms(legs)
       ? refused('quantity_invalid', 'the ratios of the legs must be in their lowest terms: put the multiple in order_qty')
       : null
   }
@@ -90,6 +91,11 @@ export function changeRefusalBy(broker: string): (order: OrderReport, ticket: Or
     if ((order.tif === 'DAY+') !== (ticket.tif === 'DAY+')) return cannot('the session', order.tif)
     return legsOf(order) === legsOf(ticket) ? null : cannot('the legs', 'as they were placed')
   }
+}
+
+/** Whether the ratios of legs are in lowest terms: otherwise the order may be reported back with a larger quantity and smaller ratios. */
+export function isInLowestTerms(legs: readonly Pick<Leg, 'ratio'>[]): boolean {
+  return legs.map(({ ratio }) => BigInt(canonical(ratio))).reduce(commonDivisor, 0n) === 1n
 }
 
 /** Whether a changed order has the new terms. */

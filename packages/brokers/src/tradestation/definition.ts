@@ -10,6 +10,7 @@ import { readsAsEvents } from '../kit/event-streams.ts'
 import { brokerNowMs, type HttpClient, type HttpReply } from '../kit/http.ts'
 import { type OAuthLogin, oauthLogin, oauthToken } from '../kit/oauth.ts'
 import { textOrNull, type Wire } from '../kit/parse.ts'
+import type { RateLimits } from '../kit/rate-limiter.ts'
 import { get } from '../kit/requests.ts'
 import type { Login, ReadDefinitions } from '../kit/runtime/definition.ts'
 import { listed } from '../kit/runtime/listed.ts'
@@ -28,6 +29,11 @@ import {
   clientTable,
   type OpenedBroker
 } from '../kit/settings.ts'
+import { type ParsedOrder, parseBalances, parseOrder, withRequestedSide } from './codecs.ts'
+import { TradestationMarket } from './market/source.ts'
+import { ACCOUNTS, type Action, ORDER_OFFER, POSITIONS, stateOf, TRADESTATION_ORDERS } from './orders.ts'
+import { COMPARE_MS, OrdersStream } from './orders-stream.ts'
+import { PositionsStream } from './positions-stream.ts'
 import {
   accountPath,
   type BrokerError,
@@ -36,21 +42,15 @@ import {
   errorsOf,
   isPassing,
   isTokenRefused,
+  KnownLegs,
+  limitsOf,
   ownRecords,
+  type Resource,
   readAnswer,
   records,
+  resetMs,
   wholeAnswer
-} from './answers.ts'
-import { KnownLegs } from './known-legs.ts'
-import { limitsOf, QUOTAS, type Resource, resetMs } from './limits.ts'
-import { TradestationMarket } from './market/source.ts'
-import { withRequestedSide } from './multi-leg-sides.ts'
-import { type Action, ORDER_OFFER, TRADESTATION_ORDERS } from './orders.ts'
-import { COMPARE_MS, OrdersStream } from './orders-stream.ts'
-import { parseBalances } from './parse.ts'
-import { type ParsedOrder, parseOrder } from './parse-order.ts'
-import { PositionsStream } from './positions-stream.ts'
-import { ACCOUNTS, POSITIONS, stateOf } from './quirks.ts'
+} from './quirks.ts'
 import { HEARTBEAT_MS } from './stream.ts'
 
 /** `apiUrl` has the line streams too. */
@@ -106,6 +106,24 @@ export const TRADESTATION_CAPABILITIES = {
 
 /** Connections per second: each login has two account streams, and one for each topic. */
 const CONNECTS = 20
+const WINDOW_S = 300
+/**
+ * A quota of so many calls in any `windowS` seconds, of which some are left to those that an order waits for. Half of it may go at once and the
+ * other half as time goes on: however these fall, no window has more.
+ */
+function quota(calls: number, windowS = WINDOW_S, reservedForOrders = 0): RateLimits {
+  return { perSecond: calls / 2 / windowS, burst: calls / 2, reservedForOrders, waitingMax: 500, waitMsMax: 10_000 }
+}
+const QUOTAS: { readonly [resource in Resource]: RateLimits } = {
+  /** No quota of orders is published: this keeps a runaway caller from being the one who finds it. Previews leave half to orders. */
+  commands: { perSecond: 50, burst: 200, reservedForOrders: 100, waitingMax: 500, waitMsMax: 5_000 },
+  ...{ accounts: quota(320), balances: quota(320) },
+  // An order of shares reads the position before it.
+  ...{ positions: quota(320, WINDOW_S, 60), orders: quota(320, WINDOW_S, 60) },
+  ...{ quotes: quota(500), bars: quota(500), symbols: quota(500), quote_streams: quota(500), bar_streams: quota(500) },
+  // Openings of chains count as well.
+  ...{ options: quota(90, 60), depth_streams: quota(30, 60) }
+}
 /** Pages of a list; beyond it the list is a fault, never cut short. */
 const PAGES_MAX = 100
 /** The most that a page holds. */

@@ -3,7 +3,7 @@
 import { areEqual, compare, type Decimal, ZERO } from '@trunkline/core/domain/decimal'
 import type { OrderReport } from '@trunkline/core/ports/broker'
 import { BoundedMap } from '../kit/bounded-cache.ts'
-import type { ParsedOrder } from './parse-order.ts'
+import type { ParsedOrder } from './codecs.ts'
 
 /** Orders of a day; beyond that the oldest is forgotten, and its next message is taken as its first. */
 const ORDERS_MAX = 20_000

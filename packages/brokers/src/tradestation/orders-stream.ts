@@ -8,8 +8,8 @@ import { accountState } from '../kit/event-streams.ts'
 import type { Wire } from '../kit/parse.ts'
 import { Refetch } from '../kit/refetch.ts'
 import type { Connection, ProtocolFactory, StreamMessage, StreamProtocol } from '../kit/stream-protocol.ts'
+import type { ParsedOrder } from './codecs.ts'
 import { OrderMemory } from './order-memory.ts'
-import type { ParsedOrder } from './parse-order.ts'
 import { AccountLineReader, type AccountStreamDeps, opened } from './stream.ts'
 
 /** From one comparison with the list to the next, unless the settings say otherwise. */

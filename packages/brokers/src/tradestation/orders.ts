@@ -1,46 +1,61 @@
 /** Orders at TradeStation: what it takes, its requests, and which answers prove what. Everything else is unknown. Pure. */
 
 import type { OrderOffer } from '@trunkline/core/domain/combinations'
-import { areEqual, canonical, commonDivisor, type Decimal, isDecimal, negated, times, ZERO } from '@trunkline/core/domain/decimal'
+import { areEqual, canonical, type Decimal, isDecimal, negated, times, ZERO } from '@trunkline/core/domain/decimal'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import type { OrderTicket } from '@trunkline/core/domain/order'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
 import type { RejectCode } from '@trunkline/core/domain/vocabulary'
-import { BrokerFault, type NewOrder, type OrderReport, type Outcome, type ReplaceOrder } from '@trunkline/core/ports/broker'
+import {
+  type BrokerAccount,
+  BrokerFault,
+  type NewOrder,
+  type OrderReport,
+  type Outcome,
+  type PositionReport,
+  type ReplaceOrder
+} from '@trunkline/core/ports/broker'
 import { NOTHING_ESTIMATED, type OrderEstimate, type PreviewOrder } from '@trunkline/core/ports/preview'
 import type { HttpReply, HttpRequest } from '../kit/http.ts'
 import { acceptedReport } from '../kit/order-merge.ts'
+import { isInLowestTerms } from '../kit/order-rules.ts'
 import { displayTextOrNull, field, text, textOrNull, type Wire } from '../kit/parse.ts'
 import { demandNoOrder, signedCost } from '../kit/preview.ts'
-import { brokerValueOf, NO_BODY, WITH_BODY } from '../kit/requests.ts'
+import { get, NO_BODY, WITH_BODY } from '../kit/requests.ts'
 import type { Login, OrderDefinitions, Refused } from '../kit/runtime/definition.ts'
+import { KnownAccounts } from '../kit/runtime/known-accounts.ts'
+import { perLogin } from '../kit/runtime/per-login.ts'
+import type { AccountQuery, ListRead } from '../kit/runtime/read-definitions.ts'
+import { SharedReads } from '../kit/runtime/shared-reads.ts'
 import { shareSideOf } from '../kit/share-side.ts'
-import { amount, type BrokerError, errorOf, errorsOf, readAnswer, records } from './answers.ts'
-import { DURATIONS, OPTION_ACTIONS, ORDER_TYPES } from './enums.ts'
-import type { Resource } from './limits.ts'
-import { POSITIONS, stateOf } from './quirks.ts'
-import { rejectCodeOf } from './reject-codes.ts'
+import { readSummed, summedPositions } from '../kit/summed-positions.ts'
+import { OPTION_SIDES, ORDER_TYPES, parseAccount, parsePosition, rejectCodeOf, TIME_IN_FORCE } from './codecs.ts'
+import {
+  accountPath,
+  amount,
+  type BrokerError,
+  errorOf,
+  errorsOf,
+  ownRecords,
+  type Resource,
+  readAnswer,
+  records,
+  wholeAnswer
+} from './quirks.ts'
 import { brokerSymbol } from './symbols.ts'
 
 const ALL_TYPES = ['MKT', 'LMT', 'STP', 'STPLMT'] as const
+const REGULAR = ['DAY', 'GTC', 'IOC', 'FOK'] as const
+const SIDES = ['BUY', 'SELL'] as const
+const TERMS = ['order_qty', 'order_limit_price', 'stop_price'] as const
 /** Which orders TradeStation takes. */
 export const ORDER_OFFER = {
   name: 'TradeStation',
   instruments: ['STK', 'OPT', 'MLEG_OPT', 'FUT'],
   orderTypes: { STK: ALL_TYPES, OPT: ALL_TYPES, MLEG_OPT: ['MKT', 'LMT'], FUT: ALL_TYPES },
-  timesInForce: {
-    STK: ['DAY', 'GTC', 'IOC', 'FOK', 'OPEN', 'CLOSE', 'DAY+', 'GTC+'],
-    // Neither auctions nor extended hours.
-    OPT: ['DAY', 'GTC', 'IOC', 'FOK'],
-    MLEG_OPT: ['DAY', 'GTC'],
-    FUT: ['DAY', 'GTC', 'IOC', 'FOK']
-  },
-  sides: {
-    STK: ['BUY', 'SELL'],
-    OPT: ['BUY_TO_OPEN', 'SELL_TO_OPEN', 'BUY_TO_CLOSE', 'SELL_TO_CLOSE'],
-    MLEG_OPT: ['BUY', 'SELL'],
-    FUT: ['BUY', 'SELL']
-  },
+  // But for shares neither auctions nor extended hours.
+  timesInForce: { STK: [...REGULAR, 'OPEN', 'CLOSE', 'DAY+', 'GTC+'], OPT: REGULAR, MLEG_OPT: ['DAY', 'GTC'], FUT: REGULAR },
+  sides: { STK: SIDES, OPT: Object.values(OPTION_SIDES.table), MLEG_OPT: SIDES, FUT: SIDES },
   exclusions: [
     // Outside the regular hours a price is required.
     { types: ['MKT', 'STP'], tifs: ['DAY+', 'GTC+'] },
@@ -49,16 +64,40 @@ export const ORDER_OFFER = {
   ],
   onlyInSession: ['IOC', 'FOK'],
   extendedHours: 'with_regular',
-  replaceFields: {
-    STK: ['order_qty', 'order_limit_price', 'stop_price'],
-    OPT: ['order_qty', 'order_limit_price', 'stop_price'],
-    // The size of a multi-leg order is that of its legs, which cannot be changed.
-    MLEG_OPT: ['order_limit_price'],
-    FUT: ['order_qty', 'order_limit_price', 'stop_price']
-  },
+  // The size of a multi-leg order is that of its legs, which cannot be changed.
+  replaceFields: { STK: TERMS, OPT: TERMS, MLEG_OPT: ['order_limit_price'], FUT: TERMS },
   notional: false,
   fractional: false
 } as const satisfies OrderOffer
+
+/** Accounts that one stream may have. */
+const STREAMED_MAX = 25
+
+export const ACCOUNTS: ListRead<Resource, null, BrokerAccount> = {
+  resource: 'accounts',
+  request: () => get('/brokerage/accounts'),
+  page: reply => ({ records: records(wholeAnswer(reply), 'Accounts'), next: null }),
+  items: (accounts, _query, { readable }) => readable('accounts', accounts, parseAccount, 'AccountID')
+}
+
+export const POSITIONS: ListRead<Resource, AccountQuery, PositionReport> = {
+  resource: 'positions',
+  request: ({ account }) => get(`${accountPath(account)}/positions`),
+  page: reply => ({ records: [wholeAnswer(reply)], next: null }),
+  items([answer], { account }, { readable }) {
+    const found = answer === undefined ? [] : ownRecords(answer, 'Positions', account)
+    const rows = { symbolKey: 'Symbol', idKey: 'PositionID', row: parsePosition, sum: summedPositions }
+    const { known, leftOut } = readSummed(readable, found, rows)
+    return { known: known.flat(), leftOut }
+  }
+}
+
+/** What a login keeps: its accounts, and the positions that orders wait for. */
+export const stateOf = perLogin(({ reads, clock, log }: Login<Resource>) => ({
+  accounts: new KnownAccounts({ read: signal => reads.list(ACCOUNTS, null, signal), streamedMax: STREAMED_MAX, log }),
+  // An order of shares says whether it opens or closes, so the position is read before it.
+  holdings: new SharedReads({ clock, read: (account, signal) => reads.listStrictly(POSITIONS, { account }, signal, 'order') })
+}))
 
 /** A replaced order is read after each of these pauses, until it has the new terms: the broker only forwards the request. */
 const REPLACED_AFTER_MS = [0, 150, 500]
@@ -72,7 +111,7 @@ export const TRADESTATION_ORDERS: OrderDefinitions<Resource, Action> = {
   resource: 'commands',
   async placing(order, login, kind, signal) {
     const { instrument, legs, side, brokerAccountId: account } = order
-    if (legs !== null && !isLowest(legs.map(({ ratio }) => ratio)))
+    if (legs !== null && !isInLowestTerms(legs))
       return refused(
         'TradeStation counts contracts of legs: state the ratios in lowest terms, and the rest as the order’s quantity.',
         'quantity_invalid'
@@ -168,8 +207,8 @@ function terms(order: PreviewOrder, action: Action): object {
   return {
     AccountID: order.brokerAccountId,
     ...subject(order, action),
-    OrderType: brokerValueOf(ORDER_TYPES, order.type),
-    TimeInForce: { Duration: DURATIONS[order.tif] },
+    OrderType: ORDER_TYPES.write(order.type, 'type'),
+    TimeInForce: { Duration: TIME_IN_FORCE.write(order.tif, 'tif') },
     ...prices(order),
     Route: 'Intelligent'
   }
@@ -195,21 +234,19 @@ function subject({ symbol, instrument, side, quantity, legs }: OrderTicket, acti
   if (quantity === null) throw new Malformed('order_qty', 'a quantity', quantity)
   if (legs === null) {
     if (symbol === null) throw new Malformed('symbol', 'a symbol', symbol)
-    return { Symbol: brokerSymbol(symbol, instrument), Quantity: canonical(quantity), TradeAction: action ?? optionAction(side) }
+    return {
+      Symbol: brokerSymbol(symbol, instrument),
+      Quantity: canonical(quantity),
+      TradeAction: action ?? OPTION_SIDES.write(side, 'side')
+    }
   }
   return {
     Legs: legs.map(leg => ({
       Symbol: brokerSymbol(leg.symbol, 'OPT'),
       Quantity: canonical(times(quantity, leg.ratio)),
-      TradeAction: optionAction(leg.side)
+      TradeAction: OPTION_SIDES.write(leg.side, 'side')
     }))
   }
-}
-
-function optionAction(side: OrderTicket['side']): string {
-  const action = OPTION_ACTIONS[side]
-  if (action === undefined) throw new Malformed('side', `one of ${Object.keys(OPTION_ACTIONS).join(', ')}`, side)
-  return action
 }
 
 /** The price of a multi-leg order is its net cost: positive is paid, negative is received. */
@@ -220,11 +257,6 @@ function prices(ticket: OrderTicket): object {
 
 function netOf({ limitPrice, legs, side }: OrderTicket): Decimal | null {
   return limitPrice !== null && legs !== null && side === 'SELL' ? negated(limitPrice) : limitPrice
-}
-
-/** Whether ratios are in lowest terms: otherwise the order would be reported back with a larger quantity and smaller ratios. */
-export function isLowest(ratios: readonly Decimal[]): boolean {
-  return ratios.map(ratio => BigInt(canonical(ratio))).reduce(commonDivisor, 0n) === 1n
 }
 
 /** Whether an order that keeps its id has the requested terms. */
@@ -355,6 +387,6 @@ function listed(answer: Wire, key: string): readonly Wire[] {
 
 /** The broker gives an order's id and no more. "Taken" means forwarded, and a rejection may follow; our id is never reported back. */
 function sentReport(sent: NewOrder, brokerOrderId: string, at: Timestamp): OrderReport {
-  const type = brokerValueOf(ORDER_TYPES, sent.type) ?? null
-  return { ...acceptedReport(sent, brokerOrderId, 'OPN', at), brokerClOrdId: null, brokerOrderType: type, filledTotal: null }
+  const brokerOrderType = ORDER_TYPES.write(sent.type, 'type')
+  return { ...acceptedReport(sent, brokerOrderId, 'OPN', at), brokerClOrdId: null, brokerOrderType, filledTotal: null }
 }

@@ -8,7 +8,7 @@ import { field, text, type Wire } from '../kit/parse.ts'
 import { Refetch } from '../kit/refetch.ts'
 import type { Connection, ProtocolFactory, StreamMessage, StreamProtocol } from '../kit/stream-protocol.ts'
 import { summedPositions } from '../kit/summed-positions.ts'
-import { parsePosition } from './parse.ts'
+import { parsePosition } from './codecs.ts'
 import { AccountLineReader, type AccountStreamDeps, opened } from './stream.ts'
 
 /** A position's value changes all the time, and is published no more often than this; its quantity, at once. */

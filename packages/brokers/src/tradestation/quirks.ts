@@ -1,105 +1,139 @@
-/** What only TradeStation needs: positions read just before an order, and what a login keeps. */
+/** What only TradeStation does: errors beside the records and among them, quotas in headers, and messages that repeat a leg in the place of another. */
 
-import type { BrokerAccount, PositionReport } from '@trunkline/core/ports/broker'
-import type { Clock } from '@trunkline/core/ports/clock'
-import { get } from '../kit/requests.ts'
-import type { Login } from '../kit/runtime/definition.ts'
-import { perLogin } from '../kit/runtime/per-login.ts'
-import type { AccountQuery, ListRead } from '../kit/runtime/read-definitions.ts'
-import { readSummed, summedPositions } from '../kit/summed-positions.ts'
-import { AccountState } from './account-state.ts'
-import { accountPath, ownRecords, records, wholeAnswer } from './answers.ts'
-import type { Resource } from './limits.ts'
-import { parseAccount, parsePosition } from './parse.ts'
+import type { Decimal } from '@trunkline/core/domain/decimal'
+import { Malformed } from '@trunkline/core/domain/malformed'
+import { BrokerFault } from '@trunkline/core/ports/broker'
+import { BoundedMap } from '../kit/bounded-cache.ts'
+import { type HttpReply, header } from '../kit/http.ts'
+import { readJson } from '../kit/json.ts'
+import { decimal, displayTextOrNull, field, items, object, records as recordsIn, text, type Wire } from '../kit/parse.ts'
+import type { BrokerLimits } from '../kit/rate-limiter.ts'
 
-export const ACCOUNTS: ListRead<Resource, null, BrokerAccount> = {
-  resource: 'accounts',
-  request: () => get('/brokerage/accounts'),
-  page: reply => ({ records: records(wholeAnswer(reply), 'Accounts'), next: null }),
-  items: (accounts, _query, { readable }) => readable('accounts', accounts, parseAccount, 'AccountID')
+/** Each has a quota of its own. */
+export type Resource =
+  | ('commands' | 'accounts' | 'balances' | 'positions' | 'orders')
+  | ('quotes' | 'bars' | 'symbols' | 'options' | 'quote_streams' | 'bar_streams' | 'depth_streams')
+
+type Headers = Pick<HttpReply, 'headers'>
+type Body = Pick<HttpReply, 'body'>
+
+/** Nearly every number is text already; the few that are not are kept as they were written. */
+export function readAnswer(body: string): Wire {
+  return object(readJson(body, { numbers: 'text' }), 'answer')
 }
 
-export const POSITIONS: ListRead<Resource, AccountQuery, PositionReport> = {
-  resource: 'positions',
-  request: ({ account }) => get(`${accountPath(account)}/positions`),
-  page: reply => ({ records: [wholeAnswer(reply)], next: null }),
-  items([answer], { account }, { readable }) {
-    const found = answer === undefined ? [] : ownRecords(answer, 'Positions', account)
-    const rows = { symbolKey: 'Symbol', idKey: 'PositionID', row: parsePosition, sum: summedPositions }
-    const { known, leftOut } = readSummed(readable, found, rows)
-    return { known: known.flat(), leftOut }
+/** A number that may be missing: absent, null or an empty text. */
+export function amount(wire: Wire, key: string): Decimal | null {
+  const value = field(wire, key)
+  return value === undefined || value === null || value === '' ? null : decimal(wire, key)
+}
+
+/** The records of a list, unread. @throws Malformed */
+export function records(answer: Wire, key: string): readonly Wire[] {
+  return recordsIn(field(answer, key), key)
+}
+
+/** A whole answer of lists: a partial one is a fault, never a shorter list. @throws BrokerFault; Malformed */
+export function wholeAnswer({ body }: Body): Wire {
+  const answer = readAnswer(body)
+  const [error] = errorsOf(answer)
+  if (error === undefined) return answer
+  throw new BrokerFault(isPassing(error) ? 'unreachable' : 'refused', `the broker answered in part: ${error.message}`)
+}
+
+/** The records of one account: those of others are not ours to show. @throws BrokerFault; Malformed */
+export function ownRecords(answer: Wire, key: string, account: string): readonly Wire[] {
+  const found = records(answer, key)
+  // An account that cannot be read is for the reader of the record.
+  if (found.some(({ AccountID: own }) => typeof own === 'string' && own !== account))
+    throw new BrokerFault('malformed', 'the broker answered with another account')
+  return found
+}
+
+/** `accounts` may be several, with commas. */
+export function accountPath(accounts: string): string {
+  return `/brokerage/accounts/${accounts.split(',').map(encodeURIComponent).join(',')}`
+}
+
+/** One of `Errors[]`, or an answer that is nothing but an error. */
+export interface BrokerError {
+  readonly code: string
+  readonly message: string
+  readonly orderId: string | null
+}
+
+/** Errors beside the records: none when the list is left out. @throws Malformed */
+export function errorsOf(answer: Wire): readonly BrokerError[] {
+  const list = field(answer, 'Errors')
+  return list === undefined || list === null ? [] : items(list, 'Errors', errorOf)
+}
+
+/** `{"Error", "Message"}`. @throws Malformed for anything else */
+export function errorOf(wire: Wire): BrokerError {
+  const code = displayTextOrNull(wire, 'Error', 64)
+  if (code === null) throw new Malformed('Error', "the broker's name of it", field(wire, 'Error'))
+  return { code, message: displayTextOrNull(wire, 'Message') ?? code, orderId: displayTextOrNull(wire, 'OrderID', 64) }
+}
+
+/** Errors that pass by themselves, and say nothing about the request. */
+const PASSING = new Set(['InternalServerError', 'NotImplemented', 'ServiceUnavailable', 'GatewayTimeout', 'TooManyRequests'])
+
+export function isPassing({ code }: BrokerError): boolean {
+  return PASSING.has(code)
+}
+
+/** The broker's display message in an answer that is not a success; empty when the answer is not from the broker. */
+export function errorMessageOf({ body }: Body): string {
+  try {
+    return errorOf(readAnswer(body)).message
+  } catch {
+    return ''
   }
 }
 
-/** What a login keeps: its accounts, and the reads of positions that orders share. */
-export const stateOf = perLogin(({ reads, clock, log }: Login<Resource>) => ({
-  accounts: new AccountState(signal => reads.list(ACCOUNTS, null, signal), log),
-  holdings: new Holdings({ clock, read: (account, signal) => reads.listStrictly(POSITIONS, { account }, signal, 'order') })
-}))
-
-type Positions = { readonly known: readonly PositionReport[] }
-
-/** A read goes on when one of those who share it gives up, but not for ever. */
-const READ_MS = 10_000
-
-export interface HoldingsOptions {
-  readonly clock: Clock
-  /** With the priority of orders. @throws BrokerFault */
-  readonly read: (account: string, signal: AbortSignal) => Promise<Positions>
+export function isTokenRefused({ status }: Pick<HttpReply, 'status'>): boolean {
+  return status === 401
 }
+
+/** What is left of the quota of the requested resource, and the seconds until it resets. */
+export function limitsOf(reply: Headers): BrokerLimits | null {
+  const [remaining, resetS] = [numberOf(reply, 'x-ratelimit-remaining'), numberOf(reply, 'x-ratelimit-reset')]
+  return remaining === null || resetS === null ? null : { remaining, resetInMs: resetS * 1_000 }
+}
+
+/** The pause that a 429 asks for: the broker's own header, or the common one. */
+export function resetMs(reply: Headers): number | null {
+  const resetS = numberOf(reply, 'x-ratelimit-reset') ?? numberOf(reply, 'retry-after')
+  return resetS === null ? null : resetS * 1_000
+}
+
+function numberOf(reply: Headers, name: string): number | null {
+  const value = header(reply, name)?.trim() ?? ''
+  return /^\d{1,5}$/.test(value) ? Number(value) : null
+}
+
+/** Orders remembered; of an older one only the legs of its message are known. */
+const ORDERS_MAX = 10_000
 
 /**
- * Orders that come together share one read of positions: each gets one that began after it was given, and no account is read more than once at a
- * time, or a burst of orders would spend the quota of positions.
+ * The legs of multi-leg orders as they were last sent. A message may repeat one leg in the place of another, in any order (recorded in
+ * Lean.Brokerages.TradeStation, pull request 25): a leg counts once, and one that is missing is as it was before.
  */
-export class Holdings {
-  readonly #options: HoldingsOptions
-  /** By account: the read under way, and the one that begins when it has ended. */
-  readonly #running = new Map<string, Promise<unknown>>()
-  readonly #next = new Map<string, Promise<Positions>>()
+export class KnownLegs {
+  readonly #legs = new BoundedMap<ReadonlyMap<string, Wire>>(ORDERS_MAX)
 
-  constructor(options: HoldingsOptions) {
-    this.#options = options
-  }
-
-  /** @throws BrokerFault; the signal's reason when it aborts first. */
-  async now(account: string, signal: AbortSignal): Promise<Positions> {
-    signal.throwIfAborted()
-    const givenUp = Promise.withResolvers<never>()
-    const giveUp = () => givenUp.reject(signal.reason)
-    signal.addEventListener('abort', giveUp, { once: true })
-    try {
-      return await Promise.race([this.#next.get(account) ?? this.#begin(account), givenUp.promise])
-    } finally {
-      signal.removeEventListener('abort', giveUp)
-    }
-  }
-
-  #begin(account: string): Promise<Positions> {
-    const before = this.#running.get(account) ?? Promise.resolve()
-    const read = before.then(() => {
-      this.#next.delete(account)
-      return this.#read(account)
-    })
-    this.#next.set(account, read)
-    const ended = read.then(
-      () => undefined,
-      () => undefined
-    )
-    this.#running.set(account, ended)
-    void ended.then(() => {
-      if (this.#running.get(account) === ended) this.#running.delete(account)
-    })
-    return read
-  }
-
-  async #read(account: string): Promise<Positions> {
-    const late = new AbortController()
-    const alarm = this.#options.clock.alarm(READ_MS, () => late.abort(new Error(`positions could not be read within ${READ_MS} ms`)))
-    try {
-      return await this.#options.read(account, late.signal)
-    } finally {
-      alarm[Symbol.dispose]()
-    }
+  /** `isPartial`: a leg was repeated or missing, so the order should be read again before it is believed. @throws Malformed */
+  completed(order: Wire): { readonly order: Wire; readonly isPartial: boolean } {
+    const id = text(order, 'OrderID', 64)
+    const sent = records(order, 'Legs')
+    const known = this.#legs.get(id)
+    if (sent.length < 2 && known === undefined) return { order, isPartial: false }
+    // Symbol and side; the spelling of sides varies.
+    const keyOf = (leg: Wire) => ['Symbol', 'BuyOrSell', 'OpenOrClose'].map(key => String(field(leg, key)).toUpperCase()).join(' ')
+    const own = new Map(sent.map(leg => [keyOf(leg), leg]))
+    const all = new Map([...(known ?? []), ...own])
+    if (all.size > 1) this.#legs.put(id, all)
+    const isPartial = own.size < sent.length || own.size < all.size
+    return { order: isPartial ? { ...order, Legs: [...all.values()] } : order, isPartial }
   }
 }

@@ -7,13 +7,12 @@ import type { Log } from '@trunkline/core/ports/log'
 import type { HttpReply } from '../kit/http.ts'
 import { readJson } from '../kit/json.ts'
 import { field, object, text, type Wire } from '../kit/parse.ts'
+import type { KnownAccounts } from '../kit/runtime/known-accounts.ts'
 import type { Closing, StreamMessage, StreamProtocol } from '../kit/stream-protocol.ts'
 import type { TokenSource } from '../kit/tokens.ts'
 import type { UnknownValueCounter } from '../kit/unknown-values.ts'
 import { usableToken } from '../kit/usable-token.ts'
-import type { AccountState } from './account-state.ts'
-import { errorOf, isTokenRefused } from './answers.ts'
-import { resetMs } from './limits.ts'
+import { errorOf, isTokenRefused, resetMs } from './quirks.ts'
 
 /** The broker's heartbeat is every 5 s; a little more, so that two missed ones are not the network's jitter. */
 export const HEARTBEAT_MS = 6_000
@@ -36,7 +35,7 @@ export interface StreamDeps {
 export interface AccountStreamDeps extends StreamDeps {
   readonly log: Log
   readonly unknownValues: UnknownValueCounter
-  readonly accountState: AccountState
+  readonly accountState: KnownAccounts
 }
 
 /** How one stream is requested, and what other answers mean. */

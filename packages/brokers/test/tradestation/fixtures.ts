@@ -7,7 +7,7 @@ import { parseTimestamp } from '@trunkline/core/domain/timestamp'
 import type { HttpReply } from '../../src/kit/http.ts'
 import type { Wire } from '../../src/kit/parse.ts'
 import { UnknownValueCounter } from '../../src/kit/unknown-values.ts'
-import { readAnswer } from '../../src/tradestation/answers.ts'
+import { readAnswer } from '../../src/tradestation/quirks.ts'
 import { MemoryLog } from '../support/log.ts'
 import { MemoryMeter } from '../support/meter.ts'
 

@@ -1,7 +1,7 @@
 // Multi-leg orders whose messages repeat a leg in the place of another.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { KnownLegs } from '../../src/tradestation/known-legs.ts'
+import { KnownLegs } from '../../src/tradestation/quirks.ts'
 
 const leg = (symbol: string, BuyOrSell = 'Sell', more: object = {}) => ({
   Symbol: symbol,

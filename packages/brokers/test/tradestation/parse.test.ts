@@ -5,11 +5,9 @@ import type { OrderReport } from '@trunkline/core/ports/broker'
 import fc from 'fast-check'
 import type { Wire } from '../../src/kit/parse.ts'
 import { UnknownValueError } from '../../src/kit/parse.ts'
-import { amount, demandWhole, errorMessageOf, errorsOf, readAnswer, records } from '../../src/tradestation/answers.ts'
+import { parseAccount, parseBalances, parseOrder, parsePosition, STATUSES } from '../../src/tradestation/codecs.ts'
 import { interpretChange, interpretSubmit } from '../../src/tradestation/orders.ts'
-import { parseAccount, parseBalances, parsePosition } from '../../src/tradestation/parse.ts'
-import { parseOrder } from '../../src/tradestation/parse-order.ts'
-import { CODES } from '../../src/tradestation/status.ts'
+import { amount, errorMessageOf, errorsOf, records, wholeAnswer } from '../../src/tradestation/quirks.ts'
 import { parseLine } from '../../src/tradestation/stream.ts'
 import { ACCOUNT, fixture, fixtureNames, NOW, reply, TICKET, unknownValueCounter, unread, wire } from './fixtures.ts'
 
@@ -240,7 +238,7 @@ test('every status code has one meaning, by how much is done and whether it is c
     refused_request: ['working releases', 'partially_filled releases', 'cancelled unresolved'],
     other: ['working unresolved', 'partially_filled unresolved', 'cancelled unresolved']
   }
-  for (const [code, meaning] of Object.entries(CODES))
+  for (const [code, meaning] of Object.entries(STATUSES))
     assert.deepEqual([seen(code, '0'), seen(code, '4'), seen(code, '0', CLOSED)], table[meaning], code)
   // What the broker has and has not routed yet can be cancelled and changed; what is on its way to it cannot.
   assert.deepEqual(
@@ -295,10 +293,10 @@ test('the spelling of sides and times in force varies', () => {
 })
 
 test('partial lists are faults, and errors are classified', () => {
-  assert.throws(() => demandWhole(wire('error.account')), { name: 'BrokerFault', kind: 'refused' })
-  const passing = readAnswer('{"Errors":[{"Error":"GatewayTimeout","Message":"later"}]}')
-  assert.throws(() => demandWhole(passing), { name: 'BrokerFault', kind: 'unreachable' })
-  demandWhole(wire('balances.margin'))
+  assert.throws(() => wholeAnswer(reply('error.account')), { name: 'BrokerFault', kind: 'refused' })
+  const passing = '{"Errors":[{"Error":"GatewayTimeout","Message":"later"}]}'
+  assert.throws(() => wholeAnswer({ body: passing }), { name: 'BrokerFault', kind: 'unreachable' })
+  wholeAnswer(reply('balances.margin'))
   assert.deepEqual(errorsOf(wire('order.missing')), [{ code: 'NotFound', message: 'Order not found', orderId: '900009999' }])
   assert.equal(errorMessageOf(reply('error.down')), 'The service is unavailable')
   assert.equal(errorMessageOf({ body: '<html>' }), '')

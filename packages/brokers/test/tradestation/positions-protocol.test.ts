@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { AccountEvent } from '@trunkline/core/ports/broker'
+import { KnownAccounts } from '../../src/kit/runtime/known-accounts.ts'
 import type { StreamMessage } from '../../src/kit/stream-protocol.ts'
 import { UnknownValueCounter } from '../../src/kit/unknown-values.ts'
-import { AccountState } from '../../src/tradestation/account-state.ts'
 import { PositionsProtocol } from '../../src/tradestation/positions-stream.ts'
 import { settled, VirtualClock } from '../support/clocks.ts'
 import { MemoryLog } from '../support/log.ts'
@@ -23,7 +23,7 @@ async function opened(greeting: readonly Json[]) {
     currency: 'USD',
     name: null
   } as const
-  const accountState = new AccountState(async () => ({ known: [], leftOut: [] }), log)
+  const accountState = new KnownAccounts({ read: async () => ({ known: [], leftOut: [] }), streamedMax: 25, log })
   accountState.update({ known: [account], leftOut: [] })
   const unknownValues = new UnknownValueCounter({ broker: 'TRADESTATION', log, meter: new MemoryMeter() })
   const protocol = new PositionsProtocol({ clock, log, unknownValues, accountState, heartbeatMs: 5_000 })

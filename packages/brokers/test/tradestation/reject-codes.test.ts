@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { rejectCodeOf } from '../../src/tradestation/reject-codes.ts'
+import { rejectCodeOf } from '../../src/tradestation/codecs.ts'
 
 test('messages of refusal are mapped to a code where they are unambiguous', () => {
   for (const [reason, code] of [

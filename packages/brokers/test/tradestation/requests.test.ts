@@ -7,10 +7,10 @@ import { formatSymbol, parseSymbol } from '@trunkline/core/domain/symbol'
 import { parseTimestamp } from '@trunkline/core/domain/timestamp'
 import { TIMES_IN_FORCE } from '@trunkline/core/domain/vocabulary'
 import fc from 'fast-check'
+import { isInLowestTerms } from '../../src/kit/order-rules.ts'
 import { OrderTracker } from '../../src/kit/runtime/order-tracker.ts'
 import { present, TRADESTATION_READS } from '../../src/tradestation/definition.ts'
 import * as requests from '../../src/tradestation/orders.ts'
-import { POSITIONS } from '../../src/tradestation/quirks.ts'
 import { brokerSymbol, ourSymbol } from '../../src/tradestation/symbols.ts'
 import { ACCOUNT, TICKET } from './fixtures.ts'
 
@@ -82,7 +82,10 @@ test('a multi-leg order has its net cost: a credit is negative', () => {
   })
   assert.equal(sent({ ...SPREAD, side: 'BUY' }).LimitPrice, '1.25')
   assert.equal(sent({ ...SPREAD, side: 'BUY', limitPrice: decimal('-0.05') }).LimitPrice, '-0.05')
-  assert.ok(requests.isLowest([decimal('2'), decimal('1')]) && !requests.isLowest([decimal('4'), decimal('2')]))
+  assert.ok(
+    isInLowestTerms([{ ratio: decimal('2') }, { ratio: decimal('1') }]) &&
+      !isInLowestTerms([{ ratio: decimal('4') }, { ratio: decimal('2') }])
+  )
 })
 
 test('options themselves state whether they open or close, and an order without a quantity is not written', () => {
@@ -135,7 +138,7 @@ test('reads name accounts, pages and days', () => {
     paths.map(({ path }) => path),
     ['/brokerage/accounts/A1/orders/9', '/brokerage/accounts/A1/historicalorders/9?since=2026-08-24']
   )
-  assert.equal(POSITIONS.request({ account: 'A1' }, null).path, '/brokerage/accounts/A1/positions')
+  assert.equal(requests.POSITIONS.request({ account: 'A1' }, null).path, '/brokerage/accounts/A1/positions')
 })
 
 test('which action a side is, by what is held', () => {

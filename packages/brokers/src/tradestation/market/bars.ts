@@ -10,7 +10,7 @@ import type { MarketClock } from '../../kit/market-clock.ts'
 import type { MarketHours } from '../../kit/market-hours.ts'
 import { decimal, field, member, text, type Wire } from '../../kit/parse.ts'
 import { get } from '../../kit/requests.ts'
-import { readAnswer, records } from '../answers.ts'
+import { readAnswer, records } from '../quirks.ts'
 
 const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000

@@ -7,7 +7,7 @@ import type { ChainEntry, Greeks } from '@trunkline/core/domain/market/records'
 import { parseSymbol } from '@trunkline/core/domain/symbol'
 import { type Day, parseDay } from '@trunkline/core/domain/timestamp'
 import { field, list, text, type Wire } from '../../kit/parse.ts'
-import { amount, readAnswer } from '../answers.ts'
+import { amount, readAnswer } from '../quirks.ts'
 import { ourSymbol } from '../symbols.ts'
 
 /** Strikes on either side of the last price. The default is 5, a bound is not documented: more than any chain has. */

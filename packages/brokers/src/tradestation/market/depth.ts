@@ -2,7 +2,7 @@
 
 import type { Depth, DepthLevel } from '@trunkline/core/domain/market/records'
 import { decimal, field, list, type Wire } from '../../kit/parse.ts'
-import { amount } from '../answers.ts'
+import { amount } from '../quirks.ts'
 import { nanosOf } from './quote.ts'
 
 const LEVELS_MAX = 10

@@ -10,7 +10,7 @@ import type { RateLimiter } from '../../kit/rate-limiter.ts'
 import { ReconnectingStream } from '../../kit/reconnecting-stream.ts'
 import type { ConnectionOptions } from '../../kit/stream-connection.ts'
 import type { StreamMessage, StreamProtocol } from '../../kit/stream-protocol.ts'
-import { errorMessageOf, errorOf, isTokenRefused } from '../answers.ts'
+import { errorMessageOf, errorOf, isTokenRefused } from '../quirks.ts'
 import { opened, parseLine, type StreamDeps } from '../stream.ts'
 import { timeOf } from './bars.ts'
 

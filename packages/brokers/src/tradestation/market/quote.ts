@@ -4,13 +4,13 @@
  */
 
 import { compare, type Decimal } from '@trunkline/core/domain/decimal'
-import { isPlainText } from '@trunkline/core/domain/fast/scan'
+import { isNil, isPlainText } from '@trunkline/core/domain/fast/scan'
 import { utcNanos } from '@trunkline/core/domain/fast/scan-time'
 import { difference } from '@trunkline/core/domain/fast/small-sums'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import { type Nanos, nanosOfMs, type Quote, type Trade } from '@trunkline/core/domain/market/records'
 import { field, type Wire } from '../../kit/parse.ts'
-import { amount, isNil } from '../answers.ts'
+import { amount } from '../quirks.ts'
 
 const VENUE_MAX = 16
 

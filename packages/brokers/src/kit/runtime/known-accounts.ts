@@ -2,22 +2,25 @@
 
 import type { BrokerAccount } from '@trunkline/core/ports/broker'
 import type { Log } from '@trunkline/core/ports/log'
-import type { Items } from '../kit/runtime/read-definitions.ts'
-import { StreamFault } from '../kit/stream-fault.ts'
+import { StreamFault } from '../stream-fault.ts'
+import type { Items } from './read-definitions.ts'
 
-/** Accounts that one stream may have. */
-const STREAMED_MAX = 25
+export interface KnownAccountsOptions {
+  /** @throws BrokerFault */
+  readonly read: (signal: AbortSignal) => Promise<Items<BrokerAccount>>
+  /** Accounts that one stream may have. */
+  readonly streamedMax: number
+  readonly log: Log
+}
 
-export class AccountState {
-  readonly #read: (signal: AbortSignal) => Promise<Items<BrokerAccount>>
-  readonly #log: Log
+export class KnownAccounts {
+  readonly #options: KnownAccountsOptions
   #known: readonly BrokerAccount[] = []
   /** Accounts that the broker ended a stream over. */
   readonly #forbidden = new Set<string>()
 
-  constructor(read: (signal: AbortSignal) => Promise<Items<BrokerAccount>>, log: Log) {
-    this.#read = read
-    this.#log = log
+  constructor(options: KnownAccountsOptions) {
+    this.#options = options
   }
 
   /** An account that a partial list lacks may be the one that could not be read, and stays as it was. */
@@ -31,19 +34,20 @@ export class AccountState {
   async currencyOf(account: string, signal: AbortSignal): Promise<string | null> {
     const known = this.#find(account)
     if (known !== undefined) return known.currency
-    this.update(await this.#read(signal))
+    this.update(await this.#options.read(signal))
     return this.#find(account)?.currency ?? null
   }
 
   /** The accounts of a stream request, with commas. @throws BrokerFault; StreamFault when nothing is left. */
   async streamed(signal: AbortSignal): Promise<string> {
-    this.update(await this.#read(signal))
+    this.update(await this.#options.read(signal))
     const open = this.#known.filter(({ brokerAccountId }) => !this.#forbidden.has(brokerAccountId))
     if (open.length === 0) throw new StreamFault('refused', 'the login has no account that can be streamed')
-    if (open.length > STREAMED_MAX)
-      this.#log.error('a login has more accounts than are streamed', { accounts: open.length, streamed: STREAMED_MAX })
+    const { streamedMax, log } = this.#options
+    if (open.length > streamedMax)
+      log.error('a login has more accounts than are streamed', { accounts: open.length, streamed: streamedMax })
     return open
-      .slice(0, STREAMED_MAX)
+      .slice(0, streamedMax)
       .map(({ brokerAccountId }) => encodeURIComponent(brokerAccountId))
       .join(',')
   }
@@ -56,7 +60,7 @@ export class AccountState {
   forbid(account: unknown): void {
     if (typeof account !== 'string' || !this.isOurs(account)) return
     this.#forbidden.add(account)
-    this.#log.warn('the broker does not stream an account; it is read instead', { account })
+    this.#options.log.warn('the broker does not stream an account; it is read instead', { account })
   }
 
   #find(account: string): BrokerAccount | undefined {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { BrokerFault, type PositionReport } from '@trunkline/core/ports/broker'
-import { Holdings } from '../../src/tradestation/quirks.ts'
-import { settled, VirtualClock } from '../support/clocks.ts'
+import { SharedReads } from '../../../src/kit/runtime/shared-reads.ts'
+import { settled, VirtualClock } from '../../support/clocks.ts'
 
 const never = new AbortController().signal
 const EMPTY: { readonly known: readonly PositionReport[] } = { known: [] }
@@ -14,7 +14,7 @@ function scripted() {
     readonly answer: PromiseWithResolvers<typeof EMPTY>
   }[] = []
   const clock = new VirtualClock()
-  const holdings = new Holdings({
+  const holdings = new SharedReads({
     clock,
     read: (account, signal) => {
       const answer = Promise.withResolvers<typeof EMPTY>()
