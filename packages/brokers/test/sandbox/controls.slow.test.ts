@@ -60,6 +60,22 @@ const WRONGS: readonly Wrong[] = [
     })
   },
   {
+    what: 'leaves a record out without a word',
+    caught: ['C208'],
+    spoil: right => ({ positions: async (...given) => ({ ...(await right.positions(...given)), leftOut: [] }) })
+  },
+  {
+    what: 'gives up a list for one record',
+    caught: ['C208'],
+    spoil: right => ({
+      async orders(...given) {
+        const orders = await right.orders(...given)
+        if (orders.leftOut === undefined) return orders
+        throw new BrokerFault('malformed', 'one of them cannot be read')
+      }
+    })
+  },
+  {
     what: 'calls an order absent when the look-up failed',
     caught: ['C120'],
     spoil: right => ({ findOrder: (...given) => right.findOrder(...given).catch(() => ({ found: null, asOf: now() })) })

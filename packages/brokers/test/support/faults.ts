@@ -22,6 +22,8 @@ export function faultOf(how: InjectedFault): object {
     case 'truncate':
     case 'garbage':
       return { do: how.kind, after: true }
+    case 'spoil':
+      return { do: how.kind, record: how.record, ...(how.as === undefined ? {} : { body: how.as }) }
     case 'refuse':
       return { do: how.later === true ? 'refuse_later' : 'refuse', message: how.message }
     case 'slow':

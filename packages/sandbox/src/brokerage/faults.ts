@@ -46,6 +46,7 @@ export const FAULT_KINDS = [
   'slow',
   'empty',
   'lose_page',
+  'spoil',
   'hide',
   'place'
 ] as const
@@ -69,7 +70,10 @@ export interface FaultSpec {
   readonly retryAfter: number | null
   readonly code: string | null
   readonly message: string | null
+  /** For `garbage` the body of the answer, for `spoil` what the record becomes; null: the default. */
   readonly body: unknown
+  /** For `spoil`: text that the record contains; null: the first record. */
+  readonly record: string | null
   readonly page: number
   /** For `hide`: whether the submit gets an answer. */
   readonly answer: boolean

@@ -128,6 +128,29 @@ test('F16 lists that are empty or lack a page', async () => {
   assert.deepEqual(seen, ['n0', 'n1', 'n4', 'n5'])
 })
 
+test('a list with one record that cannot be read', async () => {
+  await using brokerage = await openBrokerage()
+  const alex = await Customer.of(brokerage)
+  for (let nth = 0; nth < 3; nth++) await alex.submit({ quantity: '1', client_order_id: `n${nth}` })
+  const listed = async () => (await alex.call('GET', '/orders?sort=asc')).body
+  const whole = await listed()
+  const [first, second, third] = whole.items
+  await fault(brokerage, { on: 'orders.list', do: 'spoil', times: 1 })
+  const { items, ...rest } = await listed()
+  assert.deepEqual(items.slice(1), [second, third])
+  assert.deepEqual([Object.keys(items[0]), items[0].id, items[0].quantity], [Object.keys(first), {}, {}])
+  assert.deepEqual(
+    Object.keys(rest).toSorted(),
+    Object.keys(whole)
+      .filter(name => name !== 'items')
+      .toSorted()
+  )
+  await fault(brokerage, { on: 'orders.list', do: 'spoil', record: 'n1', body: 7, times: 1 })
+  assert.deepEqual((await listed()).items, [first, 7, third])
+  await fault(brokerage, { on: 'orders.list', do: 'spoil', record: 'elsewhere', times: 1 })
+  assert.deepEqual((await listed()).items, whole.items)
+})
+
 test('refusals by the operator, before and after acceptance', async () => {
   await using brokerage = await openBrokerage()
   const alex = await Customer.of(brokerage)

@@ -75,6 +75,8 @@ export type InjectedFault =
   | { readonly kind: 'status'; readonly status: number; readonly done: boolean; readonly retryAfterS?: number }
   /** Acts, and answers with a success and another body. */
   | { readonly kind: 'html' | 'truncate' | 'garbage' }
+  /** Answers a list with the record that contains this text unreadable: its values are objects, or it is `as`. */
+  | { readonly kind: 'spoil'; readonly record: string; readonly as?: unknown }
   /** Refuses an order with this message; `later`: after accepting it. */
   | { readonly kind: 'refuse'; readonly message: string; readonly later?: true }
   /** Accepts a cancel or a replacement at once, and executes it after this time. */

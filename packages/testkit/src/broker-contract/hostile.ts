@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { type Broker, BrokerFault } from '@trunkline/core/ports/broker'
 import { accepted, type ContractCase, firstSample, newOrder, recently, restingLimit, soon } from './contract-case.ts'
 import type { BrokerHarness, Sample } from './harness.ts'
-import { type Distortion, leavesOf, TamperingProxy } from './tampering-proxy.ts'
+import { type Distortion, TamperingProxy } from './tampering-proxy.ts'
 
 type Read = (broker: Broker) => Promise<unknown>
 
@@ -30,6 +30,14 @@ function isTyped(cause: unknown): true {
   )
   assert.notEqual(cause.kind, 'credentials_rejected')
   return true
+}
+
+/** The answer with `change` applied to every value; lists and objects stay. */
+function leavesOf(answer: unknown, change: (leaf: unknown) => unknown): unknown {
+  if (Array.isArray(answer)) return answer.map(item => leavesOf(item, change))
+  if (typeof answer === 'object' && answer !== null)
+    return Object.fromEntries(Object.entries(answer).map(([name, value]) => [name, leavesOf(value, change)]))
+  return change(answer)
 }
 
 const USELESS: readonly (readonly [string, Distortion])[] = [

@@ -13,14 +13,6 @@ export type Distortion =
   | { readonly kind: 'none' | 'huge' | 'bomb' | 'html' }
   | { readonly kind: 'json'; readonly of: (answer: unknown) => unknown }
 
-/** The answer with `change` applied to every value; lists and objects stay. */
-export function leavesOf(answer: unknown, change: (leaf: unknown) => unknown): unknown {
-  if (Array.isArray(answer)) return answer.map(item => leavesOf(item, change))
-  if (typeof answer === 'object' && answer !== null)
-    return Object.fromEntries(Object.entries(answer).map(([name, value]) => [name, leavesOf(value, change)]))
-  return change(answer)
-}
-
 export class TamperingProxy implements AsyncDisposable {
   distortion: Distortion = { kind: 'none' }
   /** Answers of many megabytes that were read to their end. */

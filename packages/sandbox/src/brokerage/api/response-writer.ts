@@ -4,6 +4,7 @@ import type { ServerResponse } from 'node:http'
 import type { Counters } from '../counters.ts'
 import type { Fault, Operation } from '../faults.ts'
 import { Problem, type ProblemCode } from '../problems.ts'
+import { spoilt } from './spoilt.ts'
 
 /** A complete HTTP response. */
 export interface Answer {
@@ -77,7 +78,7 @@ export class ResponseWriter {
     // The submit of a hidden order gets no answer, unless it was refused or the fault asks for one: that is the purpose of hiding it.
     if (fault.do === 'hide' && !fault.answer && truth.status < 400) return this.#cut(exchange)
     if (fault.do === 'truncate') return this.#send(exchange, { ...truth, text: truth.text.slice(0, Math.floor(truth.text.length / 2)) })
-    this.#send(exchange, truth)
+    this.#send(exchange, fault.do === 'spoil' ? { ...truth, text: spoilt(truth.text, fault) } : truth)
   }
 
   #problem(exchange: Exchange, fault: Fault): Answer {
@@ -115,6 +116,7 @@ const CARRIED_OUT: ReadonlySet<string> = new Set([
   'slow',
   'empty',
   'lose_page',
+  'spoil',
   'hide',
   'place'
 ])

@@ -22,6 +22,7 @@ export interface ControlDeps extends LoginControl, MarketControlDeps, OrderContr
 }
 
 const FAULT_FIELDS = [
+  'record',
   'on',
   'do',
   'times',
@@ -93,6 +94,7 @@ function faultOf(body: unknown): FaultSpec {
     code: fields.textOr('code'),
     message: fields.textOr('message'),
     body: typeof body === 'object' && body !== null && 'body' in body ? body.body : null,
+    record: fields.textOr('record'),
     page: fields.countOr('page', 2, 1_000_000) ?? 2,
     answer: fields.flagOr('answer') ?? false
   }
