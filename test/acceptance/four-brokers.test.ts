@@ -161,6 +161,54 @@ function fourBrokers(engine: Engine): void {
     }
   })
 
+  test('a position that cannot be read stays at each of them, is counted, and does not hide the others', async () => {
+    await stage.control('PUT', '/market/MSFT', { bids: [['99.00', '1000000']], asks: [['100.00', '1000000']] })
+    const buy = async (broker: Broker, quantity: string) => {
+      const order = await customer.place(broker, { symbol: 'MSFT', order_type: 'MKT', order_qty: quantity })
+      await customer.reaches(order.order_id, 'filled')
+    }
+    const held = async (broker: Broker, symbol: string) => Number((await customer.position(broker, symbol))?.quantity ?? 0)
+    const all = async (quantity: number) => {
+      for (const broker of BROKERS)
+        await until(async () => (await held(broker, 'MSFT')) === quantity, `${broker}: ${quantity} are held`, PATIENCE_MS)
+    }
+    // A stream may have sent the positions since, which it can read all the same; the next read counts again.
+    const leftOut = async (records: number) => {
+      let shown: readonly Body[] = []
+      const isSo = async () => {
+        await all(await held('SANDBOX', 'MSFT'))
+        shown = await customer.connections()
+        return shown.every(each => each.records_left_out === records && (each.records_left_out_at === null) === (records === 0))
+      }
+      await until(isSo, `${records} left out at each`, PATIENCE_MS).catch(cause => {
+        throw new Error(shown.map(each => `${each.broker} ${each.records_left_out}`).join(', '), { cause })
+      })
+    }
+    await buy('SANDBOX', '5')
+    await all(5)
+    const before = await Promise.all(BROKERS.map(broker => held(broker, 'AAPL')))
+    assert.ok(before.every(quantity => quantity > 0))
+    const from = watcher.updates.length
+    await stage.control('POST', '/faults', { on: 'positions.list', do: 'spoil', record: 'AAPL', login: customer.username })
+    await buy('SANDBOX', '1')
+    await all(6)
+    assert.deepEqual(await Promise.all(BROKERS.map(broker => held(broker, 'AAPL'))), before)
+    await leftOut(1)
+    for (const { broker, health } of await customer.connections())
+      assert.ok(health === 'live' || health === 'polling', `${broker} is ${health}`)
+    await stage.control('DELETE', '/faults')
+    await buy('SANDBOX', '1')
+    await all(7)
+    await leftOut(0)
+    assert.deepEqual(await Promise.all(BROKERS.map(broker => held(broker, 'AAPL'))), before)
+    const sent = watcher.updates.slice(from).flatMap(({ message }) => (message.type === 'positions' ? message.data : []))
+    assert.deepEqual(
+      sent.filter(({ symbol, quantity }: Body) => symbol === 'AAPL' && Number(quantity) === 0),
+      [],
+      'it is never closed'
+    )
+  })
+
   test('what the stream sent adds up to what REST shows', async () => {
     const orders = await customer.orders()
     const streamedOrders = streamed(watcher).orders
@@ -303,6 +351,10 @@ class Customer {
   /** The newest 500. */
   async orders(): Promise<readonly Body[]> {
     return (await this.#call('GET', '/orders?limit=500')).body.data
+  }
+
+  async connections(): Promise<readonly Body[]> {
+    return (await this.#call('GET', '/connections')).body
   }
 
   async balance(broker: Broker): Promise<Body> {
