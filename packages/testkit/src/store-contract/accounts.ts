@@ -106,6 +106,21 @@ function eventCases(contractCase: DefineCase): void {
     assert.deepEqual(await store.events.read(user.userKey, 0, 10), [...first, ...second])
   })
 
+  contractCase('A65', 'records of a list that is not whole are stored, and what was confirmed as a whole stays that', async ({ store }) => {
+    const { account } = await make.owner(store)
+    const [spy, qqq] = [make.position(account, 'SPY', '10', make.at(0)), make.position(account, 'QQQ', '-5', make.at(0))]
+    const [usd, eur] = [make.balance(account, '1', 'USD', make.at(1)), make.balance(account, '2', 'EUR', make.at(1))]
+    await store.accounts.putPositions(account, [spy, qqq], make.at(0))
+    await store.accounts.putBalances(account, [usd, eur])
+    const [later, more] = [{ ...spy, systemTime: make.at(4) }, make.balance(account, '3', 'USD', make.at(5))]
+    assert.deepEqual(await store.accounts.putPositions(account, [later, qqq], make.at(4), make.at(0)), [])
+    assert.deepEqual(dataOf(await store.accounts.putBalances(account, [more, eur], make.at(1))), [[4, more]])
+    assert.deepEqual(await store.accounts.positions([account.accountId]), [later, qqq])
+    assert.deepEqual(await store.accounts.balances([account.accountId]), [more, eur])
+    const { positions, balances } = await store.accounts.freshness(account.accountId)
+    assert.deepEqual([positions, balances], [make.at(0), make.at(1)])
+  })
+
   contractCase('A70', 'concurrent writers each publish the difference to what they replaced', async ({ store }) => {
     const { account, user } = await make.owner(store)
     const snapshots = Array.from({ length: 8 }, (_, index) => [make.balance(account, `${index}.00`)])
