@@ -3,8 +3,6 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isBuy } from '../../src/dialects/alpaca/data/channels.ts'
 import { isStrike } from '../../src/dialects/tradestation/market-reads.ts'
-import { changeOf } from '../../src/dialects/tradier/market/quotes.ts'
-import { type Growing, grow } from '../../src/dialects/tradier/market/tape.ts'
 
 test('a trade at the middle of the quote is a purchase, one below it a sale', () => {
   const quote = (bid: string, ask: string) => ({ bids: [[bid, '1']], asks: [[ask, '1']] }) as const
@@ -13,25 +11,6 @@ test('a trade at the middle of the quote is a purchase, one below it a sale', ()
   assert.equal(isBuy('0.7', quote('0.6', '0.8')), true)
   assert.equal(isBuy('0.19999999999999999999', quote('0.1', '0.3')), false)
   assert.equal(isBuy('0.2', undefined), true)
-})
-
-test('the highest and lowest of a day are kept apart beyond the digits of a binary number', () => {
-  const day: Growing = {
-    ...{ open: null, high: null, low: null, last: null, lastSize: 0, lastAt: 0, lastVenue: null, volume: 0, previousClose: null },
-    until: Number.MAX_SAFE_INTEGER
-  }
-  const [low, middle, high] = ['0.10000000000000000001', '0.10000000000000000002', '0.10000000000000000003']
-  for (const price of [middle, low, high]) grow(day, { type: 'trade', symbol: 'ABC', price, size: '1', at: 1, auction: null })
-  assert.deepEqual([day.high, day.low], [high, low])
-})
-
-test('a change is rounded from the exact difference, half to even', () => {
-  const change = (last: string, previousClose: string) => changeOf({ last, previousClose }).change?.text
-  // In binary a little less than 0.015.
-  assert.equal(change('1.015', '1'), '0.02')
-  assert.equal(change('8.345', '8.31'), '0.04')
-  assert.equal(change('99', '100'), '-1.00')
-  assert.equal(changeOf({ last: '3', previousClose: '0' }).percentage, null)
 })
 
 test('a strike is asked for by its number, however it is written', () => {

@@ -191,6 +191,6 @@ export class DialectConnections {
   }
 
   close(): void {
-    for (const connection of this.all()) connection.close(this.#deps.codes.going, 'the sandbox is going down')
+    for (const connection of this.all()) connection.close(this.#deps.codes.going, 'the sandbox is shutting down')
   }
 }

@@ -1,17 +1,20 @@
-/** Who the customer is and which accounts it has: profile and balances. */
+/** Who the customer is and what it has: profile, balances and positions, in the fields that an adapter reads. */
 
+import { createHash } from 'node:crypto'
+import { type Decimal, isZero, minus, parseDecimal } from '@trunkline/core/domain/decimal'
 import { paramOf } from '../../brokerage/api/orders.ts'
-import { isoOf } from '../../brokerage/clock.ts'
 import type { Account, Customer } from '../../brokerage/customers.ts'
 import type { DialectBrokerage } from '../../brokerage/dialect.ts'
 import { Problem } from '../../brokerage/problems.ts'
 import type { Call } from '../frame/router.ts'
-import { balancesTree } from './balances.ts'
-import type { Branch } from './tree.ts'
+import { dateOf } from './orders/tradier-orders.ts'
+import { toTradier } from './symbols.ts'
+import { type Branch, Figure, figure, listed, plain } from './tree.ts'
 
 /** Accounts of other kinds are not Tradier's to keep. */
 const ACCOUNT_KINDS: ReadonlySet<string> = new Set(['margin', 'cash'])
-const OPTION_LEVEL = { margin: 6, cash: 2 } as const
+/** Zeros behind the points of balances, as they come of the conversion. */
+const PLACES = 24
 
 export class Accounts {
   readonly #brokerage: Pick<DialectBrokerage, 'customers' | 'state'>
@@ -40,35 +43,65 @@ export class Accounts {
 
   profile(customer: Customer): Branch {
     const accounts = this.of(customer.id).map(account => {
-      const opened = isoOf(this.#brokerage.state.engine.account(account.id)?.openedAt ?? 0)
-      const date = `${opened.slice(0, 23)}Z`
-      return {
-        account_number: numberOf(account),
-        classification: 'individual',
-        date_created: date,
-        day_trader: false,
-        option_level: account.kind === 'margin' ? OPTION_LEVEL.margin : OPTION_LEVEL.cash,
-        status: 'active',
-        type: account.kind,
-        last_update_date: date
-      }
+      return { account_number: numberOf(account), classification: 'individual', status: 'active', type: account.kind }
     })
     return { profile: { id: `id-${customer.username}`, name: customer.name, account: accounts } }
   }
 
+  /** What all accounts have, and an element of its own for each type. */
   balances(account: Account): Branch {
-    const { engine } = this.#brokerage.state
-    return balancesTree({
-      number: numberOf(account),
-      kind: account.kind,
-      balance: engine.balance(account.id),
-      positions: engine.positions(account.id),
-      openOrders: engine.orders(account.id, { live: true }).length
-    })
+    const balance = this.#brokerage.state.engine.balance(account.id)
+    const { buyingPower, cash, settledCash } = balance
+    const unsettled = minus(dec(cash), dec(settledCash))
+    return {
+      balances: {
+        account_number: numberOf(account),
+        account_type: account.kind,
+        current_requirement: money(balance.maintenanceMargin),
+        market_value: money(balance.marketValue),
+        total_cash: money(cash),
+        total_equity: money(balance.equity),
+        ...(account.kind === 'cash'
+          ? { cash: { cash_available: money(buyingPower), unsettled_funds: money(unsettled) } }
+          : { margin: { stock_buying_power: money(buyingPower) } })
+      }
+    }
   }
+
+  /** Cost and quantity, and nothing of the market. */
+  positions(account: Account): Branch {
+    const held = this.#brokerage.state.engine.positions(account.id)
+    return positionsTree(
+      held.map(({ symbol, costBasis, quantity, openedAt }) => ({
+        cost_basis: plain(costBasis),
+        date_acquired: dateOf(openedAt),
+        id: idOf(`${account.id} ${symbol} ${openedAt}`),
+        quantity: figure(quantity),
+        symbol: toTradier(symbol)
+      }))
+    )
+  }
+}
+
+export function positionsTree(held: readonly Branch[]): Branch {
+  return listed('positions', 'position', held)
 }
 
 /** Practice accounts begin with VA at Tradier. */
 export function numberOf({ number }: Account): string {
   return number.replace(/^SB/, 'VA')
+}
+
+/** The same for as long as the position is held. */
+function idOf(text: string): Figure {
+  return new Figure(String(createHash('sha256').update(text).digest().readUInt32BE(0)))
+}
+
+/** Nothing is written as `0`, everything else with its zeros. */
+function money(value: string): Figure {
+  return isZero(dec(value)) ? figure('0', 0) : figure(value, PLACES)
+}
+
+function dec(text: string): Decimal {
+  return parseDecimal(text, 'an amount of the state')
 }

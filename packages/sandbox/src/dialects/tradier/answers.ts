@@ -3,14 +3,14 @@
 import type { FastifyRequest } from 'fastify'
 import type { Answer } from '../../brokerage/api/response-writer.ts'
 import type { Problem } from '../../brokerage/problems.ts'
-import { type Branch, json, type Tree, xml } from './tree.ts'
+import { type Branch, json, type Tree } from './tree.ts'
 
 const JSON_TYPE = 'application/json; charset=utf-8'
 
-/** XML unless JSON is requested. */
-export function answer(request: FastifyRequest, tree: Branch, status = 200): Answer {
-  const { accept = '' } = request.headers
-  return accept.includes('application/json') ? jsonAnswer(status, tree) : { status, headers: typed('application/xml'), text: xml(tree) }
+/** XML unless JSON is requested. The XML is empty: it shows a client that it must request JSON. */
+export function answer({ headers: { accept = '' } }: FastifyRequest, tree: Branch, status = 200): Answer {
+  if (accept.includes('application/json')) return jsonAnswer(status, tree)
+  return { status, headers: typed('application/xml'), text: `<?xml version="1.0" encoding="UTF-8"?><${Object.keys(tree)[0]}/>` }
 }
 
 export function jsonAnswer(status: number, tree: Tree): Answer {

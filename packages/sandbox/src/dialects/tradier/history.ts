@@ -7,15 +7,12 @@ import type { TransactionView } from '../../engine/types.ts'
 import type { Call } from '../frame/router.ts'
 import { texts } from '../frame/sign-in.ts'
 import { answer } from './answers.ts'
-import { dayOf } from './days.ts'
-import type { TradierOptions } from './options.ts'
-import { isTrue, pageOf } from './parameters.ts'
-import { fromTradier, isOption, toTradier } from './symbols.ts'
-import { type Branch, plain } from './tree.ts'
+import { pageOf } from './parameters.ts'
+import { isOption, toTradier } from './symbols.ts'
+import { type Branch, listed, plain } from './tree.ts'
 
 export interface HistoryDeps {
   readonly brokerage: DialectBrokerage
-  readonly options: TradierOptions
 }
 
 const TYPE_OF: Readonly<Record<TransactionView['type'], string>> = {
@@ -36,29 +33,15 @@ const TYPE_OF: Readonly<Record<TransactionView['type'], string>> = {
 }
 
 /** Newest first. */
-export function history({ brokerage, options }: HistoryDeps, account: Account, call: Call): Answer {
+export function history({ brokerage }: HistoryDeps, account: Account, call: Call): Answer {
   const query = texts(call.request.query)
-  const { start, end, type, symbol } = query
-  const today = dayOf(brokerage.clock.now()).toString()
-  const wanted = symbol === undefined ? null : fromTradier(symbol)
-  const found =
-    call.fault?.do === 'empty'
-      ? []
-      : brokerage.state.engine.transactions(account.id, {
-          ...(start === undefined ? {} : { fromDate: start.slice(0, 10) }),
-          ...(end === undefined ? {} : { toDate: end.slice(0, 10) })
-        })
-  const events = found
-    .filter(transaction => !options.nightlyHistory || transaction.date < today)
-    .filter(transaction => type === undefined || TYPE_OF[transaction.type] === type)
-    .filter(transaction => wanted === null || concerns(transaction, wanted, isTrue(query.exactMatch)))
-  const shown = pageOf(events, query, 25, call.fault)
-  return answer(call.request, { history: shown.length === 0 ? 'null' : { event: shown.map(eventTree) } })
-}
-
-/** Options belong to their underlying unless the match is to be exact. */
-function concerns({ symbol }: TransactionView, wanted: string, isExact: boolean): boolean {
-  return symbol === wanted || (!isExact && symbol !== null && isOption(symbol) && symbol.startsWith(wanted.replace('.', '')))
+  const { start, end } = query
+  const days = {
+    ...(start === undefined ? {} : { fromDate: start.slice(0, 10) }),
+    ...(end === undefined ? {} : { toDate: end.slice(0, 10) })
+  }
+  const found = call.fault?.do === 'empty' ? [] : brokerage.state.engine.transactions(account.id, days)
+  return answer(call.request, listed('history', 'event', pageOf(found, query, 25, call.fault).map(eventTree)))
 }
 
 function eventTree(transaction: TransactionView): Branch {
@@ -67,18 +50,10 @@ function eventTree(transaction: TransactionView): Branch {
 }
 
 function detailOf({ type, description, price, quantity, symbol, fees }: TransactionView, kind: string): Branch {
-  const signed = quantity !== null && type === 'SELL' ? `-${quantity}` : (quantity ?? '0')
-  if (kind === 'trade') {
-    const trade_type = symbol !== null && isOption(symbol) ? 'Option' : 'Equity'
-    return {
-      commission: plain(fees),
-      description,
-      price: plain(price),
-      quantity: plain(signed),
-      symbol: toTradier(symbol ?? ''),
-      trade_type
-    }
-  }
-  if (kind === 'option') return { option_type: type.toLowerCase(), description, quantity: plain(signed) }
-  return { description, quantity: plain(signed), ...(symbol === null ? {} : { symbol: toTradier(symbol) }) }
+  const signed = plain(quantity !== null && type === 'SELL' ? `-${quantity}` : (quantity ?? '0'))
+  const of = symbol === null ? {} : { symbol: toTradier(symbol) }
+  if (kind === 'option') return { option_type: type.toLowerCase(), description, quantity: signed }
+  if (kind !== 'trade') return { description, quantity: signed, ...of }
+  const trade_type = symbol !== null && isOption(symbol) ? 'Option' : 'Equity'
+  return { commission: plain(fees), description, price: plain(price), quantity: signed, ...of, trade_type }
 }

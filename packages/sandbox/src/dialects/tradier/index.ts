@@ -7,8 +7,7 @@ import { Grants } from '../frame/grants.ts'
 import { DialectRouter } from '../frame/router.ts'
 import { Accounts } from './accounts.ts'
 import { Limits } from './limits.ts'
-import { Greeks } from './market/greeks.ts'
-import { Tape } from './market/tape.ts'
+import { LastTrades } from './market/last-trades.ts'
 import { mint, mountOAuth, NAME, type OAuthDeps } from './oauth.ts'
 import { DEFAULT_OPTIONS, type TradierOptions } from './options.ts'
 import { Late } from './orders/late.ts'
@@ -17,7 +16,6 @@ import { TradierOrders } from './orders/tradier-orders.ts'
 import { BASE, tradierProtocol } from './protocol.ts'
 import { routes } from './routes.ts'
 import { AccountStream } from './streams/account.ts'
-import { mountHttpStream } from './streams/http.ts'
 import { MarketStream } from './streams/market.ts'
 
 export const tradier: OpenDialect = brokerage => openTradier(brokerage)
@@ -39,8 +37,8 @@ export function openTradier(brokerage: DialectBrokerage, parts: Partial<TradierO
   const late = new Late({ seed: brokerage.seed, ...options.lateAverage, later: (ms, work) => timers.later(ms, work) })
   const accounts = new Accounts(brokerage)
   const view = new TradierOrders({ brokerage, notes, late })
-  const tape = new Tape(brokerage)
-  const shared = { brokerage, options, accounts, view, notes, late, tape, greeks: new Greeks(brokerage) }
+  const lastTrades = new LastTrades(brokerage)
+  const shared = { brokerage, options, accounts, view, notes, late, lastTrades }
   const accountStream: AccountStream = new AccountStream(shared, `/${NAME}/ws/v1/accounts/events`)
   const marketStream: MarketStream = new MarketStream(shared, `/${NAME}/ws/v1/markets/events`)
   const streams = { account: accountStream, market: marketStream }
@@ -61,12 +59,12 @@ export function openTradier(brokerage: DialectBrokerage, parts: Partial<TradierO
       notes.clear()
       accountStream.reset()
       marketStream.reset()
-      tape.close()
+      lastTrades.close()
     },
     close: () => {
       accountStream.close()
       marketStream.close()
-      tape.close()
+      lastTrades.close()
       grants.close()
       notes.close()
     }
@@ -76,13 +74,12 @@ export function openTradier(brokerage: DialectBrokerage, parts: Partial<TradierO
 function mountApi(app: FastifyInstance, router: DialectRouter, parts: Parameters<typeof routes>[0]): void {
   app.register(
     async scope => {
-      // Forms are read; whatever else is sent is taken and passed over.
+      // Forms are read; any other body is ignored.
       scope.removeAllContentTypeParsers()
       await scope.register(formbody)
       scope.addContentTypeParser('*', { parseAs: 'string' }, (_request, _body, done) => done(null, {}))
       router.addRefusals(scope)
       for (const route of routes(parts)) router.add(scope, route)
-      mountHttpStream(scope, parts.brokerage, parts.marketStream)
     },
     { prefix: BASE }
   )

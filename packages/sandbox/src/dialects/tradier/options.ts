@@ -6,8 +6,6 @@ export type RequestClass = 'standard' | 'market' | 'trading'
 export interface TradierOptions {
   /** Requests of a token in the minute that begins with the first of them. */
   readonly limits: Readonly<Record<RequestClass, number>>
-  /** Whether there are streams; without them a session is refused. */
-  readonly streams: boolean
   /** Real time between two signs of life of the account stream, where the sandbox sets none. */
   readonly heartbeatMs: number
   /** The share of new orders whose first two events come as `open`, `pending`. */
@@ -16,10 +14,6 @@ export interface TradierOptions {
   readonly lateAverage: { readonly share: number; readonly ms: number }
   /** Life of access tokens in seconds, where the control API sets none. */
   readonly accessTtlS: number
-  /** Whether trades are in the history from the next day on only, as the clearing firm reports them. */
-  readonly nightlyHistory: boolean
-  /** Whether orders that ended before today are gone for good. */
-  readonly forgetsOvernight: boolean
 }
 
 /** What Tradier allows a live account. */
@@ -28,11 +22,8 @@ export const LIVE_LIMITS = { standard: 120, market: 120, trading: 60 } as const 
 export const DEFAULT_OPTIONS: TradierOptions = {
   // A thousand times as much as Tradier: anyone who develops or measures against the sandbox is to meet his own pace, not this one.
   limits: { standard: 120_000, market: 120_000, trading: 60_000 },
-  streams: true,
   heartbeatMs: 60_000,
   swapped: 0.25,
   lateAverage: { share: 0.1, ms: 150 },
-  accessTtlS: 86_399,
-  nightlyHistory: false,
-  forgetsOvernight: false
+  accessTtlS: 86_399
 }

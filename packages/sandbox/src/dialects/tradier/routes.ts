@@ -6,25 +6,18 @@ import type { DialectBrokerage } from '../../brokerage/dialect.ts'
 import { NO_FACTS } from '../../brokerage/faults.ts'
 import type { Call, DialectRoute } from '../frame/router.ts'
 import { texts } from '../frame/sign-in.ts'
-import type { Accounts } from './accounts.ts'
-import { answer, textAnswer } from './answers.ts'
-import { gainLoss } from './gain-loss.ts'
+import { type Accounts, positionsTree } from './accounts.ts'
+import { answer } from './answers.ts'
 import { history } from './history.ts'
 import { history as barsHistory, timesales } from './market/bars.ts'
-import { chain, expirations, lookUp, strikes } from './market/contracts.ts'
-import { easyToBorrow, lookup, search } from './market/find.ts'
-import type { Greeks } from './market/greeks.ts'
-import { calendar, clock } from './market/hours.ts'
-import { quotes } from './market/quotes.ts'
-import type { Tape } from './market/tape.ts'
-import type { TradierOptions } from './options.ts'
+import type { LastTrades } from './market/last-trades.ts'
+import { chain, clock, expirations, find, quotes } from './market/quotes.ts'
 import { cancelOrder, changeOrder } from './orders/change.ts'
 import { isPreview } from './orders/form.ts'
 import { getOrder, listOrders } from './orders/list.ts'
 import type { Notes } from './orders/notes.ts'
 import { placeOrder } from './orders/place.ts'
 import type { TradierOrders } from './orders/tradier-orders.ts'
-import { positionsTree } from './positions.ts'
 import { BASE } from './protocol.ts'
 import type { AccountStream } from './streams/account.ts'
 import type { MarketStream } from './streams/market.ts'
@@ -32,12 +25,10 @@ import { fromTradier } from './symbols.ts'
 
 export interface RoutesDeps {
   readonly brokerage: DialectBrokerage
-  readonly options: TradierOptions
   readonly accounts: Accounts
   readonly view: TradierOrders
   readonly notes: Notes
-  readonly tape: Tape
-  readonly greeks: Greeks
+  readonly lastTrades: LastTrades
   readonly accountStream: AccountStream
   readonly marketStream: MarketStream
 }
@@ -47,7 +38,7 @@ export function routes(deps: RoutesDeps): readonly DialectRoute[] {
 }
 
 function accountRoutes(deps: RoutesDeps): readonly DialectRoute[] {
-  const { accounts, brokerage } = deps
+  const { accounts } = deps
   return [
     {
       method: 'GET',
@@ -67,8 +58,7 @@ function accountRoutes(deps: RoutesDeps): readonly DialectRoute[] {
       operation: 'positions.list',
       handle: call => {
         const account = accounts.requested(call)
-        const held = call.fault?.do === 'empty' ? [] : brokerage.state.engine.positions(account.id)
-        return answer(call.request, positionsTree(held))
+        return answer(call.request, call.fault?.do === 'empty' ? positionsTree([]) : accounts.positions(account))
       }
     },
     {
@@ -76,12 +66,6 @@ function accountRoutes(deps: RoutesDeps): readonly DialectRoute[] {
       path: '/accounts/:account/history',
       operation: 'transactions.list',
       handle: call => history(deps, accounts.requested(call), call)
-    },
-    {
-      method: 'GET',
-      path: '/accounts/:account/gainloss',
-      operation: 'transactions.list',
-      handle: call => gainLoss(deps, accounts.requested(call), call)
     },
     { method: 'POST', path: '/accounts/events/session', operation: 'me.get', handle: call => session(deps, call, 'accounts') }
   ]
@@ -115,7 +99,6 @@ function orderRoutes(deps: RoutesDeps): readonly DialectRoute[] {
 }
 
 function marketRoutes(deps: RoutesDeps): readonly DialectRoute[] {
-  const { brokerage } = deps
   const named = (name: string) => (request: FastifyRequest) => {
     const symbol = texts(request.query)[name]
     return { symbol: symbol === undefined ? null : fromTradier(symbol), clientOrderId: null }
@@ -129,19 +112,14 @@ function marketRoutes(deps: RoutesDeps): readonly DialectRoute[] {
     { method: get, path: '/markets/timesales', operation: 'bars.list', about, handle: call => timesales(deps, call) },
     { method: get, path: '/markets/options/chains', operation: 'chain.list', about, handle: call => chain(deps, call) },
     { method: get, path: '/markets/options/expirations', operation: 'expirations.list', about, handle: call => expirations(deps, call) },
-    { method: get, path: '/markets/options/strikes', operation: 'chain.list', about, handle: call => strikes(deps, call) },
-    { method: get, path: '/markets/options/lookup', operation: 'instruments.list', handle: call => lookUp(deps, call) },
-    { method: get, path: '/markets/clock', operation: 'clock.get', handle: call => clock(brokerage, call) },
-    { method: get, path: '/markets/calendar', operation: 'calendar.list', handle: call => calendar(brokerage, call) },
-    { method: get, path: '/markets/search', operation: 'instruments.list', handle: call => search(brokerage, call) },
-    { method: get, path: '/markets/lookup', operation: 'instruments.list', handle: call => lookup(brokerage, call) },
-    { method: get, path: '/markets/etb', operation: 'instruments.list', handle: call => easyToBorrow(brokerage, call) },
+    { method: get, path: '/markets/clock', operation: 'clock.get', handle: call => clock(deps, call) },
+    { method: get, path: '/markets/search', operation: 'instruments.list', handle: call => find(deps, call, true) },
+    { method: get, path: '/markets/lookup', operation: 'instruments.list', handle: call => find(deps, call, false) },
     { method: 'POST', path: '/markets/events/session', operation: 'me.get', handle: call => session(deps, call, 'markets') }
   ]
 }
 
-function session({ accountStream, marketStream, options }: RoutesDeps, { request, pass }: Call, kind: 'accounts' | 'markets') {
-  if (!options.streams) return textAnswer(400, 'streaming is not available')
+function session({ accountStream, marketStream }: RoutesDeps, { request, pass }: Call, kind: 'accounts' | 'markets') {
   const { id } = (kind === 'accounts' ? accountStream : marketStream).session(pass)
   const { host = '127.0.0.1' } = request.headers
   // The market's names its HTTP stream, as Tradier's does.

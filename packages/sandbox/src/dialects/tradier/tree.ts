@@ -1,6 +1,5 @@
 /**
- * An answer as Tradier makes it: a tree that is XML by birth, and JSON by a conversion that shows. A list of one is that one thing, an empty
- * list is the text `null`.
+ * An answer as Tradier makes it: JSON that was converted from XML. A list of one is its only item, an empty list is the text `null`.
  */
 
 /** A number exactly as it is to be written, zeros at its end included. */
@@ -45,27 +44,10 @@ export function json(tree: Tree): string {
     .join(',')}}`
 }
 
-export function xml(tree: Branch): string {
-  return `<?xml version="1.0" encoding="UTF-8"?>${branches(tree).map(element).join('')}`
-}
-
-function element([name, value]: readonly [string, Tree]): string {
-  if (isList(value)) return value.map(item => element([name, item])).join('')
-  if (value instanceof Figure) return `<${name}>${value.text}</${name}>`
-  if (typeof value === 'object' && value !== null) return `<${name}>${branches(value).map(element).join('')}</${name}>`
-  return `<${name}>${escaped(String(value))}</${name}>`
-}
-
 function branches(tree: Branch): readonly (readonly [string, Tree])[] {
   return Object.entries(tree).flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]))
 }
 
 function isList(tree: Tree): tree is readonly Tree[] {
   return Array.isArray(tree)
-}
-
-const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
-
-function escaped(text: string): string {
-  return text.replace(/[&<>]/g, sign => ENTITIES[sign] ?? sign)
 }

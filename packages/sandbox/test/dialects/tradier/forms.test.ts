@@ -63,7 +63,7 @@ const form = fc
 
 const FORMS = ofSearch(300, 150)
 
-test('whatever a form contains, it is taken, refused or malformed, and never an internal error', async () => {
+test('no order form causes an internal error', async () => {
   const errors: unknown[] = []
   await using brokerage = await openBrokerage({ deps: { onError: error => errors.push(error) } })
   const client = await Client.of(brokerage)
@@ -86,7 +86,7 @@ test('whatever a form contains, it is taken, refused or malformed, and never an 
   assert.equal(operations['orders.submit'].requests + (operations['orders.preview']?.requests ?? 0), FORMS)
 })
 
-test('whatever a change contains, the order stands or has its new prices', async () => {
+test('after any change form the order is unchanged or has the new prices', async () => {
   const errors: unknown[] = []
   await using brokerage = await openBrokerage({ deps: { onError: error => errors.push(error) } })
   const client = await Client.of(brokerage)

@@ -36,7 +36,7 @@ test('an option is bought, listed under its underlying, and sold', async () => {
   assert.equal(closed.status, 'filled')
 })
 
-test('a spread has one order, legs with ids of their own, and events of all', async () => {
+test('a spread: one order, a separate id and events for each leg', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   const legs = await calls(client)
@@ -69,7 +69,7 @@ test('a spread has one order, legs with ids of their own, and events of all', as
   )
 })
 
-test('unequal legs are multi-leg orders of their greatest common divisor', async () => {
+test('unequal legs are counted by their greatest common divisor', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   const [long, short] = await calls(client)
@@ -104,7 +104,7 @@ test('a net price is a debit or a credit, and can be changed and canceled by the
   assert.equal((await client.find(debit)).status, 'open')
 })
 
-test('classes that the sandbox cannot do are refused with a message', async () => {
+test('unsupported order classes are refused', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   for (const kind of ['combo', 'oco', 'oto', 'otoco']) {

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { Customer } from '../../brokerage/support.ts'
 import { Client, openBrokerage, Stream } from './support.ts'
 
-test('orders placed elsewhere are there, with their client order id for a tag', async () => {
+test('orders of other dialects have their client order id as tag', async () => {
   await using brokerage = await openBrokerage()
   const [client, customer] = [await Client.of(brokerage), await Customer.of(brokerage)]
   await customer.submit({ client_order_id: 'from-elsewhere' })
@@ -20,7 +20,7 @@ test('orders placed elsewhere are there, with their client order id for a tag', 
   )
 })
 
-test('an order amended elsewhere stays the one it was', async () => {
+test('an order amended elsewhere keeps its id', async () => {
   await using brokerage = await openBrokerage()
   const [client, customer] = [await Client.of(brokerage), await Customer.of(brokerage)]
   const stream = await Stream.ofAccounts(client)
@@ -32,7 +32,7 @@ test('an order amended elsewhere stays the one it was', async () => {
   assert.deepEqual(new Set(stream.orders.map(({ id }) => id)), new Set([listed.id]))
 })
 
-test('what is sold short elsewhere is covered here', async () => {
+test('a short position of another dialect can be covered', async () => {
   await using brokerage = await openBrokerage()
   const [client, customer] = [await Client.of(brokerage), await Customer.of(brokerage)]
   await customer.submit({ direction: 'sell', kind: 'market', lifetime: 'day', quantity: '7', limit: null })
@@ -43,7 +43,7 @@ test('what is sold short elsewhere is covered here', async () => {
   assert.equal((await client.get(`/accounts/${client.margin}/positions`)).body.positions, 'null')
 })
 
-test('a share class is written with a slash here and with a dot there', async () => {
+test('share classes have a slash at Tradier and a dot in the sandbox', async () => {
   await using brokerage = await openBrokerage()
   const [client, customer] = [await Client.of(brokerage), await Customer.of(brokerage)]
   const id = await client.placed(client.buy(1, { symbol: 'brk/b', tag: 'class' }))
@@ -51,7 +51,7 @@ test('a share class is written with a slash here and with a dot there', async ()
   assert.equal((await customer.find('class')).body.order.symbol, 'BRK.B')
 })
 
-test('an order refused elsewhere for money is no order here', async () => {
+test('an order refused elsewhere for buying power does not exist', async () => {
   await using brokerage = await openBrokerage()
   const [client, customer] = [await Client.of(brokerage), await Customer.of(brokerage)]
   const stream = await Stream.ofAccounts(client)

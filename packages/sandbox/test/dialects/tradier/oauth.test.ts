@@ -37,7 +37,7 @@ function token(brokerage: Brokerage, endpoint: 'accesstoken' | 'refreshtoken', f
 const profile = (brokerage: Brokerage, accessToken: string) =>
   send(`${brokerage.url}/tradier/v1/user/profile`, 'GET', null, { authorization: `Bearer ${accessToken}`, accept: 'application/json' })
 
-test('a wrong password is answered by GET, with what was typed but the password', async () => {
+test('after a wrong password the page is shown by GET, with the username only', async () => {
   await using brokerage = await openBrokerage()
   const browser = new Browser()
   const login = await browser.follow(authorizeUrl(brokerage))
@@ -52,7 +52,7 @@ test('a wrong password is answered by GET, with what was typed but the password'
   assert.match(consent.text, /<header><strong>Tradier<\/strong>/)
 })
 
-test('a user connects, and the token is good for what was consented to', async () => {
+test('authorization code flow; the token has the consented scopes', async () => {
   await using brokerage = await openBrokerage()
   const callback = await walk(brokerage)
   assert.equal(`${callback.origin}${callback.pathname}`, REDIRECT)
@@ -68,7 +68,7 @@ test('a user connects, and the token is good for what was consented to', async (
   assert.deepEqual([again.status, again.body.fault.faultstring], [400, 'Invalid Authorization Code'])
 })
 
-test('the callback may be on another port of the loopback host, and nowhere else', async () => {
+test('the callback may use another port of the loopback host only', async () => {
   await using brokerage = await openBrokerage()
   const elsewhere = 'http://127.0.0.1:4711/connect/callback/tradier'
   const callback = await walk(brokerage, { redirect_uri: elsewhere })
@@ -78,7 +78,7 @@ test('the callback may be on another port of the loopback host, and nowhere else
   assert.match(text, /not one of the registered callbacks/)
 })
 
-test('an authorization request that is wrong shows a page', async () => {
+test('an invalid authorization request shows an error page', async () => {
   await using brokerage = await openBrokerage()
   for (const change of [{ client_id: 'somebody' }, { scope: 'read trade' }, { scope: '' }, { scope: 'read,everything' }]) {
     const { status } = await new Browser().go(authorizeUrl(brokerage, change))
@@ -89,7 +89,7 @@ test('an authorization request that is wrong shows a page', async () => {
   assert.equal(status, 400)
 })
 
-test('a user who declines is sent back without a code', async () => {
+test('declining redirects without a code', async () => {
   await using brokerage = await openBrokerage()
   const browser = new Browser()
   const { location } = await browser.submit(await browser.follow(authorizeUrl(brokerage)), { decision: 'decline' })
@@ -104,7 +104,7 @@ test('codes live ten minutes', async () => {
   assert.equal((await token(brokerage, 'accesstoken', { grant_type: 'authorization_code', code })).status, 400)
 })
 
-test('access tokens end after a day, and are renewed by a refresh token that stays', async () => {
+test('access tokens expire after a day; the refresh token stays the same', async () => {
   let now = Date.now()
   await using brokerage = await openBrokerage({ deps: { realNow: () => now } })
   const client = await Client.of(brokerage)
@@ -133,7 +133,7 @@ test('the control API shortens the life of tokens', async () => {
   assert.equal(credentials.scope, 'read trade market stream')
 })
 
-test('the client shows itself by HTTP Basic, plain or as a form writes it', async () => {
+test('client authentication by HTTP Basic, plain or form-encoded', async () => {
   await using brokerage = await openBrokerage({ config: { clientSecret: 'a secret-with_&=%+:signs' } })
   const secret = 'a secret-with_&=%+:signs'
   const { credentials } = await control(brokerage, 'POST', '/logins/alex/token', { dialect: 'tradier' })
@@ -150,7 +150,7 @@ test('the client shows itself by HTTP Basic, plain or as a form writes it', asyn
   assert.deepEqual(statuses, { plain: 200, encoded: 200, wrong: 401, other: 401, none: 401 })
 })
 
-test('scopes are kept to', async () => {
+test('missing scopes are refused', async () => {
   await using brokerage = await openBrokerage()
   const { credentials } = await control(brokerage, 'POST', '/logins/alex/token', { scopes: ['read'], dialect: 'tradier' })
   const [account]: Wire[] = (await profile(brokerage, credentials.access_token)).body.profile.account
@@ -159,7 +159,7 @@ test('scopes are kept to', async () => {
   assert.deepEqual([status, text], [401, 'Unauthorized: the scope trade is missing'])
 })
 
-test('tokens outlive the process', async () => {
+test('tokens survive a restart', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'tradier-'))
   try {
     let token = ''

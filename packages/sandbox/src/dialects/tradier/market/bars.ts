@@ -1,11 +1,10 @@
-/** Past bars: days, weeks and months by date, minutes by New York's time. */
+/** Past bars: days by date, minutes by New York's time. */
 
-import { compare, dividedBy, parseDecimal, plus, sum } from '@trunkline/core/domain/decimal'
 import { firstBars } from '../../../brokerage/api/bars.ts'
 import type { Answer } from '../../../brokerage/api/response-writer.ts'
 import type { DialectBrokerage } from '../../../brokerage/dialect.ts'
 import type { Micros } from '../../../engine/types.ts'
-import { BARS_MAX, type Bar, type BarInterval, UnknownSymbol } from '../../../market/types.ts'
+import { type Bar, type BarInterval, UnknownSymbol } from '../../../market/types.ts'
 import type { Call } from '../../frame/router.ts'
 import { texts } from '../../frame/sign-in.ts'
 import { answer } from '../answers.ts'
@@ -18,113 +17,65 @@ export interface BarsDeps {
   readonly brokerage: DialectBrokerage
 }
 
-/** How far back each interval goes, in days: of regular sessions alone, and of all. */
-const MINUTES: Readonly<
-  Record<'1min' | '5min' | '15min', { readonly interval: BarInterval; readonly open: number; readonly all: number }>
-> = {
-  '1min': { interval: '1m', open: 20, all: 10 },
-  '5min': { interval: '5m', open: 40, all: 18 },
-  '15min': { interval: '15m', open: 40, all: 18 }
+/** How far back each interval goes, in days of all hours. */
+const MINUTES: Readonly<Record<'1min' | '5min' | '15min', { readonly interval: BarInterval; readonly days: number }>> = {
+  '1min': { interval: '1m', days: 10 },
+  '5min': { interval: '5m', days: 18 },
+  '15min': { interval: '15m', days: 18 }
 }
 /** A little more than the minutes of the longest window. */
-const MINUTE_BARS_MAX = 30_000
+const BARS_MAX = 30_000
 
-export async function history({ brokerage }: BarsDeps, call: Call): Promise<Answer> {
+/** Days of the regular session. */
+export async function history(deps: BarsDeps, call: Call): Promise<Answer> {
   const query = texts(call.request.query)
-  const interval = query.interval === undefined ? 'daily' : member(query, 'interval', ['daily', 'weekly', 'monthly'])
-  // The sandbox's days are of the regular session; days of all hours are not kept here.
-  if (query.session_filter !== undefined) member(query, 'session_filter', ['all', 'open'])
-  const symbol = fromTradier(required(query, 'symbol'))
-  const now = brokerage.clock.now()
+  member({ interval: query.interval ?? 'daily' }, 'interval', ['daily'])
   const from = query.start === undefined ? 0 : startOfDay(date(query.start, 'start'))
-  const to = query.end === undefined ? now + 1 : startOfDay(date(query.end, 'end').add({ days: 1 }))
-  const found = isEmpty(call) ? [] : await known(brokerage.market.bars({ symbol, interval: '1d', from, to, now, limit: BARS_MAX }))
-  const days = found.map(bar => ({ date: dayOf(bar.start), bar }))
-  const shown = interval === 'daily' ? days : together(days, interval)
-  return answer(call.request, { history: shown.length === 0 ? null : { day: shown.map(dayTree) } })
+  const to = query.end === undefined ? null : startOfDay(date(query.end, 'end').add({ days: 1 }))
+  const found = await barsOf(deps, call, '1d', from, to)
+  return answer(call.request, {
+    history: found.length === 0 ? null : { day: found.map(bar => ({ date: dayOf(bar.start).toString(), ...pricesOf(bar) })) }
+  })
 }
 
-export async function timesales({ brokerage }: BarsDeps, call: Call): Promise<Answer> {
+/** Minutes of all hours. */
+export async function timesales(deps: BarsDeps, call: Call): Promise<Answer> {
   const query = texts(call.request.query)
-  const intervalName = member({ interval: query.interval ?? 'tick' }, 'interval', ['1min', '5min', '15min'])
-  const filter = query.session_filter === undefined ? 'all' : member(query, 'session_filter', ['all', 'open'])
-  const symbol = fromTradier(required(query, 'symbol'))
-  const { interval, [filter]: depth } = MINUTES[intervalName]
-  const now = brokerage.clock.now()
-  const oldest = startOfDay(dayOf(now).subtract({ days: depth }))
-  const from = query.start === undefined ? startOfDay(dayOf(now)) : time(query.start, 'start')
-  const to = query.end === undefined ? now + 1 : time(query.end, 'end')
+  const { interval, days } = MINUTES[member({ interval: query.interval ?? 'tick' }, 'interval', ['1min', '5min', '15min'])]
+  const today = dayOf(deps.brokerage.clock.now())
+  const oldest = startOfDay(today.subtract({ days }))
+  const from = query.start === undefined ? startOfDay(today) : time(query.start, 'start')
   if (from < oldest) bad('start', `must be on or after ${localText(oldest).slice(0, 16).replace('T', ' ')}`)
-  const found = isEmpty(call) ? [] : await known(firstBars(brokerage.market, { symbol, interval, from, to, now }, MINUTE_BARS_MAX))
-  const shown = filter === 'all' ? found : duringSessions(brokerage, found)
-  return answer(call.request, { series: shown.length === 0 ? null : { data: shown.map(minuteTree) } })
+  const found = await barsOf(deps, call, interval, from, query.end === undefined ? null : time(query.end, 'end'))
+  return answer(call.request, {
+    series:
+      found.length === 0
+        ? null
+        : { data: found.map(bar => ({ time: localText(bar.start), timestamp: Math.floor(bar.start / 1_000_000), ...pricesOf(bar) })) }
+  })
 }
 
-/** There are no bars of what does not exist. */
-async function known(requested: Promise<readonly Bar[]>): Promise<readonly Bar[]> {
+/** There are none of what does not exist. */
+async function barsOf(
+  { brokerage }: BarsDeps,
+  call: Call,
+  interval: BarInterval,
+  from: Micros,
+  to: Micros | null
+): Promise<readonly Bar[]> {
+  const symbol = fromTradier(required(texts(call.request.query), 'symbol'))
+  const now = brokerage.clock.now()
+  if (call.fault?.do === 'empty') return []
   try {
-    return await requested
+    return await firstBars(brokerage.market, { symbol, interval, from, to: to ?? now + 1, now }, BARS_MAX)
   } catch (error) {
     if (error instanceof UnknownSymbol) return []
     throw error
   }
 }
 
-function isEmpty({ fault }: Call): boolean {
-  return fault?.do === 'empty'
-}
-
-interface DayBar {
-  readonly date: Temporal.PlainDate
-  readonly bar: Bar
-}
-
-/** Under the date of the first day of each. */
-function together(days: readonly DayBar[], interval: 'weekly' | 'monthly'): readonly DayBar[] {
-  const groups = Map.groupBy(days, ({ date }) =>
-    interval === 'monthly' ? date.toString().slice(0, 7) : `${date.yearOfWeek} ${date.weekOfYear}`
-  )
-  return [...groups.values()].flatMap(group => {
-    const [first] = group
-    const last = group.at(-1)
-    if (first === undefined || last === undefined) return []
-    const highest = group.reduce((a, b) => (compare(b.bar.high, a.bar.high) > 0 ? b : a))
-    const lowest = group.reduce((a, b) => (compare(b.bar.low, a.bar.low) < 0 ? b : a))
-    const volume = sum(group.map(({ bar }) => bar.volume))
-    return [{ date: first.date, bar: { ...last.bar, open: first.bar.open, high: highest.bar.high, low: lowest.bar.low, volume } }]
-  })
-}
-
-function dayTree({ date: day, bar }: DayBar): Branch {
-  return { date: day.toString(), ...pricesOf(bar) }
-}
-
-function minuteTree(bar: Bar): Branch {
-  const middle = dividedBy(plus(bar.high, bar.low), TWO, 4)
-  return {
-    time: localText(bar.start),
-    timestamp: Math.floor(bar.start / 1_000_000),
-    price: plain(middle),
-    ...pricesOf(bar),
-    vwap: plain(dividedBy(sum([bar.high, bar.low, bar.close]), THREE, 5))
-  }
-}
-
-const [TWO, THREE] = [parseDecimal('2', 'two'), parseDecimal('3', 'three')]
-
 function pricesOf({ open, high, low, close, volume }: Bar): Branch {
   return { open: plain(open), high: plain(high), low: plain(low), close: plain(close), volume: new Figure(volume.split('.', 1)[0] ?? '0') }
-}
-
-function duringSessions({ market }: DialectBrokerage, bars: readonly Bar[]): readonly Bar[] {
-  let stretch = { until: 0, isOpen: false }
-  return bars.filter(({ start }) => {
-    if (start >= stretch.until) {
-      const { phase, nextChange } = market.phaseAt('us-equity', start)
-      stretch = { until: nextChange ?? start + 1, isOpen: phase === 'open' }
-    }
-    return stretch.isOpen
-  })
 }
 
 function date(text: string, name: string): Temporal.PlainDate {

@@ -1,30 +1,26 @@
-/** Quotes of shares and options in Tradier's fields. */
+/** Quotes of shares and options, chains and searches, in Tradier's fields: those that an adapter reads. */
 
-import { dividedBy, isZero, minus, parseDecimal, times } from '@trunkline/core/domain/decimal'
 import type { Answer } from '../../../brokerage/api/response-writer.ts'
 import type { DialectBrokerage } from '../../../brokerage/dialect.ts'
-import type { QuoteCommand, QuoteLevel } from '../../../engine/types.ts'
-import type { Instrument, OptionFigures } from '../../../market/types.ts'
+import type { QuoteLevel } from '../../../engine/types.ts'
+import type { Instrument } from '../../../market/types.ts'
 import type { Call } from '../../frame/router.ts'
 import { texts } from '../../frame/sign-in.ts'
 import { answer } from '../answers.ts'
-import { bad, isTrue } from '../parameters.ts'
+import { dayOf } from '../days.ts'
+import { bad, type Form, isTrue, required } from '../parameters.ts'
 import { fromTradier, toTradier } from '../symbols.ts'
-import { type Branch, type Figure, figure, plain, type Tree } from '../tree.ts'
-import type { Greeks } from './greeks.ts'
-import type { Day, Tape } from './tape.ts'
-import { CONTRACT_SIZE, expirationType, rootOf } from './terms.ts'
+import { type Branch, figure, plain } from '../tree.ts'
+import type { LastTrades } from './last-trades.ts'
 import { venueOf } from './venues.ts'
 
 export interface QuotesDeps {
   readonly brokerage: DialectBrokerage
-  readonly tape: Tape
-  readonly greeks: Greeks
+  readonly lastTrades: LastTrades
 }
 
 const SYMBOLS_MAX = 2_000
-const ONE = parseDecimal('1', 'one')
-const HUNDRED = parseDecimal('100', 'hundred')
+const FOUND_MAX = 100
 /** Tradier counts the sizes of quotes in round lots. */
 const LOT = 100
 
@@ -33,13 +29,10 @@ export async function quotes(deps: QuotesDeps, call: Call): Promise<Answer> {
   const fields = texts(call.request.method === 'GET' ? call.request.query : call.request.body)
   const requested = [...new Set((fields.symbols ?? '').split(',').filter(symbol => symbol.trim() !== ''))]
   if (requested.length === 0 || requested.length > SYMBOLS_MAX) bad('symbols', `1 to ${SYMBOLS_MAX} symbols`)
-  const symbols = requested.map(fromTradier)
-  const known = symbols.map(symbol => deps.brokerage.contracts.find(symbol)).filter(isTradiers)
-  await deps.brokerage.contracts.bring(known.map(({ symbol }) => symbol))
-  const found =
-    call.fault?.do === 'empty' ? [] : await Promise.all(known.map(instrument => quoteTree(deps, instrument, isTrue(fields.greeks))))
+  const known = requested.map(symbol => deps.brokerage.contracts.find(fromTradier(symbol))).filter(isTradiers)
+  const found = await quoteTrees(deps, call, known, isTrue(fields.greeks))
   const names = new Set(known.map(({ symbol }) => symbol))
-  const unmatched = requested.filter((_, nth) => !names.has(symbols[nth] ?? ''))
+  const unmatched = requested.filter(symbol => !names.has(fromTradier(symbol)))
   return answer(call.request, {
     quotes: {
       ...(found.length === 0 ? {} : { quote: found }),
@@ -48,75 +41,44 @@ export async function quotes(deps: QuotesDeps, call: Call): Promise<Answer> {
   })
 }
 
+export function expirations({ brokerage }: QuotesDeps, call: Call): Answer {
+  const underlying = fromTradier(required(texts(call.request.query), 'symbol'))
+  const dates = call.fault?.do === 'empty' ? [] : brokerage.market.expirations(underlying, brokerage.clock.now())
+  return answer(call.request, { expirations: dates.length === 0 ? null : { date: dates } })
+}
+
+export async function chain(deps: QuotesDeps, call: Call): Promise<Answer> {
+  const { market, clock } = deps.brokerage
+  const query = texts(call.request.query)
+  const found = market.chain(fromTradier(required(query, 'symbol')), expirationOf(query), clock.now())
+  const rows = await quoteTrees(deps, call, found, isTrue(query.greeks))
+  return answer(call.request, { options: rows.length === 0 ? null : { option: rows } })
+}
+
+/** By the beginning of the symbol, or (`byName`) by parts of the name too. */
+export function find({ brokerage }: QuotesDeps, { request }: Call, byName: boolean): Answer {
+  const wanted = (texts(request.query).q ?? '').trim()
+  const found = brokerage.market.instruments
+    .filter(({ kind }) => kind === 'STK')
+    .filter(({ symbol, name }) => symbol.startsWith(fromTradier(wanted)) || (byName && name.toLowerCase().includes(wanted.toLowerCase())))
+    .slice(0, FOUND_MAX)
+    .map(({ symbol, exchange, name }) => ({
+      ...{ symbol: toTradier(symbol), exchange: venueOf(exchange) },
+      ...{ type: shareType(exchange), description: name }
+    }))
+  return answer(request, { securities: found.length === 0 ? null : { security: found } })
+}
+
+/** Whether the market is open, and its time. */
+export function clock({ brokerage }: QuotesDeps, { request }: Call): Answer {
+  const now = brokerage.clock.now()
+  const { phase } = brokerage.market.phaseAt('us-equity', now)
+  const state = phase === 'pre' || phase === 'post' ? `${phase}market` : phase
+  return answer(request, { clock: { date: dayOf(now).toString(), state, timestamp: Math.floor(now / 1_000_000) } })
+}
+
 export function isTradiers(instrument: Instrument | null): instrument is Instrument {
   return instrument?.kind === 'STK' || instrument?.kind === 'OPT'
-}
-
-export async function quoteTree(deps: QuotesDeps, instrument: Instrument, withGreeks: boolean): Promise<Branch> {
-  const { brokerage } = deps
-  const { symbol, option } = instrument
-  const quote = brokerage.driver.lastQuote(symbol)
-  if (option !== undefined) return optionTree(deps, instrument, quote, withGreeks)
-  const view = brokerage.state.engine.market(symbol)
-  const day = await deps.tape.day(symbol)
-  const isBefore = view?.phase === 'pre'
-  return {
-    ...headOf(instrument, day),
-    type: instrument.exchange === 'ARCA' ? 'etf' : 'stock',
-    open: isBefore ? null : plain(day.open),
-    high: isBefore ? null : plain(day.high),
-    low: isBefore ? null : plain(day.low),
-    close: view?.phase === 'open' || isBefore ? null : plain(day.last),
-    ...bookOf(instrument, quote),
-    week_52_high: plain(day.high ?? day.last),
-    week_52_low: plain(day.low ?? day.last),
-    root_symbols: toTradier(symbol).replace('/', '')
-  }
-}
-
-function headOf(instrument: Instrument, day: Day): Branch {
-  const { previousClose } = day
-  const { change, percentage } = changeOf(day)
-  return {
-    symbol: toTradier(instrument.symbol),
-    description: instrument.name,
-    exch: venueOf(instrument.exchange),
-    last: plain(day.last),
-    change,
-    change_percentage: percentage,
-    volume: day.volume,
-    average_volume: 0,
-    last_volume: day.lastSize,
-    trade_date: Math.floor(day.lastAt / 1000),
-    prevclose: plain(previousClose)
-  }
-}
-
-/** Against the close before, to the cent and to the hundredth of a percent. */
-export function changeOf({ last, previousClose }: Pick<Day, 'last' | 'previousClose'>): {
-  readonly change: Figure | null
-  readonly percentage: Figure | null
-} {
-  if (last === null || previousClose === null) return { change: null, percentage: null }
-  const before = parseDecimal(previousClose, 'close')
-  const change = minus(parseDecimal(last, 'last'), before)
-  const percentage = isZero(before) ? null : figure(dividedBy(times(change, HUNDRED), before, 2), 2)
-  return { change: figure(dividedBy(change, ONE, 2), 2), percentage }
-}
-
-function bookOf({ exchange, kind }: Instrument, quote: QuoteCommand | undefined): Branch {
-  const at = Math.floor((quote?.at ?? 0) / 1000)
-  const size = (level: QuoteLevel | undefined) => sizeOf(level, kind === 'OPT')
-  return {
-    bid: plain(quote?.bids[0]?.[0] ?? null),
-    bidsize: size(quote?.bids[0]),
-    bidexch: venueOf(exchange),
-    bid_date: at,
-    ask: plain(quote?.asks[0]?.[0] ?? null),
-    asksize: size(quote?.asks[0]),
-    askexch: venueOf(exchange),
-    ask_date: at
-  }
 }
 
 /** In hundreds for shares; a smaller size counts as one. */
@@ -125,46 +87,57 @@ export function sizeOf(level: QuoteLevel | undefined, isOption: boolean): number
   return isOption || size === 0 ? Math.floor(size) : Math.max(1, Math.floor(size / LOT))
 }
 
-function optionTree(
-  { brokerage, greeks }: QuotesDeps,
-  instrument: Instrument,
-  quote: QuoteCommand | undefined,
-  withGreeks: boolean
-): Branch {
-  const { symbol, option } = instrument
-  if (option === undefined) throw new Error(`${symbol} is no option`)
-  const figures = brokerage.market.figures(symbol, brokerage.clock.now())
-  return {
-    ...headOf(instrument, dayFrom(figures, quote)),
-    type: 'option',
-    open: plain(figures?.open),
-    high: plain(figures?.high),
-    low: plain(figures?.low),
-    close: plain(figures?.close),
-    underlying: toTradier(option.underlying),
-    strike: plain(option.strike),
-    ...bookOf(instrument, quote),
-    open_interest: Number(figures?.openInterest ?? 0),
-    contract_size: CONTRACT_SIZE,
-    expiration_date: option.expiration,
-    expiration_type: expirationType(option.expiration),
-    option_type: option.right,
-    root_symbol: rootOf(symbol),
-    ...(withGreeks ? { greeks: greeks.of(symbol) } : {})
-  } satisfies Record<string, Tree>
+async function quoteTrees(deps: QuotesDeps, call: Call, found: readonly Instrument[], withGreeks: boolean): Promise<readonly Branch[]> {
+  if (call.fault?.do === 'empty') return []
+  await deps.brokerage.contracts.bring(found.map(({ symbol }) => symbol))
+  return Promise.all(found.map(async instrument => ({ ...bookOf(deps, instrument), ...(await pricesOf(deps, instrument, withGreeks)) })))
 }
 
-function dayFrom(figures: OptionFigures | null, quote: QuoteCommand | undefined): Day {
+function bookOf({ brokerage }: QuotesDeps, { symbol, name, exchange, kind }: Instrument): Branch {
+  const quote = brokerage.driver.lastQuote(symbol)
+  const [bid, ask] = [quote?.bids[0], quote?.asks[0]]
+  const at = millis(quote?.at ?? 0)
+  return {
+    ...{ symbol: toTradier(symbol), description: name, exch: venueOf(exchange) },
+    ...{ bid: plain(bid?.[0]), bidsize: sizeOf(bid, kind === 'OPT'), bid_date: at },
+    ...{ ask: plain(ask?.[0]), asksize: sizeOf(ask, kind === 'OPT'), ask_date: at }
+  }
+}
+
+async function pricesOf({ brokerage, lastTrades }: QuotesDeps, instrument: Instrument, withGreeks: boolean): Promise<Branch> {
+  const { symbol, option, exchange } = instrument
+  if (option === undefined) {
+    const { price, at } = await lastTrades.of(symbol)
+    return { type: shareType(exchange), last: plain(price), trade_date: millis(at) }
+  }
+  const figures = brokerage.market.figures(symbol, brokerage.clock.now())
   const volume = Number(figures?.volume ?? 0)
   return {
-    open: null,
-    high: null,
-    low: null,
-    last: figures?.last ?? null,
-    lastSize: 0,
-    lastAt: volume > 0 ? (quote?.at ?? 0) : 0,
-    lastVenue: null,
-    previousClose: figures?.previousClose ?? null,
-    volume
+    ...{ type: 'option', underlying: toTradier(option.underlying), option_type: option.right },
+    ...{ strike: plain(option.strike), expiration_date: option.expiration },
+    ...{ open: plain(figures?.open), high: plain(figures?.high), low: plain(figures?.low), close: plain(figures?.close) },
+    ...{ last: plain(figures?.last), prevclose: plain(figures?.previousClose), volume },
+    trade_date: volume > 0 ? millis(brokerage.driver.lastQuote(symbol)?.at ?? 0) : 0,
+    greeks: withGreeks ? greeksOf(figures) : undefined
   }
+}
+
+/** Null where the model has no value. */
+function greeksOf(figures: ReturnType<DialectBrokerage['market']['figures']>): Branch | null {
+  if (figures === null || figures.delta === null) return null
+  const { delta, gamma, theta, vega, rho, iv: mid_iv } = figures
+  return Object.fromEntries(Object.entries({ delta, gamma, theta, vega, rho, mid_iv }).map(([name, value]) => [name, figure(value, 1)]))
+}
+
+function shareType(exchange: string): string {
+  return exchange === 'ARCA' ? 'etf' : 'stock'
+}
+
+function expirationOf({ expiration }: Form): string {
+  if (expiration !== undefined && /^\d{4}-\d{2}-\d{2}$/.test(expiration)) return expiration
+  return bad('expiration', 'must be a date such as 2026-12-18')
+}
+
+function millis(at: number): number {
+  return Math.floor(at / 1000)
 }

@@ -130,6 +130,6 @@ function preview({ brokerage }: PlaceOrderDeps, call: Call, account: Account, wa
   }
   return answer(
     call.request,
-    previewTree(wanted, symbol => engine.market(symbol), brokerage.clock.now())
+    previewTree(wanted, symbol => engine.market(symbol))
   )
 }

@@ -5,12 +5,11 @@ import type { QuoteCommand } from '../../../engine/types.ts'
 import { printVenue } from '../../../market/depth.ts'
 import type { FeedTrade, Instrument } from '../../../market/types.ts'
 import { sizeOf } from '../market/quotes.ts'
-import type { Day, Tape } from '../market/tape.ts'
 import { venueOf } from '../market/venues.ts'
 import { toTradier } from '../symbols.ts'
-import { Figure, json } from '../tree.ts'
+import { type Branch, Figure, json } from '../tree.ts'
 
-export const FILTERS = ['trade', 'quote', 'summary', 'timesale', 'tradex'] as const
+export const FILTERS = ['quote', 'timesale'] as const
 export type Filter = (typeof FILTERS)[number]
 
 export interface FeedSettings {
@@ -23,7 +22,6 @@ export interface FeedSettings {
 
 export interface FeedDeps {
   readonly brokerage: DialectBrokerage
-  readonly tape: Tape
   readonly instrument: Instrument
   readonly settings: FeedSettings
   readonly out: (frame: string) => void
@@ -32,97 +30,38 @@ export interface FeedDeps {
 const DAY_MS = 86_400_000
 const SESSIONS = { pre: 'pre', open: 'normal', post: 'post', closed: 'post' } as const
 
-export class Feed implements Disposable {
-  readonly #deps: FeedDeps
-  readonly #symbol: string
-  readonly #tap: Disposable
-  #isOver = false
-  #seq = 0
-  #volume = 0
-  #quote: QuoteCommand | undefined
-  #summary = ''
+/** @throws Problem when the sandbox follows too many contracts already */
+export function openFeed({ brokerage, instrument, settings, out }: FeedDeps): Disposable {
+  const { exchange, kind } = instrument
+  const symbol = toTradier(instrument.symbol)
+  const publish = (message: Branch) => out(`${json(message)}${settings.end}`)
+  let [seq, bidPrice, askPrice] = [0, '0', '0']
 
-  /** @throws Problem when the sandbox follows too many contracts already */
-  constructor(deps: FeedDeps) {
-    const { brokerage, instrument } = deps
-    this.#deps = deps
-    this.#symbol = toTradier(instrument.symbol)
-    const trade = (print: FeedTrade) => this.#trade(print)
-    const quote = (book: QuoteCommand) => this.#publish(book)
-    this.#tap = brokerage.taps.add(instrument.symbol, { trade, quote })
-    if (instrument.kind === 'STK' && this.#wants('summary', 'trade', 'tradex')) this.#begin().catch(brokerage.onError)
-    this.#volume = instrument.kind === 'STK' ? 0 : Number(brokerage.market.figures(instrument.symbol, brokerage.clock.now())?.volume ?? 0)
-  }
-
-  [Symbol.dispose](): void {
-    this.#isOver = true
-    this.#tap[Symbol.dispose]()
-  }
-
-  /** What was traded before this stream began. */
-  async #begin(): Promise<void> {
-    const { tape, instrument } = this.#deps
-    const day = await tape.day(instrument.symbol)
-    if (this.#isOver) return
-    this.#volume = Math.max(this.#volume, day.volume)
-    this.#summarize(day)
-  }
-
-  #wants(...filters: readonly Filter[]): boolean {
-    return filters.some(filter => this.#deps.settings.filters.has(filter))
-  }
-
-  #publish(book: QuoteCommand): void {
-    this.#quote = book
-    if (!this.#wants('quote')) return
-    const [bid, ask] = [book.bids[0], book.asks[0]]
-    const { exchange, kind } = this.#deps.instrument
-    const at = millis(book.at)
-    this.#send({
-      ...{ type: 'quote', symbol: this.#symbol },
-      ...{ bid: new Figure(bid?.[0] ?? '0'), bidsz: sizeOf(bid, kind === 'OPT'), bidexch: venueOf(exchange), biddate: at },
-      ...{ ask: new Figure(ask?.[0] ?? '0'), asksz: sizeOf(ask, kind === 'OPT'), askexch: venueOf(exchange), askdate: at }
+  function quote({ bids: [bid], asks: [ask], at }: QuoteCommand): void {
+    bidPrice = bid?.[0] ?? '0'
+    askPrice = ask?.[0] ?? '0'
+    if (!settings.filters.has('quote')) return
+    publish({
+      ...{ type: 'quote', symbol },
+      ...{ bid: new Figure(bidPrice), bidsz: sizeOf(bid, kind === 'OPT'), bidexch: venueOf(exchange), biddate: millis(at) },
+      ...{ ask: new Figure(askPrice), asksz: sizeOf(ask, kind === 'OPT'), askexch: venueOf(exchange), askdate: millis(at) }
     })
   }
 
-  #trade(print: FeedTrade): void {
-    const { brokerage, instrument, settings } = this.#deps
-    this.#volume += Number(print.size)
-    if (print.effect === 'volume' && settings.validOnly) return
-    const { phase } = brokerage.market.phaseAt('us-equity', print.at)
-    const exch = venueOf(print.venue ?? printVenue(instrument, print))
-    const { price, size } = print
-    const fields = { symbol: this.#symbol, exch, price, size, cvol: String(this.#volume), date: millis(print.at), last: price }
-    if (this.#wants('trade') && phase === 'open') this.#send({ type: 'trade', ...fields })
-    if (this.#wants('tradex')) this.#send({ type: 'tradex', ...fields })
-    if (this.#wants('timesale')) this.#timesale(print, exch, SESSIONS[phase])
-    if (instrument.kind === 'STK' && this.#wants('summary'))
-      this.#deps.tape.day(instrument.symbol).then(day => this.#summarize(day), brokerage.onError)
-  }
-
-  #timesale({ price, size, at, effect }: FeedTrade, exch: string, session: string): void {
+  function trade(print: FeedTrade): void {
+    const { price, size, at, effect, venue } = print
+    if (!settings.filters.has('timesale') || (effect === 'volume' && settings.validOnly)) return
     // Milliseconds of the day, so that it goes on growing when a reader comes back.
-    this.#seq = Math.max(this.#seq + 1, Math.floor(at / 1000) % DAY_MS)
-    this.#send({
-      ...{ type: 'timesale', symbol: this.#symbol, exch },
-      ...{ bid: this.#quote?.bids[0]?.[0] ?? '0', ask: this.#quote?.asks[0]?.[0] ?? '0', last: price, size, date: millis(at) },
-      ...{ seq: this.#seq, flag: effect === 'volume' ? 'V' : '', cancel: false, correction: false, session }
+    seq = Math.max(seq + 1, Math.floor(at / 1000) % DAY_MS)
+    const session = SESSIONS[brokerage.market.phaseAt('us-equity', at).phase]
+    publish({
+      ...{ type: 'timesale', symbol, exch: venueOf(venue ?? printVenue(instrument, print)) },
+      ...{ bid: bidPrice, ask: askPrice, last: price, size, date: millis(at) },
+      ...{ seq, flag: effect === 'volume' ? 'V' : '', cancel: false, correction: false, session }
     })
   }
 
-  /** At the beginning, and whenever it is another. */
-  #summarize({ open, high, low, previousClose }: Day): void {
-    if (this.#isOver || !this.#wants('summary') || open === null || high === null || low === null) return
-    const prevClose = previousClose ?? '0'
-    const summary = json({ type: 'summary', symbol: this.#symbol, open, high, low, prevClose })
-    if (summary === this.#summary) return
-    this.#summary = summary
-    this.#deps.out(`${summary}${this.#deps.settings.end}`)
-  }
-
-  #send(message: Parameters<typeof json>[0]): void {
-    this.#deps.out(`${json(message)}${this.#deps.settings.end}`)
-  }
+  return brokerage.taps.add(instrument.symbol, { trade, quote })
 }
 
 /** Milliseconds since the epoch, as text. */

@@ -1,10 +1,10 @@
 /** Accepts the WebSockets of one kind: each names its session first, and a customer has one stream at a time. */
 
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { parseJson } from '@trunkline/core/domain/json'
 import { WebSocketServer } from 'ws'
-import { answerPipe, type DialectConnection, type DialectConnections, type Pipe, socketPipe } from '../../frame/connections.ts'
+import { type DialectConnection, type DialectConnections, type Pipe, socketPipe } from '../../frame/connections.ts'
 import type { Session, Sessions } from './sessions.ts'
 
 /** A stream's own affairs, from its first message on. */
@@ -73,12 +73,6 @@ export class StreamGateway {
         this.#leave(open)
       })
     })
-  }
-
-  /** A stream over a chunked response; the request itself is the only message. Its headers must have been written. */
-  answer(response: ServerResponse, message: Readonly<Record<string, unknown>>): void {
-    const open = this.#receive(null, message, answerPipe(response))
-    response.on('close', () => this.#leave(open))
   }
 
   #leave(open: Open | null): void {

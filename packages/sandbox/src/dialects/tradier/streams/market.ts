@@ -6,15 +6,13 @@ import { Problem } from '../../../brokerage/problems.ts'
 import type { StreamEndpoint } from '../../../brokerage/stream/gate.ts'
 import { type DialectConnection, DialectConnections } from '../../frame/connections.ts'
 import { isTradiers } from '../market/quotes.ts'
-import type { Tape } from '../market/tape.ts'
 import { fromTradier } from '../symbols.ts'
-import { Feed, FILTERS, type Filter } from './feed.ts'
+import { FILTERS, type Filter, openFeed } from './feed.ts'
 import { StreamGateway, type StreamProtocol, textList } from './gateway.ts'
 import { type Session, Sessions } from './sessions.ts'
 
 export interface MarketStreamDeps {
   readonly brokerage: DialectBrokerage
-  readonly tape: Tape
 }
 
 const WAITING_BYTES_MAX = 4 * 1024 * 1024
@@ -26,7 +24,6 @@ export class MarketStream {
   readonly #deps: MarketStreamDeps
   readonly #sessions: Sessions
   readonly #connections: DialectConnections
-  readonly #gateway: StreamGateway
   readonly endpoint: StreamEndpoint
 
   constructor(deps: MarketStreamDeps, path: string) {
@@ -39,21 +36,17 @@ export class MarketStream {
       garbled: '{"type":"quo',
       codes: { going: 1001, tokenEnded: 1008, slow: 1008 }
     })
-    this.#gateway = new StreamGateway({
+    const gateway = new StreamGateway({
       sessions: this.#sessions,
       connections: this.#connections,
       begin: connection => this.#begin(connection),
       onError: brokerage.onError
     })
-    this.endpoint = { path, accept: (request, socket, head) => this.#gateway.accept(request, socket, head) }
+    this.endpoint = { path, accept: (request, socket, head) => gateway.accept(request, socket, head) }
   }
 
   get connections(): DialectConnections {
     return this.#connections
-  }
-
-  get gateway(): StreamGateway {
-    return this.#gateway
   }
 
   session(pass: Pass): Session {
@@ -71,7 +64,7 @@ export class MarketStream {
 
   #begin(connection: DialectConnection): StreamProtocol {
     const { brokerage } = this.#deps
-    const taken = new Map<string, Feed>()
+    const taken = new Map<string, Disposable>()
     let filters: ReadonlySet<Filter> | null = null
     const drop = (symbol: string) => {
       taken.get(symbol)?.[Symbol.dispose]()
@@ -87,7 +80,7 @@ export class MarketStream {
         for (const symbol of wanted) {
           const instrument = brokerage.contracts.find(symbol)
           if (taken.has(symbol) || !isTradiers(instrument)) continue
-          taken.set(symbol, new Feed({ ...this.#deps, instrument, settings, out: frame => connection.event(frame) }))
+          taken.set(symbol, openFeed({ brokerage, instrument, settings, out: frame => connection.event(frame) }))
         }
       },
       left: () => {
