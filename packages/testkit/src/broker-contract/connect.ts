@@ -75,7 +75,8 @@ export const CONNECT: readonly ContractCase[] = [
       const credentials = await walked(harness)
       assert.ok(Object.values(credentials).every(value => typeof value === 'string'))
       const broker = harness.open(new CountingHolder(credentials))
-      assert.deepEqual(await broker.accounts(soon()), await harness.broker.accounts(soon()))
+      // Two reads have different times.
+      assert.deepEqual((await broker.accounts(soon())).items, (await harness.broker.accounts(soon())).items)
       accepted(await broker.submit(newOrder(firstSample(harness), restingLimit(firstSample(harness))), soon()))
     }
   },
