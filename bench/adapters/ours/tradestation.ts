@@ -1,11 +1,12 @@
 import { readJson } from '../../../packages/brokers/src/kit/json.ts'
-import { object } from '../../../packages/brokers/src/kit/parse.ts'
+import { object, type Wire } from '../../../packages/brokers/src/kit/parse.ts'
+import { AccountStream } from '../../../packages/brokers/src/kit/runtime/account-stream.ts'
 import { KnownAccounts } from '../../../packages/brokers/src/kit/runtime/known-accounts.ts'
+import { OrderTracker } from '../../../packages/brokers/src/kit/runtime/order-tracker.ts'
 import { UnknownValueCounter } from '../../../packages/brokers/src/kit/unknown-values.ts'
+import { accountStreams, lineOf } from '../../../packages/brokers/src/tradestation/account-stream.ts'
 import { parseOrder } from '../../../packages/brokers/src/tradestation/codecs.ts'
 import { QuotedSymbol } from '../../../packages/brokers/src/tradestation/market/quote.ts'
-import { OrdersStream } from '../../../packages/brokers/src/tradestation/orders-stream.ts'
-import { parseLine } from '../../../packages/brokers/src/tradestation/stream.ts'
 import type { Readings } from '../contender.ts'
 import { amount, COUNT, digits, fixtureOf, type KindTexts, variations } from '../messages.ts'
 import { orders } from './counter.ts'
@@ -40,19 +41,14 @@ export function tradestationMessages(): KindTexts {
 export async function tradestationReadings(): Promise<Readings> {
   const account = { brokerAccountId: ACCOUNT, accountNumber: ACCOUNT, institutionName: '', name: null, accountType: null, currency: 'USD' }
   const now = STILL.clock.now()
-  const stream = new OrdersStream({
-    apiUrl: 'http://nowhere/v3',
-    tokens: still(),
-    heartbeatMs: 6_000,
-    ...STILL,
-    unknownValues: new UnknownValueCounter({ broker: 'TRADESTATION', ...STILL }),
-    accountState: new KnownAccounts({ read: async () => ({ known: [account], leftOut: [] }), streamedMax: 1, log: STILL.log }),
-    compareMs: 60_000,
-    parse: wire => parseOrder(wire, now),
-    list: never,
-    order: never,
-    balances: never
-  })
+  const unknownValues = new UnknownValueCounter({ broker: 'TRADESTATION', ...STILL })
+  const login = { ...STILL, tokens: still(), unknownValues, tracker: new OrderTracker(), orders: { held: never } }
+  const accounts = new KnownAccounts({ read: async () => ({ known: [account], leftOut: [] }), streamedMax: 1, log: STILL.log })
+  const parse = (wire: Wire) => parseOrder(wire, now)
+  const options = { apiUrl: 'http://nowhere/v3', heartbeatMs: 6_000, compareMs: 60_000, parse, list: never, order: never }
+  const [definition] = accountStreams(options, login, accounts)
+  if (definition === undefined) throw new Error('TradeStation has a stream of orders')
+  const stream = new AccountStream(definition, login, { positions: never, balances: never })
   const protocol = await stream.begin(new AbortController().signal)
   protocol.onFrame('{"StreamStatus":"EndSnapshot"}')
   return { order: text => orders(protocol.onFrame(text)), trade: quoted('trade'), quote: quoted('quote') }
@@ -70,6 +66,6 @@ function quoted(kind: 'trade' | 'quote'): (text: string) => number {
     }
     lines += 1
     const wire = object(readJson(text, { numbers: 'text' }), 'line')
-    return parseLine(wire).type === 'record' && symbol.apply(wire, TIME)[kind] !== null ? 1 : 0
+    return lineOf(wire).type === 'record' && symbol.apply(wire, TIME)[kind] !== null ? 1 : 0
   }
 }

@@ -82,6 +82,7 @@ export class LineTransport implements Transport, Dispatcher.DispatchHandler {
     if (!this.#mediaType.test(mediaType))
       this.#fail(`the broker answered with ${mediaType.slice(0, 60) || 'no media type'}, not with a stream`)
     else if (coding !== 'identity') this.#fail(`the stream is encoded as ${coding.slice(0, 40)}`)
+    else this.#listener.opened()
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {

@@ -32,7 +32,7 @@ export interface StreamProtocol<Event> {
    * interval in `live` must not be shorter.
    */
   readonly pingMs?: number
-  /** The socket is open and `hello` was sent. For a broker that does not answer `hello`: the stream is live from then on. */
+  /** The socket is open and `hello` was sent, or the stream of lines has begun. For a broker that does not answer `hello`: the stream is live from then on. */
   opened?(connection: Connection<Event>): void
   /** Reads one frame. An exception ends the connection, because an unreadable frame may have been an execution. */
   onFrame(frame: string): readonly StreamMessage<Event>[]

@@ -11,7 +11,7 @@ export interface Transport {
 
 /** Receives what a transport delivers, as it arrives. */
 export interface TransportListener {
-  /** The initial frames have been sent. */
+  /** The initial frames have been sent, or the answer has begun. */
   opened(): void
   /** The other side is alive, but has nothing to send. */
   beat(): void

@@ -21,6 +21,7 @@ import {
   type Wire
 } from '../kit/parse.ts'
 import { rejectCodes } from '../kit/reject-code.ts'
+import type { WholeOrder } from '../kit/runtime/order-totals.ts'
 import type { OrderTracker } from '../kit/runtime/order-tracker.ts'
 import { amount, records } from './quirks.ts'
 import { ourSymbol } from './symbols.ts'
@@ -174,16 +175,8 @@ function symbolOf(wire: Wire): string {
   return ourSymbol(text(wire, 'Symbol', 64), ASSET_CLASSES.read(wire, 'AssetType'))
 }
 
-export interface ParsedOrder {
-  readonly report: OrderReport
-  /** The broker calls it closed, for good. */
-  readonly isClosed: boolean
-  /** To be read again before it is believed. */
-  readonly isUnresolved: boolean
-}
-
 /** `now` is when the answer came, for orders that do not say when they changed. */
-export function parseOrder(wire: Wire, now: Timestamp): ParsedOrder {
+export function parseOrder(wire: Wire, now: Timestamp): WholeOrder {
   const brokerOrderId = text(wire, 'OrderID', 64)
   const meaning = member(wire, 'Status', STATUSES)
   // A stop that was hit, and a leg that is queued overnight, carry a closing time and live on (recorded 2026-04-23 and 2026-05-08).
@@ -286,7 +279,7 @@ function several(wire: Wire, totals: readonly Leg[], orderId: string): Subject {
  * The requested side of a multi-leg order, where the order is known: the broker reports only the net price. With it, a purchase at a negative price is
  * reported as one, and not as a sale at a positive price.
  */
-export function withRequestedSide(parsed: ParsedOrder, tracker: OrderTracker): ParsedOrder {
+export function withRequestedSide(parsed: WholeOrder, tracker: OrderTracker): WholeOrder {
   const { report } = parsed
   const side = report.legs === null ? undefined : tracker.get(report.brokerAccountId, report.brokerOrderId)?.side
   if (side === undefined || side === report.side) return parsed

@@ -12,8 +12,10 @@ import { type OAuthLogin, oauthLogin, oauthToken } from '../kit/oauth.ts'
 import { textOrNull, type Wire } from '../kit/parse.ts'
 import type { RateLimits } from '../kit/rate-limiter.ts'
 import { get } from '../kit/requests.ts'
+import { AccountStream } from '../kit/runtime/account-stream.ts'
 import type { Login, ReadDefinitions } from '../kit/runtime/definition.ts'
 import { listed } from '../kit/runtime/listed.ts'
+import type { WholeOrder } from '../kit/runtime/order-totals.ts'
 import type { OrderTracker } from '../kit/runtime/order-tracker.ts'
 import { perLogin } from '../kit/runtime/per-login.ts'
 import type { AccountQuery, ListPage, ListRead, OrderContext } from '../kit/runtime/read-definitions.ts'
@@ -29,11 +31,10 @@ import {
   clientTable,
   type OpenedBroker
 } from '../kit/settings.ts'
-import { type ParsedOrder, parseBalances, parseOrder, withRequestedSide } from './codecs.ts'
+import { accountStreams, COMPARE_MS, HEARTBEAT_MS } from './account-stream.ts'
+import { parseBalances, parseOrder, withRequestedSide } from './codecs.ts'
 import { TradestationMarket } from './market/source.ts'
 import { ACCOUNTS, type Action, ORDER_OFFER, POSITIONS, stateOf, TRADESTATION_ORDERS } from './orders.ts'
-import { COMPARE_MS, OrdersStream } from './orders-stream.ts'
-import { PositionsStream } from './positions-stream.ts'
 import {
   accountPath,
   type BrokerError,
@@ -51,7 +52,6 @@ import {
   resetMs,
   wholeAnswer
 } from './quirks.ts'
-import { HEARTBEAT_MS } from './stream.ts'
 
 /** `apiUrl` has the line streams too. */
 export interface TradestationSettings extends ClientSettings {
@@ -156,17 +156,13 @@ export function tradestation(settings: TradestationSettings, deps: BrokerDeps): 
       reads: TRADESTATION_READS,
       orders: TRADESTATION_ORDERS,
       accountStream(login, broker) {
-        const { tokens, clock, log, unknownValues } = login
-        const shared = { apiUrl, tokens, clock, log, unknownValues, heartbeatMs, accountState: stateOf(login).accounts }
-        const orders = new OrdersStream({
-          ...shared,
-          compareMs,
-          parse: wire => parsed(wire, login),
-          list: async (accounts, signal) => (await login.reads.list(present(login), { accounts }, signal)).known,
-          order: (account, order, signal) => readParsed(login, account, order, signal),
-          balances: readsAsEvents(broker, clock).balances
-        })
-        return [orders, new PositionsStream(shared)]
+        const options = {
+          ...{ apiUrl, heartbeatMs, compareMs, parse: (wire: Wire) => parsed(wire, login) },
+          list: async (accounts: string, signal: AbortSignal) => (await login.reads.list(present(login), { accounts }, signal)).known,
+          order: (account: string, order: string, signal: AbortSignal) => readParsed(login, account, order, signal)
+        }
+        const reads = readsAsEvents(broker, login.clock)
+        return accountStreams(options, login, stateOf(login).accounts).map(stream => new AccountStream(stream, login, reads))
       },
       market: ({ calls, tokens, clock, socket }) =>
         new TradestationMarket({
@@ -196,7 +192,7 @@ function balancesIn(currency: string | null): ListRead<Resource, AccountQuery, B
 }
 
 /** One order as it is sent, in lists and streams alike. @throws Malformed */
-function parsed(wire: Wire, { clock, tracker }: OrderContext): ParsedOrder {
+function parsed(wire: Wire, { clock, tracker }: OrderContext): WholeOrder {
   const { order, isPartial } = legsOf(tracker).completed(wire)
   const report = withRequestedSide(parseOrder(order, clock.now()), tracker)
   return isPartial ? { ...report, isUnresolved: true } : report
@@ -218,7 +214,7 @@ function pageOf(reply: HttpReply): ListPage {
 function ordersAt<Query>(
   login: OrderContext,
   request: (query: Query, nextToken: string | null) => ReturnType<typeof get>
-): ListRead<Resource, Query, ParsedOrder> {
+): ListRead<Resource, Query, WholeOrder> {
   return {
     resource: 'orders',
     request,
@@ -307,7 +303,7 @@ function isAbsent(reply: HttpReply): boolean {
 }
 
 /** An order of today as the stream compares it; null when the broker has none. @throws BrokerFault */
-function readParsed(login: Login<Resource>, account: string, order: string, signal: AbortSignal): Promise<ParsedOrder | null> {
+function readParsed(login: Login<Resource>, account: string, order: string, signal: AbortSignal): Promise<WholeOrder | null> {
   const request = get(`${accountPath(account)}/orders/${encodeURIComponent(order)}`)
   const read = (reply: HttpReply) => {
     if (isAbsent(reply)) return null

@@ -5,10 +5,10 @@ import type { OrderReport } from '@trunkline/core/ports/broker'
 import fc from 'fast-check'
 import type { Wire } from '../../src/kit/parse.ts'
 import { UnknownValueError } from '../../src/kit/parse.ts'
+import { lineOf } from '../../src/tradestation/account-stream.ts'
 import { parseAccount, parseBalances, parseOrder, parsePosition, STATUSES } from '../../src/tradestation/codecs.ts'
 import { interpretChange, interpretSubmit } from '../../src/tradestation/orders.ts'
 import { amount, errorMessageOf, errorsOf, records, wholeAnswer } from '../../src/tradestation/quirks.ts'
-import { parseLine } from '../../src/tradestation/stream.ts'
 import { ACCOUNT, fixture, fixtureNames, NOW, reply, TICKET, unknownValueCounter, unread, wire } from './fixtures.ts'
 
 const elsewhere = /^(market|submit|change)\.|^error\.(throttled|token)$/
@@ -308,19 +308,19 @@ test('lines that are no records', () => {
   const lines: readonly Wire[] = fixture('stream.status').body
   assert.deepEqual(
     lines.map(line => {
-      const found = parseLine(line)
-      return found.type === 'over' ? `over ${found.error} ${JSON.stringify(found.message)}` : found.type
+      const found = lineOf(line)
+      return found.type === 'over' ? `over ${found.error?.code ?? null} ${found.reason}` : found.type
     }),
     [
       'end_snapshot',
       'heartbeat',
-      'over null {"type":"over","cause":"lost","reason":"the broker is about to close the stream"}',
-      'over Forbidden {"type":"over","cause":"refused","reason":"the broker ended the stream: Account is not authorized"}',
-      'over InternalServerError {"type":"over","cause":"refused","reason":"the broker ended the stream: Something went wrong"}',
+      'over null the broker is about to close the stream',
+      'over Forbidden the broker ended the stream: Account is not authorized',
+      'over InternalServerError the broker ended the stream: Something went wrong',
       'record'
     ]
   )
-  assert.throws(() => parseLine({ StreamStatus: 'Dancing' }), Malformed)
+  assert.throws(() => lineOf({ StreamStatus: 'Dancing' }), Malformed)
 })
 
 const READERS: readonly ((value: Wire) => unknown)[] = [
@@ -328,7 +328,7 @@ const READERS: readonly ((value: Wire) => unknown)[] = [
   value => parseBalances(value, 'USD', NOW),
   parsePosition,
   value => parseOrder(value, NOW),
-  parseLine,
+  lineOf,
   errorsOf,
   value => records(value, 'Orders'),
   value => interpretSubmit({ status: 200, headers: {}, body: JSON.stringify(value) }, ORDER, NOW),
@@ -361,7 +361,7 @@ test('no input makes a reader throw anything but Malformed', () => {
   )
 })
 
-test('quantities and prices are parseLine to the letter', () => {
+test('quantities and prices are read to the letter', () => {
   const price = fc
     .tuple(fc.integer({ min: 1, max: 999_999 }), fc.integer({ min: 0, max: 9_999 }))
     .map(([whole, part]) => `${whole}.${String(part).padStart(4, '0')}`)

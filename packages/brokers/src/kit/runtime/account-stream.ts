@@ -1,12 +1,12 @@
 /**
- * Account streams of brokers: what a message lacks is read, and a failed read is a gap. Four kinds of messages about orders, which a broker may
- * mix: the whole order as it is now, the whole order as it was when the message was sent, an event that is merged into what is known of the order,
- * and a hint that the order has to be read.
+ * Account streams of brokers: what a message lacks is read, and a failed read is a gap. Five kinds of messages about orders, which a broker may
+ * mix: the whole order as it is now, the whole order with totals of what is executed, the whole order as it was when the message was sent, an event
+ * that is merged into what is known of the order, and a hint that the order has to be read.
  */
 
 import { ZERO } from '@trunkline/core/domain/decimal'
 import { isOpen } from '@trunkline/core/domain/order'
-import { type AccountEvent, BrokerFault, type OrderReport } from '@trunkline/core/ports/broker'
+import { type AccountEvent, BrokerFault, type OrderReport, type PositionReport } from '@trunkline/core/ports/broker'
 import { BoundedMap } from '../bounded-cache.ts'
 import { accountState, type readsAsEvents } from '../event-streams.ts'
 import type { Wire } from '../parse.ts'
@@ -14,7 +14,9 @@ import { Refetch } from '../refetch.ts'
 import type { Connection, ProtocolFactory, StreamMessage, StreamProtocol } from '../stream-protocol.ts'
 import type { Login } from './definition.ts'
 import { OpenOrders } from './open-orders.ts'
+import { type ListedOrders, OrderTotals, type WholeOrder } from './order-totals.ts'
 import { type OrderUpdate, SentOrders } from './sent-orders.ts'
+import { StreamedPositions } from './streamed-positions.ts'
 
 /** Reads of an order that the broker reports without its fill totals; the account's own reads come later. */
 const UNREPORTED_MAX = 20
@@ -46,6 +48,8 @@ export interface AccountConnection extends Omit<StreamProtocol<AccountEvent>, 'o
   readonly read: (frame: string) => readonly AccountMessage[]
   /** Set for a broker that streams only the orders of one account, without numbers, so that silence proves nothing. */
   readonly followed?: FollowedAccount
+  /** Set for a broker that sends whole orders with totals: the orders of this connection, as they are read. */
+  readonly listed?: ListedOrders
   /** The connection has ended. */
   readonly ended?: () => void
 }
@@ -59,14 +63,19 @@ export interface FollowedAccount {
 }
 
 export type AccountMessage =
+  /** `live`: what was sent before is not published, because it is read. */
   | StreamMessage<AccountEvent>
   /** The whole order. One that was cancelling or being replaced and works again was refused that: the report releases it. */
   | { readonly type: 'order'; readonly report: OrderReport }
+  /** The whole order with totals: a gap if it is older than what was sent before; skipped if it is the same. */
+  | { readonly type: 'order_totals'; readonly order: WholeOrder }
   /** The order as it was when this was sent: what is older than what was sent before adds only its execution. */
   | ({ readonly type: 'order_update' } & OrderUpdate)
   | { readonly type: 'order_event'; readonly account: string; readonly brokerOrderId: string; readonly event: Wire }
   /** `releases`: a cancel or a replacement was refused, so the order is released if it works. */
   | { readonly type: 'order_hint'; readonly account: string; readonly brokerOrderId: string; readonly releases?: true }
+  /** One position as it is now; null: it was closed. The runtime makes the lists. */
+  | { readonly type: 'position'; readonly brokerPositionId: string; readonly position: PositionReport | null }
   /** Positions, balances, or both. */
   | { readonly type: 'changed'; readonly account: string; readonly what: 'positions' | 'balances' | 'both' }
   | { readonly type: 'heartbeat' }
@@ -89,11 +98,12 @@ export class AccountStream implements ProtocolFactory<AccountEvent> {
   }
 
   async begin(signal: AbortSignal): Promise<StreamProtocol<AccountEvent>> {
-    const { ended, followed, read, ...own } = await this.#definition.begin(signal)
-    const protocol = new AccountProtocol(this.#definition, this.#login, this.#reads, read)
+    const { ended, followed, listed, read, ...own } = await this.#definition.begin(signal)
+    const protocol = new AccountProtocol(this.#definition, this.#login, this.#reads, { read, listed })
     return {
       ...own,
       ...(followed === undefined ? {} : { maintain: protocol.following(followed) }),
+      ...(listed === undefined ? {} : { maintain: protocol.comparing(listed) }),
       opened: connection => {
         protocol.opened(connection)
         own.opened?.(connection)
@@ -111,7 +121,7 @@ export class AccountStream implements ProtocolFactory<AccountEvent> {
 class AccountProtocol {
   readonly #definition: AccountStreamDefinition
   readonly #login: StreamLogin
-  readonly #read: AccountConnection['read']
+  readonly #own: ConnectionParts
   #connection: Connection<AccountEvent> | null = null
   #accepted: Disposable | null = null
   #isLive = false
@@ -120,16 +130,19 @@ class AccountProtocol {
   /** How often an order was read because its fill totals are missing. */
   readonly #unreported = new BoundedMap<number>(ORDERS_MAX)
   readonly #sent = new SentOrders(ORDERS_MAX)
+  readonly #totals: OrderTotals
+  #positions: StreamedPositions | null = null
   /** Cum qty of an order and whether it was open, as last published. */
   readonly #published = new BoundedMap<string>(ORDERS_MAX)
   /** Orders that are cancelling or being replaced; beyond the bound a release is found by look-up only. */
   readonly #pending = new BoundedMap<true>(ORDERS_MAX)
 
-  constructor(definition: AccountStreamDefinition, login: StreamLogin, reads: AccountReads, read: AccountConnection['read']) {
+  constructor(definition: AccountStreamDefinition, login: StreamLogin, reads: AccountReads, own: ConnectionParts) {
     const { clock } = login
     this.#definition = definition
     this.#login = login
-    this.#read = read
+    this.#own = own
+    this.#totals = new OrderTotals(clock)
     this.#orders = new Refetch({
       clock,
       spacingMs: definition.orderSpacingMs,
@@ -159,7 +172,7 @@ class AccountProtocol {
 
   onFrame(frame: string): readonly StreamMessage<AccountEvent>[] {
     const messages: StreamMessage<AccountEvent>[] = []
-    for (const message of this.#read(frame)) {
+    for (const message of this.#own.read(frame)) {
       // A message of an accepted connection proves the acceptance; an end does not.
       if (message.type !== 'over' && !this.#isLive) messages.push(...this.#accept())
       if (message.type === 'order_update') messages.push(...this.#updated(message))
@@ -183,9 +196,20 @@ class AccountProtocol {
     }
   }
 
+  /** The maintenance of a connection whose orders are compared with their list. Its first time is when it is live, and all is read then anyway. */
+  comparing({ compareMs, list }: ListedOrders): NonNullable<StreamProtocol<AccountEvent>['maintain']> {
+    let isFirst = true
+    return async ({ signal }) => {
+      const lost = isFirst ? 0 : await this.#totals.lost(list, signal)
+      isFirst = false
+      if (lost > 0) this.#gap(`the list of orders has ${lost} that the stream did not send`)
+      return compareMs
+    }
+  }
+
   async ended(): Promise<void> {
     this.#accepted?.[Symbol.dispose]()
-    await Promise.all([this.#orders[Symbol.asyncDispose](), this.#accounts[Symbol.asyncDispose]()])
+    await Promise.all([this.#orders, this.#accounts, this.#positions].map(part => part?.[Symbol.asyncDispose]()))
   }
 
   #accept(): readonly StreamMessage<AccountEvent>[] {
@@ -199,6 +223,11 @@ class AccountProtocol {
     switch (message.type) {
       case 'order':
         return { type: 'event', event: { type: 'order', report: this.#withRelease(message.report) } }
+      case 'order_totals':
+        return this.#orderTotals(message.order)
+      case 'position':
+        this.#position(message.brokerPositionId, message.position)
+        return null
       case 'order_event':
         return this.#orderEvent(message.account, message.brokerOrderId, message.event)
       case 'order_hint':
@@ -209,6 +238,14 @@ class AccountProtocol {
         return null
       case 'heartbeat':
         return null
+      case 'live': {
+        const wasLive = this.#isLive
+        this.#isLive = true
+        return wasLive ? null : message
+      }
+      case 'gap':
+        // Before it is live nothing is missed: all is read then.
+        return this.#isLive ? message : null
       default:
         return message
     }
@@ -219,6 +256,24 @@ class AccountProtocol {
     if (report === null) return []
     const event: StreamMessage<AccountEvent> = { type: 'event', event: { type: 'order', report } }
     return isBehind ? [{ type: 'gap', cause: 'missing', reason: 'an order has filled by more than was reported' }, event] : [event]
+  }
+
+  #orderTotals(order: WholeOrder): StreamMessage<AccountEvent> | null {
+    const { report, isUnresolved } = order
+    const { brokerAccountId: account, brokerOrderId } = report
+    const noted = this.#totals.note(order)
+    if (!this.#isLive || noted.kind === 'known') return null
+    this.#accounts.changed(keyOf('balances', account))
+    if (noted.kind === 'backwards') return { type: 'gap', cause: 'missing', reason: 'an order was sent in an older state than before' }
+    if (!isUnresolved) return { type: 'event', event: { type: 'order', report: noted.releases ? { ...report, releases: true } : report } }
+    this.#orders.changed(keyOf(account, brokerOrderId))
+    return null
+  }
+
+  #position(id: string, position: PositionReport | null): void {
+    this.#positions ??= new StreamedPositions(this.#login.clock, message => this.#connection?.emit(message))
+    if (position === null) this.#positions.close(id, this.#isLive)
+    else this.#positions.put(id, position, this.#isLive)
   }
 
   #orderEvent(account: string, brokerOrderId: string, event: Wire): StreamMessage<AccountEvent> | null {
@@ -268,6 +323,13 @@ class AccountProtocol {
 
   async #readOrder(key: string, signal: AbortSignal): Promise<void> {
     const [account, brokerOrderId, releases] = partsOf(key)
+    if (this.#own.listed !== undefined) {
+      const order = await this.#own.listed.order(account, brokerOrderId, signal)
+      if (order === null) return
+      this.#totals.note(order)
+      this.#emit({ type: 'order', report: order.report })
+      return
+    }
     for (const report of await this.#login.orders.held(account, brokerOrderId, signal)) {
       // Of a multi-leg order only its own messages count: the reads after messages of its legs come in between.
       if (report.legs === null) this.#sent.put(report)
@@ -287,9 +349,16 @@ class AccountProtocol {
     }
     const reason = `${what} could not be read`
     this.#login.log.warn(reason, { key, reason: error instanceof Error ? error.message : 'unknown' })
+    this.#gap(reason)
+  }
+
+  #gap(reason: string): void {
     this.#connection?.emit({ type: 'gap', cause: 'missing', reason })
   }
 }
+
+/** What the runtime reads a connection with. */
+type ConnectionParts = Pick<AccountConnection, 'read'> & { readonly listed: ListedOrders | undefined }
 
 function keyOf(first: string, second: string): string {
   return `${first} ${second}`

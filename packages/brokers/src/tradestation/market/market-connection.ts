@@ -1,6 +1,7 @@
 /** One stream of market data, kept open: its records go to its listener, and so does what ends it. */
 
 import type { BrokerFault } from '@trunkline/core/ports/broker'
+import type { Clock } from '@trunkline/core/ports/clock'
 import type { GapCause } from '@trunkline/core/ports/gap'
 import { faultOf } from '../../kit/calls.ts'
 import { readJson } from '../../kit/json.ts'
@@ -8,13 +9,19 @@ import type { MarketClock } from '../../kit/market-clock.ts'
 import { object, type Wire } from '../../kit/parse.ts'
 import type { RateLimiter } from '../../kit/rate-limiter.ts'
 import { ReconnectingStream } from '../../kit/reconnecting-stream.ts'
+import { lineAddress } from '../../kit/runtime/line-streams.ts'
 import type { ConnectionOptions } from '../../kit/stream-connection.ts'
 import type { StreamMessage, StreamProtocol } from '../../kit/stream-protocol.ts'
+import type { TokenSource } from '../../kit/tokens.ts'
+import { lineOf, linesAt } from '../account-stream.ts'
 import { errorMessageOf, errorOf, isTokenRefused } from '../quirks.ts'
-import { opened, parseLine, type StreamDeps } from '../stream.ts'
 import { timeOf } from './bars.ts'
 
-export interface MarketConnectionOptions extends StreamDeps {
+export interface MarketConnectionOptions {
+  readonly apiUrl: string
+  readonly tokens: TokenSource
+  readonly clock: Clock
+  readonly heartbeatMs: number
   readonly connection: ConnectionOptions
   readonly marketClock: MarketClock
 }
@@ -58,7 +65,7 @@ export class MarketConnection implements AsyncDisposable {
     let unauthorized = 0
     const begin = async (signal: AbortSignal): Promise<StreamProtocol<never>> => {
       await opens.take('read', signal).catch((cause: unknown) => Promise.reject(faultOf(cause)))
-      const address = await opened(options, path, signal)
+      const address = await lineAddress(linesAt(options.apiUrl), path, options, signal)
       return {
         ...address,
         onFrame: this.#frameReader(listener, refuse, [{ type: 'live', heartbeatMs: options.heartbeatMs }]),
@@ -66,7 +73,7 @@ export class MarketConnection implements AsyncDisposable {
           if (isTokenRefused(answer)) unauthorized += 1
           if (unauthorized >= UNAUTHORIZED_MAX || LASTING.has(answer.status))
             refuse(errorMessageOf(answer) || `the broker answered ${answer.status}`)
-          return address.refused?.(answer) ?? null
+          return address.refused(answer)
         }
       }
     }
@@ -103,12 +110,13 @@ export class MarketConnection implements AsyncDisposable {
     let isFirst = true
     return frame => {
       const wire = object(readJson(frame, { numbers: 'text' }), 'line')
-      const parsed = parseLine(wire)
+      const parsed = lineOf(wire)
       if (this.#isOver) return NOTHING
       if (parsed.type === 'over') {
         // An error that names one of several symbols concerns that one, and the stream goes on.
         if (listener.failed !== undefined && typeof wire.Symbol === 'string') listener.failed(wire.Symbol, errorOf(wire).message)
-        else if (parsed.error === null || PASSING.has(parsed.error)) return [parsed.message]
+        else if (parsed.error === null || PASSING.has(parsed.error.code))
+          return [{ type: 'over', cause: parsed.error === null ? 'lost' : 'refused', reason: parsed.reason }]
         else refuse(errorOf(wire).message)
       } else if (parsed.type === 'record') listener.record(wire)
       else if (parsed.type === 'heartbeat') {
