@@ -48,14 +48,9 @@ export class UnknownValueCounter {
   }
 
   /**
-   * Reads independent records. A record with an unknown value is counted and left out; any other error makes the whole list unreadable.
-   * @throws Malformed
+   * Reads independent records. A record with an unknown value is counted and left out, named by the text of `idKey`, null where it has none; any
+   * other error makes the whole list unreadable. @throws Malformed
    */
-  readKnown<T>(records: readonly Wire[], read: (record: Wire) => T): readonly T[] {
-    return this.readPartially(records, read, null).known
-  }
-
-  /** As {@link known}, plus the ids of the records left out: the text of `idKey`, null where it has none. @throws Malformed */
   readPartially<T>(records: readonly Wire[], read: (record: Wire) => T, idKey: string | null): PartialRead<T> {
     const known: T[] = []
     const leftOut: (string | null)[] = []

@@ -143,7 +143,8 @@ class RestBroker<Resource extends string, Placing> implements Broker {
   }
 
   async accounts(signal: AbortSignal): Promise<Listed<BrokerAccount>> {
-    return snapshotOf(await this.#definition.reads.accounts(this.#login, null, signal))
+    const { known, leftOut } = await this.#definition.reads.accounts(this.#login, null, signal)
+    return { items: known, ...(leftOut.length === 0 ? {} : { leftOut }) }
   }
 
   async balances(account: string, signal: AbortSignal): Promise<Snapshot<BalanceReport>> {
