@@ -91,7 +91,7 @@ export const STAYING_NAMES: ReadonlyMap<string, string> = new Map(
         'a limit order book',
         'orderBook OrderBook OrderBookSide LimitOrderBook StoredOrderBook order-book.ts order-book.test.ts market-books.test.ts'
       ],
-      ['a limit order book of another library', 'fetchOrderBook watchOrderBook parseOrderBook normalizeBookChanges ccxtBooks'],
+      ['a limit order book of another library', 'watchOrderBook parseOrderBook normalizeBookChanges ccxtBooks'],
       ['a turn of the event loop, or of a run of the tests', 'turn nextTurn eventLoopTurns TRUNKLINE_TURN'],
       ['it becomes that of another bar', 'turnTo'],
       ['stored grants of the sandbox, and texts cut at spaces', 'words'],

@@ -15,7 +15,6 @@ import { instantOf, nanosOf, newYorkOf } from './times.ts'
 
 const PATH = '/alpaca/api/v2/account/activities'
 const PAGE_SIZE = { least: 1, most: 100, fallback: 100 }
-const DAY: Micros = 86_400_000_000
 
 const TYPES: Readonly<Record<TransactionType, string>> = {
   BUY: 'FILL',
@@ -60,8 +59,7 @@ function list(deps: ActivityDeps, call: Call): Answer {
   const suits = filterOf(body, paramOf(request, 'type'))
   const size = body.count('page_size', PAGE_SIZE)
   const token = body.text('page_token')
-  const newestFirst = body.memberOr('direction', ['asc', 'desc']) !== 'asc'
-  const all = () => (newestFirst ? activities(deps, customer.id) : [...activities(deps, customer.id)].reverse())
+  const all = () => activities(deps, customer.id)
   const found = pageOf(all(), { suits, token, size })
   if (found === null) throw badParameter(`invalid page_token: ${token?.slice(0, 64)}`)
   // Pages have no numbers here: anyone who pages begins behind an item, and loses what comes next.
@@ -93,16 +91,9 @@ function pageOf(all: Iterable<Activity>, { suits, token, size }: Page): readonly
 }
 
 function filterOf(body: Body, type: string): (activity: Activity) => boolean {
-  const types = type === '' ? body.list('activity_types') : [type]
-  const category = body.memberOr('category', ['trade_activity', 'non_trade_activity'])
-  if (category !== null && types !== null) throw badParameter('activity_types cannot be used with category')
-  const [date, after, until] = [timeOf(body, 'date'), timeOf(body, 'after'), timeOf(body, 'until')]
+  const [after, until] = [timeOf(body, 'after'), timeOf(body, 'until')]
   return activity =>
-    (types === null || types.includes(activity.type)) &&
-    (category === null || (category === 'trade_activity') === (activity.type === 'FILL')) &&
-    (date === null || (activity.at >= date && activity.at < date + DAY)) &&
-    (after === null || activity.at > after) &&
-    (until === null || activity.at < until)
+    (type === '' || type === activity.type) && (after === null || activity.at > after) && (until === null || activity.at < until)
 }
 
 function timeOf(body: Body, name: string): Micros | null {

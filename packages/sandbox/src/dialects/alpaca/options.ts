@@ -1,6 +1,5 @@
 /** The chains of options: contracts on the trading host, snapshots on that of market data. */
 
-import { compare, parseDecimal } from '@trunkline/core/domain/decimal'
 import type { FastifyRequest } from 'fastify'
 import { paramOf } from '../../brokerage/api/orders.ts'
 import type { Answer } from '../../brokerage/api/response-writer.ts'
@@ -10,7 +9,6 @@ import type { Call, DialectRoute } from '../frame/router.ts'
 import { Body } from './body.ts'
 import type { CustomerView } from './customer-view.ts'
 import { snapshotOf } from './data/latest.ts'
-import { symbolsIn } from './data/pages.ts'
 import type { DataSource } from './data/source.ts'
 import { assetIdOf } from './ids.ts'
 import { badParameter, jsonAnswer, notFound } from './problems.ts'
@@ -20,7 +18,6 @@ const CONTRACTS = '/alpaca/api/v2/options/contracts'
 const SNAPSHOTS = '/alpaca/data/v1beta1/options/snapshots'
 const CONTRACTS_LIMIT = { least: 1, most: 10_000, fallback: 100 }
 const SNAPSHOTS_LIMIT = { least: 1, most: 1_000, fallback: 100 }
-const SYMBOLS_MAX = 100
 
 export interface OptionDeps {
   readonly brokerage: DialectBrokerage
@@ -39,16 +36,13 @@ export function contractRoutes(deps: OptionDeps): readonly DialectRoute[] {
 
 /** Those of the market data host. */
 export function snapshotRoutes(deps: OptionDeps): readonly DialectRoute[] {
-  return [
-    { method: 'GET', path: SNAPSHOTS, operation: 'quotes.list', handle: call => named(deps, call) },
-    { method: 'GET', path: `${SNAPSHOTS}/:underlying`, operation: 'chain.list', handle: call => chain(deps, call) }
-  ]
+  return [{ method: 'GET', path: `${SNAPSHOTS}/:underlying`, operation: 'chain.list', handle: call => chain(deps, call) }]
 }
 
 function contracts(deps: OptionDeps, { request, fault }: Call): Answer {
   if (fault?.do === 'empty') return jsonAnswer({ option_contracts: [], next_page_token: null })
   const body = new Body(request.query)
-  const underlyings = body.list('underlying_symbols') ?? underlyingsOf(deps.brokerage)
+  const underlyings = body.list('underlying_symbols') ?? []
   const wanted = wantedOf(body)
   // Anyone who names no expiration sees what expires by the end of the week only.
   const ends = wanted.by ?? (wanted.date === null ? nextWeekend(deps.brokerage) : null)
@@ -71,13 +65,6 @@ async function chain(deps: OptionDeps, { request, fault }: Call): Promise<Answer
   const { items, next } = pageOf(found, { body, limit: SNAPSHOTS_LIMIT, fault })
   const symbols = items.map(({ symbol }) => symbol)
   return jsonAnswer({ snapshots: await snapshots(deps, symbols), next_page_token: next })
-}
-
-async function named(deps: OptionDeps, { request }: Call): Promise<Answer> {
-  const symbols = symbolsIn(new Body(request.query))
-  if (symbols.length > SYMBOLS_MAX) throw badParameter(`at most ${SYMBOLS_MAX} symbols`)
-  const known = symbols.filter(symbol => deps.source.find(symbol, 'options') !== null)
-  return jsonAnswer({ snapshots: await snapshots(deps, known), next_page_token: null })
 }
 
 async function snapshots({ brokerage, source }: OptionDeps, symbols: readonly string[]): Promise<Readonly<Record<string, object>>> {
@@ -103,8 +90,6 @@ interface Wanted {
   readonly date: string | null
   readonly from: string | null
   readonly by: string | null
-  readonly least: string | null
-  readonly most: string | null
 }
 
 function wantedOf(body: Body): Wanted {
@@ -112,34 +97,21 @@ function wantedOf(body: Body): Wanted {
     type: body.memberOr('type', ['call', 'put']),
     date: body.text('expiration_date'),
     from: body.text('expiration_date_gte'),
-    by: body.text('expiration_date_lte'),
-    least: body.decimal('strike_price_gte'),
-    most: body.decimal('strike_price_lte')
+    by: body.text('expiration_date_lte')
   }
 }
 
 /** By symbol. */
 function contractsOf({ market, clock }: DialectBrokerage, underlying: string, wanted: Wanted): readonly Instrument[] {
   const now = clock.now()
-  const { type, date, from, by, least, most } = wanted
+  const { type, date, from, by } = wanted
   const expirations = market
     .expirations(underlying, now)
     .filter(day => (date === null || day === date) && (from === null || day >= from) && (by === null || day <= by))
   return expirations
     .flatMap(day => market.chain(underlying, day, now))
-    .filter(({ option }) => {
-      if (option === undefined || (type !== null && option.right !== type)) return false
-      const strike = parseDecimal(option.strike, 'strike')
-      if (least !== null && compare(strike, parseDecimal(least, 'strike')) < 0) return false
-      return most === null || compare(strike, parseDecimal(most, 'strike')) <= 0
-    })
+    .filter(({ option }) => option !== undefined && (type === null || option.right === type))
     .toSorted((a, b) => (a.symbol < b.symbol ? -1 : 1))
-}
-
-function underlyingsOf({ market, clock }: DialectBrokerage): readonly string[] {
-  const now = clock.now()
-  const shares = market.instruments.filter(({ kind, symbol }) => kind === 'STK' && market.expirations(symbol, now).length > 0)
-  return shares.map(({ symbol }) => symbol)
 }
 
 function nextWeekend({ clock }: DialectBrokerage): string {

@@ -1,10 +1,9 @@
 /** What a list of orders is narrowed by, and how it is paged: by an order's id or by time, there are no cursors. */
 
-import { directionOf } from '../../brokerage/wire.ts'
 import type { Micros, OrderFilter, OrderView } from '../../engine/types.ts'
 import { Body } from './body.ts'
 import { type CustomerView, numberOf } from './customer-view.ts'
-import { CLASS_OF, positionSymbol } from './enums.ts'
+import { positionSymbol } from './enums.ts'
 import { badParameter } from './problems.ts'
 import { instantOf } from './times.ts'
 
@@ -18,13 +17,10 @@ export interface ListQuery {
   /** Exclusive, both. */
   readonly after: Micros | null
   readonly until: Micros | null
-  /** Internal ids. */
-  readonly beforeOrder: string | null
+  /** Internal id. */
   readonly afterOrder: string | null
   /** Without their slash. */
   readonly symbols: ReadonlySet<string> | null
-  readonly side: 'buy' | 'sell' | null
-  readonly classes: ReadonlySet<string> | null
   /** It continues after what was read before. */
   readonly isFurther: boolean
 }
@@ -34,34 +30,28 @@ export function listQuery(query: unknown, internalId: (id: string) => string | n
   const body = new Body(query)
   const status = body.memberOr('status', ['open', 'closed', 'all']) ?? 'open'
   const [after, until] = [timeOf(body, 'after'), timeOf(body, 'until')]
-  const [beforeOrder, afterOrder] = [orderOf(body, 'before_order_id', internalId), orderOf(body, 'after_order_id', internalId)]
-  if ((beforeOrder !== null || afterOrder !== null) && (after !== null || until !== null))
-    throw badParameter('before_order_id and after_order_id cannot be used with after or until')
+  const afterOrder = orderOf(body, 'after_order_id', internalId)
+  if (afterOrder !== null && (after !== null || until !== null)) throw badParameter('after_order_id cannot be used with after or until')
   const symbols = body.list('symbols')
-  const classes = body.list('asset_class')
   return {
     live: status === 'all' ? null : status === 'open',
     limit: body.count('limit', LIMIT),
     skip: 0,
     oldestFirst: body.memberOr('direction', ['asc', 'desc']) === 'asc',
-    ...{ after, until, beforeOrder, afterOrder },
+    ...{ after, until, afterOrder },
     symbols: symbols === null ? null : new Set(symbols.map(positionSymbol)),
-    side: body.memberOr('side', ['buy', 'sell']),
-    classes: classes === null || classes.includes('all') ? null : new Set(classes),
-    isFurther: beforeOrder !== null || afterOrder !== null || after !== null || until !== null
+    isFurther: afterOrder !== null || after !== null || until !== null
   }
 }
 
 export function selectOrders(customerView: CustomerView, login: string, query: ListQuery): readonly OrderView[] {
-  const { oldestFirst, after, until, live, beforeOrder, afterOrder } = query
-  // Where the list goes on behind the order named, the engine begins there; else it is passed over until it is reached.
-  const begin = oldestFirst ? afterOrder : beforeOrder
+  const { oldestFirst, after, until, live, afterOrder } = query
   const filter: OrderFilter = {
     oldestFirst,
     ...(live === null ? {} : { live }),
     ...(after === null ? {} : { from: after + 1 }),
     ...(until === null ? {} : { until }),
-    ...(begin === null ? {} : { after: begin })
+    ...(afterOrder === null || !oldestFirst ? {} : { after: afterOrder })
   }
   const found: OrderView[] = []
   let skip = query.skip
@@ -74,12 +64,9 @@ export function selectOrders(customerView: CustomerView, login: string, query: L
   return found
 }
 
-function suits(order: OrderView, { symbols, side, classes, beforeOrder, afterOrder }: ListQuery): boolean {
+function suits(order: OrderView, { symbols, afterOrder }: ListQuery): boolean {
   const names = order.symbol === null ? (order.legs ?? []).map(leg => leg.symbol) : [positionSymbol(order.symbol)]
   if (symbols !== null && !names.some(name => symbols.has(name))) return false
-  if (side !== null && (order.legs !== null || directionOf(order.side) !== side)) return false
-  if (classes !== null && !classes.has(CLASS_OF[order.kind])) return false
-  if (beforeOrder !== null && numberOf(order) >= numberOf({ orderId: beforeOrder })) return false
   return afterOrder === null || numberOf(order) > numberOf({ orderId: afterOrder })
 }
 

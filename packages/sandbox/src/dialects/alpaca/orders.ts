@@ -18,7 +18,7 @@ import { TIME_IN_FORCE_OF } from './enums.ts'
 import { uuidFor } from './ids.ts'
 import { type ListQuery, listQuery, selectOrders } from './order-list.ts'
 import { debitOf } from './order-wire.ts'
-import { AlpacaProblem, badParameter, CODES, invalid, jsonAnswer, NO_CONTENT, notFound, problemAnswer } from './problems.ts'
+import { AlpacaProblem, badParameter, CODES, invalid, jsonAnswer, NO_CONTENT, notFound } from './problems.ts'
 import { refusedWith } from './refusals.ts'
 import { clientOrderIdOf, isFraction, readTicket } from './ticket.ts'
 
@@ -38,7 +38,6 @@ export function orderRoutes(deps: OrderDeps): readonly DialectRoute[] {
   return [
     { method: 'POST', path: ORDERS, operation: 'orders.submit', about: aboutBody, handle: call => place(deps, call) },
     { method: 'GET', path: ORDERS, operation: 'orders.list', handle: call => list(deps, call) },
-    { method: 'DELETE', path: ORDERS, operation: 'orders.cancel', handle: call => cancelAll(deps, call) },
     // Two colons are one to the router.
     {
       method: 'GET',
@@ -154,23 +153,6 @@ function cancel({ brokerage, customerView }: OrderDeps, { request, customer, fau
   if (status === 'pending_cancel' || status === 'pending_replace') throw invalid(`order is pending ${status.slice(8)}`)
   brokerage.orderService.cancel(order, fault)
   return NO_CONTENT
-}
-
-function cancelAll({ brokerage, customerView }: OrderDeps, { customer }: Call): Answer {
-  const isFree = ({ orderId }: OrderView) => (brokerage.state.overlay(orderId)?.busy ?? null) === null
-  const orders = [...customerView.orders(customer.id, { live: true })].filter(isFree)
-  const items = orders.map(order => {
-    const id = customerView.idOf(order.orderId)
-    try {
-      brokerage.orderService.cancel(order, undefined)
-      return { id, status: 200, body: customerView.wire(brokerage.state.again(order)) }
-    } catch (error) {
-      if (!(error instanceof Problem)) throw error
-      const { status, text } = problemAnswer(error, null)
-      return { id, status, body: JSON.parse(text) as unknown }
-    }
-  })
-  return jsonAnswer(items, 207)
 }
 
 /** @throws Problem `unknown_order` */

@@ -82,7 +82,7 @@ test('an order is reported from its acceptance to its end, each execution with i
   )
   const ids = received.slice(1).map(({ execution_id: execution }) => execution)
   assert.equal(new Set(ids).size, 3, 'even `new` may carry an execution id')
-  const fills = await client.ok('GET', '/v2/account/activities/FILL?direction=asc')
+  const fills = (await client.ok('GET', '/v2/account/activities/FILL')).toReversed()
   assert.deepEqual(
     fills.map((row: Wire) => row.id.split('::')[1]),
     ids.slice(1),

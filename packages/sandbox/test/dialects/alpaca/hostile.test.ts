@@ -95,30 +95,15 @@ const PATHS = [
   '/api/v2/orders:by_client_order_id',
   '/api/v2/account/activities',
   '/api/v2/assets',
-  '/api/v2/calendar',
   '/api/v2/options/contracts',
   '/data/v2/stocks/bars',
-  '/data/v2/stocks/SPY/trades',
-  '/data/v2/stocks/snapshots',
+  '/data/v2/stocks/trades',
   '/data/v1beta3/crypto/us/bars',
-  '/data/v1beta3/crypto/us/latest/orderbooks',
+  '/data/v1beta3/crypto/us/latest/quotes',
   '/data/v1beta1/options/snapshots/SPY'
 ]
 const PARAMETERS = [
-  ...[
-    'status',
-    'limit',
-    'after',
-    'until',
-    'direction',
-    'symbols',
-    'side',
-    'before_order_id',
-    'page_token',
-    'page_size',
-    'activity_types',
-    'date'
-  ],
+  ...['status', 'limit', 'after', 'until', 'direction', 'symbols', 'side', 'page_token', 'page_size', 'activity_types', 'date'],
   ...[
     'start',
     'end',

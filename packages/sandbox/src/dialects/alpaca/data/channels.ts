@@ -4,10 +4,10 @@ import { compare, parseDecimal, plus } from '@trunkline/core/domain/decimal'
 import type { DialectBrokerage } from '../../../brokerage/dialect.ts'
 import type { MarketDataTap } from '../../../brokerage/market-data-taps.ts'
 import type { QuoteCommand, QuoteLevel } from '../../../engine/types.ts'
-import type { Bar, FeedTrade } from '../../../market/types.ts'
+import type { FeedTrade } from '../../../market/types.ts'
 import { nanosOf } from '../times.ts'
 import type { DataSource } from './source.ts'
-import { barWire, type Kind, levelsWire, quoteWire, tradeWire } from './wire.ts'
+import { type Kind, levelsWire, quoteWire, tradeWire } from './wire.ts'
 
 /** Those that Alpaca has, by kind of endpoint. Some never have events here; subscribing to them is valid all the same. */
 export const CHANNELS = {
@@ -25,8 +25,6 @@ interface Feed {
   readonly readers: Set<Reader>
   readonly tap: Disposable
 }
-
-const DAY = 86_400_000_000
 
 export class Channels {
   readonly #brokerage: DialectBrokerage
@@ -87,10 +85,6 @@ export class Channels {
         return { quote: freshly(this.#source.quote(symbol), quote => emit(this.#quote(symbol, quote))) }
       case 'orderbooks':
         return { quote: depthEmitter(symbol, emit) }
-      case 'bars':
-        return { bar: bar => bar.closed && emit(barItem('b', symbol, bar)) }
-      case 'dailyBars':
-        return { bar: bar => bar.closed && void this.#daily(symbol, emit) }
       default:
         return null
     }
@@ -106,26 +100,12 @@ export class Channels {
   #quote(symbol: string, quote: QuoteCommand): string {
     return item('q', symbol, quoteWire(this.#kind, quote, this.#source.letterOf(symbol)))
   }
-
-  /** The day so far, after each of its minutes. */
-  async #daily(symbol: string, emit: (item: string) => void): Promise<void> {
-    try {
-      const bar = await this.#source.lastBar(symbol, '1d', false, DAY * 2)
-      if (bar !== null) emit(barItem('d', symbol, bar))
-    } catch (error) {
-      this.#brokerage.onError(error)
-    }
-  }
 }
 
 const NOTHING: Disposable = { [Symbol.dispose]: () => undefined }
 
 function item(type: string, symbol: string, fields: object): string {
   return JSON.stringify({ T: type, S: symbol, ...fields })
-}
-
-function barItem(type: 'b' | 'd', symbol: string, bar: Bar): string {
-  return item(type, symbol, barWire(bar))
 }
 
 /** Taps begin with the present quote; Alpaca's subscribers wait for the next. */

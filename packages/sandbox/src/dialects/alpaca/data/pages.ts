@@ -30,8 +30,7 @@ export function pageQuery(body: Body, now: Micros): PageQuery {
     limit: body.count('limit', LIMIT),
     stretch: {
       from: timeOf(body, 'start') ?? midnight,
-      to: Math.min(timeOf(body, 'end') ?? now, now),
-      backwards: body.memberOr('sort', ['asc', 'desc']) === 'desc'
+      to: Math.min(timeOf(body, 'end') ?? now, now)
     },
     position: positionOf(body)
   }
@@ -76,7 +75,7 @@ async function collect<Item>(
   let count = 0
   for (const symbol of symbols.toSorted()) {
     if (position !== null && symbol < position.symbol) continue
-    for await (const item of fetch(symbol, stretchFrom(query.stretch, symbol === position?.symbol ? position.at : null))) {
+    for await (const item of fetch(symbol, symbol === position?.symbol ? { ...query.stretch, from: position.at } : query.stretch)) {
       if (count === query.limit) return [items, { page: (position?.page ?? 1) + 1, symbol, at: atOf(item) }]
       items[symbol] ??= []
       items[symbol].push(item)
@@ -84,11 +83,6 @@ async function collect<Item>(
     }
   }
   return [items, null]
-}
-
-function stretchFrom(stretch: Stretch, at: Micros | null): Stretch {
-  if (at === null) return stretch
-  return stretch.backwards ? { ...stretch, to: at } : { ...stretch, from: at }
 }
 
 function tokenOf({ page, symbol, at }: PagePosition): string {

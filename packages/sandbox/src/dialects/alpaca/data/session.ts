@@ -37,14 +37,11 @@ export interface SubscriptionDeps {
   readonly reader: Reader
   /** Symbols that trades and quotes may have together. */
   readonly symbolsMax: number
-  /** All that `*` stands for; null where it stands for nothing. */
-  readonly everything: readonly string[] | null
 }
 
 /** What one client is given. */
 export class Subscription {
   readonly #deps: SubscriptionDeps
-  /** As the client wrote them, `*` included. */
   readonly #subscribed: Map<string, Set<string>>
 
   constructor(deps: SubscriptionDeps) {
@@ -88,7 +85,6 @@ export class Subscription {
       if (!this.#subscribed.has(name) || IMPLIED.includes(name)) return 'invalid_action'
       if (!Array.isArray(symbols)) return 'invalid_syntax'
       if (!symbols.every(symbol => typeof symbol === 'string' && SYMBOL.test(symbol))) return 'invalid_syntax'
-      if (symbols.includes('*') && this.#deps.everything === null) return 'invalid_syntax'
       wanted.set(name, symbols)
       if (name === 'trades') for (const implied of IMPLIED) if (this.#subscribed.has(implied)) wanted.set(implied, symbols)
     }
@@ -107,21 +103,12 @@ export class Subscription {
     for (const symbol of symbols) {
       if (subscribed === undefined || subscribed.has(symbol)) continue
       subscribed.add(symbol)
-      for (const each of this.#meant(symbol)) this.#deps.channels.add(name, each, this.#deps.reader)
+      this.#deps.channels.add(name, symbol, this.#deps.reader)
     }
   }
 
   #drop(name: string, symbols: readonly string[]): void {
     const subscribed = this.#subscribed.get(name)
-    for (const symbol of symbols) {
-      if (subscribed?.delete(symbol) !== true) continue
-      // What another symbol asked for stays.
-      const left = new Set([...subscribed].flatMap(other => this.#meant(other)))
-      for (const each of this.#meant(symbol)) if (!left.has(each)) this.#deps.channels.drop(name, each, this.#deps.reader)
-    }
-  }
-
-  #meant(symbol: string): readonly string[] {
-    return symbol === '*' ? (this.#deps.everything ?? []) : [symbol]
+    for (const symbol of symbols) if (subscribed?.delete(symbol) === true) this.#deps.channels.drop(name, symbol, this.#deps.reader)
   }
 }

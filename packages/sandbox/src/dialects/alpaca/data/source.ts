@@ -4,9 +4,9 @@ import { compare, parseDecimal } from '@trunkline/core/domain/decimal'
 import { firstBars } from '../../../brokerage/api/bars.ts'
 import type { DialectBrokerage } from '../../../brokerage/dialect.ts'
 import type { Micros, QuoteCommand } from '../../../engine/types.ts'
-import { BARS_MAX, type Bar, type BarInterval, type Instrument, UnknownSymbol } from '../../../market/types.ts'
+import { type Bar, type BarInterval, type Instrument, UnknownSymbol } from '../../../market/types.ts'
 import type { CustomerView } from '../customer-view.ts'
-import { chicagoDay, regrouped, type Timeframe } from './timeframes.ts'
+import { chicagoDay, regrouped } from './timeframes.ts'
 import { type Kind, kindOf, letterOf, type Print } from './wire.ts'
 
 const CHUNK = 2_000
@@ -18,7 +18,6 @@ export interface Stretch {
   /** Both inclusive. */
   readonly from: Micros
   readonly to: Micros
-  readonly backwards: boolean
 }
 
 export class DataSource {
@@ -50,18 +49,15 @@ export class DataSource {
   }
 
   /** Bars that start in the stretch. Minutes come once they are over; longer bars with what there is of the last. */
-  bars(symbol: string, { base, startOf }: Timeframe, stretch: Stretch): AsyncIterable<Bar> {
+  bars(symbol: string, interval: BarInterval, stretch: Stretch): AsyncIterable<Bar> {
     const kind = this.#customerView.instrument(symbol)?.kind
-    if (base === '1d' && kind === 'CRYPTO') return this.#cryptoDays(symbol, startOf, stretch)
-    const bars = this.#bars(symbol, base, stretch)
-    return startOf === null ? bars : regrouped(bars, startOf, stretch.backwards)
+    return interval === '1d' && kind === 'CRYPTO' ? this.#cryptoDays(symbol, stretch) : this.#bars(symbol, interval, stretch)
   }
 
   /** A pair's day begins at midnight in Chicago, and the sandbox's own at midnight UTC: days are made of hours. */
-  #cryptoDays(symbol: string, startOf: Timeframe['startOf'], { from, to, backwards }: Stretch): AsyncIterable<Bar> {
+  #cryptoDays(symbol: string, { from, to }: Stretch): AsyncIterable<Bar> {
     const first = chicagoDay(from) < from ? chicagoDay(from, 1) : from
-    const days = regrouped(this.#bars(symbol, '1h', { from: first, to: chicagoDay(to, 1) - 1, backwards }), at => chicagoDay(at), backwards)
-    return startOf === null ? days : regrouped(days, startOf, backwards)
+    return regrouped(this.#bars(symbol, '1h', { from: first, to: chicagoDay(to, 1) - 1 }), at => chicagoDay(at))
   }
 
   /** The last bar of an interval that is over (`closed`), or as it is. */
@@ -97,8 +93,7 @@ export class DataSource {
 
   async *#bars(symbol: string, interval: BarInterval, stretch: Stretch): AsyncGenerator<Bar> {
     const isDue = ({ closed }: Bar) => closed || (interval !== '1m' && interval !== '1s')
-    const chunks = stretch.backwards ? this.#backwards(symbol, interval, stretch) : this.#forwards(symbol, interval, stretch)
-    for await (const chunk of chunks) for (const bar of chunk) if (isDue(bar)) yield bar
+    for await (const chunk of this.#forwards(symbol, interval, stretch)) for (const bar of chunk) if (isDue(bar)) yield bar
   }
 
   async *#forwards(symbol: string, interval: BarInterval, stretch: Stretch): AsyncGenerator<readonly Bar[]> {
@@ -109,18 +104,6 @@ export class DataSource {
       const last = chunk.at(-1)
       if (last === undefined || chunk.length < CHUNK) return
       from = last.start + 1
-    }
-  }
-
-  async *#backwards(symbol: string, interval: BarInterval, stretch: Stretch): AsyncGenerator<readonly Bar[]> {
-    const now = this.now()
-    for (let to = stretch.to + 1; ; ) {
-      const query = { symbol, interval, from: stretch.from, to, now, limit: BARS_MAX }
-      const chunk = await this.#brokerage.market.bars(query).catch(unlessUnknown)
-      yield chunk.toReversed()
-      const [first] = chunk
-      if (first === undefined || chunk.length < BARS_MAX) return
-      to = first.start
     }
   }
 }

@@ -10,7 +10,7 @@ import { endpointOf, type Guest, readMessage, textOf, wholeOf } from '../sockets
 import { CHANNELS, Channels, type Reader } from './channels.ts'
 import { ERRORS, errorFrame, type StreamError, Subscription, successFrame } from './session.ts'
 import type { DataSource } from './source.ts'
-import { type Kind, kindOf } from './wire.ts'
+import type { Kind } from './wire.ts'
 
 const AUTH_MS_MAX = 10_000
 const WAITING_BYTES_MAX = 16 * 1024 * 1024
@@ -19,8 +19,8 @@ const TOGETHER_MAX = 500
 
 const BASE = '/alpaca/data-stream'
 const PATHS: Readonly<Record<Kind, readonly string[]>> = {
-  stocks: ['/v2/iex', '/v2/sip', '/v2/delayed_sip'],
-  crypto: ['us', 'us-1', 'us-2', 'eu-1', 'bs-1'].map(region => `/v1beta3/crypto/${region}`),
+  stocks: ['/v2/iex', '/v2/sip'],
+  crypto: ['/v1beta3/crypto/us'],
   options: ['/v1beta1/indicative', '/v1beta1/opra']
 }
 
@@ -75,18 +75,11 @@ export class DataStream {
           names: CHANNELS[this.#kind],
           channels: this.#channels,
           reader,
-          symbolsMax: this.#deps.limits.symbolsPerStream,
-          everything: this.#everything()
+          symbolsMax: this.#deps.limits.symbolsPerStream
         }),
       leave: connection => this.#leave(connection, path)
     })
     visit.begin()
-  }
-
-  #everything(): readonly string[] | null {
-    if (this.#kind === 'options') return null
-    const { instruments } = this.#deps.brokerage.market
-    return instruments.filter(instrument => kindOf(instrument) === this.#kind).map(({ symbol }) => symbol)
   }
 
   #enter(pass: Pass, path: string, guest: Guest): DialectConnection | null {
