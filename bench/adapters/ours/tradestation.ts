@@ -1,12 +1,12 @@
-import { readJson } from '../../../packages/brokers/src/kit/json.ts'
-import { object, type Wire } from '../../../packages/brokers/src/kit/parse.ts'
+import type { Wire } from '../../../packages/brokers/src/kit/parse.ts'
+import { PartialQuote } from '../../../packages/brokers/src/kit/partial-quotes.ts'
 import { AccountStream } from '../../../packages/brokers/src/kit/runtime/account-stream.ts'
 import { KnownAccounts } from '../../../packages/brokers/src/kit/runtime/known-accounts.ts'
 import { OrderTracker } from '../../../packages/brokers/src/kit/runtime/order-tracker.ts'
 import { UnknownValueCounter } from '../../../packages/brokers/src/kit/unknown-values.ts'
-import { accountStreams, lineOf } from '../../../packages/brokers/src/tradestation/account-stream.ts'
+import { accountStreams } from '../../../packages/brokers/src/tradestation/account-stream.ts'
 import { parseOrder } from '../../../packages/brokers/src/tradestation/codecs.ts'
-import { QuotedSymbol } from '../../../packages/brokers/src/tradestation/market/quote.ts'
+import { QUOTE_FIELDS, readFrame } from '../../../packages/brokers/src/tradestation/market-stream.ts'
 import type { Readings } from '../contender.ts'
 import { amount, COUNT, digits, fixtureOf, type KindTexts, variations } from '../messages.ts'
 import { orders } from './counter.ts'
@@ -57,15 +57,15 @@ export async function tradestationReadings(): Promise<Readings> {
 /** Applies a line of the quote stream to its symbol. A day begins again with each round of the messages. */
 function quoted(kind: 'trade' | 'quote'): (text: string) => number {
   const whole = Object(Object(fixtureOf('tradestation', 'market.quotes')).body)[0]
-  let symbol = new QuotedSymbol()
+  let symbol = new PartialQuote(QUOTE_FIELDS)
   let lines = 0
   return text => {
     if (lines % COUNT === 0) {
-      symbol = new QuotedSymbol()
+      symbol = new PartialQuote(QUOTE_FIELDS)
       symbol.apply(whole, TIME)
     }
     lines += 1
-    const wire = object(readJson(text, { numbers: 'text' }), 'line')
-    return lineOf(wire).type === 'record' && symbol.apply(wire, TIME)[kind] !== null ? 1 : 0
+    const message = readFrame(text)
+    return message.type === 'record' && symbol.apply(message.record, TIME)[kind] !== null ? 1 : 0
   }
 }

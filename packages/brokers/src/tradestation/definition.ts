@@ -33,7 +33,8 @@ import {
 } from '../kit/settings.ts'
 import { accountStreams, COMPARE_MS, HEARTBEAT_MS } from './account-stream.ts'
 import { parseBalances, parseOrder, withRequestedSide } from './codecs.ts'
-import { TradestationMarket } from './market/source.ts'
+import { TradestationMarket } from './market.ts'
+import { MarketStreams } from './market-stream.ts'
 import { ACCOUNTS, type Action, ORDER_OFFER, POSITIONS, stateOf, TRADESTATION_ORDERS } from './orders.ts'
 import {
   accountPath,
@@ -164,13 +165,8 @@ export function tradestation(settings: TradestationSettings, deps: BrokerDeps): 
         const reads = readsAsEvents(broker, login.clock)
         return accountStreams(options, login, stateOf(login).accounts).map(stream => new AccountStream(stream, login, reads))
       },
-      market: ({ calls, tokens, clock, socket }) =>
-        new TradestationMarket({
-          ...{ apiUrl, hours, tokens, clock, heartbeatMs },
-          callsOf: resource => calls.of(resource),
-          opensOf: resource => calls.limiterOf(resource),
-          connection: socket
-        })
+      market: login =>
+        new TradestationMarket(login, hours, marketClock => new MarketStreams({ apiUrl, hours, heartbeatMs }, login, marketClock))
     },
     deps
   )

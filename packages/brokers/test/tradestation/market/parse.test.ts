@@ -9,11 +9,20 @@ import type { TopicSink } from '@trunkline/core/ports/market'
 import fc from 'fast-check'
 import { MarketClock } from '../../../src/kit/market-clock.ts'
 import type { Wire } from '../../../src/kit/parse.ts'
-import { barReader, barsPath, barsRequest, INTERVALS, parseBars, parseMinute, stretches } from '../../../src/tradestation/market/bars.ts'
-import { chainPath, parseEntry, parseExpirations } from '../../../src/tradestation/market/chain.ts'
-import { parseDepth } from '../../../src/tradestation/market/depth.ts'
-import { parseInstrument } from '../../../src/tradestation/market/instruments.ts'
-import { QuotedSymbol } from '../../../src/tradestation/market/quote.ts'
+import { PartialQuote } from '../../../src/kit/partial-quotes.ts'
+import {
+  barsRequest,
+  barsWindows,
+  INTERVALS,
+  parseBar,
+  parseBars,
+  parseDepth,
+  parseEntry,
+  parseExpirations,
+  parseInstrument,
+  templateOf
+} from '../../../src/tradestation/market.ts'
+import { barReader, barsPath, chainPath, QUOTE_FIELDS, readFrame } from '../../../src/tradestation/market-stream.ts'
 import { VirtualClock } from '../../support/clocks.ts'
 import { fixture, fixtureNames, reply, unread, wire } from '../fixtures.ts'
 
@@ -29,22 +38,25 @@ const EVERYTHING = { fromMs: 0, toMs: Date.UTC(2100, 0, 1) }
 const at = (text: string) => Date.parse(text)
 
 test('bars of minutes are identified by their end, and begin one length before it', () => {
-  const bars = parseBars(reply('market.bars').body, '1m', usEquityCalendar(), EVERYTHING)
+  const bars = parseBars(reply('market.bars').body, INTERVALS['1m'], usEquityCalendar(), EVERYTHING)
   assert.deepEqual(bars, [
     { startMs: at('2026-11-20T14:30:00Z'), open: '400.5', high: '401.2', low: '400.1', close: '401.0', volume: '120034', closed: true },
     { startMs: at('2026-11-20T14:31:00Z'), open: '401.0', high: '401.3', low: '400.9', close: '401.1', volume: '20034', closed: false }
   ])
-  const fives = parseBars(reply('market.bars').body, '5m', usEquityCalendar(), EVERYTHING)
+  const fives = parseBars(reply('market.bars').body, INTERVALS['5m'], usEquityCalendar(), EVERYTHING)
   assert.equal(fives[0]?.startMs, at('2026-11-20T14:26:00Z'))
   const { body } = reply('market.bars')
-  assert.deepEqual(parseBars(body, '1m', usEquityCalendar(), { fromMs: at('2026-11-20T14:31:00Z'), toMs: EVERYTHING.toMs }), bars.slice(1))
-  assert.deepEqual(parseBars(body, '1m', usEquityCalendar(), { fromMs: 0, toMs: at('2026-11-20T14:31:00Z') }), bars.slice(0, 1))
+  assert.deepEqual(
+    parseBars(body, INTERVALS['1m'], usEquityCalendar(), { fromMs: at('2026-11-20T14:31:00Z'), toMs: EVERYTHING.toMs }),
+    bars.slice(1)
+  )
+  assert.deepEqual(parseBars(body, INTERVALS['1m'], usEquityCalendar(), { fromMs: 0, toMs: at('2026-11-20T14:31:00Z') }), bars.slice(0, 1))
   const [first] = fixture('market.bars').body.Bars
-  assert.throws(() => parseBars(JSON.stringify({ Bars: [first, first] }), '1m', usEquityCalendar(), EVERYTHING), Malformed)
+  assert.throws(() => parseBars(JSON.stringify({ Bars: [first, first] }), INTERVALS['1m'], usEquityCalendar(), EVERYTHING), Malformed)
 })
 
 test('a day begins at its midnight, whatever time of it, or the midnight after it, identifies it', () => {
-  const days = parseBars(reply('market.bars.daily').body, '1d', usEquityCalendar(), EVERYTHING)
+  const days = parseBars(reply('market.bars.daily').body, INTERVALS['1d'], usEquityCalendar(), EVERYTHING)
   assert.deepEqual(
     days.map(({ startMs, close }) => [new Date(startMs).toISOString(), close]),
     [
@@ -54,35 +66,34 @@ test('a day begins at its midnight, whatever time of it, or the midnight after i
   )
   const one = (stamp: string) => JSON.stringify({ Bars: [{ ...fixture('market.bars.daily').body.Bars[0], TimeStamp: stamp }] })
   const start = (stamp: string, calendar = continuousCalendar()) =>
-    new Date(parseBars(one(stamp), '1d', calendar, EVERYTHING)[0]?.startMs ?? 0).toISOString()
+    new Date(parseBars(one(stamp), INTERVALS['1d'], calendar, EVERYTHING)[0]?.startMs ?? 0).toISOString()
   assert.equal(start('2026-11-20T00:00:00Z'), '2026-11-19T00:00:00.000Z')
   assert.equal(start('2026-11-20T22:00:00Z', cmeCalendar()).slice(0, 10), '2026-11-20')
 })
 
 test('a window is requested in stretches that are joined, with the bars that end after it', () => {
   const fromMs = at('2026-01-01T00:00:00Z')
-  for (const interval of Object.keys(INTERVALS)) {
-    const toMs = fromMs + 20_001 * (INTERVALS[interval]?.ms ?? 0)
-    const parts = stretches({ symbol: 'MSFT', interval, fromMs, toMs })
+  for (const [interval, kind] of Object.entries(INTERVALS)) {
+    const toMs = fromMs + 20_001 * kind.ms
+    const parts = barsWindows({ symbol: 'MSFT', interval, fromMs, toMs }, kind, toMs)
     assert.equal(parts[0]?.fromMs, fromMs)
     assert.equal(parts.at(-1)?.toMs, toMs)
     assert.ok(parts.length > 1 && parts.every((part, index) => index === 0 || part.fromMs === parts[index - 1]?.toMs))
   }
-  assert.deepEqual(stretches({ symbol: 'MSFT', interval: '1m', fromMs, toMs: fromMs }), [])
+  assert.deepEqual(barsWindows({ symbol: 'MSFT', interval: '1m', fromMs, toMs: fromMs }, INTERVALS['1m'], fromMs), [])
   const window = { fromMs, toMs: fromMs + 60_000 }
   assert.equal(
-    barsRequest('MSFT', '1m', { instrument: 'STK', hours: 'exchange' }, window).path,
+    barsRequest('MSFT', INTERVALS['1m'], { instrument: 'STK', hours: 'exchange' }, window).path,
     '/marketdata/barcharts/MSFT?interval=1&unit=Minute&firstdate=2026-01-01T00%3A00%3A00Z&lastdate=2026-01-01T00%3A02%3A00Z&sessiontemplate=USEQPreAndPost'
   )
   assert.match(
-    barsRequest('$SPX.X', '1d', { instrument: 'STK', hours: 'exchange' }, window).path,
+    barsRequest('$SPX.X', INTERVALS['1d'], { instrument: 'STK', hours: 'exchange' }, window).path,
     /^\/marketdata\/barcharts\/%24SPX\.X\?interval=1&unit=Daily&.*Z$/
   )
   assert.equal(
-    barsPath('ESZ26', { instrument: 'FUT', hours: 'exchange' }),
+    barsPath('ESZ26', templateOf('Minute', { instrument: 'FUT', hours: 'exchange' })),
     '/marketdata/stream/barcharts/ESZ26?interval=1&unit=Minute&barsback=1'
   )
-  assert.throws(() => stretches({ symbol: 'MSFT', interval: '7m', fromMs, toMs: fromMs + 1 }), Malformed)
 })
 
 function listening() {
@@ -140,7 +151,7 @@ test('a bar that is under way when the stream begins is published', () => {
 })
 
 test('quotes are put together of what changed, and trades are derived', () => {
-  const symbol = new QuotedSymbol()
+  const symbol = new PartialQuote(QUOTE_FIELDS)
   const updates = (fixture('market.quotes').body as readonly Wire[]).map((line, index) => symbol.apply(line, 1_000 + index))
   assert.deepEqual(
     updates.map(({ quote }) => quote),
@@ -167,7 +178,7 @@ test('quotes are put together of what changed, and trades are derived', () => {
 })
 
 test('a repetition is no trade, nor is a line that came late; a new day is', () => {
-  const symbol = new QuotedSymbol()
+  const symbol = new PartialQuote(QUOTE_FIELDS)
   const line = (TradeTime: string, Volume: string, LastSize = '5'): Wire => ({ Symbol: 'MSFT', Last: '10', LastSize, TradeTime, Volume })
   const trade = (wire: Wire) => symbol.apply(wire, 0).trade?.size ?? null
   assert.equal(trade(line('2026-11-20T15:00:00Z', '100')), null, 'the first line is the past')
@@ -179,7 +190,7 @@ test('a repetition is no trade, nor is a line that came late; a new day is', () 
   assert.equal(trade(line('2026-11-21T15:00:00Z', '7', '7')), '7', 'the volume restarts')
   symbol.forget()
   assert.equal(trade(line('2026-11-21T15:00:09Z', '90')), null, 'after a loss the first line is the past again')
-  const noVolume = new QuotedSymbol()
+  const noVolume = new PartialQuote(QUOTE_FIELDS)
   noVolume.apply({ Last: '10', LastSize: '5', TradeTime: '2026-11-20T15:00:00Z' }, 0)
   assert.equal(noVolume.apply({ LastSize: '6', TradeTime: '2026-11-20T15:00:01Z' }, 0).trade?.size, '6')
 })
@@ -188,7 +199,7 @@ test('derived trades have the volume of the day, whatever the lines left out', (
   const sizes = fc.array(fc.integer({ min: 1, max: 1_000 }), { minLength: 1, maxLength: 40 })
   fc.assert(
     fc.property(sizes, fc.infiniteStream(fc.boolean()), (traded, isReported) => {
-      const symbol = new QuotedSymbol()
+      const symbol = new PartialQuote(QUOTE_FIELDS)
       symbol.apply({ Last: '10', LastSize: '1', Volume: '1000', TradeTime: '2026-11-20T15:00:00Z' }, 0)
       const trades: Trade[] = []
       let volume = parseDecimal('1000', 'volume')
@@ -263,15 +274,16 @@ test('a symbol is known by its class', () => {
 })
 
 const READERS: readonly ((value: Wire) => unknown)[] = [
-  value => parseBars(JSON.stringify(value), '1m', usEquityCalendar(), EVERYTHING),
-  value => parseBars(JSON.stringify(value), '1d', usEquityCalendar(), EVERYTHING),
-  parseMinute,
+  value => parseBars(JSON.stringify(value), INTERVALS['1m'], usEquityCalendar(), EVERYTHING),
+  value => parseBars(JSON.stringify(value), INTERVALS['1d'], usEquityCalendar(), EVERYTHING),
+  value => parseBar(value, INTERVALS['1m'], usEquityCalendar()),
+  value => readFrame(JSON.stringify(value)),
   parseDepth,
   value => parseEntry(value, EXPIRATION),
   value => parseExpirations(JSON.stringify(value)),
   value => parseInstrument(value, 'X', 'exchange'),
   value => {
-    const symbol = new QuotedSymbol()
+    const symbol = new PartialQuote(QUOTE_FIELDS)
     symbol.apply(fixture('market.quotes').body[0], 0)
     symbol.apply(value, 0)
   }

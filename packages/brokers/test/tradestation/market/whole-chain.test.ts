@@ -4,8 +4,8 @@ import type { Decimal } from '@trunkline/core/domain/decimal'
 import type { ChainEntry } from '@trunkline/core/domain/market/records'
 import { parseDay } from '@trunkline/core/domain/timestamp'
 import type { TopicSink } from '@trunkline/core/ports/market'
-import { parseStrikes } from '../../../src/tradestation/market/chain.ts'
-import { wholeChain } from '../../../src/tradestation/market/whole-chain.ts'
+import { wholeChain } from '../../../src/kit/runtime/whole-chain.ts'
+import { parseStrikes } from '../../../src/tradestation/market.ts'
 
 function entry(right: 'C' | 'P', strike: string, bid: string | null = null): ChainEntry {
   const unknown = { bidSize: null, ask: null, askSize: null, mid: null, last: null, open: null, high: null, low: null }

@@ -1,12 +1,12 @@
-/** Bars, order books and chains: one stream for each topic, as many at once as the broker allows. */
+/** A market feed by mode `fixed stream`, for topics that have a stream each: as many at once as the broker allows. */
 
 import type { GapCause } from '@trunkline/core/ports/gap'
 import type { Topic, TopicLease, TopicSink } from '@trunkline/core/ports/market'
-import { PendingTasks } from '../../kit/flush-scheduler.ts'
-import type { Wire } from '../../kit/parse.ts'
-import type { RateLimiter } from '../../kit/rate-limiter.ts'
-import { Subscription } from '../../kit/subscription.ts'
-import { MarketConnection, type MarketConnectionOptions } from './market-connection.ts'
+import { PendingTasks } from '../flush-scheduler.ts'
+import type { Wire } from '../parse.ts'
+import type { RateLimiter } from '../rate-limiter.ts'
+import { Subscription } from '../subscription.ts'
+import { FixedStream, type FixedStreamOptions } from './fixed-stream.ts'
 
 /** How a topic is streamed. */
 export interface TopicStream {
@@ -20,23 +20,24 @@ export interface TopicStream {
   reader(sink: TopicSink): (wire: Wire) => void
 }
 
-export interface TopicFeedOptions extends MarketConnectionOptions {
-  readonly schedule: (work: () => void) => void
+export interface FixedTopicOptions extends FixedStreamOptions {
+  /** For messages. */
+  readonly broker: string
 }
 
 interface Followed {
   readonly subscription: Subscription
   readonly how: TopicStream
-  connection: MarketConnection | null
+  connection: FixedStream | null
 }
 
-export class TopicFeed implements AsyncDisposable {
-  readonly #options: TopicFeedOptions
+export class FixedTopicFeed implements AsyncDisposable {
+  readonly #options: FixedTopicOptions
   readonly #followed = new Set<Followed>()
   readonly #closing = new PendingTasks()
   #isClosed = false
 
-  constructor(options: TopicFeedOptions) {
+  constructor(options: FixedTopicOptions) {
     this.#options = options
   }
 
@@ -47,8 +48,9 @@ export class TopicFeed implements AsyncDisposable {
 
   stream(topic: Topic, sink: TopicSink, how: TopicStream): TopicLease {
     const followed: Followed = { subscription: new Subscription(topic, sink), how, connection: null }
+    const { schedule = setImmediate } = this.#options
     this.#followed.add(followed)
-    this.#options.schedule(() => this.#begin(followed))
+    schedule(() => this.#begin(followed))
     return {
       renew: () => {
         if (!this.#followed.has(followed)) return
@@ -72,12 +74,12 @@ export class TopicFeed implements AsyncDisposable {
     if (how.openMax !== null && this.openOf(how.kind) >= how.openMax) {
       this.#refused(
         followed,
-        `TradeStation streams at most ${how.openMax} ${subscription.topic.channel} at once; let another one go first.`
+        `${this.#options.broker} streams at most ${how.openMax} ${subscription.topic.channel} at once; let another one go first.`
       )
       return
     }
     let read = how.reader(subscription.sink)
-    followed.connection = new MarketConnection(
+    followed.connection = new FixedStream(
       how.path,
       {
         record: wire => {

@@ -1,36 +1,49 @@
 /**
- * Quotes and the trades derived from them, of many symbols over few streams. What a stream has cannot be changed, so new symbols get a stream of
+ * A market feed by mode `fixed stream`, for streams of several symbols: quotes and the trades derived from them, of many symbols over few streams. What a stream has cannot be changed, so new symbols get a stream of
  * their own; when these have become many, some are put together in one that takes over symbol by symbol before the others are closed.
  */
 
+import type { Quote, Trade } from '@trunkline/core/domain/market/records'
 import type { GapCause } from '@trunkline/core/ports/gap'
 import type { Topic, TopicLease, TopicSink } from '@trunkline/core/ports/market'
-import { FlushScheduler, PendingTasks } from '../../kit/flush-scheduler.ts'
-import { text, type Wire } from '../../kit/parse.ts'
-import type { RateLimiter } from '../../kit/rate-limiter.ts'
-import { refusedLater, Subscription } from '../../kit/subscription.ts'
-import { brokerSymbol } from '../symbols.ts'
-import { MarketConnection, type MarketConnectionOptions } from './market-connection.ts'
-import { QuotedSymbol } from './quote.ts'
+import { FlushScheduler, PendingTasks } from '../flush-scheduler.ts'
+import type { Wire } from '../parse.ts'
+import type { RateLimiter } from '../rate-limiter.ts'
+import { refusedLater, Subscription } from '../subscription.ts'
+import { FixedStream, type FixedStreamOptions } from './fixed-stream.ts'
 
-/** Symbols that one stream may have. */
-const SYMBOLS_MAX = 100
 /** Streams that are not full; one more, and all that fit go together. */
 const STREAMS_MAX = 4
 
 export type QuoteTopic = Extract<Topic, { readonly channel: 'quotes' | 'trades' }>
 
-export interface QuoteFeedOptions extends MarketConnectionOptions {
+export interface FixedListOptions extends FixedStreamOptions {
+  /** Symbols that one stream may have. */
+  readonly symbolsMax: number
+  readonly path: (symbols: readonly string[]) => string
   readonly opens: RateLimiter
-  /** Runs something at the end of this turn of the event loop. */
-  readonly schedule: (work: () => void) => void
+  /** The broker's spelling; null for a symbol that it cannot have. */
+  readonly toBroker: (symbol: string) => string | null
+  /** @throws Malformed */
+  readonly symbolOf: (record: Wire) => string
+  readonly newState: () => SymbolState
+}
+
+/** One symbol, as its records are put together. */
+export interface SymbolState {
+  /** The current quote; null before the first record. */
+  readonly quote: Quote | null
+  /** Forgets the state: the next record is a first one. */
+  forget(): void
+  /** `atMs`: the market's current time. @throws Malformed */
+  apply(record: Wire, atMs: number): { readonly quote: Quote | null; readonly trade: Trade | null }
 }
 
 /** A wanted symbol. */
 interface Wanted {
   /** In the broker's spelling. */
   readonly symbol: string
-  readonly state: QuotedSymbol
+  readonly state: SymbolState
   readonly subscriptions: Map<QuoteTopic['channel'], Subscription>
   /** The stream that delivers it; null until one does. */
   stream: Stream | null
@@ -41,11 +54,11 @@ interface Wanted {
 /** One stream. Its symbols are those it was opened with. */
 interface Stream {
   readonly symbols: ReadonlySet<string>
-  connection: MarketConnection | null
+  connection: FixedStream | null
 }
 
-export class QuoteFeed implements AsyncDisposable {
-  readonly #options: QuoteFeedOptions
+export class FixedListFeed implements AsyncDisposable {
+  readonly #options: FixedListOptions
   readonly #wanted = new Map<string, Wanted>()
   readonly #streams = new Set<Stream>()
   /** Streams that were given up and whose sockets are not gone yet. */
@@ -55,18 +68,18 @@ export class QuoteFeed implements AsyncDisposable {
   /** False once the broker refused together what it streams apart. */
   #mayJoin = true
 
-  constructor(options: QuoteFeedOptions) {
+  constructor(options: FixedListOptions) {
     this.#options = options
     this.#changed = new FlushScheduler(() => this.#settle(), options.schedule)
   }
 
   stream(topic: QuoteTopic, sink: TopicSink): TopicLease {
-    const symbol = symbolOf(topic)
+    const symbol = this.#options.toBroker(topic.symbol)?.toUpperCase() ?? null
     if (symbol === null) return refusedLater(sink, `the broker has no ${topic.channel} of ${topic.symbol}`, this.#options.schedule)
     const subscription = new Subscription(topic, sink)
     const wanted = this.#wanted.get(symbol) ?? {
       symbol,
-      state: new QuotedSymbol(),
+      state: this.#options.newState(),
       subscriptions: new Map(),
       stream: null,
       requested: null
@@ -118,16 +131,16 @@ export class QuoteFeed implements AsyncDisposable {
   }
 
   #ask(all: readonly Wanted[]): void {
-    for (let from = 0; from < all.length; from += SYMBOLS_MAX) this.#open(all.slice(from, from + SYMBOLS_MAX))
+    for (let from = 0; from < all.length; from += this.#options.symbolsMax) this.#open(all.slice(from, from + this.#options.symbolsMax))
   }
 
   /** Puts streams together that are not full, the smallest first. */
   #join(): void {
-    const partly = [...this.#streams].map(stream => this.#membersOf(stream)).filter(({ length }) => length < SYMBOLS_MAX)
+    const partly = [...this.#streams].map(stream => this.#membersOf(stream)).filter(({ length }) => length < this.#options.symbolsMax)
     if (partly.length <= STREAMS_MAX || !this.#mayJoin) return
     const joined: Wanted[] = []
     for (const members of partly.toSorted((a, b) => a.length - b.length)) {
-      if (joined.length + members.length > SYMBOLS_MAX) break
+      if (joined.length + members.length > this.#options.symbolsMax) break
       joined.push(...members)
     }
     this.#open(joined)
@@ -138,9 +151,8 @@ export class QuoteFeed implements AsyncDisposable {
     const stream: Stream = { symbols, connection: null }
     this.#streams.add(stream)
     for (const wanted of members) wanted.requested = stream
-    const path = `/marketdata/stream/quotes/${[...symbols].map(encodeURIComponent).join(',')}`
-    stream.connection = new MarketConnection(
-      path,
+    stream.connection = new FixedStream(
+      this.#options.path([...symbols]),
       {
         record: wire => this.#record(stream, wire),
         failed: (symbol, message) => this.#failed(stream, symbol, message),
@@ -154,7 +166,7 @@ export class QuoteFeed implements AsyncDisposable {
   }
 
   #record(stream: Stream, wire: Wire): void {
-    const wanted = this.#wanted.get(text(wire, 'Symbol', 64).toUpperCase())
+    const wanted = this.#wanted.get(this.#options.symbolOf(wire).toUpperCase())
     // Let go of, or another stream has it by now.
     if (wanted === undefined || (wanted.requested !== stream && wanted.stream !== stream)) return
     if (wanted.requested === stream && wanted.stream !== stream) this.#takeOver(wanted, stream)
@@ -245,13 +257,4 @@ export class QuoteFeed implements AsyncDisposable {
 function liveOf({ subscriptions }: Wanted, channel: QuoteTopic['channel']): Subscription | undefined {
   const subscription = subscriptions.get(channel)
   return subscription?.isLive === true ? subscription : undefined
-}
-
-/** Null for a symbol that the broker cannot have. */
-function symbolOf({ symbol }: QuoteTopic): string | null {
-  try {
-    return brokerSymbol(symbol).toUpperCase()
-  } catch {
-    return null
-  }
 }

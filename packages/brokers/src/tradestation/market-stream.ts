@@ -1,0 +1,162 @@
+/** TradeStation's market streams: quotes of up to 100 symbols each; bars, order books and chains one by one. Each is fixed when it is opened. */
+
+import { continuousCalendar } from '@trunkline/core/domain/calendar/index'
+import { parseSymbol } from '@trunkline/core/domain/symbol'
+import { BrokerFault } from '@trunkline/core/ports/broker'
+import type { Topic, TopicLease, TopicSink } from '@trunkline/core/ports/market'
+import { utcMsOf } from '../kit/exact-values.ts'
+import { growingBars } from '../kit/growing-bars.ts'
+import { readJson } from '../kit/json.ts'
+import type { MarketClock } from '../kit/market-clock.ts'
+import type { MarketHours } from '../kit/market-hours.ts'
+import { field, object, text, type Wire } from '../kit/parse.ts'
+import { PartialQuote, type QuoteFields } from '../kit/partial-quotes.ts'
+import { encoded } from '../kit/requests.ts'
+import type { Login } from '../kit/runtime/definition.ts'
+import { FixedListFeed } from '../kit/runtime/fixed-list-feed.ts'
+import type { FixedStreamMessage } from '../kit/runtime/fixed-stream.ts'
+import { FixedTopicFeed, type TopicStream } from '../kit/runtime/fixed-topic-feed.ts'
+import { refusedLater } from '../kit/subscription.ts'
+import { lineOf, linesAt } from './account-stream.ts'
+import { INTERVALS, LEVELS_MAX, monthFirst, parseBar, parseDepth, parseEntry, spelling, templateOf } from './market.ts'
+import { amount, errorMessageOf, type Resource } from './quirks.ts'
+
+/** Symbols that one stream of quotes may have. */
+const SYMBOLS_MAX = 100
+/** Order books, and chains, that one login may stream at once. */
+const OPEN_MAX = 10
+/** Strikes on either side of the last price. The default is 5, a bound is not documented: more than any chain has. */
+const STRIKES = 500
+/** Of errors in a stream's own lines, those that pass: it is requested again. */
+const PASSING: ReadonlySet<string> = new Set([
+  ...['DualLogon', 'InternalServerError', 'ServiceUnavailable', 'GatewayTimeout', 'TooManyRequests']
+])
+/** Minutes are not cut at days. */
+const NO_DAYS = continuousCalendar()
+
+export const QUOTE_FIELDS: QuoteFields = {
+  ...{ bid: 'Bid', bidSize: 'BidSize', ask: 'Ask', askSize: 'AskSize' },
+  ...{ last: 'Last', lastSize: 'LastSize', volume: 'Volume', tradeTime: 'TradeTime', venue: 'LastVenue' },
+  amount
+}
+
+export interface MarketStreamOptions {
+  readonly apiUrl: string
+  readonly hours: MarketHours
+  readonly heartbeatMs: number
+}
+
+export class MarketStreams implements AsyncDisposable {
+  readonly #login: Pick<Login<Resource>, 'calls'>
+  readonly #hours: MarketHours
+  readonly #marketClock: MarketClock
+  readonly #quotes: FixedListFeed
+  readonly #topics: FixedTopicFeed
+
+  constructor(
+    { apiUrl, hours, heartbeatMs }: MarketStreamOptions,
+    login: Pick<Login<Resource>, 'calls' | 'tokens' | 'clock' | 'socket'>,
+    marketClock: MarketClock
+  ) {
+    const { tokens, clock, socket: connection, calls } = login
+    const definition = { lines: linesAt(apiUrl), heartbeatMs, read: readFrame, errorMessage: errorMessageOf }
+    const shared = { definition, connection, tokens, clock, marketClock, broker: 'TradeStation' }
+    this.#login = login
+    this.#hours = hours
+    this.#marketClock = marketClock
+    this.#quotes = new FixedListFeed({
+      ...shared,
+      symbolsMax: SYMBOLS_MAX,
+      path: symbols => `/marketdata/stream/quotes/${symbols.map(encodeURIComponent).join(',')}`,
+      opens: calls.limiterOf('quote_streams'),
+      toBroker: spelling,
+      symbolOf: wire => text(wire, 'Symbol', 64),
+      newState: () => new PartialQuote(QUOTE_FIELDS)
+    })
+    this.#topics = new FixedTopicFeed(shared)
+  }
+
+  stream(topic: Topic, sink: TopicSink): TopicLease {
+    if (topic.channel === 'quotes' || topic.channel === 'trades') return this.#quotes.stream(topic, sink)
+    const symbol = spelling(topic.symbol)
+    const how = symbol === null ? null : this.#howOf(topic, symbol)
+    return how === null
+      ? refusedLater(sink, `the broker has no ${topic.channel} of ${topic.symbol}`)
+      : this.#topics.stream(topic, sink, how)
+  }
+
+  /** @throws BrokerFault `unreachable` while as many chains are streamed as the broker allows */
+  demandChainCapacity(): void {
+    if (this.#topics.openOf('options_chain') >= OPEN_MAX)
+      throw new BrokerFault('unreachable', `TradeStation streams at most ${OPEN_MAX} chains at once, and so many are followed`)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([this.#quotes[Symbol.asyncDispose](), this.#topics[Symbol.asyncDispose]()])
+  }
+
+  #howOf(topic: Exclude<Topic, { channel: 'quotes' | 'trades' }>, symbol: string): TopicStream | null {
+    const kind = topic.channel
+    const opens = (resource: Resource) => this.#login.calls.limiterOf(resource)
+    switch (kind) {
+      case 'depth': {
+        const reader = (sink: TopicSink) => (wire: Wire) => sink.depth(parseDepth(wire))
+        return { path: depthPath(symbol), kind, openMax: OPEN_MAX, opens: opens('depth_streams'), reader }
+      }
+      case 'options_chain': {
+        const { expiration } = topic
+        const reader = (sink: TopicSink) => (wire: Wire) => {
+          const entry = parseEntry(wire, expiration)
+          if (entry !== null) sink.chain(entry)
+        }
+        return { path: chainPath(symbol, expiration), kind, openMax: OPEN_MAX, opens: opens('options'), reader }
+      }
+      case 'bars': {
+        if (topic.interval !== '1m') return null
+        const template = templateOf('Minute', { instrument: parseSymbol(topic.symbol).instrument, hours: this.#hours })
+        const reader = (sink: TopicSink) => barReader(sink, this.#marketClock)
+        return { path: barsPath(symbol, template), kind, openMax: null, opens: opens('bar_streams'), reader }
+      }
+    }
+  }
+}
+
+/** @throws Malformed */
+export function readFrame(frame: string): FixedStreamMessage {
+  const wire = object(readJson(frame, { numbers: 'text' }), 'line')
+  const line = lineOf(wire)
+  switch (line.type) {
+    case 'heartbeat':
+      return { type: 'heartbeat', atMs: wire.Timestamp === undefined ? null : utcMsOf(wire.Timestamp, 'Timestamp') }
+    case 'over': {
+      if (line.error === null) return { type: 'closing', reason: line.reason }
+      const { code, message } = line.error
+      return { type: 'error', symbol: typeof wire.Symbol === 'string' ? wire.Symbol : null, message, passes: PASSING.has(code) }
+    }
+    default:
+      return { type: 'record', record: wire }
+  }
+}
+
+/** Minutes as they grow. The last bar before comes first. */
+export function barsPath(symbol: string, template: string | null): string {
+  const query = encoded({ interval: '1', unit: 'Minute', barsback: '1', sessiontemplate: template })
+  return `/marketdata/stream/barcharts/${encodeURIComponent(symbol)}?${query}`
+}
+
+export function barReader(sink: TopicSink, marketClock: MarketClock): (wire: Wire) => void {
+  const grow = growingBars(bar => sink.bar(bar), marketClock)
+  return wire => {
+    const isPresent = field(wire, 'IsEndOfHistory') === true || field(wire, 'IsRealtime') === true
+    grow(parseBar(wire, INTERVALS['1m'], NO_DAYS), isPresent)
+  }
+}
+
+function depthPath(symbol: string): string {
+  return `/marketdata/stream/marketdepth/aggregates/${encodeURIComponent(symbol)}?maxlevels=${LEVELS_MAX}`
+}
+
+export function chainPath(underlying: string, expiration: Parameters<typeof monthFirst>[0]): string {
+  const query = `expiration=${monthFirst(expiration)}&strikeProximity=${STRIKES}&spreadType=Single&enableGreeks=true&strikeRange=All&optionType=All`
+  return `/marketdata/stream/options/chains/${encodeURIComponent(underlying)}?${query}`
+}

@@ -1,0 +1,362 @@
+/** TradeStation's market data of one login: what is read, its streams, and the records in the core's terms. Readers throw only Malformed. */
+
+import {
+  cmeCalendar,
+  continuousCalendar,
+  midnight,
+  type TradingCalendar,
+  usEquityCalendar,
+  usOptionCalendar
+} from '@trunkline/core/domain/calendar/index'
+import { type Decimal, isDecimal } from '@trunkline/core/domain/decimal'
+import { percentage } from '@trunkline/core/domain/fast/small-sums'
+import { Malformed } from '@trunkline/core/domain/malformed'
+import type { Bar, ChainEntry, Depth, DepthLevel, Greeks } from '@trunkline/core/domain/market/records'
+import { parseSymbol } from '@trunkline/core/domain/symbol'
+import { type Day, parseDay, timestampOfMs } from '@trunkline/core/domain/timestamp'
+import type { Instrument } from '@trunkline/core/domain/vocabulary'
+import { BrokerFault } from '@trunkline/core/ports/broker'
+import type { BarsRequest, MarketInstrument, MarketSource, Topic, TopicLease, TopicSink } from '@trunkline/core/ports/market'
+import { instrumentCache, type TtlCache } from '../kit/bounded-cache.ts'
+import { isSuccess } from '../kit/calls.ts'
+import { type FieldReader, of, record } from '../kit/codec.ts'
+import { nanosOf, utcMsOf } from '../kit/exact-values.ts'
+import { brokerNowMs, type HttpReply, type HttpRequest } from '../kit/http.ts'
+import { MarketClock } from '../kit/market-clock.ts'
+import { calendarFor, type MarketHours } from '../kit/market-hours.ts'
+import { decimal, field, list, lookUp, member, text, type Wire } from '../kit/parse.ts'
+import { get } from '../kit/requests.ts'
+import type { Login } from '../kit/runtime/definition.ts'
+import { demandWindow } from '../kit/runtime/paged-bars.ts'
+import { wholeChain } from '../kit/runtime/whole-chain.ts'
+import { type Window, windowsOf } from '../kit/time-windows.ts'
+import { amount, errorOf, errorsOf, isPassing, type Resource, readAnswer, records } from './quirks.ts'
+import { brokerSymbol, ourSymbol } from './symbols.ts'
+
+const MINUTE_MS = 60_000
+const DAY_MS = 86_400_000
+/** Requests that one window of bars may take: more minutes than a year has. */
+const REQUESTS_MAX = 100
+
+/** What is streamed. */
+interface MarketStreams extends Pick<MarketSource, 'stream'>, AsyncDisposable {
+  /** @throws BrokerFault `unreachable` while as many chains are streamed as the broker allows */
+  demandChainCapacity(): void
+}
+
+export class TradestationMarket implements MarketSource, AsyncDisposable {
+  readonly #login: Pick<Login<Resource>, 'calls'>
+  readonly #hours: MarketHours
+  readonly #marketClock: MarketClock
+  readonly #instruments: TtlCache<MarketInstrument | null>
+  readonly #streams: MarketStreams
+
+  /** `streamsOf` makes the streams, which keep the market's clock. */
+  constructor(login: Pick<Login<Resource>, 'calls' | 'clock'>, hours: MarketHours, streamsOf: (marketClock: MarketClock) => MarketStreams) {
+    this.#login = login
+    this.#hours = hours
+    this.#marketClock = new MarketClock(login.clock)
+    this.#instruments = instrumentCache(login.clock)
+    this.#streams = streamsOf(this.#marketClock)
+  }
+
+  presentMs(): number {
+    return this.#marketClock.nowMs()
+  }
+
+  async instrument(symbol: string, signal: AbortSignal): Promise<MarketInstrument | null> {
+    const known = this.#instruments.get(symbol)
+    if (known !== undefined) return known
+    const broker = spelling(symbol)
+    const path = `/marketdata/symbols/${encodeURIComponent(broker ?? '')}`
+    const found =
+      broker === null ? null : await this.#read('symbols', path, reply => parseInstrumentAnswer(reply, symbol, this.#hours), signal)
+    this.#instruments.put(symbol, found)
+    return found
+  }
+
+  async *bars(request: BarsRequest, signal: AbortSignal): AsyncGenerator<readonly Bar[], void, undefined> {
+    const { symbol, interval } = request
+    const kind = lookUp(INTERVALS, interval)
+    if (kind === undefined) throw new BrokerFault('refused', `the broker has no bars of ${interval}`)
+    demandWindow(request)
+    const traded = await this.instrument(symbol, signal)
+    if (traded === null) throw new BrokerFault('refused', `the broker does not know ${symbol}`)
+    const windows = barsWindows(request, kind, this.presentMs())
+    if (windows.length > REQUESTS_MAX)
+      throw new BrokerFault('refused', `the bars take more than ${REQUESTS_MAX} requests; request a shorter time`)
+    for (const window of windows) {
+      const { path } = barsRequest(brokerSymbol(symbol, traded.instrument), kind, { ...traded, hours: this.#hours }, window)
+      const read = (reply: HttpReply) => (isRefusal(reply) ? refuse(reply) : parseBars(reply.body, kind, traded.calendar, window))
+      const bars = await this.#read('bars', path, read, signal)
+      if (bars.length > 0) yield bars
+    }
+  }
+
+  async expirations(underlying: string, signal: AbortSignal): Promise<readonly Day[]> {
+    const broker = spelling(underlying)
+    if (broker === null) return []
+    return await this.#read('options', `/marketdata/options/expirations/${encodeURIComponent(broker)}`, listedBy(parseExpirations), signal)
+  }
+
+  async chain(underlying: string, expiration: Day, signal: AbortSignal): Promise<readonly ChainEntry[]> {
+    const broker = spelling(underlying)
+    if (broker === null) return []
+    const path = `/marketdata/options/strikes/${encodeURIComponent(broker)}?spreadType=Single&expiration=${monthFirst(expiration)}`
+    const strikes = await this.#read('options', path, listedBy(parseStrikes), signal)
+    this.#streams.demandChainCapacity()
+    const topic = { channel: 'options_chain', symbol: underlying, expiration } as const
+    return await wholeChain(strikes, sink => this.#streams.stream(topic, sink), signal)
+  }
+
+  search(): Promise<never> {
+    return Promise.reject(new BrokerFault('refused', 'TradeStation has no search for symbols'))
+  }
+
+  stream(topic: Topic, sink: TopicSink): TopicLease {
+    return this.#streams.stream(topic, sink)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#streams[Symbol.asyncDispose]()
+  }
+
+  #read<T>(resource: Resource, path: string, parse: (reply: HttpReply) => T, signal: AbortSignal): Promise<T> {
+    const read = (reply: HttpReply) => {
+      const nowMs = brokerNowMs(reply)
+      if (nowMs !== null) this.#marketClock.sync(nowMs)
+      return parse(reply)
+    }
+    return this.#login.calls.of(resource).read(get(path), read, signal, { also: [400, 404] })
+  }
+}
+
+/** The broker's spelling; null for a symbol that it cannot have. */
+export function spelling(symbol: string): string | null {
+  try {
+    return brokerSymbol(symbol)
+  } catch {
+    return null
+  }
+}
+
+/** Refusals come with a success too. */
+function isRefusal({ status, body }: HttpReply): boolean {
+  return !isSuccess(status) || typeof readAnswer(body).Error === 'string'
+}
+
+/** @throws BrokerFault */
+function refuse({ body }: HttpReply): never {
+  const error = errorOf(readAnswer(body))
+  throw new BrokerFault(isPassing(error) ? 'unreachable' : 'refused', `the broker refused: ${error.message}`)
+}
+
+/** Whether an answer that is no success says that there is no such symbol. @throws Malformed */
+function isUnknownSymbol({ body }: HttpReply): boolean {
+  const { code, message } = errorOf(readAnswer(body))
+  return code === 'NotFound' || /symbol/i.test(message)
+}
+
+/** What is listed of an underlying's options; nothing where the broker knows none. */
+function listedBy<T>(parse: (body: string) => readonly T[]): (reply: HttpReply) => readonly T[] {
+  return reply => {
+    if (isSuccess(reply.status)) return isRefusal(reply) ? [] : parse(reply.body)
+    return isUnknownSymbol(reply) ? [] : refuse(reply)
+  }
+}
+
+const SHARES = { instrument: 'STK', calendar: usEquityCalendar() } as const
+/** By `AssetType` in capitals. The broker does not say when it trades what: these are the hours of the exchanges. */
+const ASSET_CLASSES: Readonly<Record<string, { readonly instrument: Instrument; readonly calendar: TradingCalendar }>> = {
+  STOCK: SHARES,
+  INDEX: SHARES,
+  STOCKOPTION: { instrument: 'OPT', calendar: usOptionCalendar() },
+  INDEXOPTION: { instrument: 'OPT', calendar: usOptionCalendar('index') },
+  FUTURE: { instrument: 'FUT', calendar: cmeCalendar() },
+  CRYPTO: { instrument: 'CRYPTO', calendar: continuousCalendar() }
+}
+
+/** Null for a class that has no market data here. @throws Malformed */
+export function parseInstrument(wire: Wire, symbol: string, hours: MarketHours): MarketInstrument | null {
+  const found = lookUp(ASSET_CLASSES, text(wire, 'AssetType', 32).toUpperCase())
+  if (found === undefined) return null
+  const { instrument, calendar } = found
+  return { symbol, instrument, calendar: instrument === 'CRYPTO' ? calendar : calendarFor(hours, calendar) }
+}
+
+/** Null for a symbol that the broker does not know. @throws BrokerFault; Malformed */
+function parseInstrumentAnswer(reply: HttpReply, symbol: string, hours: MarketHours): MarketInstrument | null {
+  if (!isSuccess(reply.status)) return isUnknownSymbol(reply) ? null : refuse(reply)
+  const answer = readAnswer(reply.body)
+  const [found] = records(answer, 'Symbols')
+  if (found !== undefined) return parseInstrument(found, symbol, hours)
+  const [error] = errorsOf(answer)
+  if (error === undefined) throw new Malformed('Symbols', 'the requested symbol, or an error', answer)
+  if (isPassing(error)) throw new BrokerFault('unreachable', `the broker could not look the symbol up: ${error.message}`)
+  return null
+}
+
+/** `ms`: of a day, of course, only as far as days are of one length. */
+export interface Interval {
+  readonly unit: 'Minute' | 'Daily'
+  readonly count: number
+  readonly ms: number
+}
+
+const minutes = (count: number): Interval => ({ unit: 'Minute', count, ms: count * MINUTE_MS })
+/** The core's names of the intervals that the broker has. */
+export const INTERVALS = {
+  ...{ '1m': minutes(1), '5m': minutes(5), '15m': minutes(15), '30m': minutes(30), '1h': minutes(60) },
+  '1d': { unit: 'Daily', count: 1, ms: DAY_MS }
+} as const satisfies Readonly<Record<string, Interval>>
+
+/**
+ * Whether the broker stamps its bars with their end or their start. Its documentation shows ends, and daily bars carry the time of the close;
+ * a program in production at the broker reads them as starts. It cannot be settled from outside, so it is one constant here.
+ */
+const STAMPED: 'end' | 'start' = 'end'
+/**
+ * Session templates of shares extend the core hours: this one has every hour of the exchange calendar, from which sessions are cut here. The
+ * template of all 24 hours would bring bars while the calendar says closed.
+ */
+const SESSION_TEMPLATES: { readonly [hours in MarketHours]: string } = { exchange: 'USEQPreAndPost', always: 'USEQ24Hour' }
+/** A request may have 57,600 bars, or three years of days; a fifth of that is an answer of a few megabytes. */
+const BARS_A_REQUEST = 7_200
+const DAYS_A_REQUEST = 1_000
+/** Beyond it a time is not written with four digits of a year. */
+const TIME_MAX = Date.UTC(9999, 11, 31)
+
+/** What is traded, and when. */
+export interface Traded {
+  readonly instrument: Instrument
+  readonly hours: MarketHours
+}
+
+/**
+ * The windows in which bars are requested, ascending: the broker has no pages. Nothing has traded in what is to come; a day more, because the broker's
+ * clock may be ahead of what is believed of it. @throws BrokerFault `refused`
+ */
+export function barsWindows(request: BarsRequest, { unit, ms }: Interval, presentMs: number): readonly Window[] {
+  const reachMs = ms * (unit === 'Daily' ? DAYS_A_REQUEST : BARS_A_REQUEST)
+  return windowsOf(request, { name: unit, lengthMs: DAY_MS, reachMs, depthDays: Number.POSITIVE_INFINITY }, presentMs)
+}
+
+/** All bars with a start in the window, and perhaps one more on either side. `symbol` is the broker's. */
+export function barsRequest(symbol: string, { unit, count, ms }: Interval, traded: Traded, { fromMs, toMs }: Window): HttpRequest {
+  const at = (time: number) => timestampOfMs(time).replace('.000000Z', 'Z')
+  const times = { firstdate: at(fromMs), lastdate: at(Math.min(toMs + ms, TIME_MAX)), sessiontemplate: templateOf(unit, traded) }
+  return get(`/marketdata/barcharts/${encodeURIComponent(symbol)}`, { interval: String(count), unit, ...times })
+}
+
+export function templateOf(unit: Interval['unit'], { instrument, hours }: Traded): string | null {
+  return unit === 'Minute' && instrument === 'STK' ? SESSION_TEMPLATES[hours] : null
+}
+
+/** Bars with a start in the window, ascending. @throws Malformed also for bars that do not ascend. */
+export function parseBars(body: string, interval: Interval, calendar: TradingCalendar, { fromMs, toMs }: Window): readonly Bar[] {
+  const bars: Bar[] = []
+  let lastMs = Number.NEGATIVE_INFINITY
+  for (const wire of records(readAnswer(body), 'Bars')) {
+    const bar = parseBar(wire, interval, calendar)
+    if (bar.startMs <= lastMs) throw new Malformed('TimeStamp', 'later than that of the bar before', text(wire, 'TimeStamp', 40))
+    lastMs = bar.startMs
+    if (bar.startMs >= fromMs && bar.startMs < toMs) bars.push(bar)
+  }
+  return bars
+}
+
+/** `calendar` is that of days. @throws Malformed */
+export function parseBar(wire: Wire, { unit, ms }: Interval, calendar: TradingCalendar): Bar {
+  const stampMs = utcMsOf(field(wire, 'TimeStamp'), 'TimeStamp')
+  const startMs = unit === 'Daily' ? dayStart(stampMs, calendar) : STAMPED === 'end' ? stampMs - ms : stampMs
+  return {
+    ...{ startMs, open: decimal(wire, 'Open'), high: decimal(wire, 'High'), low: decimal(wire, 'Low'), close: decimal(wire, 'Close') },
+    volume: decimal(wire, 'TotalVolume'),
+    closed: member(wire, 'BarStatus', { Open: false, Closed: true })
+  }
+}
+
+/** A day begins at its midnight, whenever its market opens; its stamp is some time of that day, or the midnight after it. */
+function dayStart(stampMs: number, calendar: TradingCalendar): number {
+  return midnight(calendar.dateAt(STAMPED === 'end' ? stampMs - 1 : stampMs), calendar.zone)
+}
+
+/** Ascending. The broker writes them as times, of which the day counts. @throws Malformed */
+export function parseExpirations(body: string): readonly Day[] {
+  const days = list(readAnswer(body), 'Expirations', wire => parseDay(text(wire, 'Date', 40).slice(0, 10), 'Date'))
+  return [...new Set(days)].toSorted()
+}
+
+/** Each once. The broker has a list for every combination, of its legs' strikes. @throws Malformed */
+export function parseStrikes(body: string): readonly Decimal[] {
+  const combinations = field(readAnswer(body), 'Strikes')
+  if (!Array.isArray(combinations)) throw new Malformed('Strikes', 'a list', combinations)
+  return combinations.map((strikes: unknown) => {
+    const [strike, ...others] = strikesIn(strikes)
+    if (isDecimal(strike) && others.length === 0) return strike
+    throw new Malformed('Strikes', 'one strike each, a plain decimal', strikes)
+  })
+}
+
+function strikesIn(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}
+
+export function monthFirst(day: Day): string {
+  const [year, month, date] = day.split('-')
+  return `${month}-${date}-${year}`
+}
+
+const amountIn = of(amount)
+const PRICES = record<Omit<ChainEntry, 'symbol' | 'right' | 'strike' | 'expiration' | 'greeks' | 'netChangePct'>>({
+  ...{ bid: amountIn('Bid'), bidSize: amountIn('BidSize'), ask: amountIn('Ask'), askSize: amountIn('AskSize'), mid: amountIn('Mid') },
+  ...{ last: amountIn('Last'), open: amountIn('Open'), high: amountIn('High'), low: amountIn('Low'), close: amountIn('Close') },
+  ...{ previousClose: amountIn('PreviousClose'), netChange: amountIn('NetChange'), volume: amountIn('Volume') }
+})
+
+/** What a model gives may be no number at all, or one with an exponent: then it is not known. */
+function computed(key: string): FieldReader<Decimal | null> {
+  return wire => {
+    const value = field(wire, key)
+    return isDecimal(value) ? value : null
+  }
+}
+
+const GREEKS = record<Greeks>({
+  ...{ delta: computed('Delta'), gamma: computed('Gamma'), theta: computed('Theta') },
+  ...{ rho: computed('Rho'), vega: computed('Vega'), iv: computed('ImpliedVolatility') }
+})
+
+/** Null for a contract of another expiration than requested. @throws Malformed */
+export function parseEntry(wire: Wire, expiration: Day): ChainEntry | null {
+  const [leg, ...others] = list(wire, 'Legs', each => each)
+  if (leg === undefined || others.length > 0) throw new Malformed('Legs', 'one contract', field(wire, 'Legs'))
+  const symbol = ourSymbol(text(leg, 'Symbol', 64), 'OPT')
+  const parts = parseSymbol(symbol, 'OPT')
+  if (parts.instrument !== 'OPT' || parts.expiration !== expiration) return null
+  const prices = PRICES(wire)
+  const { netChange, previousClose } = prices
+  const greeks = GREEKS(wire)
+  return {
+    ...{ symbol, right: parts.right, expiration, ...prices },
+    strike: amount(leg, 'StrikePrice') ?? decimal({ StrikePrice: strikesIn(field(wire, 'Strikes'))[0] }, 'StrikePrice'),
+    // The broker's own is in per cent in one place and a fraction in another.
+    netChangePct: netChange === null || previousClose === null ? null : percentage(netChange, previousClose),
+    greeks: Object.values(greeks).every(value => value === null) ? null : greeks
+  }
+}
+
+export const LEVELS_MAX = 10
+const LEVEL = record<DepthLevel>({
+  price: of(decimal)('Price'),
+  size: of(decimal)('TotalSize'),
+  orders: amountIn('TotalOrderCount'),
+  // A level is the sum of several participants, whom it does not name.
+  venue: () => '',
+  at: wire => nanosOf(field(wire, 'LatestTime'), 'LatestTime')
+})
+
+/** Every record is a full book. @throws Malformed */
+export function parseDepth(wire: Wire): Depth {
+  return { bids: list(wire, 'Bids', LEVEL).slice(0, LEVELS_MAX), asks: list(wire, 'Asks', LEVEL).slice(0, LEVELS_MAX) }
+}
