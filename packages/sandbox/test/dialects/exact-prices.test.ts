@@ -1,8 +1,7 @@
-// Prices that are one binary number, or whose difference is not exact in binary, are compared and shown as they are.
+// Prices that are one binary number, or whose difference is not exact in binary, are compared as they are.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isBuy } from '../../src/dialects/alpaca/data/channels.ts'
-import { isStrike } from '../../src/dialects/tradestation/market-reads.ts'
 
 test('a trade at the middle of the quote is a purchase, one below it a sale', () => {
   const quote = (bid: string, ask: string) => ({ bids: [[bid, '1']], asks: [[ask, '1']] }) as const
@@ -11,11 +10,4 @@ test('a trade at the middle of the quote is a purchase, one below it a sale', ()
   assert.equal(isBuy('0.7', quote('0.6', '0.8')), true)
   assert.equal(isBuy('0.19999999999999999999', quote('0.1', '0.3')), false)
   assert.equal(isBuy('0.2', undefined), true)
-})
-
-test('a strike is asked for by its number, however it is written', () => {
-  assert.equal(isStrike('12.5', '12.50'), true)
-  assert.equal(isStrike('0.10000000000000000001', '0.10000000000000000002'), false)
-  for (const asked of ['', 'x', '1e2']) assert.equal(isStrike('100', asked), false)
-  assert.equal(isStrike(undefined, '1'), false)
 })

@@ -11,7 +11,6 @@ import { AccountViews } from './account-views.ts'
 import { barStreams } from './bar-stream.ts'
 import { depthStreams } from './depth-stream.ts'
 import { changing, placing } from './execution.ts'
-import { lists } from './lists.ts'
 import { marketReads } from './market-reads.ts'
 import { Meter } from './meter.ts'
 import { mint, mountOAuth } from './oauth.ts'
@@ -59,7 +58,7 @@ function open(brokerage: DialectBrokerage, modes: Modes): Dialect {
     acceptEmpty(app)
     const reading = new DialectRouter(brokerage, access.protocol('read'))
     reading.addRefusals(app)
-    for (const route of [...accountReads(deps), ...orderReads(deps), ...marketReads(brokerage), ...lists()]) reading.add(app, route)
+    for (const route of [...accountReads(deps), ...orderReads(deps), ...marketReads(brokerage)]) reading.add(app, route)
     const ordering = new DialectRouter(brokerage, access.protocol('place'))
     for (const route of placing(deps)) ordering.add(app, route)
     const amending = new DialectRouter(brokerage, access.protocol('change'))

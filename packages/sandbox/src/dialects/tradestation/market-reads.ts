@@ -1,6 +1,5 @@
-/** Market data over REST: bars, quotes, symbols, and the lists that option chains are asked for by. */
+/** Market data over REST: bars, symbols, expirations and strikes. */
 
-import { compare, isDecimal } from '@trunkline/core/domain/decimal'
 import type { Answer } from '../../brokerage/api/response-writer.ts'
 import type { DialectBrokerage } from '../../brokerage/dialect.ts'
 import { Problem } from '../../brokerage/problems.ts'
@@ -13,10 +12,8 @@ import { barWire } from './bar-wire.ts'
 import { expirationWire, requestedExpiration } from './expirations.ts'
 import { findInstrument, requestedInstrument, symbolsListed } from './listing.ts'
 import { json } from './protocol.ts'
-import { SYMBOLS_MAX } from './quote-stream.ts'
-import { Quote } from './quotes.ts'
 import { symbolWire } from './symbol-wire.ts'
-import { meantSymbols, shownSymbol, underlyingOf } from './symbols.ts'
+import { meantSymbols, underlyingOf } from './symbols.ts'
 
 const DETAILS_MAX = 50
 
@@ -28,28 +25,14 @@ export function marketReads(brokerage: DialectBrokerage): readonly DialectRoute[
   }
   return [
     { method: 'GET', path: `${path}/barcharts/:symbol`, operation: 'bars.list', about, handle: call => bars(brokerage, call) },
-    { method: 'GET', path: `${path}/quotes/:symbols`, operation: 'quotes.list', handle: call => quotes(brokerage, call) },
     { method: 'GET', path: `${path}/symbols/:symbols`, operation: 'instruments.list', handle: call => symbols(brokerage, call) },
-    {
-      method: 'GET',
-      path: `${path}/symbollists/cryptopairs/symbolnames`,
-      operation: 'instruments.list',
-      handle: () =>
-        json({ SymbolNames: brokerage.market.instruments.filter(({ kind }) => kind === 'CRYPTO').map(({ symbol }) => shownSymbol(symbol)) })
-    },
     {
       method: 'GET',
       path: `${path}/options/expirations/:underlying`,
       operation: 'expirations.list',
       handle: call => expirations(brokerage, call)
     },
-    { method: 'GET', path: `${path}/options/strikes/:underlying`, operation: 'chain.list', handle: call => strikes(brokerage, call) },
-    {
-      method: 'GET',
-      path: `${path}/options/spreadtypes`,
-      operation: 'instruments.list',
-      handle: () => json({ SpreadTypes: [{ Name: 'Single', StrikeInterval: false, ExpirationInterval: false }] })
-    }
+    { method: 'GET', path: `${path}/options/strikes/:underlying`, operation: 'chain.list', handle: call => strikes(brokerage, call) }
   ]
 }
 
@@ -68,21 +51,6 @@ async function bars(brokerage: DialectBrokerage, { request, fault }: Call): Prom
   })
 }
 
-async function quotes(brokerage: DialectBrokerage, { request, fault }: Call): Promise<Answer> {
-  const listed = symbolsListed(texts(request.params).symbols ?? '', SYMBOLS_MAX).map(text => ({
-    text,
-    instrument: findInstrument(brokerage, text)
-  }))
-  const missing = listed
-    .filter(({ instrument }) => instrument === null)
-    .map(({ text }) => ({ Symbol: text.slice(0, 40), Error: 'FAILED, INVALID SYMBOL' }))
-  if (fault?.do === 'empty') return json({ Quotes: [], Errors: missing })
-  await brokerage.contracts.bring(listed.flatMap(({ instrument }) => (instrument === null ? [] : [instrument.symbol])))
-  const found: object[] = []
-  for (const { instrument } of listed) if (instrument !== null) found.push((await Quote.of(brokerage, instrument)).wire('percent'))
-  return json({ Quotes: found, Errors: missing })
-}
-
 function symbols(brokerage: DialectBrokerage, { request }: Call): Answer {
   const listed = symbolsListed(texts(request.params).symbols ?? '', DETAILS_MAX).map(text => findInstrument(brokerage, text) ?? text)
   return json({
@@ -93,22 +61,9 @@ function symbols(brokerage: DialectBrokerage, { request }: Call): Answer {
   })
 }
 
-function expirations(brokerage: DialectBrokerage, { request, fault }: Call): Answer {
-  const underlying = underlyingOf(texts(request.params).underlying ?? '')
-  const { strikePrice } = texts(request.query)
-  const { market, clock } = brokerage
-  const all = market.expirations(underlying, clock.now())
-  const wanted =
-    strikePrice === undefined
-      ? all
-      : all.filter(expiration =>
-          market.chain(underlying, expiration, clock.now()).some(({ option }) => isStrike(option?.strike, strikePrice))
-        )
-  return json({ Expirations: fault?.do === 'empty' ? [] : wanted.map(expirationWire) })
-}
-
-export function isStrike(strike: string | undefined, requested: string): boolean {
-  return isDecimal(strike) && isDecimal(requested) && compare(strike, requested) === 0
+function expirations({ market, clock }: DialectBrokerage, { request, fault }: Call): Answer {
+  const found = fault?.do === 'empty' ? [] : market.expirations(underlyingOf(texts(request.params).underlying ?? ''), clock.now())
+  return json({ Expirations: found.map(expirationWire) })
 }
 
 function strikes(brokerage: DialectBrokerage, { request, fault }: Call): Answer {

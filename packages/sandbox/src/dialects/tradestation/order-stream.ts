@@ -1,6 +1,5 @@
 /** The order streams: all of today's orders, then whatever becomes of them, in the order of TradeStation's own small steps. */
 
-import type { Account } from '../../brokerage/customers.ts'
 import type { DialectBrokerage } from '../../brokerage/dialect.ts'
 import { Problem } from '../../brokerage/problems.ts'
 import { hasSize } from '../../brokerage/wire.ts'
@@ -13,11 +12,8 @@ import type { Modes } from './options.ts'
 import type { Status } from './order-enums.ts'
 import { todaysOrders } from './order-lists.ts'
 import { type RequestedAccounts, requestedAccounts } from './ownership.ts'
-import { bad } from './reading.ts'
 import type { StreamCall, StreamEmitter, StreamProtocol, StreamRoute } from './stream-server.ts'
 import { timeOf } from './times.ts'
-
-const IDS_MAX = 50
 
 export interface OrderStreamsDeps {
   readonly brokerage: DialectBrokerage
@@ -27,8 +23,6 @@ export interface OrderStreamsDeps {
 
 interface Reader {
   readonly accounts: ReadonlySet<string>
-  /** Null: all orders. */
-  readonly ids: ReadonlySet<string> | null
   readonly emitter: StreamEmitter
 }
 
@@ -50,26 +44,22 @@ export class OrderStreams implements Disposable {
   }
 
   routes(): readonly StreamRoute[] {
-    const path = '/brokerage/stream/accounts/:accounts/orders'
-    return [
-      { path, open: call => this.#open(call, null) },
-      { path: `${path}/:orderIds`, open: call => this.#open(call, idsOf(texts(call.request.params).orderIds ?? '')) }
-    ]
+    return [{ path: '/brokerage/stream/accounts/:accounts/orders', open: call => this.#open(call) }]
   }
 
   [Symbol.dispose](): void {
     this.#following[Symbol.dispose]()
   }
 
-  #open({ request, customer }: StreamCall, ids: ReadonlySet<string> | null): StreamProtocol {
+  #open({ request, customer }: StreamCall): StreamProtocol {
     const { brokerage } = this.#deps
     const requested = requestedAccounts(brokerage.customers, customer.id, texts(request.params).accounts ?? '')
     mustHaveOne(requested)
     let reader: Reader | null = null
     return {
       begin: emitter => {
-        reader = { accounts: new Set(requested.accounts.map(({ id }) => id)), ids, emitter }
-        if (!this.#emitAll(reader, requested)) return
+        reader = { accounts: new Set(requested.accounts.map(({ id }) => id)), emitter }
+        this.#emitAll(emitter, requested)
         this.#readers.add(reader)
       },
       end: () => {
@@ -78,33 +68,23 @@ export class OrderStreams implements Disposable {
     }
   }
 
-  /** @returns false: the stream is over already */
-  #emitAll({ ids, emitter }: Reader, { accounts, errors }: RequestedAccounts): boolean {
+  #emitAll(emitter: StreamEmitter, { accounts, errors }: RequestedAccounts): void {
     const { brokerage, views } = this.#deps
-    const all = todaysOrders(
+    const chains = todaysOrders(
       brokerage,
       views,
-      [...accounts].map(({ id }: Account) => id)
+      accounts.map(({ id }) => id)
     )
-    const chains = ids === null ? all : all.filter(({ id }) => ids.has(id))
-    const missing = ids === null ? undefined : [...ids].find(id => !all.some(chain => chain.id === id))
     for (const chain of chains) emitter.send(views.order(chain))
     for (const error of errors) emitter.send(error)
-    if (missing !== undefined) {
-      emitter.fail({ Error: 'NotFound', Message: 'Order not found', AccountID: accounts[0]?.number ?? '', OrderID: missing.slice(0, 40) })
-      return false
-    }
     emitter.send({ StreamStatus: 'EndSnapshot' })
-    return true
   }
 
   #onOrder(order: OrderView, frames: () => readonly Wire[]): void {
     const readers = [...this.#readers].filter(({ accounts }) => accounts.has(order.accountId))
     if (readers.length === 0) return
     const updates = frames()
-    for (const { ids, emitter } of readers) {
-      for (const frame of updates) if (ids === null || ids.has(String(frame.OrderID))) emitter.event(frame)
-    }
+    for (const { emitter } of readers) for (const frame of updates) emitter.event(frame)
   }
 
   #frames({ change, order }: OrderEvent): readonly Wire[] {
@@ -168,11 +148,6 @@ export class OrderStreams implements Disposable {
 
 function open({ ClosedDateTime: _, ...frame }: Wire): Wire {
   return frame
-}
-
-function idsOf(list: string): ReadonlySet<string> {
-  const ids = new Set(list.split(',').filter(id => id !== ''))
-  return ids.size > 0 && ids.size <= IDS_MAX ? ids : bad(`1 to ${IDS_MAX} Order IDs can be specified, comma separated`)
 }
 
 /** @throws Problem when none of the accounts is theirs; the others are reported on the stream */

@@ -7,7 +7,7 @@ import { findInstrument, symbolsListed } from './listing.ts'
 import { Quote, type QuoteWire } from './quotes.ts'
 import type { StreamCall, StreamEmitter, StreamProtocol, StreamRoute } from './stream-server.ts'
 
-export const SYMBOLS_MAX = 100
+const SYMBOLS_MAX = 100
 
 export function quoteStreams(brokerage: DialectBrokerage): readonly StreamRoute[] {
   return [{ path: '/marketdata/stream/quotes/:symbols', open: call => open(brokerage, call) }]
@@ -40,10 +40,10 @@ async function open(brokerage: DialectBrokerage, { request }: StreamCall): Promi
 
 /** Under the name that was asked for. */
 function quoteTap(text: string, quote: Quote, emitter: StreamEmitter): MarketDataTap {
-  let before: QuoteWire = { ...quote.wire('share'), Symbol: text }
+  let before: QuoteWire = { ...quote.wire(), Symbol: text }
   emitter.send(before)
   const emit = () => {
-    const now: QuoteWire = { ...quote.wire('share'), Symbol: text }
+    const now: QuoteWire = { ...quote.wire(), Symbol: text }
     const changes = Object.entries(now).filter(([name, value]) => name !== 'MarketFlags' && before[name] !== value)
     const flags = JSON.stringify(now.MarketFlags) === JSON.stringify(before.MarketFlags) ? {} : { MarketFlags: now.MarketFlags }
     before = now

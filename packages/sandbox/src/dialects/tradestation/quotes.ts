@@ -1,6 +1,6 @@
 /** A symbol's quote as TradeStation shows it, kept up to date by quotes and prints. */
 
-import { compare, type Decimal, dividedBy, isZero, minus, plus, times } from '@trunkline/core/domain/decimal'
+import { compare, type Decimal, dividedBy, isZero, minus, plus } from '@trunkline/core/domain/decimal'
 import type { DialectBrokerage } from '../../brokerage/dialect.ts'
 import type { Micros, QuoteCommand } from '../../engine/types.ts'
 import { printVenue } from '../../market/depth.ts'
@@ -11,10 +11,6 @@ import { timeOf } from './times.ts'
 
 export type QuoteWire = Readonly<Record<string, unknown>>
 
-/** The snapshot shows a change in percent, the stream as a share of one. */
-export type PercentStyle = 'percent' | 'share'
-
-const HUNDRED = decimal('100')
 const DAYS_BACK: Micros = 10 * 86_400_000_000
 
 interface Day {
@@ -84,7 +80,7 @@ export class Quote {
     this.#last = { price, size, at, venue: venue ?? printVenue(this.instrument, { at, price, size }) }
   }
 
-  wire(style: PercentStyle): QuoteWire {
+  wire(): QuoteWire {
     const { price, size, at, venue } = this.#last
     const [bid, ask] = [this.#quote?.bids[0], this.#quote?.asks[0]]
     const { open, high, low, volume, previousClose, previousVolume } = this.#day
@@ -99,7 +95,7 @@ export class Quote {
       AskSize: ask?.[1] ?? '0',
       Bid: bid?.[0] ?? '0',
       BidSize: bid?.[1] ?? '0',
-      ...changeOf(decimal(price), previousClose, style),
+      ...changeOf(decimal(price), previousClose),
       Volume: volume,
       PreviousVolume: previousVolume ?? '0',
       Close: price,
@@ -113,8 +109,9 @@ export class Quote {
   }
 }
 
-function changeOf(price: Decimal, previousClose: Decimal | null, style: PercentStyle): object {
+/** The change is a share of one here, where TradeStation's snapshots have it in percent. */
+function changeOf(price: Decimal, previousClose: Decimal | null): object {
   if (previousClose === null || isZero(previousClose)) return { NetChange: '0', NetChangePct: '0' }
   const change = minus(price, previousClose)
-  return { NetChange: change, NetChangePct: dividedBy(style === 'percent' ? times(change, HUNDRED) : change, previousClose, 6) }
+  return { NetChange: change, NetChangePct: dividedBy(change, previousClose, 6) }
 }

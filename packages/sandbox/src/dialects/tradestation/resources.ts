@@ -15,16 +15,12 @@ const options = (resource: string): Quota => ({ resource, limit: 90, periodS: 60
 const QUOTAS: readonly (readonly [piece: string, quota: Quota])[] = [
   ['/stream/marketdepth/', { resource: 'market-depth', limit: 30, periodS: 60 }],
   ['/stream/options/chains/', options('option-chain-stream')],
-  ['/stream/options/quotes', options('option-quote-stream')],
   ['/options/expirations/', options('option-expirations')],
   ['/options/strikes/', options('option-strikes')],
-  ['/options/spreadtypes', options('option-spread-types')],
   ['/marketdata/stream/quotes/', market('quote-change-stream')],
   ['/marketdata/stream/barcharts/', market('barchart-stream')],
   ['/marketdata/barcharts/', market('barchart')],
-  ['/marketdata/quotes/', market('quote-snapshot')],
   ['/balances', brokerage('balances')],
-  ['/bodbalances', brokerage('balances')],
   ['/positions', brokerage('positions')],
   ['/orders', brokerage('orders')],
   ['/historicalorders', brokerage('orders')],
@@ -47,8 +43,6 @@ export interface Cap {
 export function capOf(path: string): Cap | null {
   if (path.includes('/stream/marketdepth/')) return { resource: 'market-depth', limit: 10 }
   if (path.includes('/stream/options/chains/')) return { resource: 'option-chain', limit: 10 }
-  if (path.includes('/stream/options/quotes')) return { resource: 'option-quote', limit: 10 }
-  if (path.endsWith('/orders/:orderIds') && path.includes('/stream/')) return { resource: 'orders-by-id', limit: 40 }
   if (path.endsWith('/orders') && path.includes('/stream/')) return { resource: 'orders', limit: 40 }
   if (path.endsWith('/positions') && path.includes('/stream/')) return { resource: 'positions', limit: 40 }
   return null

@@ -21,8 +21,6 @@ export interface StreamEmitter {
   event(frame: object): void
   /** Anything else, such as a snapshot. */
   send(frame: object): void
-  /** The last frame; closes the stream. */
-  fail(frame: object): void
 }
 
 /** One reader of one stream. */
@@ -210,10 +208,6 @@ export class StreamServer {
       send: frame => {
         touch()
         client.connection.send(textLine(frame))
-      },
-      fail: frame => {
-        client.connection.send(textLine(frame))
-        client.connection.close(CODES.end, 'failed')
       }
     }
   }

@@ -8,7 +8,7 @@ const orders = (client: Client) => `/brokerage/stream/accounts/${client.account(
 const positions = (client: Client) => `/brokerage/stream/accounts/${client.account()}/positions`
 const statuses = (frames: readonly Wire[]) => frames.map(({ Status }) => Status)
 
-test('the order stream sends all of today, then every step', async () => {
+test('the order stream begins with today’s orders, then sends every change', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   const old = taken(await client.place())
@@ -40,7 +40,7 @@ test('a refused order is reported as sent, then rejected', async () => {
   assert.match(stream.publisher[1].RejectReason, /buying power/)
 })
 
-test('oddities: quantities before the status, ends without their time, and the old terms going during a replace', async () => {
+test('oddities: a fill before its status, an end without its time, a replace that shows the end of the old terms', async () => {
   await using brokerage = await openBrokerage({ options: { oddityChance: 256 } })
   const client = await Client.of(brokerage)
   await using stream = await Stream.live(client, orders(client))
@@ -71,7 +71,7 @@ test('oddities: quantities before the status, ends without their time, and the o
   ])
 })
 
-test('a stop that is hit carries a closing time and lives on', async () => {
+test('a triggered stop has a closing time and stays open', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   await using stream = await Stream.live(client, orders(client))
@@ -81,21 +81,7 @@ test('a stop that is hit carries a closing time and lives on', async () => {
   assert.ok(hit?.ClosedDateTime !== undefined)
 })
 
-test('a stream of some orders reports no others; one of an unknown order fails', async () => {
-  await using brokerage = await openBrokerage()
-  const client = await Client.of(brokerage)
-  const id = taken(await client.place())
-  await using stream = await Stream.live(client, `${orders(client)}/${id}`)
-  taken(await client.place())
-  await client.cancel(id)
-  await stream.until(() => stream.publisher.some(({ Status }) => Status === 'OUT'))
-  assert.ok(stream.received.every(({ OrderID, StreamStatus }) => OrderID === id || StreamStatus !== undefined))
-  await using none = await Stream.open(client, `${orders(client)}/999999999999999`)
-  await none.until(() => none.closed !== null)
-  assert.equal(none.received.at(-1).Error, 'NotFound')
-})
-
-test('accounts of others: forbidden as a whole, or reported beside one’s own', async () => {
+test('accounts of other customers: 403 alone, an error frame beside one’s own', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   const robin = (await Client.of(brokerage, 'robin')).account()
@@ -105,7 +91,7 @@ test('accounts of others: forbidden as a whole, or reported beside one’s own',
   assert.deepEqual([stream.received[0].Error, stream.received[0].AccountID], ['Forbidden', robin])
 })
 
-test('positions: all of them, then whole ones, then their end', async () => {
+test('positions: a snapshot, whole updates, a deletion', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   await client.trade('BUY', '10')
@@ -124,7 +110,7 @@ test('positions: all of them, then whole ones, then their end', async () => {
   assert.equal(stream.publisher.at(-1).Quantity, '-1')
 })
 
-test('changes of positions, merged, are the positions', async () => {
+test('merged changes of positions are the positions', async () => {
   let now = Date.UTC(2026, 9, 12, 15)
   await using brokerage = await openBrokerage({ deps: { realNow: () => now } })
   const client = await Client.of(brokerage)
@@ -165,7 +151,7 @@ test('frames are cut across chunks, and joined in chunks', async () => {
   assert.ok(stream.frames.every(({ unreadable }) => unreadable === undefined))
 })
 
-test('silence is broken by heartbeats, and a mute stream is silent', async () => {
+test('heartbeats, and none on a muted stream', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   await using stream = await Stream.live(client, orders(client))
@@ -188,7 +174,7 @@ test('silence is broken by heartbeats, and a mute stream is silent', async () =>
   )
 })
 
-test('streams end on command: reset, go away, with errors, and plainly', async () => {
+test('injected ends: reset, GoAway, errors, a plain end', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   const ends: readonly (readonly [code: number | null, how: string, last: Wire])[] = [
@@ -212,7 +198,7 @@ test('streams end on command: reset, go away, with errors, and plainly', async (
   }
 })
 
-test('frames can be lost, repeated, and unreadable', async () => {
+test('injected frames: lost, repeated, unreadable', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   await using stream = await Stream.live(client, orders(client))
@@ -229,7 +215,7 @@ test('frames can be lost, repeated, and unreadable', async () => {
   await stream.until(frames => frames.some(({ unreadable }) => unreadable !== undefined))
 })
 
-test('as many streams of one kind as are published, and no more', async () => {
+test('the limit on open streams of one kind', async () => {
   await using brokerage = await openBrokerage({ options: { streamPercent: 5 } })
   const client = await Client.of(brokerage)
   const first = await Stream.live(client, orders(client))
@@ -251,7 +237,7 @@ test('as many streams of one kind as are published, and no more', async () => {
   assert.ok(items.some(({ dialect, on }: Wire) => dialect === 'tradestation' && on === 'account'))
 })
 
-test('a stream can be kept out, and one that stands outlives its token', async () => {
+test('a stream can be refused; an open one outlives its token', async () => {
   let now = Date.UTC(2026, 9, 12, 15)
   await using brokerage = await openBrokerage({ deps: { realNow: () => now } })
   const client = await Client.of(brokerage)
@@ -269,7 +255,7 @@ test('a stream can be kept out, and one that stands outlives its token', async (
   await stream.until(() => stream.closed !== null)
 })
 
-test('a sandbox that closes sends GoAway', async () => {
+test('GoAway on shutdown', async () => {
   const brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   await using stream = await Stream.live(client, orders(client))

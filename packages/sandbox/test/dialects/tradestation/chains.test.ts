@@ -8,7 +8,7 @@ import type { InstrumentSpec, OrderView } from '../../../src/engine/types.ts'
 const ACCOUNT = 'acc-1'
 const AT = Date.UTC(2026, 9, 12, 15) * 1_000
 
-test('a chain is one order, from whichever of its links it is asked for', () => {
+test('a chain is one order, from each of its links', () => {
   const { engine, state, ids } = changedTwice()
   const links = ids.map(orderId => orderOf(engine, orderId))
   for (const link of links) {
@@ -28,7 +28,7 @@ test('a chain is one order, from whichever of its links it is asked for', () => 
   assert.equal(chainById(state, [], digitsOf(ids[0] ?? '')), undefined)
 })
 
-test('an order goes by its first id also when the state has forgotten what it replaced', () => {
+test('an order keeps its first id after the state has dropped what it replaced', () => {
   const { engine, state, ids } = changedTwice()
   const forgetful: StateOf = {
     engine,

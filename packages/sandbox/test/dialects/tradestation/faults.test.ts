@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { control, eventually, type Wire } from '../../brokerage/support.ts'
 import { Client, openBrokerage, refusedWith, Stream, taken } from './support.ts'
 
-test('a lost answer leaves the order standing', async () => {
+test('after a lost answer the order is open', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   await control(brokerage, 'POST', '/faults', { on: 'orders.submit', do: 'lose_answer', times: 1, client_order_id: 'lost' })
@@ -13,7 +13,7 @@ test('a lost answer leaves the order standing', async () => {
   assert.match(refusedWith(await client.place({ OrderConfirmID: 'lost' })), /Duplicate/)
 })
 
-test('a hidden order is neither listed nor reported until it is revealed', async () => {
+test('a hidden order is neither listed nor streamed until it is revealed', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   await using stream = await Stream.live(client, `/brokerage/stream/accounts/${client.account()}/orders`)
@@ -43,7 +43,7 @@ test('the stream can report an order before its response comes', async () => {
   assert.equal(taken(await placing), stream.publisher[0].OrderID)
 })
 
-test('refusals of the operator: at once inside of a 200, and later as a rejected order', async () => {
+test('injected refusals: in a 200 at once, or later as a rejected order', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   await control(brokerage, 'POST', '/faults', { on: 'orders.submit', do: 'refuse', message: 'Not today.', times: 1 })
@@ -53,7 +53,7 @@ test('refusals of the operator: at once inside of a 200, and later as a rejected
   assert.deepEqual([order.Status, order.RejectReason], ['REJ', 'On second thoughts, no.'])
 })
 
-test('slow cancels and replaces are under way, and a second one has to wait', async () => {
+test('a slow cancel or replace blocks a second one', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   const id = taken(await client.place())
@@ -74,7 +74,7 @@ test('slow cancels and replaces are under way, and a second one has to wait', as
   )
 })
 
-test('statuses ordered by the control API come with bodies of TradeStation’s', async () => {
+test('injected statuses have TradeStation’s error bodies', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   const names: readonly (readonly [status: number, name: string])[] = [
@@ -92,7 +92,7 @@ test('statuses ordered by the control API come with bodies of TradeStation’s',
   }
 })
 
-test('lists can be empty on command, and paths that are not there say so', async () => {
+test('empty lists by fault injection; unknown paths are 404', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   taken(await client.place())
@@ -101,7 +101,6 @@ test('lists can be empty on command, and paths that are not there say so', async
     ['balances.list', `/brokerage/accounts/${client.accounts}/balances`, 'Balances'],
     ['orders.list', `/brokerage/accounts/${client.accounts}/orders`, 'Orders'],
     ['bars.list', '/marketdata/barcharts/SPY', 'Bars'],
-    ['quotes.list', '/marketdata/quotes/SPY', 'Quotes'],
     ['expirations.list', '/marketdata/options/expirations/SPY', 'Expirations'],
     ['chain.list', '/marketdata/options/strikes/SPY', 'Strikes']
   ]
@@ -112,11 +111,9 @@ test('lists can be empty on command, and paths that are not there say so', async
   }
   const { status, body } = await client.get('/brokerage/wallets')
   assert.deepEqual([status, body.Error], [404, 'NotFound'])
-  for (const path of ['/orderexecution/ordergroups', '/orderexecution/ordergroupconfirm', '/marketdata/options/riskreward'])
-    assert.equal((await client.call('POST', path, {})).body.Error, 'NotImplemented')
 })
 
-test('quotas are counted by resource, shown on every answer, and refused beyond', async () => {
+test('quotas by resource, in the headers of every answer, 429 beyond', async () => {
   let now = Date.UTC(2026, 9, 12, 15)
   await using brokerage = await openBrokerage({ options: { quotaPercent: 5 }, deps: { realNow: () => now } })
   const client = await Client.of(brokerage)
@@ -145,7 +142,7 @@ test('the Date header shows the clock that orders are dated by', async () => {
   assert.equal(order.OpenedDateTime, date(placed))
 })
 
-test('a reset of the sandbox forgets orders, and their ids do not come again', async () => {
+test('after a reset no order id is used again', async () => {
   await using brokerage = await openBrokerage()
   const before = await Client.of(brokerage)
   const id = taken(await before.place())

@@ -39,7 +39,6 @@ describe('tradestation-api-ts', { concurrency: false }, () => {
     const { Balances, Errors } = await client.brokerage.getBalances(`${ids},NOBODY`)
     assert.equal(Balances.length, 3)
     assert.equal(Errors[0].AccountID, 'NOBODY')
-    assert.equal((await client.brokerage.getBalancesBOD(ids)).BODBalances.length, 3)
     assert.deepEqual((await client.brokerage.getPositions(ids)).Positions, [])
   })
 
@@ -70,22 +69,18 @@ describe('tradestation-api-ts', { concurrency: false }, () => {
     const order = { AccountID: margin, Symbol: 'SPY', Quantity: '5', OrderType: 'Market', TimeInForce: { Duration: 'DAY' } }
     await client.orderExecution.placeOrder({ ...order, TradeAction: 'BUY' })
     await until(() => stream.some(({ Symbol: symbol, Quantity }) => symbol === 'SPY' && Quantity === '5'), 'the position is reported')
-    const [position] = (await client.brokerage.getPositions(margin, 'SPY')).Positions
+    const [position] = (await client.brokerage.getPositions(margin)).Positions
     await client.orderExecution.placeOrder({ ...order, TradeAction: 'SELL' })
     await until(() => stream.some(({ PositionID, Deleted }) => PositionID === position.PositionID && Deleted), 'the position is gone')
     const refused = await client.orderExecution.placeOrder({ ...order, TradeAction: 'SELL' })
     assert.match(refused.Errors[0].Message, /EC701/)
   })
 
-  test('bars, quotes and symbols', async () => {
+  test('bars and symbols', async () => {
     const { Bars } = await client.marketData.getBarHistory('SPY', { unit: 'Minute', interval: '5', barsback: 12 })
     assert.equal(Bars.length, 12)
     assert.equal((Bars[1].Epoch - Bars[0].Epoch) % 300_000, 0)
-    const { Quotes, Errors } = await client.marketData.getQuoteSnapshots(['SPY', 'NOPE'])
-    assert.equal(Quotes[0].Last, '500')
-    assert.deepEqual(Errors, [{ Symbol: 'NOPE', Error: 'FAILED, INVALID SYMBOL' }])
     assert.equal((await client.marketData.getSymbolDetails('SPY')).Symbols[0].AssetType, 'STOCK')
-    assert.ok((await client.marketData.getCryptoSymbolNames()).SymbolNames.includes('BTCUSD'))
   })
 
   test('quotes, bars and depth as they move', async () => {
@@ -102,16 +97,13 @@ describe('tradestation-api-ts', { concurrency: false }, () => {
     await until(() => depth.some(({ Asks }) => Asks?.[0]?.Price.startsWith('501')), 'the book follows')
   })
 
-  test('an option chain, and contracts of it', async () => {
+  test('an option chain', async () => {
     const { Expirations } = await client.marketData.getOptionExpirations('SPY')
     const expiration = Expirations[0].Date.slice(0, 10)
     const { Strikes } = await client.marketData.getOptionStrikes('SPY', expiration)
     assert.ok(Strikes.length > 10)
     const chain = await listened(client.marketData.streamOptionChain('SPY', { expiration, strikeProximity: 2 }))
     await until(() => chain.length >= 8, 'two strikes on each side, calls and puts')
-    const symbol = chain.find(({ Side }) => Side === 'Call')?.Legs[0].Symbol
-    const quotes = await listened(client.marketData.streamOptionQuotes({ legs: [{ Symbol: symbol, Ratio: 1 }] }))
-    await until(() => quotes.some(({ Legs }) => Legs?.[0]?.Symbol === symbol), 'the contract is quoted')
   })
 
   test('short tokens are refreshed, and a refused refresh is answered with a message', async () => {

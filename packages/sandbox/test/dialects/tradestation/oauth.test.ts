@@ -10,7 +10,7 @@ import { Client, openBrokerage, REDIRECT } from './support.ts'
 const AUDIENCE = 'https://api.tradestation.com'
 const SCOPES = 'openid offline_access profile MarketData ReadAccount Trade'
 
-test('a user logs in and consents, and the code is exchanged once', async () => {
+test('authorization code flow; a code is exchanged once', async () => {
   await using brokerage = await openBrokerage()
   const { code, state } = await walked(brokerage)
   assert.equal(state, 'a-state')
@@ -24,7 +24,7 @@ test('a user logs in and consents, and the code is exchanged once', async () => 
   assert.deepEqual([again.status, again.body.error], [403, 'invalid_grant'])
 })
 
-test('an authorization request is refused on the page, unless it is whole', async () => {
+test('an invalid authorization request shows an error page', async () => {
   await using brokerage = await openBrokerage()
   const wrong: readonly Readonly<Record<string, string | null>>[] = [
     { audience: null },
@@ -46,7 +46,7 @@ test('an authorization request is refused on the page, unless it is whole', asyn
   assert.equal(anyPort.status, 200)
 })
 
-test('a click that comes twice: the login’s leads to the question, and the answer’s to the same code', async () => {
+test('a double click on login leads to the consent page, on consent to the same code', async () => {
   await using brokerage = await openBrokerage()
   const browser = new Browser()
   const loginPage = await browser.follow(authorizeUrl(brokerage))
@@ -61,7 +61,7 @@ test('a click that comes twice: the login’s leads to the question, and the ans
   assert.equal(second.location, first.location)
 })
 
-test('a user who declines comes back with access_denied', async () => {
+test('declining redirects with access_denied', async () => {
   await using brokerage = await openBrokerage()
   const browser = new Browser()
   const page = await browser.follow(authorizeUrl(brokerage))
@@ -88,7 +88,7 @@ test('a refresh keeps the refresh token, by default', async () => {
   }
 })
 
-test('keys that rotate: each refresh brings another token, and one used twice ends the family', async () => {
+test('rotation: a new token with each refresh; a second use ends the grant', async () => {
   await using brokerage = await openBrokerage({ options: { rotation: true } })
   const client = await Client.of(brokerage)
   const first = await refresh(brokerage, client.refreshToken)
@@ -137,7 +137,7 @@ test('a revocation ends every refresh token of the login, and no access token', 
   assert.equal((await client.get('/brokerage/accounts')).status, 200)
 })
 
-test('an access token ends after its time; one that was never given is refused alike', async () => {
+test('expired and unknown access tokens are refused alike', async () => {
   let now = Date.UTC(2026, 9, 12, 15)
   await using brokerage = await openBrokerage({ deps: { realNow: () => now } })
   const client = await Client.of(brokerage)
@@ -150,7 +150,7 @@ test('an access token ends after its time; one that was never given is refused a
   assert.equal((await send(client.url('/brokerage/accounts'), 'GET')).status, 401)
 })
 
-test('what a token was not granted for is forbidden', async () => {
+test('missing scopes are forbidden', async () => {
   await using brokerage = await openBrokerage()
   const reader = await Client.of(brokerage, 'alex', ['read'])
   const { status, body } = await reader.place()
@@ -171,7 +171,7 @@ test('the control API can end a login, and make the token endpoint fail', async 
   assert.equal((await client.get('/brokerage/accounts')).status, 401)
 })
 
-test('tokens live through a restart', async () => {
+test('tokens survive a restart', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'tradestation-'))
   const first = await openBrokerage({ config: { dataDir } })
   const { refreshToken, token: access } = await Client.of(first)

@@ -40,7 +40,7 @@ test('a limit order is received, and shown as TradeStation shows one', async () 
   })
 })
 
-test('types and durations, and what they are called afterwards', async () => {
+test('order types and durations, and how they are shown', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   const cases: readonly (readonly [fields: Wire, type: string, duration: string, status: string])[] = [
@@ -60,7 +60,7 @@ test('types and durations, and what they are called afterwards', async () => {
   }
 })
 
-test('what cannot be read is a 400, what is refused is reported inside a 200', async () => {
+test('a malformed order is a 400, a refused one a 200 with errors', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   const malformed: readonly Wire[] = [
@@ -94,7 +94,7 @@ test('what cannot be read is a 400, what is refused is reported inside a 200', a
   assert.deepEqual([robin.status, robin.body.Error], [403, 'Forbidden'])
 })
 
-test('an order that ends as a refusal on the book is named, and shown with its reason', async () => {
+test('a rejected order has an id and a reason', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   const { body } = await client.place({ Quantity: '10000' })
@@ -103,7 +103,7 @@ test('an order that ends as a refusal on the book is named, and shown with its r
   assert.match(order.RejectReason, /buying power/)
 })
 
-test('an OrderConfirmID counts once for the user, and is never reported again', async () => {
+test('an OrderConfirmID is accepted once per user and never shown', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   const id = taken(await client.place({ OrderConfirmID: 'once-and-only-once' }))
@@ -114,7 +114,7 @@ test('an OrderConfirmID counts once for the user, and is never reported again', 
   assert.equal((await control(brokerage, 'GET', '/orders?client_order_id=once-and-only-once')).received, 3)
 })
 
-test('sides are checked against the position, open orders counted', async () => {
+test('sides are checked against the position and the open orders', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   const market = { OrderType: 'Market', LimitPrice: null, TimeInForce: { Duration: 'DAY' } }
@@ -138,7 +138,7 @@ test('sides are checked against the position, open orders counted', async () => 
   assert.equal((await client.order(cover)).Legs[0].BuyOrSell, 'BuyToCover')
 })
 
-test('an order that is replaced keeps its id, and its totals count all that was filled', async () => {
+test('a replaced order keeps its id and its fills', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   await control(brokerage, 'PUT', '/market/SPY', { asks: [['500', '3']], bids: [['499.99', '100']] })
@@ -162,7 +162,7 @@ test('an order that is replaced keeps its id, and its totals count all that was 
 
 const filled = ({ Status, Legs: [leg], FilledPrice }: Wire) => [Status, leg.ExecQuantity, leg.QuantityRemaining, FilledPrice]
 
-test('a replace that cannot be is a 400 with FAILED, and changes nothing', async () => {
+test('a refused replace is a 400 with FAILED and changes nothing', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   const id = taken(await client.place())
@@ -176,7 +176,7 @@ test('a replace that cannot be is a 400 with FAILED, and changes nothing', async
   assert.deepEqual([over.status, over.body.Message], [400, 'Failed to Cancel/Replace order: Not an open order.'])
 })
 
-test('cancels: requested, then out; once more is not an open order; ids of other customers are invalid', async () => {
+test('cancels: of open orders, of closed ones, of other customers’', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   const id = taken(await client.place())
@@ -192,7 +192,7 @@ test('cancels: requested, then out; once more is not an open order; ids of other
   assert.equal((await robin.cancel(id)).body.Message, 'Invalid order ID.')
 })
 
-test('an order filled in part and cancelled is FLP; one that ends with its day is EXP and claims its quantity without a price', async () => {
+test('FLP for a part cancelled, EXP with the whole quantity and no price', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   await control(brokerage, 'PUT', '/market/SPY', { asks: [['500', '3']], bids: [['499.99', '100']] })
@@ -204,7 +204,7 @@ test('an order filled in part and cancelled is FLP; one that ends with its day i
   assert.deepEqual(filled(await client.order(day)), ['EXP', '10', '0', '0'])
 })
 
-test('closed orders of yesterday are historical ones only', async () => {
+test('yesterday’s closed orders are historical only', async () => {
   // Half past eleven at night in New York.
   await using brokerage = await openBrokerage({ deps: { realNow: beginningAt('2026-10-15T03:30:00Z') } })
   const client = await Client.of(brokerage)
@@ -226,7 +226,7 @@ test('closed orders of yesterday are historical ones only', async () => {
   assert.equal((await client.get(`/brokerage/accounts/${client.account()}/historicalorders?since=2001-01-01`)).status, 400)
 })
 
-test('lists come in pages, the newest first, and a page token belongs to its question', async () => {
+test('pages, newest first; a page token fits its query only', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   const ids: string[] = []
@@ -256,7 +256,7 @@ test('lists come in pages, the newest first, and a page token belongs to its que
   )
 })
 
-test('a preview costs about what the order would, and names an id to place it with', async () => {
+test('a preview has a cost and an OrderConfirmID', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   await control(brokerage, 'PUT', '/market/SPY', { asks: [['500.02', '100']], bids: [['499.99', '100']] })
@@ -277,7 +277,7 @@ test('a preview costs about what the order would, and names an id to place it wi
   assert.deepEqual((await client.get(`/brokerage/accounts/${client.account()}/positions`)).body.Positions, [])
 })
 
-test('orders placed elsewhere in the sandbox are seen here', async () => {
+test('orders of other dialects are shown', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   const { items } = await control(brokerage, 'GET', '/logins')
@@ -288,7 +288,7 @@ test('orders placed elsewhere in the sandbox are seen here', async () => {
   assert.deepEqual([order.Status, order.LimitPrice, order.Legs[0].QuantityOrdered], ['ACK', '480', '2'])
 })
 
-test('an order whose quantity nobody could read is not shown, wherever it was placed', async () => {
+test('an order without a quantity is not shown', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   const customer = await Customer.of(brokerage)

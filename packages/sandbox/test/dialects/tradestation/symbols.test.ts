@@ -15,7 +15,7 @@ const PAIRS: readonly (readonly [brokerage: string, theirs: string])[] = [
   ['BTC/USD', 'BTCUSD']
 ]
 
-test('symbols are shown as TradeStation writes them, and meant back', () => {
+test('symbols are mapped both ways', () => {
   for (const [brokerage, theirs] of PAIRS) {
     assert.equal(shownSymbol(brokerage), theirs)
     assert.ok(meantSymbols(theirs).includes(brokerage), `${theirs} means ${meantSymbols(theirs).join(', ')}`)
@@ -24,7 +24,7 @@ test('symbols are shown as TradeStation writes them, and meant back', () => {
   assert.deepEqual([underlyingOf('$SPX.X'), underlyingOf('SPY')], ['SPX', 'SPY'])
 })
 
-test('every option of the sandbox comes back from its name', () => {
+test('every option symbol is mapped both ways', () => {
   const option = fc.tuple(
     fc.stringMatching(/^[A-Z]{1,6}$/),
     fc.date({ min: new Date('2020-01-01'), max: new Date('2069-12-31'), noInvalidDate: true }),
@@ -39,7 +39,7 @@ test('every option of the sandbox comes back from its name', () => {
   )
 })
 
-test('no text makes a reader of symbols fail', () => {
+test('no text makes the symbol parser throw', () => {
   fc.assert(
     fc.property(fc.string(), text => {
       for (const symbol of meantSymbols(text)) assert.equal(symbol.includes(' '), false)
