@@ -1,5 +1,6 @@
 import type { Wire } from '../../../packages/brokers/src/kit/parse.ts'
 import { PartialQuote } from '../../../packages/brokers/src/kit/partial-quotes.ts'
+import { RecordLists } from '../../../packages/brokers/src/kit/record-lists.ts'
 import { AccountStream } from '../../../packages/brokers/src/kit/runtime/account-stream.ts'
 import { KnownAccounts } from '../../../packages/brokers/src/kit/runtime/known-accounts.ts'
 import { OrderTracker } from '../../../packages/brokers/src/kit/runtime/order-tracker.ts'
@@ -42,7 +43,8 @@ export async function tradestationReadings(): Promise<Readings> {
   const account = { brokerAccountId: ACCOUNT, accountNumber: ACCOUNT, institutionName: '', name: null, accountType: null, currency: 'USD' }
   const now = STILL.clock.now()
   const unknownValues = new UnknownValueCounter({ broker: 'TRADESTATION', ...STILL })
-  const login = { ...STILL, tokens: still(), unknownValues, tracker: new OrderTracker(), orders: { held: never } }
+  const lists = new RecordLists({ broker: 'TRADESTATION', ...STILL, unknownValues })
+  const login = { ...STILL, tokens: still(), unknownValues, lists, tracker: new OrderTracker(), orders: { held: never } }
   const accounts = new KnownAccounts({ read: async () => ({ known: [account], leftOut: [] }), streamedMax: 1, log: STILL.log })
   const parse = (wire: Wire) => parseOrder(wire, now)
   const options = { apiUrl: 'http://nowhere/v3', heartbeatMs: 6_000, compareMs: 60_000, parse, list: never, order: never }

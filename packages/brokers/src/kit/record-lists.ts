@@ -73,7 +73,7 @@ export class RecordLists {
       }
     }
     demandList(records.length, known.length, unreadable)
-    for (const _ of leftOut) this.#options.meter.count('broker_records_left_out_total', { broker: this.#options.broker, kind })
+    for (const _ of leftOut) this.#count(kind)
     for (const { error } of unreadable) this.#note(kind, error)
     return { known, leftOut }
   }
@@ -81,8 +81,24 @@ export class RecordLists {
   /** As {@link read}, for what a command depends on: only a record with an unknown enum value is left out. @throws Malformed */
   strictly<T>(kind: RecordKind, records: readonly Wire[], read: (record: Wire) => T, idKey: string | null): PartialRead<T> {
     const partial = this.unknownValues.readPartially(records, read, idKey)
-    for (const _ of partial.leftOut) this.#options.meter.count('broker_records_left_out_total', { broker: this.#options.broker, kind })
+    for (const _ of partial.leftOut) this.#count(kind)
     return partial
+  }
+
+  /** A record by itself, as a stream sends it; null, counted and logged, if it cannot be read. */
+  orNull<T>(kind: RecordKind, record: Wire, read: (record: Wire) => T): T | null {
+    try {
+      return read(record)
+    } catch (error) {
+      if (!(error instanceof Malformed)) throw error
+      this.#count(kind)
+      if (!this.unknownValues.countIfUnknown(error)) this.#note(kind, error)
+      return null
+    }
+  }
+
+  #count(kind: RecordKind): void {
+    this.#options.meter.count('broker_records_left_out_total', { broker: this.#options.broker, kind })
   }
 
   #note(kind: RecordKind, { what }: Malformed): void {

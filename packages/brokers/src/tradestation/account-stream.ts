@@ -39,7 +39,7 @@ export interface AccountStreamOptions {
   readonly order: ListedOrders['order']
 }
 
-type StreamLogin = Pick<Login<Resource>, 'tokens' | 'clock' | 'log' | 'unknownValues'>
+type StreamLogin = Pick<Login<Resource>, 'tokens' | 'clock' | 'log' | 'lists'>
 type KnownAccounts = Pick<ReturnType<typeof stateOf>['accounts'], 'streamed' | 'isOurs' | 'forbid'>
 
 export function accountStreams(
@@ -47,7 +47,7 @@ export function accountStreams(
   login: StreamLogin,
   accounts: KnownAccounts
 ): readonly AccountStreamDefinition[] {
-  const { log, unknownValues } = login
+  const { log, lists } = login
   const ours = (what: string, account: string, message: AccountMessage): readonly AccountMessage[] => {
     if (accounts.isOurs(account)) return [message]
     log.error(`the broker streamed ${what} of an account that is not of this login; dropped`, { account })
@@ -71,17 +71,19 @@ export function accountStreams(
       }
     }
   const readOrder = reading(wire => {
-    const parsed = unknownValues.orNull(wire, parse)
-    // An order of an unknown kind must not hide the others.
-    if (parsed === null) return [{ type: 'gap', cause: 'malformed', reason: 'an order was streamed with an unknown enum value' }]
+    const parsed = lists.orNull('orders', wire, parse)
+    // An order that cannot be read must not hide the others.
+    if (parsed === null) return [{ type: 'gap', cause: 'malformed', reason: 'an order was streamed in a form that cannot be read' }]
     return ours('an order', parsed.report.brokerAccountId, { type: 'order_totals', order: parsed })
   })
   const readPosition = reading(wire => {
-    if (field(wire, 'Deleted') === true) return [{ type: 'position', brokerPositionId: text(wire, 'PositionID', 64), position: null }]
-    // The list of positions leaves one of an unknown class out as well.
-    const position = unknownValues.orNull(wire, parsePosition)
-    if (position === null) return []
-    return ours('a position', position.brokerAccountId, { type: 'position', brokerPositionId: text(wire, 'PositionID', 64), position })
+    const brokerPositionId = text(wire, 'PositionID', 64)
+    if (field(wire, 'Deleted') === true) return [{ type: 'position', brokerPositionId, position: null }]
+    const position = lists.orNull('positions', wire, parsePosition)
+    const account = position?.brokerAccountId ?? text(wire, 'AccountID', 64)
+    const message: AccountMessage =
+      position === null ? { type: 'position_left_out', account, brokerPositionId } : { type: 'position', brokerPositionId, position }
+    return ours('a position', account, message)
   })
   const stream = (kind: 'orders' | 'positions'): AccountStreamDefinition => ({
     async begin(signal) {

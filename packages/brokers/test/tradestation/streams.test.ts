@@ -139,6 +139,23 @@ test('an order with unknown enum values is counted and a gap, and hides no other
   assert.equal(venue.streams.length, 2)
 })
 
+test('an order and a position that cannot be read hide no others; the positions of the account are read', async () => {
+  await using venue = await Venue.start()
+  venue.greetings.set('/orders', [{ ...order('0', 'ACK'), OpenedDateTime: 7 }, END])
+  venue.greetings.set('/positions', [{ ...position('p1', 'F', 'two') }, position('p2', 'MSFT', '3'), END])
+  const rows = [position('p1', 'F', 'two'), position('p2', 'MSFT', '4')]
+  venue.answer('GET /positions', { Positions: rows, Errors: [] })
+  await using followed = await Followed.live(venue.broker)
+  venue.send('/positions', position('p2', 'MSFT', '4'))
+  venue.send('/orders', order('2', 'ACK'))
+  await followed.receives(() => followed.history.includes('2 working'), 'the other order')
+  await followed.receives(events => events.some(({ type }) => type === 'positions'), 'the positions')
+  const [read] = followed.events.flatMap(event => (event.type === 'positions' ? [event.positions] : []))
+  assert.deepEqual([read?.items.map(({ symbol, quantity }) => [symbol, quantity]), read?.leftOut], [[['MSFT', '4']], ['p1']])
+  assert.equal(followed.history[0], 'live')
+  assert.equal(venue.streams.length, 2)
+})
+
 test('an order of another user is dropped', async () => {
   await using venue = await Venue.start()
   await using followed = await Followed.live(venue.broker)

@@ -76,6 +76,8 @@ export type AccountMessage =
   | { readonly type: 'order_hint'; readonly account: string; readonly brokerOrderId: string; readonly releases?: true }
   /** One position as it is now; null: it was closed. The runtime makes the lists. */
   | { readonly type: 'position'; readonly brokerPositionId: string; readonly position: PositionReport | null }
+  /** One position, sent in a form that cannot be read: the positions of its account are read. */
+  | { readonly type: 'position_left_out'; readonly account: string; readonly brokerPositionId: string }
   /** Positions, balances, or both. */
   | { readonly type: 'changed'; readonly account: string; readonly what: 'positions' | 'balances' | 'both' }
   | { readonly type: 'heartbeat' }
@@ -228,6 +230,9 @@ class AccountProtocol {
       case 'position':
         this.#position(message.brokerPositionId, message.position)
         return null
+      case 'position_left_out':
+        this.#streamedPositions().leaveOut(message.brokerPositionId, message.account, this.#isLive)
+        return null
       case 'order_event':
         return this.#orderEvent(message.account, message.brokerOrderId, message.event)
       case 'order_hint':
@@ -271,9 +276,17 @@ class AccountProtocol {
   }
 
   #position(id: string, position: PositionReport | null): void {
-    this.#positions ??= new StreamedPositions(this.#login.clock, message => this.#connection?.emit(message))
-    if (position === null) this.#positions.close(id, this.#isLive)
-    else this.#positions.put(id, position, this.#isLive)
+    const positions = this.#streamedPositions()
+    if (position === null) positions.close(id, this.#isLive)
+    else positions.put(id, position, this.#isLive)
+  }
+
+  #streamedPositions(): StreamedPositions {
+    this.#positions ??= new StreamedPositions(this.#login.clock, {
+      emit: message => this.#connection?.emit(message),
+      read: account => this.#accounts.changed(keyOf('positions', account))
+    })
+    return this.#positions
   }
 
   #orderEvent(account: string, brokerOrderId: string, event: Wire): StreamMessage<AccountEvent> | null {

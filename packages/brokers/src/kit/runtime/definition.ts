@@ -24,6 +24,7 @@ import type { HttpClient, HttpLimits, HttpReply, HttpRequest } from '../http.ts'
 import type { LoginScheme } from '../login-scheme.ts'
 import type { Refusal } from '../order-rules.ts'
 import type { CallPriority, RateLimits } from '../rate-limiter.ts'
+import type { RecordLists } from '../record-lists.ts'
 import type { SocketOptions } from '../socket.ts'
 import type { ProtocolFactory } from '../stream-protocol.ts'
 import type { TokenSource } from '../tokens.ts'
@@ -77,6 +78,7 @@ export interface Login<Resource extends string> {
   readonly tracker: OrderTracker
   readonly orders: OrderReads<Resource>
   readonly unknownValues: UnknownValueCounter
+  readonly lists: RecordLists
   readonly socket: SocketOptions
   readonly clock: Clock
   readonly log: Log

@@ -106,7 +106,7 @@ export function restBroker<Resource extends string, Placing>(
       unknownValues,
       clock
     })
-    return new RestBroker(definition, { calls, reads, tokens, tracker, orders, unknownValues, socket, clock, log })
+    return new RestBroker(definition, { calls, reads, tokens, tracker, orders, unknownValues, lists, socket, clock, log })
   }
 
   return {

@@ -12,13 +12,14 @@ const MANY = 2_000
 function streaming() {
   const clock = new VirtualClock()
   const messages: StreamMessage<AccountEvent>[] = []
-  const positions = new StreamedPositions(clock, message => messages.push(message))
+  const read: string[] = []
+  const positions = new StreamedPositions(clock, { emit: message => messages.push(message), read: account => read.push(account) })
   const lists = () =>
     messages.flatMap(message => (message.type === 'event' && message.event.type === 'positions' ? [message.event.positions.items] : []))
   const put = (...all: readonly PositionReport[]) => {
     for (const position of all) positions.put(String(position.brokerPositionId), position, true)
   }
-  return { positions, clock, messages, put, lists, [Symbol.asyncDispose]: () => positions[Symbol.asyncDispose]() }
+  return { positions, clock, read, put, lists, [Symbol.asyncDispose]: () => positions[Symbol.asyncDispose]() }
 }
 
 const decimal = (text: string) => parseDecimal(text, 'test')
@@ -73,7 +74,7 @@ test('a change is sent at once, a closed position is gone, and a mere change of 
   assert.equal(stage.lists().at(-1)?.[0]?.lastPrice, '400')
 })
 
-test('rows of one symbol are one position; a long and a short row end the stream', async () => {
+test('rows of one symbol are one position; with a long and a short row the positions are read', async () => {
   await using stage = streaming()
   stage.put(position('1', 'MSFT', '3', { averagePrice: decimal('10') }), position('2', 'MSFT', '1', { averagePrice: decimal('20') }))
   await settled()
@@ -84,6 +85,40 @@ test('rows of one symbol are one position; a long and a short row end the stream
   await stage.clock.advance(250)
   stage.put(position('3', 'MSFT', '-1'))
   await settled()
-  const last = stage.messages.at(-1)
-  assert.ok(last?.type === 'over' && last.cause === 'malformed', JSON.stringify(last))
+  assert.deepEqual([stage.lists().length, stage.read], [1, ['A']])
+})
+
+test('while one of its positions cannot be read, the positions of an account are read; another account’s are not', async () => {
+  await using stage = streaming()
+  for (const each of [position('1', 'MSFT', '3'), position('2', 'F', '4')]) stage.positions.put(String(each.brokerPositionId), each, false)
+  stage.positions.leaveOut('3', 'A', false)
+  await settled()
+  assert.deepEqual([stage.lists(), stage.read], [[], []], 'what was there is read by the reader')
+  stage.put(position('1', 'MSFT', '4'), position('9', 'F', '1', { brokerAccountId: 'B' }))
+  await settled()
+  assert.deepEqual([stage.lists().map(items => items.map(({ symbol }) => symbol)), stage.read], [[['F']], ['A']])
+  // One that was read before is not what it was.
+  stage.positions.leaveOut('2', 'A', true)
+  stage.positions.leaveOut('2', 'A', true)
+  await stage.clock.advance(250)
+  await settled()
+  assert.deepEqual(stage.read, ['A', 'A'])
+  stage.put(position('1', 'MSFT', '4', { lastPrice: decimal('400') }))
+  await stage.clock.advance(10_000)
+  await settled()
+  assert.deepEqual(stage.read, ['A', 'A'], 'a change of value is not read')
+  stage.positions.close('3', true)
+  stage.put(position('2', 'F', '4'))
+  await stage.clock.advance(250)
+  await settled()
+  assert.deepEqual(
+    stage
+      .lists()
+      .at(-1)
+      ?.map(({ symbol, quantity }) => [symbol, quantity]),
+    [
+      ['MSFT', '4'],
+      ['F', '4']
+    ]
+  )
 })
