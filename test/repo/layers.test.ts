@@ -79,6 +79,11 @@ test('the most specific layer wins, and folders under * are apart from each othe
   assert.equal(trespass('packages/brokers/src/registry.ts', 'packages/brokers/src/acme/index.ts'), undefined)
   assert.match(String(trespass('packages/brokers/src/acme/parse.ts', 'packages/brokers/src/bravo/parse.ts')), /may not import/)
   assert.match(String(trespass('packages/brokers/src/acme/parse.ts', 'packages/core/src/app/keyed-queue.ts')), /may not import/)
+  assert.match(
+    String(trespass('packages/sandbox/src/dialects/acme/orders.ts', 'packages/sandbox/src/brokerage/state.ts')),
+    /may not import/
+  )
+  assert.equal(trespass('packages/sandbox/src/dialects/acme/orders.ts', 'packages/sandbox/src/dialects/frame/brokerage-view.ts'), undefined)
   assert.match(String(trespass('packages/core/src/domain/order.ts', 'packages/core/src/ports/store.ts')), /may not import/)
 })
 

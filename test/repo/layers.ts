@@ -47,7 +47,12 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'sandbox/engine': ['core/domain'],
   'sandbox/market': ['core/domain', 'sandbox/engine'],
   'sandbox/brokerage': ['files', 'core/domain', 'sandbox/engine', 'sandbox/market', 'sandbox/config.ts'],
-  'sandbox/dialects': ['core/domain', 'sandbox/engine', 'sandbox/market', 'sandbox/brokerage'],
+  // What dialects share, and all that they see of the brokerage: `brokerage-view.ts` and `brokerage.ts`.
+  'sandbox/dialects/frame': ['core/domain', 'sandbox/engine', 'sandbox/market', 'sandbox/brokerage'],
+  'sandbox/dialects/*': ['core/domain', 'sandbox/dialects/frame'],
+  // Not yet behind the view of the brokerage.
+  'sandbox/dialects/alpaca': ['core/domain', 'sandbox/engine', 'sandbox/market', 'sandbox/brokerage', 'sandbox/dialects/frame'],
+  'sandbox/dialects/index.ts': ['sandbox/brokerage', 'sandbox/dialects/alpaca', 'sandbox/dialects/*'],
   'sandbox/config.ts': ['core/domain', 'sandbox/market'],
   'sandbox/compose.ts': [
     'files',
@@ -55,7 +60,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'sandbox/engine',
     'sandbox/market',
     'sandbox/brokerage',
-    'sandbox/dialects',
+    'sandbox/dialects/index.ts',
     'sandbox/config.ts'
   ],
   'sandbox/main.ts': [
@@ -64,7 +69,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'sandbox/engine',
     'sandbox/market',
     'sandbox/brokerage',
-    'sandbox/dialects',
+    'sandbox/dialects/index.ts',
     'sandbox/config.ts',
     'sandbox/compose.ts'
   ],

@@ -3,10 +3,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Answer } from '../../brokerage/api/response-writer.ts'
 import type { Customer } from '../../brokerage/customers.ts'
-import type { DialectBrokerage } from '../../brokerage/dialect.ts'
 import { type Facts, type Fault, NO_FACTS, type Operation } from '../../brokerage/faults.ts'
 import type { Pass } from '../../brokerage/oauth/grants.ts'
 import { Problem } from '../../brokerage/problems.ts'
+import type { BrokerageView } from './brokerage-view.ts'
 
 /** A request that may be carried out. */
 export interface Call {
@@ -41,10 +41,10 @@ export interface DialectProtocol {
 }
 
 export class DialectRouter {
-  readonly #brokerage: DialectBrokerage
+  readonly #brokerage: BrokerageView
   readonly #protocol: DialectProtocol
 
-  constructor(brokerage: DialectBrokerage, protocol: DialectProtocol) {
+  constructor(brokerage: BrokerageView, protocol: DialectProtocol) {
     this.#brokerage = brokerage
     this.#protocol = protocol
   }

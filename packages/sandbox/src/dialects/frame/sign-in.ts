@@ -3,12 +3,12 @@
 import formbody from '@fastify/formbody'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Account, Customer } from '../../brokerage/customers.ts'
-import type { DialectBrokerage } from '../../brokerage/dialect.ts'
 import { NO_FACTS } from '../../brokerage/faults.ts'
 import { Answered } from '../../brokerage/oauth/answered.ts'
 import { consentPage, errorPage, loginPage } from '../../brokerage/oauth/pages.ts'
 import { CLIENT_NAME } from '../../brokerage/oauth/provider.ts'
 import type { Scope } from '../../brokerage/oauth/scopes.ts'
+import type { BrokerageView } from './brokerage-view.ts'
 
 /** An authorization request, read from its query by the dialect. */
 export interface AuthorizationRequest {
@@ -23,7 +23,7 @@ export interface AuthorizationRequest {
 }
 
 export interface SignInDeps {
-  readonly brokerage: DialectBrokerage
+  readonly brokerage: BrokerageView
   /** The dialect's name: the pages are below `/<name>/login`. */
   readonly name: string
   /** The broker's name as customers know it. */
@@ -169,7 +169,7 @@ export function texts(value: unknown): Readonly<Record<string, string>> {
 }
 
 /** The registered redirect addresses as a broker's app has them: those of the sandbox's client, with the broker's name at their end. */
-export function redirectUrisOf({ client }: Pick<DialectBrokerage, 'client'>, name: string): readonly string[] {
+export function redirectUrisOf({ client }: Pick<BrokerageView, 'client'>, name: string): readonly string[] {
   return client.redirectUris.map(uri => uri.replace(/\/[a-z]+$/, `/${name}`))
 }
 

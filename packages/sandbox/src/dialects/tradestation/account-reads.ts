@@ -1,7 +1,7 @@
 /** Accounts, balances and positions over REST. */
 
-import type { Answer } from '../../brokerage/api/response-writer.ts'
-import type { DialectBrokerage } from '../../brokerage/dialect.ts'
+import type { Answer } from '../frame/brokerage.ts'
+import type { BrokerageView } from '../frame/brokerage-view.ts'
 import type { Call, DialectRoute } from '../frame/router.ts'
 import { texts } from '../frame/sign-in.ts'
 import type { AccountViews } from './account-views.ts'
@@ -10,7 +10,7 @@ import { accountsHere, requestedAccounts } from './ownership.ts'
 import { json } from './protocol.ts'
 
 export interface AccountReadsDeps {
-  readonly brokerage: DialectBrokerage
+  readonly brokerage: BrokerageView
   readonly views: AccountViews
 }
 

@@ -1,7 +1,7 @@
 /** Orders and positions as their owner sees them at TradeStation; what the state does not know of an order is remembered. */
 
-import type { DialectBrokerage } from '../../brokerage/dialect.ts'
-import type { InstrumentSpec, OrderView, PositionView } from '../../engine/types.ts'
+import type { InstrumentSpec, OrderView, PositionView } from '../frame/brokerage.ts'
+import type { BrokerageView } from '../frame/brokerage-view.ts'
 import { type Chain, chainOf } from './chains.ts'
 import type { Status, TradeAction } from './order-enums.ts'
 import { orderWire } from './order-wire.ts'
@@ -13,13 +13,13 @@ const ACTIONS_MAX = 20_000
 export type Wire = Readonly<Record<string, unknown>>
 
 export class AccountViews implements Disposable {
-  readonly #brokerage: DialectBrokerage
+  readonly #brokerage: BrokerageView
   readonly #actions = new Map<string, TradeAction>()
   readonly #following: Disposable
   #placing: TradeAction | null = null
 
   /** Must be made before anyone who shows orders as they happen. */
-  constructor(brokerage: DialectBrokerage) {
+  constructor(brokerage: BrokerageView) {
     this.#brokerage = brokerage
     this.#following = brokerage.publisher.follow({
       order: ({ order, change }) => {

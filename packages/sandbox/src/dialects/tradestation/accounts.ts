@@ -1,7 +1,6 @@
 /** Accounts and their balances, in the fields that an adapter reads. */
 
-import type { Account } from '../../brokerage/customers.ts'
-import type { BalanceView } from '../../engine/types.ts'
+import type { Account, BalanceView } from '../frame/brokerage.ts'
 
 const TYPES = { margin: 'Margin', cash: 'Cash', futures: 'Futures', coin: 'Cash' } as const satisfies Record<Account['kind'], string>
 

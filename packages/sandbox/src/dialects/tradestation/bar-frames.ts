@@ -1,10 +1,7 @@
 /** Which bar an instant belongs to: TradeStation's intervals and session templates. */
 
 import { midnight, type Phase, type Span, usEquityCalendar } from '@trunkline/core/domain/calendar/index'
-import type { Micros } from '../../engine/types.ts'
-import { daysOf } from '../../market/day-starts.ts'
-import { NEW_YORK } from '../../market/hours.ts'
-import type { BarInterval, Instrument } from '../../market/types.ts'
+import { type BarInterval, daysOf, type Instrument, type Micros, NEW_YORK } from '../frame/brokerage.ts'
 
 export const UNITS = ['Minute', 'Daily', 'Weekly', 'Monthly'] as const
 export type Unit = (typeof UNITS)[number]

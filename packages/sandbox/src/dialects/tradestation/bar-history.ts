@@ -1,9 +1,16 @@
 /** Past bars in TradeStation's intervals, made of the market's. */
 
-import type { Micros } from '../../engine/types.ts'
-import { isPriced, joined, type RawBar } from '../../market/bar-series.ts'
-import { billionths } from '../../market/lean/numbers.ts'
-import { BARS_MAX, type Bar, type Instrument, type Market } from '../../market/types.ts'
+import {
+  BARS_MAX,
+  type Bar,
+  billionths,
+  type Instrument,
+  isPriced,
+  joined,
+  type Market,
+  type Micros,
+  type RawBar
+} from '../frame/brokerage.ts'
 import type { Frame, Framing } from './bar-frames.ts'
 
 export interface FramedBar {

@@ -1,7 +1,6 @@
 /** Reads a request for bars, with TradeStation's bounds. */
 
-import { microsOf } from '../../brokerage/clock.ts'
-import type { Micros } from '../../engine/types.ts'
+import { type Micros, microsOf } from '../frame/brokerage.ts'
 import { type Interval, TEMPLATES, type Template, UNITS } from './bar-frames.ts'
 import { bad, countOr } from './reading.ts'
 

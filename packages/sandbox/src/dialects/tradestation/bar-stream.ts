@@ -1,9 +1,7 @@
 /** The bar stream: the requested bars, then the open bar as it grows, and each as it closes. */
 
-import type { DialectBrokerage } from '../../brokerage/dialect.ts'
-import type { Micros } from '../../engine/types.ts'
-import { joined, type RawBar } from '../../market/bar-series.ts'
-import type { Bar, Instrument } from '../../market/types.ts'
+import { type Bar, type Instrument, joined, type Micros, type RawBar } from '../frame/brokerage.ts'
+import type { BrokerageView } from '../frame/brokerage-view.ts'
 import { texts } from '../frame/sign-in.ts'
 import { type Frame, type Framing, framingOf } from './bar-frames.ts'
 import { type FramedBar, pastBars, rawOf } from './bar-history.ts'
@@ -16,11 +14,11 @@ const MINUTE: Micros = 60_000_000
 const LATE: Micros = 2_000_000
 const EVENING: Micros = 7 * 60 * MINUTE
 
-export function barStreams(brokerage: DialectBrokerage): readonly StreamRoute[] {
+export function barStreams(brokerage: BrokerageView): readonly StreamRoute[] {
   return [{ path: '/marketdata/stream/barcharts/:symbol', open: call => open(brokerage, call) }]
 }
 
-async function open(brokerage: DialectBrokerage, { request }: StreamCall): Promise<StreamProtocol> {
+async function open(brokerage: BrokerageView, { request }: StreamCall): Promise<StreamProtocol> {
   const instrument = await requestedInstrument(brokerage, texts(request.params).symbol ?? '')
   const requested = requestedBars(texts(request.query), brokerage.clock.now())
   const framing = framingOf(instrument, requested.interval)
@@ -33,7 +31,7 @@ async function open(brokerage: DialectBrokerage, { request }: StreamCall): Promi
 }
 
 class Growing {
-  readonly #brokerage: DialectBrokerage
+  readonly #brokerage: BrokerageView
   readonly #instrument: Instrument
   readonly #framing: Framing
   #emitter: StreamEmitter | null = null
@@ -45,7 +43,7 @@ class Growing {
   #before: RawBar | null = null
   readonly #minutes = new Map<Micros, RawBar>()
 
-  constructor(brokerage: DialectBrokerage, instrument: Instrument, framing: Framing) {
+  constructor(brokerage: BrokerageView, instrument: Instrument, framing: Framing) {
     this.#brokerage = brokerage
     this.#instrument = instrument
     this.#framing = framing

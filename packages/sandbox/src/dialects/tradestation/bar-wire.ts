@@ -1,6 +1,6 @@
 /** The Bar object of REST and of the bar stream. */
 
-import { toBar } from '../../market/bar-series.ts'
+import { toBar } from '../frame/brokerage.ts'
 import type { FramedBar } from './bar-history.ts'
 import { timeOf } from './times.ts'
 

@@ -3,8 +3,8 @@
  * which keeps its id. So every chain of amendments is one order: the first one's id and time, the last one's terms and state, the fills of all.
  */
 
-import type { BrokerageState } from '../../brokerage/state.ts'
-import type { FillView, OrderView } from '../../engine/types.ts'
+import type { FillView, OrderView } from '../frame/brokerage.ts'
+import type { StateView } from '../frame/brokerage-view.ts'
 import { digitsOf, internalIdOf } from '../frame/order-ids.ts'
 
 export interface Chain {
@@ -20,8 +20,8 @@ export interface Chain {
 const LINKS_MAX = 10_000
 
 export interface StateOf {
-  readonly order: BrokerageState['order']
-  readonly engine: Pick<BrokerageState['engine'], 'orderId' | 'account' | 'orders'>
+  readonly order: StateView['order']
+  readonly engine: Pick<StateView['engine'], 'orderId' | 'account' | 'orders'>
 }
 
 /** The chain that an order belongs to. */

@@ -1,7 +1,7 @@
 /** Frames as they leave over chunked HTTP: those of one turn together, and cut at arbitrary bytes. */
 
 import type { ServerResponse } from 'node:http'
-import { draw, keyOf } from '../../market/synthetic/chance.ts'
+import { draw, keyOf } from '../frame/brokerage.ts'
 import { answerPipe, type Pipe } from '../frame/connections.ts'
 
 export interface ChunksDeps {

@@ -1,8 +1,8 @@
 /** The preview of an order: what it would cost about, and an id it may be placed with. */
 
 import { absolute, type Decimal, minus, sum, times, ZERO } from '@trunkline/core/domain/decimal'
-import type { DialectBrokerage } from '../../brokerage/dialect.ts'
-import type { MultiLegTicket, Ticket } from '../../brokerage/order-service.ts'
+import type { MultiLegTicket, Ticket } from '../frame/brokerage.ts'
+import type { BrokerageView } from '../frame/brokerage-view.ts'
 import { descriptionOf } from './descriptions.ts'
 import { decimal } from './figures.ts'
 import { DURATION_OF } from './order-enums.ts'
@@ -10,7 +10,7 @@ import { assetOf, shownSymbol } from './symbols.ts'
 import type { Placing } from './ticket.ts'
 import { dayOf } from './times.ts'
 
-export function confirmation(brokerage: DialectBrokerage, { ticket, action, account }: Placing, confirmId: string): object {
+export function confirmation(brokerage: BrokerageView, { ticket, action, account }: Placing, confirmId: string): object {
   const parts = 'legs' in ticket ? multiLegParts(brokerage, ticket) : [partOf(brokerage, ticket)]
   const first = brokerage.contracts.find(parts[0]?.symbol ?? '')
   const price = ticket.limitPrice === null ? sum(parts.map(part => part.price)) : decimal(ticket.limitPrice)
@@ -56,7 +56,7 @@ interface Part {
   readonly cost: Decimal
 }
 
-function partOf(brokerage: DialectBrokerage, { symbol, side, quantity, limitPrice, stopPrice }: Ticket): Part {
+function partOf(brokerage: BrokerageView, { symbol, side, quantity, limitPrice, stopPrice }: Ticket): Part {
   const view = brokerage.state.engine.market(symbol)
   const touch = side.startsWith('BUY') ? view?.asks[0]?.[0] : view?.bids[0]?.[0]
   const price = decimal(limitPrice ?? stopPrice ?? touch ?? view?.mark ?? '0')
@@ -65,14 +65,14 @@ function partOf(brokerage: DialectBrokerage, { symbol, side, quantity, limitPric
   return { symbol, side, quantity: decimal(quantity ?? '0'), price, cost: side.startsWith('BUY') ? value : minus(ZERO, value) }
 }
 
-function multiLegParts(brokerage: DialectBrokerage, { legs, quantity, ...ticket }: MultiLegTicket): readonly Part[] {
+function multiLegParts(brokerage: BrokerageView, { legs, quantity, ...ticket }: MultiLegTicket): readonly Part[] {
   return legs.map(({ symbol, side, ratio }) => {
     const contracts = times(decimal(quantity), decimal(ratio))
     return partOf(brokerage, { ...ticket, symbol, side, quantity: contracts, notional: null, limitPrice: null, stopPrice: null })
   })
 }
 
-function legWire({ contracts }: DialectBrokerage, symbol: string, quantity: Decimal, side: string): object {
+function legWire({ contracts }: BrokerageView, symbol: string, quantity: Decimal, side: string): object {
   const option = contracts.find(symbol)?.option
   return {
     Symbol: shownSymbol(symbol),

@@ -1,9 +1,7 @@
 /** Market depth: the whole order book by price, with every change. */
 
-import type { DialectBrokerage } from '../../brokerage/dialect.ts'
-import type { QuoteCommand, QuoteLevel } from '../../engine/types.ts'
-import { describedLevels } from '../../market/depth.ts'
-import type { Instrument } from '../../market/types.ts'
+import { describedLevels, type Instrument, type QuoteCommand, type QuoteLevel } from '../frame/brokerage.ts'
+import type { BrokerageView } from '../frame/brokerage-view.ts'
 import { texts } from '../frame/sign-in.ts'
 import { requestedInstrument } from './listing.ts'
 import { countOr } from './reading.ts'
@@ -14,11 +12,11 @@ const LEVELS_DEFAULT = 20
 const LEVELS_MAX = 100
 
 type Side = 'Bid' | 'Ask'
-export function depthStreams(brokerage: DialectBrokerage): readonly StreamRoute[] {
+export function depthStreams(brokerage: BrokerageView): readonly StreamRoute[] {
   return [{ path: '/marketdata/stream/marketdepth/aggregates/:symbol', open: call => open(brokerage, call) }]
 }
 
-async function open(brokerage: DialectBrokerage, { request }: StreamCall): Promise<StreamProtocol> {
+async function open(brokerage: BrokerageView, { request }: StreamCall): Promise<StreamProtocol> {
   const most = countOr(texts(request.query).maxlevels, 'maxlevels', 1, LEVELS_MAX) ?? LEVELS_DEFAULT
   const instrument = await requestedInstrument(brokerage, texts(request.params).symbol ?? '')
   let tap: Disposable | null = null

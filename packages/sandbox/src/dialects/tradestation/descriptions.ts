@@ -1,6 +1,6 @@
 /** An order as TradeStation describes it: `Buy 10 MSFT @ 401.00 Stop, 401.50 Limit`. */
 
-import type { MultiLegTicket, Ticket } from '../../brokerage/order-service.ts'
+import type { MultiLegTicket, Ticket } from '../frame/brokerage.ts'
 import type { TradeAction } from './order-enums.ts'
 import { shownSymbol } from './symbols.ts'
 

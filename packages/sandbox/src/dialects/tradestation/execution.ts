@@ -1,11 +1,7 @@
 /** Orders that customers have done: preview, place, replace, cancel. */
 
-import type { Answer } from '../../brokerage/api/response-writer.ts'
-import type { DialectBrokerage } from '../../brokerage/dialect.ts'
-import type { Facts } from '../../brokerage/faults.ts'
-import { Problem } from '../../brokerage/problems.ts'
-import { isLive } from '../../brokerage/wire.ts'
-import type { OrderView } from '../../engine/types.ts'
+import { type Answer, type Facts, isLive, type OrderView, Problem } from '../frame/brokerage.ts'
+import type { BrokerageView } from '../frame/brokerage-view.ts'
 import { digitsOf } from '../frame/order-ids.ts'
 import type { Call, DialectRoute } from '../frame/router.ts'
 import { texts } from '../frame/sign-in.ts'
@@ -21,7 +17,7 @@ import { meantSymbols } from './symbols.ts'
 import { type Placing, readPlacing } from './ticket.ts'
 
 export interface ExecutionDeps {
-  readonly brokerage: DialectBrokerage
+  readonly brokerage: BrokerageView
   readonly views: AccountViews
 }
 
@@ -77,7 +73,7 @@ async function place({ brokerage, views }: ExecutionDeps, { request, customer, p
 }
 
 /** An id counts once for the user, in whichever account. */
-function isUsed({ customers, state }: DialectBrokerage, login: string, clientOrderId: string): boolean {
+function isUsed({ customers, state }: BrokerageView, login: string, clientOrderId: string): boolean {
   const accounts = accountsHere(customers, login).map(({ id }) => id)
   return state.order(accounts, { clientOrderId }) !== 'unknown'
 }

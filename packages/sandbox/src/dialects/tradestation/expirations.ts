@@ -1,6 +1,6 @@
 /** Dates at which options end, as they are asked for and shown. */
 
-import type { DialectBrokerage } from '../../brokerage/dialect.ts'
+import type { BrokerageView } from '../frame/brokerage-view.ts'
 import { bad } from './reading.ts'
 import { dayOf } from './times.ts'
 
@@ -8,7 +8,7 @@ const MONTH_FIRST = /^(\d{2})-(\d{2})-(\d{4})$/
 const YEAR_FIRST = /^(\d{4}-\d{2}-\d{2})(?:T.*)?$/
 
 /** The next one where none is asked for. @throws Problem `bad_request` */
-export function requestedExpiration({ market, clock }: DialectBrokerage, underlying: string, text: string | undefined): string {
+export function requestedExpiration({ market, clock }: BrokerageView, underlying: string, text: string | undefined): string {
   if (text === undefined || text === '')
     return market.expirations(underlying, clock.now())[0] ?? bad(`no options on ${underlying.slice(0, 40)}`)
   const [, month, day, year] = MONTH_FIRST.exec(text) ?? []

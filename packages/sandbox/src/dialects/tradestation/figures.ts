@@ -1,7 +1,7 @@
 /** Sums over figures of the state, exactly. */
 
 import { type Decimal, dividedBy, isZero, parseDecimal, sum, times } from '@trunkline/core/domain/decimal'
-import type { FillView } from '../../engine/types.ts'
+import type { FillView } from '../frame/brokerage.ts'
 
 const PLACES = 9
 

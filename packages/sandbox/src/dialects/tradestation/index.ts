@@ -1,9 +1,8 @@
 /** The sandbox speaking as TradeStation does: see README.md for what is emulated and what is not. */
 
 import type { FastifyInstance } from 'fastify'
-import { Cursors } from '../../brokerage/api/cursor.ts'
-import type { Dialect, DialectBrokerage, OpenDialect } from '../../brokerage/dialect.ts'
-import { takeJsonBodies } from '../../brokerage/json-body.ts'
+import { Cursors, type Dialect, type OpenDialect, takeJsonBodies } from '../frame/brokerage.ts'
+import type { BrokerageView } from '../frame/brokerage-view.ts'
 import { Grants } from '../frame/grants.ts'
 import { DialectRouter } from '../frame/router.ts'
 import { accountReads } from './account-reads.ts'
@@ -31,7 +30,7 @@ export function tradestation(parts: Partial<TradestationOptions> = {}): OpenDial
   return brokerage => open(brokerage, new Modes(options))
 }
 
-function open(brokerage: DialectBrokerage, modes: Modes): Dialect {
+function open(brokerage: BrokerageView, modes: Modes): Dialect {
   const grants: Grants = new Grants({
     file: brokerage.inFolder('tradestation-grants.jsonl'),
     now: brokerage.realNow,

@@ -1,14 +1,13 @@
 /** Looks up requested symbols, and the errors for unknown ones. */
 
-import type { DialectBrokerage } from '../../brokerage/dialect.ts'
-import { Problem } from '../../brokerage/problems.ts'
-import type { Instrument } from '../../market/types.ts'
+import { type Instrument, Problem } from '../frame/brokerage.ts'
+import type { BrokerageView } from '../frame/brokerage-view.ts'
 import { meantSymbols } from './symbols.ts'
 
 const CONTINUOUS = /^@([A-Z0-9]{1,4})$/
 
 /** Null where there is none. `@ES` is the next month of the root that trades. */
-export function findInstrument({ contracts, market, clock }: DialectBrokerage, text: string): Instrument | null {
+export function findInstrument({ contracts, market, clock }: BrokerageView, text: string): Instrument | null {
   const [, root] = CONTINUOUS.exec(text) ?? []
   if (root !== undefined) return market.futures(clock.now()).find(({ future }) => future?.root === root) ?? null
   for (const symbol of meantSymbols(text)) {
@@ -19,7 +18,7 @@ export function findInstrument({ contracts, market, clock }: DialectBrokerage, t
 }
 
 /** With its present prices. @throws Problem `bad_request` */
-export async function requestedInstrument(brokerage: DialectBrokerage, text: string): Promise<Instrument> {
+export async function requestedInstrument(brokerage: BrokerageView, text: string): Promise<Instrument> {
   const found = findInstrument(brokerage, text)
   if (found === null) throw new Problem('bad_request', `Invalid symbol ${text.slice(0, 40)}`)
   await brokerage.contracts.bring([found.symbol])

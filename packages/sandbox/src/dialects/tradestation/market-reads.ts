@@ -1,8 +1,7 @@
 /** Market data over REST: bars, symbols, expirations and strikes. */
 
-import type { Answer } from '../../brokerage/api/response-writer.ts'
-import type { DialectBrokerage } from '../../brokerage/dialect.ts'
-import { Problem } from '../../brokerage/problems.ts'
+import { type Answer, Problem } from '../frame/brokerage.ts'
+import type { BrokerageView } from '../frame/brokerage-view.ts'
 import type { Call, DialectRoute } from '../frame/router.ts'
 import { texts } from '../frame/sign-in.ts'
 import { framingOf } from './bar-frames.ts'
@@ -17,7 +16,7 @@ import { meantSymbols, underlyingOf } from './symbols.ts'
 
 const DETAILS_MAX = 50
 
-export function marketReads(brokerage: DialectBrokerage): readonly DialectRoute[] {
+export function marketReads(brokerage: BrokerageView): readonly DialectRoute[] {
   const path = '/marketdata'
   const about = ({ params }: { readonly params: unknown }) => {
     const { symbol = '' } = texts(params)
@@ -36,7 +35,7 @@ export function marketReads(brokerage: DialectBrokerage): readonly DialectRoute[
   ]
 }
 
-async function bars(brokerage: DialectBrokerage, { request, fault }: Call): Promise<Answer> {
+async function bars(brokerage: BrokerageView, { request, fault }: Call): Promise<Answer> {
   const instrument = await requestedInstrument(brokerage, texts(request.params).symbol ?? '')
   const now = brokerage.clock.now()
   const requested = requestedBars(texts(request.query), now)
@@ -51,7 +50,7 @@ async function bars(brokerage: DialectBrokerage, { request, fault }: Call): Prom
   })
 }
 
-function symbols(brokerage: DialectBrokerage, { request }: Call): Answer {
+function symbols(brokerage: BrokerageView, { request }: Call): Answer {
   const listed = symbolsListed(texts(request.params).symbols ?? '', DETAILS_MAX).map(text => findInstrument(brokerage, text) ?? text)
   return json({
     Symbols: listed.filter(item => typeof item === 'object').map(symbolWire),
@@ -61,12 +60,12 @@ function symbols(brokerage: DialectBrokerage, { request }: Call): Answer {
   })
 }
 
-function expirations({ market, clock }: DialectBrokerage, { request, fault }: Call): Answer {
+function expirations({ market, clock }: BrokerageView, { request, fault }: Call): Answer {
   const found = fault?.do === 'empty' ? [] : market.expirations(underlyingOf(texts(request.params).underlying ?? ''), clock.now())
   return json({ Expirations: found.map(expirationWire) })
 }
 
-function strikes(brokerage: DialectBrokerage, { request, fault }: Call): Answer {
+function strikes(brokerage: BrokerageView, { request, fault }: Call): Answer {
   const underlying = underlyingOf(texts(request.params).underlying ?? '')
   const query = texts(request.query)
   if ((query.spreadType ?? 'Single') !== 'Single')

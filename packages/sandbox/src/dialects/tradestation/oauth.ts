@@ -3,12 +3,8 @@
 import { createHmac } from 'node:crypto'
 import formbody from '@fastify/formbody'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Answer } from '../../brokerage/api/response-writer.ts'
-import type { DialectBrokerage } from '../../brokerage/dialect.ts'
-import { NO_FACTS, type Operation } from '../../brokerage/faults.ts'
-import { redirectAllowed } from '../../brokerage/oauth/provider.ts'
-import type { Scope } from '../../brokerage/oauth/scopes.ts'
-import type { Problem } from '../../brokerage/problems.ts'
+import { type Answer, NO_FACTS, type Operation, type Problem, redirectAllowed, type Scope } from '../frame/brokerage.ts'
+import type { BrokerageView } from '../frame/brokerage-view.ts'
 import type { Grant, Grants } from '../frame/grants.ts'
 import { type AuthorizationRequest, InvalidAuthorizationRequest, redirectUrisOf, SignIn, texts } from '../frame/sign-in.ts'
 import type { Modes } from './options.ts'
@@ -27,7 +23,7 @@ const TRADE = ['Trade', 'OptionSpreads']
 const SCOPES = [...READ, ...TRADE, 'email', 'Crypto']
 
 export interface OAuthDeps {
-  readonly brokerage: DialectBrokerage
+  readonly brokerage: BrokerageView
   readonly grants: Grants
   readonly modes: Modes
 }
@@ -80,7 +76,7 @@ function problem(problem: Problem, code: string | null): Answer {
   return refusal(problem.status, code ?? (problem.status < 500 ? 'invalid_request' : 'server_error'), problem.message)
 }
 
-function authorizationOf(brokerage: DialectBrokerage, query: Readonly<Record<string, string>>): AuthorizationRequest {
+function authorizationOf(brokerage: BrokerageView, query: Readonly<Record<string, string>>): AuthorizationRequest {
   const { response_type, client_id, audience, redirect_uri: redirectUri = '', scope = '', state = null } = query
   if (client_id !== brokerage.client.id) throw new InvalidAuthorizationRequest('no application has this client_id')
   if (!redirectAllowed(redirectUri, redirectUrisOf(brokerage, 'tradestation')))
@@ -164,7 +160,7 @@ function refusal(status: number, error: string, description: string): Answer {
 }
 
 /** A signed identity, as the scope `openid` brings one. */
-function identity(brokerage: DialectBrokerage, { login, client }: Grant, livesS: number): string {
+function identity(brokerage: BrokerageView, { login, client }: Grant, livesS: number): string {
   const now = Math.floor(brokerage.realNow() / 1_000)
   const claims = { iss: ISSUER, sub: `auth0|${login}`, aud: client, iat: now, exp: now + livesS }
   const text = [{ alg: 'HS256', typ: 'JWT' }, claims].map(part => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.')

@@ -1,10 +1,8 @@
 /** An option chain around the present price, row by row as its contracts change. */
 
 import { compare, type Decimal, dividedBy, isZero, minus, parseDecimal, plus } from '@trunkline/core/domain/decimal'
-import type { DialectBrokerage } from '../../brokerage/dialect.ts'
-import { Problem } from '../../brokerage/problems.ts'
-import type { QuoteCommand } from '../../engine/types.ts'
-import type { Instrument, OptionFigures } from '../../market/types.ts'
+import { type Instrument, type OptionFigures, Problem, type QuoteCommand } from '../frame/brokerage.ts'
+import type { BrokerageView } from '../frame/brokerage-view.ts'
 import { texts } from '../frame/sign-in.ts'
 import { requestedExpiration } from './expirations.ts'
 import { bad, countOr } from './reading.ts'
@@ -16,11 +14,11 @@ const PROXIMITY_DEFAULT = 5
 const PROXIMITY_MAX = 1_000
 const [ZERO, TWO] = [parseDecimal('0', 'zero'), parseDecimal('2', 'two')]
 
-export function optionStreams(brokerage: DialectBrokerage): readonly StreamRoute[] {
+export function optionStreams(brokerage: BrokerageView): readonly StreamRoute[] {
   return [{ path: '/marketdata/stream/options/chains/:underlying', open: call => open(brokerage, call) }]
 }
 
-async function open(brokerage: DialectBrokerage, { request }: StreamCall): Promise<StreamProtocol> {
+async function open(brokerage: BrokerageView, { request }: StreamCall): Promise<StreamProtocol> {
   const { market, clock, contracts, driver, taps } = brokerage
   const query = texts(request.query)
   const underlying = underlyingOf(texts(request.params).underlying ?? '')

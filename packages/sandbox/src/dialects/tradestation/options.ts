@@ -1,6 +1,6 @@
 /** The modes of a key at TradeStation and the bounds of the service: given by anyone who opens the dialect, changed by the control API. */
 
-import { Fields } from '../../brokerage/read.ts'
+import { Fields } from '../frame/brokerage.ts'
 
 export interface TradestationOptions {
   /** Whether the key's refresh tokens are spent by a refresh, which then brings another one. TradeStation's default is not. */

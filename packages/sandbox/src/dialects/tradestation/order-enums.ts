@@ -1,8 +1,7 @@
 /** Enum maps of orders: the sandbox's states, types and times in force at TradeStation. */
 
 import type { OrderType, Side, TimeInForce } from '@trunkline/core/domain/vocabulary'
-import type { Overlay } from '../../brokerage/wire.ts'
-import type { OrderView } from '../../engine/types.ts'
+import type { OrderView, Overlay } from '../frame/brokerage.ts'
 
 export const STATUS_TEXTS = {
   OPN: 'Sent',

@@ -1,16 +1,13 @@
 /** Which orders are still shown as today's, and which have gone to the historical ones. */
 
-import type { DialectBrokerage } from '../../brokerage/dialect.ts'
-import { hasSize, isLive } from '../../brokerage/wire.ts'
-import type { Micros, OrderView } from '../../engine/types.ts'
-import { daysOf } from '../../market/day-starts.ts'
-import { NEW_YORK } from '../../market/hours.ts'
+import { daysOf, hasSize, isLive, type Micros, NEW_YORK, type OrderView } from '../frame/brokerage.ts'
+import type { BrokerageView } from '../frame/brokerage-view.ts'
 import type { AccountViews } from './account-views.ts'
 import type { Chain } from './chains.ts'
 
 const dayOf = daysOf(NEW_YORK)
 
-type Needs = Pick<DialectBrokerage, 'state' | 'publisher' | 'clock'>
+type Needs = Pick<BrokerageView, 'state' | 'publisher' | 'clock'>
 
 /** Today's orders and all that are open: the open ones by when they were placed, the others by when they ended, the newest first. */
 export function todaysOrders(brokerage: Needs, views: AccountViews, accounts: readonly string[]): readonly Chain[] {

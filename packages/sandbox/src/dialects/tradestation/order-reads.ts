@@ -1,12 +1,8 @@
 /** Orders over REST: today's and the open ones, by id, and the historical ones; in pages, and with what failed beside what did not. */
 
 import { midnight } from '@trunkline/core/domain/calendar/index'
-import type { Cursors } from '../../brokerage/api/cursor.ts'
-import type { Answer } from '../../brokerage/api/response-writer.ts'
-import type { DialectBrokerage } from '../../brokerage/dialect.ts'
-import { isLive } from '../../brokerage/wire.ts'
-import type { Micros } from '../../engine/types.ts'
-import { NEW_YORK, newYorkDate } from '../../market/hours.ts'
+import { type Answer, type Cursors, isLive, type Micros, NEW_YORK, newYorkDate } from '../frame/brokerage.ts'
+import type { BrokerageView } from '../frame/brokerage-view.ts'
 import type { Call, DialectRoute } from '../frame/router.ts'
 import { texts } from '../frame/sign-in.ts'
 import type { AccountViews } from './account-views.ts'
@@ -17,7 +13,7 @@ import { json } from './protocol.ts'
 import { bad, countOr } from './reading.ts'
 
 export interface OrderReadsDeps {
-  readonly brokerage: DialectBrokerage
+  readonly brokerage: BrokerageView
   readonly views: AccountViews
   readonly cursors: Cursors
 }

@@ -1,10 +1,7 @@
 /** The order streams: all of today's orders, then whatever becomes of them, in the order of TradeStation's own small steps. */
 
-import type { DialectBrokerage } from '../../brokerage/dialect.ts'
-import { Problem } from '../../brokerage/problems.ts'
-import { hasSize } from '../../brokerage/wire.ts'
-import type { OrderEvent, OrderView } from '../../engine/types.ts'
-import { draw, keyOf } from '../../market/synthetic/chance.ts'
+import { draw, hasSize, keyOf, type OrderEvent, type OrderView, Problem } from '../frame/brokerage.ts'
+import type { BrokerageView } from '../frame/brokerage-view.ts'
 import { texts } from '../frame/sign-in.ts'
 import type { AccountViews, Wire } from './account-views.ts'
 import type { Chain } from './chains.ts'
@@ -16,7 +13,7 @@ import type { StreamCall, StreamEmitter, StreamProtocol, StreamRoute } from './s
 import { timeOf } from './times.ts'
 
 export interface OrderStreamsDeps {
-  readonly brokerage: DialectBrokerage
+  readonly brokerage: BrokerageView
   readonly views: AccountViews
   readonly modes: Modes
 }

@@ -2,8 +2,7 @@
 
 import { type Decimal, isZero, minus, negated, times } from '@trunkline/core/domain/decimal'
 import type { Side } from '@trunkline/core/domain/vocabulary'
-import { isLive, type Overlay } from '../../brokerage/wire.ts'
-import type { InstrumentSpec } from '../../engine/types.ts'
+import { type InstrumentSpec, isLive, type Overlay } from '../frame/brokerage.ts'
 import { type Chain, fillsOf } from './chains.ts'
 import { average, decimal, fees, total } from './figures.ts'
 import { DURATION_OF, STATUS_TEXTS, type Status, statusOf, type TradeAction, TYPE_OF } from './order-enums.ts'

@@ -1,12 +1,12 @@
 /** Whose accounts are meant: lists of account numbers, some of which may not belong to the login. */
 
-import type { Account, Customers } from '../../brokerage/customers.ts'
-import { Problem } from '../../brokerage/problems.ts'
+import { type Account, Problem } from '../frame/brokerage.ts'
+import type { BrokerageView } from '../frame/brokerage-view.ts'
 
 const ACCOUNTS_MAX = 25
 
 /** TradeStation has no accounts for crypto. */
-export function accountsHere(customers: Customers, login: string): readonly Account[] {
+export function accountsHere(customers: BrokerageView['customers'], login: string): readonly Account[] {
   return customers.accountsOf(login).filter(({ kind }) => kind !== 'coin')
 }
 
@@ -17,7 +17,7 @@ export interface RequestedAccounts {
 }
 
 /** @throws Problem `bad_request` */
-export function requestedAccounts(customers: Customers, login: string, list: string): RequestedAccounts {
+export function requestedAccounts(customers: BrokerageView['customers'], login: string, list: string): RequestedAccounts {
   const numbers = [...new Set(list.split(',').filter(number => number !== ''))]
   if (numbers.length === 0 || numbers.length > ACCOUNTS_MAX)
     throw new Problem('bad_request', `1 to ${ACCOUNTS_MAX} Account IDs can be specified, comma separated`)
@@ -32,6 +32,6 @@ export function requestedAccounts(customers: Customers, login: string, list: str
 }
 
 /** The login's account of a number; undefined: not theirs. */
-export function accountOf(customers: Customers, login: string, number: string): Account | undefined {
+export function accountOf(customers: BrokerageView['customers'], login: string, number: string): Account | undefined {
   return accountsHere(customers, login).find(account => account.number === number)
 }

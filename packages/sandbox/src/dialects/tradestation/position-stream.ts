@@ -1,7 +1,7 @@
 /** The position stream: every position, then whatever changes of them, whole or only what changed. */
 
-import type { DialectBrokerage } from '../../brokerage/dialect.ts'
-import type { AccountChangedEvent, PositionView } from '../../engine/types.ts'
+import type { AccountChangedEvent, PositionView } from '../frame/brokerage.ts'
+import type { BrokerageView } from '../frame/brokerage-view.ts'
 import { texts } from '../frame/sign-in.ts'
 import type { AccountViews } from './account-views.ts'
 import { mustHaveOne } from './order-stream.ts'
@@ -10,7 +10,7 @@ import { positionIdOf } from './positions.ts'
 import type { StreamCall, StreamEmitter, StreamProtocol, StreamRoute } from './stream-server.ts'
 
 export interface PositionStreamsDeps {
-  readonly brokerage: DialectBrokerage
+  readonly brokerage: BrokerageView
   readonly views: AccountViews
 }
 

@@ -1,7 +1,7 @@
 /** The Position object of REST and of the position stream. */
 
 import { createHash } from 'node:crypto'
-import type { InstrumentSpec, MarketView, PositionView } from '../../engine/types.ts'
+import type { InstrumentSpec, MarketView, PositionView } from '../frame/brokerage.ts'
 import { assetOf, shownSymbol } from './symbols.ts'
 import { timeOf } from './times.ts'
 

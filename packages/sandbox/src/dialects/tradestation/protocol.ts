@@ -1,9 +1,7 @@
 /** Access control and TradeStation's error responses: `{"Error","Message"}`, or for orders a refusal inside an answer of 200. */
 
 import type { FastifyRequest } from 'fastify'
-import type { Answer } from '../../brokerage/api/response-writer.ts'
-import type { Pass } from '../../brokerage/oauth/grants.ts'
-import { Problem } from '../../brokerage/problems.ts'
+import { type Answer, type Pass, Problem } from '../frame/brokerage.ts'
 import type { Grants } from '../frame/grants.ts'
 import type { DialectProtocol } from '../frame/router.ts'
 import { type Meter, type Metered, quotaHeaders } from './meter.ts'

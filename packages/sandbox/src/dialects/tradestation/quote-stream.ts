@@ -1,7 +1,7 @@
 /** The quote-change stream: of each symbol everything at first, then only what has changed. */
 
-import type { DialectBrokerage } from '../../brokerage/dialect.ts'
-import type { MarketDataTap } from '../../brokerage/market-data-taps.ts'
+import type { MarketDataTap } from '../frame/brokerage.ts'
+import type { BrokerageView } from '../frame/brokerage-view.ts'
 import { texts } from '../frame/sign-in.ts'
 import { findInstrument, symbolsListed } from './listing.ts'
 import { Quote, type QuoteWire } from './quotes.ts'
@@ -9,11 +9,11 @@ import type { StreamCall, StreamEmitter, StreamProtocol, StreamRoute } from './s
 
 const SYMBOLS_MAX = 100
 
-export function quoteStreams(brokerage: DialectBrokerage): readonly StreamRoute[] {
+export function quoteStreams(brokerage: BrokerageView): readonly StreamRoute[] {
   return [{ path: '/marketdata/stream/quotes/:symbols', open: call => open(brokerage, call) }]
 }
 
-async function open(brokerage: DialectBrokerage, { request }: StreamCall): Promise<StreamProtocol> {
+async function open(brokerage: BrokerageView, { request }: StreamCall): Promise<StreamProtocol> {
   const symbols = symbolsListed(texts(request.params).symbols ?? '', SYMBOLS_MAX)
   const listed = symbols.map(text => ({ text, instrument: findInstrument(brokerage, text) }))
   await brokerage.contracts.bring(listed.flatMap(({ instrument }) => (instrument === null ? [] : [instrument.symbol])))

@@ -1,10 +1,8 @@
 /** A symbol's quote as TradeStation shows it, kept up to date by quotes and prints. */
 
 import { compare, type Decimal, dividedBy, isZero, minus, plus } from '@trunkline/core/domain/decimal'
-import type { DialectBrokerage } from '../../brokerage/dialect.ts'
-import type { Micros, QuoteCommand } from '../../engine/types.ts'
-import { printVenue } from '../../market/depth.ts'
-import type { FeedTrade, Instrument } from '../../market/types.ts'
+import { type FeedTrade, type Instrument, type Micros, printVenue, type QuoteCommand } from '../frame/brokerage.ts'
+import type { BrokerageView } from '../frame/brokerage-view.ts'
 import { decimal } from './figures.ts'
 import { shownSymbol } from './symbols.ts'
 import { timeOf } from './times.ts'
@@ -44,7 +42,7 @@ export class Quote {
   }
 
   /** As it stands. The symbol's prices must have been brought. */
-  static async of({ state, market, clock, driver }: DialectBrokerage, instrument: Instrument): Promise<Quote> {
+  static async of({ state, market, clock, driver }: BrokerageView, instrument: Instrument): Promise<Quote> {
     const { symbol, exchange } = instrument
     const now = clock.now()
     const days = await market.bars({ symbol, interval: '1d', from: now - DAYS_BACK, to: now + 1, now, limit: 2 })

@@ -2,7 +2,7 @@
 
 import { type Decimal, isDecimal } from '@trunkline/core/domain/decimal'
 import { shown } from '@trunkline/core/domain/malformed'
-import { Problem } from '../../brokerage/problems.ts'
+import { Problem } from '../frame/brokerage.ts'
 
 /** One object of a request. Every reader throws a `bad_request` problem that names the field. */
 export class Body {

@@ -1,8 +1,8 @@
 /** Share orders declare whether they open or close, and must be right; one order may not cross zero. */
 
 import { absolute, compare, type Decimal, minus, sum, ZERO } from '@trunkline/core/domain/decimal'
-import type { DialectBrokerage } from '../../brokerage/dialect.ts'
-import type { Ticket } from '../../brokerage/order-service.ts'
+import type { Ticket } from '../frame/brokerage.ts'
+import type { BrokerageView } from '../frame/brokerage-view.ts'
 import { decimal } from './figures.ts'
 import type { TradeAction } from './order-enums.ts'
 import { refuse } from './reading.ts'
@@ -11,7 +11,7 @@ const SHARES: readonly TradeAction[] = ['BUY', 'SELL', 'BUYTOCOVER', 'SELLSHORT'
 const FUTURES: readonly TradeAction[] = ['BUY', 'SELL']
 
 /** @throws Problem of status 422 with one of TradeStation's codes */
-export function checkSide(brokerage: Pick<DialectBrokerage, 'state' | 'contracts'>, ticket: Ticket, action: TradeAction): void {
+export function checkSide(brokerage: Pick<BrokerageView, 'state' | 'contracts'>, ticket: Ticket, action: TradeAction): void {
   const kind = brokerage.contracts.find(ticket.symbol)?.kind
   if (kind === 'OPT') {
     if (SHARES.includes(action)) refuse('Options are traded with BUYTOOPEN, BUYTOCLOSE, SELLTOOPEN and SELLTOCLOSE')
@@ -25,7 +25,7 @@ export function checkSide(brokerage: Pick<DialectBrokerage, 'state' | 'contracts
   checkPosition(brokerage, ticket, action)
 }
 
-function checkPosition({ state }: Pick<DialectBrokerage, 'state'>, { accountId, symbol, quantity }: Ticket, action: TradeAction): void {
+function checkPosition({ state }: Pick<BrokerageView, 'state'>, { accountId, symbol, quantity }: Ticket, action: TradeAction): void {
   const held = decimal(state.engine.position(accountId, symbol)?.quantity ?? '0')
   const size = absolute(held)
   const isLong = compare(held, ZERO) > 0
@@ -56,7 +56,7 @@ interface Held {
 }
 
 /** The part of a position that no open order closes yet. */
-function closable(state: DialectBrokerage['state'], { accountId, symbol, held }: Held): Decimal {
+function closable(state: BrokerageView['state'], { accountId, symbol, held }: Held): Decimal {
   const closing = compare(held, ZERO) > 0 ? 'SELL' : 'BUY'
   const promised = state.engine
     .orders(accountId, { live: true, symbols: [symbol] })

@@ -1,12 +1,8 @@
 /** The open streams of one kind: admitted by token, quota, cap and fault; kept alive, with fault injection. */
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Customer } from '../../brokerage/customers.ts'
-import type { DialectBrokerage } from '../../brokerage/dialect.ts'
-import { type Fault, NO_FACTS } from '../../brokerage/faults.ts'
-import type { Pass } from '../../brokerage/oauth/grants.ts'
-import { Problem } from '../../brokerage/problems.ts'
-import type { StreamFaultSpec } from '../../brokerage/stream/stream-faults.ts'
+import { type Customer, type Fault, NO_FACTS, type Pass, Problem, type StreamFaultSpec } from '../frame/brokerage.ts'
+import type { BrokerageView } from '../frame/brokerage-view.ts'
 import { type DialectConnection, DialectConnections } from '../frame/connections.ts'
 import { cutPipe } from './chunks.ts'
 import { CODES, closeReason, textLine } from './close-reasons.ts'
@@ -45,7 +41,7 @@ export interface StreamRoute {
 }
 
 export interface StreamServerDeps {
-  readonly brokerage: DialectBrokerage
+  readonly brokerage: BrokerageView
   readonly access: Access
   readonly modes: Modes
   readonly on: 'account' | 'market'

@@ -1,6 +1,6 @@
 /** The details of a symbol. */
 
-import type { Instrument } from '../../market/types.ts'
+import type { Instrument } from '../frame/brokerage.ts'
 import { assetOf, rootShown, shownSymbol } from './symbols.ts'
 import { dayOf, timeOf } from './times.ts'
 

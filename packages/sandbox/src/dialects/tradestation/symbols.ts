@@ -1,7 +1,6 @@
 /** TradeStation's symbols and the sandbox's: options with a space and the bare strike, futures roots of its own, crypto without a slash. */
 
-import { optionSymbol, parseOptionSymbol, STRIKE_UNITS, strikeText } from '../../market/options/occ.ts'
-import type { Instrument } from '../../market/types.ts'
+import { type Instrument, optionSymbol, parseOptionSymbol, STRIKE_UNITS, strikeText } from '../frame/brokerage.ts'
 
 /** The exchanges' roots and TradeStation's, where they differ. */
 const ROOTS: Readonly<Record<string, string>> = {

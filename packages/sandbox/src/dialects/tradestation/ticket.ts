@@ -2,10 +2,8 @@
 
 import { commonDivisor } from '@trunkline/core/domain/decimal'
 import type { Side } from '@trunkline/core/domain/vocabulary'
-import type { Account } from '../../brokerage/customers.ts'
-import type { DialectBrokerage } from '../../brokerage/dialect.ts'
-import type { MultiLegTicket, Ticket } from '../../brokerage/order-service.ts'
-import { Problem } from '../../brokerage/problems.ts'
+import { type Account, type MultiLegTicket, Problem, type Ticket } from '../frame/brokerage.ts'
+import type { BrokerageView } from '../frame/brokerage-view.ts'
 import { ACTIONS, DURATIONS, type TradeAction, TYPES } from './order-enums.ts'
 import { accountOf } from './ownership.ts'
 import { type Body, bad, refuse } from './reading.ts'
@@ -35,7 +33,7 @@ const NOT_EMULATED = ['OSOs', 'AdvancedOptions'] as const
  * Reads the order, and loads its symbols into the state.
  * @throws Problem `bad_request` for what cannot be read, others (of status 422) for what is refused
  */
-export async function readPlacing(brokerage: DialectBrokerage, login: string, body: Body): Promise<Placing> {
+export async function readPlacing(brokerage: BrokerageView, login: string, body: Body): Promise<Placing> {
   const number = body.text('AccountID')
   const account = accountOf(brokerage.customers, login, number)
   if (account === undefined) throw new Problem('scope_missing', `Account ${number.slice(0, 40)} is not one of this user's`)
@@ -103,7 +101,7 @@ function confirmIdOf(body: Body): string | null {
   return id === null || CONFIRM_ID.test(id) ? id : bad('OrderConfirmID must be 1 to 22 characters')
 }
 
-async function symbolsOf(brokerage: DialectBrokerage, wanted: readonly Wanted[]): Promise<readonly string[]> {
+async function symbolsOf(brokerage: BrokerageView, wanted: readonly Wanted[]): Promise<readonly string[]> {
   const symbols = wanted.map(({ symbol: text }) => {
     const found = meantSymbols(text).find(symbol => brokerage.contracts.find(symbol) !== null)
     if (found === undefined) return refuse(`Invalid symbol ${text.slice(0, 40)}`)
@@ -131,7 +129,7 @@ function multiLegOf(common: Common, wanted: readonly Wanted[], symbols: readonly
 }
 
 /** Outside regular hours only orders with a limit are taken. */
-function checkHours({ state }: DialectBrokerage, { symbol, orderType, timeInForce }: Ticket): void {
+function checkHours({ state }: BrokerageView, { symbol, orderType, timeInForce }: Ticket): void {
   if (!timeInForce.endsWith('+') || orderType === 'LMT' || orderType === 'STPLMT') return
   if (state.engine.market(symbol)?.phase !== 'open') refuse('Only Limit orders are taken outside of regular trading hours')
 }

@@ -2,10 +2,8 @@
 
 import { createHash } from 'node:crypto'
 import { type Decimal, isZero, minus, parseDecimal } from '@trunkline/core/domain/decimal'
-import { paramOf } from '../../brokerage/api/orders.ts'
-import type { Account, Customer } from '../../brokerage/customers.ts'
-import type { DialectBrokerage } from '../../brokerage/dialect.ts'
-import { Problem } from '../../brokerage/problems.ts'
+import { type Account, type Customer, Problem, paramOf } from '../frame/brokerage.ts'
+import type { BrokerageView } from '../frame/brokerage-view.ts'
 import type { Call } from '../frame/router.ts'
 import { dateOf } from './orders/tradier-orders.ts'
 import { toTradier } from './symbols.ts'
@@ -17,9 +15,9 @@ const ACCOUNT_KINDS: ReadonlySet<string> = new Set(['margin', 'cash'])
 const PLACES = 24
 
 export class Accounts {
-  readonly #brokerage: Pick<DialectBrokerage, 'customers' | 'state'>
+  readonly #brokerage: Pick<BrokerageView, 'customers' | 'state'>
 
-  constructor(brokerage: Pick<DialectBrokerage, 'customers' | 'state'>) {
+  constructor(brokerage: Pick<BrokerageView, 'customers' | 'state'>) {
     this.#brokerage = brokerage
   }
 

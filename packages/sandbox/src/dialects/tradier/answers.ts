@@ -1,8 +1,7 @@
 /** Answers in Tradier's shapes: JSON only on request, and its four kinds of error. */
 
 import type { FastifyRequest } from 'fastify'
-import type { Answer } from '../../brokerage/api/response-writer.ts'
-import type { Problem } from '../../brokerage/problems.ts'
+import type { Answer, Problem } from '../frame/brokerage.ts'
 import { type Branch, json, type Tree } from './tree.ts'
 
 const JSON_TYPE = 'application/json; charset=utf-8'

@@ -1,6 +1,6 @@
 /** Days and times of New York, in which Tradier counts. */
 
-import type { Micros } from '../../engine/types.ts'
+import type { Micros } from '../frame/brokerage.ts'
 
 export const NEW_YORK = 'America/New_York'
 

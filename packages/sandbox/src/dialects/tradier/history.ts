@@ -1,9 +1,7 @@
 /** An account's transactions, as the clearing firm reports them: by days, without orders. */
 
-import type { Answer } from '../../brokerage/api/response-writer.ts'
-import type { Account } from '../../brokerage/customers.ts'
-import type { DialectBrokerage } from '../../brokerage/dialect.ts'
-import type { TransactionView } from '../../engine/types.ts'
+import type { Account, Answer, TransactionView } from '../frame/brokerage.ts'
+import type { BrokerageView } from '../frame/brokerage-view.ts'
 import type { Call } from '../frame/router.ts'
 import { texts } from '../frame/sign-in.ts'
 import { answer } from './answers.ts'
@@ -12,7 +10,7 @@ import { isOption, toTradier } from './symbols.ts'
 import { type Branch, listed, plain } from './tree.ts'
 
 export interface HistoryDeps {
-  readonly brokerage: DialectBrokerage
+  readonly brokerage: BrokerageView
 }
 
 const TYPE_OF: Readonly<Record<TransactionView['type'], string>> = {

@@ -2,7 +2,8 @@
 
 import formbody from '@fastify/formbody'
 import type { FastifyInstance } from 'fastify'
-import type { Dialect, DialectBrokerage, OpenDialect } from '../../brokerage/dialect.ts'
+import type { Dialect, OpenDialect } from '../frame/brokerage.ts'
+import type { BrokerageView } from '../frame/brokerage-view.ts'
 import { Grants } from '../frame/grants.ts'
 import { DialectRouter } from '../frame/router.ts'
 import { Accounts } from './accounts.ts'
@@ -21,7 +22,7 @@ import { MarketStream } from './streams/market.ts'
 export const tradier: OpenDialect = brokerage => openTradier(brokerage)
 
 /** What is left out of `parts` is as the sandbox has it. */
-export function openTradier(brokerage: DialectBrokerage, parts: Partial<TradierOptions> = {}): Dialect {
+export function openTradier(brokerage: BrokerageView, parts: Partial<TradierOptions> = {}): Dialect {
   const options = { ...DEFAULT_OPTIONS, ...parts }
   const { realNow, newId, timers } = brokerage
   const grants: Grants = new Grants({

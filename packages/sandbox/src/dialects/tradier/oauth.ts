@@ -3,12 +3,8 @@
 import { timingSafeEqual } from 'node:crypto'
 import formbody from '@fastify/formbody'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Answer } from '../../brokerage/api/response-writer.ts'
-import { isoOf } from '../../brokerage/clock.ts'
-import type { DialectBrokerage } from '../../brokerage/dialect.ts'
-import { NO_FACTS } from '../../brokerage/faults.ts'
-import { redirectAllowed } from '../../brokerage/oauth/provider.ts'
-import { SCOPES, type Scope } from '../../brokerage/oauth/scopes.ts'
+import { type Answer, isoOf, NO_FACTS, redirectAllowed, SCOPES, type Scope } from '../frame/brokerage.ts'
+import type { BrokerageView } from '../frame/brokerage-view.ts'
 import type { Grant, Grants } from '../frame/grants.ts'
 import { type AuthorizationRequest, InvalidAuthorizationRequest, redirectUrisOf, SignIn, texts } from '../frame/sign-in.ts'
 import { Accounts, numberOf } from './accounts.ts'
@@ -17,7 +13,7 @@ import type { TradierOptions } from './options.ts'
 import { BASE } from './protocol.ts'
 
 export interface OAuthDeps {
-  readonly brokerage: DialectBrokerage
+  readonly brokerage: BrokerageView
   readonly grants: Grants
   readonly options: TradierOptions
 }
@@ -69,7 +65,7 @@ export function mint(deps: OAuthDeps, login: string, scopes: readonly string[]):
   }
 }
 
-function read(brokerage: DialectBrokerage, query: Readonly<Record<string, string>>): AuthorizationRequest {
+function read(brokerage: BrokerageView, query: Readonly<Record<string, string>>): AuthorizationRequest {
   const { client_id: client = '', scope = '', state, redirect_uri: wanted } = query
   if (client !== brokerage.client.id) throw new InvalidAuthorizationRequest('no application has this client_id')
   if (state === undefined) throw new InvalidAuthorizationRequest('state is missing')
@@ -87,7 +83,7 @@ function read(brokerage: DialectBrokerage, query: Readonly<Record<string, string
 }
 
 /** Tradier knows one callback for an application. The sandbox's may be on a port that was not known before, so the request may name it. */
-function callback(brokerage: DialectBrokerage, wanted: string | undefined): string {
+function callback(brokerage: BrokerageView, wanted: string | undefined): string {
   const registered = redirectUrisOf(brokerage, NAME)
   const [first] = registered
   if (first === undefined) throw new InvalidAuthorizationRequest('the application has no callback')
@@ -160,7 +156,7 @@ function tokens(
 }
 
 /** Id and secret as they are, or written as forms are, which RFC 6749 §2.3.1 asks for and few do. */
-function isClient({ client }: DialectBrokerage, authorization = ''): boolean {
+function isClient({ client }: BrokerageView, authorization = ''): boolean {
   const given = Buffer.from(/^Basic (\S+)$/i.exec(authorization)?.[1] ?? '', 'base64').toString()
   const due = `${client.id}:${client.secret}`
   return isSame(given, due) || isSame(given.split(':', 2).map(formDecoded).join(':'), due)

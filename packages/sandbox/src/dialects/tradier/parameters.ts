@@ -1,7 +1,6 @@
 /** Reads queries and forms. Invalid values are answered as text, as Tradier does. */
 
-import type { Fault } from '../../brokerage/faults.ts'
-import { Problem } from '../../brokerage/problems.ts'
+import { type Fault, Problem } from '../frame/brokerage.ts'
 
 export type Form = Readonly<Record<string, string>>
 

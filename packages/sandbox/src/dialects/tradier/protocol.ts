@@ -1,9 +1,7 @@
 /** Access control: tokens, scopes, rate limits and their headers. */
 
 import type { FastifyRequest } from 'fastify'
-import type { Answer } from '../../brokerage/api/response-writer.ts'
-import type { Pass } from '../../brokerage/oauth/grants.ts'
-import { Problem } from '../../brokerage/problems.ts'
+import { type Answer, type Pass, Problem } from '../frame/brokerage.ts'
 import type { Grants } from '../frame/grants.ts'
 import type { DialectProtocol } from '../frame/router.ts'
 import { EXPIRED, problemAnswer } from './answers.ts'

@@ -1,9 +1,8 @@
 /** Every path of the API, below its version. */
 
 import type { FastifyRequest } from 'fastify'
-import { paramOf } from '../../brokerage/api/orders.ts'
-import type { DialectBrokerage } from '../../brokerage/dialect.ts'
-import { NO_FACTS } from '../../brokerage/faults.ts'
+import { NO_FACTS, paramOf } from '../frame/brokerage.ts'
+import type { BrokerageView } from '../frame/brokerage-view.ts'
 import type { Call, DialectRoute } from '../frame/router.ts'
 import { texts } from '../frame/sign-in.ts'
 import { type Accounts, positionsTree } from './accounts.ts'
@@ -24,7 +23,7 @@ import type { MarketStream } from './streams/market.ts'
 import { fromTradier } from './symbols.ts'
 
 export interface RoutesDeps {
-  readonly brokerage: DialectBrokerage
+  readonly brokerage: BrokerageView
   readonly accounts: Accounts
   readonly view: TradierOrders
   readonly notes: Notes

@@ -1,10 +1,7 @@
 /** Past bars: days by date, minutes by New York's time. */
 
-import { firstBars } from '../../../brokerage/api/bars.ts'
-import type { Answer } from '../../../brokerage/api/response-writer.ts'
-import type { DialectBrokerage } from '../../../brokerage/dialect.ts'
-import type { Micros } from '../../../engine/types.ts'
-import { type Bar, type BarInterval, UnknownSymbol } from '../../../market/types.ts'
+import { type Answer, type Bar, type BarInterval, firstBars, type Micros, UnknownSymbol } from '../../frame/brokerage.ts'
+import type { BrokerageView } from '../../frame/brokerage-view.ts'
 import type { Call } from '../../frame/router.ts'
 import { texts } from '../../frame/sign-in.ts'
 import { answer } from '../answers.ts'
@@ -14,7 +11,7 @@ import { fromTradier } from '../symbols.ts'
 import { type Branch, Figure, plain } from '../tree.ts'
 
 export interface BarsDeps {
-  readonly brokerage: DialectBrokerage
+  readonly brokerage: BrokerageView
 }
 
 /** How far back each interval goes, in days of all hours. */

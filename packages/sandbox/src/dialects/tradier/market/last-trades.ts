@@ -1,7 +1,7 @@
 /** The last trade of each requested share. */
 
-import type { DialectBrokerage } from '../../../brokerage/dialect.ts'
-import type { Micros } from '../../../engine/types.ts'
+import type { Micros } from '../../frame/brokerage.ts'
+import type { BrokerageView } from '../../frame/brokerage-view.ts'
 
 export interface LastTrade {
   /** Null before the first. */
@@ -20,10 +20,10 @@ const MINUTE: Micros = 60_000_000
 const FOLLOWED_MAX = 500
 
 export class LastTrades {
-  readonly #brokerage: Pick<DialectBrokerage, 'taps' | 'market' | 'clock'>
+  readonly #brokerage: Pick<BrokerageView, 'taps' | 'market' | 'clock'>
   readonly #followed = new Map<string, Followed>()
 
-  constructor(brokerage: Pick<DialectBrokerage, 'taps' | 'market' | 'clock'>) {
+  constructor(brokerage: Pick<BrokerageView, 'taps' | 'market' | 'clock'>) {
     this.#brokerage = brokerage
   }
 

@@ -1,9 +1,7 @@
 /** Quotes of shares and options, chains and searches, in Tradier's fields: those that an adapter reads. */
 
-import type { Answer } from '../../../brokerage/api/response-writer.ts'
-import type { DialectBrokerage } from '../../../brokerage/dialect.ts'
-import type { QuoteLevel } from '../../../engine/types.ts'
-import type { Instrument } from '../../../market/types.ts'
+import type { Answer, Instrument, QuoteLevel } from '../../frame/brokerage.ts'
+import type { BrokerageView } from '../../frame/brokerage-view.ts'
 import type { Call } from '../../frame/router.ts'
 import { texts } from '../../frame/sign-in.ts'
 import { answer } from '../answers.ts'
@@ -15,7 +13,7 @@ import type { LastTrades } from './last-trades.ts'
 import { venueOf } from './venues.ts'
 
 export interface QuotesDeps {
-  readonly brokerage: DialectBrokerage
+  readonly brokerage: BrokerageView
   readonly lastTrades: LastTrades
 }
 
@@ -123,7 +121,7 @@ async function pricesOf({ brokerage, lastTrades }: QuotesDeps, instrument: Instr
 }
 
 /** Null where the model has no value. */
-function greeksOf(figures: ReturnType<DialectBrokerage['market']['figures']>): Branch | null {
+function greeksOf(figures: ReturnType<BrokerageView['market']['figures']>): Branch | null {
   if (figures === null || figures.delta === null) return null
   const { delta, gamma, theta, vega, rho, iv: mid_iv } = figures
   return Object.fromEntries(Object.entries({ delta, gamma, theta, vega, rho, mid_iv }).map(([name, value]) => [name, figure(value, 1)]))

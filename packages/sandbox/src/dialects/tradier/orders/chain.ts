@@ -1,7 +1,6 @@
 /** An order and its amendments as the one order that Tradier shows: the id of the first, the terms of the last, the fills of all. */
 
-import type { FillView, OrderView } from '../../../engine/types.ts'
-import { divideHalfUp, formatScaled, readScaled } from '../../../engine/units.ts'
+import { divideHalfUp, type FillView, formatScaled, type OrderView, readScaled } from '../../frame/brokerage.ts'
 
 /** By the internal id; null where the state has forgotten it. */
 export type FindOrder = (accountId: string, orderId: string) => OrderView | null

@@ -1,12 +1,7 @@
 /** Changing and cancelling. A change is a new order in the sandbox and the same one at Tradier. */
 
-import { paramOf } from '../../../brokerage/api/orders.ts'
-import type { Answer } from '../../../brokerage/api/response-writer.ts'
-import type { DialectBrokerage } from '../../../brokerage/dialect.ts'
-import type { Fault } from '../../../brokerage/faults.ts'
-import { Problem } from '../../../brokerage/problems.ts'
-import { isLive, valuesOf } from '../../../brokerage/wire.ts'
-import type { OrderView } from '../../../engine/types.ts'
+import { type Answer, type Fault, isLive, type OrderView, Problem, paramOf, valuesOf } from '../../frame/brokerage.ts'
+import type { BrokerageView } from '../../frame/brokerage-view.ts'
 import type { Call } from '../../frame/router.ts'
 import { texts } from '../../frame/sign-in.ts'
 import type { Accounts } from '../accounts.ts'
@@ -18,7 +13,7 @@ import { errorsOf } from './reasons.ts'
 import type { Known, TradierOrders } from './tradier-orders.ts'
 
 export interface ChangeDeps {
-  readonly brokerage: DialectBrokerage
+  readonly brokerage: BrokerageView
   readonly accounts: Accounts
   readonly view: TradierOrders
 }

@@ -1,7 +1,7 @@
 /** Enum maps of orders, both ways. */
 
 import type { OrderType, Side, TimeInForce } from '@trunkline/core/domain/vocabulary'
-import type { OrderState } from '../../../engine/types.ts'
+import type { OrderState } from '../../frame/brokerage.ts'
 
 export const EQUITY_SIDES = { buy: 'BUY', buy_to_cover: 'BUY', sell: 'SELL', sell_short: 'SELL' } as const satisfies Record<string, Side>
 export type EquitySide = keyof typeof EQUITY_SIDES

@@ -2,7 +2,7 @@
 
 import { type Decimal, isDecimal, isPositive } from '@trunkline/core/domain/decimal'
 import type { OrderType, Side, TimeInForce } from '@trunkline/core/domain/vocabulary'
-import { valuesOf } from '../../../brokerage/wire.ts'
+import { valuesOf } from '../../frame/brokerage.ts'
 import { bad, type Form, isTrue, member, required } from '../parameters.ts'
 import { fromTradier } from '../symbols.ts'
 import {

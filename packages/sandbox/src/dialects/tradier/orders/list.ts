@@ -1,9 +1,7 @@
 /** Orders read: the list of a day, and one by its id. */
 
-import { paramOf } from '../../../brokerage/api/orders.ts'
-import type { Answer } from '../../../brokerage/api/response-writer.ts'
-import type { DialectBrokerage } from '../../../brokerage/dialect.ts'
-import type { OrderView } from '../../../engine/types.ts'
+import { type Answer, type OrderView, paramOf } from '../../frame/brokerage.ts'
+import type { BrokerageView } from '../../frame/brokerage-view.ts'
 import type { Call } from '../../frame/router.ts'
 import { texts } from '../../frame/sign-in.ts'
 import type { Accounts } from '../accounts.ts'
@@ -15,7 +13,7 @@ import type { Chain } from './chain.ts'
 import type { TradierOrders } from './tradier-orders.ts'
 
 export interface ListDeps {
-  readonly brokerage: DialectBrokerage
+  readonly brokerage: BrokerageView
   readonly accounts: Accounts
   readonly view: TradierOrders
 }

@@ -1,6 +1,6 @@
 /** What Tradier keeps of an order beyond the sandbox's state: its tag, its own values of side and duration. */
 
-import { Journal } from '../../../brokerage/journal.ts'
+import { Journal } from '../../frame/brokerage.ts'
 
 export interface Note {
   readonly tag: string | null

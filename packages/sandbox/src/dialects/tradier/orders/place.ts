@@ -1,13 +1,16 @@
 /** Placing orders: the form, the side, the hour, then the order service. */
 
-import type { Answer } from '../../../brokerage/api/response-writer.ts'
-import type { Account } from '../../../brokerage/customers.ts'
-import type { DialectBrokerage } from '../../../brokerage/dialect.ts'
-import type { Fault } from '../../../brokerage/faults.ts'
-import { uuidOf } from '../../../brokerage/order-ids.ts'
-import type { MultiLegTicket, Ticket } from '../../../brokerage/order-service.ts'
-import { Problem } from '../../../brokerage/problems.ts'
-import type { OrderView } from '../../../engine/types.ts'
+import {
+  type Account,
+  type Answer,
+  type Fault,
+  type MultiLegTicket,
+  type OrderView,
+  Problem,
+  type Ticket,
+  uuidOf
+} from '../../frame/brokerage.ts'
+import type { BrokerageView } from '../../frame/brokerage-view.ts'
 import type { Call } from '../../frame/router.ts'
 import { texts } from '../../frame/sign-in.ts'
 import type { Accounts } from '../accounts.ts'
@@ -21,7 +24,7 @@ import { sideProblem } from './sides.ts'
 import { idOf } from './tradier-orders.ts'
 
 export interface PlaceOrderDeps {
-  readonly brokerage: DialectBrokerage
+  readonly brokerage: BrokerageView
   readonly accounts: Accounts
   readonly notes: Notes
 }
@@ -61,7 +64,7 @@ function submit({ brokerage, notes }: PlaceOrderDeps, call: Call, account: Accou
 
 /** What the sandbox turns down at once is refused; what it turns down for other reasons has been taken, and shows what became of it. */
 function take(
-  { orderService, state }: DialectBrokerage,
+  { orderService, state }: BrokerageView,
   ticket: (Ticket | MultiLegTicket) & { readonly clientOrderId: string },
   fault: Fault | undefined
 ): { readonly order: OrderView } | { readonly errors: readonly string[] } {
@@ -75,7 +78,7 @@ function take(
 }
 
 /** The tag, unless another order of the account has it: Tradier does not care, the sandbox does. */
-function clientOrderIdFor({ state, newId }: DialectBrokerage, accountId: string, tag: string | null): string {
+function clientOrderIdFor({ state, newId }: BrokerageView, accountId: string, tag: string | null): string {
   const isFree = tag !== null && tag.length <= CLIENT_ORDER_ID_MAX && state.order([accountId], { clientOrderId: tag }) === 'unknown'
   return isFree ? tag : `sandbox-${newId()}`
 }
@@ -97,7 +100,7 @@ function ticketOf(accountId: string, wanted: SingleForm | MultiLegForm, clientOr
 }
 
 /** Orders for the sessions before and after are taken while these go on, and always in a market that never closes. */
-function mustBeInTime({ market, clock, contracts }: DialectBrokerage, wanted: SingleForm | MultiLegForm): void {
+function mustBeInTime({ market, clock, contracts }: BrokerageView, wanted: SingleForm | MultiLegForm): void {
   const { duration } = wanted
   const [symbol = ''] = symbolsOf(wanted)
   if ((duration !== 'pre' && duration !== 'post') || contracts.find(symbol)?.hours === 'always') return
@@ -109,7 +112,7 @@ function symbolsOf(wanted: SingleForm | MultiLegForm): readonly string[] {
   return wanted.class === 'multileg' ? wanted.legs.map(({ symbol }) => symbol) : [wanted.symbol]
 }
 
-function standOf({ state }: DialectBrokerage, account: Account, symbol: string) {
+function standOf({ state }: BrokerageView, account: Account, symbol: string) {
   const { engine } = state
   return {
     kind: account.kind,

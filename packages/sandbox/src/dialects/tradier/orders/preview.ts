@@ -1,7 +1,7 @@
 /** What an order would cost, before anybody orders anything. Pure. */
 
 import { type Decimal, dividedBy, negated, parseDecimal, sum, times } from '@trunkline/core/domain/decimal'
-import type { MarketView } from '../../../engine/types.ts'
+import type { MarketView } from '../../frame/brokerage.ts'
 import { type Branch, Figure } from '../tree.ts'
 import type { MultiLegForm, SingleForm } from './form.ts'
 

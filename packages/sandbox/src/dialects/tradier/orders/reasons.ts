@@ -1,6 +1,6 @@
 /** Why an order is refused, in Tradier's codes, and whether at once or after acceptance. */
 
-import type { OrderReason } from '../../../engine/types.ts'
+import type { OrderReason } from '../../frame/brokerage.ts'
 
 interface Reason {
   /** Null: the sandbox's message alone. */

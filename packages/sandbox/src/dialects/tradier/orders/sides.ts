@@ -1,8 +1,6 @@
 /** The four sides of a share order, held against the position and what is ordered already. */
 
-import type { AccountKind } from '../../../brokerage/customers.ts'
-import type { OrderView, PositionView } from '../../../engine/types.ts'
-import { readScaled } from '../../../engine/units.ts'
+import { type AccountKind, type OrderView, type PositionView, readScaled } from '../../frame/brokerage.ts'
 import type { SingleForm } from './form.ts'
 
 export interface Stand {

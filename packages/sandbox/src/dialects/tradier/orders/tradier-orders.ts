@@ -1,11 +1,7 @@
 /** The sandbox's orders as Tradier shows them: found by its ids, and merged with their amendments. */
 
-import { isoOf } from '../../../brokerage/clock.ts'
-import type { DialectBrokerage } from '../../../brokerage/dialect.ts'
-import { digitsOf, internalIdOf } from '../../../brokerage/order-ids.ts'
-import { Problem } from '../../../brokerage/problems.ts'
-import type { OrderView } from '../../../engine/types.ts'
-import { parseOptionSymbol } from '../../../market/options/occ.ts'
+import { digitsOf, internalIdOf, isoOf, type OrderView, Problem, parseOptionSymbol } from '../../frame/brokerage.ts'
+import type { BrokerageView } from '../../frame/brokerage-view.ts'
 import { toTradier } from '../symbols.ts'
 import { type Branch, Figure, figure, type Tree } from '../tree.ts'
 import { type Chain, chainOf, fillsOf, type Totals, totalsOf } from './chain.ts'
@@ -15,7 +11,7 @@ import type { Note, Notes } from './notes.ts'
 import { reasonOf } from './reasons.ts'
 
 export interface TradierOrdersDeps {
-  readonly brokerage: Pick<DialectBrokerage, 'state' | 'publisher'>
+  readonly brokerage: Pick<BrokerageView, 'state' | 'publisher'>
   readonly notes: Notes
   readonly late: Late
 }

@@ -1,10 +1,7 @@
 /** The account stream: a few fields of each order that changes, and a sign of life now and then. */
 
-import type { DialectBrokerage } from '../../../brokerage/dialect.ts'
-import type { AccountObserver } from '../../../brokerage/event-publisher.ts'
-import type { Pass } from '../../../brokerage/oauth/grants.ts'
-import type { StreamEndpoint } from '../../../brokerage/stream/gate.ts'
-import type { OrderEvent, OrderView } from '../../../engine/types.ts'
+import type { AccountObserver, OrderEvent, OrderView, Pass, StreamEndpoint } from '../../frame/brokerage.ts'
+import type { BrokerageView } from '../../frame/brokerage-view.ts'
 import { type DialectConnection, DialectConnections } from '../../frame/connections.ts'
 import type { Accounts } from '../accounts.ts'
 import type { TradierOptions } from '../options.ts'
@@ -16,7 +13,7 @@ import { StreamGateway, type StreamProtocol, textList } from './gateway.ts'
 import { type Session, Sessions } from './sessions.ts'
 
 export interface AccountStreamDeps {
-  readonly brokerage: DialectBrokerage
+  readonly brokerage: BrokerageView
   readonly accounts: Accounts
   readonly options: TradierOptions
   readonly view: TradierOrders

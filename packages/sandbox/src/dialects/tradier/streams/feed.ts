@@ -1,9 +1,7 @@
 /** One symbol of one market stream: what happens to it, as messages. Prices of quotes are numbers, all else is text. */
 
-import type { DialectBrokerage } from '../../../brokerage/dialect.ts'
-import type { QuoteCommand } from '../../../engine/types.ts'
-import { printVenue } from '../../../market/depth.ts'
-import type { FeedTrade, Instrument } from '../../../market/types.ts'
+import { type FeedTrade, type Instrument, printVenue, type QuoteCommand } from '../../frame/brokerage.ts'
+import type { BrokerageView } from '../../frame/brokerage-view.ts'
 import { sizeOf } from '../market/quotes.ts'
 import { venueOf } from '../market/venues.ts'
 import { toTradier } from '../symbols.ts'
@@ -21,7 +19,7 @@ export interface FeedSettings {
 }
 
 export interface FeedDeps {
-  readonly brokerage: DialectBrokerage
+  readonly brokerage: BrokerageView
   readonly instrument: Instrument
   readonly settings: FeedSettings
   readonly out: (frame: string) => void

@@ -1,9 +1,7 @@
 /** The market stream: quotes and prints of the symbols that were asked for last. */
 
-import type { DialectBrokerage } from '../../../brokerage/dialect.ts'
-import type { Pass } from '../../../brokerage/oauth/grants.ts'
-import { Problem } from '../../../brokerage/problems.ts'
-import type { StreamEndpoint } from '../../../brokerage/stream/gate.ts'
+import { type Pass, Problem, type StreamEndpoint } from '../../frame/brokerage.ts'
+import type { BrokerageView } from '../../frame/brokerage-view.ts'
 import { type DialectConnection, DialectConnections } from '../../frame/connections.ts'
 import { isTradiers } from '../market/quotes.ts'
 import { fromTradier } from '../symbols.ts'
@@ -12,7 +10,7 @@ import { StreamGateway, type StreamProtocol, textList } from './gateway.ts'
 import { type Session, Sessions } from './sessions.ts'
 
 export interface MarketStreamDeps {
-  readonly brokerage: DialectBrokerage
+  readonly brokerage: BrokerageView
 }
 
 const WAITING_BYTES_MAX = 4 * 1024 * 1024

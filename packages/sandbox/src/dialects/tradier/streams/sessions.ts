@@ -1,6 +1,6 @@
 /** Streaming sessions: created over REST, used by one stream, and only the newest of a customer is valid. */
 
-import type { Pass } from '../../../brokerage/oauth/grants.ts'
+import type { Pass } from '../../frame/brokerage.ts'
 
 export interface Session {
   readonly id: string
