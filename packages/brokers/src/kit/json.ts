@@ -3,6 +3,7 @@
 import { numbersQuoted } from '@trunkline/core/domain/fast/number-text'
 import { JSON_CHARS_MAX, type JsonLimits, parseJson } from '@trunkline/core/domain/json'
 import { Malformed } from '@trunkline/core/domain/malformed'
+import { object, type Wire } from './parse.ts'
 
 export interface JsonOptions extends JsonLimits {
   /**
@@ -18,6 +19,11 @@ export function readJson(text: string, { numbers = 'native', ...limits }: JsonOp
   const { charsMax = JSON_CHARS_MAX } = limits
   if (text.length > charsMax) throw new Malformed('answer', `at most ${charsMax} characters`, text.length)
   return parseJson(quoted(text), { what: 'answer', ...limits, charsMax: Number.POSITIVE_INFINITY })
+}
+
+/** An object with every number as text. @throws Malformed */
+export function readObject(text: string, what = 'answer'): Wire {
+  return object(jsonWithNumbersAsText(text), what)
 }
 
 /** As `readJson`, with every number as text: the full parser of the fast readers. @throws Malformed */

@@ -53,7 +53,7 @@ export function oauthToken(credentials: Credentials): AccessToken {
 }
 
 /** OAuth with its token in the `Authorization` header of every request. */
-export function bearerLogin(options: OAuthOptions): LoginScheme {
+export function bearerLogin(options: OAuthOptions): LoginScheme & { readonly login: OAuthLogin } {
   const login = oauthLogin(options)
   return { login, tokenOf: oauthToken, refresh: login.refresh, authorize: token => ['authorization', `Bearer ${token}`] }
 }

@@ -70,12 +70,15 @@ export class PartialQuote {
   }
 
   #applyQuote(wire: Wire, atMs: number, isFirst: boolean): Quote | null {
+    const { bid, bidSize, ask, askSize } = this.#fields
+    // Most records are of a trade alone.
+    if (!isFirst && !has(wire, bid) && !has(wire, bidSize) && !has(wire, ask) && !has(wire, askSize)) return null
     const before = this.#offered
     const now: Offered = {
-      bid: this.#latest(wire, this.#fields.bid, isFirst ? null : before.bid),
-      bidSize: this.#latest(wire, this.#fields.bidSize, isFirst ? null : before.bidSize),
-      ask: this.#latest(wire, this.#fields.ask, isFirst ? null : before.ask),
-      askSize: this.#latest(wire, this.#fields.askSize, isFirst ? null : before.askSize)
+      bid: this.#latest(wire, bid, isFirst ? null : before.bid),
+      bidSize: this.#latest(wire, bidSize, isFirst ? null : before.bidSize),
+      ask: this.#latest(wire, ask, isFirst ? null : before.ask),
+      askSize: this.#latest(wire, askSize, isFirst ? null : before.askSize)
     }
     this.#offered = now
     const isSame = now.bid === before.bid && now.bidSize === before.bidSize && now.ask === before.ask && now.askSize === before.askSize
@@ -111,6 +114,10 @@ export class PartialQuote {
     if (value === undefined) return before
     return value === null || value === '' ? null : nanosOf(value, this.#fields.tradeTime)
   }
+}
+
+function has(wire: Wire, key: string): boolean {
+  return field(wire, key) !== undefined
 }
 
 /** What was traded since: of one trade its size, of several their sum. Null when nothing was. */

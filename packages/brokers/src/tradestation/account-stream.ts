@@ -1,8 +1,8 @@
 /** TradeStation's account streams, of orders and of positions: all that is there first, and then what changes. Pure but for the address. */
 
 import { Malformed } from '@trunkline/core/domain/malformed'
-import { readJson } from '../kit/json.ts'
-import { field, object, text, type Wire } from '../kit/parse.ts'
+import { readObject } from '../kit/json.ts'
+import { field, text, type Wire } from '../kit/parse.ts'
 import type { AccountMessage, AccountStreamDefinition } from '../kit/runtime/account-stream.ts'
 import type { Login } from '../kit/runtime/definition.ts'
 import { type LineStreamsDefinition, lineAddress } from '../kit/runtime/line-streams.ts'
@@ -56,7 +56,7 @@ export function accountStreams(
   const reading =
     (record: (wire: Wire) => readonly AccountMessage[]) =>
     (frame: string): readonly AccountMessage[] => {
-      const wire = object(readJson(frame, { numbers: 'text' }), 'line')
+      const wire = readObject(frame, 'line')
       const line = lineOf(wire)
       switch (line.type) {
         case 'record':

@@ -8,7 +8,8 @@ import { isSuccess } from '../kit/calls.ts'
 import type { BrokerDeps } from '../kit/deps.ts'
 import { readsAsEvents } from '../kit/event-streams.ts'
 import { brokerNowMs, type HttpClient, type HttpReply } from '../kit/http.ts'
-import { type OAuthLogin, oauthLogin, oauthToken } from '../kit/oauth.ts'
+import { readObject } from '../kit/json.ts'
+import { bearerLogin } from '../kit/oauth.ts'
 import { textOrNull, type Wire } from '../kit/parse.ts'
 import type { RateLimits } from '../kit/rate-limiter.ts'
 import { get } from '../kit/requests.ts'
@@ -19,7 +20,7 @@ import type { WholeOrder } from '../kit/runtime/order-totals.ts'
 import type { OrderTracker } from '../kit/runtime/order-tracker.ts'
 import { perLogin } from '../kit/runtime/per-login.ts'
 import type { AccountQuery, ListPage, ListRead, OrderContext } from '../kit/runtime/read-definitions.ts'
-import { answered } from '../kit/runtime/reads.ts'
+import { answered, mergedOrders } from '../kit/runtime/reads.ts'
 import { restBroker } from '../kit/runtime/rest-broker.ts'
 import {
   type Adapter,
@@ -48,7 +49,6 @@ import {
   limitsOf,
   ownRecords,
   type Resource,
-  readAnswer,
   records,
   resetMs,
   wholeAnswer
@@ -147,10 +147,7 @@ export function tradestation(settings: TradestationSettings, deps: BrokerDeps): 
       httpLimits: { connections: 128, requestsMax: 4_000, bodyMax: 8 * 1024 * 1024 },
       connectsPerSecond: CONNECTS,
       quotas: QUOTAS,
-      login(http, clock) {
-        const login = tradestationLogin(settings, http(tokenUrl), clock)
-        return { login, tokenOf: oauthToken, refresh: login.refresh, authorize: token => ['authorization', `Bearer ${token}`] }
-      },
+      login: (http, clock) => tradestationLogin(settings, http(tokenUrl), clock),
       answers: { unauthorized: isTokenRefused, limits: limitsOf, requestedPauseMs: resetMs, errorMessage: errorMessageOf },
       // A 401 may be about a scope that the login does not have, which says nothing about the token.
       confirm: { resource: 'accounts', request: get('/brokerage/accounts') },
@@ -249,13 +246,13 @@ export const TRADESTATION_READS: ReadDefinitions<Resource> = {
   },
   positions: listed(POSITIONS),
   async orders(login, { account, since }, signal) {
-    const { known, leftOut, ...read } = await login.reads.list(present(login), { accounts: account }, signal)
-    const day = dayBefore(read.asOf, DAYS_APART + Math.max(0, epochMs(read.asOf) - epochMs(since)) / DAY_MS)
+    const open = await login.reads.list(present(login), { accounts: account }, signal)
+    const day = dayBefore(open.asOf, DAYS_APART + Math.max(0, epochMs(open.asOf) - epochMs(since)) / DAY_MS)
     // After the others: an order that leaves the list of today in between is in this one.
     const closed = await login.reads.list(past(login), { account, since: day }, signal)
     const recent = closed.known.filter(({ report }) => report.updatedAt >= since)
-    const orders = new Map<string, OrderReport>([...known, ...recent].map(({ report }) => [report.brokerOrderId, report]))
-    return { known: [...orders.values()], leftOut: [...leftOut, ...closed.leftOut], ...read }
+    const merged = mergedOrders({ ...open, known: open.known.map(reportOf) }, { ...closed, known: recent.map(reportOf) })
+    return { ...open, ...merged }
   },
   orderList: null,
   order: {
@@ -280,15 +277,19 @@ export const TRADESTATION_READS: ReadDefinitions<Resource> = {
   transactions: () => Promise.reject(new BrokerFault('refused', 'TradeStation has no transactions'))
 }
 
+function reportOf({ report }: WholeOrder): OrderReport {
+  return report
+}
+
 function oneOrder({ body }: HttpReply): readonly Wire[] {
-  const found = records(readAnswer(body), 'Orders')
+  const found = records(readObject(body), 'Orders')
   if (found.length > 1) throw new BrokerFault('malformed', 'the broker answered with another order')
   return found
 }
 
 /** Only an answer of the broker about the order itself proves an absence. @throws BrokerFault for any other error, and for none at all */
 function isAbsent(reply: HttpReply): boolean {
-  const answer = readAnswer(reply.body)
+  const answer = readObject(reply.body)
   if (isSuccess(reply.status) && records(answer, 'Orders').length > 0) return false
   const errors: readonly BrokerError[] = isSuccess(reply.status) ? errorsOf(answer) : [errorOf(answer)]
   const [error] = errors
@@ -315,9 +316,9 @@ const READING = 'openid offline_access profile MarketData ReadAccount Matrix'
 const TRADING = `${READING} Trade OptionSpreads`
 
 /** OAuth for confidential clients, without PKCE; refresh tokens last unless the key has them rotate. `http` goes to the host of the token endpoint. */
-export function tradestationLogin(settings: TradestationSettings, http: HttpClient, clock: Clock): OAuthLogin {
+export function tradestationLogin(settings: TradestationSettings, http: HttpClient, clock: Clock): ReturnType<typeof bearerLogin> {
   const { authorizeUrl, tokenUrl, revokeUrl, clientId, clientSecret } = settings
-  return oauthLogin({
+  return bearerLogin({
     ...{ http, clock, clientId, clientSecret },
     issuer: new URL(tokenUrl).origin,
     authorizationEndpoint: authorizeUrl,

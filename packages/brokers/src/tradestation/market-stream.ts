@@ -6,10 +6,10 @@ import { BrokerFault } from '@trunkline/core/ports/broker'
 import type { Topic, TopicLease, TopicSink } from '@trunkline/core/ports/market'
 import { utcMsOf } from '../kit/exact-values.ts'
 import { growingBars } from '../kit/growing-bars.ts'
-import { readJson } from '../kit/json.ts'
+import { readObject } from '../kit/json.ts'
 import type { MarketClock } from '../kit/market-clock.ts'
 import type { MarketHours } from '../kit/market-hours.ts'
-import { field, object, text, type Wire } from '../kit/parse.ts'
+import { field, text, type Wire } from '../kit/parse.ts'
 import { PartialQuote, type QuoteFields } from '../kit/partial-quotes.ts'
 import { encoded } from '../kit/requests.ts'
 import type { Login } from '../kit/runtime/definition.ts'
@@ -123,7 +123,7 @@ export class MarketStreams implements AsyncDisposable {
 
 /** @throws Malformed */
 export function readFrame(frame: string): FixedStreamMessage {
-  const wire = object(readJson(frame, { numbers: 'text' }), 'line')
+  const wire = readObject(frame, 'line')
   const line = lineOf(wire)
   switch (line.type) {
     case 'heartbeat':

@@ -22,6 +22,7 @@ import { isSuccess } from '../kit/calls.ts'
 import { type FieldReader, of, record } from '../kit/codec.ts'
 import { nanosOf, utcMsOf } from '../kit/exact-values.ts'
 import { brokerNowMs, type HttpReply, type HttpRequest } from '../kit/http.ts'
+import { readObject } from '../kit/json.ts'
 import { MarketClock } from '../kit/market-clock.ts'
 import { calendarFor, type MarketHours } from '../kit/market-hours.ts'
 import { decimal, field, list, lookUp, member, text, type Wire } from '../kit/parse.ts'
@@ -30,7 +31,7 @@ import type { Login } from '../kit/runtime/definition.ts'
 import { demandWindow } from '../kit/runtime/paged-bars.ts'
 import { wholeChain } from '../kit/runtime/whole-chain.ts'
 import { type Window, windowsOf } from '../kit/time-windows.ts'
-import { amount, errorOf, errorsOf, isPassing, type Resource, readAnswer, records } from './quirks.ts'
+import { amount, errorOf, errorsOf, isPassing, type Resource, records } from './quirks.ts'
 import { brokerSymbol, ourSymbol } from './symbols.ts'
 
 const MINUTE_MS = 60_000
@@ -142,18 +143,18 @@ export function spelling(symbol: string): string | null {
 
 /** Refusals come with a success too. */
 function isRefusal({ status, body }: HttpReply): boolean {
-  return !isSuccess(status) || typeof readAnswer(body).Error === 'string'
+  return !isSuccess(status) || typeof readObject(body).Error === 'string'
 }
 
 /** @throws BrokerFault */
 function refuse({ body }: HttpReply): never {
-  const error = errorOf(readAnswer(body))
+  const error = errorOf(readObject(body))
   throw new BrokerFault(isPassing(error) ? 'unreachable' : 'refused', `the broker refused: ${error.message}`)
 }
 
 /** Whether an answer that is no success says that there is no such symbol. @throws Malformed */
 function isUnknownSymbol({ body }: HttpReply): boolean {
-  const { code, message } = errorOf(readAnswer(body))
+  const { code, message } = errorOf(readObject(body))
   return code === 'NotFound' || /symbol/i.test(message)
 }
 
@@ -187,7 +188,7 @@ export function parseInstrument(wire: Wire, symbol: string, hours: MarketHours):
 /** Null for a symbol that the broker does not know. @throws BrokerFault; Malformed */
 function parseInstrumentAnswer(reply: HttpReply, symbol: string, hours: MarketHours): MarketInstrument | null {
   if (!isSuccess(reply.status)) return isUnknownSymbol(reply) ? null : refuse(reply)
-  const answer = readAnswer(reply.body)
+  const answer = readObject(reply.body)
   const [found] = records(answer, 'Symbols')
   if (found !== undefined) return parseInstrument(found, symbol, hours)
   const [error] = errorsOf(answer)
@@ -256,7 +257,7 @@ export function templateOf(unit: Interval['unit'], { instrument, hours }: Traded
 export function parseBars(body: string, interval: Interval, calendar: TradingCalendar, { fromMs, toMs }: Window): readonly Bar[] {
   const bars: Bar[] = []
   let lastMs = Number.NEGATIVE_INFINITY
-  for (const wire of records(readAnswer(body), 'Bars')) {
+  for (const wire of records(readObject(body), 'Bars')) {
     const bar = parseBar(wire, interval, calendar)
     if (bar.startMs <= lastMs) throw new Malformed('TimeStamp', 'later than that of the bar before', text(wire, 'TimeStamp', 40))
     lastMs = bar.startMs
@@ -283,13 +284,13 @@ function dayStart(stampMs: number, calendar: TradingCalendar): number {
 
 /** Ascending. The broker writes them as times, of which the day counts. @throws Malformed */
 export function parseExpirations(body: string): readonly Day[] {
-  const days = list(readAnswer(body), 'Expirations', wire => parseDay(text(wire, 'Date', 40).slice(0, 10), 'Date'))
+  const days = list(readObject(body), 'Expirations', wire => parseDay(text(wire, 'Date', 40).slice(0, 10), 'Date'))
   return [...new Set(days)].toSorted()
 }
 
 /** Each once. The broker has a list for every combination, of its legs' strikes. @throws Malformed */
 export function parseStrikes(body: string): readonly Decimal[] {
-  const combinations = field(readAnswer(body), 'Strikes')
+  const combinations = field(readObject(body), 'Strikes')
   if (!Array.isArray(combinations)) throw new Malformed('Strikes', 'a list', combinations)
   return combinations.map((strikes: unknown) => {
     const [strike, ...others] = strikesIn(strikes)

@@ -17,6 +17,7 @@ import {
 } from '@trunkline/core/ports/broker'
 import { NOTHING_ESTIMATED, type OrderEstimate, type PreviewOrder } from '@trunkline/core/ports/preview'
 import type { HttpReply, HttpRequest } from '../kit/http.ts'
+import { readObject } from '../kit/json.ts'
 import { acceptedReport } from '../kit/order-merge.ts'
 import { isInLowestTerms } from '../kit/order-rules.ts'
 import { displayTextOrNull, field, text, textOrNull, type Wire } from '../kit/parse.ts'
@@ -30,18 +31,7 @@ import { SharedReads } from '../kit/runtime/shared-reads.ts'
 import { shareSideOf } from '../kit/share-side.ts'
 import { readSummed, summedPositions } from '../kit/summed-positions.ts'
 import { OPTION_SIDES, ORDER_TYPES, parseAccount, parsePosition, rejectCodeOf, TIME_IN_FORCE } from './codecs.ts'
-import {
-  accountPath,
-  amount,
-  type BrokerError,
-  errorOf,
-  errorsOf,
-  ownRecords,
-  type Resource,
-  readAnswer,
-  records,
-  wholeAnswer
-} from './quirks.ts'
+import { accountPath, amount, type BrokerError, errorOf, errorsOf, ownRecords, type Resource, records, wholeAnswer } from './quirks.ts'
 import { brokerSymbol } from './symbols.ts'
 
 const ALL_TYPES = ['MKT', 'LMT', 'STP', 'STPLMT'] as const
@@ -289,7 +279,7 @@ const IS_UNDER_WAY = /cancel\w* (?:request )?(?:is |has been )?(?:already|pendin
 const BOILERPLATE = /^Order failed\. Reason: */
 
 export function interpretSubmit(reply: HttpReply, sent: NewOrder, at: Timestamp): Outcome<OrderReport> {
-  const answer = readAnswer(reply.body)
+  const answer = readObject(reply.body)
   const taken = field(answer, 'Orders') === undefined ? [] : records(answer, 'Orders')
   const failed = failuresIn(answer, taken)
   const [order] = taken
@@ -302,7 +292,7 @@ export function interpretSubmit(reply: HttpReply, sent: NewOrder, at: Timestamp)
 
 /** Of a cancel or a replacement: the broker says that it has forwarded it, and no more. */
 export function interpretChange(reply: HttpReply, brokerOrderId: string, kind: 'cancel' | 'replace'): Outcome<null> {
-  const answer = readAnswer(reply.body)
+  const answer = readObject(reply.body)
   const failed = errorsOrSelf(answer)
   if (reply.status === 200 && failed.length === 0) {
     const found = text(answer, 'OrderID', 64)
@@ -341,7 +331,7 @@ function isError(wire: Wire): boolean {
 
 /** @throws PreviewPlaced for an answer that names an order */
 export function interpretPreview(reply: HttpReply, requested: PreviewOrder): Outcome<OrderEstimate> {
-  const answer = readAnswer(reply.body)
+  const answer = readObject(reply.body)
   const found = listed(answer, 'Confirmations')
   for (const wire of [answer, ...found, ...listed(answer, 'Orders'), ...listed(answer, 'Errors')]) demandNoOrder(wire, 'OrderID')
   const failed = failuresIn(answer, found)

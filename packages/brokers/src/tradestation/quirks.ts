@@ -5,8 +5,8 @@ import { Malformed } from '@trunkline/core/domain/malformed'
 import { BrokerFault } from '@trunkline/core/ports/broker'
 import { BoundedMap } from '../kit/bounded-cache.ts'
 import { type HttpReply, header } from '../kit/http.ts'
-import { readJson } from '../kit/json.ts'
-import { decimal, displayTextOrNull, field, items, object, records as recordsIn, text, type Wire } from '../kit/parse.ts'
+import { readObject } from '../kit/json.ts'
+import { decimal, displayTextOrNull, field, items, records as recordsIn, text, type Wire } from '../kit/parse.ts'
 import type { BrokerLimits } from '../kit/rate-limiter.ts'
 
 /** Each has a quota of its own. */
@@ -16,11 +16,6 @@ export type Resource =
 
 type Headers = Pick<HttpReply, 'headers'>
 type Body = Pick<HttpReply, 'body'>
-
-/** Nearly every number is text already; the few that are not are kept as they were written. */
-export function readAnswer(body: string): Wire {
-  return object(readJson(body, { numbers: 'text' }), 'answer')
-}
 
 /** A number that may be missing: absent, null or an empty text. */
 export function amount(wire: Wire, key: string): Decimal | null {
@@ -35,7 +30,7 @@ export function records(answer: Wire, key: string): readonly Wire[] {
 
 /** A whole answer of lists: a partial one is a fault, never a shorter list. @throws BrokerFault; Malformed */
 export function wholeAnswer({ body }: Body): Wire {
-  const answer = readAnswer(body)
+  const answer = readObject(body)
   const [error] = errorsOf(answer)
   if (error === undefined) return answer
   throw new BrokerFault(isPassing(error) ? 'unreachable' : 'refused', `the broker answered in part: ${error.message}`)
@@ -59,7 +54,6 @@ export function accountPath(accounts: string): string {
 export interface BrokerError {
   readonly code: string
   readonly message: string
-  readonly orderId: string | null
 }
 
 /** Errors beside the records: none when the list is left out. @throws Malformed */
@@ -72,7 +66,7 @@ export function errorsOf(answer: Wire): readonly BrokerError[] {
 export function errorOf(wire: Wire): BrokerError {
   const code = displayTextOrNull(wire, 'Error', 64)
   if (code === null) throw new Malformed('Error', "the broker's name of it", field(wire, 'Error'))
-  return { code, message: displayTextOrNull(wire, 'Message') ?? code, orderId: displayTextOrNull(wire, 'OrderID', 64) }
+  return { code, message: displayTextOrNull(wire, 'Message') ?? code }
 }
 
 /** Errors that pass by themselves, and say nothing about the request. */
@@ -85,7 +79,7 @@ export function isPassing({ code }: BrokerError): boolean {
 /** The broker's display message in an answer that is not a success; empty when the answer is not from the broker. */
 export function errorMessageOf({ body }: Body): string {
   try {
-    return errorOf(readAnswer(body)).message
+    return errorOf(readObject(body)).message
   } catch {
     return ''
   }

@@ -7,30 +7,9 @@ import { UnknownValueError } from '../kit/parse.ts'
 
 /** The exchange's root of a future, and the broker's own where it differs. */
 const ROOTS: Readonly<Record<string, string>> = {
-  '6A': 'AD',
-  '6B': 'BP',
-  '6C': 'CD',
-  '6E': 'EC',
-  '6S': 'SF',
-  '6M': 'MP1',
-  '6N': 'NE1',
-  '6L': 'BR',
-  ZB: 'US',
-  ZN: 'TY',
-  ZF: 'FV',
-  ZT: 'TU',
-  TN: 'TEN',
-  ZC: 'C',
-  ZS: 'S',
-  ZW: 'W',
-  ZL: 'BO',
-  ZM: 'SM',
-  ZO: 'O',
-  KE: 'KW',
-  LE: 'LC',
-  GF: 'FC',
-  HE: 'LH',
-  NKD: 'NK'
+  ...{ '6A': 'AD', '6B': 'BP', '6C': 'CD', '6E': 'EC', '6S': 'SF', '6M': 'MP1', '6N': 'NE1', '6L': 'BR', NKD: 'NK' },
+  ...{ ZB: 'US', ZN: 'TY', ZF: 'FV', ZT: 'TU', TN: 'TEN', ZC: 'C', ZS: 'S', ZW: 'W', ZL: 'BO', ZM: 'SM', ZO: 'O', KE: 'KW' },
+  ...{ LE: 'LC', GF: 'FC', HE: 'LH' }
 }
 const BROKER_ROOTS: Readonly<Record<string, string>> = Object.fromEntries(Object.entries(ROOTS).map(([ours, theirs]) => [theirs, ours]))
 

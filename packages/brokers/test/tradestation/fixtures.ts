@@ -5,9 +5,9 @@ import { parseDecimal } from '@trunkline/core/domain/decimal'
 import type { OrderTicket } from '@trunkline/core/domain/order'
 import { parseTimestamp } from '@trunkline/core/domain/timestamp'
 import type { HttpReply } from '../../src/kit/http.ts'
+import { readObject } from '../../src/kit/json.ts'
 import type { Wire } from '../../src/kit/parse.ts'
 import { UnknownValueCounter } from '../../src/kit/unknown-values.ts'
-import { readAnswer } from '../../src/tradestation/quirks.ts'
 import { MemoryLog } from '../support/log.ts'
 import { MemoryMeter } from '../support/meter.ts'
 
@@ -49,7 +49,7 @@ export function reply(name: string): HttpReply {
 
 /** As the adapter reads it. */
 export function wire(name: string): Wire {
-  return readAnswer(reply(name).body)
+  return readObject(reply(name).body)
 }
 
 export function unknownValueCounter() {

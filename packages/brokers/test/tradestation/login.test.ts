@@ -23,7 +23,7 @@ async function begun(answer: (form: URLSearchParams, response: Json, path: strin
     answer(seen.path === '/revoke' ? new URLSearchParams() : new URLSearchParams(seen.body), response, seen.path)
   )
   const http = new HttpClient({ origin: host.origin, plain: true })
-  const login = tradestationLogin(
+  const { login, refresh } = tradestationLogin(
     {
       environment: 'sandbox',
       apiUrl: `${host.origin}/v3`,
@@ -41,6 +41,7 @@ async function begun(answer: (form: URLSearchParams, response: Json, path: strin
   return {
     host,
     login,
+    refresh,
     async [Symbol.asyncDispose]() {
       await http[Symbol.asyncDispose]()
       await host[Symbol.asyncDispose]()
@@ -87,9 +88,9 @@ test('a refresh keeps the refresh token unless the key has it rotate', async () 
     json(response, 200, { access_token: 'a2', token_type: 'Bearer', expires_in: 1_200, ...(rotates ? { refresh_token: 'r2' } : {}) })
   )
   const before = { access_token: 'a1', refresh_token: 'r1' }
-  assert.equal((await at.login.refresh(before, soon())).refresh_token, 'r1')
+  assert.equal((await at.refresh(before, soon())).refresh_token, 'r1')
   rotates = true
-  assert.equal((await at.login.refresh(before, soon())).refresh_token, 'r2')
+  assert.equal((await at.refresh(before, soon())).refresh_token, 'r2')
 })
 
 test('only a refused refresh token ends a login', async () => {
@@ -103,7 +104,7 @@ test('only a refused refresh token ends a login', async () => {
   ]
   for (const [status, body, kind] of answers) {
     await using at = await begun((_form, response) => json(response, status, body))
-    await assert.rejects(at.login.refresh({ access_token: 'a1', refresh_token: 'r1' }, soon()), fault(kind), `${status}`)
+    await assert.rejects(at.refresh({ access_token: 'a1', refresh_token: 'r1' }, soon()), fault(kind), `${status}`)
   }
 })
 

@@ -297,7 +297,7 @@ test('partial lists are faults, and errors are classified', () => {
   const passing = '{"Errors":[{"Error":"GatewayTimeout","Message":"later"}]}'
   assert.throws(() => wholeAnswer({ body: passing }), { name: 'BrokerFault', kind: 'unreachable' })
   wholeAnswer(reply('balances.margin'))
-  assert.deepEqual(errorsOf(wire('order.missing')), [{ code: 'NotFound', message: 'Order not found', orderId: '900009999' }])
+  assert.deepEqual(errorsOf(wire('order.missing')), [{ code: 'NotFound', message: 'Order not found' }])
   assert.equal(errorMessageOf(reply('error.down')), 'The service is unavailable')
   assert.equal(errorMessageOf({ body: '<html>' }), '')
   assert.equal(amount({ a: '' }, 'a'), null)
