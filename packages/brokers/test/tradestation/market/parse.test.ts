@@ -20,6 +20,7 @@ import {
   parseEntry,
   parseExpirations,
   parseInstrument,
+  parseStrikes,
   templateOf
 } from '../../../src/tradestation/market.ts'
 import { barReader, barsPath, chainPath, QUOTE_FIELDS, readFrame } from '../../../src/tradestation/market-stream.ts'
@@ -256,6 +257,12 @@ test('order books, chains and expirations', () => {
   assert.deepEqual([odd?.greeks?.delta, odd?.greeks?.gamma, odd?.greeks?.iv], [null, null, '0.2034'])
   assert.deepEqual(parseExpirations(reply('market.expirations').body), ['2026-11-27', '2026-12-18'])
   assert.match(chainPath('$SPX.X', EXPIRATION), /\/%24SPX\.X\?expiration=12-18-2026&/)
+})
+
+test('the strikes are those of single contracts', () => {
+  assert.deepEqual(parseStrikes('{"SpreadType":"Single","Strikes":[["145"],["147.5"]]}'), ['145', '147.5'])
+  for (const Strikes of [undefined, 'x', ['145'], [[]], [['145', '150']], [['1e3']], [[null]]])
+    assert.throws(() => parseStrikes(JSON.stringify({ Strikes })), { name: 'Malformed' }, JSON.stringify(Strikes))
 })
 
 test('a symbol is known by its class', () => {

@@ -5,7 +5,6 @@ import type { ChainEntry } from '@trunkline/core/domain/market/records'
 import { parseDay } from '@trunkline/core/domain/timestamp'
 import type { TopicSink } from '@trunkline/core/ports/market'
 import { wholeChain } from '../../../src/kit/runtime/whole-chain.ts'
-import { parseStrikes } from '../../../src/tradestation/market.ts'
 
 function entry(right: 'C' | 'P', strike: string, bid: string | null = null): ChainEntry {
   const unknown = { bidSize: null, ask: null, askSize: null, mid: null, last: null, open: null, high: null, low: null }
@@ -33,12 +32,6 @@ function reading(strikes = ['145', '147.50']) {
   )
   return { read, opened, giveUp, isOver: () => isOver }
 }
-
-test('the strikes are those of single contracts', () => {
-  assert.deepEqual(parseStrikes('{"SpreadType":"Single","Strikes":[["145"],["147.5"]]}'), ['145', '147.5'])
-  for (const Strikes of [undefined, 'x', ['145'], [[]], [['145', '150']], [['1e3']], [[null]]])
-    assert.throws(() => parseStrikes(JSON.stringify({ Strikes })), { name: 'Malformed' }, JSON.stringify(Strikes))
-})
 
 test('a chain of several roots is whole when each root has every strike, and never earlier', async () => {
   const { read, opened, giveUp, isOver } = reading(['6000'])
