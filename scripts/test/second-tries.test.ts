@@ -45,7 +45,7 @@ async function run(name: string, files: Readonly<Record<string, string>>, hasSec
     join(root, 'program.mjs'),
     `import { runSuite } from '${modules}suite.ts'
     import { Tally } from '${modules}tally.ts'
-    const files = ${JSON.stringify(paths)}.map(path => ({ path, group: 'unit', needs: new Set(), waits: false, searches: false }))
+    const files = ${JSON.stringify(paths)}.map(path => ({ path, group: 'unit', needs: new Set(), waits: false, searches: false, shares: false, quick: false }))
     const tally = new Tally()
     const suite = { root: ${JSON.stringify(root)}, signal: new AbortController().signal, print: console.log, prepare: async files => files }
     for (const verdict of await runSuite(files, { ...suite, workers: 2, hasSecondTries: ${hasSecondTries} })) tally.judge(verdict)

@@ -2,6 +2,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { importsIn, reachable } from './imports.ts'
+import { mayShare } from './sharing.ts'
 
 export const GROUPS = ['repo', 'unit', 'acceptance', 'browser', 'slow'] as const
 export type Group = (typeof GROUPS)[number]
@@ -18,6 +19,10 @@ export interface TestFile {
   readonly waits: boolean
   /** Part of it is a long search, of which a run does a share; see testkit/search. */
   readonly searches: boolean
+  /** It may run in one process with others; see sharing.ts. */
+  readonly shares: boolean
+  /** `npm run check` runs it: it shares, starts no server, and does not search. */
+  readonly quick: boolean
 }
 
 const IGNORED = new Set(['node_modules', '.git', '.data', '.cache', '.build', 'coverage', 'test-results'])
@@ -29,6 +34,8 @@ const GROUP_BY_PATH: readonly (readonly [RegExp, Group])[] = [
   [/^(packages\/[^/]+\/test|bench|scripts)\//, 'unit']
 ]
 const WAITING = /\.waiting(\.slow)?\.test\.ts$/
+/** Servers, and properties over hundreds of values: the most expensive unit tests, left to `npm test`. */
+const COSTLY_MODULES = ['fastify', 'fast-check']
 const NEEDED_BY_GROUP: Readonly<Record<Group, readonly Service[]>> = {
   repo: [],
   unit: [],
@@ -64,7 +71,20 @@ export function groupOf(path: string): Group {
 export function testFiles(root: string): readonly TestFile[] {
   return filesBelow(root)
     .filter(path => path.endsWith('.test.ts'))
-    .map(path => ({ path, group: groupOf(path), needs: needsOf(root, path), waits: WAITING.test(path), searches: searches(root, path) }))
+    .map(path => describe(root, path))
+}
+
+function describe(root: string, path: string): TestFile {
+  const [group, needs, waits] = [groupOf(path), needsOf(root, path), WAITING.test(path)]
+  const shares = group === 'unit' && !waits && needs.size === 0 && mayShare(root, path)
+  const isSearch = searches(root, path)
+  const quick = group === 'repo' || (shares && !isSearch && !reachesModule(root, path, COSTLY_MODULES))
+  return { path, group, needs, waits, searches: isSearch, shares, quick }
+}
+
+function reachesModule(root: string, path: string, names: readonly string[]): boolean {
+  const imports = [...reachable(root, path).values()].flatMap(importsIn)
+  return imports.some(({ specifier, isValue }) => isValue && names.includes(specifier))
 }
 
 function searches(root: string, path: string): boolean {

@@ -11,7 +11,7 @@ interface Selection {
 }
 
 export interface Options extends Selection {
-  /** `npm run check`: no slow test, and none that needs a service. */
+  /** `npm run check`: the repository rules, and the quick unit tests (files.ts). */
   readonly isQuick: boolean
   /** `npm run search`: only files with long searches, and all of these. */
   readonly isSearch: boolean
@@ -31,7 +31,7 @@ export const USAGE = `npm test                              every check and ever
 npm test -- --group ${GROUPS.join('|')}   one group; may be repeated
 npm test -- decimal core/test/app     only files whose path contains one of these
 npm run search                        the long searches in full; npm test runs a share of them
-npm run check                         the checks and tests that need no database, browser or network`
+npm run check                         format, lint, types, repository rules, and unit tests that are pure and quick`
 
 export const STEADY_USAGE = `npm run steady                             runs every test file three times under load and lists what did not pass every time
 npm run steady -- --rounds 10 stream kit   ten times, only files whose path contains one of these
@@ -109,10 +109,10 @@ export function select(
   { isQuick = false, isSearch = false, groups, filters }: Selection & Partial<Options>
 ): readonly TestFile[] {
   return files.filter(
-    ({ path, group, needs, searches }) =>
+    ({ path, group, searches, quick }) =>
       (groups.length === 0 || groups.includes(group)) &&
       (filters.length === 0 || filters.some(filter => path.includes(filter))) &&
-      !(isQuick && (needs.size > 0 || group === 'slow')) &&
+      (!isQuick || quick) &&
       (!isSearch || searches)
   )
 }

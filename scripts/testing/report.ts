@@ -1,5 +1,6 @@
 // The report of one test file: a line, and the details of each failure.
-import type { FileResult, TestFailure } from './run-file.ts'
+import type { TestFailure } from './judge.ts'
+import type { FileResult } from './run-file.ts'
 
 export type Print = (text: string) => void
 
@@ -9,8 +10,9 @@ export function nameOf(path: string, { name, line }: TestFailure): string {
 }
 
 export function report(result: FileResult, print: Print): void {
-  const { path, passed, failures, durationMs, processorMs, results } = result
-  const seconds = `${inSeconds(durationMs)}, ${processorMs === null ? 'processor unknown' : `processor ${inSeconds(processorMs)}`}`
+  const { path, passed, failures, durationMs, processorMs, results, isShared = false } = result
+  const processor = processorMs === null ? 'processor unknown' : `processor ${inSeconds(processorMs)}`
+  const seconds = `${inSeconds(durationMs)}, ${isShared ? 'shared process' : processor}`
   if (failures.length === 0) print(`  ok    ${path} (${passed}, ${seconds})`)
   else print(`  FAIL  ${path} (${passed} passed, ${failures.length} failed, ${seconds})\n${detailsOf(result)}`)
   for (const line of results) print(`        ${line.slice(2)}`)

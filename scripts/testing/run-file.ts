@@ -3,8 +3,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { run } from 'node:test'
-import { inspect } from 'node:util'
 import { SHORT_LIVED } from '@trunkline/testkit/short-lived'
+import { isTest, judge, type TestFailure, wholeFile } from './judge.ts'
 import { USAGE_FILE, USAGE_PARENT } from './report-usage.ts'
 
 const OUTPUT_CHARS_MAX = 6_000
@@ -15,18 +15,14 @@ export interface FileResult {
   readonly passed: number
   readonly failures: readonly TestFailure[]
   readonly durationMs: number
-  /** Of the file and of what it started and waited for; `null` if it was stopped and could not report it. */
+  /** Of the file and of what it started and waited for; `null` if it was stopped and could not report it, or shared its process. */
   readonly processorMs: number | null
   /** The end of the file's output. */
   readonly output: string
   /** Lines of it that begin with `= `: results that are shown whether the file passes or not. */
   readonly results: readonly string[]
-}
-
-export interface TestFailure {
-  readonly name: string
-  readonly line: number | null
-  readonly details: string
+  /** It ran in one process with other files. */
+  readonly isShared?: boolean
 }
 
 export interface RunOptions {
@@ -34,18 +30,6 @@ export interface RunOptions {
   /** A file that still runs after this many milliseconds is stopped, and fails. */
   readonly limitMs: number
   readonly signal: AbortSignal
-}
-
-/** One end of a test, as node:test reports it. */
-interface Ended {
-  readonly name: string
-  readonly nesting: number
-  /** Absent for the pseudo-test of the whole file. */
-  readonly entryFile?: string
-  readonly line?: number | undefined
-  readonly skip?: string | boolean | undefined
-  readonly todo?: string | boolean | undefined
-  readonly details: { readonly type?: string | undefined; readonly error?: Error | undefined }
 }
 
 /** Everything but a pass is a failure: skipped and "todo" tests, a file without tests, a file that ends before its tests do. */
@@ -98,42 +82,6 @@ function usageIn(file: string): number | null {
   }
 }
 
-function judge(type: 'test:pass' | 'test:fail', data: Ended, whyStopped: string): TestFailure | null {
-  const { name, line = null, skip, todo, details } = data
-  if (skip !== undefined) return { name, line, details: 'It was skipped, which counts as failed.' }
-  if (todo !== undefined) return { name, line, details: 'It is marked "todo", which counts as failed.' }
-  if (type === 'test:pass') return null
-  const reason = failureType(details.error)
-  if (reason === 'subtestsFailed') return null // each of them reports its own
-  if (data.entryFile !== undefined) return { name, line, details: detailsOf(details.error) }
-  if (reason === 'testAborted') return wholeFile(whyStopped)
-  return wholeFile('The process failed: see its output.')
-}
-
 function tooLong(limitMs: number): string {
   return `It was stopped after ${limitMs / 1000} s. A socket, a timer or a process may have been left open.`
-}
-
-function isTest({ entryFile, details }: Ended): boolean {
-  return entryFile !== undefined && details.type !== 'suite'
-}
-
-function wholeFile(details: string): TestFailure {
-  return { name: '(the file)', line: null, details }
-}
-
-function failureType(error: Error | undefined): unknown {
-  return error !== undefined && 'failureType' in error ? error.failureType : undefined
-}
-
-// node:test wraps the thrown error. An assertion's stack contains its message and the difference; other errors may have causes and codes.
-function detailsOf(error: Error | undefined): string {
-  const cause = error?.cause ?? error
-  const isAssertion = cause instanceof Error && 'code' in cause && cause.code === 'ERR_ASSERTION'
-  const details = isAssertion
-    ? (cause.stack ?? cause.message)
-    : typeof cause === 'string'
-      ? cause
-      : inspect(cause, { depth: 6, colors: false })
-  return details.replaceAll(/^ +at .*\(?node:internal\/.*\n?/gm, '').trimEnd()
 }

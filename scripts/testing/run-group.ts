@@ -1,21 +1,26 @@
 // Runs test files, some at a time, and reports each as it ends.
 import { type Print, report } from './report.ts'
-import { type FileResult, type RunOptions, runFile } from './run-file.ts'
+import type { FileResult, RunOptions } from './run-file.ts'
+import { runShared } from './run-shared.ts'
 
 export interface GroupOptions extends RunOptions {
   readonly concurrency: number
   readonly print: Print
 }
 
-/** The results of `paths`, in the order in which they ended. An interrupted run has fewer. */
-export async function runGroup(paths: readonly string[], options: GroupOptions): Promise<readonly FileResult[]> {
-  const queue = [...paths]
+/**
+ * The results of all files, in the order in which they ended. An interrupted run has fewer. The files of a batch share a process; a
+ * batch may be a single path.
+ */
+export async function runGroup(batches: readonly (string | readonly string[])[], options: GroupOptions): Promise<readonly FileResult[]> {
+  const queue = [...batches]
   const results: FileResult[] = []
   const worker = async () => {
-    for (let path = queue.shift(); path !== undefined && !options.signal.aborted; path = queue.shift()) {
-      const result = await runFile(path, options)
-      results.push(result)
-      report(result, options.print)
+    for (let batch = queue.shift(); batch !== undefined && !options.signal.aborted; batch = queue.shift()) {
+      for (const result of await runShared([batch].flat(), options)) {
+        results.push(result)
+        report(result, options.print)
+      }
     }
   }
   await Promise.all(Array.from({ length: options.concurrency }, worker))

@@ -8,6 +8,8 @@ import { deleteOldOutputs, trySecond, type Verdict } from './second-tries.ts'
 /** Files at a time of tests that compute, for any number of processors: some start several programs. */
 export const WORKERS = 2
 const WAITING_WORKERS = 1
+/** Few enough that a batch that crashes costs little, and that all workers end at about the same time. */
+const BATCH_FILES = 16
 
 const MINUTE_MS = 60_000
 /**
@@ -45,13 +47,25 @@ export async function runSuite(files: readonly TestFile[], suite: Suite): Promis
     print(`\n${group}`)
     const runnable = await prepare(wanted)
     const run = (waits: boolean, concurrency: number) =>
-      runGroup(
-        runnable.filter(file => file.waits === waits).map(({ path }) => path),
-        { root, limitMs: FILE_LIMIT_MS[group], concurrency, signal, print }
-      )
+      runGroup(batchesOf(runnable.filter(file => file.waits === waits)), {
+        root,
+        limitMs: FILE_LIMIT_MS[group],
+        concurrency,
+        signal,
+        print
+      })
     results.push(...(await Promise.all([run(false, workers), run(true, WAITING_WORKERS)])).flat())
   }
   if (!hasSecondTries || signal.aborted) return results.map(result => ({ result, first: null }))
   deleteOldOutputs(root)
   return await trySecond(results, { root, print, alone: path => runFile(path, { root, limitMs: limitOf(path), signal }) })
+}
+
+/** Neighbours load the same modules, so they share a process. */
+function batchesOf(files: readonly TestFile[]): readonly (string | readonly string[])[] {
+  const shared = files.filter(({ shares }) => shares).map(({ path }) => path)
+  const batches = Array.from({ length: Math.ceil(shared.length / BATCH_FILES) }, (_, index) =>
+    shared.slice(index * BATCH_FILES, (index + 1) * BATCH_FILES)
+  )
+  return [...batches, ...files.filter(({ shares }) => !shares).map(({ path }) => path)]
 }
