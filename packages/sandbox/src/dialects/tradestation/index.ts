@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import { Cursors, type Dialect, type OpenDialect, takeJsonBodies } from '../frame/brokerage.ts'
 import type { BrokerageView } from '../frame/brokerage-view.ts'
 import { Grants } from '../frame/grants.ts'
+import { Quotas } from '../frame/quotas.ts'
 import { DialectRouter } from '../frame/router.ts'
 import { accountReads } from './account-reads.ts'
 import { AccountViews } from './account-views.ts'
@@ -11,7 +12,6 @@ import { barStreams } from './bar-stream.ts'
 import { depthStreams } from './depth-stream.ts'
 import { changing, placing } from './execution.ts'
 import { marketReads } from './market-reads.ts'
-import { Meter } from './meter.ts'
 import { mint, mountOAuth } from './oauth.ts'
 import { optionStreams } from './option-stream.ts'
 import { DEFAULT_OPTIONS, Modes, type TradestationOptions } from './options.ts'
@@ -40,8 +40,8 @@ function open(brokerage: BrokerageView, modes: Modes): Dialect {
       market.endGrant(grant)
     }
   })
-  const meter = new Meter(modes, brokerage.realNow)
-  const access = new Access(grants, meter)
+  const quotas = new Quotas(brokerage.realNow)
+  const access = new Access({ grants, quotas, modes, now: brokerage.realNow })
   const views = new AccountViews(brokerage)
   const account = new StreamServer({ brokerage, access, modes, on: 'account' })
   const market = new StreamServer({ brokerage, access, modes, on: 'market' })
@@ -85,7 +85,7 @@ function open(brokerage: BrokerageView, modes: Modes): Dialect {
     reset: () => {
       modes.reset()
       views.reset()
-      meter.reset()
+      quotas.reset()
       account.reset()
       market.reset()
     },

@@ -3,8 +3,9 @@
 import type { FastifyRequest } from 'fastify'
 import { type Answer, type Pass, Problem } from '../frame/brokerage.ts'
 import type { Grants } from '../frame/grants.ts'
+import type { Quotas } from '../frame/quotas.ts'
 import type { DialectProtocol } from '../frame/router.ts'
-import { type Meter, type Metered, quotaHeaders } from './meter.ts'
+import { type Modes, shareOf } from './options.ts'
 import { quotaOf, scopeOf } from './resources.ts'
 
 const NAMES: Readonly<Record<number, string>> = {
@@ -25,36 +26,57 @@ const STATUSES: Readonly<Record<number, number>> = { 404: 404, 409: 400, 410: 40
 /** How refusals of orders look: inside an answer of 200 to a new order, as an answer of 400 to a change of one. */
 export type Refusals = 'read' | 'place' | 'change'
 
+export interface AccessDeps {
+  readonly grants: Grants
+  readonly quotas: Quotas
+  readonly modes: Modes
+  /** Real time in milliseconds. */
+  readonly now: () => number
+}
+
 /** A request that was admitted, with what is left of its quota. */
 export class Access {
-  readonly #grants: Grants
-  readonly #meter: Meter
-  readonly #metered = new WeakMap<FastifyRequest, Metered>()
+  readonly #deps: AccessDeps
+  readonly #headers = new WeakMap<FastifyRequest, Readonly<Record<string, string>>>()
 
-  constructor(grants: Grants, meter: Meter) {
-    this.#grants = grants
-    this.#meter = meter
+  constructor(deps: AccessDeps) {
+    this.#deps = deps
   }
 
   /** @throws Problem */
   admit(request: FastifyRequest): Pass {
     const path = request.routeOptions.url ?? ''
     const [, token = ''] = /^Bearer ([\w~+/.=-]{1,4096})$/i.exec(request.headers.authorization ?? '') ?? []
-    const pass = this.#grants.pass(token)
+    const pass = this.#deps.grants.pass(token)
     if (pass === undefined) throw new Problem('token_invalid', 'Access token is invalid or expired')
     if (!pass.scopes.has(scopeOf(path)))
       throw new Problem('scope_missing', `The access token was granted without the scope ${scopeOf(path)}`)
-    const quota = quotaOf(path)
-    if (quota === null) return pass
-    const metered = this.#meter.use(pass.login, quota)
-    this.#metered.set(request, metered)
-    if (metered.isOver) throw new Problem('slow_down', 'Rate quota exceeded', { retryAfter: metered.resetS })
+    this.#count(request, pass.login)
     return pass
   }
 
   headers(request: FastifyRequest): Readonly<Record<string, string>> {
-    const metered = this.#metered.get(request)
-    return metered === undefined ? {} : quotaHeaders(metered)
+    return this.#headers.get(request) ?? {}
+  }
+
+  /** Counts a request by login and resource. @throws Problem beyond the quota */
+  #count(request: FastifyRequest, login: string): void {
+    const { quotas, modes, now } = this.#deps
+    const published = quotaOf(request.routeOptions.url ?? '')
+    if (published === null) return
+    const { resource, periodS } = published
+    const quota = { key: `${login} ${resource}`, limit: shareOf(published.limit, modes.now.quotaPercent), periodMs: periodS * 1_000 }
+    const isTaken = quotas.take(quota)
+    const { remaining, endsAt } = quotas.state(quota)
+    const resetS = Math.max(1, Math.ceil((endsAt - now()) / 1_000))
+    this.#headers.set(request, {
+      'X-RateLimit-Limit': String(quota.limit),
+      'X-RateLimit-Period': String(periodS),
+      'X-RateLimit-Remaining': String(remaining),
+      'X-RateLimit-Reset': String(resetS),
+      'X-RateLimit-Resource': resource
+    })
+    if (!isTaken) throw new Problem('slow_down', 'Rate quota exceeded', { retryAfter: resetS })
   }
 
   protocol(refusals: Refusals): DialectProtocol {

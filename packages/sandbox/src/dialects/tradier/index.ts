@@ -5,9 +5,9 @@ import type { FastifyInstance } from 'fastify'
 import type { Dialect, OpenDialect } from '../frame/brokerage.ts'
 import type { BrokerageView } from '../frame/brokerage-view.ts'
 import { Grants } from '../frame/grants.ts'
+import { Quotas } from '../frame/quotas.ts'
 import { DialectRouter } from '../frame/router.ts'
 import { Accounts } from './accounts.ts'
-import { Limits } from './limits.ts'
 import { LastTrades } from './market/last-trades.ts'
 import { mint, mountOAuth, NAME, type OAuthDeps } from './oauth.ts'
 import { DEFAULT_OPTIONS, type TradierOptions } from './options.ts'
@@ -44,7 +44,7 @@ export function openTradier(brokerage: BrokerageView, parts: Partial<TradierOpti
   const marketStream: MarketStream = new MarketStream(shared, `/${NAME}/ws/v1/markets/events`)
   const streams = { account: accountStream, market: marketStream }
   const oauth: OAuthDeps = { brokerage, grants, options }
-  const router = new DialectRouter(brokerage, tradierProtocol({ grants, limits: new Limits(options.limits, realNow) }))
+  const router = new DialectRouter(brokerage, tradierProtocol({ grants, quotas: new Quotas(realNow), limits: options.limits }))
   return {
     name: NAME,
     mount: app => {

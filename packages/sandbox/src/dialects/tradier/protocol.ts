@@ -3,25 +3,34 @@
 import type { FastifyRequest } from 'fastify'
 import { type Answer, type Pass, Problem } from '../frame/brokerage.ts'
 import type { Grants } from '../frame/grants.ts'
+import type { Quota, Quotas } from '../frame/quotas.ts'
 import type { DialectProtocol } from '../frame/router.ts'
 import { EXPIRED, problemAnswer } from './answers.ts'
-import type { Limits } from './limits.ts'
-import type { RequestClass } from './options.ts'
+import type { RequestClass, TradierOptions } from './options.ts'
 
 export const BASE = '/tradier/v1'
 
 export interface ProtocolDeps {
   readonly grants: Grants
-  readonly limits: Limits
+  readonly quotas: Quotas
+  readonly limits: TradierOptions['limits']
 }
 
-export function tradierProtocol({ grants, limits }: ProtocolDeps): DialectProtocol {
+const MINUTE_MS = 60_000
+
+export function tradierProtocol({ grants, quotas, limits }: ProtocolDeps): DialectProtocol {
+  /** Counted by token and class. */
+  function quotaOf(token: string, request: FastifyRequest): Quota {
+    const kind = classOf(request)
+    return { key: `${kind} ${token}`, limit: limits[kind], periodMs: MINUTE_MS }
+  }
+
   function admit(request: FastifyRequest): Pass {
     const token = tokenOf(request)
     if (token === null) throw new Problem('token_missing', 'a bearer token is due')
     const pass = grants.pass(token)
     if (pass === undefined) throw new Problem('token_invalid', grants.isExpired(token) ? EXPIRED : 'nobody knows this token')
-    if (!limits.take(token, classOf(request))) throw new Problem('slow_down', 'too many requests')
+    if (!quotas.take(quotaOf(token, request))) throw new Problem('slow_down', 'too many requests')
     const scope = scopeOf(request)
     // Tradier answers 401 for a missing scope as for an invalid token.
     if (!pass.scopes.has(scope)) throw new Problem('scope_missing', `Unauthorized: the scope ${scope} is missing`, { status: 401 })
@@ -31,11 +40,12 @@ export function tradierProtocol({ grants, limits }: ProtocolDeps): DialectProtoc
   function headers(request: FastifyRequest, pass: Pass | null): Answer['headers'] {
     const token = tokenOf(request)
     if (token === null || (pass === null && grants.pass(token) === undefined)) return {}
-    const { allowed, used, endsAt } = limits.standing(token, classOf(request))
+    const quota = quotaOf(token, request)
+    const { used, remaining, endsAt } = quotas.state(quota)
     return {
-      'x-ratelimit-allowed': String(allowed),
+      'x-ratelimit-allowed': String(quota.limit),
       'x-ratelimit-used': String(used),
-      'x-ratelimit-available': String(allowed - used),
+      'x-ratelimit-available': String(remaining),
       'x-ratelimit-expiry': String(endsAt)
     }
   }
