@@ -39,7 +39,7 @@ export async function alpacaReadings(): Promise<Readings> {
     ...{ url: 'ws://nowhere', tokens: still(), pingMs: 1_000, ...STILL, unknownValues },
     ...{ hello: () => ({ auth: {}, authenticate: {} }), account: async () => 'account', openOrders: never }
   })
-  const login = { ...STILL, tracker: new OrderTracker(), unknownValues, orders: { held: never } }
+  const login = { ...STILL, tracker: new OrderTracker(), unknownValues, orders: { ordersOf: never } }
   const stream = new AccountStream(definition, login, { positions: never, balances: never })
   const protocol = await stream.begin(new AbortController().signal)
   const counter = new Counter()

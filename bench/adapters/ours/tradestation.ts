@@ -44,7 +44,7 @@ export async function tradestationReadings(): Promise<Readings> {
   const now = STILL.clock.now()
   const unknownValues = new UnknownValueCounter({ broker: 'TRADESTATION', ...STILL })
   const lists = new RecordLists({ broker: 'TRADESTATION', ...STILL, unknownValues })
-  const login = { ...STILL, tokens: still(), unknownValues, lists, tracker: new OrderTracker(), orders: { held: never } }
+  const login = { ...STILL, tokens: still(), unknownValues, lists, tracker: new OrderTracker(), orders: { ordersOf: never } }
   const accounts = new KnownAccounts({ read: async () => ({ known: [account], leftOut: [] }), streamedMax: 1, log: STILL.log })
   const parse = (wire: Wire) => parseOrder(wire, now)
   const options = { apiUrl: 'http://nowhere/v3', heartbeatMs: 6_000, compareMs: 60_000, parse, list: never, order: never }

@@ -49,7 +49,7 @@ export async function tradierReadings(): Promise<Readings> {
   const definition = accountStream({ url: 'ws://nowhere', heartbeatMs: 60_000 }, async () => 'session')
   const stream = new AccountStream(
     definition,
-    { ...STILL, tracker, unknownValues, orders: { held: never } },
+    { ...STILL, tracker, unknownValues, orders: { ordersOf: never } },
     { positions: never, balances: never }
   )
   const protocol = await stream.begin(new AbortController().signal)

@@ -1,5 +1,6 @@
 /** Alpaca's account stream: orders of the one account with their executions, without numbers, and a login of which two forms exist. */
 
+import { Malformed } from '@trunkline/core/domain/malformed'
 import type { OrderReport } from '@trunkline/core/ports/broker'
 import type { Log } from '@trunkline/core/ports/log'
 import { BoundedMap } from '../kit/bounded-cache.ts'
@@ -106,8 +107,17 @@ class AlpacaConnection {
     }
   }
 
+  /** Amounts are text, which is read faster. Where one is a JSON number it is read as it was written. */
   #read(frame: string): readonly AccountMessage[] {
-    const message = object(readJson(frame, { numbers: 'text' }), 'message')
+    try {
+      return this.#messages(object(readJson(frame), 'message'))
+    } catch (error) {
+      if (error instanceof Malformed) return this.#messages(object(readJson(frame, { numbers: 'text' }), 'message'))
+      throw error
+    }
+  }
+
+  #messages(message: Wire): readonly AccountMessage[] {
     const stream = field(message, 'stream')
     if (stream === 'trade_updates') return this.#updates(nested(message, 'data'))
     if (stream === 'authorization') return this.#authorized(nested(message, 'data'))
@@ -165,11 +175,13 @@ class AlpacaConnection {
     const order = nested(data, 'order')
     const kind = this.#options.unknownValues.or(data, 'event', EVENTS, 'status')
     if (kind !== 'execution') return this.#orderMessages(order, kind, null)
-    return [{ type: 'changed', account, what: 'both' }, ...this.#orderMessages(order, kind, data)]
+    const messages = this.#orderMessages(order, kind, data)
+    messages.push({ type: 'changed', account, what: 'both' })
+    return messages
   }
 
   /** `executed`: the message with the execution, if it has one. */
-  #orderMessages(order: Wire, kind: 'execution' | 'refusal' | 'status', executed: Wire | null): readonly AccountMessage[] {
+  #orderMessages(order: Wire, kind: 'execution' | 'refusal' | 'status', executed: Wire | null): AccountMessage[] {
     const id = text(order, 'id')
     if (isLegOfMultiLeg(order)) {
       // A leg's own message says nothing of its multi-leg order.

@@ -229,12 +229,9 @@ export interface Execution {
   readonly price: Decimal
 }
 
-export const parseExecution = record<Execution>({
-  id: of(text)('execution_id'),
-  at: of(timestamp)('timestamp'),
-  quantity: of(decimal)('qty'),
-  price: of(decimal)('price')
-})
+export function parseExecution(data: Wire): Execution {
+  return { id: text(data, 'execution_id'), at: timestamp(data, 'timestamp'), quantity: decimal(data, 'qty'), price: decimal(data, 'price') }
+}
 
 /** An order and those that hang on it, which Alpaca nests in it: the legs of a bracket are separate orders, those of a multi-leg order are not. */
 export function parseOrders(wire: Wire, account: string): readonly OrderReport[] {

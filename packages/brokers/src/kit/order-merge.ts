@@ -37,11 +37,15 @@ export type OrderEvent = Pick<OrderReport, 'type' | 'status' | 'brokerStatus' | 
   readonly updatedAt: Timestamp | null
 }
 
-/** The known order as the event leaves it; unchanged if the event is older than that. `quantity` is as {@link quantityAfter}. */
-export function mergedEvent(known: OrderReport, quantity: Decimal | null, event: OrderEvent): OrderReport {
+/**
+ * The known order as the event leaves it; unchanged if the event is older than that. `read` if it ends the order with fewer fills than are known: then only
+ * the order itself can show what happened. `quantity` is as {@link quantityAfter}.
+ */
+export function mergedEvent(known: OrderReport, quantity: Decimal | null, event: OrderEvent): OrderReport | 'read' {
   const { filled, type, status } = event
   const before = known.filledTotal?.quantity ?? ZERO
-  if ((filled.quantity !== before && compare(filled.quantity, before) < 0) || (!isOpen(known.status) && isOpen(status))) return known
+  if (!isOpen(known.status) && isOpen(status)) return known
+  if (filled.quantity !== before && compare(filled.quantity, before) < 0) return isOpen(known.status) && !isOpen(status) ? 'read' : known
   return {
     ...known,
     quantity,

@@ -1,6 +1,5 @@
 /** Building blocks of requests to brokers. Pure. */
 
-import { Malformed } from '@trunkline/core/domain/malformed'
 import type { HttpRequest } from './http.ts'
 
 /** Names and values alternating. */
@@ -27,16 +26,4 @@ export function get(path: string, query: Query = {}): HttpRequest {
 /** A request with a URL-encoded form; null values are left out. */
 export function form(method: 'POST' | 'PUT', path: string, fields: Query): HttpRequest {
   return { method, path, headers: FORM, body: encoded(fields) }
-}
-
-/** The broker's value for a value of the core, from a table of broker values to core values; undefined when it has none. */
-export function brokerValueOf(table: Readonly<Record<string, string>>, value: string): string | undefined {
-  return Object.keys(table).find(key => table[key] === value)
-}
-
-/** @throws Malformed for a value that the broker does not have; `what` is our name of the field. */
-export function requireBrokerValue(table: Readonly<Record<string, string>>, value: string, what: string): string {
-  const found = brokerValueOf(table, value)
-  if (found !== undefined) return found
-  throw new Malformed(what, `one of ${Object.values(table).join(', ')}`, value)
 }

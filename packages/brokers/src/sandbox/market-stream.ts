@@ -43,10 +43,10 @@ export function marketFeed(
 }
 
 /** The only interval of bars that the sandbox streams. */
-export const STREAMED_INTERVAL = '1m'
-export const STREAMED_INTERVAL_MS = 60_000
+const STREAMED_INTERVAL = '1m'
+const STREAMED_INTERVAL_MS = 60_000
 
-export interface ChainSink {
+interface ChainSink {
   readonly sink: TopicSink
   readonly expiration: Day
 }

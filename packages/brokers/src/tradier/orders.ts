@@ -255,7 +255,7 @@ export function interpretCommand(reply: HttpReply, order: string): Outcome<null>
 /** Whether the API's own message is that there is no such order. */
 export function isUnknownOrder(reply: HttpReply): boolean {
   const message = errorMessageOf(reply)
-  return isForeign(reply) || (reply.status >= 400 && reply.status < 500 && /order/i.test(message) && NO_ORDER.test(message))
+  return isForeign(reply) || ((reply.status === 400 || reply.status === 404) && /order/i.test(message) && NO_ORDER.test(message))
 }
 
 function interpreted(reply: HttpReply, order: string | null): Outcome<string> {

@@ -56,7 +56,7 @@ test('no messages make the account stream throw anything but Malformed, and noth
     ...{ url: 'ws://127.0.0.1:1', pingMs: 1_000, tokens, unknownValues: known, log },
     ...{ hello: () => ({ auth: {}, authenticate: {} }), account: async () => ACCOUNT, openOrders: never }
   }
-  const login = { tracker: new OrderTracker(), unknownValues: known, clock, log, orders: { held: never } }
+  const login = { tracker: new OrderTracker(), unknownValues: known, clock, log, orders: { ordersOf: never } }
   const messages = fixtureNames()
     .filter(name => name.startsWith('stream.'))
     .map(name => fixture(name).body)

@@ -272,6 +272,8 @@ test('an event is merged into what is known, and an older one changes nothing', 
   )
   assert.equal(merged(filled, { ...event, status: 'partially_filled', exec_quantity: '12.0' }), filled)
   assert.equal(merged(filled, { ...event, status: 'open', exec_quantity: '40.0' }), filled)
+  const partly = { ...filled, status: 'partially_filled' } as const
+  assert.equal(merged(partly, { ...event, status: 'canceled', exec_quantity: '12.0' }), 'read', 'it ended, with fewer fills than are known')
   const pending = merged(
     { ...known, status: 'working', filledTotal: null },
     { ...event, status: 'pending', exec_quantity: '0.0', avg_fill_price: '0.0' }
@@ -339,6 +341,7 @@ test('the four forms of a no', () => {
     (fault: { kind?: string }) => fault.kind === 'unreachable'
   )
   assert.equal(isUnknownOrder({ status: 404, headers: {}, body: 'order 7 not found' }), true)
+  assert.equal(isUnknownOrder({ status: 429, headers: {}, body: 'order 7 not found' }), false)
   assert.equal(isUnknownOrder({ status: 404, headers: {}, body: '<html>not found, no order</html>' }), false)
 })
 

@@ -83,7 +83,7 @@ export type AccountMessage =
   | { readonly type: 'heartbeat' }
 
 type StreamLogin = Pick<Login<string>, 'tracker' | 'unknownValues' | 'clock' | 'log'> & {
-  readonly orders: Pick<Login<string>['orders'], 'held'>
+  readonly orders: Pick<Login<string>['orders'], 'ordersOf'>
 }
 type AccountReads = ReturnType<typeof readsAsEvents>
 
@@ -343,7 +343,7 @@ class AccountProtocol {
       this.#emit({ type: 'order', report: order.report })
       return
     }
-    for (const report of await this.#login.orders.held(account, brokerOrderId, signal)) {
+    for (const report of await this.#login.orders.ordersOf(account, brokerOrderId, signal)) {
       // Of a multi-leg order only its own messages count: the reads after messages of its legs come in between.
       if (report.legs === null) this.#sent.put(report)
       const isReleased = releases === RELEASES && (report.status === 'working' || report.status === 'partially_filled')

@@ -67,7 +67,7 @@ export class OrderReads<Resource extends string> {
   }
 
   /** The order, or those that an order of this id holds. @throws BrokerFault `refused` when there is none */
-  async held(brokerAccountId: string, brokerOrderId: string, signal: AbortSignal): Promise<readonly OrderReport[]> {
+  async ordersOf(brokerAccountId: string, brokerOrderId: string, signal: AbortSignal): Promise<readonly OrderReport[]> {
     return await this.#byId(brokerAccountId, brokerOrderId, 'read', signal)
   }
 
