@@ -1,16 +1,8 @@
 /** Placing orders: the form, the side, the hour, then the order service. */
 
-import {
-  type Account,
-  type Answer,
-  type Fault,
-  type MultiLegTicket,
-  type OrderView,
-  Problem,
-  type Ticket,
-  uuidOf
-} from '../../frame/brokerage.ts'
+import { type Account, type Answer, type Fault, type MultiLegTicket, type OrderView, Problem, type Ticket } from '../../frame/brokerage.ts'
 import type { BrokerageView } from '../../frame/brokerage-view.ts'
+import { uuidOf } from '../../frame/order-ids.ts'
 import type { Call } from '../../frame/router.ts'
 import { texts } from '../../frame/sign-in.ts'
 import type { Accounts } from '../accounts.ts'

@@ -1,7 +1,8 @@
 /** The sandbox's orders as Tradier shows them: found by its ids, and merged with their amendments. */
 
-import { digitsOf, internalIdOf, isoOf, type OrderView, Problem, parseOptionSymbol } from '../../frame/brokerage.ts'
+import { isoOf, type OrderView, Problem, parseOptionSymbol } from '../../frame/brokerage.ts'
 import type { BrokerageView } from '../../frame/brokerage-view.ts'
+import { digitsOf, internalIdOf } from '../../frame/order-ids.ts'
 import { toTradier } from '../symbols.ts'
 import { type Branch, Figure, figure, type Tree } from '../tree.ts'
 import { type Chain, chainOf, fillsOf, type Totals, totalsOf } from './chain.ts'
