@@ -76,9 +76,10 @@ export function testFiles(root: string): readonly TestFile[] {
 
 function describe(root: string, path: string): TestFile {
   const [group, needs, waits] = [groupOf(path), needsOf(root, path), WAITING.test(path)]
-  const shares = group === 'unit' && !waits && needs.size === 0 && mayShare(root, path)
   const isSearch = searches(root, path)
-  const quick = group === 'repo' || (shares && !isSearch && !reachesModule(root, path, COSTLY_MODULES))
+  // A whole search takes minutes, which would count against the limit of its neighbours.
+  const shares = group === 'unit' && !waits && !isSearch && needs.size === 0 && mayShare(root, path)
+  const quick = group === 'repo' || (shares && !reachesModule(root, path, COSTLY_MODULES))
   return { path, group, needs, waits, searches: isSearch, shares, quick }
 }
 

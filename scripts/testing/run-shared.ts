@@ -5,6 +5,8 @@ import { type FileResult, type RunOptions, runFile } from './run-file.ts'
 import type { SharedMessage } from './shared-process.ts'
 
 const PROGRAM = new URL('shared-process.ts', import.meta.url).pathname
+/** A process of many files may take longer than one of them; a slow machine must not reach the limit. */
+const LIMITS = 2
 const OUTPUT_CHARS_MAX = 6_000
 
 /**
@@ -28,7 +30,7 @@ async function together(paths: readonly string[], { root, limitMs, signal }: Run
   const child = fork(PROGRAM, [...paths], {
     cwd: root,
     env: withoutTestContext(),
-    signal: AbortSignal.any([signal, AbortSignal.timeout(limitMs)]),
+    signal: AbortSignal.any([signal, AbortSignal.timeout(limitMs * LIMITS)]),
     killSignal: 'SIGKILL',
     stdio: ['ignore', 'pipe', 'pipe', 'ipc']
   })
