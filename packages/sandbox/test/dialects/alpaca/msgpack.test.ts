@@ -3,11 +3,14 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { BadPack, pack, unpack } from '../../../src/dialects/alpaca/msgpack.ts'
 
-test('what is packed comes back, whatever it is', () => {
+/** Packed as instants, and refused by the reader. */
+const SPECIAL = /"t"|"__proto__"/
+
+test('what is packed comes back', () => {
   const json = fc.jsonValue({ maxDepth: 4 }).map(value => JSON.parse(JSON.stringify(value)))
   fc.assert(
     fc.property(
-      json.filter(value => !JSON.stringify(value).includes('"t"')),
+      json.filter(value => !SPECIAL.test(JSON.stringify(value))),
       value => assert.deepEqual(unpack(pack(value)), value)
     )
   )
