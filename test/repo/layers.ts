@@ -50,9 +50,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // What dialects share, and all that they see of the brokerage: `brokerage-view.ts` and `brokerage.ts`.
   'sandbox/dialects/frame': ['core/domain', 'sandbox/engine', 'sandbox/market', 'sandbox/brokerage'],
   'sandbox/dialects/*': ['core/domain', 'sandbox/dialects/frame'],
-  // Not yet behind the view of the brokerage.
-  'sandbox/dialects/alpaca': ['core/domain', 'sandbox/engine', 'sandbox/market', 'sandbox/brokerage', 'sandbox/dialects/frame'],
-  'sandbox/dialects/index.ts': ['sandbox/brokerage', 'sandbox/dialects/alpaca', 'sandbox/dialects/*'],
+  'sandbox/dialects/index.ts': ['sandbox/brokerage', 'sandbox/dialects/*'],
   'sandbox/config.ts': ['core/domain', 'sandbox/market'],
   'sandbox/compose.ts': [
     'files',

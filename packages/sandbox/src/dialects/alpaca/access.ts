@@ -1,9 +1,8 @@
 /** Access control: OAuth tokens and API keys, scopes, and rate limits. */
 
 import type { FastifyRequest } from 'fastify'
-import type { DialectBrokerage } from '../../brokerage/dialect.ts'
-import type { Pass } from '../../brokerage/oauth/grants.ts'
-import { Problem } from '../../brokerage/problems.ts'
+import { type Pass, Problem } from '../frame/brokerage.ts'
+import type { BrokerageView } from '../frame/brokerage-view.ts'
 import { Grants } from '../frame/grants.ts'
 import { Keys } from './keys.ts'
 import { type Left, Limiter } from './limiter.ts'
@@ -31,12 +30,12 @@ export class Access {
   readonly keys: Keys
   readonly limits = new Limits()
   readonly limiters: Readonly<Record<Host, Limiter>>
-  readonly #brokerage: DialectBrokerage
+  readonly #brokerage: BrokerageView
   /** Who makes a request, those refused for their number included. */
   readonly #asking = new WeakMap<FastifyRequest, string>()
 
   /** `onEnded`: a grant ended, and anyone who came in on it has to go. */
-  constructor(brokerage: DialectBrokerage, onEnded: (grant: string) => void) {
+  constructor(brokerage: BrokerageView, onEnded: (grant: string) => void) {
     const { realNow: now, newId } = brokerage
     this.#brokerage = brokerage
     this.grants = new Grants({ file: brokerage.inFolder('alpaca-grants.jsonl'), now, newId, onEnded })

@@ -1,9 +1,7 @@
 /** The account stream: who listens, and what is sent to them. */
 
-import type { DialectBrokerage } from '../../brokerage/dialect.ts'
-import type { AccountObserver } from '../../brokerage/event-publisher.ts'
-import type { StreamEndpoint } from '../../brokerage/stream/gate.ts'
-import type { AccountChangedEvent, OrderEvent, OrderView } from '../../engine/types.ts'
+import type { AccountChangedEvent, AccountObserver, OrderEvent, OrderView, StreamEndpoint } from '../frame/brokerage.ts'
+import type { BrokerageView } from '../frame/brokerage-view.ts'
 import { type DialectConnection, DialectConnections } from '../frame/connections.ts'
 import type { Access } from './access.ts'
 import type { CustomerView } from './customer-view.ts'
@@ -20,7 +18,7 @@ const CONNECTIONS_PER_LOGIN = 20
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 
 export interface AccountStreamDeps {
-  readonly brokerage: DialectBrokerage
+  readonly brokerage: BrokerageView
   readonly access: Access
   readonly customerView: CustomerView
 }

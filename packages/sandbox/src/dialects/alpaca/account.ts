@@ -1,10 +1,8 @@
 /** The account, its positions and its settings over REST. */
 
 import { absolute, type Decimal, dividedBy, isZero, minus, negated, parseDecimal, sum } from '@trunkline/core/domain/decimal'
-import type { Answer } from '../../brokerage/api/response-writer.ts'
-import type { Account, Customer } from '../../brokerage/customers.ts'
-import type { DialectBrokerage } from '../../brokerage/dialect.ts'
-import type { BalanceView, PositionView } from '../../engine/types.ts'
+import type { Account, Answer, BalanceView, Customer, PositionView } from '../frame/brokerage.ts'
+import type { BrokerageView } from '../frame/brokerage-view.ts'
 import type { Call, DialectRoute } from '../frame/router.ts'
 import type { CustomerView } from './customer-view.ts'
 import { CLASS_OF, positionSymbol } from './enums.ts'
@@ -17,7 +15,7 @@ const ROOT = '/alpaca/api/v2'
 const PLACES = 9
 
 export interface AccountDeps {
-  readonly brokerage: DialectBrokerage
+  readonly brokerage: BrokerageView
   readonly customerView: CustomerView
 }
 
@@ -68,7 +66,7 @@ function positions({ brokerage, customerView }: AccountDeps, { customer, fault }
   return jsonAnswer(customerView.positions(customer.id).map(position => positionWire(brokerage, position)))
 }
 
-function positionWire({ contracts, state }: DialectBrokerage, position: PositionView): object {
+function positionWire({ contracts, state }: BrokerageView, position: PositionView): object {
   const instrument = contracts.find(position.symbol)
   const quantity = parseDecimal(position.quantity, 'quantity')
   const isShort = quantity.startsWith('-')
@@ -100,7 +98,7 @@ function positionWire({ contracts, state }: DialectBrokerage, position: Position
 }
 
 /** What open orders that would close it leave of it. */
-function available(state: DialectBrokerage['state'], { accountId, symbol }: PositionView, quantity: Decimal): Decimal {
+function available(state: BrokerageView['state'], { accountId, symbol }: PositionView, quantity: Decimal): Decimal {
   const isShort = quantity.startsWith('-')
   const closing = state.engine
     .orders(accountId, { live: true, symbols: [symbol] })

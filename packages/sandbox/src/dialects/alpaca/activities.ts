@@ -2,10 +2,8 @@
 
 import { isZero, minus, negated, parseDecimal, plus, ZERO } from '@trunkline/core/domain/decimal'
 import type { TransactionType } from '@trunkline/core/domain/vocabulary'
-import { paramOf } from '../../brokerage/api/orders.ts'
-import type { Answer } from '../../brokerage/api/response-writer.ts'
-import type { DialectBrokerage } from '../../brokerage/dialect.ts'
-import type { FillView, Micros, OrderView, TransactionView } from '../../engine/types.ts'
+import { type Answer, type FillView, type Micros, type OrderView, paramOf, type TransactionView } from '../frame/brokerage.ts'
+import type { BrokerageView } from '../frame/brokerage-view.ts'
 import type { Call, DialectRoute } from '../frame/router.ts'
 import { Body } from './body.ts'
 import type { CustomerView } from './customer-view.ts'
@@ -34,7 +32,7 @@ const TYPES: Readonly<Record<TransactionType, string>> = {
 }
 
 export interface ActivityDeps {
-  readonly brokerage: DialectBrokerage
+  readonly brokerage: BrokerageView
   readonly customerView: CustomerView
 }
 
@@ -128,7 +126,7 @@ function idOf(at: Micros, uuid: string): string {
   return `${digits}::${uuid}`
 }
 
-function fillOf(transaction: TransactionView, { state }: DialectBrokerage, customerView: CustomerView): Activity {
+function fillOf(transaction: TransactionView, { state }: BrokerageView, customerView: CustomerView): Activity {
   const { at, orderId, execId, accountId, symbol, price, quantity, type } = transaction
   const id = idOf(at, executionIdOf(execId ?? transaction.transactionId))
   const order = orderId === null ? 'unknown' : state.engine.order(accountId, { orderId })

@@ -1,10 +1,8 @@
 /** What can be traded and when, over REST: assets and the clock. */
 
 import type { FastifyRequest } from 'fastify'
-import { paramOf } from '../../brokerage/api/orders.ts'
-import type { Answer } from '../../brokerage/api/response-writer.ts'
-import type { DialectBrokerage } from '../../brokerage/dialect.ts'
-import type { Instrument } from '../../market/types.ts'
+import { type Answer, type Instrument, paramOf } from '../frame/brokerage.ts'
+import type { BrokerageView } from '../frame/brokerage-view.ts'
 import type { Call, DialectRoute } from '../frame/router.ts'
 import { Body } from './body.ts'
 import type { CustomerView } from './customer-view.ts'
@@ -16,7 +14,7 @@ import { newYorkOf } from './times.ts'
 const ROOT = '/alpaca/api/v2'
 
 export interface AssetDeps {
-  readonly brokerage: DialectBrokerage
+  readonly brokerage: BrokerageView
   readonly customerView: CustomerView
 }
 

@@ -1,11 +1,18 @@
 /** A customer as Alpaca shows it: one account, which combines the sandbox's margin account and its crypto account. */
 
-import type { Account } from '../../brokerage/customers.ts'
-import type { DialectBrokerage } from '../../brokerage/dialect.ts'
-import { internalIdOf, uuidOf } from '../../brokerage/order-ids.ts'
-import { hasSize } from '../../brokerage/wire.ts'
-import type { Micros, OrderFilter, OrderView, Phase, PositionView } from '../../engine/types.ts'
-import { type Instrument, MARKETS } from '../../market/types.ts'
+import {
+  type Account,
+  hasSize,
+  type Instrument,
+  MARKETS,
+  type Micros,
+  type OrderFilter,
+  type OrderView,
+  type Phase,
+  type PositionView
+} from '../frame/brokerage.ts'
+import type { BrokerageView } from '../frame/brokerage-view.ts'
+import { internalIdOf, uuidOf } from '../frame/order-ids.ts'
 import { positionSymbol } from './enums.ts'
 import { firstWire, type OrderWire, orderWire, type Showing, statusOf } from './order-wire.ts'
 import { PendingReplacements } from './pending-replacements.ts'
@@ -17,10 +24,10 @@ const CHUNK = 200
 export class CustomerView {
   /** Replacements that are under way. */
   readonly pendingReplacements: PendingReplacements
-  readonly #brokerage: DialectBrokerage
+  readonly #brokerage: BrokerageView
   readonly #cryptoSymbols: ReadonlyMap<string, string>
 
-  constructor(brokerage: DialectBrokerage) {
+  constructor(brokerage: BrokerageView) {
     this.#brokerage = brokerage
     this.pendingReplacements = new PendingReplacements({
       now: () => brokerage.clock.now(),

@@ -1,7 +1,7 @@
 /** Alpaca's enum values and the sandbox's. */
 
 import type { OrderType, Side, TimeInForce } from '@trunkline/core/domain/vocabulary'
-import type { InstrumentKind, OrderState } from '../../engine/types.ts'
+import type { InstrumentKind, OrderState } from '../frame/brokerage.ts'
 
 export const TYPES = { market: 'MKT', limit: 'LMT', stop: 'STP', stop_limit: 'STPLMT' } as const satisfies Record<string, OrderType>
 export type AlpacaOrderType = keyof typeof TYPES

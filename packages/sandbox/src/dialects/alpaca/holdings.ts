@@ -4,16 +4,16 @@
  */
 
 import { type Decimal, negated, parseDecimal, plus, ZERO } from '@trunkline/core/domain/decimal'
-import type { BrokerageState } from '../../brokerage/state.ts'
-import type { AccountChangedEvent, OrderEvent } from '../../engine/types.ts'
+import type { AccountChangedEvent, OrderEvent } from '../frame/brokerage.ts'
+import type { BrokerageView } from '../frame/brokerage-view.ts'
 
 export class Holdings {
-  readonly #state: Pick<BrokerageState, 'engine'>
+  readonly #state: Pick<BrokerageView['state'], 'engine'>
   readonly #accounts = new Map<string, Map<string, Decimal>>()
   /** The number of the last event that was settled. */
   #settled = 0
 
-  constructor(state: Pick<BrokerageState, 'engine'>) {
+  constructor(state: Pick<BrokerageView['state'], 'engine'>) {
     this.#state = state
   }
 

@@ -1,7 +1,7 @@
 /** Ids that Alpaca has and the sandbox does not. */
 
 import { createHash } from 'node:crypto'
-import { uuidOf } from '../../brokerage/order-ids.ts'
+import { uuidOf } from '../frame/order-ids.ts'
 
 /** The same UUID for the same text. */
 export function uuidFor(text: string): string {

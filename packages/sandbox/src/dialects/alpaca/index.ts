@@ -2,8 +2,8 @@
 
 import { timestampOfMs } from '@trunkline/core/domain/timestamp'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Dialect, DialectBrokerage } from '../../brokerage/dialect.ts'
-import { takeJsonBodies } from '../../brokerage/json-body.ts'
+import { type Dialect, takeJsonBodies } from '../frame/brokerage.ts'
+import type { BrokerageView } from '../frame/brokerage-view.ts'
 import { type DialectRoute, DialectRouter } from '../frame/router.ts'
 import { Access, type Host as HostName } from './access.ts'
 import { accountRoutes } from './account.ts'
@@ -22,7 +22,7 @@ import { dataProblemAnswer, problemAnswer } from './problems.ts'
 
 const NAME = 'alpaca'
 
-export function alpaca(brokerage: DialectBrokerage): Dialect {
+export function alpaca(brokerage: BrokerageView): Dialect {
   const customerView = new CustomerView(brokerage)
   const source = new DataSource(brokerage, customerView)
   const endGrant = (grant: string) => {
@@ -70,7 +70,7 @@ export function alpaca(brokerage: DialectBrokerage): Dialect {
 
 const DATA_KINDS: readonly Kind[] = ['stocks', 'crypto', 'options']
 
-function keysOf(access: Access, { customers }: DialectBrokerage, login: string): Readonly<Record<string, string>> {
+function keysOf(access: Access, { customers }: BrokerageView, login: string): Readonly<Record<string, string>> {
   const customer = customers.byId(login)
   if (customer === undefined) return {}
   const { keyId, secret } = access.keys.pairOf(customer)
@@ -78,7 +78,7 @@ function keysOf(access: Access, { customers }: DialectBrokerage, login: string):
 }
 
 interface Parts {
-  readonly brokerage: DialectBrokerage
+  readonly brokerage: BrokerageView
   readonly access: Access
   readonly oauth: OAuth
   readonly customerView: CustomerView
@@ -111,7 +111,7 @@ function open(app: FastifyInstance, router: DialectRouter, { prefix, routes }: H
   )
 }
 
-function routerOf(brokerage: DialectBrokerage, access: Access, host: HostName): DialectRouter {
+function routerOf(brokerage: BrokerageView, access: Access, host: HostName): DialectRouter {
   return new DialectRouter(brokerage, {
     admit: request => access.admit(request, host),
     problem: host === 'api' ? problemAnswer : dataProblemAnswer,

@@ -1,9 +1,8 @@
 /** API keys: one pair per customer, derived from the seed, the customer and the number of revocations. */
 
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import type { Customer, Customers } from '../../brokerage/customers.ts'
-import { Journal } from '../../brokerage/journal.ts'
-import type { Pass } from '../../brokerage/oauth/grants.ts'
+import { type Customer, Journal, type Pass } from '../frame/brokerage.ts'
+import type { BrokerageView } from '../frame/brokerage-view.ts'
 
 export interface KeyPair {
   readonly keyId: string
@@ -20,14 +19,14 @@ const SCOPES = new Set(['read', 'trade', 'data'])
 
 export class Keys {
   readonly #seed: string
-  readonly #customers: Customers
+  readonly #customers: BrokerageView['customers']
   readonly #revoked = new Map<string, number>()
   readonly #pairs = new Map<string, KeyPair>()
   readonly #owners = new Map<string, Customer>()
   readonly #journal: Journal<Revoked> | null
 
   /** `file` null: revocations do not survive the process. */
-  constructor(seed: string, customers: Customers, file: string | null) {
+  constructor(seed: string, customers: BrokerageView['customers'], file: string | null) {
     this.#seed = `sandbox alpaca keys ${seed}`
     this.#customers = customers
     this.#journal = file === null ? null : new Journal<Revoked>(file, ({ login, times }) => this.#revoked.set(login, times))

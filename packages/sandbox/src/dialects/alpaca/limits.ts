@@ -1,6 +1,5 @@
 /** Alpaca's rate limits, which the sandbox can change: by default they are wide, so that they hinder no test. */
-
-import { Fields } from '../../brokerage/read.ts'
+import { Fields } from '../frame/brokerage.ts'
 
 const WIDE = { requestsPerMinute: 60_000, connectionsPerStream: 20, symbolsPerStream: 10_000 }
 

@@ -2,10 +2,8 @@
 
 import formbody from '@fastify/formbody'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Answer } from '../../brokerage/api/response-writer.ts'
-import type { DialectBrokerage } from '../../brokerage/dialect.ts'
-import { NO_FACTS } from '../../brokerage/faults.ts'
-import { redirectAllowed } from '../../brokerage/oauth/provider.ts'
+import { type Answer, NO_FACTS, redirectAllowed } from '../frame/brokerage.ts'
+import type { BrokerageView } from '../frame/brokerage-view.ts'
 import type { Grant, Grants } from '../frame/grants.ts'
 import { type AuthorizationRequest, InvalidAuthorizationRequest, redirectUrisOf, SignIn, texts } from '../frame/sign-in.ts'
 import { SCOPES_OF } from './access.ts'
@@ -16,11 +14,11 @@ import { AlpacaProblem, CODES, invalid, jsonAnswer, problemAnswer } from './prob
 const CODE_MS = 10 * 60_000
 
 export class OAuth {
-  readonly #brokerage: DialectBrokerage
+  readonly #brokerage: BrokerageView
   readonly #grants: Grants
   readonly #signIn: SignIn
 
-  constructor(brokerage: DialectBrokerage, grants: Grants, customerView: CustomerView) {
+  constructor(brokerage: BrokerageView, grants: Grants, customerView: CustomerView) {
     this.#brokerage = brokerage
     this.#grants = grants
     this.#signIn = new SignIn({

@@ -1,10 +1,8 @@
 /** The chains of options: contracts on the trading host, snapshots on that of market data. */
 
 import type { FastifyRequest } from 'fastify'
-import { paramOf } from '../../brokerage/api/orders.ts'
-import type { Answer } from '../../brokerage/api/response-writer.ts'
-import type { DialectBrokerage } from '../../brokerage/dialect.ts'
-import type { Instrument, OptionFigures } from '../../market/types.ts'
+import { type Answer, type Instrument, type OptionFigures, paramOf } from '../frame/brokerage.ts'
+import type { BrokerageView } from '../frame/brokerage-view.ts'
 import type { Call, DialectRoute } from '../frame/router.ts'
 import { Body } from './body.ts'
 import type { CustomerView } from './customer-view.ts'
@@ -20,7 +18,7 @@ const CONTRACTS_LIMIT = { least: 1, most: 10_000, fallback: 100 }
 const SNAPSHOTS_LIMIT = { least: 1, most: 1_000, fallback: 100 }
 
 export interface OptionDeps {
-  readonly brokerage: DialectBrokerage
+  readonly brokerage: BrokerageView
   readonly customerView: CustomerView
   readonly source: DataSource
 }
@@ -102,7 +100,7 @@ function wantedOf(body: Body): Wanted {
 }
 
 /** By symbol. */
-function contractsOf({ market, clock }: DialectBrokerage, underlying: string, wanted: Wanted): readonly Instrument[] {
+function contractsOf({ market, clock }: BrokerageView, underlying: string, wanted: Wanted): readonly Instrument[] {
   const now = clock.now()
   const { type, date, from, by } = wanted
   const expirations = market
@@ -114,7 +112,7 @@ function contractsOf({ market, clock }: DialectBrokerage, underlying: string, wa
     .toSorted((a, b) => (a.symbol < b.symbol ? -1 : 1))
 }
 
-function nextWeekend({ clock }: DialectBrokerage): string {
+function nextWeekend({ clock }: BrokerageView): string {
   const today = newYorkOf(clock.now()).toPlainDate()
   // The Saturday after today.
   return today.add({ days: ((5 - (today.dayOfWeek % 7) + 7) % 7) + 1 }).toString()
@@ -144,7 +142,7 @@ function pageOf(
   return { items: left.slice(0, size), next }
 }
 
-function contractWire({ market, contracts: followed, clock }: DialectBrokerage, { symbol, name, option, multiplier }: Instrument): object {
+function contractWire({ market, contracts: followed, clock }: BrokerageView, { symbol, name, option, multiplier }: Instrument): object {
   if (option === undefined) throw new Error(`${symbol} is no option`)
   // Figures of what nobody follows would take milliseconds each.
   const figures = followed.comes(symbol) ? market.figures(symbol, clock.now()) : null

@@ -1,6 +1,6 @@
 /** What a list of orders is narrowed by, and how it is paged: by an order's id or by time, there are no cursors. */
 
-import type { Micros, OrderFilter, OrderView } from '../../engine/types.ts'
+import type { Micros, OrderFilter, OrderView } from '../frame/brokerage.ts'
 import { Body } from './body.ts'
 import { type CustomerView, numberOf } from './customer-view.ts'
 import { positionSymbol } from './enums.ts'

@@ -1,9 +1,17 @@
 /** How the sandbox's orders look on Alpaca's wire. */
 
 import { type Decimal, dividedBy, minus, parseDecimal, plus, sum, times, ZERO } from '@trunkline/core/domain/decimal'
-import { uuidOf } from '../../brokerage/order-ids.ts'
-import { directionOf, isLive, type Overlay } from '../../brokerage/wire.ts'
-import type { FillView, LegView, Micros, OrderView, Phase } from '../../engine/types.ts'
+import {
+  directionOf,
+  type FillView,
+  isLive,
+  type LegView,
+  type Micros,
+  type OrderView,
+  type Overlay,
+  type Phase
+} from '../frame/brokerage.ts'
+import { uuidOf } from '../frame/order-ids.ts'
 import { CLASS_OF, INTENT_OF, STATUS_OF, TIME_IN_FORCE_OF, TYPE_OF } from './enums.ts'
 import { assetIdOf } from './ids.ts'
 import { Ends, nanosOf } from './times.ts'

@@ -2,14 +2,8 @@
 
 import { minus, parseDecimal, plus } from '@trunkline/core/domain/decimal'
 import type { FastifyRequest } from 'fastify'
-import { aboutBody, paramOf } from '../../brokerage/api/orders.ts'
-import type { Answer } from '../../brokerage/api/response-writer.ts'
-import { symbolsOf } from '../../brokerage/api/ticket.ts'
-import type { DialectBrokerage } from '../../brokerage/dialect.ts'
-import { NO_FACTS } from '../../brokerage/faults.ts'
-import { Problem } from '../../brokerage/problems.ts'
-import { isLive } from '../../brokerage/wire.ts'
-import type { OrderView } from '../../engine/types.ts'
+import { type Answer, aboutBody, isLive, NO_FACTS, type OrderView, Problem, paramOf, symbolsOf } from '../frame/brokerage.ts'
+import type { BrokerageView } from '../frame/brokerage-view.ts'
 import type { Call, DialectRoute } from '../frame/router.ts'
 import { texts } from '../frame/sign-in.ts'
 import { Body } from './body.ts'
@@ -25,7 +19,7 @@ import { clientOrderIdOf, isFraction, readTicket } from './ticket.ts'
 const ORDERS = '/alpaca/api/v2/orders'
 
 export interface OrderDeps {
-  readonly brokerage: DialectBrokerage
+  readonly brokerage: BrokerageView
   readonly customerView: CustomerView
 }
 

@@ -4,7 +4,7 @@
  */
 
 import { minus, parseDecimal } from '@trunkline/core/domain/decimal'
-import type { Micros, OrderView } from '../../engine/types.ts'
+import type { Micros, OrderView } from '../frame/brokerage.ts'
 import { uuidFor } from './ids.ts'
 import { firstWire, type OrderWire, type Showing } from './order-wire.ts'
 import { nanosOf } from './times.ts'

@@ -1,7 +1,5 @@
 /** Alpaca's error responses: `{"code", "message"}` and sometimes more. The code begins with an HTTP status that is not always the answer's. */
-
-import type { Answer } from '../../brokerage/api/response-writer.ts'
-import { Problem } from '../../brokerage/problems.ts'
+import { type Answer, Problem } from '../frame/brokerage.ts'
 
 /** A refusal in Alpaca's own terms; `more` are the keys beside code and message. */
 export class AlpacaProblem extends Problem {

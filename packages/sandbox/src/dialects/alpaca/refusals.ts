@@ -1,14 +1,13 @@
 /** Refusals that Alpaca explains with figures. */
 
 import { type Decimal, minus, parseDecimal, times } from '@trunkline/core/domain/decimal'
-import type { DialectBrokerage } from '../../brokerage/dialect.ts'
-import type { MultiLegTicket, Ticket } from '../../brokerage/order-service.ts'
-import type { Problem } from '../../brokerage/problems.ts'
+import type { MultiLegTicket, Problem, Ticket } from '../frame/brokerage.ts'
+import type { BrokerageView } from '../frame/brokerage-view.ts'
 import { positionSymbol } from './enums.ts'
 import { AlpacaProblem, CODES } from './problems.ts'
 
 export interface RefusedFacts {
-  readonly brokerage: Pick<DialectBrokerage, 'state'>
+  readonly brokerage: Pick<BrokerageView, 'state'>
   readonly ticket: Ticket | MultiLegTicket
 }
 

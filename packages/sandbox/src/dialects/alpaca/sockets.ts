@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream'
 import { parseJson } from '@trunkline/core/domain/json'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import { type WebSocket, WebSocketServer } from 'ws'
-import type { StreamEndpoint } from '../../brokerage/stream/gate.ts'
+import type { StreamEndpoint } from '../frame/brokerage.ts'
 import { type Pipe, socketPipe } from '../frame/connections.ts'
 import { BadPack, pack, unpack } from './msgpack.ts'
 

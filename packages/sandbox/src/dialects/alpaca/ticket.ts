@@ -2,9 +2,7 @@
 
 import type { Decimal } from '@trunkline/core/domain/decimal'
 import type { Side, TimeInForce } from '@trunkline/core/domain/vocabulary'
-import type { MultiLegTicket, Ticket } from '../../brokerage/order-service.ts'
-import type { SubmitMultiLegCommand } from '../../engine/types.ts'
-import type { Instrument } from '../../market/types.ts'
+import type { Instrument, MultiLegTicket, SubmitMultiLegCommand, Ticket } from '../frame/brokerage.ts'
 import { Body } from './body.ts'
 import { type AlpacaOrderType, type AlpacaTimeInForce, EXTENDED, INTENTS, TIME_IN_FORCE, TYPES, valuesOf } from './enums.ts'
 import { badParameter, invalid } from './problems.ts'

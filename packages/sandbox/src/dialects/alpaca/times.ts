@@ -1,7 +1,5 @@
 /** Instants as Alpaca writes them. */
-
-import { isoOf } from '../../brokerage/clock.ts'
-import type { Micros } from '../../engine/types.ts'
+import { isoOf, type Micros } from '../frame/brokerage.ts'
 
 const NEW_YORK = 'America/New_York'
 

@@ -1,6 +1,6 @@
 /** Order events as the account stream sends them: one at a time, and each once. */
 
-import type { OrderEvent, OrderView } from '../../engine/types.ts'
+import type { OrderEvent, OrderView } from '../frame/brokerage.ts'
 import type { CustomerView } from './customer-view.ts'
 import type { Holdings } from './holdings.ts'
 import { executionIdOf, uuidFor } from './ids.ts'

@@ -8,12 +8,12 @@ type Part<Name extends keyof DialectBrokerage, Members extends keyof DialectBrok
 export interface BrokerageView
   extends Pick<DialectBrokerage, 'client' | 'heartbeatMs' | 'inFolder' | 'newId' | 'oauth' | 'onError' | 'realNow' | 'seed'> {
   readonly clock: Part<'clock', 'now'>
-  readonly customers: Part<'customers', 'account' | 'accountsOf' | 'byId' | 'check'>
+  readonly customers: Part<'customers', 'account' | 'accountsOf' | 'all' | 'byId' | 'check'>
   readonly state: StateView
   /** Follows what happens to orders and accounts; `isHidden`: an order that fault injection hides. */
   readonly publisher: Part<'publisher', 'follow' | 'isHidden'>
   readonly orderService: Part<'orderService', 'amend' | 'cancel' | 'preview' | 'submit'>
-  readonly contracts: Part<'contracts', 'bring' | 'find'>
+  readonly contracts: Part<'contracts', 'bring' | 'comes' | 'find'>
   readonly market: DialectBrokerage['market']
   readonly driver: Part<'driver', 'lastQuote'>
   /** Subscriptions to the market data of a symbol. */

@@ -2,8 +2,9 @@
 
 export { firstBars } from '../../brokerage/api/bars.ts'
 export { Cursors } from '../../brokerage/api/cursor.ts'
-export { paramOf } from '../../brokerage/api/orders.ts'
+export { aboutBody, paramOf } from '../../brokerage/api/orders.ts'
 export type { Answer } from '../../brokerage/api/response-writer.ts'
+export { symbolsOf } from '../../brokerage/api/ticket.ts'
 export { isoOf, microsOf } from '../../brokerage/clock.ts'
 export type { Account, AccountKind, Customer } from '../../brokerage/customers.ts'
 export type { Dialect, OpenDialect } from '../../brokerage/dialect.ts'
@@ -20,21 +21,26 @@ export { Problem } from '../../brokerage/problems.ts'
 export { Fields } from '../../brokerage/read.ts'
 export type { StreamEndpoint } from '../../brokerage/stream/gate.ts'
 export type { StreamFaultSpec } from '../../brokerage/stream/stream-faults.ts'
-export { hasSize, isLive, type Overlay, valuesOf } from '../../brokerage/wire.ts'
+export { directionOf, hasSize, isLive, type Overlay, valuesOf } from '../../brokerage/wire.ts'
 export type {
   AccountChangedEvent,
   BalanceView,
   FillView,
+  InstrumentKind,
   InstrumentSpec,
+  LegView,
   MarketView,
   Micros,
   OrderEvent,
+  OrderFilter,
   OrderReason,
   OrderState,
   OrderView,
+  Phase,
   PositionView,
   QuoteCommand,
   QuoteLevel,
+  SubmitMultiLegCommand,
   TransactionView
 } from '../../engine/types.ts'
 export { divideHalfUp, formatScaled, readScaled } from '../../engine/units.ts'
@@ -51,6 +57,7 @@ export {
   type BarInterval,
   type FeedTrade,
   type Instrument,
+  MARKETS,
   type Market,
   type OptionFigures,
   UnknownSymbol

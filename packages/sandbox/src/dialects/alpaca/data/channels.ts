@@ -1,10 +1,8 @@
 /** The channels of the data streams: anyone who subscribes to one is given its items, and the market is followed once for all of them. */
 
 import { compare, parseDecimal, plus } from '@trunkline/core/domain/decimal'
-import type { DialectBrokerage } from '../../../brokerage/dialect.ts'
-import type { MarketDataTap } from '../../../brokerage/market-data-taps.ts'
-import type { QuoteCommand, QuoteLevel } from '../../../engine/types.ts'
-import type { FeedTrade } from '../../../market/types.ts'
+import type { FeedTrade, MarketDataTap, QuoteCommand, QuoteLevel } from '../../frame/brokerage.ts'
+import type { BrokerageView } from '../../frame/brokerage-view.ts'
 import { nanosOf } from '../times.ts'
 import type { DataSource } from './source.ts'
 import { type Kind, levelsWire, quoteWire, tradeWire } from './wire.ts'
@@ -27,14 +25,14 @@ interface Feed {
 }
 
 export class Channels {
-  readonly #brokerage: DialectBrokerage
+  readonly #brokerage: BrokerageView
   readonly #source: DataSource
   readonly #kind: Kind
   readonly #feeds = new Map<string, Feed>()
   /** The id of the last trade; those of another start of the sandbox are others. */
   #trades: number
 
-  constructor(brokerage: DialectBrokerage, source: DataSource, kind: Kind) {
+  constructor(brokerage: BrokerageView, source: DataSource, kind: Kind) {
     this.#brokerage = brokerage
     this.#source = source
     this.#kind = kind

@@ -1,6 +1,6 @@
 /** The latest quotes, and what a snapshot has of a symbol. */
 
-import type { Answer } from '../../../brokerage/api/response-writer.ts'
+import type { Answer } from '../../frame/brokerage.ts'
 import type { Call } from '../../frame/router.ts'
 import { Body } from '../body.ts'
 import { jsonAnswer } from '../problems.ts'

@@ -1,7 +1,6 @@
 /** Lists over several symbols in pages: by symbol, then by time, so many items in all. */
 
-import type { Fault } from '../../../brokerage/faults.ts'
-import type { Micros } from '../../../engine/types.ts'
+import type { Fault, Micros } from '../../frame/brokerage.ts'
 import type { Body } from '../body.ts'
 import { badParameter } from '../problems.ts'
 import { instantOf, newYorkOf } from '../times.ts'

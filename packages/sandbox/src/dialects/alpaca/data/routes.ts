@@ -1,7 +1,6 @@
 /** Market data over REST, but for the chains of options. */
 
-import type { Answer } from '../../../brokerage/api/response-writer.ts'
-import type { BarInterval } from '../../../market/types.ts'
+import type { Answer, BarInterval } from '../../frame/brokerage.ts'
 import type { Call, DialectRoute } from '../../frame/router.ts'
 import { Body } from '../body.ts'
 import { badParameter, jsonAnswer } from '../problems.ts'

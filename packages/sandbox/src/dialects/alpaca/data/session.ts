@@ -1,6 +1,6 @@
 /** One client's session on a data stream: authentication, and its subscriptions. */
 
-import { Problem } from '../../../brokerage/problems.ts'
+import { Problem } from '../../frame/brokerage.ts'
 import type { Channels, Reader } from './channels.ts'
 
 /** What Alpaca answers to what cannot be done. */

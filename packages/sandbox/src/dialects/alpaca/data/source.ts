@@ -1,10 +1,16 @@
 /** Where the data endpoints have it from: the sandbox's bars, quotes and last prints. */
 
 import { compare, parseDecimal } from '@trunkline/core/domain/decimal'
-import { firstBars } from '../../../brokerage/api/bars.ts'
-import type { DialectBrokerage } from '../../../brokerage/dialect.ts'
-import type { Micros, QuoteCommand } from '../../../engine/types.ts'
-import { type Bar, type BarInterval, type Instrument, UnknownSymbol } from '../../../market/types.ts'
+import {
+  type Bar,
+  type BarInterval,
+  firstBars,
+  type Instrument,
+  type Micros,
+  type QuoteCommand,
+  UnknownSymbol
+} from '../../frame/brokerage.ts'
+import type { BrokerageView } from '../../frame/brokerage-view.ts'
 import type { CustomerView } from '../customer-view.ts'
 import { chicagoDay, regrouped } from './timeframes.ts'
 import { type Kind, kindOf, letterOf, type Print } from './wire.ts'
@@ -21,10 +27,10 @@ export interface Stretch {
 }
 
 export class DataSource {
-  readonly #brokerage: DialectBrokerage
+  readonly #brokerage: BrokerageView
   readonly #customerView: CustomerView
 
-  constructor(brokerage: DialectBrokerage, customerView: CustomerView) {
+  constructor(brokerage: BrokerageView, customerView: CustomerView) {
     this.#brokerage = brokerage
     this.#customerView = customerView
   }

@@ -1,8 +1,7 @@
 /** The data streams of one kind of instrument: who comes in, and how what they are given leaves. */
 
-import type { DialectBrokerage } from '../../../brokerage/dialect.ts'
-import type { Pass } from '../../../brokerage/oauth/grants.ts'
-import type { StreamEndpoint } from '../../../brokerage/stream/gate.ts'
+import type { Pass, StreamEndpoint } from '../../frame/brokerage.ts'
+import type { BrokerageView } from '../../frame/brokerage-view.ts'
 import { type DialectConnection, DialectConnections } from '../../frame/connections.ts'
 import type { Access } from '../access.ts'
 import type { Limits } from '../limits.ts'
@@ -25,7 +24,7 @@ const PATHS: Readonly<Record<Kind, readonly string[]>> = {
 }
 
 export interface DataStreamDeps {
-  readonly brokerage: DialectBrokerage
+  readonly brokerage: BrokerageView
   readonly access: Access
   readonly source: DataSource
   readonly limits: Limits
@@ -100,7 +99,7 @@ export class DataStream {
 }
 
 interface VisitDeps {
-  readonly brokerage: DialectBrokerage
+  readonly brokerage: BrokerageView
   readonly access: Access
   readonly path: string
   /** Null: there are too many already. */

@@ -1,8 +1,7 @@
 /** Alpaca's timeframes as the intervals that the sandbox keeps bars of, and a crypto pair's days. */
 
 import { compare, plus } from '@trunkline/core/domain/decimal'
-import type { Micros } from '../../../engine/types.ts'
-import type { Bar, BarInterval } from '../../../market/types.ts'
+import type { Bar, BarInterval, Micros } from '../../frame/brokerage.ts'
 import { badParameter } from '../problems.ts'
 
 /** In lower case: Alpaca takes them in capitals or not. */

@@ -1,7 +1,6 @@
 /** Market data as Alpaca writes it: prices and sizes are numbers, one letter a field. */
 
-import type { Micros, QuoteCommand, QuoteLevel } from '../../../engine/types.ts'
-import type { Bar, FeedTrade, Instrument } from '../../../market/types.ts'
+import type { Bar, FeedTrade, Instrument, Micros, QuoteCommand, QuoteLevel } from '../../frame/brokerage.ts'
 import { nanosOf, secondsOf } from '../times.ts'
 
 /** The three kinds of endpoints. */
