@@ -22,6 +22,8 @@ import { StreamedPositions } from './streamed-positions.ts'
 const UNREPORTED_MAX = 20
 /** Orders of which a connection remembers something. */
 const ORDERS_MAX = 10_000
+/** No messages. */
+const NOTHING: readonly never[] = []
 /** Marks the read of an order that was to be cancelled or replaced, and is not. */
 const RELEASES = 'releases'
 
@@ -176,8 +178,8 @@ class AccountProtocol {
     const messages: StreamMessage<AccountEvent>[] = []
     for (const message of this.#own.read(frame)) {
       // A message of an accepted connection proves the acceptance; an end does not.
-      if (message.type !== 'over' && !this.#isLive) messages.push(...this.#accept())
-      if (message.type === 'order_update') messages.push(...this.#updated(message))
+      if (!this.#isLive && message.type !== 'over') messages.push(...this.#accept())
+      if (message.type === 'order_update') this.#updated(message, messages)
       else {
         const passed = this.#apply(message)
         if (passed !== null) messages.push(passed)
@@ -216,7 +218,7 @@ class AccountProtocol {
 
   #accept(): readonly StreamMessage<AccountEvent>[] {
     const { unacknowledged } = this.#definition
-    if (this.#isLive || unacknowledged === undefined) return []
+    if (this.#isLive || unacknowledged === undefined) return NOTHING
     this.#isLive = true
     return [{ type: 'live', heartbeatMs: unacknowledged.heartbeatMs }]
   }
@@ -256,11 +258,10 @@ class AccountProtocol {
     }
   }
 
-  #updated(update: OrderUpdate): readonly StreamMessage<AccountEvent>[] {
+  #updated(update: OrderUpdate, messages: StreamMessage<AccountEvent>[]): void {
     const { report, isBehind } = this.#sent.next(update)
-    if (report === null) return []
-    const event: StreamMessage<AccountEvent> = { type: 'event', event: { type: 'order', report } }
-    return isBehind ? [{ type: 'gap', cause: 'missing', reason: 'an order has filled by more than was reported' }, event] : [event]
+    if (isBehind) messages.push({ type: 'gap', cause: 'missing', reason: 'an order has filled by more than was reported' })
+    if (report !== null) messages.push({ type: 'event', event: { type: 'order', report } })
   }
 
   #orderTotals(order: WholeOrder): StreamMessage<AccountEvent> | null {
