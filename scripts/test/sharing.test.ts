@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { SourceFiles } from '../testing/imports.ts'
 import type { FileResult } from '../testing/run-file.ts'
 import { mayShare } from '../testing/sharing.ts'
 import { outputOf } from './program.ts'
@@ -79,7 +80,7 @@ test('a file that leaves something open is stopped, and named', async () => {
 })
 
 test('a file that concerns the whole process does not share', () => {
-  const may = (body: string) => mayShare(folder, write('judged', body))
+  const may = (body: string) => mayShare(new SourceFiles(folder), write('judged', body))
   assert.ok(may("test('one', () => { assert.equal(process.env.HOME, 1) })"))
   for (const body of [
     "process.env.HOME = '/'",

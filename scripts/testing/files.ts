@@ -1,7 +1,7 @@
 // The test files of the repository, and the group of each.
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { importsIn, reachable } from './imports.ts'
+import { type SourceFile, SourceFiles } from './imports.ts'
 import { mayShare } from './sharing.ts'
 
 export const GROUPS = ['repo', 'unit', 'acceptance', 'browser', 'slow'] as const
@@ -69,36 +69,32 @@ export function groupOf(path: string): Group {
 
 /** All test files, by group and path. */
 export function testFiles(root: string): readonly TestFile[] {
+  const sources = new SourceFiles(root)
   return filesBelow(root)
     .filter(path => path.endsWith('.test.ts'))
-    .map(path => describe(root, path))
+    .map(path => describe(sources, path))
 }
 
-function describe(root: string, path: string): TestFile {
-  const [group, needs, waits] = [groupOf(path), needsOf(root, path), WAITING.test(path)]
-  const isSearch = searches(root, path)
+function describe(sources: SourceFiles, path: string): TestFile {
+  const reached = sources.reachable(path)
+  const modules = new Set(
+    [...reached.values()].flatMap(({ imports }) => imports.filter(({ isValue }) => isValue)).map(({ specifier }) => specifier)
+  )
+  const [group, needs, waits] = [groupOf(path), needsOf(path, reached, modules), WAITING.test(path)]
+  const searches = [...reached.keys()].some(file => file.endsWith('testkit/src/search.ts'))
   // A whole search takes minutes, which would count against the limit of its neighbours.
-  const shares = group === 'unit' && !waits && !isSearch && needs.size === 0 && mayShare(root, path)
-  const quick = group === 'repo' || (shares && !reachesModule(root, path, COSTLY_MODULES))
-  return { path, group, needs, waits, searches: isSearch, shares, quick }
-}
-
-function reachesModule(root: string, path: string, names: readonly string[]): boolean {
-  const imports = [...reachable(root, path).values()].flatMap(importsIn)
-  return imports.some(({ specifier, isValue }) => isValue && names.includes(specifier))
-}
-
-function searches(root: string, path: string): boolean {
-  return [...reachable(root, path).keys()].some(file => file.endsWith('testkit/src/search.ts'))
+  const shares = group === 'unit' && !waits && !searches && needs.size === 0 && mayShare(sources, path)
+  const quick = group === 'repo' || (shares && !COSTLY_MODULES.some(name => modules.has(name)))
+  return { path, group, needs, waits, searches, shares, quick }
 }
 
 // A test's needs follow from its imports, however deep, so no list has to be maintained.
-function needsOf(root: string, path: string): ReadonlySet<Service> {
+function needsOf(path: string, reached: ReadonlyMap<string, SourceFile>, modules: ReadonlySet<string>): ReadonlySet<Service> {
   const needs = new Set(NEEDED_BY_GROUP[groupOf(path)])
-  for (const [file, text] of reachable(root, path)) {
+  for (const [file, { text }] of reached) {
     if (file.startsWith('scripts/')) continue // this file itself names the variables
     for (const [mention, service] of MENTIONS) if (mention.test(text)) needs.add(service)
-    if (importsIn(text).some(({ specifier }) => specifier === 'playwright-core')) needs.add('chromium')
   }
+  if (modules.has('playwright-core')) needs.add('chromium')
   return needs
 }

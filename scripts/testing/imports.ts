@@ -46,20 +46,54 @@ export function resolveImport(from: string, specifier: string): string | null {
   return own === null ? null : `packages/${own[1]}/src/${own[2]}.ts`
 }
 
-/** `start` and every file of this repository that it reaches by imports, with their texts. Omits files that do not exist. */
-export function reachable(root: string, start: string): ReadonlyMap<string, string> {
-  const texts = new Map<string, string>()
-  const queue = [start]
-  for (let file = queue.pop(); file !== undefined; file = queue.pop()) {
-    if (texts.has(file) || !existsSync(join(root, file))) continue
-    const text = readFileSync(join(root, file), 'utf8')
-    texts.set(file, text)
-    for (const { specifier } of importsIn(text)) {
-      const target = resolveImport(file, specifier)
-      if (target !== null) queue.push(target)
-    }
+/** A file of the checkout, as the rules for tests see it. */
+export interface SourceFile {
+  readonly text: string
+  readonly imports: readonly Import[]
+}
+
+/** The sources below `root`: each is read once, because hundreds of test files reach the same ones. */
+export class SourceFiles {
+  readonly #root: string
+  readonly #read = new Map<string, SourceFile | null>()
+  readonly #targets = new Map<SourceFile, readonly string[]>()
+
+  constructor(root: string) {
+    this.#root = root
   }
-  return texts
+
+  /** `start` and every file that it reaches by imports. Omits files that do not exist. Paths are relative to the checkout. */
+  reachable(start: string): ReadonlyMap<string, SourceFile> {
+    const found = new Map<string, SourceFile>()
+    const queue = [start]
+    for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
+      const file = found.has(path) ? null : this.#file(path)
+      if (file === null) continue
+      found.set(path, file)
+      queue.push(...this.#targetsOf(path, file))
+    }
+    return found
+  }
+
+  #file(path: string): SourceFile | null {
+    let file = this.#read.get(path)
+    if (file === undefined) {
+      const full = join(this.#root, path)
+      const text = existsSync(full) ? readFileSync(full, 'utf8') : null
+      file = text === null ? null : { text, imports: importsIn(text) }
+      this.#read.set(path, file)
+    }
+    return file
+  }
+
+  #targetsOf(path: string, file: SourceFile): readonly string[] {
+    let targets = this.#targets.get(file)
+    if (targets === undefined) {
+      targets = file.imports.map(({ specifier }) => resolveImport(path, specifier)).filter(target => target !== null)
+      this.#targets.set(file, targets)
+    }
+    return targets
+  }
 }
 
 function slashes(path: string): string {

@@ -1,5 +1,5 @@
 // Which test files may run in one process with others. It follows from their texts, so there is no list to maintain.
-import { type Import, importsIn, reachable } from './imports.ts'
+import type { Import, SourceFiles } from './imports.ts'
 
 /** Programs, threads and module hooks outlive a test or concern the whole process. */
 const FOREIGN = /^(node:)?(child_process|worker_threads|cluster|module|inspector|v8|vm)$|^playwright-core$|^pg$/
@@ -26,13 +26,12 @@ const UNFIT = /\bperformance\b|\beveryNthTest\b/
  * A file shares if neither it nor a helper of it starts a program or a thread, changes or observes the process, or sets a hook for each
  * test; and if its tests are in its own text, because only then is each test's file known.
  */
-export function mayShare(root: string, path: string): boolean {
-  for (const [file, text] of reachable(root, path)) {
+export function mayShare(sources: SourceFiles, path: string): boolean {
+  for (const [file, { text, imports }] of sources.reachable(path)) {
     if (HEAVY.test(file)) return false
     if (isSource(file)) continue
     if (file === path && UNFIT.test(text)) return false
     if (GLOBAL.some(pattern => pattern.test(text)) || HOOK.test(text)) return false
-    const imports = importsIn(text)
     if (imports.some(isForeign)) return false
     if (file !== path && file !== SEARCH && imports.some(({ specifier, isValue }) => isValue && specifier === 'node:test')) return false
   }
