@@ -3,7 +3,7 @@
 import type { FastifyRequest } from 'fastify'
 import { type Pass, Problem } from '../frame/brokerage.ts'
 import type { BrokerageView } from '../frame/brokerage-view.ts'
-import { Grants } from '../frame/grants.ts'
+import type { Grants } from '../frame/grants.ts'
 import { Keys } from './keys.ts'
 import { type Left, Limiter } from './limiter.ts'
 import { Limits } from './limits.ts'
@@ -11,9 +11,6 @@ import { Limits } from './limits.ts'
 /** The two hosts: what either wants to know of a token, and what it counts. */
 export const HOSTS = ['api', 'data'] as const
 export type Host = (typeof HOSTS)[number]
-
-/** Alpaca's scopes beside what they allow here. Reading the account needs none. */
-export const SCOPES_OF: Readonly<Record<string, string>> = { trading: 'trade', data: 'data', 'account:write': 'account' }
 
 /** Crypto prices are public. */
 const OPEN = '/alpaca/data/v1beta3/crypto/'
@@ -34,11 +31,10 @@ export class Access {
   /** Who makes a request, those refused for their number included. */
   readonly #asking = new WeakMap<FastifyRequest, string>()
 
-  /** `onEnded`: a grant ended, and anyone who came in on it has to go. */
-  constructor(brokerage: BrokerageView, onEnded: (grant: string) => void) {
-    const { realNow: now, newId } = brokerage
+  constructor(brokerage: BrokerageView, grants: Grants) {
+    const { realNow: now } = brokerage
     this.#brokerage = brokerage
-    this.grants = new Grants({ file: brokerage.inFolder('alpaca-grants.jsonl'), now, newId, onEnded })
+    this.grants = grants
     this.keys = new Keys(brokerage.seed, brokerage.customers, brokerage.inFolder('alpaca-keys.jsonl'))
     this.limiters = { api: new Limiter(this.limits, now), data: new Limiter(this.limits, now) }
   }
@@ -51,7 +47,7 @@ export class Access {
       const retryAfter = Math.max(1, this.limiters[host].left(pass.login).resetS - Math.floor(this.#brokerage.realNow() / 1000))
       throw new Problem('slow_down', 'rate limit exceeded', { retryAfter })
     }
-    const scope = host === 'data' ? 'data' : request.method === 'GET' ? null : 'trade'
+    const scope = host === 'data' ? 'data' : request.method === 'GET' ? null : 'trading'
     if (scope !== null && !pass.scopes.has(scope)) throw new Problem('scope_missing', `this needs the scope ${scope}`)
     return pass
   }

@@ -1,9 +1,9 @@
 /** The sandbox brokerage as Alpaca: REST below `/alpaca/api` and `/alpaca/data`, streams beside them, OAuth below `/alpaca/oauth`. */
 
-import { timestampOfMs } from '@trunkline/core/domain/timestamp'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type Dialect, takeJsonBodies } from '../frame/brokerage.ts'
 import type { BrokerageView } from '../frame/brokerage-view.ts'
+import { OAuth } from '../frame/oauth.ts'
 import { type DialectRoute, DialectRouter } from '../frame/router.ts'
 import { Access, type Host as HostName } from './access.ts'
 import { accountRoutes } from './account.ts'
@@ -15,7 +15,7 @@ import { dataRoutes } from './data/routes.ts'
 import { DataSource } from './data/source.ts'
 import { DataStream } from './data/stream.ts'
 import type { Kind } from './data/wire.ts'
-import { OAuth } from './oauth.ts'
+import { alpacaOAuth } from './oauth.ts'
 import { contractRoutes, snapshotRoutes } from './options.ts'
 import { orderRoutes } from './orders.ts'
 import { dataProblemAnswer, problemAnswer } from './problems.ts'
@@ -28,19 +28,16 @@ export function alpaca(brokerage: BrokerageView): Dialect {
   const endGrant = (grant: string) => {
     for (const { connections } of [stream, ...data]) connections.endGrant(grant)
   }
-  const access = new Access(brokerage, endGrant)
+  const oauth = new OAuth(brokerage, alpacaOAuth(customerView), endGrant)
+  const access = new Access(brokerage, oauth.grants)
   const stream: AccountStream = new AccountStream({ brokerage, access, customerView })
   const data: readonly DataStream[] = DATA_KINDS.map(kind => new DataStream({ brokerage, access, source, limits: access.limits }, kind))
-  const oauth = new OAuth(brokerage, access.grants, customerView)
   const following = brokerage.publisher.follow(stream)
   return {
     name: NAME,
     mount: app => mount(app, { brokerage, access, oauth, customerView, source }),
     endpoints: [stream.endpoint, ...data.flatMap(({ endpoints }) => endpoints)],
-    mint: (login, scopes) => {
-      const { token, scope } = oauth.mint(login, scopes.includes('trade') ? 'trading data' : 'data')
-      return { access_token: token, issued_at: timestampOfMs(brokerage.realNow()), scope }
-    },
+    mint: oauth.mint,
     keys: login => keysOf(access, brokerage, login),
     limits: { shown: () => access.limits.shown(), set: body => access.limits.set(body) },
     endLogin: (login, refreshOnly) => {

@@ -15,7 +15,7 @@ interface Revoked {
 }
 
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
-const SCOPES = new Set(['read', 'trade', 'data'])
+const SCOPES = new Set(['trading', 'data'])
 
 export class Keys {
   readonly #seed: string

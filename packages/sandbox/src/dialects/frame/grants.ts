@@ -2,36 +2,21 @@
 
 import { Journal } from '../../brokerage/journal.ts'
 import type { Pass } from '../../brokerage/oauth/grants.ts'
-
-export interface GrantsDeps {
-  /** Null: nothing survives the process. */
-  readonly file: string | null
-  /** Real time in milliseconds. */
-  readonly now: () => number
-  /** Unguessable text. */
-  readonly newId: () => string
-  /** A grant ended: revoked, or its login was. Not called when tokens merely expire. */
-  readonly onEnded: (grant: string) => void
-}
+import type { BrokerageView } from './brokerage-view.ts'
 
 export interface Grant {
   readonly id: string
   /** The login's id. */
   readonly login: string
   readonly client: string
-  /** The sandbox's: `read`, `trade`. */
+  /** The broker's own. */
   readonly scopes: readonly string[]
-  /** The broker's own, as the answer shows them. */
-  readonly words: string
 }
 
-export interface NewToken {
+interface StoredToken {
   readonly token: string
   /** Real time in milliseconds; null: no end. */
   readonly expiresAt: number | null
-}
-
-interface StoredToken extends NewToken {
   readonly kind: 'access' | 'refresh'
   readonly grant: string
 }
@@ -54,7 +39,8 @@ const CODES_MAX = 1_000
 const SWEEP_EVERY = 500
 
 export class Grants {
-  readonly #deps: GrantsDeps
+  readonly #brokerage: Pick<BrokerageView, 'newId' | 'realNow'>
+  readonly #onEnded: (grant: string) => void
   readonly #grants = new Map<string, Grant>()
   readonly #tokens = new Map<string, StoredToken>()
   readonly #usedAt = new Map<string, number>()
@@ -63,17 +49,20 @@ export class Grants {
   readonly #journal: Journal<Entry> | null
   #untilSweep = SWEEP_EVERY
 
-  constructor(deps: GrantsDeps) {
-    this.#deps = deps
-    this.#journal = deps.file === null ? null : new Journal<Entry>(deps.file, entry => this.#apply(entry))
+  /** `onEnded`: a grant ended: revoked, or its login was. Not called when tokens merely expire. */
+  constructor(brokerage: Pick<BrokerageView, 'inFolder' | 'newId' | 'realNow'>, dialect: string, onEnded: (grant: string) => void) {
+    this.#brokerage = brokerage
+    this.#onEnded = onEnded
+    const file = brokerage.inFolder(`${dialect}-grants.jsonl`)
+    this.#journal = file === null ? null : new Journal<Entry>(file, entry => this.#apply(entry))
     this.#sweep()
     this.#journal?.rewrite(this.#entries())
   }
 
   /** A code for one exchange. */
   code(grant: Omit<Grant, 'id'>, redirectUri: string | null, livesMs: number): string {
-    const code = this.#deps.newId()
-    this.#codes.set(code, { grant, redirectUri, expiresAt: this.#deps.now() + livesMs })
+    const code = this.#brokerage.newId()
+    this.#codes.set(code, { grant, redirectUri, expiresAt: this.#brokerage.realNow() + livesMs })
     for (const oldest of this.#codes.keys()) {
       if (this.#codes.size <= CODES_MAX) break
       this.#codes.delete(oldest)
@@ -85,29 +74,29 @@ export class Grants {
   exchange(code: string, redirectUri: string | null): Grant | null {
     const known = this.#codes.get(code)
     this.#codes.delete(code)
-    if (known === undefined || known.expiresAt <= this.#deps.now()) return null
+    if (known === undefined || known.expiresAt <= this.#brokerage.realNow()) return null
     if (known.redirectUri !== null && known.redirectUri !== redirectUri) return null
     return this.open(known.grant)
   }
 
   open(grant: Omit<Grant, 'id'>): Grant {
-    const opened = { ...grant, id: `grant-${this.#deps.newId()}` }
+    const opened = { ...grant, id: `grant-${this.#brokerage.newId()}` }
     this.#store({ grant: opened })
     return opened
   }
 
-  /** `livesS` null: until the grant ends. `token`: one that is made elsewhere, such as an API key; else a new one. */
-  issue(grant: Grant, kind: StoredToken['kind'], livesS: number | null, token: string = this.#deps.newId()): NewToken {
-    const stored: StoredToken = { kind, grant: grant.id, token, expiresAt: livesS === null ? null : this.#deps.now() + livesS * 1000 }
-    this.#store({ put: stored })
+  /** A new token. `livesS` null: it lives until the grant ends. */
+  issue(grant: Grant, kind: StoredToken['kind'], livesS: number | null): string {
+    const token = this.#brokerage.newId()
+    this.#store({ put: { kind, grant: grant.id, token, expiresAt: livesS === null ? null : this.#brokerage.realNow() + livesS * 1000 } })
     if (--this.#untilSweep <= 0) this.#sweep()
-    return stored
+    return token
   }
 
   /** The pass of a living access token. */
   pass(token: string): Pass | undefined {
     const known = this.#passes.get(token)
-    if (known !== undefined) return known.expiresAt > this.#deps.now() ? known : undefined
+    if (known !== undefined) return known.expiresAt > this.#brokerage.realNow() ? known : undefined
     const stored = this.#tokens.get(token)
     const grant = stored?.kind === 'access' ? this.#grants.get(stored.grant) : undefined
     if (stored === undefined || grant === undefined) return undefined
@@ -118,7 +107,7 @@ export class Grants {
       grant: grant.id,
       expiresAt: stored.expiresAt ?? Number.MAX_SAFE_INTEGER
     }
-    if (pass.expiresAt <= this.#deps.now()) return undefined
+    if (pass.expiresAt <= this.#brokerage.realNow()) return undefined
     this.#passes.set(token, pass)
     return pass
   }
@@ -126,7 +115,7 @@ export class Grants {
   /** Whether it was an access token here once and is past its end: for brokers that distinguish expired from unknown. */
   isExpired(token: string): boolean {
     const stored = this.#tokens.get(token)
-    return stored?.kind === 'access' && stored.expiresAt !== null && stored.expiresAt <= this.#deps.now()
+    return stored?.kind === 'access' && stored.expiresAt !== null && stored.expiresAt <= this.#brokerage.realNow()
   }
 
   /**
@@ -135,7 +124,7 @@ export class Grants {
   refresh(token: string, { rotates, graceMs }: { readonly rotates: boolean; readonly graceMs: number }): Grant | null {
     const stored = this.#tokens.get(token)
     if (stored?.kind !== 'refresh') return null
-    const now = this.#deps.now()
+    const now = this.#brokerage.realNow()
     if (stored.expiresAt !== null && stored.expiresAt <= now) return null
     const usedAt = this.#usedAt.get(token)
     if (rotates && usedAt !== undefined && now - usedAt >= graceMs) return null
@@ -168,7 +157,7 @@ export class Grants {
 
   #end(id: string): void {
     this.#store({ ended: id })
-    this.#deps.onEnded(id)
+    this.#onEnded(id)
   }
 
   #members(grant: string): readonly string[] {
@@ -200,9 +189,9 @@ export class Grants {
   /** Tokens that ended a while ago are forgotten; for a day an expired token can still be distinguished from an unknown one. */
   #sweep(): void {
     this.#untilSweep = SWEEP_EVERY
-    const before = this.#deps.now() - 24 * 3_600_000
+    const before = this.#brokerage.realNow() - 24 * 3_600_000
     for (const { token, expiresAt } of [...this.#tokens.values()]) if (expiresAt !== null && expiresAt < before) this.#drop(token)
-    for (const [code, { expiresAt }] of [...this.#codes]) if (expiresAt <= this.#deps.now()) this.#codes.delete(code)
+    for (const [code, { expiresAt }] of [...this.#codes]) if (expiresAt <= this.#brokerage.realNow()) this.#codes.delete(code)
   }
 
   *#entries(): Generator<Entry> {

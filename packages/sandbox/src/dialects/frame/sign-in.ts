@@ -16,10 +16,8 @@ export interface AuthorizationRequest {
   readonly redirectUri: string
   readonly state: string | null
   readonly scopes: readonly Scope[]
-  /** The scopes as the broker writes them. */
-  readonly brokerScope: string
-  /** Whatever the dialect needs when the code is made. */
-  readonly more: Readonly<Record<string, string>>
+  /** The broker's scopes. */
+  readonly names: readonly string[]
 }
 
 export interface SignInDeps {

@@ -3,7 +3,7 @@
 import type { FastifyInstance } from 'fastify'
 import { Cursors, type Dialect, type OpenDialect, takeJsonBodies } from '../frame/brokerage.ts'
 import type { BrokerageView } from '../frame/brokerage-view.ts'
-import { Grants } from '../frame/grants.ts'
+import { OAuth } from '../frame/oauth.ts'
 import { Quotas } from '../frame/quotas.ts'
 import { DialectRouter } from '../frame/router.ts'
 import { accountReads } from './account-reads.ts'
@@ -12,7 +12,7 @@ import { barStreams } from './bar-stream.ts'
 import { depthStreams } from './depth-stream.ts'
 import { changing, placing } from './execution.ts'
 import { marketReads } from './market-reads.ts'
-import { mint, mountOAuth } from './oauth.ts'
+import { tradestationOAuth } from './oauth.ts'
 import { optionStreams } from './option-stream.ts'
 import { DEFAULT_OPTIONS, Modes, type TradestationOptions } from './options.ts'
 import { orderReads } from './order-reads.ts'
@@ -31,15 +31,11 @@ export function tradestation(parts: Partial<TradestationOptions> = {}): OpenDial
 }
 
 function open(brokerage: BrokerageView, modes: Modes): Dialect {
-  const grants: Grants = new Grants({
-    file: brokerage.inFolder('tradestation-grants.jsonl'),
-    now: brokerage.realNow,
-    newId: brokerage.newId,
-    onEnded: grant => {
-      account.endGrant(grant)
-      market.endGrant(grant)
-    }
+  const oauth: OAuth = new OAuth(brokerage, tradestationOAuth(brokerage, modes), grant => {
+    account.endGrant(grant)
+    market.endGrant(grant)
   })
+  const { grants } = oauth
   const quotas = new Quotas(brokerage.realNow)
   const access = new Access({ grants, quotas, modes, now: brokerage.realNow })
   const views = new AccountViews(brokerage)
@@ -47,7 +43,6 @@ function open(brokerage: BrokerageView, modes: Modes): Dialect {
   const market = new StreamServer({ brokerage, access, modes, on: 'market' })
   const orders = new OrderStreams({ brokerage, views, modes })
   const positions = new PositionStreams({ brokerage, views })
-  const oauth = { brokerage, grants, modes }
   const deps = { brokerage, views, cursors: new Cursors(Buffer.from(brokerage.newId())) }
   const routes = (app: FastifyInstance) => {
     // Clients read from it the clock that orders are dated by.
@@ -68,7 +63,7 @@ function open(brokerage: BrokerageView, modes: Modes): Dialect {
   return {
     name: 'tradestation',
     mount: app => {
-      mountOAuth(app, oauth)
+      oauth.mount(app)
       // Readers receive a GoAway while their connections are still open.
       app.addHook('preClose', async () => {
         account.close()
@@ -77,7 +72,7 @@ function open(brokerage: BrokerageView, modes: Modes): Dialect {
       app.register(async scope => routes(scope), { prefix: '/tradestation/v3' })
     },
     endpoints: [],
-    mint: (login, scopes) => mint(oauth, login, scopes),
+    mint: oauth.mint,
     endLogin: (login, refreshOnly) => grants.endLogin(login, refreshOnly),
     limits: { shown: () => modes.shown(), set: body => modes.set(body) },
     injectFault: (on, order) => (on === 'account' ? account : market).injectFault(order),

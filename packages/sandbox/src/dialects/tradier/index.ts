@@ -4,12 +4,12 @@ import formbody from '@fastify/formbody'
 import type { FastifyInstance } from 'fastify'
 import type { Dialect, OpenDialect } from '../frame/brokerage.ts'
 import type { BrokerageView } from '../frame/brokerage-view.ts'
-import { Grants } from '../frame/grants.ts'
+import { OAuth } from '../frame/oauth.ts'
 import { Quotas } from '../frame/quotas.ts'
 import { DialectRouter } from '../frame/router.ts'
 import { Accounts } from './accounts.ts'
 import { LastTrades } from './market/last-trades.ts'
-import { mint, mountOAuth, NAME, type OAuthDeps } from './oauth.ts'
+import { NAME, tradierOAuth } from './oauth.ts'
 import { DEFAULT_OPTIONS, type TradierOptions } from './options.ts'
 import { Late } from './orders/late.ts'
 import { Notes } from './orders/notes.ts'
@@ -24,16 +24,12 @@ export const tradier: OpenDialect = brokerage => openTradier(brokerage)
 /** What is left out of `parts` is as the sandbox has it. */
 export function openTradier(brokerage: BrokerageView, parts: Partial<TradierOptions> = {}): Dialect {
   const options = { ...DEFAULT_OPTIONS, ...parts }
-  const { realNow, newId, timers } = brokerage
-  const grants: Grants = new Grants({
-    file: brokerage.inFolder('tradier-grants.jsonl'),
-    now: realNow,
-    newId,
-    onEnded: grant => {
-      accountStream.connections.endGrant(grant)
-      marketStream.connections.endGrant(grant)
-    }
+  const { realNow, timers } = brokerage
+  const oauth: OAuth = new OAuth(brokerage, tradierOAuth(brokerage, options.accessTtlS), grant => {
+    accountStream.connections.endGrant(grant)
+    marketStream.connections.endGrant(grant)
   })
+  const { grants } = oauth
   const notes = new Notes(brokerage.inFolder('tradier-orders.jsonl'))
   const late = new Late({ seed: brokerage.seed, ...options.lateAverage, later: (ms, work) => timers.later(ms, work) })
   const accounts = new Accounts(brokerage)
@@ -43,16 +39,15 @@ export function openTradier(brokerage: BrokerageView, parts: Partial<TradierOpti
   const accountStream: AccountStream = new AccountStream(shared, `/${NAME}/ws/v1/accounts/events`)
   const marketStream: MarketStream = new MarketStream(shared, `/${NAME}/ws/v1/markets/events`)
   const streams = { account: accountStream, market: marketStream }
-  const oauth: OAuthDeps = { brokerage, grants, options }
   const router = new DialectRouter(brokerage, tradierProtocol({ grants, quotas: new Quotas(realNow), limits: options.limits }))
   return {
     name: NAME,
     mount: app => {
-      mountOAuth(app, oauth)
+      oauth.mount(app)
       mountApi(app, router, { ...shared, accountStream, marketStream })
     },
     endpoints: [accountStream.endpoint, marketStream.endpoint],
-    mint: (login, scopes) => mint(oauth, login, scopes),
+    mint: oauth.mint,
     endLogin: (login, refreshOnly) => grants.endLogin(login, refreshOnly),
     injectFault: (on, order) => streams[on].connections.injectFault(order),
     report: () => [...accountStream.connections.report('account'), ...marketStream.connections.report('market')],
