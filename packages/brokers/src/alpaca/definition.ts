@@ -17,6 +17,7 @@ import { perLogin } from '../kit/runtime/per-login.ts'
 import type { AccountQuery, ListRead } from '../kit/runtime/read-definitions.ts'
 import { answered, pagesByRecord } from '../kit/runtime/reads.ts'
 import { restBroker } from '../kit/runtime/rest-broker.ts'
+import { RestMarket } from '../kit/runtime/rest-market.ts'
 import { SoleAccount } from '../kit/runtime/sole-account.ts'
 import {
   type Adapter,
@@ -32,7 +33,7 @@ import {
 } from '../kit/settings.ts'
 import { accountStream, type Hello } from './account-stream.ts'
 import { parseAccount, parseBalance, parsePosition, parseTransaction } from './codecs.ts'
-import { AlpacaMarket, type MarketSettings } from './market.ts'
+import { alpacaMarket, type MarketSettings } from './market.ts'
 import { ALPACA_ORDERS, ORDER_OFFER, ORDER_READS, openOrders, PAGES_MAX } from './orders.ts'
 import { errorMessageOf, isUnauthorized, limitsOf, type Resource, readList, readRecord } from './quirks.ts'
 
@@ -138,7 +139,7 @@ export function alpaca(settings: AlpacaSettings, deps: BrokerDeps): OpenedBroker
       })
       return [new AccountStream(stream, login, readsAsEvents(broker, login.clock))]
     },
-    market: login => new AlpacaMarket(settings, login, token => hello(token).auth)
+    market: login => new RestMarket(login, market => alpacaMarket(settings, login, token => hello(token).auth, market))
   }
   return restBroker(definition, deps)
 }

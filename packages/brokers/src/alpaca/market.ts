@@ -7,23 +7,22 @@ import type { Bar, ChainEntry, Quote, Trade } from '@trunkline/core/domain/marke
 import { type Day, timestampOfMs, tradingDay } from '@trunkline/core/domain/timestamp'
 import type { Instrument } from '@trunkline/core/domain/vocabulary'
 import { BrokerFault } from '@trunkline/core/ports/broker'
-import type { BarsRequest, MarketInstrument, MarketSource, Topic, TopicLease, TopicSink } from '@trunkline/core/ports/market'
+import type { BarsRequest, MarketInstrument } from '@trunkline/core/ports/market'
 import { barOfTrades, minutesLacking } from '../kit/bar-of-trades.ts'
-import { instrumentCache, TtlCache } from '../kit/bounded-cache.ts'
 import { isSuccess } from '../kit/calls.ts'
 import { enumCodec, of, record } from '../kit/codec.ts'
 import { exact, exactOrNull, nanosOf, symbolIn, utcMsOf } from '../kit/exact-values.ts'
-import type { HttpReply, HttpRequest } from '../kit/http.ts'
-import { MarketClock } from '../kit/market-clock.ts'
+import type { HttpReply } from '../kit/http.ts'
 import { calendarFor, type MarketHours } from '../kit/market-hours.ts'
 import { derived, midOf } from '../kit/market-values.ts'
-import { everyPage, type Paged } from '../kit/pages.ts'
 import { day, decimal, field, list, nestedOrNull, object, text, textOrNull, timestamp, type Wire } from '../kit/parse.ts'
 import { get } from '../kit/requests.ts'
 import { ChainWatches } from '../kit/runtime/chain-watch.ts'
 import type { Login } from '../kit/runtime/definition.ts'
-import type { IncrementalFeed } from '../kit/runtime/incremental-feed.ts'
-import { type BarsPage, demandWindow, pagedBars } from '../kit/runtime/paged-bars.ts'
+import type { ListPage, ListRead } from '../kit/runtime/read-definitions.ts'
+import { whole } from '../kit/runtime/reads.ts'
+import type { BarsPage, BarsWindow, ChainQuery, MarketDefinition, MarketStreams, RestMarket } from '../kit/runtime/rest-market.ts'
+import { demandWindow } from '../kit/time-windows.ts'
 import { ASSET_CLASSES } from './codecs.ts'
 import { isItem, JSON_FRAMES, marketFeed, tradeOf } from './market-stream.ts'
 import { isUnknownInstrument, MESSAGE_PACK_FRAMES, type Resource, readRecord } from './quirks.ts'
@@ -47,7 +46,6 @@ export const PAGE = 10_000
 /** A minute that is over is in the history by then. */
 const PUBLISHED_MS = 5_000
 const EXPIRATIONS_MS = 600_000
-const UNDERLYINGS_MAX = 1_000
 /** Alpaca streams two hundred quotes to the smallest plan. */
 const STREAMED_OF_CHAIN = 80
 
@@ -58,191 +56,128 @@ const CALENDARS = {
   CRYPTO: continuousCalendar('America/Chicago')
 } as const
 
-type Streamed = keyof typeof CALENDARS
-type MarketLogin = Pick<Login<Resource>, 'calls' | 'tokens' | 'socket' | 'clock' | 'log'>
+type MarketLogin = Pick<Login<Resource>, 'calls' | 'reads' | 'tokens' | 'socket' | 'clock' | 'log'>
 
-export class AlpacaMarket implements MarketSource, AsyncDisposable {
-  readonly #settings: MarketSettings
-  readonly #login: MarketLogin
-  readonly #marketClock: MarketClock
-  readonly #instruments: ReturnType<typeof instrumentCache>
-  readonly #expirations: TtlCache<readonly Day[]>
-  readonly #feeds: { readonly [instrument in Streamed]: IncrementalFeed }
-  readonly #chains: ChainWatches<Contract, Wire>
-
-  /** `hello`: the first message of a stream. */
-  constructor(settings: MarketSettings, login: MarketLogin, hello: (token: string) => object) {
-    const { clock } = login
-    const { stockFeed, optionFeed, dataStreamUrl, pingMs } = settings
-    this.#settings = settings
-    this.#login = login
-    this.#marketClock = new MarketClock(clock)
-    this.#instruments = instrumentCache(clock)
-    this.#expirations = new TtlCache({ clock, max: UNDERLYINGS_MAX, forMs: EXPIRATIONS_MS })
-    const isKnown = async (symbol: string, signal: AbortSignal) => (await this.instrument(symbol, signal)) !== null
-    const feed = (path: string, frames: typeof JSON_FRAMES, quotes: (symbols: string) => HttpRequest) =>
-      marketFeed({ url: `${dataStreamUrl}${path}`, pingMs, frames, hello, quotes, isKnown, marketClock: this.#marketClock }, login)
-    this.#feeds = {
-      STK: feed(`/v2/${stockFeed}`, JSON_FRAMES, symbols => get(`${rootOf('STK')}/quotes/latest`, { symbols, feed: stockFeed })),
-      CRYPTO: feed(rootOf('CRYPTO'), JSON_FRAMES, symbols => get(`${rootOf('CRYPTO')}/latest/quotes`, { symbols })),
-      OPT: feed(`/v1beta1/${optionFeed}`, MESSAGE_PACK_FRAMES, symbols =>
-        get(`${rootOf('OPT')}/quotes/latest`, { symbols, feed: optionFeed })
-      )
-    }
-    this.#chains = new ChainWatches({
-      ...{ broker: 'Alpaca', streamedMax: STREAMED_OF_CHAIN, clock, fraction: login.socket.fraction, presentMs: () => this.presentMs() },
-      contracts: (underlying, expiration, signal) => this.#contracts(underlying, expiration, signal),
-      snapshots: (underlying, expiration, signal) => this.#snapshots(underlying, expiration, signal),
-      ...{ entryOf: chainEntry, withQuote },
-      quotes: (symbol, sink) => this.#feeds.OPT.stream({ channel: 'quotes', symbol }, sink, { isOfChain: true })
-    })
+/** `hello`: the first message of a stream. */
+export function alpacaMarket(
+  settings: MarketSettings,
+  login: MarketLogin,
+  hello: (token: string) => object,
+  market: RestMarket<Resource>
+): MarketDefinition<Resource> {
+  const { stockFeed, optionFeed, hours } = settings
+  const shareFeed = (instrument: Instrument) => (instrument === 'STK' ? stockFeed : null)
+  const chains: ChainReads = {
+    async contracts({ underlying, expiration }, signal) {
+      const { known } = await login.reads.list(CONTRACTS, { underlying, expiration_date: expiration }, signal)
+      const calendar = calendarFor(hours, CALENDARS.OPT)
+      for (const { symbol } of known) market.remember({ symbol, instrument: 'OPT', calendar })
+      return known
+    },
+    snapshots: async (query, signal) => new Map((await login.reads.list(SNAPSHOTS, { ...query, feed: optionFeed }, signal)).known)
   }
-
-  presentMs(): number {
-    return this.#marketClock.nowMs()
+  return {
+    broker: 'Alpaca',
+    mayHave: (symbol, what) => what === 'data' || instrumentOf(symbol) === 'STK',
+    instrument: {
+      resource: 'trading',
+      request: symbol => get(`${instrumentOf(symbol) === 'OPT' ? '/v2/options/contracts' : '/v2/assets'}/${encodeURIComponent(symbol)}`),
+      page: instrumentIn,
+      also: [400, 404, 422],
+      items: (found, symbol) => whole(found.map(wire => parseInstrument(wire, symbol, hours)))
+    },
+    clock: { resource: 'trading', request: get('/v2/clock'), parse: reply => Date.parse(timestamp(readRecord(reply), 'timestamp')) },
+    bars: {
+      windows: (request, { instrument }) => barsOf(request, instrument, shareFeed(instrument)),
+      /** The minutes that the history does not have yet, of their trades. */
+      async rest(request, { instrument }, lastMs, signal) {
+        // What ends while the answer is on its way is not known to its end.
+        const presentMs = market.presentMs()
+        const minutes = request.interval === '1m' ? minutesLacking(request, { lastMs, presentMs, publishedMs: PUBLISHED_MS }) : []
+        const [fromMs] = minutes
+        if (fromMs === undefined) return []
+        const query = { root: rootOf(instrument), symbols: request.symbol, start: timestampOfMs(fromMs), feed: shareFeed(instrument) }
+        const { known } = await login.reads.list(TRADES, query, signal)
+        return minutes.flatMap(startMs => barOfTrades(known, startMs, presentMs) ?? [])
+      }
+    },
+    expirations: {
+      ...CONTRACTS,
+      // One side of all from a day on is enough to see the days. Alpaca's own default leaves out all but the nearest.
+      request(underlying, next) {
+        const from = tradingDay(timestampOfMs(market.presentMs()))
+        const days = { expiration_date_gte: from, expiration_date_lte: '9999-12-31', type: 'call' }
+        return CONTRACTS.request({ underlying, ...days }, next)
+      },
+      items: contracts => whole(contracts.map(wire => parseContract(wire).expiration))
+    },
+    expirationsForMs: EXPIRATIONS_MS,
+    async chain(query, signal) {
+      const contracts = await chains.contracts(query, signal)
+      const snapshots = contracts.length === 0 ? null : await chains.snapshots(query, signal)
+      const presentMs = market.presentMs()
+      return contracts.map(contract => chainEntry(contract, snapshots?.get(contract.symbol) ?? null, presentMs))
+    },
+    searches: [],
+    streams: streamsOf(settings, login, hello, market, chains)
   }
+}
 
-  async instrument(symbol: string, signal: AbortSignal): Promise<MarketInstrument | null> {
-    const known = this.#instruments.get(symbol)
-    if (known !== undefined) return known
-    const calls = this.#login.calls.of('trading')
-    const path = instrumentOf(symbol) === 'OPT' ? '/v2/options/contracts' : '/v2/assets'
-    const request = get(`${path}/${encodeURIComponent(symbol)}`)
-    const read = (reply: HttpReply) => instrumentIn(reply, symbol, this.#settings.hours)
-    const sync = (reply: HttpReply) => this.#marketClock.sync(Date.parse(timestamp(readRecord(reply), 'timestamp')))
-    const [found] = await Promise.all([
-      calls.read(request, read, signal, { also: [400, 404, 422] }),
-      calls.read(get('/v2/clock'), sync, signal)
-    ])
-    this.#instruments.put(symbol, found)
-    return found
-  }
-
-  async *bars(request: BarsRequest, signal: AbortSignal): AsyncGenerator<readonly Bar[], void, undefined> {
-    const { symbol, interval, fromMs, toMs } = request
-    const known = await this.instrument(symbol, signal)
-    if (known === null) throw new BrokerFault('refused', `Alpaca knows no symbol ${symbol}`)
-    const frame = frameOf(request)
-    if (fromMs === toMs) return
-    let lastMs = Number.NEGATIVE_INFINITY
-    const read = (cursor: string | null) => {
-      const closedBeforeMs = this.presentMs() - frame.ms
-      const requested = this.#barsRequest(request, known.instrument, frame.name, cursor)
-      return this.#login.calls.of('data').read(requested, reply => parseBarsPage(reply, symbol, closedBeforeMs), signal)
-    }
-    for await (const bars of pagedBars(PAGES_MAX, read)) {
-      lastMs = bars.at(-1)?.startMs ?? lastMs
-      yield bars
-    }
-    const rest = interval === '1m' ? await this.#underWay(request, known.instrument, lastMs, signal) : []
-    if (rest.length > 0) yield rest
-  }
-
-  async expirations(underlying: string, signal: AbortSignal): Promise<readonly Day[]> {
-    if (instrumentOf(underlying) !== 'STK') return []
-    const known = this.#expirations.get(underlying)
-    if (known !== undefined) return known
-    const from = tradingDay(timestampOfMs(this.presentMs()))
-    // One side of all from a day on is enough to see the days. Alpaca's own default leaves out all but the nearest.
-    const query = { expiration_date_gte: from, expiration_date_lte: '9999-12-31', type: 'call' }
-    const contracts = await this.#every('trading', next => contractsRequest(underlying, query, next), parseContracts, signal)
-    const days = [...new Set(contracts.map(({ expiration }) => expiration))].toSorted()
-    this.#expirations.put(underlying, days)
-    return days
-  }
-
-  async chain(underlying: string, expiration: Day, signal: AbortSignal): Promise<readonly ChainEntry[]> {
-    if (instrumentOf(underlying) !== 'STK') return []
-    const contracts = await this.#contracts(underlying, expiration, signal)
-    const market = contracts.length === 0 ? null : await this.#snapshots(underlying, expiration, signal)
-    const presentMs = this.presentMs()
-    return contracts.map(contract => chainEntry(contract, market?.get(contract.symbol) ?? null, presentMs))
-  }
-
-  search(): Promise<never> {
-    return Promise.reject(new BrokerFault('refused', 'Alpaca has no search for symbols'))
-  }
-
-  stream(topic: Topic, sink: TopicSink): TopicLease {
-    if (topic.channel === 'options_chain') return this.#chains.stream(topic, sink)
-    const instrument = instrumentOf(topic.symbol)
-    // An unknown symbol is looked up among the shares.
-    return this.#feeds[instrument === 'CRYPTO' || instrument === 'OPT' ? instrument : 'STK'].stream(topic, sink)
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all([...Object.values(this.#feeds), this.#chains].map(part => part[Symbol.asyncDispose]()))
-  }
-
-  #barsRequest({ symbol, fromMs, toMs }: BarsRequest, instrument: Instrument, timeframe: string, cursor: string | null): HttpRequest {
-    return get(`${rootOf(instrument)}/bars`, {
-      ...{ symbols: symbol, timeframe, start: timestampOfMs(fromMs), limit: String(PAGE), sort: 'asc', page_token: cursor },
-      // Alpaca includes the end.
-      end: timestampOfMs(Math.max(fromMs, toMs - 1)),
-      // Prices before a split are those of today's shares, so that a chart has no cliff.
-      adjustment: instrument === 'STK' ? 'split' : null,
-      feed: this.#shareFeed(instrument)
-    })
-  }
-
-  #shareFeed(instrument: Instrument): string | null {
-    return instrument === 'STK' ? this.#settings.stockFeed : null
-  }
-
-  /** The minutes that the history does not have yet, of their trades. */
-  async #underWay(request: BarsRequest, instrument: Instrument, lastMs: number, signal: AbortSignal): Promise<readonly Bar[]> {
-    // What ends while the answer is on its way is not known to its end.
-    const presentMs = this.presentMs()
-    const minutes = minutesLacking(request, { lastMs, presentMs, publishedMs: PUBLISHED_MS })
-    const [fromMs] = minutes
-    if (fromMs === undefined) return []
-    const { symbol } = request
-    const query = { symbols: symbol, start: timestampOfMs(fromMs), limit: String(PAGE), sort: 'asc', feed: this.#shareFeed(instrument) }
-    const page = (next: string | null) => get(`${rootOf(instrument)}/trades`, { ...query, page_token: next })
-    const trades = await this.#every('data', page, reply => parseTrades(reply, symbol), signal)
-    return minutes.flatMap(startMs => barOfTrades(trades, startMs, presentMs) ?? [])
-  }
-
-  async #contracts(underlying: string, expiration: Day, signal: AbortSignal): Promise<readonly Contract[]> {
-    const request = (next: string | null) => contractsRequest(underlying, { expiration_date: expiration }, next)
-    const found = await this.#every('trading', request, parseContracts, signal)
-    // What is known from a list need not be requested.
-    const calendar = calendarFor(this.#settings.hours, CALENDARS.OPT)
-    for (const { symbol } of found) this.#instruments.put(symbol, { symbol, instrument: 'OPT', calendar })
-    return found
-  }
-
+/** The parts of a chain, which the watches of chains read as well. */
+interface ChainReads {
+  readonly contracts: (query: ChainQuery, signal: AbortSignal) => Promise<readonly Contract[]>
   /** The market of each contract that has one, by its symbol. */
-  async #snapshots(underlying: string, expiration: Day, signal: AbortSignal): Promise<ReadonlyMap<string, Wire>> {
-    const query = { feed: this.#settings.optionFeed, expiration_date: expiration, limit: '1000' }
-    const path = `/v1beta1/options/snapshots/${encodeURIComponent(underlying)}`
-    return new Map(await this.#every('data', next => get(path, { ...query, page_token: next }), parseSnapshots, signal))
+  readonly snapshots: (query: ChainQuery, signal: AbortSignal) => Promise<ReadonlyMap<string, Wire>>
+}
+
+/** A stream for each kind of instrument, and the chains that are watched. */
+function streamsOf(
+  { stockFeed, optionFeed, dataStreamUrl, pingMs }: MarketSettings,
+  login: MarketLogin,
+  hello: (token: string) => object,
+  market: RestMarket<Resource>,
+  { contracts, snapshots }: ChainReads
+): MarketStreams {
+  const isKnown = async (symbol: string, signal: AbortSignal) => (await market.instrument(symbol, signal)) !== null
+  const feed = (path: string, frames: typeof JSON_FRAMES, latest: string, query: { readonly feed: string | null }) =>
+    marketFeed(
+      {
+        ...{ url: `${dataStreamUrl}${path}`, pingMs, frames, hello, isKnown, marketClock: market.clock },
+        quotes: symbols => get(latest, { symbols, ...query })
+      },
+      login
+    )
+  const feeds = {
+    STK: feed(`/v2/${stockFeed}`, JSON_FRAMES, `${rootOf('STK')}/quotes/latest`, { feed: stockFeed }),
+    CRYPTO: feed(rootOf('CRYPTO'), JSON_FRAMES, `${rootOf('CRYPTO')}/latest/quotes`, { feed: null }),
+    OPT: feed(`/v1beta1/${optionFeed}`, MESSAGE_PACK_FRAMES, `${rootOf('OPT')}/quotes/latest`, { feed: optionFeed })
   }
-
-  /** Every page or a fault. */
-  async #every<T>(
-    resource: Resource,
-    request: (next: string | null) => HttpRequest,
-    parse: (reply: HttpReply) => Page<T>,
-    signal: AbortSignal
-  ): Promise<readonly T[]> {
-    const calls = this.#login.calls.of(resource)
-    const all = await everyPage(PAGES_MAX, next => calls.read(request(next), parse, signal))
-    return all.flatMap(({ items }) => items)
+  const chains = new ChainWatches({
+    ...{ broker: 'Alpaca', streamedMax: STREAMED_OF_CHAIN, clock: login.clock, fraction: login.socket.fraction },
+    ...{ presentMs: () => market.presentMs(), contracts, snapshots, entryOf: chainEntry, withQuote },
+    quotes: (symbol, sink) => feeds.OPT.stream({ channel: 'quotes', symbol }, sink, { isOfChain: true })
+  })
+  return {
+    stream(topic, sink) {
+      if (topic.channel === 'options_chain') return chains.stream(topic, sink)
+      const instrument = instrumentOf(topic.symbol)
+      // An unknown symbol is looked up among the shares.
+      return feeds[instrument === 'CRYPTO' || instrument === 'OPT' ? instrument : 'STK'].stream(topic, sink)
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all([...Object.values(feeds), chains].map(part => part[Symbol.asyncDispose]()))
+    }
   }
 }
 
-interface Page<T> extends Paged {
-  readonly items: readonly T[]
+/** The records of a page, with the cursor of the next. */
+function pageOf(answer: Wire, found: readonly Wire[]): ListPage {
+  return { records: found, next: textOrNull(answer, 'next_page_token') }
 }
 
-function pageOf<T>(answer: Wire, items: readonly T[]): Page<T> {
-  return { items, next: textOrNull(answer, 'next_page_token') }
-}
-
-function instrumentIn(reply: HttpReply, requested: string, hours: MarketHours): MarketInstrument | null {
-  if (isSuccess(reply.status)) return parseInstrument(readRecord(reply), requested, hours)
-  if (isUnknownInstrument(reply)) return null
+function instrumentIn(reply: HttpReply): ListPage {
+  if (isSuccess(reply.status)) return { records: [readRecord(reply)], next: null }
+  if (isUnknownInstrument(reply)) return { records: [], next: null }
   throw new BrokerFault('refused', 'the symbol could not be requested from Alpaca')
 }
 
@@ -266,12 +201,26 @@ const TIMEFRAMES: Readonly<Record<string, { readonly name: string; readonly ms: 
 }
 
 /** @throws BrokerFault `refused` for times and intervals that Alpaca has no text for */
-function frameOf(request: BarsRequest): { readonly name: string; readonly ms: number } {
-  const frame = TIMEFRAMES[request.interval]
-  if (frame === undefined)
-    throw new BrokerFault('refused', `Alpaca has bars of ${Object.keys(TIMEFRAMES).join(', ')}, not of ${request.interval}`)
+function barsOf(request: BarsRequest, instrument: Instrument, feed: string | null): readonly BarsWindow<Resource>[] {
+  const { symbol, interval, fromMs, toMs } = request
+  const frame = TIMEFRAMES[interval]
+  if (frame === undefined) throw new BrokerFault('refused', `Alpaca has bars of ${Object.keys(TIMEFRAMES).join(', ')}, not of ${interval}`)
   demandWindow(request)
-  return frame
+  if (fromMs === toMs) return []
+  const query = {
+    // Alpaca includes the end.
+    ...{ symbols: symbol, timeframe: frame.name, start: timestampOfMs(fromMs), end: timestampOfMs(Math.max(fromMs, toMs - 1)) },
+    // Prices before a split are those of today's shares, so that a chart has no cliff.
+    ...{ limit: String(PAGE), sort: 'asc', adjustment: instrument === 'STK' ? 'split' : null, feed }
+  }
+  return [
+    {
+      resource: 'data',
+      request: cursor => get(`${rootOf(instrument)}/bars`, { ...query, page_token: cursor }),
+      page: (reply, presentMs) => parseBarsPage(reply, symbol, presentMs - frame.ms),
+      pagesMax: PAGES_MAX
+    }
+  ]
 }
 
 /** A page has thousands of bars. Those that begin after `closedBeforeMs` may still change. */
@@ -292,13 +241,30 @@ export function parseBarsPage(reply: Pick<HttpReply, 'body'>, symbol: string, cl
   return { bars, next: textOrNull(answer, 'next_page_token') }
 }
 
-export function parseTrades(reply: Pick<HttpReply, 'body'>, symbol: string): Page<Trade> {
-  const answer = readRecord(reply)
-  return pageOf(answer, itemsOf(answer, 'trades', symbol).map(tradeOf))
+interface TradesQuery {
+  readonly root: string
+  /** One. */
+  readonly symbols: string
+  readonly start: string
+  readonly feed: string | null
+}
+
+const TRADES: ListRead<Resource, TradesQuery, Trade> = {
+  resource: 'data',
+  request: ({ root, ...query }, next) => get(`${root}/trades`, { ...query, limit: String(PAGE), sort: 'asc', page_token: next }),
+  page(reply) {
+    const answer = readRecord(reply)
+    return pageOf(
+      answer,
+      Object.keys(nestedOrNull(answer, 'trades') ?? {}).flatMap(symbol => itemsOf(answer, 'trades', symbol))
+    )
+  },
+  pagesMax: PAGES_MAX,
+  items: trades => whole(trades.map(tradeOf))
 }
 
 /** The records of a symbol, in an answer that has them by symbol; none where there are none. */
-function itemsOf(answer: Wire, key: string, symbol: string): readonly { readonly [field: string]: unknown }[] {
+function itemsOf(answer: Wire, key: string, symbol: string): readonly Wire[] {
   const bySymbol = nestedOrNull(answer, key)
   const found = (bySymbol === null ? null : field(bySymbol, symbol)) ?? []
   if (Array.isArray(found) && found.length <= PAGE && found.every(isItem)) return found
@@ -312,31 +278,53 @@ export interface Contract {
   readonly expiration: Day
 }
 
-function contractsRequest(underlying: string, days: Parameters<typeof get>[1], next: string | null): HttpRequest {
-  return get('/v2/options/contracts', { underlying_symbols: underlying, status: 'active', ...days, limit: '5000', page_token: next })
-}
-
 const RIGHTS = enumCodec({ call: 'C', put: 'P' })
-const CONTRACT = record<Contract>({
+export const parseContract = record<Contract>({
   symbol: wire => symbolIn(text(wire, 'symbol'), 'symbol'),
   right: wire => RIGHTS.read(wire, 'type'),
   strike: of(decimal)('strike_price'),
   expiration: of(day)('expiration_date')
 })
 
-export function parseContracts(reply: Pick<HttpReply, 'body'>): Page<Contract> {
+type ContractsQuery = { readonly underlying: string } & Parameters<typeof get>[1]
+
+const CONTRACTS: ListRead<Resource, ContractsQuery, Contract> = {
+  resource: 'trading',
+  request: ({ underlying, ...days }, next) =>
+    get('/v2/options/contracts', { underlying_symbols: underlying, status: 'active', ...days, limit: '5000', page_token: next }),
+  page: contractsIn,
+  pagesMax: PAGES_MAX,
+  items: contracts => whole(contracts.map(parseContract))
+}
+
+export function contractsIn(reply: Pick<HttpReply, 'body'>): ListPage {
   const answer = readRecord(reply)
-  return pageOf(answer, list(answer, 'option_contracts', CONTRACT))
+  return pageOf(
+    answer,
+    list(answer, 'option_contracts', wire => wire)
+  )
+}
+
+const SNAPSHOTS: ListRead<Resource, ChainQuery & { readonly feed: string }, readonly [symbol: string, market: Wire]> = {
+  resource: 'data',
+  request: ({ underlying, expiration, feed }, next) =>
+    get(`/v1beta1/options/snapshots/${encodeURIComponent(underlying)}`, {
+      feed,
+      expiration_date: expiration,
+      limit: '1000',
+      page_token: next
+    }),
+  page(reply) {
+    const answer = readRecord(reply)
+    return pageOf(answer, [nestedOrNull(answer, 'snapshots') ?? {}])
+  },
+  pagesMax: PAGES_MAX,
+  items: pages => whole(pages.flatMap(snapshotsIn))
 }
 
 /** Each contract's market by its symbol, as it came. */
-export function parseSnapshots(reply: Pick<HttpReply, 'body'>): Page<readonly [string, Wire]> {
-  const answer = readRecord(reply)
-  const snapshots = Object.entries(nestedOrNull(answer, 'snapshots') ?? {})
-  return pageOf(
-    answer,
-    snapshots.map(([symbol, wire]) => [symbol, object(wire, symbol)] as const)
-  )
+export function snapshotsIn(page: Wire): readonly (readonly [symbol: string, market: Wire])[] {
+  return Object.entries(page).map(([symbol, wire]) => [symbol, object(wire, symbol)] as const)
 }
 
 /** A contract and its market; without one all of it is unknown. */

@@ -16,6 +16,7 @@ import { listed } from '../kit/runtime/listed.ts'
 import type { AccountQuery, ListContext, ListRead } from '../kit/runtime/read-definitions.ts'
 import { mergedOrders } from '../kit/runtime/reads.ts'
 import { restBroker } from '../kit/runtime/rest-broker.ts'
+import { RestMarket } from '../kit/runtime/rest-market.ts'
 import { type Adapter, adapter, type OpenedBroker } from '../kit/settings.ts'
 import { accountStream } from './account-stream.ts'
 import {
@@ -29,7 +30,7 @@ import {
   parseTransaction,
   readAnswer
 } from './codecs.ts'
-import { SandboxMarket } from './market.ts'
+import { sandboxMarket } from './market.ts'
 import { marketFeed } from './market-stream.ts'
 import { get, ORDER_OFFER, SANDBOX_ORDERS } from './orders.ts'
 
@@ -119,7 +120,7 @@ export function sandbox({ baseUrl, publicUrl = baseUrl, clientId, clientSecret }
       accountStream: (login, broker) => [
         new AccountStream(accountStream(`${streams}/stream/v1`, login), login, readsAsEvents(broker, login.clock))
       ],
-      market: login => new SandboxMarket(login, marketClock => marketFeed(`${streams}/market/v1`, login, marketClock))
+      market: login => new RestMarket(login, ({ clock }) => sandboxMarket(marketFeed(`${streams}/market/v1`, login, clock)))
     },
     deps
   )

@@ -4,29 +4,18 @@ import type { Decimal } from '@trunkline/core/domain/decimal'
 import { isPlainDecimal, isPlainText } from '@trunkline/core/domain/fast/scan'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import type { Bar, ChainEntry, Greeks } from '@trunkline/core/domain/market/records'
-import { type Day, epochMs, type Timestamp, timestampOfMs } from '@trunkline/core/domain/timestamp'
+import { type Day, epochMs, timestampOfMs } from '@trunkline/core/domain/timestamp'
 import { BrokerFault } from '@trunkline/core/ports/broker'
-import {
-  type BarsRequest,
-  type FoundSymbol,
-  type MarketInstrument,
-  type MarketSource,
-  SYMBOLS_FOUND_MAX,
-  type Topic,
-  type TopicLease,
-  type TopicSink
-} from '@trunkline/core/ports/market'
-import { instrumentCache, type TtlCache } from '../kit/bounded-cache.ts'
-import { type Calls, isSuccess } from '../kit/calls.ts'
+import { type BarsRequest, type FoundSymbol, SYMBOLS_FOUND_MAX } from '@trunkline/core/ports/market'
+import { isSuccess } from '../kit/calls.ts'
 import type { HttpReply, HttpRequest } from '../kit/http.ts'
 import { readJson } from '../kit/json.ts'
-import { MarketClock } from '../kit/market-clock.ts'
 import { changeOf, midOf, percentOf } from '../kit/market-values.ts'
 import { day, field, list, object, records, textOrNull, timestamp } from '../kit/parse.ts'
-import type { Login } from '../kit/runtime/definition.ts'
-import type { IncrementalFeed } from '../kit/runtime/incremental-feed.ts'
-import { type BarsPage, demandWindow, pagedBars } from '../kit/runtime/paged-bars.ts'
-import type { ListRead } from '../kit/runtime/read-definitions.ts'
+import type { ListPage, ListRead } from '../kit/runtime/read-definitions.ts'
+import { answered, whole } from '../kit/runtime/reads.ts'
+import type { BarsPage, MarketDefinition, MarketStreams } from '../kit/runtime/rest-market.ts'
+import { demandWindow } from '../kit/time-windows.ts'
 import { isUnknown, readAnswer } from './codecs.ts'
 import { get } from './orders.ts'
 import { foundSymbol, parseInstrument } from './symbols.ts'
@@ -46,88 +35,46 @@ const SEARCH: ListRead<'api', string, FoundSymbol> = {
   items: (found, _search, { readable }) => readable('instruments', found, foundSymbol, 'symbol')
 }
 
-export class SandboxMarket implements MarketSource, AsyncDisposable {
-  readonly #calls: Calls
-  readonly #reads: Login<'api'>['reads']
-  readonly #marketClock: MarketClock
-  readonly #instruments: TtlCache<MarketInstrument | null>
-  readonly #feed: IncrementalFeed
-
-  /** `feedOf` makes the feed, which keeps the market's clock. */
-  constructor(
-    { calls, reads, clock }: Pick<Login<'api'>, 'calls' | 'reads' | 'clock'>,
-    feedOf: (marketClock: MarketClock) => IncrementalFeed
-  ) {
-    this.#calls = calls.of('api')
-    this.#reads = reads
-    this.#marketClock = new MarketClock(clock)
-    this.#instruments = instrumentCache(clock)
-    this.#feed = feedOf(this.#marketClock)
-  }
-
-  presentMs(): number {
-    return this.#marketClock.nowMs()
-  }
-
-  async instrument(symbol: string, signal: AbortSignal): Promise<MarketInstrument | null> {
-    const known = this.#instruments.get(symbol)
-    if (known !== undefined) return known
-    const request = get(`/instruments/${encodeURIComponent(symbol)}`, {})
-    const found = await this.#calls.read(request, reply => this.#instrument(reply, symbol), signal, { also: [404] })
-    this.#instruments.put(symbol, found)
-    return found
-  }
-
-  async *bars(request: BarsRequest, signal: AbortSignal): AsyncGenerator<readonly Bar[], void, undefined> {
-    yield* pagedBars(PAGES_MAX, async cursor => {
-      const page = await this.#calls.read(barsRequest(request, cursor), reply => parseBarsPage(reply.body), signal)
-      this.#marketClock.sync(epochMs(page.sandboxTime))
-      return page
-    })
-  }
-
-  expirations(underlying: string, signal: AbortSignal): Promise<readonly Day[]> {
-    return this.#calls.read(
-      get('/expirations', { underlying }),
-      reply => list(readAnswer(reply.body), 'items', wire => day(wire, 'expiration')).toSorted(),
-      signal
-    )
-  }
-
-  chain(underlying: string, expiration: Day, signal: AbortSignal): Promise<readonly ChainEntry[]> {
-    const read = (reply: HttpReply) => {
-      const answer = readAnswer(reply.body)
-      if (isSuccess(reply.status)) return list(answer, 'items', wire => chainEntry(wire, day(wire, 'expiration')))
-      if (isUnknown('symbol', answer)) return []
-      throw new BrokerFault('refused', 'the chain could not be requested from the sandbox')
-    }
-    return this.#calls.read(get('/chain', { underlying, expiration }), read, signal, { also: [404] })
-  }
-
-  async search(text: string, signal: AbortSignal): Promise<readonly FoundSymbol[]> {
-    return (await this.#reads.list(SEARCH, text, signal)).known
-  }
-
-  stream(topic: Topic, sink: TopicSink): TopicLease {
-    return this.#feed.stream(topic, sink)
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.#feed[Symbol.asyncDispose]()
-  }
-
-  #instrument(reply: HttpReply, symbol: string): MarketInstrument | null {
-    const answer = readAnswer(reply.body)
-    this.#marketClock.sync(epochMs(timestamp(answer, 'sandbox_time')))
-    if (isSuccess(reply.status)) return parseInstrument(answer, symbol)
-    if (isUnknown('symbol', answer)) return null
-    throw new BrokerFault('refused', 'the symbol could not be requested from the sandbox')
-  }
+/** What the sandbox has of a symbol; nothing for one that it does not know. @throws BrokerFault */
+function aboutSymbol({ status, body }: HttpReply): ListPage {
+  const answer = readAnswer(body)
+  const page = { next: null, brokerClock: timestamp(answer, 'sandbox_time') }
+  if (isSuccess(status)) return { ...page, records: [answer] }
+  if (isUnknown('symbol', answer)) return { ...page, records: [] }
+  throw new BrokerFault('refused', 'the symbol could not be requested from the sandbox')
 }
 
-/** Past bars: a page has thousands, so each is read with as little as it takes. */
-export interface SandboxBars extends BarsPage {
-  readonly sandboxTime: Timestamp
+export function sandboxMarket(streams: MarketStreams): MarketDefinition<'api'> {
+  return {
+    broker: 'the sandbox',
+    instrument: {
+      resource: 'api',
+      request: symbol => get(`/instruments/${encodeURIComponent(symbol)}`),
+      page: aboutSymbol,
+      also: [404],
+      items: (answers, symbol) => whole(answers.map(answer => parseInstrument(answer, symbol)))
+    },
+    bars: {
+      windows: request => [
+        { resource: 'api', request: cursor => barsRequest(request, cursor), page: ({ body }) => parseBarsPage(body), pagesMax: PAGES_MAX }
+      ]
+    },
+    expirations: answered(
+      'api',
+      underlying => get('/expirations', { underlying }),
+      ({ body }) => readAnswer(body),
+      answer => list(answer, 'items', wire => day(wire, 'expiration'))
+    ),
+    chain: {
+      resource: 'api',
+      request: ({ underlying, expiration }) => get('/chain', { underlying, expiration }),
+      page: aboutSymbol,
+      also: [404],
+      items: answers => whole(answers.flatMap(answer => list(answer, 'items', wire => chainEntry(wire, day(wire, 'expiration')))))
+    },
+    searches: [SEARCH],
+    streams
+  }
 }
 
 /** @throws BrokerFault `refused` for times that the sandbox cannot represent */
@@ -141,12 +88,12 @@ export function barsRequest(request: BarsRequest, cursor: string | null): HttpRe
 
 type RawBar = { readonly [key in 'start' | 'open' | 'high' | 'low' | 'close' | 'volume' | 'closed']?: unknown }
 
-/** @throws Malformed */
-export function parseBarsPage(body: string): SandboxBars {
+/** A page has thousands of bars, so each is read with as little as it takes. @throws Malformed */
+export function parseBarsPage(body: string): BarsPage {
   const answer = object(readJson(body), 'answer')
   const { items } = answer
   if (!Array.isArray(items) || items.length > BARS_PAGE) throw new Malformed('items', `a list of at most ${BARS_PAGE}`, items)
-  return { bars: items.map(parseBar), next: textOrNull(answer, 'next'), sandboxTime: timestamp(answer, 'sandbox_time') }
+  return { bars: items.map(parseBar), next: textOrNull(answer, 'next'), clockMs: epochMs(timestamp(answer, 'sandbox_time')) }
 }
 
 function parseBar(item: unknown): Bar {

@@ -7,7 +7,7 @@ import type { Clock } from '@trunkline/core/ports/clock'
 import { isSuccess } from '../kit/calls.ts'
 import type { BrokerDeps } from '../kit/deps.ts'
 import { readsAsEvents } from '../kit/event-streams.ts'
-import { brokerNowMs, type HttpClient, type HttpReply } from '../kit/http.ts'
+import type { HttpClient, HttpReply } from '../kit/http.ts'
 import { readObject } from '../kit/json.ts'
 import { bearerLogin } from '../kit/oauth.ts'
 import { textOrNull, type Wire } from '../kit/parse.ts'
@@ -22,6 +22,7 @@ import { perLogin } from '../kit/runtime/per-login.ts'
 import type { AccountQuery, ListPage, ListRead, OrderContext } from '../kit/runtime/read-definitions.ts'
 import { answered, mergedOrders } from '../kit/runtime/reads.ts'
 import { restBroker } from '../kit/runtime/rest-broker.ts'
+import { RestMarket } from '../kit/runtime/rest-market.ts'
 import {
   type Adapter,
   adapter,
@@ -34,12 +35,13 @@ import {
 } from '../kit/settings.ts'
 import { accountStreams, COMPARE_MS, HEARTBEAT_MS } from './account-stream.ts'
 import { parseBalances, parseOrder, withRequestedSide } from './codecs.ts'
-import { TradestationMarket } from './market.ts'
-import { MarketStreams } from './market-stream.ts'
+import { tradestationMarket } from './market.ts'
+import { TradestationStreams } from './market-stream.ts'
 import { ACCOUNTS, type Action, ORDER_OFFER, POSITIONS, stateOf, TRADESTATION_ORDERS } from './orders.ts'
 import {
   accountPath,
   type BrokerError,
+  clockOf,
   errorMessageOf,
   errorOf,
   errorsOf,
@@ -163,7 +165,9 @@ export function tradestation(settings: TradestationSettings, deps: BrokerDeps): 
         return accountStreams(options, login, stateOf(login).accounts).map(stream => new AccountStream(stream, login, reads))
       },
       market: login =>
-        new TradestationMarket(login, hours, marketClock => new MarketStreams({ apiUrl, hours, heartbeatMs }, login, marketClock))
+        new RestMarket(login, ({ clock }) => {
+          return tradestationMarket(hours, new TradestationStreams({ apiUrl, hours, heartbeatMs }, login, clock), login)
+        })
     },
     deps
   )
@@ -196,12 +200,8 @@ const legsOf = perLogin((_tracker: OrderTracker) => new KnownLegs())
 
 function pageOf(reply: HttpReply): ListPage {
   const answer = wholeAnswer(reply)
-  const clockMs = brokerNowMs(reply)
-  return {
-    records: records(answer, 'Orders'),
-    next: answer.NextToken === '' ? null : textOrNull(answer, 'NextToken'),
-    ...(clockMs === null ? {} : { brokerClock: timestampOfMs(clockMs) })
-  }
+  const next = answer.NextToken === '' ? null : textOrNull(answer, 'NextToken')
+  return { records: records(answer, 'Orders'), next, ...clockOf(reply) }
 }
 
 function ordersAt<Query>(

@@ -16,6 +16,7 @@ import type { Login } from '../kit/runtime/definition.ts'
 import { FixedListFeed } from '../kit/runtime/fixed-list-feed.ts'
 import type { FixedStreamMessage } from '../kit/runtime/fixed-stream.ts'
 import { FixedTopicFeed, type TopicStream } from '../kit/runtime/fixed-topic-feed.ts'
+import type { MarketStreams } from '../kit/runtime/rest-market.ts'
 import { refusedLater } from '../kit/subscription.ts'
 import { lineOf, linesAt } from './account-stream.ts'
 import { INTERVALS, LEVELS_MAX, monthFirst, parseBar, parseDepth, parseEntry, spelling, templateOf } from './market.ts'
@@ -46,7 +47,7 @@ export interface MarketStreamOptions {
   readonly heartbeatMs: number
 }
 
-export class MarketStreams implements AsyncDisposable {
+export class TradestationStreams implements MarketStreams {
   readonly #login: Pick<Login<Resource>, 'calls'>
   readonly #hours: MarketHours
   readonly #marketClock: MarketClock

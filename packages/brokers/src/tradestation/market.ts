@@ -16,22 +16,22 @@ import { parseSymbol } from '@trunkline/core/domain/symbol'
 import { type Day, parseDay, timestampOfMs } from '@trunkline/core/domain/timestamp'
 import type { Instrument } from '@trunkline/core/domain/vocabulary'
 import { BrokerFault } from '@trunkline/core/ports/broker'
-import type { BarsRequest, MarketInstrument, MarketSource, Topic, TopicLease, TopicSink } from '@trunkline/core/ports/market'
-import { instrumentCache, type TtlCache } from '../kit/bounded-cache.ts'
+import type { BarsRequest, MarketInstrument } from '@trunkline/core/ports/market'
 import { isSuccess } from '../kit/calls.ts'
 import { type FieldReader, of, record } from '../kit/codec.ts'
 import { nanosOf, utcMsOf } from '../kit/exact-values.ts'
 import { brokerNowMs, type HttpReply, type HttpRequest } from '../kit/http.ts'
 import { readObject } from '../kit/json.ts'
-import { MarketClock } from '../kit/market-clock.ts'
 import { calendarFor, type MarketHours } from '../kit/market-hours.ts'
 import { decimal, field, list, lookUp, member, text, type Wire } from '../kit/parse.ts'
 import { get } from '../kit/requests.ts'
 import type { Login } from '../kit/runtime/definition.ts'
-import { demandWindow } from '../kit/runtime/paged-bars.ts'
+import type { ListPage, ListRead } from '../kit/runtime/read-definitions.ts'
+import { whole } from '../kit/runtime/reads.ts'
+import type { BarsWindow, ChainQuery, MarketDefinition, MarketStreams } from '../kit/runtime/rest-market.ts'
 import { wholeChain } from '../kit/runtime/whole-chain.ts'
-import { type Window, windowsOf } from '../kit/time-windows.ts'
-import { amount, errorOf, errorsOf, isPassing, type Resource, records } from './quirks.ts'
+import { TIME_MAX, type Window, windowsOf } from '../kit/time-windows.ts'
+import { amount, clockOf, errorOf, errorsOf, isPassing, type Resource, records } from './quirks.ts'
 import { brokerSymbol, ourSymbol } from './symbols.ts'
 
 const MINUTE_MS = 60_000
@@ -40,96 +40,86 @@ const DAY_MS = 86_400_000
 const REQUESTS_MAX = 100
 
 /** What is streamed. */
-interface MarketStreams extends Pick<MarketSource, 'stream'>, AsyncDisposable {
+interface ChainStreams extends MarketStreams {
   /** @throws BrokerFault `unreachable` while as many chains are streamed as the broker allows */
   demandChainCapacity(): void
 }
 
-export class TradestationMarket implements MarketSource, AsyncDisposable {
-  readonly #login: Pick<Login<Resource>, 'calls'>
-  readonly #hours: MarketHours
-  readonly #marketClock: MarketClock
-  readonly #instruments: TtlCache<MarketInstrument | null>
-  readonly #streams: MarketStreams
-
-  /** `streamsOf` makes the streams, which keep the market's clock. */
-  constructor(login: Pick<Login<Resource>, 'calls' | 'clock'>, hours: MarketHours, streamsOf: (marketClock: MarketClock) => MarketStreams) {
-    this.#login = login
-    this.#hours = hours
-    this.#marketClock = new MarketClock(login.clock)
-    this.#instruments = instrumentCache(login.clock)
-    this.#streams = streamsOf(this.#marketClock)
+export function tradestationMarket(
+  hours: MarketHours,
+  streams: ChainStreams,
+  { reads }: Pick<Login<Resource>, 'reads'>
+): MarketDefinition<Resource> {
+  return {
+    broker: 'TradeStation',
+    mayHave: symbol => spelling(symbol) !== null,
+    instrument: marketRead(
+      'symbols',
+      symbol => get(`/marketdata/symbols/${encodeURIComponent(brokerSymbol(symbol))}`),
+      (answer, symbol) => [parseInstrumentAnswer(answer, symbol, hours) ?? []].flat()
+    ),
+    bars: { windows: (request, known, presentMs) => barsOf(request, known, hours, presentMs) },
+    expirations: marketRead(
+      'options',
+      underlying => get(`/marketdata/options/expirations/${encodeURIComponent(brokerSymbol(underlying))}`),
+      listedBy(parseExpirations)
+    ),
+    async chain(query, signal) {
+      const strikes = await reads.list(STRIKES, query, signal)
+      streams.demandChainCapacity()
+      const topic = { channel: 'options_chain', symbol: query.underlying, expiration: query.expiration } as const
+      return await wholeChain(strikes.known, sink => streams.stream(topic, sink), signal)
+    },
+    searches: [],
+    streams
   }
+}
 
-  presentMs(): number {
-    return this.#marketClock.nowMs()
-  }
+/** A read about one symbol. */
+function marketRead<Query, T>(
+  resource: Resource,
+  request: (query: Query) => HttpRequest,
+  parse: (answer: Wire, query: Query) => readonly T[]
+): ListRead<Resource, Query, T> {
+  const items = (answers: readonly Wire[], query: Query) => whole(answers.flatMap(answer => parse(answer, query)))
+  return { resource, request, page: aboutSymbol, also: [400, 404], items }
+}
 
-  async instrument(symbol: string, signal: AbortSignal): Promise<MarketInstrument | null> {
-    const known = this.#instruments.get(symbol)
-    if (known !== undefined) return known
-    const broker = spelling(symbol)
-    const path = `/marketdata/symbols/${encodeURIComponent(broker ?? '')}`
-    const found =
-      broker === null ? null : await this.#read('symbols', path, reply => parseInstrumentAnswer(reply, symbol, this.#hours), signal)
-    this.#instruments.put(symbol, found)
-    return found
-  }
+/** What the broker has of a symbol; nothing where it does not know it. @throws BrokerFault */
+function aboutSymbol(reply: HttpReply): ListPage {
+  const page = { next: null, ...clockOf(reply) }
+  if (isSuccess(reply.status)) return { ...page, records: [readObject(reply.body)] }
+  return isUnknownSymbol(reply) ? { ...page, records: [] } : refuse(reply)
+}
 
-  async *bars(request: BarsRequest, signal: AbortSignal): AsyncGenerator<readonly Bar[], void, undefined> {
-    const { symbol, interval } = request
-    const kind = lookUp(INTERVALS, interval)
-    if (kind === undefined) throw new BrokerFault('refused', `the broker has no bars of ${interval}`)
-    demandWindow(request)
-    const traded = await this.instrument(symbol, signal)
-    if (traded === null) throw new BrokerFault('refused', `the broker does not know ${symbol}`)
-    const windows = barsWindows(request, kind, this.presentMs())
-    if (windows.length > REQUESTS_MAX)
-      throw new BrokerFault('refused', `the bars take more than ${REQUESTS_MAX} requests; request a shorter time`)
-    for (const window of windows) {
-      const { path } = barsRequest(brokerSymbol(symbol, traded.instrument), kind, { ...traded, hours: this.#hours }, window)
-      const read = (reply: HttpReply) => (isRefusal(reply) ? refuse(reply) : parseBars(reply.body, kind, traded.calendar, window))
-      const bars = await this.#read('bars', path, read, signal)
-      if (bars.length > 0) yield bars
+const STRIKES = marketRead(
+  'options',
+  ({ underlying, expiration }: ChainQuery) =>
+    get(`/marketdata/options/strikes/${encodeURIComponent(brokerSymbol(underlying))}`, {
+      spreadType: 'Single',
+      expiration: monthFirst(expiration)
+    }),
+  listedBy(parseStrikes)
+)
+
+/** @throws BrokerFault `refused` */
+function barsOf(request: BarsRequest, known: MarketInstrument, hours: MarketHours, presentMs: number): readonly BarsWindow<Resource>[] {
+  const { symbol, interval } = request
+  const kind = lookUp(INTERVALS, interval)
+  if (kind === undefined) throw new BrokerFault('refused', `the broker has no bars of ${interval}`)
+  const windows = barsWindows(request, kind, presentMs)
+  if (windows.length > REQUESTS_MAX)
+    throw new BrokerFault('refused', `the bars take more than ${REQUESTS_MAX} requests; request a shorter time`)
+  const written = brokerSymbol(symbol, known.instrument)
+  return windows.map(window => ({
+    resource: 'bars',
+    request: () => barsRequest(written, kind, { ...known, hours }, window),
+    also: [400, 404],
+    page: reply => {
+      if (!isSuccess(reply.status) || isRefusal(readObject(reply.body))) refuse(reply)
+      return { bars: parseBars(reply.body, kind, known.calendar, window), next: null, clockMs: brokerNowMs(reply) }
     }
-  }
-
-  async expirations(underlying: string, signal: AbortSignal): Promise<readonly Day[]> {
-    const broker = spelling(underlying)
-    if (broker === null) return []
-    return await this.#read('options', `/marketdata/options/expirations/${encodeURIComponent(broker)}`, listedBy(parseExpirations), signal)
-  }
-
-  async chain(underlying: string, expiration: Day, signal: AbortSignal): Promise<readonly ChainEntry[]> {
-    const broker = spelling(underlying)
-    if (broker === null) return []
-    const path = `/marketdata/options/strikes/${encodeURIComponent(broker)}?spreadType=Single&expiration=${monthFirst(expiration)}`
-    const strikes = await this.#read('options', path, listedBy(parseStrikes), signal)
-    this.#streams.demandChainCapacity()
-    const topic = { channel: 'options_chain', symbol: underlying, expiration } as const
-    return await wholeChain(strikes, sink => this.#streams.stream(topic, sink), signal)
-  }
-
-  search(): Promise<never> {
-    return Promise.reject(new BrokerFault('refused', 'TradeStation has no search for symbols'))
-  }
-
-  stream(topic: Topic, sink: TopicSink): TopicLease {
-    return this.#streams.stream(topic, sink)
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#streams[Symbol.asyncDispose]()
-  }
-
-  #read<T>(resource: Resource, path: string, parse: (reply: HttpReply) => T, signal: AbortSignal): Promise<T> {
-    const read = (reply: HttpReply) => {
-      const nowMs = brokerNowMs(reply)
-      if (nowMs !== null) this.#marketClock.sync(nowMs)
-      return parse(reply)
-    }
-    return this.#login.calls.of(resource).read(get(path), read, signal, { also: [400, 404] })
-  }
+  }))
 }
 
 /** The broker's spelling; null for a symbol that it cannot have. */
@@ -142,8 +132,8 @@ export function spelling(symbol: string): string | null {
 }
 
 /** Refusals come with a success too. */
-function isRefusal({ status, body }: HttpReply): boolean {
-  return !isSuccess(status) || typeof readObject(body).Error === 'string'
+function isRefusal(answer: Wire): boolean {
+  return typeof answer.Error === 'string'
 }
 
 /** @throws BrokerFault */
@@ -159,11 +149,8 @@ function isUnknownSymbol({ body }: HttpReply): boolean {
 }
 
 /** What is listed of an underlying's options; nothing where the broker knows none. */
-function listedBy<T>(parse: (body: string) => readonly T[]): (reply: HttpReply) => readonly T[] {
-  return reply => {
-    if (isSuccess(reply.status)) return isRefusal(reply) ? [] : parse(reply.body)
-    return isUnknownSymbol(reply) ? [] : refuse(reply)
-  }
+function listedBy<T>(parse: (answer: Wire) => readonly T[]): (answer: Wire) => readonly T[] {
+  return answer => (isRefusal(answer) ? [] : parse(answer))
 }
 
 const SHARES = { instrument: 'STK', calendar: usEquityCalendar() } as const
@@ -186,9 +173,7 @@ export function parseInstrument(wire: Wire, symbol: string, hours: MarketHours):
 }
 
 /** Null for a symbol that the broker does not know. @throws BrokerFault; Malformed */
-function parseInstrumentAnswer(reply: HttpReply, symbol: string, hours: MarketHours): MarketInstrument | null {
-  if (!isSuccess(reply.status)) return isUnknownSymbol(reply) ? null : refuse(reply)
-  const answer = readObject(reply.body)
+function parseInstrumentAnswer(answer: Wire, symbol: string, hours: MarketHours): MarketInstrument | null {
   const [found] = records(answer, 'Symbols')
   if (found !== undefined) return parseInstrument(found, symbol, hours)
   const [error] = errorsOf(answer)
@@ -224,8 +209,6 @@ const SESSION_TEMPLATES: { readonly [hours in MarketHours]: string } = { exchang
 /** A request may have 57,600 bars, or three years of days; a fifth of that is an answer of a few megabytes. */
 const BARS_A_REQUEST = 7_200
 const DAYS_A_REQUEST = 1_000
-/** Beyond it a time is not written with four digits of a year. */
-const TIME_MAX = Date.UTC(9999, 11, 31)
 
 /** What is traded, and when. */
 export interface Traded {
@@ -282,15 +265,14 @@ function dayStart(stampMs: number, calendar: TradingCalendar): number {
   return midnight(calendar.dateAt(STAMPED === 'end' ? stampMs - 1 : stampMs), calendar.zone)
 }
 
-/** Ascending. The broker writes them as times, of which the day counts. @throws Malformed */
-export function parseExpirations(body: string): readonly Day[] {
-  const days = list(readObject(body), 'Expirations', wire => parseDay(text(wire, 'Date', 40).slice(0, 10), 'Date'))
-  return [...new Set(days)].toSorted()
+/** The broker writes them as times, of which the day counts. @throws Malformed */
+export function parseExpirations(answer: Wire): readonly Day[] {
+  return list(answer, 'Expirations', wire => parseDay(text(wire, 'Date', 40).slice(0, 10), 'Date'))
 }
 
 /** Each once. The broker has a list for every combination, of its legs' strikes. @throws Malformed */
-export function parseStrikes(body: string): readonly Decimal[] {
-  const combinations = field(readObject(body), 'Strikes')
+export function parseStrikes(answer: Wire): readonly Decimal[] {
+  const combinations = field(answer, 'Strikes')
   if (!Array.isArray(combinations)) throw new Malformed('Strikes', 'a list', combinations)
   return combinations.map((strikes: unknown) => {
     const [strike, ...others] = strikesIn(strikes)

@@ -2,12 +2,14 @@
 
 import type { Decimal } from '@trunkline/core/domain/decimal'
 import { Malformed } from '@trunkline/core/domain/malformed'
+import { timestampOfMs } from '@trunkline/core/domain/timestamp'
 import { BrokerFault } from '@trunkline/core/ports/broker'
 import { BoundedMap } from '../kit/bounded-cache.ts'
-import { type HttpReply, header } from '../kit/http.ts'
+import { brokerNowMs, type HttpReply, header } from '../kit/http.ts'
 import { readObject } from '../kit/json.ts'
 import { decimal, displayTextOrNull, field, items, records as recordsIn, text, type Wire } from '../kit/parse.ts'
 import type { BrokerLimits } from '../kit/rate-limiter.ts'
+import type { ListPage } from '../kit/runtime/read-definitions.ts'
 
 /** Each has a quota of its own. */
 export type Resource =
@@ -43,6 +45,12 @@ export function ownRecords(answer: Wire, key: string, account: string): readonly
   if (found.some(({ AccountID: own }) => typeof own === 'string' && own !== account))
     throw new BrokerFault('malformed', 'the broker answered with another account')
   return found
+}
+
+/** The broker's clock, as far as an answer has it. */
+export function clockOf(reply: Headers): Pick<ListPage, 'brokerClock'> {
+  const ms = brokerNowMs(reply)
+  return ms === null ? {} : { brokerClock: timestampOfMs(ms) }
 }
 
 /** `accounts` may be several, with commas. */

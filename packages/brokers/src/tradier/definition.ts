@@ -44,7 +44,7 @@ import {
   positionOf,
   transactionsOf
 } from './codecs.ts'
-import { quotesRequest, tradierMarket } from './market.ts'
+import { QUOTES_MAX, quotesRequest, tradierMarket } from './market.ts'
 import { tradierStream } from './market-stream.ts'
 import { accountPath, HOLDINGS, isUnknownOrder, ORDER_OFFER, type Placing, TRADIER_ORDERS } from './orders.ts'
 import { complaintOf, errorMessageOf, isForeign, isTokenRefused, limitsOf, type Resource, requestedAnswer, textOf } from './quirks.ts'
@@ -125,6 +125,8 @@ const QUOTAS: { readonly [environment in TradierSettings['environment']]: RestDe
   // The sandbox brokerage reports its own limits.
   sandbox: { standard: PER_MINUTE(60_000, 100), market: PER_MINUTE(60_000, 0), trading: PER_MINUTE(60_000, 100) }
 }
+/** Tradier reports its time in whole seconds. */
+const CLOCK_COARSE_MS = 2_000
 /** Of Tradier's own sample of its account stream. */
 const HEARTBEAT_MS = 60_000
 /** Beyond it a list is a fault, never cut short. */
@@ -133,8 +135,6 @@ const PAGES_MAX = 100
 const PAGE_FULL = 25
 const PAGE_REQUESTED = '100'
 const PAGE_LIMITS = [PAGE_FULL, Number(PAGE_REQUESTED)]
-/** Symbols in one request for quotes. */
-const QUOTES_MAX = 400
 
 export function tradier(settings: TradierSettings, deps: BrokerDeps): OpenedBroker {
   const { apiUrl, streamUrl, plain, environment, heartbeatMs = HEARTBEAT_MS, hours } = settings
@@ -163,7 +163,7 @@ export function tradier(settings: TradierSettings, deps: BrokerDeps): OpenedBrok
     },
     market: login => {
       const stream = tradierStream({ url: streamUrl, session: sessionFor('markets', login), quietMs: heartbeatMs / 4 })
-      return new RestMarket(tradierMarket(hours, settings.marketStream ? stream : null), login)
+      return new RestMarket(login, market => tradierMarket(hours, settings.marketStream ? stream : null, login, market), CLOCK_COARSE_MS)
     }
   }
   return restBroker(definition, deps)

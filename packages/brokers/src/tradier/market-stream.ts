@@ -5,14 +5,14 @@ import { isNil } from '@trunkline/core/domain/fast/scan'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import { nanosOfMs } from '@trunkline/core/domain/market/records'
 import { jsonWithNumbersAsText } from '../kit/json.ts'
-import { latestMs, msOf, sided, venueOf } from '../kit/market-values.ts'
+import { msOf, sided, venueOf } from '../kit/market-values.ts'
 import { decimal, displayTextOrNull, field, object, text, type Wire } from '../kit/parse.ts'
 import { RecentTrades } from '../kit/recent-trades.ts'
 import type { FullListDefinition, SymbolSinks } from '../kit/runtime/full-list-feed.ts'
 import { StreamFault } from '../kit/stream-fault.ts'
-import { quoteOf, sized } from './market.ts'
+import { sized } from './market.ts'
 import { amountOrNull, textOf } from './quirks.ts'
-import { isOption, toTradier } from './symbols.ts'
+import { isOption } from './symbols.ts'
 
 /** The sinks of a symbol, and which of its trades came last. */
 export interface TradierSinks extends SymbolSinks {
@@ -47,16 +47,12 @@ export function tradierStream({
   readonly quietMs: number
 }): FullListDefinition<TradierSinks> {
   return {
-    broker: 'Tradier',
     async begin(signal) {
       const sessionid = await session(signal)
       const options = { filter: ['quote', 'timesale'], linebreak: true, validOnly: true, advancedDetails: false }
       return { url: `${url}/markets/events`, subscription: symbols => JSON.stringify({ symbols, sessionid, ...options }) }
     },
     quietMs,
-    toBroker: toTradier,
-    quoteOf,
-    changedMs: (quote, channel) => (channel === 'trades' ? latestMs(quote, 'trade_date') : latestMs(quote, 'bid_date', 'ask_date')),
     newSinks: newSymbolSinks,
     dispatch
   }

@@ -15,9 +15,12 @@ import { calendarFor, type MarketHours } from '../kit/market-hours.ts'
 import { derived, hundreds, latestMs, sided } from '../kit/market-values.ts'
 import { day, integer, nested, text, type Wire } from '../kit/parse.ts'
 import { form, get } from '../kit/requests.ts'
-import type { FullListDefinition, SymbolSinks } from '../kit/runtime/full-list-feed.ts'
+import type { Login } from '../kit/runtime/definition.ts'
+import type { FullListDefinition, QuotesDefinition, SymbolSinks } from '../kit/runtime/full-list-feed.ts'
+import { QuotedStreams } from '../kit/runtime/quoted-streams.ts'
 import type { ListRead } from '../kit/runtime/read-definitions.ts'
-import type { BarsWindow, MarketDefinition } from '../kit/runtime/rest-market.ts'
+import { answered } from '../kit/runtime/reads.ts'
+import type { BarsWindow, MarketDefinition, RestMarket } from '../kit/runtime/rest-market.ts'
 import { type BarsKind, type Window, windowsOf } from '../kit/time-windows.ts'
 import {
   amount,
@@ -34,45 +37,59 @@ import {
 import { fromTradier, isIndexOption, isOption, toTradier } from './symbols.ts'
 
 /** Symbols in one request for quotes. */
-const QUOTES_MAX = 400
+export const QUOTES_MAX = 400
 const CALENDARS = { shares: usEquityCalendar(), options: usOptionCalendar(), indexOptions: usOptionCalendar('index') }
 const ZONE = 'America/New_York'
 const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000
 
+/** Quotes in the core's terms, as streams and polls use them. */
+const QUOTES: QuotesDefinition<Resource> = {
+  broker: 'Tradier',
+  resource: 'market',
+  toBroker: toTradier,
+  max: QUOTES_MAX,
+  request: quotesRequest,
+  parse: reply => parseQuotes(requestedAnswer(reply)),
+  quoteOf,
+  changedMs: (quote, channel) => (channel === 'trades' ? latestMs(quote, 'trade_date') : latestMs(quote, 'bid_date', 'ask_date'))
+}
+
 /** `stream` null: the practice accounts may have none, and quotes are polled. */
 export function tradierMarket<Sinks extends SymbolSinks>(
   hours: MarketHours,
-  stream: FullListDefinition<Sinks> | null
-): MarketDefinition<Resource, Sinks> {
-  const read = <T>(parse: (answer: Wire) => T) => ({ parse: (reply: HttpReply) => parse(requestedAnswer(reply)) })
+  stream: FullListDefinition<Sinks> | null,
+  login: Pick<Login<Resource>, 'calls' | 'clock' | 'socket'>,
+  market: RestMarket<Resource>
+): MarketDefinition<Resource> {
   return {
     broker: 'Tradier',
-    resource: 'market',
-    toBroker: toTradier,
-    quotes: {
-      max: QUOTES_MAX,
-      request: quotesRequest,
-      ...read(parseQuotes),
-      quoteOf,
-      changedMs: quote => latestMs(quote, 'bid_date', 'ask_date'),
-      instrumentOf: quote => instrumentOf(quote, hours)
-    },
-    clock: { request: () => get('/markets/clock'), ...read(parseClock) },
-    bars: barsWindows,
+    instrument: marketRead(
+      symbol => quotesRequest([toTradier(symbol)]),
+      (answer, symbol) => {
+        const quote = parseQuotes(answer).get(toTradier(symbol))
+        return quote === undefined ? [] : [instrumentOf(quote, hours)]
+      }
+    ),
+    clock: { resource: 'market', request: get('/markets/clock'), parse: reply => parseClock(requestedAnswer(reply)) },
+    bars: { windows: (request, _known, presentMs) => barsWindows(request, presentMs) },
     // With all roots, because an index has options under other root symbols.
-    expirations: {
-      request: underlying => get('/markets/options/expirations', { symbol: toTradier(underlying), includeAllRoots: 'true' }),
-      ...read(parseExpirations)
-    },
-    chain: {
-      request: (underlying, expiration) => get('/markets/options/chains', { symbol: toTradier(underlying), expiration, greeks: 'true' }),
-      ...read(parseChain)
-    },
+    expirations: marketRead(
+      underlying => get('/markets/options/expirations', { symbol: toTradier(underlying), includeAllRoots: 'true' }),
+      parseExpirations
+    ),
+    chain: marketRead(
+      ({ underlying, expiration }) => get('/markets/options/chains', { symbol: toTradier(underlying), expiration, greeks: 'true' }),
+      parseChain
+    ),
     // One finds symbols by what they begin with, the other by words of the name.
     searches: ['/markets/lookup', '/markets/search'].map(searchAt),
-    stream
+    streams: new QuotedStreams(QUOTES, stream, login, market)
   }
+}
+
+function marketRead<Query, T>(request: (query: Query) => HttpRequest, parse: (answer: Wire, query: Query) => readonly T[]) {
+  return answered<Resource, Query, T>('market', request, requestedAnswer, parse)
 }
 
 /** By POST, because a list of options makes a long address. */
@@ -125,28 +142,29 @@ const MINUTES: { readonly [interval: string]: BarsKind } = {
 const DAILY: BarsKind = { name: 'daily', lengthMs: DAY_MS, reachMs: 3_660 * DAY_MS, depthDays: 40_000 }
 
 /** The windows of a request, ascending. @throws BrokerFault `refused` for what Tradier has no value for */
-export function barsWindows(request: BarsRequest, presentMs: number): readonly BarsWindow[] {
+export function barsWindows(request: BarsRequest, presentMs: number): readonly BarsWindow<Resource>[] {
   const kind = request.interval === '1d' ? DAILY : MINUTES[request.interval]
   if (kind === undefined) throw new BrokerFault('refused', `Tradier has no bars of ${request.interval}`)
   return windowsOf(request, kind, presentMs).map(window => windowOf(toTradier(request.symbol), kind, window))
 }
 
-function windowOf(symbol: string, { name, lengthMs }: BarsKind, { fromMs, toMs }: Window): BarsWindow {
+function windowOf(symbol: string, { name, lengthMs }: BarsKind, { fromMs, toMs }: Window): BarsWindow<Resource> {
   const isDaily = lengthMs === DAY_MS
   const at = (ms: number) => (isDaily ? dateAtInstant(ms, ZONE) : localMinute(ms))
   // Without the filter a day of a share has its extended hours too.
   const query = { symbol, interval: name, start: at(fromMs), end: at(toMs), session_filter: isDaily ? 'open' : 'all' }
   return {
-    request: get(isDaily ? '/markets/history' : '/markets/timesales', query),
+    resource: 'market',
+    request: () => get(isDaily ? '/markets/history' : '/markets/timesales', query),
     also: [400],
-    parse(reply, presentMs) {
+    page(reply, presentMs) {
       if (!isSuccess(reply.status)) {
-        if (isTooOld(reply)) return []
+        if (isTooOld(reply)) return { bars: [], next: null }
         throw new BrokerFault('refused', `Tradier answered ${reply.status} ${errorMessageOf(reply)}`.trim())
       }
       const answer = requestedAnswer(reply)
       const bars = isDaily ? days(answer, presentMs) : minutes(answer, lengthMs, presentMs)
-      return bars.filter(({ startMs }) => startMs >= fromMs && startMs < toMs)
+      return { bars: bars.filter(({ startMs }) => startMs >= fromMs && startMs < toMs), next: null }
     }
   }
 }

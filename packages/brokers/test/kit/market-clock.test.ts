@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { epochMs } from '@trunkline/core/domain/timestamp'
+import { VirtualClock } from '@trunkline/testkit/virtual-clock'
 import { MarketClock } from '../../src/kit/market-clock.ts'
-import { VirtualClock } from '../support/clocks.ts'
 
 const START = Date.UTC(2027, 2, 1, 15)
 
@@ -38,4 +38,21 @@ test('past events do not move the clock back, and what is older than the current
   marketClock.happened(START + 3_600_000)
   marketClock.happened(START)
   assert.equal(marketClock.nowMs(), START + 3_601_000)
+})
+
+test('a wall clock that is set moves no market that is followed, and a market’s own time is respected', async () => {
+  const clock = new VirtualClock()
+  const start = epochMs(clock.now())
+  const marketClock = new MarketClock(clock, 2_000)
+  clock.setWall(-7_200_000)
+  await clock.advance(1_000)
+  assert.equal(marketClock.nowMs(), start + 1_000)
+  marketClock.sync(start + 3_600_000)
+  clock.setWall(300_000)
+  await clock.advance(1_000)
+  assert.equal(marketClock.nowMs(), start + 3_601_000)
+  // What is as near as whole seconds tell changes nothing.
+  marketClock.sync(start + 3_599_500)
+  marketClock.happened(start + 3_602_500)
+  assert.equal(marketClock.nowMs(), start + 3_601_000)
 })

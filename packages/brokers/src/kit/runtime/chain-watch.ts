@@ -11,6 +11,7 @@ import type { TopicLease, TopicSink } from '@trunkline/core/ports/market'
 import { type Backoff, pauseMs } from '../retry.ts'
 import { lossOf } from '../stream-fault.ts'
 import { Subscription } from '../subscription.ts'
+import type { ChainQuery } from './rest-market.ts'
 
 /** From one poll of the market of a chain to the next, where the rate limit allows. */
 const LOOK_MS = 5_000
@@ -51,9 +52,9 @@ export interface ChainOptions<Contract extends { readonly symbol: string }, Snap
   /** Contracts about the money whose quotes are streamed. */
   readonly streamedMax: number
   /** @throws BrokerFault */
-  readonly contracts: (underlying: string, expiration: Day, signal: AbortSignal) => Promise<readonly Contract[]>
+  readonly contracts: (query: ChainQuery, signal: AbortSignal) => Promise<readonly Contract[]>
   /** The market of each contract that has one, by symbol. @throws BrokerFault */
-  readonly snapshots: (underlying: string, expiration: Day, signal: AbortSignal) => Promise<ReadonlyMap<string, Snapshot>>
+  readonly snapshots: (query: ChainQuery, signal: AbortSignal) => Promise<ReadonlyMap<string, Snapshot>>
   /** `presentMs`: the market's time, milliseconds since the epoch. @throws Malformed */
   readonly entryOf: (contract: Contract, snapshot: Snapshot | null, presentMs: number) => ChainEntry
   /** The entry with a quote of the stream, unless the snapshot's own is newer. @throws Malformed */
@@ -136,12 +137,13 @@ class ChainWatch<Contract extends { readonly symbol: string }, Snapshot> impleme
   async #look(signal: AbortSignal): Promise<void> {
     const { broker, clock, contracts, snapshots } = this.#options
     const { symbol, expiration } = this.#subscription.topic
+    const query = { underlying: symbol, expiration }
     const isDue = clock.monotonicMs() >= this.#contractsUntilMs
     if (isDue) {
-      const listed = await contracts(symbol, expiration, signal)
+      const listed = await contracts(query, signal)
       this.#contracts = new Map(listed.map(contract => [contract.symbol, contract]))
     }
-    const market = await snapshots(symbol, expiration, signal)
+    const market = await snapshots(query, signal)
     signal.throwIfAborted()
     if (this.#contracts.size === 0) throw new BrokerFault('refused', `${broker} has no options of ${symbol} that expire on ${expiration}`)
     this.#market = market

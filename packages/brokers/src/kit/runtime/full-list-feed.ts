@@ -7,6 +7,7 @@ import type { Quote } from '@trunkline/core/domain/market/records'
 import type { GapCause } from '@trunkline/core/ports/gap'
 import type { Topic, TopicLease, TopicSink } from '@trunkline/core/ports/market'
 import { FlushScheduler, PendingTasks } from '../flush-scheduler.ts'
+import type { HttpReply, HttpRequest } from '../http.ts'
 import type { Wire } from '../parse.ts'
 import { SharedStream } from '../shared-stream.ts'
 import type { ConnectionOptions } from '../stream-connection.ts'
@@ -22,20 +23,30 @@ const PING_MS = 20_000
 
 export type Streamed = 'trades' | 'quotes'
 
+/** `@throws Malformed` holds for every parser. */
+export interface QuotesDefinition<Resource extends string> {
+  /** For messages. */
+  readonly broker: string
+  readonly resource: Resource
+  readonly toBroker: (symbol: string) => string
+  /** Symbols in one request. */
+  readonly max: number
+  readonly request: (symbols: readonly string[]) => HttpRequest
+  /** By the broker's symbol; without those that it does not know. */
+  readonly parse: (reply: HttpReply) => ReadonlyMap<string, Wire>
+  readonly quoteOf: (quote: Wire) => Quote
+  /** The time of a quote's last change by the channel, in milliseconds since the epoch; 0: unknown. */
+  readonly changedMs: (quote: Wire, channel: Streamed) => number
+}
+
 /** The sinks of a symbol, and whatever else its messages are read with. */
 export type SymbolSinks = { [channel in Streamed]: TopicSink | null }
 
 export interface FullListDefinition<Sinks extends SymbolSinks> {
-  /** For messages. */
-  readonly broker: string
   /** Gets the address of a new connection, and how its list of symbols is written. @throws BrokerFault */
   readonly begin: (signal: AbortSignal) => Promise<StreamAddress>
   /** After silence this long the quotes are compared with what was streamed: the stream has no heartbeat. */
   readonly quietMs: number
-  readonly toBroker: (symbol: string) => string
-  readonly quoteOf: (quote: Wire) => Quote
-  /** The time of a quote's last change by the channel, in milliseconds since the epoch; 0: unknown. */
-  readonly changedMs: (quote: Wire, channel: Streamed) => number
   readonly newSinks: (quote: Wire) => Sinks
   /**
    * Hands the content of a frame to its sinks, by the broker's symbol. Returns the latest time in it, milliseconds since the epoch; 0: none.
@@ -51,6 +62,7 @@ export interface StreamAddress {
 
 export interface FullListOptions<Sinks extends SymbolSinks> {
   readonly definition: FullListDefinition<Sinks>
+  readonly quotesDefinition: Pick<QuotesDefinition<string>, 'broker' | 'toBroker' | 'quoteOf' | 'changedMs'>
   readonly connection: ConnectionOptions
   /** Quotes by the broker's symbol; those it does not know are left out. @throws BrokerFault */
   readonly quotes: (symbols: readonly string[], signal: AbortSignal) => Promise<ReadonlyMap<string, Wire>>
@@ -129,7 +141,7 @@ export class FullListFeed<Sinks extends SymbolSinks> implements AsyncDisposable 
     const quotes = await this.#options.quotes([...new Set(live.map(({ topic }) => this.#symbolOf(topic.symbol)))], signal).catch(() => null)
     const times = live.map(({ topic }) => {
       const quote = quotes?.get(this.#symbolOf(topic.symbol))
-      return quote === undefined ? 0 : this.#options.definition.changedMs(quote, topic.channel === 'trades' ? 'trades' : 'quotes')
+      return quote === undefined ? 0 : this.#options.quotesDefinition.changedMs(quote, topic.channel === 'trades' ? 'trades' : 'quotes')
     })
     const newestMs = Math.max(...times)
     if (newestMs > this.#newestMs + BEHIND_MS) throw new StreamFault('silence', 'quotes change, and the market stream does not deliver')
@@ -179,12 +191,12 @@ export class FullListFeed<Sinks extends SymbolSinks> implements AsyncDisposable 
         const quote = quotes.get(this.#symbolOf(subscription.topic.symbol))
         if (quote === undefined) {
           this.#wanted.delete(key)
-          subscription.refused(`${this.#options.definition.broker} has no market data of ${subscription.topic.symbol}`)
+          subscription.refused(`${this.#options.quotesDefinition.broker} has no market data of ${subscription.topic.symbol}`)
           continue
         }
         this.#route(subscription, quote)
         subscription.live()
-        const { changedMs, quoteOf } = this.#options.definition
+        const { changedMs, quoteOf } = this.#options.quotesDefinition
         this.#advance(changedMs(quote, 'quotes'))
         if (subscription.topic.channel === 'quotes') subscription.sink.quote(quoteOf(quote))
       }
@@ -217,7 +229,7 @@ export class FullListFeed<Sinks extends SymbolSinks> implements AsyncDisposable 
   }
 
   #symbolOf(symbol: string): string {
-    return this.#options.definition.toBroker(symbol)
+    return this.#options.quotesDefinition.toBroker(symbol)
   }
 
   #lost(cause: GapCause, reason: string): void {

@@ -36,6 +36,8 @@ export interface ListRead<Resource extends string, Query, T> {
   readonly request: (query: Query, cursor: string | null) => HttpRequest
   /** @throws Malformed */
   readonly page: (reply: HttpReply, cursor: string | null) => ListPage
+  /** Statuses, besides the successes, that `page` reads. */
+  readonly also?: readonly number[]
   /** Pages of a list; beyond it the list is a fault, never cut short. One unless said otherwise. */
   readonly pagesMax?: number
   /**

@@ -9,7 +9,7 @@ import { everyPage } from '../pages.ts'
 import { text, type Wire } from '../parse.ts'
 import type { CallPriority } from '../rate-limiter.ts'
 import type { RecordLists } from '../record-lists.ts'
-import type { ListContext, ListPage, ListRead, ReadItems } from './read-definitions.ts'
+import type { Items, ListContext, ListPage, ListRead, ReadItems } from './read-definitions.ts'
 import type { ResourceCalls } from './resource-calls.ts'
 
 export class Reads<Resource extends string> {
@@ -56,7 +56,7 @@ export class Reads<Resource extends string> {
 
   /** The records of every page; of several with the same key only the last. @throws BrokerFault */
   async records<Query, T>(
-    { resource, request, page, pagesMax = 1, pageLimits, keyOf }: ListRead<Resource, Query, T>,
+    { resource, request, page, also = [], pagesMax = 1, pageLimits, keyOf }: ListRead<Resource, Query, T>,
     query: Query,
     signal: AbortSignal,
     kind: CallPriority = 'read'
@@ -65,7 +65,7 @@ export class Reads<Resource extends string> {
     const keyed = new Map<string, Wire>()
     let before = ''
     const read = async (cursor: string | null): Promise<ListPage> => {
-      const found = await calls.read(request(query, cursor), reply => page(reply, cursor), signal, { kind })
+      const found = await calls.read(request(query, cursor), reply => page(reply, cursor), signal, { kind, also })
       for (const record of found.records) if (keyOf !== undefined) keyed.set(keyOr(keyOf, record), record)
       if (pageLimits === undefined) return found
       const text = JSON.stringify(found.records)
@@ -112,8 +112,13 @@ export function answered<Resource extends string, Query, T>(
     resource,
     request,
     page: reply => ({ records: [answerOf(reply)], next: null }),
-    items: (answers, query, context) => ({ known: answers.flatMap(answer => parse(answer, query, context)), leftOut: [] })
+    items: (answers, query, context) => whole(answers.flatMap(answer => parse(answer, query, context)))
   }
+}
+
+/** The items of a list that is read as a whole or not at all. */
+export function whole<T>(known: readonly T[]): Items<T> {
+  return { known, leftOut: [] }
 }
 
 /** The parser of a list in numbered pages; a page of fewer than `full` records is the last. */

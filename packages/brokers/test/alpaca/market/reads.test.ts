@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { parseDecimal } from '@trunkline/core/domain/decimal'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import type { Bar } from '@trunkline/core/domain/market/records'
 import { parseDay } from '@trunkline/core/domain/timestamp'
@@ -8,8 +9,10 @@ import type { BarsRequest, MarketSource } from '@trunkline/core/ports/market'
 import { soon } from '@trunkline/testkit/patience'
 import { until } from '@trunkline/testkit/until'
 import fc from 'fast-check'
-import { chainEntry, parseBarsPage, parseContracts, parseSnapshots } from '../../../src/alpaca/market.ts'
+import { chainEntry, contractsIn, parseBarsPage, parseContract, snapshotsIn } from '../../../src/alpaca/market.ts'
 import { dispatch, isItem, parseLatestQuotes, quoteOf, SinkTables, tradeOf } from '../../../src/alpaca/market-stream.ts'
+import { readObject } from '../../../src/kit/json.ts'
+import { nested } from '../../../src/kit/parse.ts'
 import { RecordingSink } from '../../support/recording-sink.ts'
 import { fixture, reply, unread } from '../fixtures.ts'
 import { as, json, openAt, Venue } from '../venue.ts'
@@ -170,9 +173,9 @@ test('expirations: each once, ascending; crypto has none', async () => {
 })
 
 test('a contract and its market', () => {
-  const [call, put] = parseContracts(reply('market.contracts')).items
+  const [call, put] = contractsIn(reply('market.contracts')).records.map(parseContract)
   assert.ok(call !== undefined && put !== undefined)
-  const [[symbol, snapshot] = ['', null]] = parseSnapshots(reply('market.snapshots')).items
+  const [[symbol, snapshot] = ['', null]] = snapshotsIn(nested(readObject(reply('market.snapshots').body), 'snapshots'))
   assert.equal(symbol, call.symbol)
   const present = Date.UTC(2026, 10, 3, 16)
   assert.deepEqual(chainEntry(call, snapshot, present), {
@@ -305,21 +308,13 @@ test('no item and no answer makes a reader throw anything but Malformed', () => 
       const body = JSON.stringify({ bars: { X: [item] }, option_contracts: [item], snapshots: { X: item }, quotes: { X: item } })
       const answer = { status: 200, headers: {}, body }
       onlyMalformed(() => parseBarsPage({ body }, 'X', 0))
-      onlyMalformed(() => parseContracts(answer))
+      onlyMalformed(() => contractsIn(answer).records.map(parseContract))
       onlyMalformed(() => parseLatestQuotes(answer))
       onlyMalformed(() => {
-        for (const [symbol, wire] of parseSnapshots(answer).items)
-          chainEntry(
-            { symbol, right: 'C', strike: parseContracts(reply('market.contracts')).items[0]?.strike ?? raise(), expiration: EXPIRATION },
-            wire,
-            0
-          )
+        for (const [symbol, wire] of snapshotsIn({ X: item }))
+          chainEntry({ symbol, right: 'C', strike: parseDecimal('250', 'strike'), expiration: EXPIRATION }, wire, 0)
       })
     }),
     { numRuns: 1_000 }
   )
 })
-
-function raise(): never {
-  throw new Error('the fixture has contracts')
-}

@@ -72,6 +72,12 @@ test('another symbol, another class, other hours or another kind of 404 are faul
   assert.equal((await stage.market.instrument('SPY', never))?.symbol, 'SPY')
 })
 
+/** Bars are requested of symbols that are known. */
+async function knowsShare(sandbox: FakeSandbox, market: MarketSource): Promise<void> {
+  sandbox.read = () => instrument('SPY')
+  await market.instrument('SPY', never)
+}
+
 const bar = (index: number, more: object = {}) => ({
   start: timestampOfMs(START + index * 60_000),
   open: '500.10',
@@ -92,6 +98,7 @@ async function barsOf(market: MarketSource) {
 test('days of the core session are requested by name, other bars without a session', async () => {
   await using sandbox = await FakeSandbox.start()
   await using stage = brokerAt(sandbox)
+  await knowsShare(sandbox, stage.market)
   const requested: string[] = []
   sandbox.read = path => {
     requested.push(path)
@@ -109,6 +116,7 @@ test('days of the core session are requested by name, other bars without a sessi
 test('past bars come in the pages of the sandbox, ascending', async () => {
   await using sandbox = await FakeSandbox.start()
   await using stage = brokerAt(sandbox)
+  await knowsShare(sandbox, stage.market)
   sandbox.read = path => ({
     status: 200,
     body: path.includes('cursor=more')
@@ -129,7 +137,7 @@ test('past bars come in the pages of the sandbox, ascending', async () => {
       ]
     ]
   )
-  const requested = new URL(sandbox.requests[0] ?? '', 'http://sandbox').searchParams
+  const requested = new URL(sandbox.requests[1] ?? '', 'http://sandbox').searchParams
   assert.deepEqual(Object.fromEntries(requested), {
     symbol: 'SPY',
     interval: '1m',
@@ -142,6 +150,7 @@ test('past bars come in the pages of the sandbox, ascending', async () => {
 test('bars that cannot be read, do not ascend or never end are faults', async () => {
   await using sandbox = await FakeSandbox.start()
   await using stage = brokerAt(sandbox)
+  await knowsShare(sandbox, stage.market)
   for (const items of [
     [bar(1), bar(0)],
     [bar(1), bar(1)],

@@ -7,6 +7,7 @@ import type { Bar, Trade } from '@trunkline/core/domain/market/records'
 import { parseDay } from '@trunkline/core/domain/timestamp'
 import type { TopicSink } from '@trunkline/core/ports/market'
 import fc from 'fast-check'
+import { readObject } from '../../../src/kit/json.ts'
 import { MarketClock } from '../../../src/kit/market-clock.ts'
 import type { Wire } from '../../../src/kit/parse.ts'
 import { PartialQuote } from '../../../src/kit/partial-quotes.ts'
@@ -255,14 +256,14 @@ test('order books, chains and expirations', () => {
   assert.equal(parseEntry(wire('market.chain'), parseDay('2026-12-24', 'day')), null)
   const odd = parseEntry({ ...wire('market.chain'), Delta: 'NaN', Gamma: '1E-05' }, EXPIRATION)
   assert.deepEqual([odd?.greeks?.delta, odd?.greeks?.gamma, odd?.greeks?.iv], [null, null, '0.2034'])
-  assert.deepEqual(parseExpirations(reply('market.expirations').body), ['2026-11-27', '2026-12-18'])
+  assert.deepEqual(parseExpirations(readObject(reply('market.expirations').body)).toSorted(), ['2026-11-27', '2026-12-18'])
   assert.match(chainPath('$SPX.X', EXPIRATION), /\/%24SPX\.X\?expiration=12-18-2026&/)
 })
 
 test('the strikes are those of single contracts', () => {
-  assert.deepEqual(parseStrikes('{"SpreadType":"Single","Strikes":[["145"],["147.5"]]}'), ['145', '147.5'])
+  assert.deepEqual(parseStrikes({ SpreadType: 'Single', Strikes: [['145'], ['147.5']] }), ['145', '147.5'])
   for (const Strikes of [undefined, 'x', ['145'], [[]], [['145', '150']], [['1e3']], [[null]]])
-    assert.throws(() => parseStrikes(JSON.stringify({ Strikes })), { name: 'Malformed' }, JSON.stringify(Strikes))
+    assert.throws(() => parseStrikes({ Strikes }), { name: 'Malformed' }, JSON.stringify(Strikes))
 })
 
 test('a symbol is known by its class', () => {
@@ -287,7 +288,7 @@ const READERS: readonly ((value: Wire) => unknown)[] = [
   value => readFrame(JSON.stringify(value)),
   parseDepth,
   value => parseEntry(value, EXPIRATION),
-  value => parseExpirations(JSON.stringify(value)),
+  parseExpirations,
   value => parseInstrument(value, 'X', 'exchange'),
   value => {
     const symbol = new PartialQuote(QUOTE_FIELDS)

@@ -20,10 +20,10 @@ after(() => assert.deepEqual(unreadFixtures('market'), [], 'fixtures that no tes
 test('bars of minutes and days', () => {
   const window = (interval: string, fromMs: number, toMs: number) =>
     barsWindows({ symbol: 'BRK.B', interval, fromMs, toMs }, Date.parse('2026-11-20T14:31:30Z'))[0] ?? assert.fail()
-  const read = ({ parse }: ReturnType<typeof window>, name: string, presentMs: number) => parse(reply(name), presentMs)
+  const read = ({ page }: ReturnType<typeof window>, name: string, presentMs: number) => page(reply(name), presentMs).bars
   const minutes = window('1m', Date.parse('2026-11-20T14:30:00Z'), Date.parse('2026-11-20T15:00:00Z'))
   assert.equal(
-    minutes.request.path,
+    minutes.request(null).path,
     '/markets/timesales?symbol=BRK%2FB&interval=1min&start=2026-11-20+09%3A30&end=2026-11-20+09%3A32&session_filter=all'
   )
   const bars = read(minutes, 'bars.minutes', Date.parse('2026-11-20T14:31:30Z'))
