@@ -1,6 +1,6 @@
 /** Alpaca's adapter at the sandbox that emulates Alpaca. */
 
-import { uuidFor } from '@trunkline/sandbox/dialects/alpaca/ids'
+import { uuidFor } from '@trunkline/sandbox/dialects/alpaca/values'
 import { ALPACA_SETTINGS, type AlpacaSettings, alpaca } from '../../src/alpaca/definition.ts'
 import { ORDERS_PAGE } from '../../src/alpaca/orders.ts'
 import type { BrokerDeps } from '../../src/kit/deps.ts'

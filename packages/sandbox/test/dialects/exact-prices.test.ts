@@ -1,7 +1,7 @@
 // Prices that are one binary number, or whose difference is not exact in binary, are compared as they are.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isBuy } from '../../src/dialects/alpaca/data/channels.ts'
+import { isNearerToAsk as isBuy } from '../../src/dialects/alpaca/data/stream.ts'
 
 test('a trade at the middle of the quote is a purchase, one below it a sale', () => {
   const quote = (bid: string, ask: string) => ({ bids: [[bid, '1']], asks: [[ask, '1']] }) as const

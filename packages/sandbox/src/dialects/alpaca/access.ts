@@ -1,50 +1,86 @@
 /** Access control: OAuth tokens and API keys, scopes, and rate limits. */
 
+import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
-import { type Pass, Problem } from '../frame/brokerage.ts'
+import { type Answer, type Customer, Fields, Journal, type Pass, Problem } from '../frame/brokerage.ts'
 import type { BrokerageView } from '../frame/brokerage-view.ts'
 import type { Grants } from '../frame/grants.ts'
-import { Keys } from './keys.ts'
-import { type Left, Limiter } from './limiter.ts'
-import { Limits } from './limits.ts'
+import { type Quota, Quotas } from '../frame/quotas.ts'
 
 /** The two hosts: what either wants to know of a token, and what it counts. */
-export const HOSTS = ['api', 'data'] as const
-export type Host = (typeof HOSTS)[number]
+export type Host = 'api' | 'data'
 
+/** What the sandbox's limits are changed by, and how: by default they are wide, so that they hinder no test. Alpaca: 200, 1 and 30. */
+const WIDE = {
+  /** On either host. */
+  requests_per_minute: 60_000,
+  /** Clients of one login on one endpoint of market data. */
+  connections_per_stream: 20,
+  /** Symbols of trades and quotes together on one stream. */
+  symbols_per_stream: 10_000
+}
+const LIMIT_MAX = 10_000_000
+
+const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
+const KEY_SCOPES = new Set(['trading', 'data'])
 /** Crypto prices are public. */
 const OPEN = '/alpaca/data/v1beta3/crypto/'
-const OPEN_SCOPES = new Set(['data'])
 
-/** The credentials of a request or a stream. */
-export interface Presented {
+interface KeyPair {
   readonly keyId: string
   readonly secret: string
 }
 
+interface Revoked {
+  readonly login: string
+  readonly times: number
+}
+
 export class Access {
-  readonly grants: Grants
-  readonly keys: Keys
-  readonly limits = new Limits()
-  readonly limiters: Readonly<Record<Host, Limiter>>
+  readonly #grants: Grants
   readonly #brokerage: BrokerageView
+  readonly #quotas: Quotas
+  readonly #revoked = new Map<string, number>()
+  readonly #pairs = new Map<string, KeyPair>()
+  readonly #journal: Journal<Revoked> | null
   /** Who makes a request, those refused for their number included. */
-  readonly #asking = new WeakMap<FastifyRequest, string>()
+  readonly #logins = new WeakMap<FastifyRequest, string>()
+  #limits = WIDE
 
   constructor(brokerage: BrokerageView, grants: Grants) {
-    const { realNow: now } = brokerage
+    const file = brokerage.inFolder('alpaca-keys.jsonl')
     this.#brokerage = brokerage
-    this.grants = grants
-    this.keys = new Keys(brokerage.seed, brokerage.customers, brokerage.inFolder('alpaca-keys.jsonl'))
-    this.limiters = { api: new Limiter(this.limits, now), data: new Limiter(this.limits, now) }
+    this.#grants = grants
+    this.#quotas = new Quotas(brokerage.realNow)
+    this.#journal = file === null ? null : new Journal<Revoked>(file, ({ login, times }) => this.#revoked.set(login, times))
+  }
+
+  get limits(): typeof WIDE {
+    return this.#limits
+  }
+
+  /** @throws Problem `bad_request` */
+  setLimits(body: unknown): void {
+    const fields = new Fields(body, Object.keys(WIDE))
+    const read = (name: keyof typeof WIDE) => fields.countOr(name, 1, LIMIT_MAX) ?? this.#limits[name]
+    this.#limits = {
+      requests_per_minute: read('requests_per_minute'),
+      connections_per_stream: read('connections_per_stream'),
+      symbols_per_stream: read('symbols_per_stream')
+    }
+  }
+
+  reset(): void {
+    this.#limits = WIDE
   }
 
   /** @throws Problem */
   admit(request: FastifyRequest, host: Host): Pass {
     const pass = this.#passOf(request, host === 'data' && request.url.startsWith(OPEN))
-    this.#asking.set(request, pass.login)
-    if (!this.limiters[host].take(pass.login)) {
-      const retryAfter = Math.max(1, this.limiters[host].left(pass.login).resetS - Math.floor(this.#brokerage.realNow() / 1000))
+    this.#logins.set(request, pass.login)
+    const quota = this.#quotaOf(pass.login, host)
+    if (!this.#quotas.take(quota)) {
+      const retryAfter = Math.ceil((this.#quotas.state(quota).endsAt - this.#brokerage.realNow()) / 1000)
       throw new Problem('slow_down', 'rate limit exceeded', { retryAfter })
     }
     const scope = host === 'data' ? 'data' : request.method === 'GET' ? null : 'trading'
@@ -52,50 +88,84 @@ export class Access {
     return pass
   }
 
-  /** The remaining rate limit of a request; null: unauthenticated. */
-  left(request: FastifyRequest, host: Host): Left | null {
-    const login = this.#asking.get(request)
-    return login === undefined ? null : this.limiters[host].left(login)
+  /** What is left of the rate limit. */
+  headers(request: FastifyRequest, host: Host): Answer['headers'] {
+    const login = this.#logins.get(request)
+    if (login === undefined) return {}
+    const quota = this.#quotaOf(login, host)
+    const { remaining, endsAt } = this.#quotas.state(quota)
+    return {
+      'x-ratelimit-limit': String(quota.limit),
+      'x-ratelimit-remaining': String(remaining),
+      'x-ratelimit-reset': String(Math.ceil(endsAt / 1000))
+    }
   }
 
-  /** The pass of a token. */
   ofToken(token: string): Pass | undefined {
-    return this.grants.pass(token)
+    return this.#grants.pass(token)
   }
 
   /** As streams receive it: a pair of keys, or `oauth` and a token. */
-  ofPair({ keyId, secret }: Presented): Pass | undefined {
-    return keyId === 'oauth' ? this.ofToken(secret) : this.keys.pass(keyId, secret)
+  ofPair(keyId: string, secret: string): Pass | undefined {
+    if (keyId === 'oauth') return this.ofToken(secret)
+    const customer = this.#brokerage.customers.all().find(one => this.pairOf(one).keyId === keyId)
+    if (customer === undefined || !isSame(this.pairOf(customer).secret, secret)) return undefined
+    return { login: customer.id, client: 'api-key', scopes: KEY_SCOPES, grant: grantOf(keyId), expiresAt: Number.MAX_SAFE_INTEGER }
   }
 
-  /** What the headers of a request present; null: nothing. */
-  ofHeaders(headers: Readonly<Record<string, string | readonly string[] | undefined>>): Pass | undefined | null {
-    const { authorization, 'apca-api-key-id': keyId, 'apca-api-secret-key': secret } = headers
-    if (typeof keyId === 'string' && typeof secret === 'string') return this.keys.pass(keyId, secret)
-    const [, token] = typeof authorization === 'string' ? (/^Bearer ([\x21-\x7e]+)$/i.exec(authorization) ?? []) : []
-    return token === undefined ? null : this.ofToken(token)
+  /** One pair per customer, derived from the seed, the customer and the number of revocations. */
+  pairOf({ id, username }: Customer): KeyPair {
+    const known = this.#pairs.get(id)
+    if (known !== undefined) return known
+    const hmac = createHmac('sha512', `sandbox alpaca keys ${this.#brokerage.seed}`)
+    const bytes = hmac.update(`${username} ${this.#revoked.get(id) ?? 0}`).digest()
+    // `PK` is how the keys of practice accounts begin.
+    const keyId = `PK${[...bytes.subarray(0, 18)].map(byte => LETTERS[byte % LETTERS.length]).join('')}`
+    const pair = { keyId, secret: bytes.subarray(18, 48).toString('base64url') }
+    this.#pairs.set(id, pair)
+    return pair
   }
 
-  /** @returns grants touched */
-  endLogin(login: string, refreshOnly: boolean): { readonly count: number; readonly key: string | null } {
-    // There are no refresh tokens here: anyone who is to lose them loses nothing.
-    if (refreshOnly) return { count: 0, key: null }
-    return { count: this.grants.endLogin(login, false), key: this.keys.revoke(login) }
+  /** The user has a new pair from now on. @returns the grant that ended */
+  revokeKeys(login: string): string | null {
+    const customer = this.#brokerage.customers.byId(login)
+    if (customer === undefined) return null
+    const { keyId } = this.pairOf(customer)
+    const revoked = { login, times: (this.#revoked.get(login) ?? 0) + 1 }
+    this.#journal?.append(revoked)
+    this.#revoked.set(login, revoked.times)
+    this.#pairs.delete(login)
+    return grantOf(keyId)
   }
 
   close(): void {
-    this.grants.close()
-    this.keys.close()
+    this.#journal?.close()
   }
 
-  #passOf(request: FastifyRequest, isOpen: boolean): Pass {
-    const pass = this.ofHeaders(request.headers)
+  #quotaOf(login: string, host: Host): Quota {
+    return { key: `${host} ${login}`, limit: this.#limits.requests_per_minute, periodMs: 60_000 }
+  }
+
+  #passOf({ headers }: FastifyRequest, isOpen: boolean): Pass {
+    const { authorization = '', 'apca-api-key-id': keyId, 'apca-api-secret-key': secret } = headers
+    const [, token] = /^Bearer ([\x21-\x7e]+)$/i.exec(authorization) ?? []
+    const hasKeys = typeof keyId === 'string' && typeof secret === 'string'
     const [anybody] = this.#brokerage.customers.all()
     // Crypto prices are public: an unauthenticated request counts as one of the sandbox's first customer.
-    if (pass === null && isOpen && anybody !== undefined)
-      return { login: anybody.id, client: 'nobody', scopes: OPEN_SCOPES, grant: 'none', expiresAt: Number.MAX_SAFE_INTEGER }
-    if (pass === null) throw new Problem('token_missing', 'forbidden.')
+    if (!hasKeys && token === undefined && isOpen && anybody !== undefined)
+      return { login: anybody.id, client: 'nobody', scopes: KEY_SCOPES, grant: 'none', expiresAt: Number.MAX_SAFE_INTEGER }
+    if (!hasKeys && token === undefined) throw new Problem('token_missing', 'forbidden.')
+    const pass = hasKeys ? this.ofPair(keyId, secret) : this.ofToken(token ?? '')
     if (pass === undefined) throw new Problem('token_invalid', 'request is not authorized')
     return pass
   }
+}
+
+function grantOf(keyId: string): string {
+  return `alpaca-key-${keyId}`
+}
+
+function isSame(a: string, b: string): boolean {
+  const [left, right] = [Buffer.from(a), Buffer.from(b)]
+  return left.length === right.length && timingSafeEqual(left, right)
 }

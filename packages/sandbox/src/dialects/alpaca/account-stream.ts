@@ -1,21 +1,20 @@
-/** The account stream: who listens, and what is sent to them. */
+/** The account stream: who listens, and what is sent to them of orders. */
 
-import type { AccountChangedEvent, AccountObserver, OrderEvent, OrderView, StreamEndpoint } from '../frame/brokerage.ts'
+import { minus, parseDecimal, plus } from '@trunkline/core/domain/decimal'
+import type { AccountChangedEvent, AccountObserver, OrderEvent, OrderView, Pass, StreamEndpoint } from '../frame/brokerage.ts'
 import type { BrokerageView } from '../frame/brokerage-view.ts'
 import { type DialectConnection, DialectConnections } from '../frame/connections.ts'
 import type { Access } from './access.ts'
 import type { CustomerView } from './customer-view.ts'
-import { Holdings } from './holdings.ts'
-import { endpointOf, type Guest, readMessage, textOf, wholeOf } from './sockets.ts'
-import { busyUpdateOf, frameOf, type Update, updatesOf } from './trade-updates.ts'
+import { debitOf, orderWire } from './order-wire.ts'
+import { endpointOf, type Guest, textOf } from './sockets.ts'
+import { nanosOf, uuidFor } from './values.ts'
 
 const WAITING_BYTES_MAX = 1024 * 1024
 /** Alpaca sets no time for it that is known. */
 const SILENT_MS_MAX = 30_000
 const STREAM = 'trade_updates'
 const CONNECTIONS_PER_LOGIN = 20
-/** Letters of the ids of events, in their order. */
-const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 
 export interface AccountStreamDeps {
   readonly brokerage: BrokerageView
@@ -27,158 +26,147 @@ export class AccountStream implements AccountObserver {
   readonly endpoint: StreamEndpoint
   readonly connections: DialectConnections
   readonly #deps: AccountStreamDeps
-  readonly #listening = new Set<DialectConnection>()
+  readonly #listening = new WeakSet<DialectConnection>()
   readonly #busy = new Map<string, 'cancelling' | 'amending'>()
-  readonly #holdings: Holdings
   #sent = 0
 
   constructor(deps: AccountStreamDeps) {
+    const { realNow: now, onError } = deps.brokerage
     this.#deps = deps
-    this.#holdings = new Holdings(deps.brokerage.state)
     this.connections = new DialectConnections({
-      now: deps.brokerage.realNow,
+      now,
       waitingMax: WAITING_BYTES_MAX,
       garbled: '{"stream":"trade_updates","data":{"event":',
       codes: { going: 1001, tokenEnded: 1008, slow: 1008 }
     })
-    this.endpoint = endpointOf({
-      path: '/alpaca/api/stream',
-      codec: wantsMsgpack => (wantsMsgpack ? 'msgpack' : 'json-bytes'),
-      welcome: guest => this.#welcome(guest)
-    })
+    const codec = (wantsMsgpack: boolean) => (wantsMsgpack ? 'msgpack' : 'json-bytes')
+    this.endpoint = endpointOf({ path: '/alpaca/api/stream', codec, onError, welcome: guest => this.#welcome(guest) })
   }
 
   order(event: OrderEvent, login: string): void {
-    const { customerView } = this.#deps
-    if (event.change === 'accepted') customerView.pendingReplacements.came(event.order)
-    if (!this.#concerns(event.accountId, login)) return
+    const { change, order, at } = event
+    if (change === 'accepted') this.#deps.customerView.pendingReplacements.came(order)
     // Whatever was under way with it has happened, or can no longer.
-    if (event.change !== 'fill' && event.change !== 'triggered') this.#busy.delete(event.order.orderId)
-    for (const update of updatesOf(event, { customerView, holdings: this.#holdings })) this.#publish(login, update)
+    if (change !== 'fill' && change !== 'triggered') this.#busy.delete(order.orderId)
+    if (this.#listeners(login, event.accountId).length === 0) return
+    const wire = orderWire(order, this.#deps.customerView.showing(order))
+    const emit = (name: string, more: object = {}, shown: object = wire) => this.#publish(login, { event: name, at, order: shown, more })
+    if (change === 'accepted') {
+      emit('pending_new', {}, { ...wire, status: 'pending_new' })
+      // It may carry an execution id, and is no fill all the same.
+      emit(wire.status === 'accepted' ? 'accepted' : 'new', { execution_id: uuidFor(`${order.orderId} new`) })
+    } else if (change === 'fill') emit(order.state === 'filled' ? 'fill' : 'partial_fill', this.#execution(event))
+    else if (change === 'canceled') emit(wire.status === 'rejected' ? 'rejected' : 'canceled')
+    // Anyone who sent what is rejected at once is answered with a refusal.
+    else if (change === 'expired' || change === 'replaced') emit(change)
   }
 
+  /** The sandbox began to cancel or replace an order, or gave that up. */
   orderAgain(order: OrderView, login: string): void {
-    const { customerView } = this.#deps
-    const busy = customerView.showing(order).overlay?.busy ?? null
+    const { customerView, brokerage } = this.#deps
+    const showing = customerView.showing(order)
+    const now = showing.overlay?.busy ?? null
     const before = this.#busy.get(order.orderId) ?? null
-    if (busy === null) this.#busy.delete(order.orderId)
-    else this.#busy.set(order.orderId, busy)
-    const failed = before === 'amending' && busy === null ? customerView.pendingReplacements.failed(order.orderId) : undefined
-    if (!this.#concerns(order.accountId, login)) return
-    if (failed !== undefined) this.#publish(login, { event: 'rejected', at: customerView.now(), order: failed })
-    const pending = busyUpdateOf(order, before, customerView)
-    if (pending !== null) this.#publish(login, pending)
+    if (now === null) this.#busy.delete(order.orderId)
+    else this.#busy.set(order.orderId, now)
+    const failed = before === 'amending' && now === null ? customerView.pendingReplacements.failed(order.orderId) : undefined
+    if (this.#listeners(login, order.accountId).length === 0) return
+    const at = brokerage.clock.now()
+    if (failed !== undefined) this.#publish(login, { event: 'rejected', at, order: failed })
+    const under = (now ?? before) === 'cancelling' ? 'cancel' : 'replace'
+    const event = now === null ? `order_${under}_rejected` : `pending_${under}`
+    if (now !== null || before !== null) this.#publish(login, { event, at, order: orderWire(order, showing) })
   }
 
   /** Positions and balances are not published here. */
-  account(event: AccountChangedEvent): void {
-    this.#holdings.settle(event)
-  }
+  account(_event: AccountChangedEvent): void {}
 
   reset(): void {
     this.#busy.clear()
-    this.#holdings.clear()
     this.connections.reset()
   }
 
-  #concerns(accountId: string, login: string): boolean {
-    return this.#accountsOf(login).includes(accountId)
+  #execution({ fill, order }: OrderEvent): object {
+    if (fill === null) return {}
+    const price = order.legs === null ? fill.price : debitOf(fill.price, order)
+    return { execution_id: uuidFor(fill.execId), price, qty: fill.quantity, position_qty: this.#positionAfter(order) }
   }
 
-  #accountsOf(login: string): readonly string[] {
-    return this.#deps.customerView.accounts(login).map(({ id }) => id)
+  /** Events are published after the whole command: what this order has filled since is taken off the position again. */
+  #positionAfter({ accountId, orderId, symbol, side, filledQuantity }: OrderView): string | undefined {
+    const { engine } = this.#deps.brokerage.state
+    const now = engine.order(accountId, { orderId })
+    if (symbol === null || typeof now !== 'object') return undefined
+    const read = (text: string) => parseDecimal(text, 'quantity')
+    const since = minus(read(now.filledQuantity), read(filledQuantity))
+    const held = read(engine.position(accountId, symbol)?.quantity ?? '0')
+    return side.startsWith('BUY') ? minus(held, since) : plus(held, since)
   }
 
-  #publish(login: string, update: Update): void {
+  #listeners(login: string, accountId: string): readonly DialectConnection[] {
     const listeners = this.connections.of(login).filter(connection => this.#listening.has(connection))
-    if (listeners.length === 0) return
-    const frame = frameOf(update, this.#eventId(update.at))
-    for (const connection of listeners) connection.event(frame)
+    const isShown = () => this.#deps.customerView.accounts(login).some(({ id }) => id === accountId)
+    return listeners.length > 0 && isShown() ? listeners : []
   }
 
-  /** Sorted as the events came: ten letters of time, then a count. */
-  #eventId(at: number): string {
-    return `${lettersOf(Math.floor(at / 1000), 10)}${lettersOf(++this.#sent, 16)}`
+  #publish(login: string, { event, at, order, more = {} }: Update): void {
+    const time = nanosOf(at)
+    // Sorted as the events came.
+    const id = `${Math.floor(at / 1000).toString(36)}-${(++this.#sent).toString(36).padStart(8, '0')}`
+    const frame = JSON.stringify({ stream: STREAM, data: { event, event_id: id, at: time, timestamp: time, ...more, order } })
+    for (const connection of this.connections.of(login)) if (this.#listening.has(connection)) connection.event(frame)
   }
 
-  #welcome(guest: Guest): void {
-    const { brokerage } = this.#deps
+  #welcome(guest: Guest): (message: unknown) => void {
     let connection: DialectConnection | undefined
-    const silence = setTimeout(() => guest.pipe.close(1008, 'not authenticated in time'), SILENT_MS_MAX)
-    silence.unref()
-    const join = (pass: Parameters<DialectConnections['add']>[0]) => {
-      clearTimeout(silence)
-      const joined = this.connections.add(pass, guest.pipe)
-      this.#holdings.begin(this.#accountsOf(pass.login))
-      guest.mute = () => joined.isMute
-      connection = joined
-    }
+    const silence = setTimeout(() => guest.pipe.close(1008, 'not authenticated in time'), SILENT_MS_MAX).unref()
     guest.socket.on('close', () => {
       clearTimeout(silence)
-      if (connection === undefined) return
-      this.#listening.delete(connection)
-      this.connections.remove(connection)
-      const { login } = connection.pass
-      if (this.connections.of(login).length === 0) this.#holdings.end(this.#accountsOf(login))
+      if (connection !== undefined) this.connections.remove(connection)
     })
-    guest.socket.on('message', (data, isBinary) => {
-      try {
-        this.#receive(readMessage(wholeOf(data), isBinary, guest.codec), { guest, connection, join })
-      } catch (error) {
-        brokerage.onError(error)
-        guest.pipe.close(1011, 'internal error')
+    return message => {
+      const { action, data, ...rest } = Object(message)
+      const pass = this.#passOf(action === 'auth' ? rest : Object(data))
+      const isAuthentication = action === 'authenticate' || action === 'auth'
+      if (isAuthentication && connection === undefined && pass !== undefined) {
+        clearTimeout(silence)
+        const joined = this.connections.add(pass, guest.pipe)
+        guest.mute = () => joined.isMute
+        connection = joined
       }
-    })
-  }
-
-  #receive(message: unknown, context: MessageContext): void {
-    const { action, data, ...rest } = Object(message)
-    if (action === 'authenticate' || action === 'auth') this.#authenticate(action, action === 'auth' ? rest : Object(data), context)
-    else if (action === 'listen') this.#listen(Object(data).streams, context)
-    else send(context, { stream: 'error', data: { error_message: 'invalid command' } })
-  }
-
-  #authenticate(action: string, data: Readonly<Record<string, unknown>>, context: MessageContext): void {
-    const { access } = this.#deps
-    const { oauth_token: token, key_id: keyId = data.key, secret_key: secret = data.secret } = data
-    const pass = typeof token === 'string' ? access.ofToken(token) : access.ofPair({ keyId: textOf(keyId), secret: textOf(secret) })
-    const isFull = pass !== undefined && context.connection === undefined && this.connections.of(pass.login).length >= CONNECTIONS_PER_LOGIN
-    if (pass === undefined || isFull) {
-      send(context, { stream: 'authorization', data: { status: 'unauthorized', action } })
-      return
+      const isAuthorized = connection !== undefined && (!isAuthentication || pass !== undefined)
+      const send = (stream: string, answer: object) => (connection ?? guest.pipe).send(JSON.stringify({ stream, data: answer }))
+      if (isAuthentication || (action === 'listen' && connection === undefined))
+        send('authorization', { status: isAuthorized ? 'authorized' : 'unauthorized', action })
+      else if (action !== 'listen' || connection === undefined) send('error', { error_message: 'invalid command' })
+      else send('listening', { streams: this.#listen(connection, Object(data).streams) })
     }
-    if (context.connection === undefined) context.join(pass)
-    send(context, { stream: 'authorization', data: { status: 'authorized', action } })
+  }
+
+  #passOf({
+    oauth_token: token,
+    key,
+    key_id: keyId = key,
+    secret,
+    secret_key: secretKey = secret
+  }: Record<string, unknown>): Pass | undefined {
+    const { access } = this.#deps
+    const pass = typeof token === 'string' ? access.ofToken(token) : access.ofPair(textOf(keyId), textOf(secretKey))
+    return pass !== undefined && this.connections.of(pass.login).length < CONNECTIONS_PER_LOGIN ? pass : undefined
   }
 
   /** The requested streams, and no others, from now on. */
-  #listen(streams: unknown, context: MessageContext): void {
-    const { connection } = context
-    if (connection === undefined) {
-      send(context, { stream: 'authorization', data: { status: 'unauthorized', action: 'listen' } })
-      return
-    }
-    const known = Array.isArray(streams) && streams.includes(STREAM) ? [STREAM] : []
-    if (known.length > 0) this.#listening.add(connection)
+  #listen(connection: DialectConnection, streams: unknown): readonly string[] {
+    const isMeant = Array.isArray(streams) && streams.includes(STREAM)
+    if (isMeant) this.#listening.add(connection)
     else this.#listening.delete(connection)
-    send(context, { stream: 'listening', data: { streams: known } })
+    return isMeant ? [STREAM] : []
   }
 }
 
-interface MessageContext {
-  readonly guest: Guest
-  readonly connection: DialectConnection | undefined
-  readonly join: (pass: Parameters<DialectConnections['add']>[0]) => void
-}
-
-function send({ guest, connection }: MessageContext, message: object): void {
-  const frame = JSON.stringify(message)
-  if (connection !== undefined) connection.send(frame)
-  else if (guest.pipe.isOpen) guest.pipe.send(frame)
-}
-
-function lettersOf(value: number, size: number): string {
-  let text = ''
-  for (let left = value; text.length < size; left = Math.floor(left / 32)) text = `${CROCKFORD[left % 32]}${text}`
-  return text
+interface Update {
+  readonly event: string
+  readonly at: number
+  readonly order: object
+  readonly more?: object
 }

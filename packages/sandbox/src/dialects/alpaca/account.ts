@@ -1,18 +1,16 @@
-/** The account, its positions and its settings over REST. */
+/** The account, its positions and what happened to both over REST; what can be traded, and the clock. */
 
-import { absolute, type Decimal, dividedBy, isZero, minus, negated, parseDecimal, sum } from '@trunkline/core/domain/decimal'
-import type { Account, Answer, BalanceView, Customer, PositionView } from '../frame/brokerage.ts'
+import { type Decimal, isZero, negated, parseDecimal, sum } from '@trunkline/core/domain/decimal'
+import { type Answer, type BalanceView, type Customer, type Instrument, paramOf, type TransactionView } from '../frame/brokerage.ts'
 import type { BrokerageView } from '../frame/brokerage-view.ts'
 import type { Call, DialectRoute } from '../frame/router.ts'
-import type { CustomerView } from './customer-view.ts'
-import { CLASS_OF, positionSymbol } from './enums.ts'
-import { assetIdOf, uuidFor } from './ids.ts'
-import { jsonAnswer } from './problems.ts'
-import { newYorkOf } from './times.ts'
+import { badParameter, jsonAnswer, notFound } from './answers.ts'
+import { Body } from './body.ts'
+import { type CustomerView, numberOf } from './customer-view.ts'
+import { ACTIVITIES, ASSET_CLASSES, assetIdOf, nanosOf, newYorkOf, positionSymbol, uuidFor } from './values.ts'
 
 const ROOT = '/alpaca/api/v2'
-/** Places of what is a fraction of something. */
-const PLACES = 9
+const PAGE_SIZE = { most: 100, fallback: 100 }
 
 export interface AccountDeps {
   readonly brokerage: BrokerageView
@@ -20,99 +18,136 @@ export interface AccountDeps {
 }
 
 export function accountRoutes(deps: AccountDeps): readonly DialectRoute[] {
+  const get = { method: 'GET' } as const
+  const activities = {
+    ...get,
+    operation: 'transactions.list',
+    handle: (call: Call) => listed(call, () => activitiesPage(deps, call))
+  } as const
   return [
-    { method: 'GET', path: `${ROOT}/account`, operation: 'balances.list', handle: call => account(deps, call.customer) },
-    { method: 'GET', path: `${ROOT}/positions`, operation: 'positions.list', handle: call => positions(deps, call) }
+    { ...get, path: `${ROOT}/account`, operation: 'balances.list', handle: ({ customer }) => jsonAnswer(account(deps, customer)) },
+    { ...get, path: `${ROOT}/positions`, operation: 'positions.list', handle: call => listed(call, () => positions(deps, call)) },
+    { ...activities, path: `${ROOT}/account/activities` },
+    { ...activities, path: `${ROOT}/account/activities/:type` },
+    { ...get, path: `${ROOT}/assets`, operation: 'instruments.list', handle: call => listed(call, () => assets(deps, call)) },
+    { ...get, path: `${ROOT}/assets/:symbol`, operation: 'instruments.get', handle: call => asset(deps, call) },
+    { ...get, path: `${ROOT}/clock`, operation: 'clock.get', handle: () => clock(deps) }
   ]
 }
 
-/** What the user's account is numbered by. */
-export function accountIdOf({ username }: Customer): string {
-  return uuidFor(`account ${username}`)
+function listed({ fault }: Call, items: () => readonly object[]): Answer {
+  return jsonAnswer(fault?.do === 'empty' ? [] : items())
 }
 
-function account({ brokerage, customerView }: AccountDeps, customer: Customer): Answer {
+function account({ brokerage, customerView }: AccountDeps, customer: Customer): object {
   const accounts = customerView.accounts(customer.id)
   const balances = accounts.map(({ id }) => brokerage.state.engine.balance(id))
-  const [shares] = accounts.filter(({ kind }) => kind !== 'coin').map(({ id }) => brokerage.state.engine.balance(id))
-  const [crypto] = accounts.filter(({ kind }) => kind === 'coin').map(({ id }) => brokerage.state.engine.balance(id))
-  const margined = accounts.some(({ kind }) => kind === 'margin')
+  const shares = balances.find((_, at) => accounts[at]?.kind !== 'coin')
   const total = (read: (balance: BalanceView) => string) => sum(balances.map(balance => parseDecimal(read(balance), 'money')))
-  return jsonAnswer({
-    id: accountIdOf(customer),
-    account_number: numberOf(accounts),
+  return {
+    id: uuidFor(`account ${customer.username}`),
+    account_number: customerView.number(customer.id),
     status: 'ACTIVE',
-    crypto_status: crypto === undefined ? 'INACTIVE' : 'ACTIVE',
     currency: 'USD',
     buying_power: shares?.buyingPower ?? '0',
     regt_buying_power: shares?.regTBuyingPower ?? '0',
-    non_marginable_buying_power: crypto?.buyingPower ?? '0',
-    options_buying_power: shares?.excess ?? '0',
     cash: total(balance => balance.cash),
-    multiplier: margined ? '2' : '1',
-    shorting_enabled: margined,
+    multiplier: accounts.some(({ kind }) => kind === 'margin') ? '2' : '1',
     equity: total(balance => balance.equity),
-    long_market_value: total(balance => balance.longMarketValue),
-    short_market_value: total(balance => balance.shortMarketValue),
     position_market_value: total(balance => balance.marketValue),
     initial_margin: total(balance => balance.initialMargin),
-    maintenance_margin: total(balance => balance.maintenanceMargin),
-    balance_asof: newYorkOf(customerView.now()).toPlainDate().subtract({ days: 1 }).toString()
-  })
-}
-
-function positions({ brokerage, customerView }: AccountDeps, { customer, fault }: Call): Answer {
-  if (fault?.do === 'empty') return jsonAnswer([])
-  return jsonAnswer(customerView.positions(customer.id).map(position => positionWire(brokerage, position)))
-}
-
-function positionWire({ contracts, state }: BrokerageView, position: PositionView): object {
-  const instrument = contracts.find(position.symbol)
-  const quantity = parseDecimal(position.quantity, 'quantity')
-  const isShort = quantity.startsWith('-')
-  const previous = position.previousClose ?? position.lastPrice
-  const [last, before] = [parseDecimal(position.lastPrice, 'price'), parseDecimal(previous, 'price')]
-  const cost = parseDecimal(position.costBasis, 'cost')
-  const value = parseDecimal(position.marketValue, 'value')
-  const today = parseDecimal(position.dailyPl, 'profit')
-  return {
-    asset_id: assetIdOf(position.symbol),
-    symbol: positionSymbol(position.symbol),
-    exchange: position.kind === 'OPT' ? '' : (instrument?.exchange ?? ''),
-    asset_class: CLASS_OF[position.kind],
-    asset_marginable: position.kind === 'STK',
-    qty: quantity,
-    avg_entry_price: position.averagePrice,
-    side: isShort ? 'short' : 'long',
-    market_value: value,
-    cost_basis: cost,
-    unrealized_pl: position.unrealizedPl,
-    unrealized_plpc: fraction(parseDecimal(position.unrealizedPl, 'profit'), absolute(cost)),
-    unrealized_intraday_pl: today,
-    unrealized_intraday_plpc: fraction(today, absolute(minus(value, today))),
-    current_price: last,
-    lastday_price: before,
-    change_today: fraction(minus(last, before), before),
-    qty_available: available(state, position, quantity)
+    maintenance_margin: total(balance => balance.maintenanceMargin)
   }
 }
 
-/** What open orders that would close it leave of it. */
-function available(state: BrokerageView['state'], { accountId, symbol }: PositionView, quantity: Decimal): Decimal {
-  const isShort = quantity.startsWith('-')
-  const closing = state.engine
-    .orders(accountId, { live: true, symbols: [symbol] })
-    .filter(order => order.legs === null && order.side.startsWith(isShort ? 'BUY' : 'SELL'))
-    .map(order => parseDecimal(order.remainingQuantity, 'remaining quantity'))
-  const free = minus(absolute(quantity), sum(closing))
-  return isShort ? negated(free) : free
+function positions({ customerView }: AccountDeps, { customer }: Call): readonly object[] {
+  return customerView.positions(customer.id).map(position => ({
+    asset_id: assetIdOf(position.symbol),
+    symbol: positionSymbol(position.symbol),
+    asset_class: ASSET_CLASSES[position.kind],
+    qty: position.quantity,
+    avg_entry_price: position.averagePrice,
+    side: position.quantity.startsWith('-') ? 'short' : 'long',
+    market_value: position.marketValue,
+    unrealized_pl: position.unrealizedPl,
+    unrealized_intraday_pl: position.dailyPl,
+    current_price: position.lastPrice
+  }))
 }
 
-function fraction(part: Decimal, whole: Decimal): Decimal {
-  return isZero(whole) ? minus(whole, whole) : dividedBy(part, whole, PLACES)
+interface Activity {
+  readonly id: string
+  readonly activity_type: string
+  readonly [name: string]: string | null
 }
 
-/** Practice accounts begin with PA at Alpaca. */
-export function numberOf(accounts: readonly Account[]): string {
-  return `PA${(accounts[0]?.number ?? '').slice(2)}`
+/** Pages have no numbers here: anyone who pages begins behind an item, and loses what comes next. */
+function activitiesPage(deps: AccountDeps, { request, customer, fault }: Call): readonly Activity[] {
+  const body = new Body(request.query)
+  const [after, until, token] = [body.instant('after'), body.instant('until'), body.text('page_token')]
+  const [type, size] = [paramOf(request, 'type'), body.count('page_size', PAGE_SIZE)]
+  const all = transactionsOf(deps, customer.id)
+    .filter(({ at }) => (after === null || at > after) && (until === null || at < until))
+    .flatMap(transaction => activitiesOf(transaction, deps.customerView))
+    .filter(({ activity_type }) => type === '' || type === activity_type)
+  const start = token === null ? 0 : all.findIndex(({ id }) => id === token) + 1
+  if (token !== null && start === 0) throw badParameter(`invalid page_token: ${token.slice(0, 64)}`)
+  const begin = fault?.do === 'lose_page' && token !== null ? start + size : start
+  return all.slice(begin, begin + size)
+}
+
+/** Newest first, over all accounts. */
+function transactionsOf({ brokerage, customerView }: AccountDeps, login: string): readonly TransactionView[] {
+  const { state, publisher } = brokerage
+  return customerView
+    .accounts(login)
+    .flatMap(({ id }) => state.engine.transactions(id))
+    .filter(({ orderId }) => orderId === null || !publisher.isHidden(orderId))
+    .sort((a, b) => numberOf({ orderId: b.transactionId }) - numberOf({ orderId: a.transactionId }))
+}
+
+/** Alpaca charges apart what the sandbox takes with the trade. */
+function activitiesOf(transaction: TransactionView, customerView: CustomerView): readonly Activity[] {
+  const { at, transactionId, orderId, execId, symbol, price, quantity, fees, kind, type, date, amount, currency, description } = transaction
+  // It begins with the time in New York, and is not to be read as one.
+  const time = newYorkOf(at).toPlainDateTime().toString({ fractionalSecondDigits: 3 }).replace(/\D/g, '')
+  const row = (of: string, activityType: string) => ({ id: `${time}::${uuidFor(of)}`, activity_type: activityType })
+  const booked = { date, created_at: nanosOf(at), symbol, currency }
+  if (ACTIVITIES[type] !== 'FILL') {
+    const sizes = { net_amount: amount, qty: quantity, price, description }
+    return [{ ...row(transactionId, ACTIVITIES[type]), ...booked, ...sizes }]
+  }
+  const fill = {
+    ...row(execId ?? transactionId, 'FILL'),
+    ...{ order_id: orderId === null ? null : customerView.idOf(orderId), symbol, price, qty: quantity },
+    side: type === 'BUY' ? 'buy' : 'sell',
+    transaction_time: nanosOf(at)
+  }
+  const fee: Decimal = parseDecimal(fees, 'fees')
+  if (isZero(fee)) return [fill]
+  return [{ ...row(`${transactionId} fee`, kind === 'CRYPTO' ? 'CFEE' : 'FEE'), ...booked, net_amount: negated(fee) }, fill]
+}
+
+function assets({ brokerage }: AccountDeps, { request }: Call): readonly object[] {
+  const assetClass = new Body(request.query).text('asset_class') ?? 'us_equity'
+  return brokerage.market.instruments.filter(({ kind }) => ASSET_CLASSES[kind] === assetClass).map(assetWire)
+}
+
+function asset({ customerView }: AccountDeps, { request }: Call): Answer {
+  const symbol = paramOf(request, 'symbol')
+  const found = customerView.instrument(symbol)
+  if (found === null) throw notFound(`asset not found for ${symbol.slice(0, 40)}`)
+  return jsonAnswer(assetWire(found))
+}
+
+function assetWire({ symbol, name, kind, fraction, tick }: Instrument): object {
+  const increments = { min_order_size: fraction, min_trade_increment: fraction, price_increment: tick }
+  const common = { id: assetIdOf(symbol), class: ASSET_CLASSES[kind], symbol, name, status: 'active', tradable: true }
+  return kind === 'CRYPTO' ? { ...common, ...increments } : common
+}
+
+function clock({ brokerage }: AccountDeps): Answer {
+  const now = brokerage.clock.now()
+  const timestamp = newYorkOf(now).toString({ timeZoneName: 'never', fractionalSecondDigits: 6 })
+  return jsonAnswer({ timestamp, is_open: brokerage.market.phaseAt('us-equity', now).phase === 'open' })
 }

@@ -2,7 +2,9 @@
 
 import { type Decimal, isDecimal } from '@trunkline/core/domain/decimal'
 import { shown } from '@trunkline/core/domain/malformed'
-import { badParameter, invalid } from './problems.ts'
+import type { Micros } from '../frame/brokerage.ts'
+import { badParameter } from './answers.ts'
+import { instantOf } from './values.ts'
 
 export class Body {
   readonly #values: Readonly<Record<string, unknown>>
@@ -14,64 +16,59 @@ export class Body {
     this.#values = { ...value }
   }
 
+  /** Null where there is none, as in all readers but {@link member}. */
   text(name: string): string | null {
-    const value = this.#values[name]
-    if (value === undefined || value === null || value === '') return null
-    if (typeof value === 'string') return value
-    if (typeof value === 'number') return String(value)
-    throw badParameter(`invalid ${name}: ${shown(value)}`)
+    const value = this.#values[name] ?? ''
+    if (typeof value === 'string') return value === '' ? null : value
+    return typeof value === 'number' ? String(value) : this.#bad(name)
   }
 
   decimal(name: string): Decimal | null {
-    const text = this.text(name)
-    if (text === null || isDecimal(text)) return text
-    throw invalid(`${name} must be a decimal, was ${shown(text)}`)
+    return this.#read(name, text => (isDecimal(text) ? text : undefined))
   }
 
-  member<const Value extends string>(name: string, values: readonly Value[]): Value {
-    return this.memberOr(name, values) ?? fail(`${name} is required`)
+  instant(name: string): Micros | null {
+    return this.#read(name, instantOf)
   }
 
   memberOr<const Value extends string>(name: string, values: readonly Value[]): Value | null {
-    const text = this.text(name)
-    if (text === null) return null
-    return values.find(value => value === text) ?? fail(`invalid ${name}: ${shown(text)}`)
+    return this.#read(name, text => values.find(value => value === text))
+  }
+
+  member<const Value extends string>(name: string, values: readonly Value[]): Value {
+    return this.memberOr(name, values) ?? this.#bad(name)
+  }
+
+  count(name: string, { most, fallback }: { readonly most: number; readonly fallback: number }): number {
+    const isDue = (count: number) => count >= 1 && count <= most
+    return this.#read(name, text => (/^\d{1,9}$/.test(text) && isDue(Number(text)) ? Number(text) : undefined)) ?? fallback
+  }
+
+  /** Texts separated by commas. */
+  list(name: string): readonly string[] | null {
+    return (
+      this.text(name)
+        ?.split(',')
+        .filter(item => item !== '') ?? null
+    )
+  }
+
+  items(name: string): readonly unknown[] {
+    const value = this.#values[name] ?? []
+    return Array.isArray(value) ? value : this.#bad(name)
   }
 
   flag(name: string): boolean {
     const value = this.#values[name] ?? false
-    if (typeof value === 'boolean') return value
-    if (value === 'true' || value === 'false') return value === 'true'
-    throw badParameter(`invalid ${name}: ${shown(value)}`)
+    return typeof value === 'boolean' ? value : this.#bad(name)
   }
 
-  count(name: string, { least, most, fallback }: { readonly least: number; readonly most: number; readonly fallback: number }): number {
+  #read<Value>(name: string, read: (text: string) => Value | undefined): Value | null {
     const text = this.text(name)
-    if (text === null) return fallback
-    const count = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN
-    if (count >= least && count <= most) return count
-    throw badParameter(`invalid ${name}: an integer from ${least} to ${most} is due, was ${shown(text)}`)
+    return text === null ? null : (read(text) ?? this.#bad(name))
   }
 
-  /** Texts separated by commas; null when absent. */
-  list(name: string): readonly string[] | null {
-    const items = this.text(name)
-      ?.split(',')
-      .map(item => item.trim())
-    return items?.filter(item => item !== '') ?? null
+  #bad(name: string): never {
+    throw badParameter(`invalid ${name}: ${shown(this.#values[name])}`)
   }
-
-  items(name: string): readonly unknown[] | null {
-    const value = this.#values[name] ?? null
-    if (value === null || Array.isArray(value)) return value
-    throw badParameter(`invalid ${name}: ${shown(value)}`)
-  }
-
-  has(name: string): boolean {
-    return this.#values[name] !== undefined && this.#values[name] !== null
-  }
-}
-
-function fail(message: string): never {
-  throw badParameter(message)
 }

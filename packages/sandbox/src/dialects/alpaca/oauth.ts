@@ -1,14 +1,13 @@
 /** Alpaca's OAuth: the code grant, with the secret in the body and tokens that do not end. */
 
 import type { OAuthDefinition } from '../frame/oauth.ts'
-import { numberOf } from './account.ts'
+import { AlpacaProblem, CODES, invalid, jsonAnswer, problemAnswer } from './answers.ts'
 import type { CustomerView } from './customer-view.ts'
-import { AlpacaProblem, CODES, invalid, jsonAnswer, problemAnswer } from './problems.ts'
 
 export function alpacaOAuth(customerView: CustomerView): OAuthDefinition {
   return {
     ...{ name: 'alpaca', broker: 'Alpaca', authorizePath: '/alpaca/oauth/authorize', clientIn: 'form', separator: ' ' },
-    accounts: ({ id }) => [{ name: 'Account', number: numberOf(customerView.accounts(id)) }],
+    accounts: ({ id }) => [{ name: 'Account', number: customerView.number(id) }],
     // Reading the account needs none of them.
     scopes: { trading: 'trade', data: 'read', 'account:write': 'read' },
     unminted: ['account:write'],

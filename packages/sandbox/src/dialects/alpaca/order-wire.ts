@@ -1,20 +1,9 @@
 /** How the sandbox's orders look on Alpaca's wire. */
 
-import { type Decimal, dividedBy, minus, parseDecimal, plus, sum, times, ZERO } from '@trunkline/core/domain/decimal'
-import {
-  directionOf,
-  type FillView,
-  isLive,
-  type LegView,
-  type Micros,
-  type OrderView,
-  type Overlay,
-  type Phase
-} from '../frame/brokerage.ts'
+import { type Decimal, dividedBy, minus, parseDecimal, sum, times, ZERO } from '@trunkline/core/domain/decimal'
+import { directionOf, type FillView, isLive, type LegView, type OrderView, type Overlay, type Phase } from '../frame/brokerage.ts'
 import { uuidOf } from '../frame/order-ids.ts'
-import { CLASS_OF, INTENT_OF, STATUS_OF, TIME_IN_FORCE_OF, TYPE_OF } from './enums.ts'
-import { assetIdOf } from './ids.ts'
-import { Ends, nanosOf } from './times.ts'
+import { ASSET_CLASSES, INTENTS, nameOf, nanosOf, TYPES, timeInForceOf } from './values.ts'
 
 export interface Showing {
   readonly overlay: Overlay | undefined
@@ -24,31 +13,27 @@ export interface Showing {
   readonly idOf: (internalId: string) => string
 }
 
-const PLACES = 9
-const ends = new Ends()
+export type OrderWire = ReturnType<typeof shown>
 
 /** What an order is answered with as it is now. */
-export function orderWire(order: OrderView, showing: Showing): OrderWire {
-  const status = statusOf(order, showing)
-  return shown(order, { status, end: order.updatedAt, legs: legsOf(order, status), idOf: showing.idOf })
+export function orderWire(order: OrderView, showing: Showing) {
+  return shown(order, statusOf(order, showing), showing.idOf)
 }
 
 /** As it was when it came: what the answer to a submit shows, whatever has happened since. */
-export function firstWire(order: OrderView, showing: Showing): OrderWire {
+export function firstWire(order: OrderView, { phase, idOf }: Showing): OrderWire {
   const fresh = { ...order, state: 'open', filledQuantity: '0', averagePrice: null, lastFillAt: null, updatedAt: order.acceptedAt } as const
   const legs = order.legs?.map(leg => ({ ...leg, fills: [] })) ?? null
-  const status = waits(order, showing.phase) ? 'accepted' : 'pending_new'
-  const first = { ...fresh, legs }
-  return shown(first, { status, end: order.acceptedAt, legs: legsOf(first, status), idOf: showing.idOf })
+  return shown({ ...fresh, legs }, waits(order, phase) ? 'accepted' : 'pending_new', idOf)
 }
 
-export type OrderWire = ReturnType<typeof shown>
-
 export function statusOf(order: OrderView, { overlay, phase }: Pick<Showing, 'overlay' | 'phase'>): string {
-  if (overlay !== undefined && overlay.refusedLater !== null && order.state === 'canceled') return 'rejected'
-  if (isLive(order) && overlay?.busy === 'cancelling') return 'pending_cancel'
-  if (isLive(order) && overlay?.busy === 'amending') return 'pending_replace'
-  return isLive(order) && order.state !== 'partial' && waits(order, phase) ? 'accepted' : STATUS_OF[order.state]
+  const { state } = order
+  if (overlay !== undefined && overlay.refusedLater !== null && state === 'canceled') return 'rejected'
+  if (!isLive(order)) return state
+  if (overlay !== undefined && overlay.busy !== null) return overlay.busy === 'cancelling' ? 'pending_cancel' : 'pending_replace'
+  if (state === 'partial') return 'partially_filled'
+  return waits(order, phase) ? 'accepted' : 'new'
 }
 
 /** It is taken and goes to the market only when that opens. */
@@ -57,67 +42,53 @@ function waits({ timeInForce, kind }: OrderView, phase: Phase): boolean {
   return phase === 'closed' || !timeInForce.endsWith('+')
 }
 
-/** The id of a leg: its order's, with the leg's place in it. */
-export function legIdOf(orderId: string, at: number): string {
-  return `${orderId.slice(0, 19)}b${at}${orderId.slice(21)}`
-}
-
-interface More {
-  readonly status: string
-  /** When it ended, if it has. */
-  readonly end: Micros
-  readonly legs: readonly object[] | null
-  readonly idOf: (internalId: string) => string
-}
-
-function shown(order: OrderView, { status, end, legs, idOf }: More) {
-  const ended = (wanted: string) => (status === wanted ? nanosOf(end) : null)
+function shown(order: OrderView, status: string, idOf: Showing['idOf']) {
   const isMultiLeg = order.legs !== null
-  const type = TYPE_OF[order.orderType]
+  const net = (price: string | null) => (isMultiLeg && price !== null ? debitOf(price, order) : price)
+  const type = nameOf(TYPES, order.orderType)
   return {
     id: idOf(order.orderId),
     client_order_id: order.clientOrderId,
-    created_at: nanosOf(order.acceptedAt),
-    updated_at: nanosOf(order.updatedAt),
-    submitted_at: nanosOf(order.acceptedAt),
-    filled_at: status === 'filled' && order.lastFillAt !== null ? nanosOf(order.lastFillAt) : null,
-    expired_at: ended('expired'),
-    expires_at: expiresAt(order),
-    canceled_at: ended('canceled'),
-    failed_at: ended('rejected'),
-    replaced_at: ended('replaced'),
+    ...instantsOf(order, status),
     replaced_by: order.replacedBy === null ? null : idOf(order.replacedBy),
     replaces: order.replaces === null ? null : idOf(order.replaces),
-    asset_id: order.symbol === null ? '' : assetIdOf(order.symbol),
     symbol: order.symbol ?? '',
-    asset_class: isMultiLeg ? '' : CLASS_OF[order.kind],
+    asset_class: isMultiLeg ? '' : ASSET_CLASSES[order.kind],
     notional: order.notional,
     qty: order.notional === null ? ownQuantity(order) : null,
     filled_qty: order.filledQuantity,
-    filled_avg_price: isMultiLeg && order.averagePrice !== null ? debitOf(order.averagePrice, order) : order.averagePrice,
+    filled_avg_price: net(order.averagePrice),
     order_class: isMultiLeg ? 'mleg' : order.kind === 'OPT' ? 'simple' : '',
     order_type: type,
     type,
     side: isMultiLeg ? '' : directionOf(order.side),
-    position_intent: INTENT_OF[order.side],
-    time_in_force: TIME_IN_FORCE_OF[order.timeInForce],
-    limit_price: isMultiLeg && order.limitPrice !== null ? debitOf(order.limitPrice, order) : order.limitPrice,
+    position_intent: nameOf(INTENTS, order.side),
+    time_in_force: timeInForceOf(order.timeInForce),
+    limit_price: net(order.limitPrice),
     stop_price: order.stopPrice,
     status,
     extended_hours: order.timeInForce.endsWith('+'),
-    legs,
-    trail_percent: null,
-    trail_price: null,
-    hwm: null,
-    subtag: null,
-    source: null
+    legs: order.legs?.map((leg, at) => legShown(order, leg, { status, id: legIdOf(uuidOf(order.orderId), at) })) ?? null
   }
 }
 
+function instantsOf(order: OrderView, status: string) {
+  return {
+    created_at: nanosOf(order.acceptedAt),
+    updated_at: nanosOf(order.updatedAt),
+    submitted_at: nanosOf(order.acceptedAt),
+    filled_at: status === 'filled' && order.lastFillAt !== null ? nanosOf(order.lastFillAt) : null
+  }
+}
+
+/** The id of a leg: its order's, with the leg's place in it. */
+function legIdOf(orderId: string, at: number): string {
+  return `${orderId.slice(0, 19)}b${at}${orderId.slice(21)}`
+}
+
 /** What was filled before a replacement belongs to the order replaced. */
-function ownQuantity({ quantity, carriedQuantity }: OrderView): string | null {
-  if (quantity === null || carriedQuantity === '0') return quantity
-  return minus(parseDecimal(quantity, 'quantity'), parseDecimal(carriedQuantity, 'carried quantity'))
+function ownQuantity({ quantity, carriedQuantity }: OrderView): Decimal | null {
+  return quantity === null ? null : minus(parseDecimal(quantity, 'quantity'), parseDecimal(carriedQuantity, 'carried quantity'))
 }
 
 /** Net prices of multi-leg orders: what is paid is positive, what is received negative. */
@@ -126,54 +97,27 @@ export function debitOf(price: string, { side }: Pick<OrderView, 'side'>): strin
   return price.startsWith('-') ? price.slice(1) : `-${price}`
 }
 
-function expiresAt({ timeInForce, acceptedAt, kind }: OrderView): string | null {
-  if (timeInForce === 'IOC' || timeInForce === 'FOK' || kind === 'CRYPTO') return null
-  return nanosOf(TIME_IN_FORCE_OF[timeInForce] === 'gtc' ? ends.gtc(acceptedAt) : ends.day(acceptedAt))
-}
-
-function legsOf(order: OrderView, status: string): readonly object[] | null {
-  if (order.legs === null) return null
-  const id = uuidOf(order.orderId)
-  return order.legs.map((leg, at) => legShown(order, leg, { status, id: legIdOf(id, at) }))
-}
-
 function legShown(order: OrderView, leg: LegView, { status, id }: { readonly status: string; readonly id: string }): object {
-  const { filled, average } = totalsOf(leg.fills)
   return {
     id,
     client_order_id: `${order.clientOrderId}-${leg.symbol}`,
-    created_at: nanosOf(order.acceptedAt),
-    updated_at: nanosOf(order.updatedAt),
-    submitted_at: nanosOf(order.acceptedAt),
-    filled_at: status === 'filled' && order.lastFillAt !== null ? nanosOf(order.lastFillAt) : null,
-    asset_id: assetIdOf(leg.symbol),
+    ...instantsOf(order, status),
     symbol: leg.symbol,
     asset_class: 'us_option',
-    notional: null,
-    qty: times(parseDecimal(ownQuantity(order) ?? '0', 'quantity'), parseDecimal(leg.ratio, 'ratio')),
-    filled_qty: filled,
-    filled_avg_price: average,
+    qty: times(ownQuantity(order) ?? ZERO, parseDecimal(leg.ratio, 'ratio')),
+    ...totalsOf(leg.fills),
     order_class: 'mleg',
-    order_type: '',
-    type: '',
     side: directionOf(leg.side),
-    position_intent: INTENT_OF[leg.side],
-    time_in_force: TIME_IN_FORCE_OF[order.timeInForce],
-    limit_price: null,
-    stop_price: null,
+    position_intent: nameOf(INTENTS, leg.side),
+    time_in_force: timeInForceOf(order.timeInForce),
     status,
-    extended_hours: false,
-    legs: null,
     ratio_qty: leg.ratio
   }
 }
 
-function totalsOf(fills: readonly FillView[]): { readonly filled: Decimal; readonly average: Decimal | null } {
-  let [filled, value] = [ZERO, ZERO]
-  for (const fill of fills) {
-    const quantity = parseDecimal(fill.quantity, 'quantity')
-    filled = plus(filled, quantity)
-    value = sum([value, times(quantity, parseDecimal(fill.price, 'price'))])
-  }
-  return { filled, average: filled === ZERO ? null : dividedBy(value, filled, PLACES) }
+function totalsOf(fills: readonly FillView[]): { readonly filled_qty: Decimal; readonly filled_avg_price: Decimal | null } {
+  const numbers = fills.map(({ quantity, price }) => [parseDecimal(quantity, 'quantity'), parseDecimal(price, 'price')] as const)
+  const filled = sum(numbers.map(([quantity]) => quantity))
+  const value = sum(numbers.map(([quantity, price]) => times(quantity, price)))
+  return { filled_qty: filled, filled_avg_price: filled === ZERO ? null : dividedBy(value, filled, 9) }
 }

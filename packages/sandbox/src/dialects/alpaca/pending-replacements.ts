@@ -4,21 +4,15 @@
  */
 
 import { minus, parseDecimal } from '@trunkline/core/domain/decimal'
-import type { Micros, OrderView } from '../frame/brokerage.ts'
-import { uuidFor } from './ids.ts'
+import type { OrderView } from '../frame/brokerage.ts'
+import type { BrokerageView } from '../frame/brokerage-view.ts'
 import { firstWire, type OrderWire, type Showing } from './order-wire.ts'
-import { nanosOf } from './times.ts'
+import { nanosOf, uuidFor } from './values.ts'
 
 /** Replacements remembered; the oldest are dropped. */
-const PENDING_MAX = 10_000
+const PENDING_MAX = 1_000
 
-export interface PendingReplacementsDeps {
-  readonly now: () => Micros
-  readonly newId: () => string
-  readonly showing: (order: OrderView) => Showing
-}
-
-export interface Wanted {
+export interface WantedReplacement {
   readonly clientOrderId: string
   /** Of the replacement alone. */
   readonly quantity: string | null
@@ -35,72 +29,50 @@ interface PendingReplacement {
 }
 
 export class PendingReplacements {
-  readonly #deps: PendingReplacementsDeps
+  readonly #brokerage: Pick<BrokerageView, 'clock' | 'newId'>
   readonly #byId = new Map<string, PendingReplacement>()
   readonly #idOf = new Map<string, string>()
-  /** By the id of the order that is to be replaced. */
-  readonly #waiting = new Map<string, PendingReplacement>()
 
-  constructor(deps: PendingReplacementsDeps) {
-    this.#deps = deps
+  constructor(brokerage: Pick<BrokerageView, 'clock' | 'newId'>) {
+    this.#brokerage = brokerage
   }
 
-  make(login: string, old: OrderView, wanted: Wanted): OrderWire {
-    const id = uuidFor(this.#deps.newId())
-    const carried = minus(parseDecimal(old.quantity ?? '0', 'quantity'), parseDecimal(old.carriedQuantity, 'carried quantity'))
-    const at = this.#deps.now()
-    const order: OrderView = {
-      ...old,
-      clientOrderId: wanted.clientOrderId,
-      quantity: wanted.quantity ?? carried,
-      carriedQuantity: '0',
-      stopPrice: wanted.stop ?? old.stopPrice,
-      replaces: old.orderId,
-      acceptedAt: at,
-      updatedAt: at
+  make(login: string, old: OrderView, showing: Showing, { clientOrderId, quantity, limit, stop }: WantedReplacement): OrderWire {
+    const id = uuidFor(this.#brokerage.newId())
+    const rest = minus(parseDecimal(old.quantity ?? '0', 'quantity'), parseDecimal(old.carriedQuantity, 'carried quantity'))
+    const at = this.#brokerage.clock.now()
+    const sizes = { quantity: quantity ?? rest, carriedQuantity: '0', stopPrice: stop ?? old.stopPrice }
+    const order = { ...old, ...sizes, clientOrderId, replaces: old.orderId, acceptedAt: at, updatedAt: at }
+    const wire = { ...firstWire(order, showing), id, ...(limit === null ? {} : { limit_price: limit }) }
+    this.#byId.set(id, { login, replaces: old.orderId, wire, orderId: null })
+    for (const [oldest, { orderId }] of this.#byId) {
+      if (this.#byId.size <= PENDING_MAX) break
+      this.#byId.delete(oldest)
+      if (orderId !== null) this.#idOf.delete(orderId)
     }
-    const wire = { ...firstWire(order, this.#deps.showing(old)), id }
-    const pending: PendingReplacement = {
-      login,
-      replaces: old.orderId,
-      wire: wanted.limit === null ? wire : { ...wire, limit_price: wanted.limit },
-      orderId: null
-    }
-    this.#byId.set(id, pending)
-    this.#waiting.set(old.orderId, pending)
-    this.#trim()
-    return pending.wire
+    return wire
   }
 
   /** An order that replaces another was accepted. */
   came({ orderId, replaces }: OrderView): void {
-    const pending = replaces === null ? undefined : this.#waiting.get(replaces)
-    if (pending === undefined || replaces === null) return
+    const pending = replaces === null ? undefined : this.#waitingFor(replaces)
+    if (pending === undefined) return
     pending.orderId = orderId
     this.#idOf.set(orderId, pending.wire.id)
-    this.#waiting.delete(replaces)
   }
 
   /** The order stays as it was. @returns the replacement that will not be */
   failed(orderId: string): OrderWire | undefined {
-    const pending = this.#waiting.get(orderId)
+    const pending = this.#waitingFor(orderId)
     if (pending === undefined) return undefined
-    this.#waiting.delete(orderId)
-    const at = nanosOf(this.#deps.now())
-    pending.wire = { ...pending.wire, status: 'rejected', failed_at: at, updated_at: at }
+    pending.wire = { ...pending.wire, status: 'rejected', updated_at: nanosOf(this.#brokerage.clock.now()) }
     return pending.wire
   }
 
-  /** One that is no order, or none yet. */
-  byId(login: string, id: string): OrderWire | undefined {
-    const pending = this.#byId.get(id)
-    return pending?.login === login && pending.orderId === null ? pending.wire : undefined
-  }
-
-  byClientOrderId(login: string, clientOrderId: string): OrderWire | undefined {
-    for (const { login: owner, wire, orderId } of this.#byId.values())
-      if (owner === login && orderId === null && wire.client_order_id === clientOrderId) return wire
-    return undefined
+  /** One that is no order, or none yet, by its id or its client order id. */
+  find(login: string, key: { readonly id: string } | { readonly client_order_id: string }): OrderWire | undefined {
+    const isMeant = 'id' in key ? ({ id }: OrderWire) => id === key.id : (wire: OrderWire) => wire.client_order_id === key.client_order_id
+    return this.#byId.values().find(({ login: owner, orderId, wire }) => owner === login && orderId === null && isMeant(wire))?.wire
   }
 
   idOf(orderId: string): string | undefined {
@@ -114,15 +86,11 @@ export class PendingReplacements {
   clear(): void {
     this.#byId.clear()
     this.#idOf.clear()
-    this.#waiting.clear()
   }
 
-  #trim(): void {
-    for (const [id, { orderId, replaces }] of this.#byId) {
-      if (this.#byId.size <= PENDING_MAX) return
-      this.#byId.delete(id)
-      this.#waiting.delete(replaces)
-      if (orderId !== null) this.#idOf.delete(orderId)
-    }
+  #waitingFor(replaced: string): PendingReplacement | undefined {
+    return this.#byId
+      .values()
+      .find(({ replaces, orderId, wire }) => replaces === replaced && orderId === null && wire.status !== 'rejected')
   }
 }

@@ -2,23 +2,22 @@
 
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
+import { DecodeError, decode, EXT_TIMESTAMP, ExtensionCodec, encode, encodeTimeSpecToTimestamp } from '@msgpack/msgpack'
 import { parseJson } from '@trunkline/core/domain/json'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import { type WebSocket, WebSocketServer } from 'ws'
 import type { StreamEndpoint } from '../frame/brokerage.ts'
 import { type Pipe, socketPipe } from '../frame/connections.ts'
-import { BadPack, pack, unpack } from './msgpack.ts'
 
 const MESSAGE_BYTES_MAX = 64 * 1024
+const PACKED = { maxStrLength: 65_536, maxBinLength: 65_536, maxArrayLength: 65_536, maxMapLength: 65_536, maxExtLength: 12 }
 
 /** JSON in text frames, JSON in binary frames, or MessagePack. */
 export type Codec = 'json' | 'json-bytes' | 'msgpack'
 
 /** One client that has come in. */
 export interface Guest {
-  readonly request: IncomingMessage
   readonly socket: WebSocket
-  readonly codec: Codec
   /** Takes frames of JSON text, whatever goes over the wire. */
   readonly pipe: Pipe
   /** Asked before a ping is answered. */
@@ -29,47 +28,43 @@ export interface SocketOptions {
   readonly path: string
   /** The encoding for a client that asked for MessagePack, or did not. */
   readonly codec: (wantsMsgpack: boolean) => Codec
-  readonly welcome: (guest: Guest) => void
+  readonly onError: (error: unknown) => void
+  /** @returns what receives the client's messages; one that cannot be read is undefined */
+  readonly welcome: (guest: Guest) => (message: unknown) => void
 }
 
-export function endpointOf({ path, codec, welcome }: SocketOptions): StreamEndpoint {
+export function endpointOf({ path, codec, onError, welcome }: SocketOptions): StreamEndpoint {
   const server = new WebSocketServer({
-    noServer: true,
-    maxPayload: MESSAGE_BYTES_MAX,
-    perMessageDeflate: false,
-    clientTracking: false,
-    maxFragments: 64,
-    maxBufferedChunks: 256,
+    ...{ noServer: true, perMessageDeflate: false, clientTracking: false },
+    ...{ maxPayload: MESSAGE_BYTES_MAX, maxFragments: 64, maxBufferedChunks: 256 },
     // A stream that is mute by order must not be betrayed by the answers to its pings.
     autoPong: false
   })
   const accept = (request: IncomingMessage, duplex: Duplex, head: Buffer) =>
     server.handleUpgrade(request, duplex, head, socket => {
       const chosen = codec(request.headers['content-type']?.includes('msgpack') === true)
-      const guest: Guest = { request, socket, codec: chosen, pipe: pipeOf(socket, duplex, chosen), mute: () => false }
+      const guest: Guest = { socket, pipe: socketPipe(socket, duplex, ENCODERS[chosen]), mute: () => false }
       socket.on('error', () => socket.terminate())
       socket.on('ping', data => {
         if (!guest.mute() && socket.readyState === socket.OPEN) socket.pong(data)
       })
-      welcome(guest)
+      const receive = welcome(guest)
+      socket.on('message', (data: Buffer, isBinary) => {
+        try {
+          receive(readMessage(data, isBinary && chosen === 'msgpack'))
+        } catch (error) {
+          onError(error)
+          guest.pipe.close(1011, 'internal error')
+        }
+      })
     })
   return { path, accept }
 }
 
-function pipeOf(socket: WebSocket, duplex: Duplex, codec: Codec): Pipe {
-  const plain = socketPipe(socket, duplex, codec === 'json-bytes')
-  if (codec !== 'msgpack') return plain
-  return {
-    get isOpen() {
-      return plain.isOpen
-    },
-    get waiting() {
-      return plain.waiting
-    },
-    send: frame => socket.send(packed(frame)),
-    close: (code, reason) => plain.close(code, reason),
-    cut: () => plain.cut()
-  }
+const ENCODERS: Readonly<Record<Codec, (frame: string) => string | Buffer>> = {
+  json: frame => frame,
+  'json-bytes': frame => Buffer.from(frame),
+  msgpack: packed
 }
 
 /** A frame that is garbled on purpose goes as it is. */
@@ -81,23 +76,45 @@ function packed(frame: string): Buffer {
   }
 }
 
-/** A client's message; undefined if it cannot be read. */
-export function readMessage(data: Buffer, isBinary: boolean, codec: Codec): unknown {
+function readMessage(data: Buffer, isPacked: boolean): unknown {
   try {
-    return codec === 'msgpack' && isBinary ? unpack(data) : parseJson(data.toString())
+    return isPacked ? decode(data, PACKED) : parseJson(data.toString())
   } catch (error) {
-    if (error instanceof BadPack || error instanceof Malformed) return undefined
+    if (error instanceof DecodeError || error instanceof RangeError || error instanceof Malformed) return undefined
     throw error
   }
+}
+
+/** A time that keeps its nanoseconds. */
+class Instant {
+  readonly sec: number
+  readonly nsec: number
+
+  constructor(text: string) {
+    this.sec = Math.floor(Date.parse(text) / 1_000)
+    this.nsec = Number((/\.(\d{1,9})Z$/.exec(text)?.[1] ?? '').padEnd(9, '0'))
+  }
+}
+
+const extensionCodec = new ExtensionCodec()
+extensionCodec.register({
+  type: EXT_TIMESTAMP,
+  encode: value => (value instanceof Instant ? encodeTimeSpecToTimestamp(value) : null),
+  decode: () => null
+})
+
+/** JSON values; the field `t` is an instant. */
+export function pack(value: unknown): Buffer {
+  return Buffer.from(encode(withInstants(value), { extensionCodec }))
+}
+
+function withInstants(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withInstants)
+  if (typeof value !== 'object' || value === null) return value
+  return 't' in value && typeof value.t === 'string' ? { ...value, t: new Instant(value.t) } : value
 }
 
 /** A field that is to be a text; empty when it is anything else. */
 export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : ''
-}
-
-/** All of a message, which `ws` may hand over in pieces. */
-export function wholeOf(data: Buffer | ArrayBuffer | readonly Buffer[]): Buffer {
-  if (Buffer.isBuffer(data)) return data
-  return data instanceof ArrayBuffer ? Buffer.from(data) : Buffer.concat(data)
 }

@@ -1,146 +1,146 @@
-/** Reads the body of a submit by Alpaca's rules; the sandbox makes the remaining checks. */
+/** Reads the body of a submit by Alpaca's rules, and explains refusals as it does; the sandbox makes the remaining checks. */
 
-import type { Decimal } from '@trunkline/core/domain/decimal'
+import { minus, parseDecimal, sum } from '@trunkline/core/domain/decimal'
 import type { Side, TimeInForce } from '@trunkline/core/domain/vocabulary'
-import type { Instrument, MultiLegTicket, SubmitMultiLegCommand, Ticket } from '../frame/brokerage.ts'
+import type { Instrument, MultiLegTicket, Problem, Ticket } from '../frame/brokerage.ts'
+import type { BrokerageView } from '../frame/brokerage-view.ts'
+import { AlpacaProblem, badParameter, CODES, invalid } from './answers.ts'
 import { Body } from './body.ts'
-import { type AlpacaOrderType, type AlpacaTimeInForce, EXTENDED, INTENTS, TIME_IN_FORCE, TYPES, valuesOf } from './enums.ts'
-import { badParameter, invalid } from './problems.ts'
+import type { CustomerView } from './customer-view.ts'
+import { INTENTS, namesOf, TIMES_IN_FORCE, TYPES } from './values.ts'
 
 /** The sandbox keeps 64 characters; Alpaca 128. */
-const CLIENT_ORDER_ID_MAX = 64
-const ORDER_CLASSES = ['simple', 'mleg', 'bracket', 'oco', 'oto'] as const
+const CLIENT_ORDER_ID = /^[\x20-\x7e]{1,64}$/
 const LEGS_MAX = 4
 
-export interface TicketFacts {
-  /** Whatever trades under a symbol as clients write it, crypto with or without their slash. */
-  readonly find: (symbol: string) => Instrument | null
-  /** The account that takes orders for an instrument. */
-  readonly accountFor: (instrument: Pick<Instrument, 'kind'>) => string
-  /** Signed; `0` where there is none. */
-  readonly held: (symbol: string) => string
+/** Whose order it is. */
+export interface Placing {
+  readonly customerView: CustomerView
+  readonly login: string
   readonly newClientOrderId: () => string
 }
 
 /** @throws Problem */
-export function readTicket(value: unknown, facts: TicketFacts): Ticket | MultiLegTicket {
+export function readTicket(value: unknown, placing: Placing): Ticket | MultiLegTicket {
   const body = new Body(value)
-  const orderClass = body.memberOr('order_class', ORDER_CLASSES) ?? 'simple'
-  if (orderClass === 'mleg') return readMultiLeg(body, facts)
-  if (orderClass !== 'simple') throw invalid(`orders of class ${orderClass} are not taken here; send the orders one by one`)
-  return readSingle(body, facts)
+  const orderClass = body.text('order_class') ?? 'simple'
+  if (orderClass === 'mleg') return readMultiLeg(body, placing)
+  if (orderClass !== 'simple') throw invalid(`orders of class ${orderClass.slice(0, 20)} are not taken here; send the orders one by one`)
+  return readSingle(body, placing)
 }
 
-function readSingle(body: Body, facts: TicketFacts): Ticket {
-  const symbol = body.text('symbol')
-  if (symbol === null) throw badParameter('symbol is required')
-  const instrument = facts.find(symbol)
-  if (instrument === null) throw invalid(`asset "${symbol.slice(0, 40)}" not found`)
-  const buy = body.member('side', ['buy', 'sell']) === 'buy'
-  const type = typeOf(body)
-  const timeInForce = body.memberOr('time_in_force', valuesOf(TIME_IN_FORCE)) ?? 'day'
+function readSingle(body: Body, placing: Placing): Ticket {
+  const instrument = instrumentIn(body, placing)
+  const type = body.member('type', namesOf(TYPES))
+  const timeInForce = body.memberOr('time_in_force', namesOf(TIMES_IN_FORCE)) ?? 'day'
   const [quantity, notional] = [body.decimal('qty'), body.decimal('notional')]
-  checkSize(instrument, { quantity, notional, type, timeInForce })
-  checkKind(instrument, type, timeInForce)
+  if ((quantity === null) === (notional === null)) throw badParameter('either qty or notional is required')
+  const isPart = notional !== null || isFraction(quantity)
+  const rules: Readonly<Partial<Record<Instrument['kind'], readonly (readonly [isBroken: boolean, message: string])[]>>> = {
+    STK: [
+      [notional !== null && type !== 'market', 'notional orders must be market orders'],
+      [isPart && timeInForce !== 'day', 'fractional orders must be DAY orders']
+    ],
+    OPT: [
+      [type !== 'market' && type !== 'limit', `order type ${type} is not supported for options`],
+      [timeInForce !== 'day', 'options orders must be DAY orders']
+    ],
+    CRYPTO: [
+      [type === 'stop', 'invalid order type for crypto order'],
+      [timeInForce !== 'gtc' && timeInForce !== 'ioc', 'invalid crypto time_in_force']
+    ]
+  }
+  for (const [isBroken, message] of rules[instrument.kind] ?? []) if (isBroken) throw invalid(message)
   return {
-    accountId: facts.accountFor(instrument),
+    ...common(body, placing, instrument),
     symbol: instrument.symbol,
-    side: sideOf(body, instrument, { buy, held: facts.held(instrument.symbol) }),
+    side: sideIn(body, instrument, placing),
     orderType: TYPES[type],
-    timeInForce: body.flag('extended_hours') ? extended(type, timeInForce) : TIME_IN_FORCE[timeInForce],
+    timeInForce: body.flag('extended_hours') ? extended(type, timeInForce) : TIMES_IN_FORCE[timeInForce],
     quantity,
     notional,
     limitPrice: body.decimal('limit_price'),
-    stopPrice: body.decimal('stop_price'),
-    clientOrderId: clientOrderIdOf(body) ?? facts.newClientOrderId()
+    stopPrice: body.decimal('stop_price')
   }
 }
 
-function typeOf(body: Body): AlpacaOrderType {
-  if (body.text('type') === 'trailing_stop') throw invalid('trailing stops are not taken here')
-  return body.member('type', valuesOf(TYPES))
+function readMultiLeg(body: Body, placing: Placing): MultiLegTicket {
+  const legs = body.items('legs').map(leg => new Body(leg))
+  if (legs.length < 2 || legs.length > LEGS_MAX) throw invalid(`an mleg order has 2 to ${LEGS_MAX} legs`)
+  const [quantity, limit] = [body.decimal('qty'), body.decimal('limit_price')]
+  if (quantity === null) throw badParameter('qty is required')
+  if ((body.text('time_in_force') ?? 'day') !== 'day') throw invalid('options orders must be DAY orders')
+  // Negative is a credit: what the multi-leg order is sold for.
+  const sells = limit?.startsWith('-') === true
+  return {
+    ...common(body, placing, { kind: 'OPT' }),
+    legs: legs.map(leg => {
+      const { symbol } = instrumentIn(leg, placing)
+      return { symbol, side: sideIn(leg, { symbol, kind: 'OPT' }, placing), ratio: leg.decimal('ratio_qty') ?? '1' }
+    }),
+    side: sells ? 'SELL' : 'BUY',
+    orderType: TYPES[body.member('type', ['market', 'limit'])],
+    timeInForce: 'DAY',
+    quantity,
+    limitPrice: sells ? limit.slice(1) : limit
+  }
 }
 
-interface Size {
-  readonly quantity: Decimal | null
-  readonly notional: Decimal | null
-  readonly type: AlpacaOrderType
-  readonly timeInForce: AlpacaTimeInForce
+function common(body: Body, { customerView, login, newClientOrderId }: Placing, instrument: Pick<Instrument, 'kind'>) {
+  return { accountId: customerView.accountFor(login, instrument), clientOrderId: clientOrderIdIn(body) ?? newClientOrderId() }
 }
 
-function checkSize({ kind }: Instrument, { quantity, notional, type, timeInForce }: Size): void {
-  if (quantity === null && notional === null) throw badParameter('qty or notional is required')
-  if (quantity !== null && notional !== null) throw badParameter('only one of qty or notional is accepted')
-  if (kind === 'CRYPTO') return
-  if (notional !== null && type !== 'market') throw invalid('notional orders must be market orders')
-  if ((notional !== null || isFraction(quantity)) && timeInForce !== 'day') throw invalid('fractional orders must be DAY orders')
+/** @throws AlpacaProblem */
+export function clientOrderIdIn(body: Body): string | null {
+  const id = body.text('client_order_id')
+  if (id === null || CLIENT_ORDER_ID.test(id)) return id
+  throw badParameter('client_order_id must be at most 64 printable characters')
 }
 
 export function isFraction(quantity: string | null): boolean {
   return quantity !== null && /\.\d*[1-9]/.test(quantity)
 }
 
-function checkKind({ kind }: Instrument, type: AlpacaOrderType, timeInForce: AlpacaTimeInForce): void {
-  if (kind === 'OPT' && type !== 'market' && type !== 'limit') throw invalid(`order type ${type} is not supported for options`)
-  if (kind === 'OPT' && timeInForce !== 'day') throw invalid('options orders must be DAY orders')
-  if (kind !== 'CRYPTO') return
-  if (type === 'stop') throw badParameter('invalid order type for crypto order')
-  if (timeInForce !== 'gtc' && timeInForce !== 'ioc') throw invalid('invalid crypto time_in_force')
+function instrumentIn(body: Body, { customerView }: Placing): Instrument {
+  const symbol = body.text('symbol')
+  if (symbol === null) throw badParameter('symbol is required')
+  const found = customerView.instrument(symbol)
+  if (found === null) throw invalid(`asset "${symbol.slice(0, 40)}" not found`)
+  return found
 }
 
-function extended(type: AlpacaOrderType, timeInForce: AlpacaTimeInForce): TimeInForce {
-  const life = TIME_IN_FORCE[timeInForce]
-  if (type === 'limit' && (life === 'DAY' || life === 'GTC')) return EXTENDED[life]
+function extended(type: string, timeInForce: string): TimeInForce {
+  if (type === 'limit' && timeInForce === 'day') return 'DAY+'
+  if (type === 'limit' && timeInForce === 'gtc') return 'GTC+'
   throw invalid('extended hours order must be DAY or GTC limit orders')
 }
 
-function sideOf(body: Body, { kind }: Instrument, { buy, held }: { readonly buy: boolean; readonly held: string }): Side {
-  const intent = body.memberOr('position_intent', valuesOf(INTENTS))
-  if (intent !== null && intent.startsWith('buy') !== buy) throw invalid(`position intent mismatch: ${intent} does not go with the side`)
-  if (kind !== 'OPT') return buy ? 'BUY' : 'SELL'
-  if (intent !== null) return INTENTS[intent]
-  // As Alpaca works it out: whatever takes the position back to zero closes.
-  const closes = buy ? held.startsWith('-') : held !== '0' && !held.startsWith('-')
-  return INTENTS[`${buy ? 'buy' : 'sell'}_to_${closes ? 'close' : 'open'}`]
+/** Without an intent as Alpaca works it out: whatever takes an option's position back to zero closes. */
+function sideIn(body: Body, { kind, symbol }: Pick<Instrument, 'kind' | 'symbol'>, { customerView, login }: Placing): Side {
+  const side = body.member('side', ['buy', 'sell'])
+  const intent = body.memberOr('position_intent', namesOf(INTENTS))
+  if (kind !== 'OPT') return side === 'buy' ? 'BUY' : 'SELL'
+  if (intent?.startsWith(side) === false) throw invalid(`position intent mismatch: ${intent} does not go with the side`)
+  const held = parseDecimal(customerView.held(login, symbol), 'quantity')
+  const closes = held.startsWith('-') ? side === 'buy' : held !== '0' && side === 'sell'
+  return INTENTS[intent ?? `${side}_to_${closes ? 'close' : 'open'}`]
 }
 
-function readMultiLeg(body: Body, facts: TicketFacts): MultiLegTicket {
-  const legs = body.items('legs') ?? []
-  if (legs.length < 2 || legs.length > LEGS_MAX) throw invalid(`an mleg order has 2 to ${LEGS_MAX} legs`)
-  if (body.has('notional')) throw invalid('mleg orders take no notional')
-  const quantity = body.decimal('qty')
-  if (quantity === null) throw badParameter('qty is required')
-  const type = body.member('type', ['market', 'limit'])
-  if ((body.memberOr('time_in_force', valuesOf(TIME_IN_FORCE)) ?? 'day') !== 'day') throw invalid('options orders must be DAY orders')
-  const limit = body.decimal('limit_price')
-  // Negative is a credit: what the multi-leg order is sold for.
-  const sells = limit?.startsWith('-') === true
-  return {
-    accountId: facts.accountFor({ kind: 'OPT' }),
-    legs: legs.map(leg => readLeg(leg, facts)),
-    side: sells ? 'SELL' : 'BUY',
-    orderType: TYPES[type],
-    timeInForce: 'DAY',
-    quantity,
-    limitPrice: sells ? limit.slice(1) : limit,
-    clientOrderId: clientOrderIdOf(body) ?? facts.newClientOrderId()
-  }
-}
-
-function readLeg(value: unknown, facts: TicketFacts): SubmitMultiLegCommand['legs'][number] {
-  const body = new Body(value)
-  const symbol = body.text('symbol')
-  const instrument = symbol === null ? null : facts.find(symbol)
-  if (instrument === null) throw invalid(`asset "${(symbol ?? '').slice(0, 40)}" not found`)
-  const intent = body.memberOr('position_intent', valuesOf(INTENTS))
-  const buy = (body.memberOr('side', ['buy', 'sell']) ?? intent?.split('_', 1)[0]) === 'buy'
-  const side = sideOf(body, { ...instrument, kind: 'OPT' }, { buy, held: facts.held(instrument.symbol) })
-  return { symbol: instrument.symbol, side, ratio: body.decimal('ratio_qty') ?? '1' }
-}
-
-/** @throws AlpacaProblem */
-export function clientOrderIdOf(body: Body): string | null {
-  const id = body.text('client_order_id')
-  if (id === null || (id.length <= CLIENT_ORDER_ID_MAX && /^[\x20-\x7e]+$/.test(id))) return id
-  throw badParameter(`client_order_id must be at most ${CLIENT_ORDER_ID_MAX} printable characters`)
+/** Refusals that Alpaca explains with figures. */
+export function explained(problem: Problem, ticket: Ticket | MultiLegTicket, { engine }: BrokerageView['state']): Problem {
+  if ('legs' in ticket) return problem
+  const { symbol, side, accountId, quantity, notional } = ticket
+  if (problem.code === 'bad_tick')
+    return invalid(`invalid limit_price ${ticket.limitPrice}. sub-penny increment does not fulfill minimum pricing criteria`)
+  const isCrypto = engine.instrument(symbol)?.kind === 'CRYPTO'
+  const isPosition = problem.code === 'insufficient_position' || problem.code === 'short_sale_not_allowed'
+  if (!isPosition && !(isCrypto && problem.code === 'insufficient_buying_power')) return problem
+  // Of crypto either side of the pair is a balance.
+  const [base, currency] = symbol.split('/')
+  const balance = isCrypto ? `balance for ${isPosition ? base : currency}` : 'qty available for order'
+  const open = engine.orders(accountId, { live: true, symbols: [symbol] }).filter(order => order.side === side)
+  const reserved = sum(open.map(order => parseDecimal(order.remainingQuantity, 'remaining quantity')))
+  const held = parseDecimal(engine.position(accountId, symbol)?.quantity ?? '0', 'quantity')
+  const available = isPosition ? minus(held, reserved) : engine.balance(accountId).buyingPower
+  return new AlpacaProblem(403, CODES.forbidden, `insufficient ${balance} (requested: ${quantity ?? notional}, available: ${available})`)
 }

@@ -20,8 +20,8 @@ export interface Pipe {
   cut(): void
 }
 
-/** `asBytes`: frames go out as binary messages. */
-export function socketPipe(socket: WebSocket, wire: Duplex, asBytes = false): Pipe {
+/** `encode`: how frames go over the wire. */
+export function socketPipe(socket: WebSocket, wire: Duplex, encode: (frame: string) => string | Buffer = frame => frame): Pipe {
   return {
     get isOpen() {
       return socket.readyState === socket.OPEN
@@ -29,7 +29,7 @@ export function socketPipe(socket: WebSocket, wire: Duplex, asBytes = false): Pi
     get waiting() {
       return socket.bufferedAmount
     },
-    send: frame => socket.send(asBytes ? Buffer.from(frame) : frame),
+    send: frame => socket.send(encode(frame)),
     close: (code, reason) => {
       socket.close(code, reason)
       setTimeout(() => socket.terminate(), CLOSING_MS_MAX).unref()

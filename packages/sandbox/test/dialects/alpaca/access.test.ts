@@ -159,14 +159,14 @@ test('requests are counted by the minute, and reported in headers', async () => 
   assert.deepEqual((await control(brokerage, 'PUT', '/dialects/alpaca', { requests_per_minute: 3 })).dialect.limits.requests_per_minute, 3)
   const first = await client.call('GET', '/v2/account')
   const shown = (answer: Answer) => ['limit', 'remaining', 'reset'].map(name => Number(answer.headers.get(`x-ratelimit-${name}`)))
-  const reset = Date.UTC(2026, 10, 3, 15, 1) / 1000
+  const reset = Date.UTC(2026, 10, 3, 15, 1, 1) / 1000
   assert.deepEqual(shown(first), [3, 2, reset])
   assert.notEqual(first.headers.get('x-request-id'), null)
   await client.call('GET', '/v2/clock')
   await client.call('GET', '/v2/clock')
   const beyond = await client.call('GET', '/v2/clock')
   refuses(beyond, 429, 42910000, /rate limit exceeded/)
-  assert.deepEqual([shown(beyond), Number(beyond.headers.get('retry-after'))], [[3, 0, reset], 59])
+  assert.deepEqual([shown(beyond), Number(beyond.headers.get('retry-after'))], [[3, 0, reset], 60])
   assert.equal((await client.data('/v2/stocks/quotes/latest?symbols=SPY')).status, 200, 'market data is counted apart')
   assert.equal((await (await Client.of(brokerage, 'robin')).call('GET', '/v2/clock')).status, 200, 'so is everybody else')
   now += 60_000

@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { encode } from '@msgpack/msgpack'
 import { ofSearch } from '@trunkline/testkit/search'
 import fc from 'fast-check'
 import type { Brokerage } from '../../../src/brokerage/start.ts'
-import { pack } from '../../../src/dialects/alpaca/msgpack.ts'
 import { Client, openBrokerage, StreamClient } from './support.ts'
 
 /** A sandbox that must not report an internal error, whatever `attack` does to it. */
@@ -152,7 +152,7 @@ test('no message to a stream is too strange', async () => {
       fc.property(message, item => {
         const text = JSON.stringify(item)
         for (const stream of [orders, shares, options]) stream.send(text)
-        options.sendBytes(pack(JSON.parse(text)))
+        options.sendBytes(encode(JSON.parse(text)))
       }),
       { numRuns: ofSearch(300, 75) }
     )

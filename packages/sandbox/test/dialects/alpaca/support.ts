@@ -2,12 +2,12 @@
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { decode } from '@msgpack/msgpack'
 import { PATIENCE_MS } from '@trunkline/testkit/patience'
 import { type ClientOptions, WebSocket } from 'ws'
 import { type Brokerage, type BrokerageDeps, startBrokerage } from '../../../src/brokerage/start.ts'
 import type { SandboxConfig } from '../../../src/config.ts'
 import { alpaca } from '../../../src/dialects/alpaca/index.ts'
-import { unpack } from '../../../src/dialects/alpaca/msgpack.ts'
 import { type Answer, control, SECRET, send, type Wire } from '../../brokerage/support.ts'
 
 export const CALLBACK = 'http://127.0.0.1/connect/callback/alpaca'
@@ -103,7 +103,7 @@ export class StreamClient {
   private constructor(socket: WebSocket, packs: boolean) {
     this.#socket = socket
     socket.on('message', (data: Buffer, isBinary) => {
-      const message: unknown = packs ? unpack(data) : JSON.parse(String(data))
+      const message: unknown = packs ? decode(data) : JSON.parse(String(data))
       this.messages.push(...(Array.isArray(message) ? message : [message]))
       this.binary.push(isBinary)
       this.#wake()
@@ -151,7 +151,7 @@ export class StreamClient {
     this.#socket.send(typeof message === 'string' ? message : JSON.stringify(message))
   }
 
-  sendBytes(bytes: Buffer): void {
+  sendBytes(bytes: Uint8Array): void {
     this.#socket.send(bytes, { binary: true })
   }
 

@@ -1,13 +1,8 @@
 /** Lists over several symbols in pages: by symbol, then by time, so many items in all. */
 
 import type { Fault, Micros } from '../../frame/brokerage.ts'
+import { badParameter } from '../answers.ts'
 import type { Body } from '../body.ts'
-import { badParameter } from '../problems.ts'
-import { instantOf, newYorkOf } from '../times.ts'
-import type { Stretch } from './source.ts'
-
-const LIMIT = { least: 1, most: 10_000, fallback: 1_000 }
-const SYMBOLS_MAX = 2_000
 
 /** Where a page begins. */
 interface PagePosition {
@@ -16,72 +11,44 @@ interface PagePosition {
   readonly at: Micros
 }
 
-export interface PageQuery {
-  readonly limit: number
-  readonly stretch: Stretch
-  readonly position: PagePosition | null
+export interface Item<Value> {
+  readonly symbol: string
+  readonly at: Micros
+  readonly value: Value
 }
 
-/** @throws AlpacaProblem */
-export function pageQuery(body: Body, now: Micros): PageQuery {
-  const midnight = newYorkOf(now).startOfDay().epochMilliseconds * 1000
-  return {
-    limit: body.count('limit', LIMIT),
-    stretch: {
-      from: timeOf(body, 'start') ?? midnight,
-      to: Math.min(timeOf(body, 'end') ?? now, now)
-    },
-    position: positionOf(body)
-  }
+export interface Page<Value> {
+  readonly items: readonly Item<Value>[]
+  readonly next_page_token: string | null
 }
 
-/** @throws AlpacaProblem */
-export function symbolsIn(body: Body): readonly string[] {
-  const symbols = [...new Set(body.list('symbols'))]
-  if (symbols.length === 0) throw badParameter('symbols is required')
-  if (symbols.length > SYMBOLS_MAX) throw badParameter(`at most ${SYMBOLS_MAX} symbols`)
-  return symbols
-}
-
-export interface Listing<Item> {
-  readonly items: Readonly<Record<string, readonly Item[]>>
-  readonly next: string | null
-}
-
-export interface Source<Item> {
-  readonly symbols: readonly string[]
-  readonly query: PageQuery
+export interface PageOptions<Value> {
+  readonly body: Body
+  readonly limit: { readonly most: number; readonly fallback: number }
   readonly fault: Fault | undefined
-  readonly fetch: (symbol: string, stretch: Stretch) => AsyncIterable<Item>
-  readonly atOf: (item: Item) => Micros
+  /** The items of a symbol, ascending; `from`: where to begin if not at their beginning. */
+  readonly fetch: (symbol: string, from: Micros | null) => AsyncIterable<Item<Value>> | Iterable<Item<Value>>
 }
 
-/** One page. */
-export async function pageOf<Item>(source: Source<Item>): Promise<Listing<Item>> {
-  const { fault, query } = source
-  if (fault?.do === 'empty') return { items: {}, next: null }
-  const [items, next] = await collect(source, query.position)
-  const isLost = fault?.do === 'lose_page' && next !== null && next.page === fault.page
-  const shown = isLost ? (await collect(source, next))[1] : next
-  return { items, next: shown === null ? null : tokenOf(shown) }
-}
-
-async function collect<Item>(
-  { symbols, query, fetch, atOf }: Source<Item>,
-  position: PagePosition | null
-): Promise<[Readonly<Record<string, readonly Item[]>>, PagePosition | null]> {
-  const items: Record<string, Item[]> = {}
-  let count = 0
-  for (const symbol of symbols.toSorted()) {
-    if (position !== null && symbol < position.symbol) continue
-    for await (const item of fetch(symbol, symbol === position?.symbol ? { ...query.stretch, from: position.at } : query.stretch)) {
-      if (count === query.limit) return [items, { page: (position?.page ?? 1) + 1, symbol, at: atOf(item) }]
-      items[symbol] ??= []
-      items[symbol].push(item)
-      count++
+/** One page. @throws AlpacaProblem */
+export async function pageOf<Value>(symbols: readonly string[], { body, limit, fault, fetch }: PageOptions<Value>): Promise<Page<Value>> {
+  if (fault?.do === 'empty') return { items: [], next_page_token: null }
+  const most = body.count('limit', limit)
+  const collect = async (position: PagePosition | null): Promise<readonly [readonly Item<Value>[], PagePosition | null]> => {
+    const items: Item<Value>[] = []
+    for (const symbol of symbols.toSorted()) {
+      if (position !== null && symbol < position.symbol) continue
+      for await (const item of fetch(symbol, symbol === position?.symbol ? position.at : null)) {
+        if (items.length === most) return [items, { page: (position?.page ?? 1) + 1, symbol, at: item.at }]
+        items.push(item)
+      }
     }
+    return [items, null]
   }
-  return [items, null]
+  const [items, next] = await collect(positionOf(body))
+  const isLost = fault?.do === 'lose_page' && next !== null && next.page === fault.page
+  const shown = isLost ? (await collect(next))[1] : next
+  return { items, next_page_token: shown === null ? null : tokenOf(shown) }
 }
 
 function tokenOf({ page, symbol, at }: PagePosition): string {
@@ -91,15 +58,7 @@ function tokenOf({ page, symbol, at }: PagePosition): string {
 function positionOf(body: Body): PagePosition | null {
   const token = body.text('page_token')
   if (token === null) return null
-  const [page, symbol, at] = Buffer.from(token, 'base64url').toString().split('|')
-  if (symbol === undefined || !/^\d{1,6}$/.test(page ?? '') || !/^-?\d{1,17}$/.test(at ?? '')) throw badParameter('invalid page_token')
+  const [page = '', symbol, at = ''] = Buffer.from(token, 'base64url').toString().split('|')
+  if (symbol === undefined || !/^\d{1,6}$/.test(page) || !/^-?\d{1,17}$/.test(at)) throw badParameter('invalid page_token')
   return { page: Number(page), symbol, at: Number(at) }
-}
-
-function timeOf(body: Body, name: string): Micros | null {
-  const text = body.text(name)
-  if (text === null) return null
-  const at = instantOf(text)
-  if (at === undefined) throw badParameter(`invalid ${name}: ${text.slice(0, 40)}`)
-  return at
 }

@@ -1,6 +1,6 @@
 /** Where the data endpoints have it from: the sandbox's bars, quotes and last prints. */
 
-import { compare, parseDecimal } from '@trunkline/core/domain/decimal'
+import { compare, parseDecimal, plus } from '@trunkline/core/domain/decimal'
 import {
   type Bar,
   type BarInterval,
@@ -12,31 +12,38 @@ import {
 } from '../../frame/brokerage.ts'
 import type { BrokerageView } from '../../frame/brokerage-view.ts'
 import type { CustomerView } from '../customer-view.ts'
-import { chicagoDay, regrouped } from './timeframes.ts'
 import { type Kind, kindOf, letterOf, type Print } from './wire.ts'
 
 const CHUNK = 2_000
 const SECOND: Micros = 1_000_000
-/** How far back the last print is looked for. */
+/** How far back the last print is looked for, and the last days: over a long weekend. */
 const LAST_PRINT: Micros = 3_600 * SECOND
+const LAST_DAYS: Micros = 7 * 86_400 * SECOND
 
+/** Both inclusive. */
 export interface Stretch {
-  /** Both inclusive. */
   readonly from: Micros
   readonly to: Micros
 }
 
 export class DataSource {
-  readonly #brokerage: BrokerageView
+  readonly brokerage: BrokerageView
   readonly #customerView: CustomerView
+  /** The id of the last trade of the streams; those of another start of the sandbox are others. */
+  #lastTrade: number
 
   constructor(brokerage: BrokerageView, customerView: CustomerView) {
-    this.#brokerage = brokerage
+    this.brokerage = brokerage
     this.#customerView = customerView
+    this.#lastTrade = Math.floor(brokerage.realNow()) * 1000
+  }
+
+  newTradeId(): number {
+    return ++this.#lastTrade
   }
 
   now(): Micros {
-    return this.#brokerage.clock.now()
+    return this.brokerage.clock.now()
   }
 
   /** The instrument, where it is of this kind. */
@@ -49,47 +56,27 @@ export class DataSource {
     return letterOf(this.#customerView.instrument(symbol)?.exchange ?? '')
   }
 
-  /** Has the present prices of contracts come. @throws Problem `slow_down` */
-  bring(symbols: readonly string[]): Promise<void> {
-    return this.#brokerage.contracts.bring(symbols)
+  quote(symbol: string): QuoteCommand | undefined {
+    return this.brokerage.driver.lastQuote(symbol)
   }
 
   /** Bars that start in the stretch. Minutes come once they are over; longer bars with what there is of the last. */
-  bars(symbol: string, interval: BarInterval, stretch: Stretch): AsyncIterable<Bar> {
-    const kind = this.#customerView.instrument(symbol)?.kind
-    return interval === '1d' && kind === 'CRYPTO' ? this.#cryptoDays(symbol, stretch) : this.#bars(symbol, interval, stretch)
-  }
-
-  /** A pair's day begins at midnight in Chicago, and the sandbox's own at midnight UTC: days are made of hours. */
-  #cryptoDays(symbol: string, { from, to }: Stretch): AsyncIterable<Bar> {
+  bars({ symbol, kind }: Instrument, interval: BarInterval, { from, to }: Stretch): AsyncIterable<Bar> {
+    if (interval !== '1d' || kind !== 'CRYPTO') return this.#bars(symbol, interval, { from, to })
+    // A pair's day begins at midnight in Chicago, and the sandbox's own at midnight UTC: days are made of hours.
     const first = chicagoDay(from) < from ? chicagoDay(from, 1) : from
-    return regrouped(this.#bars(symbol, '1h', { from: first, to: chicagoDay(to, 1) - 1 }), at => chicagoDay(at))
+    return days(this.#bars(symbol, '1h', { from: first, to: chicagoDay(to, 1) - 1 }))
   }
 
-  /** The last bar of an interval that is over (`closed`), or as it is. */
-  async lastBar(symbol: string, base: BarInterval, closed: boolean, back: Micros): Promise<Bar | null> {
-    const bars = await this.newest(symbol, base, { count: 2, back })
-    return bars.findLast(bar => bar.closed || !closed) ?? null
-  }
-
-  /** The newest bars, ascending. No more is looked at than it takes: those of options are made of prints. */
-  newest(
-    symbol: string,
-    interval: BarInterval,
-    { count, back }: { readonly count: number; readonly back: Micros }
-  ): Promise<readonly Bar[]> {
-    const now = this.now()
-    return this.#brokerage.market.bars({ symbol, interval, from: now - back, to: now + 1, now, limit: count }).catch(unlessUnknown)
-  }
-
-  quote(symbol: string): QuoteCommand | undefined {
-    return this.#brokerage.driver.lastQuote(symbol)
+  /** The last two days, the newest first. */
+  async lastDays(symbol: string): Promise<readonly Bar[]> {
+    return (await this.#newest(symbol, '1d', LAST_DAYS)).toReversed()
   }
 
   /** The last print, to the second: all trades of that second are reported as one. */
   async print(symbol: string): Promise<Print | null> {
-    const bar = await this.lastBar(symbol, '1s', false, LAST_PRINT)
-    return bar === null ? null : this.printOf(symbol, bar)
+    const bar = (await this.#newest(symbol, '1s', LAST_PRINT)).at(-1)
+    return bar === undefined ? null : this.printOf(symbol, bar)
   }
 
   printOf(symbol: string, { start, close, open, volume }: Bar): Print {
@@ -97,16 +84,17 @@ export class DataSource {
     return { at: start, price: close, size: volume, id: start / SECOND, letter: this.letterOf(symbol), effect: undefined, isBuy }
   }
 
-  async *#bars(symbol: string, interval: BarInterval, stretch: Stretch): AsyncGenerator<Bar> {
-    const isDue = ({ closed }: Bar) => closed || (interval !== '1m' && interval !== '1s')
-    for await (const chunk of this.#forwards(symbol, interval, stretch)) for (const bar of chunk) if (isDue(bar)) yield bar
+  /** No more is looked at than it takes: bars of options are made of prints. */
+  #newest(symbol: string, interval: BarInterval, back: Micros): Promise<readonly Bar[]> {
+    const now = this.now()
+    return this.brokerage.market.bars({ symbol, interval, from: now - back, to: now + 1, now, limit: 2 }).catch(unlessUnknown)
   }
 
-  async *#forwards(symbol: string, interval: BarInterval, stretch: Stretch): AsyncGenerator<readonly Bar[]> {
+  async *#bars(symbol: string, interval: BarInterval, stretch: Stretch): AsyncGenerator<Bar> {
     const now = this.now()
     for (let from = stretch.from; ; ) {
-      const chunk = await firstBars(this.#brokerage.market, { symbol, interval, from, to: stretch.to + 1, now }, CHUNK).catch(unlessUnknown)
-      yield chunk
+      const chunk = await firstBars(this.brokerage.market, { symbol, interval, from, to: stretch.to + 1, now }, CHUNK)
+      for (const bar of chunk) if (bar.closed || (interval !== '1m' && interval !== '1s')) yield bar
       const last = chunk.at(-1)
       if (last === undefined || chunk.length < CHUNK) return
       from = last.start + 1
@@ -114,7 +102,32 @@ export class DataSource {
   }
 }
 
-/** For a symbol it does not know, Alpaca answers an empty result. */
+/** The start of the day in Chicago, or of one some days later. */
+function chicagoDay(at: Micros, days = 0): Micros {
+  const there = Temporal.Instant.fromEpochMilliseconds(Math.floor(at / 1000)).toZonedDateTimeISO('America/Chicago')
+  return there.startOfDay().add({ days }).epochMilliseconds * 1000
+}
+
+/** Ascending hours as days. */
+async function* days(hours: AsyncIterable<Bar>): AsyncGenerator<Bar> {
+  let day: Bar | undefined
+  for await (const hour of hours) {
+    const start = chicagoDay(hour.start)
+    if (day !== undefined && day.start !== start) yield day
+    day = day?.start === start ? joined(day, hour) : { ...hour, start }
+  }
+  if (day !== undefined) yield day
+}
+
+function joined({ start, open, high, low, volume }: Bar, { close, closed, ...later }: Bar): Bar {
+  return {
+    ...{ start, open, close, closed },
+    high: compare(high, later.high) >= 0 ? high : later.high,
+    low: compare(low, later.low) <= 0 ? low : later.low,
+    volume: plus(volume, later.volume)
+  }
+}
+
 function unlessUnknown(error: unknown): readonly Bar[] {
   if (error instanceof UnknownSymbol) return []
   throw error

@@ -1,15 +1,21 @@
-/** The data streams of one kind of instrument: who comes in, and how what they are given leaves. */
+/** A data stream: its clients come in, authenticate and subscribe, and are given the market as they follow it. */
 
-import type { Pass, StreamEndpoint } from '../../frame/brokerage.ts'
-import type { BrokerageView } from '../../frame/brokerage-view.ts'
+import { compare, parseDecimal, plus } from '@trunkline/core/domain/decimal'
+import {
+  type FeedTrade,
+  type MarketDataTap,
+  type Pass,
+  Problem,
+  type QuoteCommand,
+  type QuoteLevel,
+  type StreamEndpoint
+} from '../../frame/brokerage.ts'
 import { type DialectConnection, DialectConnections } from '../../frame/connections.ts'
 import type { Access } from '../access.ts'
-import type { Limits } from '../limits.ts'
-import { endpointOf, type Guest, readMessage, textOf, wholeOf } from '../sockets.ts'
-import { CHANNELS, Channels, type Reader } from './channels.ts'
-import { ERRORS, errorFrame, type StreamError, Subscription, successFrame } from './session.ts'
+import { endpointOf, type Guest, textOf } from '../sockets.ts'
+import { nanosOf } from '../values.ts'
 import type { DataSource } from './source.ts'
-import type { Kind } from './wire.ts'
+import { type Kind, levelsWire, quoteWire, tradeWire } from './wire.ts'
 
 const AUTH_MS_MAX = 10_000
 const WAITING_BYTES_MAX = 16 * 1024 * 1024
@@ -17,199 +23,240 @@ const WAITING_BYTES_MAX = 16 * 1024 * 1024
 const TOGETHER_MAX = 500
 
 const BASE = '/alpaca/data-stream'
-const PATHS: Readonly<Record<Kind, readonly string[]>> = {
-  stocks: ['/v2/iex', '/v2/sip'],
-  crypto: ['/v1beta3/crypto/us'],
-  options: ['/v1beta1/indicative', '/v1beta1/opra']
-}
+export const STREAMS: readonly (readonly [path: string, kind: Kind])[] = [
+  ['/v2/iex', 'stocks'],
+  ['/v2/sip', 'stocks'],
+  ['/v1beta3/crypto/us', 'crypto'],
+  ['/v1beta1/indicative', 'options'],
+  ['/v1beta1/opra', 'options']
+]
 
-export interface DataStreamDeps {
-  readonly brokerage: BrokerageView
-  readonly access: Access
-  readonly source: DataSource
-  readonly limits: Limits
+/** Channels by kind of endpoint. Some never have events here; subscribing to them is valid all the same. */
+const CHANNELS: Readonly<Record<Kind, readonly string[]>> = {
+  stocks: ['trades', 'quotes', 'bars', 'updatedBars', 'dailyBars', 'statuses', 'lulds', 'imbalances', 'corrections', 'cancelErrors'],
+  crypto: ['trades', 'quotes', 'bars', 'updatedBars', 'dailyBars', 'orderbooks'],
+  options: ['trades', 'quotes']
 }
+/** A subscription to trades includes their corrections. */
+const IMPLIED: readonly string[] = ['corrections', 'cancelErrors']
+const SYMBOL = /^[\x21-\x7e]{1,40}$/
+
+/** What Alpaca answers to what cannot be done. */
+const ERRORS = {
+  invalid_syntax: [400, 'invalid syntax'],
+  not_authenticated: [401, 'not authenticated'],
+  auth_failed: [402, 'auth failed'],
+  already_authenticated: [403, 'already authenticated'],
+  auth_timeout: [404, 'auth timeout'],
+  symbol_limit: [405, 'symbol limit exceeded'],
+  connection_limit: [406, 'connection limit exceeded'],
+  invalid_action: [410, 'invalid subscribe action for this feed'],
+  insufficient_scope: [411, 'insufficient scope']
+} as const
+type StreamError = keyof typeof ERRORS
+const SLOW_CLIENT = 4407
 
 export class DataStream {
-  readonly endpoints: readonly StreamEndpoint[]
+  readonly endpoint: StreamEndpoint
   readonly connections: DialectConnections
-  readonly #deps: DataStreamDeps
+  readonly #access: Access
+  readonly #source: DataSource
   readonly #kind: Kind
-  readonly #channels: Channels
-  /** Clients by endpoint and login. */
-  readonly #counts = new Map<string, number>()
 
-  constructor(deps: DataStreamDeps, kind: Kind) {
-    this.#deps = deps
+  constructor(access: Access, source: DataSource, [path, kind]: (typeof STREAMS)[number]) {
+    const { realNow: now, onError } = source.brokerage
+    this.#access = access
+    this.#source = source
     this.#kind = kind
-    this.#channels = new Channels(deps.brokerage, deps.source, kind)
     this.connections = new DialectConnections({
-      now: deps.brokerage.realNow,
-      waitingMax: WAITING_BYTES_MAX,
-      garbled: '[{"T":"t","S":',
-      codes: { going: 1001, tokenEnded: 1008, slow: ERRORS.slow_client[0] + 4000 }
+      ...{ now, waitingMax: WAITING_BYTES_MAX, garbled: '[{"T":"t","S":' },
+      codes: { going: 1001, tokenEnded: 1008, slow: SLOW_CLIENT }
     })
-    this.endpoints = PATHS[kind].map(path =>
-      endpointOf({
-        path: `${BASE}${path}`,
-        // Options are sent in MessagePack, whatever a client asks for.
-        codec: wantsMsgpack => (wantsMsgpack || kind === 'options' ? 'msgpack' : 'json'),
-        welcome: guest => this.#welcome(guest, path)
-      })
-    )
+    // Options are sent in MessagePack, whatever a client asks for.
+    const codec = (wantsMsgpack: boolean) => (wantsMsgpack || kind === 'options' ? 'msgpack' : 'json')
+    this.endpoint = endpointOf({ path: `${BASE}${path}`, codec, onError, welcome: guest => this.#welcome(guest) })
   }
 
-  close(): void {
-    this.connections.close()
-    this.#channels.close()
-  }
-
-  #welcome(guest: Guest, path: string): void {
-    const visit = new Visit(guest, {
-      ...this.#deps,
-      path,
-      enter: pass => this.#enter(pass, path, guest),
-      subscription: reader =>
-        new Subscription({
-          names: CHANNELS[this.#kind],
-          channels: this.#channels,
-          reader,
-          symbolsMax: this.#deps.limits.symbolsPerStream
-        }),
-      leave: connection => this.#leave(connection, path)
+  #welcome(guest: Guest): (message: unknown) => void {
+    const { pipe, socket } = guest
+    let joined: { readonly connection: DialectConnection; readonly subscription: Subscription } | undefined
+    const send = (item: object) => (joined?.connection ?? pipe).send(JSON.stringify([item]))
+    const refuse = (error: StreamError) => {
+      const [code, msg] = ERRORS[error]
+      send({ T: 'error', code, msg })
+    }
+    const disconnect = (error: StreamError) => {
+      refuse(error)
+      pipe.close(1008, ERRORS[error][1])
+    }
+    const late = setTimeout(() => disconnect('auth_timeout'), AUTH_MS_MAX).unref()
+    socket.on('close', () => {
+      clearTimeout(late)
+      joined?.subscription.end()
+      if (joined !== undefined) this.connections.remove(joined.connection)
     })
-    visit.begin()
+    send({ T: 'success', msg: 'connected' })
+    return message => {
+      const { action, ...rest } = Object(message)
+      if (action === 'auth') {
+        if (joined !== undefined) return refuse('already_authenticated')
+        const pass = this.#enter(this.#access.ofPair(textOf(rest.key), textOf(rest.secret)))
+        if (typeof pass === 'string') return disconnect(pass)
+        clearTimeout(late)
+        const connection = this.connections.add(pass, pipe)
+        const subscription = new Subscription(this.#source, this.#kind, frame => connection.event(frame))
+        guest.mute = () => connection.isMute
+        joined = { connection, subscription }
+        return send({ T: 'success', msg: 'authenticated' })
+      }
+      if (action !== 'subscribe' && action !== 'unsubscribe') return refuse('invalid_syntax')
+      if (joined === undefined) return refuse('not_authenticated')
+      const { subscription } = joined
+      const error = subscription.change(action, rest, this.#access.limits.symbols_per_stream)
+      // Items that arrive meanwhile are sent at the end of this turn, so after the answer.
+      return error === null ? send(subscription.shown()) : refuse(error)
+    }
   }
 
-  #enter(pass: Pass, path: string, guest: Guest): DialectConnection | null {
-    const key = `${path} ${pass.login}`
-    const count = this.#counts.get(key) ?? 0
-    if (count >= this.#deps.limits.connectionsPerStream) return null
-    this.#counts.set(key, count + 1)
-    return this.connections.add(pass, guest.pipe)
-  }
-
-  #leave(connection: DialectConnection, path: string): void {
-    const key = `${path} ${connection.pass.login}`
-    const count = (this.#counts.get(key) ?? 1) - 1
-    if (count === 0) this.#counts.delete(key)
-    else this.#counts.set(key, count)
-    this.connections.remove(connection)
+  #enter(pass: Pass | undefined): Pass | StreamError {
+    if (pass === undefined) return 'auth_failed'
+    if (!pass.scopes.has('data')) return 'insufficient_scope'
+    return this.connections.of(pass.login).length < this.#access.limits.connections_per_stream ? pass : 'connection_limit'
   }
 }
 
-interface VisitDeps {
-  readonly brokerage: BrokerageView
-  readonly access: Access
-  readonly path: string
-  /** Null: there are too many already. */
-  readonly enter: (pass: Pass) => DialectConnection | null
-  readonly subscription: (reader: Reader) => Subscription
-  readonly leave: (connection: DialectConnection) => void
-}
+type Pairs = readonly (readonly [channel: string, symbol: string])[]
 
-/** One client from its coming to its going. */
-class Visit implements Reader {
-  readonly #guest: Guest
-  readonly #deps: VisitDeps
-  readonly #late: NodeJS.Timeout
-  #joined: { readonly connection: DialectConnection; readonly subscription: Subscription } | null = null
+/** What one client is given. */
+class Subscription {
+  readonly #source: DataSource
+  readonly #kind: Kind
+  readonly #emit: (frame: string) => void
+  readonly #subscribed: ReadonlyMap<string, Map<string, Disposable>>
   #items: string[] = []
 
-  constructor(guest: Guest, deps: VisitDeps) {
-    this.#guest = guest
-    this.#deps = deps
-    this.#late = setTimeout(() => this.#refuse('auth_timeout'), AUTH_MS_MAX)
-    this.#late.unref()
+  constructor(source: DataSource, kind: Kind, emit: (frame: string) => void) {
+    this.#source = source
+    this.#kind = kind
+    this.#emit = emit
+    this.#subscribed = new Map(CHANNELS[kind].map(name => [name, new Map()]))
   }
 
-  begin(): void {
-    const { socket, request, codec, pipe } = this.#guest
-    socket.on('close', () => this.#left())
-    socket.on('message', (data, isBinary) => {
-      try {
-        this.#receive(readMessage(wholeOf(data), isBinary, codec))
-      } catch (error) {
-        this.#deps.brokerage.onError(error)
-        pipe.close(1011, 'internal error')
+  /** What is wrong; then nothing has changed. */
+  change(action: 'subscribe' | 'unsubscribe', message: Readonly<Record<string, unknown>>, symbolsMax: number): StreamError | null {
+    const wanted = this.#read(message)
+    if (typeof wanted === 'string') return wanted
+    const drop = () => {
+      for (const [channel, symbol] of wanted) this.#drop(channel, symbol)
+    }
+    if (action === 'unsubscribe') {
+      drop()
+      return null
+    }
+    const counted = [...wanted, ...this.#pairs()].filter(([channel]) => channel === 'trades' || channel === 'quotes')
+    if (new Set(counted.map(pair => pair.join(' '))).size > symbolsMax) return 'symbol_limit'
+    try {
+      for (const [channel, symbol] of wanted) this.#add(channel, symbol)
+      return null
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error
+      drop()
+      return 'symbol_limit'
+    }
+  }
+
+  shown(): object {
+    return { T: 'subscription', ...Object.fromEntries([...this.#subscribed].map(([name, symbols]) => [name, [...symbols.keys()]])) }
+  }
+
+  end(): void {
+    for (const [channel, symbol] of this.#pairs()) this.#drop(channel, symbol)
+    this.#items = []
+  }
+
+  #pairs(): Pairs {
+    return [...this.#subscribed].flatMap(([channel, symbols]) => [...symbols.keys()].map(symbol => [channel, symbol] as const))
+  }
+
+  #read(message: Readonly<Record<string, unknown>>): Pairs | StreamError {
+    const wanted: (readonly [string, string])[] = []
+    for (const [name, symbols] of Object.entries(message)) {
+      if (!this.#subscribed.has(name) || IMPLIED.includes(name)) return 'invalid_action'
+      if (!Array.isArray(symbols)) return 'invalid_syntax'
+      const implied = name === 'trades' ? IMPLIED.filter(each => this.#subscribed.has(each)) : []
+      for (const symbol of symbols) {
+        if (typeof symbol !== 'string' || !SYMBOL.test(symbol)) return 'invalid_syntax'
+        for (const channel of [name, ...implied]) wanted.push([channel, symbol])
       }
-    })
-    pipe.send(successFrame('connected'))
-    const pass = this.#deps.access.ofHeaders(request.headers)
-    if (pass !== null) this.#authenticate(pass)
+    }
+    return Object.keys(message).length === 0 ? 'invalid_syntax' : wanted
+  }
+
+  #add(channel: string, symbol: string): void {
+    const symbols = this.#subscribed.get(channel)
+    if (symbols === undefined || symbols.has(symbol)) return
+    const tap = this.#tapFor(channel, symbol)
+    // A channel without events needs no market data.
+    const isFollowed = tap !== null && this.#source.find(symbol, this.#kind) !== null
+    symbols.set(symbol, isFollowed ? this.#source.brokerage.taps.add(symbol, tap) : { [Symbol.dispose]: () => undefined })
+  }
+
+  #drop(channel: string, symbol: string): void {
+    this.#subscribed.get(channel)?.get(symbol)?.[Symbol.dispose]()
+    this.#subscribed.get(channel)?.delete(symbol)
+  }
+
+  #tapFor(channel: string, symbol: string): MarketDataTap | null {
+    const put = (type: string, fields: object) => this.#put(JSON.stringify({ T: type, S: symbol, ...fields }))
+    const letter = () => this.#source.letterOf(symbol)
+    if (channel === 'trades') return { trade: trade => put('t', this.#trade(symbol, trade)) }
+    // Taps begin with the present quote; Alpaca's subscribers wait for the next.
+    const standing = this.#source.quote(symbol)
+    if (channel === 'quotes') return { quote: quote => quote !== standing && put('q', quoteWire(this.#kind, quote, letter())) }
+    return channel === 'orderbooks' ? { quote: depthOf(fields => put('o', fields)) } : null
+  }
+
+  #trade(symbol: string, { at, price, size, venue, effect }: FeedTrade): object {
+    const letter = venue?.length === 1 ? venue : this.#source.letterOf(symbol)
+    // The tape does not report the aggressor: it is the side that the price is nearer to.
+    const isBuy = isNearerToAsk(price, this.#source.quote(symbol))
+    return tradeWire(this.#kind, { at, price, size, id: this.#source.newTradeId(), letter, effect, isBuy })
   }
 
   /** Items of one turn of the event loop are sent together. */
-  put(item: string): void {
+  #put(item: string): void {
     if (this.#items.push(item) === 1) setImmediate(() => this.#flush())
     else if (this.#items.length >= TOGETHER_MAX) this.#flush()
   }
 
   #flush(): void {
     const items = this.#items.splice(0)
-    if (items.length > 0) this.#joined?.connection.event(`[${items.join(',')}]`)
+    if (items.length > 0) this.#emit(`[${items.join(',')}]`)
   }
+}
 
-  #receive(message: unknown): void {
-    if (typeof message !== 'object' || message === null) {
-      this.#send(errorFrame('invalid_syntax'))
-      return
-    }
-    const { action, ...rest } = message as Readonly<Record<string, unknown>>
-    if (action === 'auth') this.#present(rest)
-    else if (action === 'subscribe' || action === 'unsubscribe') this.#change(action, rest)
-    else this.#send(errorFrame('invalid_syntax'))
-  }
+/** At the middle or above, and wherever there is no quote to compare with. */
+export function isNearerToAsk(price: string, quote: Pick<QuoteCommand, 'bids' | 'asks'> | undefined): boolean {
+  const [bid, ask] = [quote?.bids[0]?.[0], quote?.asks[0]?.[0]]
+  if (bid === undefined || ask === undefined) return true
+  const traded = parseDecimal(price, 'price')
+  return compare(plus(traded, traded), plus(parseDecimal(bid, 'bid'), parseDecimal(ask, 'ask'))) >= 0
+}
 
-  #present({ key, secret }: Readonly<Record<string, unknown>>): void {
-    if (this.#joined !== null) this.#send(errorFrame('already_authenticated'))
-    else this.#authenticate(this.#deps.access.ofPair({ keyId: textOf(key), secret: textOf(secret) }))
+/** The whole order book first, then the changed levels; a removed level has the size 0. */
+function depthOf(emit: (fields: object) => void): (quote: QuoteCommand) => void {
+  let before: QuoteCommand | null = null
+  return quote => {
+    const [bids, asks] = [changed(before?.bids ?? [], quote.bids), changed(before?.asks ?? [], quote.asks)]
+    const whole = before === null ? { r: true } : {}
+    if (before === null || bids.length > 0 || asks.length > 0)
+      emit({ t: nanosOf(quote.at), b: levelsWire(bids), a: levelsWire(asks), ...whole })
+    before = quote
   }
+}
 
-  #authenticate(pass: Pass | undefined): void {
-    const entered = this.#enter(pass)
-    if (typeof entered === 'string') {
-      this.#refuse(entered)
-      return
-    }
-    clearTimeout(this.#late)
-    this.#joined = { connection: entered, subscription: this.#deps.subscription(this) }
-    this.#guest.mute = () => entered.isMute
-    this.#send(successFrame('authenticated'))
-  }
-
-  #enter(pass: Pass | undefined): DialectConnection | StreamError {
-    if (pass === undefined) return 'auth_failed'
-    if (!pass.scopes.has('data')) return 'insufficient_scope'
-    return this.#deps.enter(pass) ?? 'connection_limit'
-  }
-
-  #change(action: 'subscribe' | 'unsubscribe', message: Readonly<Record<string, unknown>>): void {
-    if (this.#joined === null) {
-      this.#send(errorFrame('not_authenticated'))
-      return
-    }
-    const { subscription } = this.#joined
-    const error = subscription.change(action, message)
-    // Items that arrive meanwhile are sent at the end of this turn, so after the answer.
-    this.#send(error === null ? subscription.shown() : errorFrame(error))
-  }
-
-  #refuse(error: StreamError): void {
-    this.#send(errorFrame(error))
-    this.#guest.pipe.close(1008, ERRORS[error][1])
-  }
-
-  #send(frame: string): void {
-    if (this.#joined !== null) this.#joined.connection.send(frame)
-    else if (this.#guest.pipe.isOpen) this.#guest.pipe.send(frame)
-  }
-
-  #left(): void {
-    clearTimeout(this.#late)
-    if (this.#joined === null) return
-    this.#joined.subscription.end()
-    this.#deps.leave(this.#joined.connection)
-    this.#items = []
-  }
+function changed(before: readonly QuoteLevel[], now: readonly QuoteLevel[]): readonly QuoteLevel[] {
+  const [sizes, prices] = [new Map(before), new Set(now.map(([price]) => price))]
+  const gone = before.filter(([price]) => !prices.has(price)).map(([price]) => [price, '0'] as const)
+  return [...now.filter(([price, size]) => sizes.get(price) !== size), ...gone]
 }

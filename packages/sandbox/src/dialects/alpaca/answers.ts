@@ -1,0 +1,83 @@
+/** Alpaca's answers. Errors are `{"code", "message"}`, and the code begins with an HTTP status that is not always the answer's. */
+
+import { type Answer, Problem } from '../frame/brokerage.ts'
+
+/** A refusal in Alpaca's own terms. */
+export class AlpacaProblem extends Problem {
+  readonly number: number
+
+  constructor(status: number, number: number, message: string) {
+    super('bad_request', message, { status })
+    this.number = number
+  }
+}
+
+export const CODES = { unauthorized: 40110000, badParameter: 40010001, forbidden: 40310000, notFound: 40410000, invalid: 42210000 } as const
+
+/** What is understood, and not taken. */
+export function invalid(message: string): AlpacaProblem {
+  return new AlpacaProblem(422, CODES.invalid, message)
+}
+
+/** A field or a parameter that makes no sense. */
+export function badParameter(message: string): AlpacaProblem {
+  return new AlpacaProblem(422, CODES.badParameter, message)
+}
+
+export function notFound(message: string): AlpacaProblem {
+  return new AlpacaProblem(404, CODES.notFound, message)
+}
+
+/** The number is null where Alpaca's gateway answers, without a code. */
+type Shape = readonly [status: number, number: number | null, message?: string | undefined]
+const FORBIDDEN: Shape = [403, CODES.forbidden]
+const NO_ORDER: Shape = [404, CODES.notFound, 'order not found']
+const SHAPES: Readonly<Record<string, Shape>> = {
+  bad_request: [422, CODES.badParameter],
+  too_large: [413, 41310000],
+  token_missing: [403, null, 'forbidden.'],
+  token_invalid: [401, CODES.unauthorized, 'request is not authorized'],
+  scope_missing: [403, CODES.unauthorized, 'token is not authorized for this scope'],
+  unknown_route: [404, CODES.notFound, 'endpoint not found.'],
+  unknown_order: NO_ORDER,
+  order_forgotten: NO_ORDER,
+  slow_down: [429, 42910000, 'rate limit exceeded'],
+  internal_error: [500, 50010000, 'internal server error occurred'],
+  duplicate_client_order_id: [422, CODES.badParameter, 'client_order_id must be unique'],
+  insufficient_buying_power: [403, CODES.forbidden, 'insufficient buying power'],
+  insufficient_position: FORBIDDEN,
+  short_sale_not_allowed: FORBIDDEN,
+  instrument_not_permitted: FORBIDDEN,
+  too_many_open_orders: FORBIDDEN,
+  market_closed: FORBIDDEN,
+  halted: FORBIDDEN
+}
+const REFUSED: Shape = [422, CODES.invalid]
+
+/** The error body. `code`: one that a fault names, shown where it is a number. */
+export function problemAnswer(problem: Problem, code: string | null): Answer {
+  const [status, number, message] = shapeOf(problem)
+  const named = code !== null && /^\d{1,9}$/.test(code) ? Number(code) : number
+  const { retryAfter } = problem.detail
+  const shown = { ...(named === null ? {} : { code: named }), message: message ?? problem.message }
+  const { headers, ...answer } = jsonAnswer(shown, status)
+  return { ...answer, headers: retryAfter === undefined ? headers : { ...headers, 'retry-after': String(retryAfter) } }
+}
+
+/** Faults name a status of their own. */
+function shapeOf(problem: Problem): Shape {
+  if (problem instanceof AlpacaProblem) return [problem.status, problem.number]
+  const shape = SHAPES[problem.code] ?? REFUSED
+  const { status = shape[0] } = problem.detail
+  return status === shape[0] ? shape : [status, status * 100_000 + 10_000, shape[2]]
+}
+
+/** The market data host answers 400 to what the trading host answers 422. */
+export function dataProblemAnswer(problem: Problem, code: string | null): Answer {
+  const answer = problemAnswer(problem, code)
+  return answer.status === 422 ? { ...answer, status: 400 } : answer
+}
+
+export function jsonAnswer(body: unknown, status = 200): Answer {
+  return { status, headers: { 'content-type': 'application/json; charset=UTF-8' }, text: JSON.stringify(body) }
+}
