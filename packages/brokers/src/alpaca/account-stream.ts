@@ -8,9 +8,8 @@ import { readJson } from '../kit/json.ts'
 import { decimal, displayTextOrNull, field, nested, object, text, textOrNull, type Wire } from '../kit/parse.ts'
 import type { AccountConnection, AccountMessage, AccountStreamDefinition } from '../kit/runtime/account-stream.ts'
 import type { Connection } from '../kit/stream-protocol.ts'
-import type { TokenSource } from '../kit/tokens.ts'
+import { type TokenSource, usableToken } from '../kit/tokens.ts'
 import type { UnknownValueCounter } from '../kit/unknown-values.ts'
-import { usableToken } from '../kit/usable-token.ts'
 import { isLegOfMultiLeg, isMultiLeg, nestedOrders, parseExecution, parseOrder } from './codecs.ts'
 
 /** Positions and balances are read this often even when nothing was reported: prices move them, and money comes and goes without an order. */

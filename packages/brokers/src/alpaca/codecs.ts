@@ -25,7 +25,7 @@ import type { UnknownValueCounter } from '../kit/unknown-values.ts'
 import { instrumentOf, symbolOf, unitsOf } from './symbols.ts'
 
 export const ASSET_CLASSES = enumCodec({ us_equity: 'STK', us_option: 'OPT', crypto: 'CRYPTO' })
-export const SIDES = enumCodec<Side>({ buy: 'BUY', sell: 'SELL' })
+export const ORDER_SIDES = enumCodec<Side>({ buy: 'BUY', sell: 'SELL' })
 /** The side of an execution, which is reported more precisely than that of an order. */
 const EXECUTION_SIDES = enumCodec({ buy: 'BUY', sell: 'SELL', sell_short: 'SELL' })
 /** What an option's order does to the position. */
@@ -333,14 +333,14 @@ function singleOf(wire: Wire): Subject {
   // A missing class follows from the symbol; a new one means that this is nothing we know.
   const instrument =
     stated === undefined || stated === null || stated === '' ? instrumentOf(written) : ASSET_CLASSES.read(wire, 'asset_class')
-  const side = instrument === 'OPT' ? optionSide(wire) : SIDES.read(wire, 'side')
+  const side = instrument === 'OPT' ? optionSide(wire) : ORDER_SIDES.read(wire, 'side')
   return { symbol: symbolOf(written, instrument), instrument, side, legs: null }
 }
 
 /** What an option's order does to the position Alpaca leaves out where the order did not state it: then it is the usual effect of its side. */
 function optionSide(wire: Wire): Side {
   if (textOrNull(wire, 'position_intent') !== null) return POSITION_INTENTS.read(wire, 'position_intent')
-  return SIDES.read(wire, 'side') === 'BUY' ? 'BUY_TO_OPEN' : 'SELL_TO_CLOSE'
+  return ORDER_SIDES.read(wire, 'side') === 'BUY' ? 'BUY_TO_OPEN' : 'SELL_TO_CLOSE'
 }
 
 const LEGS_LEAST = 2

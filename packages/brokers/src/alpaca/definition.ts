@@ -5,19 +5,15 @@ import { parseBrokerId } from '@trunkline/core/domain/ids'
 import { type Day, timestampOfMs } from '@trunkline/core/domain/timestamp'
 import type { BalanceReport, BrokerAccount, BrokerCapabilities, PositionReport, TransactionReport } from '@trunkline/core/ports/broker'
 import { apiKeys } from '../kit/api-key.ts'
+import { USUAL, USUAL_MARKET_DATA } from '../kit/capabilities.ts'
 import type { BrokerDeps } from '../kit/deps.ts'
-import { readsAsEvents } from '../kit/event-streams.ts'
-import { bearerLogin } from '../kit/oauth.ts'
 import type { RateLimits } from '../kit/rate-limiter.ts'
 import { get } from '../kit/requests.ts'
-import { AccountStream } from '../kit/runtime/account-stream.ts'
 import type { Login, ReadDefinitions, RestDefinition } from '../kit/runtime/definition.ts'
-import { listed } from '../kit/runtime/listed.ts'
 import { perLogin } from '../kit/runtime/per-login.ts'
 import type { AccountQuery, ListRead } from '../kit/runtime/read-definitions.ts'
 import { answered, pagesByRecord } from '../kit/runtime/reads.ts'
 import { restBroker } from '../kit/runtime/rest-broker.ts'
-import { RestMarket } from '../kit/runtime/rest-market.ts'
 import { SoleAccount } from '../kit/runtime/sole-account.ts'
 import {
   type Adapter,
@@ -54,39 +50,24 @@ export const ALPACA_CAPABILITIES = {
   id: parseBrokerId('ALPACA'),
   logoColor: '#fcd34d',
   logoInitials: 'Al',
-  login: 'oauth',
+  ...USUAL,
   ...ORDER_OFFER,
-  sessions: ['BrokerDefault', 'USEqCore', 'USEqPreMkt', 'USEqPostMkt', 'USEqPreAndPostMkt'],
   marketData: {
-    channels: ['bars', 'trades', 'quotes', 'depth', 'options_chain'],
-    historyIntervals: ['1m', '5m', '15m', '30m', '1h', '1d'],
-    historyDays: {},
+    ...USUAL_MARKET_DATA,
     dailyBars: 'all_hours',
-    dailySessions: [],
     // Alpaca streams a bar once, when its minute is over: live bars are built from trades, which cover the open one too.
     liveIntervals: [],
-    liveVolume: 'all',
     // It lists all its assets at once, thousands of them, and searches none.
     symbolSearch: false,
-    backfillMax: 10_000,
-    historyLagMs: 5_000,
-    everyTrade: true,
-    streamNumbered: false,
-    connections: 'several'
+    historyLagMs: 5_000
   },
-  replace: 'native',
   replacedOrderId: 'new',
   replacedQuantity: 'rest',
-  accountStream: true,
-  accountStreamNumbered: false,
   executions: true,
   rejectReasons: false,
   tokens: 'lasting',
-  revocation: 'none',
-  transactions: true,
   orderPreview: false,
-  deduplication: 'enforced',
-  brokerClOrdId: { lengthMax: 64, alphabet: 'alphanumeric' }
+  deduplication: 'enforced'
 } as const satisfies BrokerCapabilities
 
 /** As the deployment has it: the sandbox brokerage trades fractions of a share at the market only. */
@@ -130,16 +111,16 @@ export function alpaca(settings: AlpacaSettings, deps: BrokerDeps): OpenedBroker
     reads: ALPACA_READS,
     soleAccount,
     orders: ALPACA_ORDERS,
-    accountStream: (login, broker) => {
+    accountStreams: login => {
       const { reads, tokens, unknownValues, log } = login
       const stream = accountStream({
         ...{ url: `${webSocketUrl(tradingUrl)}/stream`, pingMs, hello, tokens, unknownValues, log },
         account: signal => soleAccount(login).id(signal),
         openOrders: (account, signal) => openOrders(reads, account, signal)
       })
-      return [new AccountStream(stream, login, readsAsEvents(broker, login.clock))]
+      return [stream]
     },
-    market: login => new RestMarket(login, market => alpacaMarket(settings, login, token => hello(token).auth, market))
+    market: (login, market) => alpacaMarket(settings, login, token => hello(token).auth, market)
   }
   return restBroker(definition, deps)
 }
@@ -172,30 +153,28 @@ const POSITIONS: ListRead<Resource, AccountQuery, PositionReport> = {
     readable('positions', records, record => parsePosition(record, account, unknownValues), 'asset_id')
 }
 
+const ACCOUNTS = answered<Resource, null, BrokerAccount>(
+  'trading',
+  () => ACCOUNT,
+  readRecord,
+  wire => [parseAccount(wire)]
+)
+
 const ALPACA_READS: ReadDefinitions<Resource> = {
-  accounts: listed(
-    answered<Resource, null, BrokerAccount>(
-      'trading',
-      () => ACCOUNT,
-      readRecord,
-      wire => [parseAccount(wire)]
-    )
+  accounts: ACCOUNTS,
+  balances: answered<Resource, AccountQuery, BalanceReport>(
+    'trading',
+    () => ACCOUNT,
+    readRecord,
+    (wire, _query, { asOf }) => [parseBalance(wire, asOf)]
   ),
-  balances: listed(
-    answered<Resource, AccountQuery, BalanceReport>(
-      'trading',
-      () => ACCOUNT,
-      readRecord,
-      (wire, _query, { asOf }) => [parseBalance(wire, asOf)]
-    )
-  ),
-  positions: listed(POSITIONS),
+  positions: POSITIONS,
   ...ORDER_READS,
-  transactions: listed(ACTIVITIES)
+  transactions: ACTIVITIES
 }
 
 const soleAccount = perLogin(
-  (login: Login<Resource>) => new SoleAccount(async signal => (await ALPACA_READS.accounts(login, null, signal)).known)
+  ({ reads }: Login<Resource>) => new SoleAccount(async signal => (await reads.list(ACCOUNTS, null, signal)).known)
 )
 
 const KEYS = apiKeys({
@@ -221,7 +200,7 @@ function loginOf({ login, authorizeUrl, tokenUrl, environment }: AlpacaSettings)
 } {
   if (login === 'api_key')
     return {
-      scheme: () => KEYS,
+      scheme: KEYS,
       hello(token) {
         const [key, secret] = KEYS.keysOf(token)
         return {
@@ -231,20 +210,19 @@ function loginOf({ login, authorizeUrl, tokenUrl, environment }: AlpacaSettings)
       }
     }
   return {
-    scheme: (http, clock) =>
-      bearerLogin({
-        ...{ http: http(tokenUrl), clock, ...login },
-        issuer: new URL(authorizeUrl).origin,
-        issuerInRedirect: false,
-        authorizationEndpoint: authorizeUrl,
-        tokenEndpoint: tokenUrl,
-        revocationEndpoint: null,
-        clientAuthentication: 'post',
-        pkce: false,
-        scope: trading => (trading ? 'trading data' : 'data'),
-        // Without it the user may choose an account of either kind, and the token would be for both.
-        authorizationParameters: { env: environment === 'live' ? 'live' : 'paper' }
-      }),
+    scheme: {
+      ...login,
+      issuer: new URL(authorizeUrl).origin,
+      issuerInRedirect: false,
+      authorizationEndpoint: authorizeUrl,
+      tokenEndpoint: tokenUrl,
+      revocationEndpoint: null,
+      clientAuthentication: 'post',
+      pkce: false,
+      scope: trading => (trading ? 'trading data' : 'data'),
+      // Without it the user may choose an account of either kind, and the token would be for both.
+      authorizationParameters: { env: environment === 'live' ? 'live' : 'paper' }
+    },
     hello: token => ({
       auth: { action: 'auth', key: 'oauth', secret: token },
       authenticate: { action: 'authenticate', data: { oauth_token: token } }
@@ -253,7 +231,7 @@ function loginOf({ login, authorizeUrl, tokenUrl, environment }: AlpacaSettings)
 }
 
 const TABLE = {
-  ...clientTable('ALPACA', 'Alpaca'),
+  ...clientTable('ALPACA', 'Alpaca', 'paper', '`live` or `paper`'),
   clientId: {
     env: 'TRUNKLINE_ALPACA_CLIENT_ID',
     fallback: '',
@@ -265,12 +243,6 @@ const TABLE = {
     allowed: ['0', '1', 'sandbox'],
     about:
       '`1`: users enter their own Alpaca API key in the portal, and no OAuth client is needed. `sandbox`: the same with the sandbox brokerage’s keys, to try the form.'
-  },
-  environment: {
-    env: 'TRUNKLINE_ALPACA_ENV',
-    fallback: 'live',
-    allowed: ['live', 'paper'],
-    about: 'Alpaca’s environment: `live` or `paper`.'
   },
   stockFeed: {
     env: 'TRUNKLINE_ALPACA_STOCK_FEED',

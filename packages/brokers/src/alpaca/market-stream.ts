@@ -12,6 +12,7 @@ import type { MarketClock } from '../kit/market-clock.ts'
 import { venueOf } from '../kit/market-values.ts'
 import { LimitOrderBook } from '../kit/order-book.ts'
 import { displayTextOrNull, field, integer, nested, object, type Wire } from '../kit/parse.ts'
+import { TradeIds } from '../kit/repeated-trades.ts'
 import type { Login } from '../kit/runtime/definition.ts'
 import {
   type FeedOwner,
@@ -23,8 +24,7 @@ import {
 import { StreamFault } from '../kit/stream-fault.ts'
 import type { Connection, StreamMessage } from '../kit/stream-protocol.ts'
 import { effectOf } from '../kit/tape-conditions.ts'
-import { TradeIds } from '../kit/trade-ids.ts'
-import { usableToken } from '../kit/usable-token.ts'
+import { usableToken } from '../kit/tokens.ts'
 import { type FrameCodec, listOf, type Resource, readRecord } from './quirks.ts'
 import { instrumentOf } from './symbols.ts'
 

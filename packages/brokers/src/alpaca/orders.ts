@@ -7,6 +7,7 @@ import type { Leg, OrderTicket } from '@trunkline/core/domain/order'
 import { epochMs, type Timestamp, timestampOfMs } from '@trunkline/core/domain/timestamp'
 import type { NewOrder, OrderReport, Outcome, ReplaceOrder } from '@trunkline/core/ports/broker'
 import { isSuccess } from '../kit/calls.ts'
+import { ALL_TYPES, OPTION_SIDES, REGULAR, SIDES, TERMS } from '../kit/capabilities.ts'
 import type { HttpReply, HttpRequest } from '../kit/http.ts'
 import { type Refusal, refusalBy, refusing } from '../kit/order-rules.ts'
 import { get, NO_BODY, WITH_BODY } from '../kit/requests.ts'
@@ -18,12 +19,12 @@ import {
   isLegOfMultiLeg,
   isMultiLeg,
   netPrice,
+  ORDER_SIDES,
   ORDER_TYPES,
   POSITION_INTENTS,
   parseOrder,
   parseOrders,
   rejectCodeOf,
-  SIDES,
   TIME_IN_FORCE
 } from './codecs.ts'
 import { isInvalidOrderId, isNotFound, type Resource, readError, readList, readRecord } from './quirks.ts'
@@ -32,24 +33,9 @@ import { isInvalidOrderId, isNotFound, type Resource, readError, readList, readR
 export const ORDER_OFFER = {
   name: 'Alpaca',
   instruments: ['STK', 'OPT', 'MLEG_OPT', 'CRYPTO'],
-  orderTypes: {
-    STK: ['MKT', 'LMT', 'STP', 'STPLMT'],
-    OPT: ['MKT', 'LMT'],
-    MLEG_OPT: ['MKT', 'LMT'],
-    CRYPTO: ['MKT', 'LMT', 'STPLMT']
-  },
-  timesInForce: {
-    STK: ['DAY', 'GTC', 'IOC', 'FOK', 'OPEN', 'CLOSE', 'DAY+', 'GTC+'],
-    OPT: ['DAY'],
-    MLEG_OPT: ['DAY'],
-    CRYPTO: ['GTC', 'IOC']
-  },
-  sides: {
-    STK: ['BUY', 'SELL'],
-    OPT: ['BUY_TO_OPEN', 'SELL_TO_OPEN', 'BUY_TO_CLOSE', 'SELL_TO_CLOSE'],
-    MLEG_OPT: ['BUY', 'SELL'],
-    CRYPTO: ['BUY', 'SELL']
-  },
+  orderTypes: { STK: ALL_TYPES, OPT: ['MKT', 'LMT'], MLEG_OPT: ['MKT', 'LMT'], CRYPTO: ['MKT', 'LMT', 'STPLMT'] },
+  timesInForce: { STK: [...REGULAR, 'OPEN', 'CLOSE', 'DAY+', 'GTC+'], OPT: ['DAY'], MLEG_OPT: ['DAY'], CRYPTO: ['GTC', 'IOC'] },
+  sides: { STK: SIDES, OPT: OPTION_SIDES, MLEG_OPT: SIDES, CRYPTO: SIDES },
   exclusions: [
     // The extended hours are for limit orders only.
     { types: ['MKT', 'STP', 'STPLMT'], tifs: ['DAY+', 'GTC+'] },
@@ -59,12 +45,7 @@ export const ORDER_OFFER = {
   ],
   onlyInSession: ['IOC', 'FOK'],
   extendedHours: 'with_regular',
-  replaceFields: {
-    STK: ['order_qty', 'order_limit_price', 'stop_price'],
-    OPT: ['order_qty', 'order_limit_price', 'stop_price'],
-    MLEG_OPT: ['order_qty', 'order_limit_price'],
-    CRYPTO: ['order_qty', 'order_limit_price', 'stop_price']
-  },
+  replaceFields: { STK: TERMS, OPT: TERMS, MLEG_OPT: ['order_qty', 'order_limit_price'], CRYPTO: TERMS },
   notional: true,
   fractional: true
 } as const satisfies OrderOffer
@@ -236,7 +217,7 @@ function written(method: 'POST' | 'PATCH', path: string, body: object): HttpRequ
 function subject({ symbol, side, instrument, legs }: OrderTicket): object {
   if (legs !== null) return { order_class: 'mleg', legs: legsOf(legs, side).map(leg => ({ ...option(leg), ratio_qty: leg.ratio })) }
   if (instrument === 'OPT') return option({ symbol, side })
-  return { symbol, side: SIDES.write(side, 'side') }
+  return { symbol, side: ORDER_SIDES.write(side, 'side') }
 }
 
 function option({ symbol, side }: Pick<OrderTicket, 'symbol' | 'side'>): object {

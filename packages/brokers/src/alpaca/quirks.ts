@@ -2,9 +2,9 @@
 
 import { decode, decodeTimestampToTimeSpec, EXT_TIMESTAMP, ExtensionCodec, encode } from '@msgpack/msgpack'
 import { Malformed } from '@trunkline/core/domain/malformed'
-import { type HttpReply, header } from '../kit/http.ts'
-import { readJson } from '../kit/json.ts'
-import { displayTextOrNull, field, object, records, type Wire } from '../kit/parse.ts'
+import { type HttpReply, limitsIn } from '../kit/http.ts'
+import { jsonWithNumbersAsText, readObject } from '../kit/json.ts'
+import { displayTextOrNull, field, records, type Wire } from '../kit/parse.ts'
 import type { BrokerLimits } from '../kit/rate-limiter.ts'
 import type { Frame } from '../kit/stream-protocol.ts'
 
@@ -13,12 +13,12 @@ export type Resource = 'trading' | 'data'
 
 /** An answer that is one record. Amounts are text at Alpaca, and where one is a JSON number it is read as it was written. */
 export function readRecord({ body }: Pick<HttpReply, 'body'>): Wire {
-  return object(readJson(body, { numbers: 'text' }), 'answer')
+  return readObject(body)
 }
 
 /** An answer that is a list of records, without anything around it. */
 export function readList({ body }: Pick<HttpReply, 'body'>): readonly Wire[] {
-  return records(readJson(body, { numbers: 'text' }), 'answer')
+  return records(jsonWithNumbersAsText(body), 'answer')
 }
 
 /** An error from Alpaca itself, distinguished from a gateway's by its shape. Some have no code. */
@@ -75,15 +75,9 @@ function errorOf(reply: HttpReply): AlpacaError | null {
   }
 }
 
-/** `X-RateLimit-Reset` is in seconds since the epoch. */
 export function limitsOf(reply: HttpReply, nowMs: number): BrokerLimits | null {
-  const [remaining, reset, limit] = ['remaining', 'reset', 'limit'].map(name => {
-    const value = header(reply, `x-ratelimit-${name}`)
-    return value !== null && /^\d{1,12}$/.test(value) ? Number(value) : undefined
-  })
-  if (remaining === undefined || reset === undefined) return null
-  const resetInMs = Math.max(0, reset * 1_000 - nowMs)
-  return { remaining, resetInMs, ...(limit === undefined ? {} : { limit }) }
+  // The reset is in seconds since the epoch.
+  return limitsIn(reply, ['x-ratelimit-remaining', 'x-ratelimit-reset', 'x-ratelimit-limit'], reset => reset * 1_000 - nowMs)
 }
 
 /** How frames of a market stream are written. */

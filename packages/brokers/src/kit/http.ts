@@ -2,6 +2,7 @@
 
 import { isUtf8 } from 'node:buffer'
 import { type Dispatcher, Pool } from 'undici'
+import { type BrokerLimits, RESET_MS_MAX } from './rate-limiter.ts'
 
 export interface HttpLimits {
   /** Sockets to the host; each carries one request at a time. */
@@ -211,6 +212,23 @@ export function brokerNowMs(reply: Pick<HttpReply, 'headers'>): number | null {
   const value = header(reply, 'date') ?? ''
   const ms = /GMT$/.test(value) ? Date.parse(value) : Number.NaN
   return Number.isNaN(ms) ? null : ms
+}
+
+/** A whole number in a header; null where there is none. */
+export function countIn(reply: Pick<HttpReply, 'headers'>, name: string): number | null {
+  const value = header(reply, name)?.trim() ?? ''
+  return /^\d{1,15}$/.test(value) ? Number(value) : null
+}
+
+/** The remaining quota as three headers have it, of which the last may be missing; null without the others. `inMs`: the time until the reset. */
+export function limitsIn(
+  reply: Pick<HttpReply, 'headers'>,
+  [remaining, reset, limit]: readonly [remaining: string, reset: string, limit: string],
+  inMs: (reset: number) => number
+): BrokerLimits | null {
+  const [left, end, most] = [countIn(reply, remaining), countIn(reply, reset), countIn(reply, limit)]
+  if (left === null || end === null) return null
+  return { remaining: left, resetInMs: Math.min(Math.max(0, inMs(end)), RESET_MS_MAX), ...(most === null ? {} : { limit: most }) }
 }
 
 const RETRY_AFTER_MS_MAX = 3_600_000

@@ -87,12 +87,6 @@ export function integer(wire: Wire, key: string): number {
   throw new Malformed(key, 'an integer', value)
 }
 
-export function flag(wire: Wire, key: string): boolean {
-  const value = field(wire, key)
-  if (typeof value === 'boolean') return value
-  throw new Malformed(key, 'true or false', value)
-}
-
 /** The core's value for a broker's value. For values that money depends on. @throws UnknownValueError for a string that the table does not have. */
 export function member<T>(wire: Wire, key: string, table: Readonly<Record<string, T>>): T {
   const value = field(wire, key)

@@ -37,7 +37,7 @@ interface RemainingQuota {
 }
 
 /** Upper bound of a reported reset: a later one is an error of the broker, or of its clock. */
-const RESET_MS_MAX = 3_600_000
+export const RESET_MS_MAX = 3_600_000
 /** How long an assumed full quota applies when none of its calls is answered: the true quota is unknown then, and few calls use it. */
 const UNREPORTED_MS = 60_000
 

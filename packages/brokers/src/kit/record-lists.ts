@@ -5,7 +5,7 @@ import type { Clock } from '@trunkline/core/ports/clock'
 import type { Log } from '@trunkline/core/ports/log'
 import type { Meter } from '@trunkline/core/ports/meter'
 import type { Wire } from './parse.ts'
-import { idOf, type PartialRead, type UnknownValueCounter } from './unknown-values.ts'
+import { idOf, type UnknownValueCounter } from './unknown-values.ts'
 
 /** What the records of a list are, for the metric's label and the log. */
 export type RecordKind = 'accounts' | 'balances' | 'positions' | 'orders' | 'transactions' | 'instruments' | 'chains' | 'bars'
@@ -33,6 +33,13 @@ export class UnreadableSibling extends Malformed {
   }
 }
 
+/** What can be read of a list. */
+export interface Items<T> {
+  readonly known: readonly T[]
+  /** Ids of the records that were left out; null: unknown. */
+  readonly leftOut: readonly (string | null)[]
+}
+
 /** A record that cannot be read; `id` null: not even its id. */
 interface Unreadable {
   readonly id: string | null
@@ -57,7 +64,7 @@ export class RecordLists {
    * not even an id. A record with an unknown enum value is left out too, but does not count for this: it is understood but for that value.
    * @throws Malformed
    */
-  read<T>(kind: RecordKind, records: readonly Wire[], read: (record: Wire) => T, idKey: string | null): PartialRead<T> {
+  read<T>(kind: RecordKind, records: readonly Wire[], read: (record: Wire) => T, idKey: string | null, isStrict = false): Items<T> {
     const known: T[] = []
     const leftOut: (string | null)[] = []
     const unreadable: Unreadable[] = []
@@ -68,7 +75,8 @@ export class RecordLists {
         if (!(error instanceof Malformed)) throw error
         const id = idKey === null ? null : idOf(record, idKey)
         leftOut.push(id)
-        const isUnderstood = error instanceof UnreadableSibling || this.unknownValues.countIfUnknown(error)
+        const isUnderstood = (!isStrict && error instanceof UnreadableSibling) || this.unknownValues.countIfUnknown(error)
+        if (!isUnderstood && isStrict) throw error
         if (!isUnderstood) unreadable.push({ id, error })
       }
     }
@@ -79,10 +87,8 @@ export class RecordLists {
   }
 
   /** As {@link read}, for what a command depends on: only a record with an unknown enum value is left out. @throws Malformed */
-  strictly<T>(kind: RecordKind, records: readonly Wire[], read: (record: Wire) => T, idKey: string | null): PartialRead<T> {
-    const partial = this.unknownValues.readPartially(records, read, idKey)
-    for (const _ of partial.leftOut) this.#count(kind)
-    return partial
+  strictly<T>(kind: RecordKind, records: readonly Wire[], read: (record: Wire) => T, idKey: string | null): Items<T> {
+    return this.read(kind, records, read, idKey, true)
   }
 
   /** A record by itself, as a stream sends it; null, counted and logged, if it cannot be read. */

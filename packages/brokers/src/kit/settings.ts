@@ -159,13 +159,14 @@ export interface ClientSettings extends ClientValues {
   readonly plain: boolean
 }
 
-/** The two variables of the client; `id` is that of the broker. */
-export function clientTable(id: string, name: string): { readonly clientId: BrokerSetting; readonly clientSecret: BrokerSetting } {
-  const env = `TRUNKLINE_${id}_CLIENT_`
+/** The variables of the client and of the broker's environment; `id` is that of the broker, `practice` its name of what is not `live`. */
+export function clientTable<const Practice extends string>(id: string, name: string, practice: Practice, about: string) {
+  const env = `TRUNKLINE_${id}_`
   return {
-    clientId: { env: `${env}ID`, fallback: '', about: `OAuth client id at ${name}. Empty: the sandbox brokerage emulates ${name}.` },
-    clientSecret: { env: `${env}SECRET`, fallback: '', about: `OAuth client secret at ${name}.`, secret: true }
-  }
+    clientId: { env: `${env}CLIENT_ID`, fallback: '', about: `OAuth client id at ${name}. Empty: the sandbox brokerage emulates ${name}.` },
+    clientSecret: { env: `${env}CLIENT_SECRET`, fallback: '', about: `OAuth client secret at ${name}.`, secret: true },
+    environment: { env: `${env}ENV`, fallback: 'live', allowed: ['live', practice], about: `${name}’s environment: ${about}.` }
+  } as const satisfies BrokerTable
 }
 
 /** The broker itself if there is a client for it, otherwise the sandbox. @throws SettingMissing */

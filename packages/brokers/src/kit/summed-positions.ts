@@ -4,9 +4,8 @@ import { canonical, compare, type Decimal, dividedBy, isZero, negated, plus, sum
 import { Malformed } from '@trunkline/core/domain/malformed'
 import type { PositionReport } from '@trunkline/core/ports/broker'
 import { field, type Wire } from './parse.ts'
-import { UnreadableSibling } from './record-lists.ts'
+import { type Items, UnreadableSibling } from './record-lists.ts'
 import type { ListContext } from './runtime/read-definitions.ts'
-import type { PartialRead } from './unknown-values.ts'
 
 const AVERAGE_PLACES = 8
 
@@ -59,7 +58,7 @@ export function readSummed<Parsed, Sum>(
   readable: ListContext['readable'],
   rows: readonly Wire[],
   { symbolKey, idKey, row, sum: summing }: SummedRows<Parsed, Sum>
-): PartialRead<Sum> {
+): Items<Sum> {
   const sums = new Map<Wire, Sum>()
   const errors = new Map<Wire, Malformed>()
   for (const group of Map.groupBy(rows, wire => field(wire, symbolKey)).values()) {

@@ -5,6 +5,7 @@ import { BrokerFault, type Credentials, type CredentialsHolder } from '@trunklin
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Log } from '@trunkline/core/ports/log'
 import { TransportFault } from './http.ts'
+import { StreamFault } from './stream-fault.ts'
 
 /** The token in an adapter's credentials. `expiresAt` null: the broker sets no expiry. */
 export interface AccessToken {
@@ -322,4 +323,17 @@ function isLost(error: unknown): boolean {
 
 function reasonOf(error: unknown): string {
   return error instanceof BrokerFault ? error.kind : error instanceof Error ? error.name : 'unknown'
+}
+
+/**
+ * The access token for a new stream connection. `refused` is the token that the last connection was refused with: it is checked first.
+ * @throws BrokerFault credentials_rejected; StreamFault for transient failures.
+ */
+export async function usableToken(tokens: TokenSource, signal: AbortSignal, refused: string | null = null): Promise<string> {
+  try {
+    return refused === null ? (tokens.fresh() ?? (await tokens.current(signal))) : await tokens.replacement(refused, signal)
+  } catch (cause) {
+    if (cause instanceof BrokerFault && cause.kind === 'credentials_rejected') throw cause
+    throw new StreamFault('token', 'no access token was obtained', cause)
+  }
 }

@@ -16,12 +16,6 @@ const LOGGED_MAX = 200
 const SHOWN_MAX = 40
 const ID_MAX = 64
 
-/** The readable records, and the ids of the others. */
-export interface PartialRead<T> {
-  readonly known: readonly T[]
-  readonly leftOut: readonly (string | null)[]
-}
-
 /** One counter for all logins of a broker, so that a new value is logged once and not by every connection. */
 export class UnknownValueCounter {
   readonly #options: UnknownValueCounterOptions
@@ -45,31 +39,6 @@ export class UnknownValueCounter {
     if (!(error instanceof UnknownValueError)) return false
     this.#count(error.what, error.value, 'error')
     return true
-  }
-
-  /**
-   * Reads independent records. A record with an unknown value is counted and left out, named by the text of `idKey`, null where it has none; any
-   * other error makes the whole list unreadable. @throws Malformed
-   */
-  readPartially<T>(records: readonly Wire[], read: (record: Wire) => T, idKey: string | null): PartialRead<T> {
-    const known: T[] = []
-    const leftOut: (string | null)[] = []
-    for (const record of records) {
-      const found = this.orNull(record, read)
-      if (found !== null) known.push(found)
-      else leftOut.push(idKey === null ? null : idOf(record, idKey))
-    }
-    return { known, leftOut }
-  }
-
-  /** Null, and counted, for a record with an unknown value. @throws Malformed */
-  orNull<T>(record: Wire, read: (record: Wire) => T): T | null {
-    try {
-      return read(record)
-    } catch (error) {
-      if (this.countIfUnknown(error)) return null
-      throw error
-    }
   }
 
   #count(key: string, value: unknown, level: 'warn' | 'error'): void {

@@ -35,7 +35,7 @@ import type { ListPage } from '../kit/runtime/read-definitions.ts'
 export const ASSET_CLASSES = enumCodec({ share: 'STK', coin: 'CRYPTO', option: 'OPT', future: 'FUT' })
 /** What can be ordered: several options at once as well. */
 export const ORDER_ASSET_CLASSES = enumCodec({ ...ASSET_CLASSES.table, package: 'MLEG_OPT' })
-export const SIDES = enumCodec({ buy: 'BUY', sell: 'SELL' })
+export const ORDER_SIDES = enumCodec({ buy: 'BUY', sell: 'SELL' })
 export const ORDER_TYPES = enumCodec({ market: 'MKT', limit: 'LMT', stop: 'STP', stop_limit: 'STPLMT' })
 export const TIME_IN_FORCE = enumCodec({
   ...({ day: 'DAY', gtc: 'GTC', ioc: 'IOC', fok: 'FOK', at_open: 'OPEN', at_close: 'CLOSE', day_ext: 'DAY+', gtc_ext: 'GTC+' } as const)
@@ -165,7 +165,7 @@ export function parseOrder(wire: Wire): OrderReport {
     brokerClOrdId: textOrNull(wire, 'client_order_id'),
     symbol: isMultiLeg ? null : text(wire, 'symbol'),
     instrument,
-    side: isMultiLeg ? SIDES.read(wire, 'direction') : sideOf(wire),
+    side: isMultiLeg ? ORDER_SIDES.read(wire, 'direction') : sideOf(wire),
     type: ORDER_TYPES.read(wire, 'kind'),
     tif: TIME_IN_FORCE.read(wire, 'lifetime'),
     // The sandbox adds the quantity that a notional order came to; the ticket had one of the two.
@@ -201,7 +201,7 @@ function parseLegs(wire: Wire): readonly Leg[] {
 }
 
 function sideOf(wire: Wire): Side {
-  const direction = SIDES.read(wire, 'direction')
+  const direction = ORDER_SIDES.read(wire, 'direction')
   const effect = textOrNull(wire, 'effect')
   return effect === null ? direction : member(wire, 'effect', POSITION_EFFECTS)[direction]
 }
@@ -216,9 +216,10 @@ const parseFill = record<Fill>({
 
 /** The sandbox's two values for a side; undefined when it has none. */
 export function sandboxSide(side: Side): { readonly direction: string; readonly effect: string | null } | undefined {
-  if (side === 'BUY' || side === 'SELL') return { direction: SIDES.write(side, 'side'), effect: null }
+  if (side === 'BUY' || side === 'SELL') return { direction: ORDER_SIDES.write(side, 'side'), effect: null }
   for (const [effect, sides] of Object.entries(POSITION_EFFECTS))
-    for (const [plain, coreSide] of Object.entries(sides)) if (coreSide === side) return { direction: SIDES.write(plain, 'side'), effect }
+    for (const [plain, coreSide] of Object.entries(sides))
+      if (coreSide === side) return { direction: ORDER_SIDES.write(plain, 'side'), effect }
   return undefined
 }
 

@@ -3,21 +3,17 @@
 import { parseBrokerId } from '@trunkline/core/domain/ids'
 import { type Day, epochMs, type Timestamp, timestampOfMs } from '@trunkline/core/domain/timestamp'
 import type { BrokerCapabilities, OrderReport } from '@trunkline/core/ports/broker'
+import { USUAL, USUAL_MARKET_DATA } from '../kit/capabilities.ts'
 import type { BrokerDeps } from '../kit/deps.ts'
-import { readsAsEvents } from '../kit/event-streams.ts'
-import { bearerLogin } from '../kit/oauth.ts'
 import { nested, timestamp, type Wire } from '../kit/parse.ts'
 import type { RateLimits } from '../kit/rate-limiter.ts'
 import type { RecordKind } from '../kit/record-lists.ts'
 import type { Query } from '../kit/requests.ts'
-import { AccountStream } from '../kit/runtime/account-stream.ts'
 import type { ReadDefinitions } from '../kit/runtime/definition.ts'
-import { listed } from '../kit/runtime/listed.ts'
 import type { AccountQuery, ListContext, ListRead } from '../kit/runtime/read-definitions.ts'
 import { mergedOrders } from '../kit/runtime/reads.ts'
 import { restBroker } from '../kit/runtime/rest-broker.ts'
-import { RestMarket } from '../kit/runtime/rest-market.ts'
-import { type Adapter, adapter, type OpenedBroker } from '../kit/settings.ts'
+import { type Adapter, adapter, type OpenedBroker, webSocketUrl } from '../kit/settings.ts'
 import { accountStream } from './account-stream.ts'
 import {
   errorMessageOf,
@@ -47,37 +43,15 @@ export const SANDBOX_CAPABILITIES = {
   id: parseBrokerId('SANDBOX'),
   logoColor: '#1f6f5c',
   logoInitials: 'Sb',
-  login: 'oauth',
+  ...USUAL,
   ...ORDER_OFFER,
-  sessions: ['BrokerDefault', 'USEqCore', 'USEqPreMkt', 'USEqPostMkt', 'USEqPreAndPostMkt', 'USEq24Hour'],
-  marketData: {
-    channels: ['bars', 'trades', 'quotes', 'depth', 'options_chain'],
-    historyIntervals: ['1m', '5m', '15m', '30m', '1h', '1d'],
-    historyDays: {},
-    dailyBars: 'core',
-    dailySessions: ['USEqCore'],
-    liveIntervals: ['1m'],
-    liveVolume: 'all',
-    symbolSearch: true,
-    backfillMax: 10_000,
-    historyLagMs: 0,
-    everyTrade: true,
-    streamNumbered: true,
-    connections: 'one'
-  },
-  replace: 'native',
+  sessions: [...USUAL.sessions, 'USEq24Hour'],
+  marketData: { ...USUAL_MARKET_DATA, dailySessions: ['USEqCore'], historyLagMs: 0, streamNumbered: true, connections: 'one' },
   replacedOrderId: 'new',
-  replacedQuantity: 'total',
-  accountStream: true,
   accountStreamNumbered: true,
   executions: true,
-  rejectReasons: true,
-  tokens: 'refreshed',
   revocation: 'grant',
-  transactions: true,
-  orderPreview: true,
-  deduplication: 'enforced',
-  brokerClOrdId: { lengthMax: 64, alphabet: 'alphanumeric' }
+  deduplication: 'enforced'
 } as const satisfies BrokerCapabilities
 
 /** The sandbox reports no limits; these keep a runaway caller from overloading it, and a full burst of orders passes. */
@@ -91,7 +65,9 @@ const PAGE = '500'
 const CLOCKS_APART_MS = 5_000
 
 export function sandbox({ baseUrl, publicUrl = baseUrl, clientId, clientSecret }: SandboxSettings, deps: BrokerDeps): OpenedBroker {
-  const streams = new URL(baseUrl).origin.replace(/^http/, 'ws')
+  const { origin } = new URL(baseUrl)
+  const streams = webSocketUrl(origin)
+  const issuer = `${publicUrl}/oauth`
   return restBroker<'api', null>(
     {
       capabilities: SANDBOX_CAPABILITIES,
@@ -101,26 +77,20 @@ export function sandbox({ baseUrl, publicUrl = baseUrl, clientId, clientSecret }
       httpLimits: { connections: 64, requestsMax: 4_000 },
       quotas: { api: LOGIN_RATES },
       sharedRates: SANDBOX_RATES,
-      login(client, clock) {
-        const http = client(baseUrl)
-        const issuer = `${publicUrl}/oauth`
-        return bearerLogin({
-          ...{ http, clock, issuer, clientId, clientSecret },
-          authorizationEndpoint: `${issuer}/auth`,
-          tokenEndpoint: `${http.origin}/oauth/token`,
-          revocationEndpoint: `${http.origin}/oauth/token/revocation`,
-          clientAuthentication: 'basic',
-          issuerInRedirect: true,
-          scope: trading => (trading ? 'read trade' : 'read')
-        })
+      login: {
+        ...{ issuer, clientId, clientSecret },
+        authorizationEndpoint: `${issuer}/auth`,
+        tokenEndpoint: `${origin}/oauth/token`,
+        revocationEndpoint: `${origin}/oauth/token/revocation`,
+        clientAuthentication: 'basic',
+        issuerInRedirect: true,
+        scope: trading => (trading ? 'read trade' : 'read')
       },
       answers: { unauthorized: ({ status }) => status === 401, errorMessage: errorMessageOf },
       reads: SANDBOX_READS,
       orders: SANDBOX_ORDERS,
-      accountStream: (login, broker) => [
-        new AccountStream(accountStream(`${streams}/stream/v1`, login), login, readsAsEvents(broker, login.clock))
-      ],
-      market: login => new RestMarket(login, ({ clock }) => sandboxMarket(marketFeed(`${streams}/market/v1`, login, clock)))
+      accountStreams: login => [accountStream(`${streams}/stream/v1`, login)],
+      market: (login, { clock }) => sandboxMarket(marketFeed(`${streams}/market/v1`, login, clock))
     },
     deps
   )
@@ -169,9 +139,9 @@ export const ORDERS = paged<OrdersInState, OrderReport>('orders', 'id', query =>
 export const POSITIONS = paged('positions', 'symbol', ({ account }: AccountQuery) => ['/positions', { account }], parsePosition)
 
 export const SANDBOX_READS: ReadDefinitions<'api'> = {
-  accounts: listed(ACCOUNTS),
-  balances: listed(BALANCES),
-  positions: listed(POSITIONS),
+  accounts: ACCOUNTS,
+  balances: BALANCES,
+  positions: POSITIONS,
   /**
    * The open ones first and then those that arrived since, so that an order that ends between the two is seen ended. An order that arrived
    * before `since` and ended after it is in neither list: the sandbox cannot list changes. A look-up finds it.
@@ -196,7 +166,7 @@ export const SANDBOX_READS: ReadDefinitions<'api'> = {
     item: parseOrder,
     asOf: ({ body }) => timestamp(readAnswer(body), 'as_of')
   },
-  transactions: listed(TRANSACTIONS)
+  transactions: TRANSACTIONS
 }
 
 /** No own settings: the sandbox's address and our client there hold for every broker that it stands in for. */

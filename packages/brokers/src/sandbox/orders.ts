@@ -6,6 +6,7 @@ import type { OrderTicket } from '@trunkline/core/domain/order'
 import type { Side } from '@trunkline/core/domain/vocabulary'
 import type { NewOrder, OrderReport, Outcome, ReplaceOrder } from '@trunkline/core/ports/broker'
 import { NOTHING_ESTIMATED, type OrderEstimate, type PreviewOrder } from '@trunkline/core/ports/preview'
+import { ALL_TYPES, OPTION_SIDES, REGULAR, SIDES, TERMS } from '../kit/capabilities.ts'
 import type { HttpReply, HttpRequest } from '../kit/http.ts'
 import { decimalOrNull, nested, nestedOrNull, text, texts, type Wire } from '../kit/parse.ts'
 import { demandNoOrder } from '../kit/preview.ts'
@@ -13,13 +14,13 @@ import * as kit from '../kit/requests.ts'
 import { NO_BODY, type Query, WITH_BODY } from '../kit/requests.ts'
 import type { OrderDefinitions } from '../kit/runtime/definition.ts'
 import {
+  ORDER_SIDES,
   ORDER_TYPES,
   parseError,
   parseOrder,
   readAnswer,
   rejectCodeOf,
   type SandboxError,
-  SIDES,
   sandboxSide,
   TIME_IN_FORCE
 } from './codecs.ts'
@@ -31,28 +32,18 @@ export function get(path: string, query: Query = {}): HttpRequest {
   return kit.get(`${API}${path}`, query)
 }
 
-const ALL_TYPES = ['MKT', 'LMT', 'STP', 'STPLMT'] as const
+const SIZED = ['order_qty', 'order_notional', 'order_limit_price', 'stop_price'] as const
 /** Which orders the sandbox takes. */
 export const ORDER_OFFER = {
   name: 'Trunkline Sandbox',
   instruments: ['STK', 'OPT', 'MLEG_OPT', 'FUT', 'CRYPTO'],
   orderTypes: { STK: ALL_TYPES, OPT: ALL_TYPES, MLEG_OPT: ['MKT', 'LMT'], FUT: ALL_TYPES, CRYPTO: ALL_TYPES },
+  // But for shares and crypto neither auctions nor extended hours, and for crypto no auctions.
   timesInForce: {
-    STK: ['DAY', 'GTC', 'IOC', 'FOK', 'OPEN', 'CLOSE', 'DAY+', 'GTC+'],
-    // Neither auctions nor extended hours.
-    OPT: ['DAY', 'GTC', 'IOC', 'FOK'],
-    MLEG_OPT: ['DAY', 'GTC', 'IOC', 'FOK'],
-    FUT: ['DAY', 'GTC', 'IOC', 'FOK'],
-    // Crypto has no auctions.
-    CRYPTO: ['DAY', 'GTC', 'IOC', 'FOK', 'DAY+', 'GTC+']
+    STK: [...REGULAR, 'OPEN', 'CLOSE', 'DAY+', 'GTC+'],
+    ...{ OPT: REGULAR, MLEG_OPT: REGULAR, FUT: REGULAR, CRYPTO: [...REGULAR, 'DAY+', 'GTC+'] }
   },
-  sides: {
-    STK: ['BUY', 'SELL'],
-    OPT: ['BUY_TO_OPEN', 'SELL_TO_OPEN', 'BUY_TO_CLOSE', 'SELL_TO_CLOSE'],
-    MLEG_OPT: ['BUY', 'SELL'],
-    FUT: ['BUY', 'SELL'],
-    CRYPTO: ['BUY', 'SELL']
-  },
+  sides: { STK: SIDES, OPT: OPTION_SIDES, MLEG_OPT: SIDES, FUT: SIDES, CRYPTO: SIDES },
   exclusions: [
     // A stop waits for its price, and takes part in no auction.
     { types: ['STP', 'STPLMT'], tifs: ['IOC', 'FOK', 'OPEN', 'CLOSE'] },
@@ -61,13 +52,7 @@ export const ORDER_OFFER = {
   ],
   onlyInSession: ['IOC', 'FOK'],
   extendedHours: 'with_regular',
-  replaceFields: {
-    STK: ['order_qty', 'order_notional', 'order_limit_price', 'stop_price'],
-    OPT: ['order_qty', 'order_limit_price', 'stop_price'],
-    MLEG_OPT: ['order_qty', 'order_limit_price'],
-    FUT: ['order_qty', 'order_limit_price', 'stop_price'],
-    CRYPTO: ['order_qty', 'order_notional', 'order_limit_price', 'stop_price']
-  },
+  replaceFields: { STK: SIZED, OPT: TERMS, MLEG_OPT: ['order_qty', 'order_limit_price'], FUT: TERMS, CRYPTO: SIZED },
   notional: true,
   fractional: true
 } as const satisfies OrderOffer
@@ -130,7 +115,7 @@ export function cancelRequest(brokerOrderId: string): HttpRequest {
 function subject({ symbol, side, instrument, legs }: OrderTicket): object {
   if (legs === null) return { symbol, ...sideFields(side, instrument === 'OPT', 'side') }
   return {
-    direction: SIDES.write(side, 'side'),
+    direction: ORDER_SIDES.write(side, 'side'),
     legs: legs.map(leg => ({ symbol: leg.symbol, ...sideFields(leg.side, true, 'action'), ratio: leg.ratio }))
   }
 }

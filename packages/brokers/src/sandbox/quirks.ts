@@ -2,8 +2,7 @@
 
 import { BrokerFault } from '@trunkline/core/ports/broker'
 import type { Closing, Connection } from '../kit/stream-protocol.ts'
-import type { TokenSource } from '../kit/tokens.ts'
-import { usableToken } from '../kit/usable-token.ts'
+import { type TokenSource, usableToken } from '../kit/tokens.ts'
 
 /** The sandbox allows a stream one minute after its token has expired; checking this often finds the new one well before. */
 const CHECK_MS_MAX = 15_000

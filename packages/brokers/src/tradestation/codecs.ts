@@ -51,7 +51,7 @@ export const TIME_IN_FORCE = enumCodec<TimeInForce>({
 const MINUTES = /^[135](?: MIN)?$/i
 /** What can be held. Classes that cannot be ordered here are none of the core's, and left out. */
 const ASSET_CLASSES = enumCodec<Instrument>({ STOCK: 'STK', STOCKOPTION: 'OPT', INDEXOPTION: 'OPT', FUTURE: 'FUT' })
-export const OPTION_SIDES = enumCodec<Side>({
+export const POSITION_EFFECTS = enumCodec<Side>({
   ...({ BUYTOOPEN: 'BUY_TO_OPEN', SELLTOOPEN: 'SELL_TO_OPEN', BUYTOCLOSE: 'BUY_TO_CLOSE', SELLTOCLOSE: 'SELL_TO_CLOSE' } as const)
 })
 /** `BuyOrSell` in capitals, by whether it opens or closes. Shares and futures have no such value in the core. */

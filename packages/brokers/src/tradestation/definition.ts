@@ -3,26 +3,21 @@
 import { parseBrokerId } from '@trunkline/core/domain/ids'
 import { type Day, epochMs, parseDay, type Timestamp, timestampOfMs } from '@trunkline/core/domain/timestamp'
 import { type BalanceReport, type BrokerCapabilities, BrokerFault, type OrderReport } from '@trunkline/core/ports/broker'
-import type { Clock } from '@trunkline/core/ports/clock'
 import { isSuccess } from '../kit/calls.ts'
+import { USUAL, USUAL_MARKET_DATA } from '../kit/capabilities.ts'
 import type { BrokerDeps } from '../kit/deps.ts'
-import { readsAsEvents } from '../kit/event-streams.ts'
-import type { HttpClient, HttpReply } from '../kit/http.ts'
+import type { HttpReply } from '../kit/http.ts'
 import { readObject } from '../kit/json.ts'
-import { bearerLogin } from '../kit/oauth.ts'
 import { textOrNull, type Wire } from '../kit/parse.ts'
 import type { RateLimits } from '../kit/rate-limiter.ts'
 import { get } from '../kit/requests.ts'
-import { AccountStream } from '../kit/runtime/account-stream.ts'
-import type { Login, ReadDefinitions } from '../kit/runtime/definition.ts'
-import { listed } from '../kit/runtime/listed.ts'
+import type { Login, OAuthClient, ReadDefinitions } from '../kit/runtime/definition.ts'
 import type { WholeOrder } from '../kit/runtime/order-totals.ts'
 import type { OrderTracker } from '../kit/runtime/order-tracker.ts'
 import { perLogin } from '../kit/runtime/per-login.ts'
 import type { AccountQuery, ListPage, ListRead, OrderContext } from '../kit/runtime/read-definitions.ts'
 import { answered, mergedOrders } from '../kit/runtime/reads.ts'
 import { restBroker } from '../kit/runtime/rest-broker.ts'
-import { RestMarket } from '../kit/runtime/rest-market.ts'
 import {
   type Adapter,
   adapter,
@@ -71,37 +66,20 @@ export const TRADESTATION_CAPABILITIES = {
   id: parseBrokerId('TRADESTATION'),
   logoColor: '#1d5bd8',
   logoInitials: 'TS',
-  login: 'oauth',
+  ...USUAL,
   ...ORDER_OFFER,
   // The overnight session is a template of its bars only, and would put bars outside the broker's own hours.
-  sessions: ['BrokerDefault', 'USEqCore', 'USEqPreMkt', 'USEqPostMkt', 'USEqPreAndPostMkt'],
   marketData: {
-    channels: ['bars', 'trades', 'quotes', 'depth', 'options_chain'],
-    historyIntervals: ['1m', '5m', '15m', '30m', '1h', '1d'],
-    historyDays: {},
-    dailyBars: 'core',
-    dailySessions: [],
-    liveIntervals: ['1m'],
-    liveVolume: 'all',
+    ...USUAL_MARKET_DATA,
     // Only the previous API version has a search, and nothing else of it is used.
     symbolSearch: false,
-    backfillMax: 10_000,
     historyLagMs: 2_000,
-    everyTrade: false,
-    streamNumbered: false,
-    connections: 'several'
+    everyTrade: false
   },
-  replace: 'native',
   replacedOrderId: 'same',
-  replacedQuantity: 'total',
-  accountStream: true,
-  accountStreamNumbered: false,
   executions: false,
-  rejectReasons: true,
-  tokens: 'refreshed',
   revocation: 'customer',
   transactions: false,
-  orderPreview: true,
   // It is sent so that the broker takes it once, but it is neither reported back nor searchable.
   deduplication: 'none',
   brokerClOrdId: { lengthMax: 22, alphabet: 'alphanumeric' }
@@ -138,7 +116,7 @@ const RETENTION_DAYS = 89
 const DAYS_APART = 1
 
 export function tradestation(settings: TradestationSettings, deps: BrokerDeps): OpenedBroker {
-  const { apiUrl, environment, plain, hours, tokenUrl, heartbeatMs = HEARTBEAT_MS, compareMs = COMPARE_MS } = settings
+  const { apiUrl, environment, plain, hours, heartbeatMs = HEARTBEAT_MS, compareMs = COMPARE_MS } = settings
   return restBroker<Resource, Action>(
     {
       capabilities: TRADESTATION_CAPABILITIES,
@@ -149,25 +127,22 @@ export function tradestation(settings: TradestationSettings, deps: BrokerDeps): 
       httpLimits: { connections: 128, requestsMax: 4_000, bodyMax: 8 * 1024 * 1024 },
       connectsPerSecond: CONNECTS,
       quotas: QUOTAS,
-      login: (http, clock) => tradestationLogin(settings, http(tokenUrl), clock),
+      login: tradestationLogin(settings),
       answers: { unauthorized: isTokenRefused, limits: limitsOf, requestedPauseMs: resetMs, errorMessage: errorMessageOf },
       // A 401 may be about a scope that the login does not have, which says nothing about the token.
       confirm: { resource: 'accounts', request: get('/brokerage/accounts') },
       reads: TRADESTATION_READS,
       orders: TRADESTATION_ORDERS,
-      accountStream(login, broker) {
+      tracksOrders: true,
+      accountStreams(login) {
         const options = {
           ...{ apiUrl, heartbeatMs, compareMs, parse: (wire: Wire) => parsed(wire, login) },
           list: async (accounts: string, signal: AbortSignal) => (await login.reads.list(present(login), { accounts }, signal)).known,
           order: (account: string, order: string, signal: AbortSignal) => readParsed(login, account, order, signal)
         }
-        const reads = readsAsEvents(broker, login.clock)
-        return accountStreams(options, login, stateOf(login).accounts).map(stream => new AccountStream(stream, login, reads))
+        return accountStreams(options, login, stateOf(login).accounts)
       },
-      market: login =>
-        new RestMarket(login, ({ clock }) => {
-          return tradestationMarket(hours, new TradestationStreams({ apiUrl, hours, heartbeatMs }, login, clock), login)
-        })
+      market: (login, { clock }) => tradestationMarket(hours, new TradestationStreams({ apiUrl, hours, heartbeatMs }, login, clock), login)
     },
     deps
   )
@@ -244,7 +219,7 @@ export const TRADESTATION_READS: ReadDefinitions<Resource> = {
     const currency = await stateOf(login).accounts.currencyOf(query.account, signal)
     return await login.reads.list(balancesIn(currency), query, signal)
   },
-  positions: listed(POSITIONS),
+  positions: POSITIONS,
   async orders(login, { account, since }, signal) {
     const open = await login.reads.list(present(login), { accounts: account }, signal)
     const day = dayBefore(open.asOf, DAYS_APART + Math.max(0, epochMs(open.asOf) - epochMs(since)) / DAY_MS)
@@ -315,11 +290,10 @@ const AUDIENCE = 'https://api.tradestation.com'
 const READING = 'openid offline_access profile MarketData ReadAccount Matrix'
 const TRADING = `${READING} Trade OptionSpreads`
 
-/** OAuth for confidential clients, without PKCE; refresh tokens last unless the key has them rotate. `http` goes to the host of the token endpoint. */
-export function tradestationLogin(settings: TradestationSettings, http: HttpClient, clock: Clock): ReturnType<typeof bearerLogin> {
-  const { authorizeUrl, tokenUrl, revokeUrl, clientId, clientSecret } = settings
-  return bearerLogin({
-    ...{ http, clock, clientId, clientSecret },
+/** OAuth for confidential clients, without PKCE; refresh tokens last unless the key has them rotate. */
+export function tradestationLogin({ authorizeUrl, tokenUrl, revokeUrl, clientId, clientSecret }: TradestationSettings): OAuthClient {
+  return {
+    ...{ clientId, clientSecret },
     issuer: new URL(tokenUrl).origin,
     authorizationEndpoint: authorizeUrl,
     tokenEndpoint: tokenUrl,
@@ -330,21 +304,13 @@ export function tradestationLogin(settings: TradestationSettings, http: HttpClie
     pkce: false,
     scope: trading => (trading ? TRADING : READING),
     authorizationParameters: { audience: AUDIENCE }
-  })
+  }
 }
 
+const CLIENT = clientTable('TRADESTATION', 'TradeStation', 'sim', '`live`, or `sim`, its simulated accounts')
 const TABLE = {
-  clientId: {
-    ...clientTable('TRADESTATION', 'TradeStation').clientId,
-    about: 'OAuth client id (API key) at TradeStation. Empty: the sandbox brokerage emulates TradeStation.'
-  },
-  clientSecret: clientTable('TRADESTATION', 'TradeStation').clientSecret,
-  environment: {
-    env: 'TRUNKLINE_TRADESTATION_ENV',
-    fallback: 'live',
-    allowed: ['live', 'sim'],
-    about: 'TradeStation’s environment: `live`, or `sim`, its simulated accounts.'
-  }
+  ...CLIENT,
+  clientId: { ...CLIENT.clientId, about: CLIENT.clientId.about.replace('client id', 'client id (API key)') }
 } as const satisfies BrokerTable
 const REAL = {
   live: { environment: 'live', apiUrl: 'https://api.tradestation.com/v3' },

@@ -16,6 +16,7 @@ import {
   type ReplaceOrder
 } from '@trunkline/core/ports/broker'
 import { NOTHING_ESTIMATED, type OrderEstimate, type PreviewOrder } from '@trunkline/core/ports/preview'
+import { ALL_TYPES, OPTION_SIDES, REGULAR, SIDES, TERMS } from '../kit/capabilities.ts'
 import type { HttpReply, HttpRequest } from '../kit/http.ts'
 import { readObject } from '../kit/json.ts'
 import { acceptedReport } from '../kit/order-merge.ts'
@@ -30,14 +31,10 @@ import type { AccountQuery, ListRead } from '../kit/runtime/read-definitions.ts'
 import { SharedReads } from '../kit/runtime/shared-reads.ts'
 import { shareSideOf } from '../kit/share-side.ts'
 import { readSummed, summedPositions } from '../kit/summed-positions.ts'
-import { OPTION_SIDES, ORDER_TYPES, parseAccount, parsePosition, rejectCodeOf, TIME_IN_FORCE } from './codecs.ts'
+import { ORDER_TYPES, POSITION_EFFECTS, parseAccount, parsePosition, rejectCodeOf, TIME_IN_FORCE } from './codecs.ts'
 import { accountPath, amount, type BrokerError, errorOf, errorsOf, ownRecords, type Resource, records, wholeAnswer } from './quirks.ts'
 import { brokerSymbol } from './symbols.ts'
 
-const ALL_TYPES = ['MKT', 'LMT', 'STP', 'STPLMT'] as const
-const REGULAR = ['DAY', 'GTC', 'IOC', 'FOK'] as const
-const SIDES = ['BUY', 'SELL'] as const
-const TERMS = ['order_qty', 'order_limit_price', 'stop_price'] as const
 /** Which orders TradeStation takes. */
 export const ORDER_OFFER = {
   name: 'TradeStation',
@@ -45,7 +42,7 @@ export const ORDER_OFFER = {
   orderTypes: { STK: ALL_TYPES, OPT: ALL_TYPES, MLEG_OPT: ['MKT', 'LMT'], FUT: ALL_TYPES },
   // But for shares neither auctions nor extended hours.
   timesInForce: { STK: [...REGULAR, 'OPEN', 'CLOSE', 'DAY+', 'GTC+'], OPT: REGULAR, MLEG_OPT: ['DAY', 'GTC'], FUT: REGULAR },
-  sides: { STK: SIDES, OPT: Object.values(OPTION_SIDES.table), MLEG_OPT: SIDES, FUT: SIDES },
+  sides: { STK: SIDES, OPT: OPTION_SIDES, MLEG_OPT: SIDES, FUT: SIDES },
   exclusions: [
     // Outside the regular hours a price is required.
     { types: ['MKT', 'STP'], tifs: ['DAY+', 'GTC+'] },
@@ -227,14 +224,14 @@ function subject({ symbol, instrument, side, quantity, legs }: OrderTicket, acti
     return {
       Symbol: brokerSymbol(symbol, instrument),
       Quantity: canonical(quantity),
-      TradeAction: action ?? OPTION_SIDES.write(side, 'side')
+      TradeAction: action ?? POSITION_EFFECTS.write(side, 'side')
     }
   }
   return {
     Legs: legs.map(leg => ({
       Symbol: brokerSymbol(leg.symbol, 'OPT'),
       Quantity: canonical(times(quantity, leg.ratio)),
-      TradeAction: OPTION_SIDES.write(leg.side, 'side')
+      TradeAction: POSITION_EFFECTS.write(leg.side, 'side')
     }))
   }
 }

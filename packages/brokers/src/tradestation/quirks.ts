@@ -5,10 +5,10 @@ import { Malformed } from '@trunkline/core/domain/malformed'
 import { timestampOfMs } from '@trunkline/core/domain/timestamp'
 import { BrokerFault } from '@trunkline/core/ports/broker'
 import { BoundedMap } from '../kit/bounded-cache.ts'
-import { brokerNowMs, type HttpReply, header } from '../kit/http.ts'
+import { brokerNowMs, countIn, type HttpReply, limitsIn } from '../kit/http.ts'
 import { readObject } from '../kit/json.ts'
 import { decimal, displayTextOrNull, field, items, records as recordsIn, text, type Wire } from '../kit/parse.ts'
-import type { BrokerLimits } from '../kit/rate-limiter.ts'
+import { type BrokerLimits, RESET_MS_MAX } from '../kit/rate-limiter.ts'
 import type { ListPage } from '../kit/runtime/read-definitions.ts'
 
 /** Each has a quota of its own. */
@@ -99,19 +99,13 @@ export function isTokenRefused({ status }: Pick<HttpReply, 'status'>): boolean {
 
 /** What is left of the quota of the requested resource, and the seconds until it resets. */
 export function limitsOf(reply: Headers): BrokerLimits | null {
-  const [remaining, resetS] = [numberOf(reply, 'x-ratelimit-remaining'), numberOf(reply, 'x-ratelimit-reset')]
-  return remaining === null || resetS === null ? null : { remaining, resetInMs: resetS * 1_000 }
+  return limitsIn(reply, ['x-ratelimit-remaining', 'x-ratelimit-reset', ''], resetS => resetS * 1_000)
 }
 
 /** The pause that a 429 asks for: the broker's own header, or the common one. */
 export function resetMs(reply: Headers): number | null {
-  const resetS = numberOf(reply, 'x-ratelimit-reset') ?? numberOf(reply, 'retry-after')
-  return resetS === null ? null : resetS * 1_000
-}
-
-function numberOf(reply: Headers, name: string): number | null {
-  const value = header(reply, name)?.trim() ?? ''
-  return /^\d{1,5}$/.test(value) ? Number(value) : null
+  const resetS = countIn(reply, 'x-ratelimit-reset') ?? countIn(reply, 'retry-after')
+  return resetS === null ? null : Math.min(resetS * 1_000, RESET_MS_MAX)
 }
 
 /** Orders remembered; of an older one only the legs of its message are known. */

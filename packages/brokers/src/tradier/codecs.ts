@@ -12,10 +12,11 @@ import { type Holding, middleOf, summedHolding, valued } from '../kit/holdings.t
 import { filledOfLegs, type LegTotals, unitsOfLegs } from '../kit/leg-totals.ts'
 import { isLimit, isStop } from '../kit/order-merge.ts'
 import { field, lookUp, member, nested, object, text, timestampOrNull, type Wire } from '../kit/parse.ts'
+import type { Items } from '../kit/record-lists.ts'
 import { type RejectPatterns, rejectCodes } from '../kit/reject-code.ts'
 import type { ListContext } from '../kit/runtime/read-definitions.ts'
 import { readSummed } from '../kit/summed-positions.ts'
-import type { PartialRead, UnknownValueCounter } from '../kit/unknown-values.ts'
+import type { UnknownValueCounter } from '../kit/unknown-values.ts'
 import { amount, amountOrNull, collapsed, displayTextOf, items, nestedOf, textOf } from './quirks.ts'
 import { fromTradier, isOption, multiplierOf } from './symbols.ts'
 
@@ -24,7 +25,7 @@ export const CURRENCY = 'USD'
 const LEGS_MAX = 8
 
 export const ORDER_TYPES = enumCodec({ market: 'MKT', limit: 'LMT', stop: 'STP', stop_limit: 'STPLMT' })
-export const OPTION_SIDES = enumCodec({
+export const POSITION_EFFECTS = enumCodec({
   buy_to_open: 'BUY_TO_OPEN',
   buy_to_close: 'BUY_TO_CLOSE',
   sell_to_open: 'SELL_TO_OPEN',
@@ -142,7 +143,7 @@ export function parsePositions(answer: Wire): readonly Wire[] {
 }
 
 /** One for each symbol: rows of the same symbol are added up. */
-export function holdingsOf(rows: readonly Wire[], readable: ListContext['readable']): PartialRead<Holding> {
+export function holdingsOf(rows: readonly Wire[], readable: ListContext['readable']): Items<Holding> {
   return readSummed(readable, rows, { symbolKey: 'symbol', idKey: 'id', row: parseHolding, sum: summedHolding })
 }
 
@@ -269,7 +270,7 @@ function parseSubject(wire: Wire, id: string): Subject {
   const quantity = amount(wire, 'quantity')
   if (quantity.startsWith('-') || isNil(quantity)) throw new Malformed('quantity', 'a positive number', quantity)
   const symbol = instrument === 'OPT' ? text(wire, 'option_symbol', 32) : fromTradier(text(wire, 'symbol', 32))
-  const side = (instrument === 'OPT' ? OPTION_SIDES : SHARE_SIDES).read(wire, 'side')
+  const side = (instrument === 'OPT' ? POSITION_EFFECTS : SHARE_SIDES).read(wire, 'side')
   return { subject: { symbol, instrument, side, type: ORDER_TYPES.read(wire, 'type'), quantity, legs: null }, filled }
 }
 
@@ -281,7 +282,7 @@ function legTotals(order: Wire, wire: Wire): LegTotals {
   if (isNil(ordered)) throw new Malformed('quantity', 'a positive whole number', ordered)
   return {
     symbol: contract ?? fromTradier(text(wire, 'symbol', 32)),
-    side: (contract === null ? SHARE_SIDES : OPTION_SIDES).read(wire, 'side'),
+    side: (contract === null ? SHARE_SIDES : POSITION_EFFECTS).read(wire, 'side'),
     ordered,
     executed: filled.quantity,
     averagePrice: filled.averagePrice,

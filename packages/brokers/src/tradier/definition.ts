@@ -3,21 +3,16 @@
 import { parseBrokerId } from '@trunkline/core/domain/ids'
 import type { Day } from '@trunkline/core/domain/timestamp'
 import type { BalanceReport, BrokerAccount, BrokerCapabilities, TransactionReport } from '@trunkline/core/ports/broker'
+import { USUAL, USUAL_MARKET_DATA } from '../kit/capabilities.ts'
 import type { BrokerDeps } from '../kit/deps.ts'
-import { readsAsEvents } from '../kit/event-streams.ts'
 import { pricesOf } from '../kit/holdings.ts'
-import type { LoginScheme } from '../kit/login-scheme.ts'
-import { bearerLogin } from '../kit/oauth.ts'
 import { text } from '../kit/parse.ts'
 import type { RateLimits } from '../kit/rate-limiter.ts'
 import { get } from '../kit/requests.ts'
-import { AccountStream } from '../kit/runtime/account-stream.ts'
-import type { ReadDefinitions, RestDefinition } from '../kit/runtime/definition.ts'
-import { completed, listed } from '../kit/runtime/listed.ts'
+import type { OAuthClient, ReadDefinitions, RestDefinition } from '../kit/runtime/definition.ts'
 import type { AccountQuery, ListRead, OrderList } from '../kit/runtime/read-definitions.ts'
 import { answered, numberedPages } from '../kit/runtime/reads.ts'
 import { restBroker } from '../kit/runtime/rest-broker.ts'
-import { RestMarket } from '../kit/runtime/rest-market.ts'
 import {
   type Adapter,
   adapter,
@@ -67,39 +62,23 @@ export const TRADIER_CAPABILITIES = {
   id: parseBrokerId('TRADIER'),
   logoColor: '#7c3aed',
   logoInitials: 'Tr',
-  login: 'oauth',
+  ...USUAL,
   ...ORDER_OFFER,
-  sessions: ['BrokerDefault', 'USEqCore', 'USEqPreMkt', 'USEqPostMkt', 'USEqPreAndPostMkt'],
   marketData: {
+    ...USUAL_MARKET_DATA,
     channels: ['bars', 'trades', 'quotes', 'options_chain'],
     historyIntervals: ['1m', '5m', '15m', '1d'],
     historyDays: { '1m': 10, '5m': 18, '15m': 18 },
-    dailyBars: 'core',
-    dailySessions: [],
     // Built from its trades.
     liveIntervals: [],
     // The stream does not distinguish trades that count for the volume alone from those that set a price.
     liveVolume: 'priced',
-    symbolSearch: true,
-    backfillMax: 10_000,
     historyLagMs: 10_000,
-    everyTrade: true,
-    streamNumbered: false,
     connections: 'one'
   },
-  replace: 'native',
   replacedOrderId: 'same',
-  replacedQuantity: 'total',
-  accountStream: true,
-  accountStreamNumbered: false,
   executions: false,
-  rejectReasons: true,
-  tokens: 'refreshed',
-  revocation: 'none',
-  transactions: true,
-  orderPreview: true,
-  deduplication: 'label',
-  brokerClOrdId: { lengthMax: 64, alphabet: 'alphanumeric' }
+  deduplication: 'label'
 } as const satisfies BrokerCapabilities
 
 /** Tradier's practice accounts may lack either stream, which is then replaced by polling. */
@@ -145,7 +124,7 @@ export function tradier(settings: TradierSettings, deps: BrokerDeps): OpenedBrok
     plain,
     apiUrl,
     quotas: QUOTAS[environment],
-    login: (http, clock) => loginOf(settings, http, clock),
+    login: loginOf(settings),
     answers: {
       // A 401 that does not say what it is about: a read that every login may make shows whether it is about the token.
       unauthorized: reply => isTokenRefused(reply) || (reply.status === 401 && !isForeign(reply) && complaintOf(reply).form !== 'fault'),
@@ -157,14 +136,13 @@ export function tradier(settings: TradierSettings, deps: BrokerDeps): OpenedBrok
     confirm: { resource: 'standard', request: get('/user/profile') },
     reads: TRADIER_READS,
     orders: TRADIER_ORDERS,
-    accountStream: (login, broker) => {
-      const definition = accountStream({ url: streamUrl, heartbeatMs }, sessionFor('accounts', login))
-      return [new AccountStream(definition, login, readsAsEvents(broker, login.clock))]
-    },
-    market: login => {
+    tracksOrders: true,
+    accountStreams: login => [accountStream({ url: streamUrl, heartbeatMs }, sessionFor('accounts', login))],
+    market(login, market) {
       const stream = tradierStream({ url: streamUrl, session: sessionFor('markets', login), quietMs: heartbeatMs / 4 })
-      return new RestMarket(login, market => tradierMarket(hours, settings.marketStream ? stream : null, login, market), CLOCK_COARSE_MS)
-    }
+      return tradierMarket(hours, settings.marketStream ? stream : null, login, market)
+    },
+    coarseClockMs: CLOCK_COARSE_MS
   }
   return restBroker(definition, deps)
 }
@@ -211,22 +189,21 @@ const PRICES: ListRead<Resource, readonly string[], ReturnType<typeof parsePrice
 }
 
 export const TRADIER_READS: ReadDefinitions<Resource> = {
-  accounts: listed(ACCOUNTS),
-  balances: listed(
-    answered<Resource, AccountQuery, BalanceReport>(
-      'standard',
-      ({ account }) => get(accountPath(account, 'balances')),
-      requestedAnswer,
-      (answer, { account }, { asOf }) => [parseBalances(answer, account, asOf)]
-    )
+  accounts: ACCOUNTS,
+  balances: answered<Resource, AccountQuery, BalanceReport>(
+    'standard',
+    ({ account }) => get(accountPath(account, 'balances')),
+    requestedAnswer,
+    (answer, { account }, { asOf }) => [parseBalances(answer, account, asOf)]
   ),
-  positions: completed(HOLDINGS, async (holdings, account, { reads, log }, signal) => {
-    const symbols = [...new Set(holdings.map(({ symbol }) => symbol))]
+  async positions({ reads, log }, { account }, signal) {
+    const { known, ...rest } = await reads.list(HOLDINGS, { account }, signal)
+    const symbols = [...new Set(known.map(({ symbol }) => symbol))]
     const read = async (batch: readonly string[]) => new Map((await reads.list(PRICES, batch, signal)).known)
     const prices = await pricesOf(symbols, QUOTES_MAX, read, log)
-    return holdings.map(holding => positionOf(holding, account, prices.get(holding.symbol) ?? null))
-  }),
-  orders: listed(ORDERS),
+    return { ...rest, known: known.map(holding => positionOf(holding, account, prices.get(holding.symbol) ?? null)) }
+  },
+  orders: ORDERS,
   orderList: ORDERS,
   order: {
     resource: 'standard',
@@ -239,7 +216,7 @@ export const TRADIER_READS: ReadDefinitions<Resource> = {
     // Tradier reports orders as missing now and then that it has.
     absentPauseMs: 500
   },
-  transactions: listed(HISTORY)
+  transactions: HISTORY
 }
 
 const READING = 'read,market,stream'
@@ -249,10 +226,9 @@ const GRANT_REFUSED =
   /"invalid_grant"|invalid_refresh_token|refresh_token_expired|(?:invalid|expired|revoked) refresh token|refresh token (?:is )?(?:invalid|expired|revoked)/i
 
 /** OAuth without PKCE, scopes between commas, a separate endpoint for refreshing. */
-function loginOf(settings: TradierSettings, ...[http, clock]: Parameters<RestDefinition<Resource, Placing>['login']>): LoginScheme {
-  const { apiUrl, authorizeUrl, clientId, clientSecret, sendRedirectUri } = settings
-  return bearerLogin({
-    ...{ http: http(apiUrl), clock, clientId, clientSecret, sendRedirectUri },
+function loginOf({ apiUrl, authorizeUrl, clientId, clientSecret, sendRedirectUri }: TradierSettings): OAuthClient {
+  return {
+    ...{ clientId, clientSecret, sendRedirectUri },
     issuer: new URL(apiUrl).origin,
     authorizationEndpoint: authorizeUrl,
     tokenEndpoint: `${apiUrl}/oauth/accesstoken`,
@@ -265,18 +241,12 @@ function loginOf(settings: TradierSettings, ...[http, clock]: Parameters<RestDef
     authorizationParameters: { response_type: null },
     scope: trading => (trading ? TRADING : READING),
     isGrantRefused: (status, body) => status < 500 && GRANT_REFUSED.test(body)
-  })
+  }
 }
 
 const STREAM_SETTING = { fallback: 'auto', allowed: ['auto', '0', '1'] } as const
 const TABLE = {
-  ...clientTable('TRADIER', 'Tradier'),
-  environment: {
-    env: 'TRUNKLINE_TRADIER_ENV',
-    fallback: 'live',
-    allowed: ['live', 'sandbox'],
-    about: 'Tradier’s environment: `live`, or `sandbox`, its own practice accounts.'
-  },
+  ...clientTable('TRADIER', 'Tradier', 'sandbox', '`live`, or `sandbox`, its own practice accounts'),
   accountStream: {
     env: 'TRUNKLINE_TRADIER_ACCOUNT_STREAM',
     ...STREAM_SETTING,

@@ -8,8 +8,10 @@ import type { OrderTicket } from '@trunkline/core/domain/order'
 import { epochMs, type Timestamp } from '@trunkline/core/domain/timestamp'
 import type { NewOrder, OrderReport, Outcome } from '@trunkline/core/ports/broker'
 import { NOTHING_ESTIMATED, type OrderEstimate, type PreviewOrder } from '@trunkline/core/ports/preview'
+import { ALL_TYPES, OPTION_SIDES, SIDES } from '../kit/capabilities.ts'
 import type { Holding } from '../kit/holdings.ts'
 import { type HttpReply, type HttpRequest, header } from '../kit/http.ts'
+import { readObject } from '../kit/json.ts'
 import { acceptedReport } from '../kit/order-merge.ts'
 import { changeRefusalBy, refusalBy, refusing } from '../kit/order-rules.ts'
 import { field, member, nested, text } from '../kit/parse.ts'
@@ -20,7 +22,7 @@ import type { OrderDefinitions, Refused } from '../kit/runtime/definition.ts'
 import type { AccountQuery, ListRead } from '../kit/runtime/read-definitions.ts'
 import { refused } from '../kit/settle.ts'
 import { shareSideOf } from '../kit/share-side.ts'
-import { CURRENCY, holdingsOf, OPTION_SIDES, ORDER_TYPES, parsePositions, rejectCodeOf } from './codecs.ts'
+import { CURRENCY, holdingsOf, ORDER_TYPES, POSITION_EFFECTS, parsePositions, rejectCodeOf } from './codecs.ts'
 import {
   amountOrNull,
   complaintOf,
@@ -32,7 +34,6 @@ import {
   joined,
   nestedOf,
   type Resource,
-  readAnswer,
   requestedAnswer
 } from './quirks.ts'
 import { toTradier, underlyingOf } from './symbols.ts'
@@ -47,7 +48,7 @@ const CHANGE_PAUSES_MS = [0, 250, 250, 250]
 /** What Tradier answers to a command that it took: nothing is decided by it about the order. */
 const TAKEN = { ok: true } as const
 
-const ALL_TYPES = ['MKT', 'LMT', 'STP', 'STPLMT'] as const
+const PRICES = ['order_limit_price', 'stop_price'] as const
 /** Which orders Tradier takes. */
 export const ORDER_OFFER = {
   name: 'Tradier',
@@ -55,23 +56,15 @@ export const ORDER_OFFER = {
   orderTypes: { STK: ALL_TYPES, OPT: ALL_TYPES, MLEG_OPT: ['MKT', 'LMT'] },
   // DAY+ is the session before or after the regular one, by the time of the order.
   timesInForce: { STK: ['DAY', 'GTC', 'DAY+'], OPT: ['DAY', 'GTC'], MLEG_OPT: ['DAY', 'GTC'] },
-  sides: {
-    STK: ['BUY', 'SELL'],
-    OPT: ['BUY_TO_OPEN', 'SELL_TO_OPEN', 'BUY_TO_CLOSE', 'SELL_TO_CLOSE'],
-    // Bought at a debit, sold at a credit.
-    MLEG_OPT: ['BUY', 'SELL']
-  },
+  // Several legs are bought at a debit, sold at a credit.
+  sides: { STK: SIDES, OPT: OPTION_SIDES, MLEG_OPT: SIDES },
   exclusions: [
     { types: ['MKT'], tifs: ['GTC'] },
     { types: ['MKT', 'STP', 'STPLMT'], tifs: ['DAY+'] }
   ],
   onlyInSession: ['DAY+'],
   extendedHours: 'alone',
-  replaceFields: {
-    STK: ['order_limit_price', 'stop_price'],
-    OPT: ['order_limit_price', 'stop_price'],
-    MLEG_OPT: ['order_limit_price']
-  },
+  replaceFields: { STK: PRICES, OPT: PRICES, MLEG_OPT: ['order_limit_price'] },
   notional: false,
   fractional: false
 } as const satisfies OrderOffer
@@ -198,7 +191,7 @@ function subject({ instrument, symbol, side, quantity, legs }: OrderTicket, plac
   if (symbol === null || quantity === null) throw new Malformed('order', 'one of a symbol and a quantity', instrument)
   const own = { symbol: toTradier(symbol), side: placing.side, quantity: whole(quantity) }
   return instrument === 'OPT'
-    ? { class: 'option', ...own, symbol: underlyingOf(symbol), option_symbol: own.symbol, side: OPTION_SIDES.write(side, 'side') }
+    ? { class: 'option', ...own, symbol: underlyingOf(symbol), option_symbol: own.symbol, side: POSITION_EFFECTS.write(side, 'side') }
     : { class: 'equity', ...own }
 }
 
@@ -206,7 +199,7 @@ function multiLegOf(legs: NonNullable<OrderTicket['legs']>, quantity: Decimal | 
   const [first] = legs
   if (first === undefined || quantity === null) throw new Malformed('legs', 'of a multi-leg order with a quantity', legs.length)
   const fields = legs.map((leg, index) => ({
-    [`side[${index}]`]: OPTION_SIDES.write(leg.side, 'side'),
+    [`side[${index}]`]: POSITION_EFFECTS.write(leg.side, 'side'),
     [`quantity[${index}]`]: whole(times(leg.ratio, quantity)),
     [`option_symbol[${index}]`]: toTradier(leg.symbol)
   }))
@@ -260,7 +253,7 @@ export function isUnknownOrder(reply: HttpReply): boolean {
 
 function interpreted(reply: HttpReply, order: string | null): Outcome<string> {
   if (reply.status !== 200 && reply.status !== 201) return refusalIn(reply)
-  const answer = readAnswer(reply.body)
+  const answer = readObject(reply.body)
   const errors = errorsOf(answer)
   if (errors !== null) return rejected(errors)
   const taken = nested(answer, 'order')
@@ -273,7 +266,7 @@ function interpreted(reply: HttpReply, order: string | null): Outcome<string> {
 /** What the order would cost. @throws PreviewPlaced for an answer that names an order */
 export function interpretPreview(reply: HttpReply, requested: OrderTicket): Outcome<OrderEstimate> {
   if (reply.status !== 200 && reply.status !== 201) return refusalIn(reply)
-  const answer = readAnswer(reply.body)
+  const answer = readObject(reply.body)
   const seen = nestedOf(answer, 'order')
   for (const key of ['id', 'partner_id']) if (seen !== null) demandNoOrder(seen, key)
   const errors = errorsOf(answer)

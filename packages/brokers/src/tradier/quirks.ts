@@ -4,8 +4,8 @@ import type { Decimal } from '@trunkline/core/domain/decimal'
 import { isPlainDecimal } from '@trunkline/core/domain/fast/scan'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import { BrokerFault } from '@trunkline/core/ports/broker'
-import { type HttpReply, header } from '../kit/http.ts'
-import { readJson } from '../kit/json.ts'
+import { type HttpReply, limitsIn } from '../kit/http.ts'
+import { readObject } from '../kit/json.ts'
 import { decimal, displayTextOrNull, field, object, records, text, type Wire } from '../kit/parse.ts'
 import type { BrokerLimits } from '../kit/rate-limiter.ts'
 
@@ -17,14 +17,9 @@ const TEXT_MAX = 500
 /** Messages of a failure behind the API, `OmsInternalError` and `OmsUnavailable` among them: whether an order reached the market is unknown. */
 export const INTERNAL_FAILURE = /time[ds]?[ -]?out|unavailable|internal|server error|try again|no response|communicat/i
 
-/** An object with every number as text. */
-export function readAnswer(body: string): Wire {
-  return object(readJson(body, { numbers: 'text' }), 'answer')
-}
-
-/** As {@link readAnswer}. @throws BrokerFault for an answer that has nothing but errors: `refused`, or `unreachable` for a failure behind the API */
+/** An object with every number as text. @throws BrokerFault for an answer that has nothing but errors: `refused`, or `unreachable` for a failure behind the API */
 export function requestedAnswer({ body }: { readonly body: string }): Wire {
-  const answer = readAnswer(body)
+  const answer = readObject(body)
   const errors = errorsOf(answer)
   if (errors !== null && Object.keys(answer).length === 1) {
     const isFailure = errors.some(error => INTERNAL_FAILURE.test(error))
@@ -94,7 +89,7 @@ export function complaintOf({ body }: Pick<HttpReply, 'body'>): Complaint {
     return isShown ? { form: 'text', text: trimmed } : { form: 'other' }
   }
   try {
-    const answer = readAnswer(trimmed)
+    const answer = readObject(trimmed)
     const errors = errorsOf(answer)
     if (errors !== null) return { form: 'errors', errors }
     const fault = object(field(answer, 'fault'), 'fault')
@@ -157,11 +152,6 @@ const MILLISECONDS_FROM = 100_000_000_000
 
 /** What Tradier reports with every answer as left of the minute. */
 export function limitsOf(reply: HttpReply, nowMs: number): BrokerLimits | null {
-  const [remaining, expiry, limit] = ['available', 'expiry', 'allowed'].map(name => {
-    const value = header(reply, `x-ratelimit-${name}`)?.trim() ?? ''
-    return /^\d{1,16}$/.test(value) ? Number(value) : undefined
-  })
-  if (remaining === undefined || expiry === undefined) return null
-  const resetInMs = Math.max(0, (expiry < MILLISECONDS_FROM ? expiry * 1_000 : expiry) - nowMs)
-  return { remaining, resetInMs, ...(limit === undefined ? {} : { limit }) }
+  const inMs = (end: number) => (end < MILLISECONDS_FROM ? end * 1_000 : end) - nowMs
+  return limitsIn(reply, ['x-ratelimit-available', 'x-ratelimit-expiry', 'x-ratelimit-allowed'], inMs)
 }

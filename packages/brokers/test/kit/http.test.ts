@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { selfSigned } from '@trunkline/testkit/certificate'
 import { until } from '@trunkline/testkit/until'
-import { HttpClient, type HttpLimits, type HttpRequest, retryAfterMs, TransportFault } from '../../src/kit/http.ts'
+import { HttpClient, type HttpLimits, type HttpRequest, limitsIn, retryAfterMs, TransportFault } from '../../src/kit/http.ts'
 import { json, ScriptedHost } from '../support/scripted-host.ts'
 
 const GET: HttpRequest = { method: 'GET', path: '/x', headers: [] }
@@ -210,3 +210,14 @@ function originOf(address: unknown): string {
   assert.ok(typeof address === 'object' && address !== null && 'port' in address)
   return `http://127.0.0.1:${address.port}`
 }
+
+test('a reported quota: its headers, and a reset that is no later than an hour', () => {
+  const names = ['left', 'reset', 'limit'] as const
+  const limits = (headers: Record<string, string>) => limitsIn({ headers }, names, seconds => seconds * 1_000)
+  assert.deepEqual(limits({ left: ' 12 ', reset: '30', limit: '60' }), { remaining: 12, resetInMs: 30_000, limit: 60 })
+  assert.deepEqual(limits({ left: '0', reset: '30' }), { remaining: 0, resetInMs: 30_000 })
+  // A pause of years would end the login.
+  assert.equal(limits({ left: '0', reset: '99999999999' })?.resetInMs, 3_600_000)
+  for (const headers of [{ left: '1' }, { reset: '1' }, { left: '-1', reset: '1' }, { left: '1', reset: 'soon' }])
+    assert.equal(limits(headers), null)
+})

@@ -91,7 +91,6 @@ test('no input makes a helper throw anything but Malformed [S77]', () => {
     wire => parse.decimal(wire, 'k'),
     wire => parse.decimalOrNull(wire, 'k'),
     wire => parse.integer(wire, 'k'),
-    wire => parse.flag(wire, 'k'),
     wire => parse.timestamp(wire, 'k'),
     wire => parse.day(wire, 'k'),
     wire => parse.dayOrNull(wire, 'k'),

@@ -5,6 +5,7 @@ import { items, member, object, text, UnknownValueError, type Wire } from '../..
 import { UnknownValueCounter } from '../../src/kit/unknown-values.ts'
 import { MemoryLog } from '../support/log.ts'
 import { MemoryMeter } from '../support/meter.ts'
+import { readKnown } from '../support/readable.ts'
 
 const ACCOUNT_TYPES = { margin: 'MARGIN', cash: 'CASH' } as const
 const STATUSES = { open: 'working', done: 'filled' } as const
@@ -62,10 +63,10 @@ test('a record with an unknown value of consequence is left out, one that cannot
     ['id', '2'],
     ['order', null]
   ] as const)
-    assert.deepEqual(unknownValues.readPartially(records, read, idKey), { known: ['1 working', '3 filled'], leftOut: [id] })
+    assert.deepEqual(readKnown(unknownValues, records, read, idKey), { known: ['1 working', '3 filled'], leftOut: [id] })
   assert.deepEqual([counted('state'), log.lines[0]?.level], [2, 'error'])
-  assert.throws(() => unknownValues.readPartially([...records, { id: '4' }], read, 'id'), Malformed)
-  assert.throws(() => unknownValues.readPartially([object({ state: 'open' }, 'order')], read, 'id'), Malformed)
+  assert.throws(() => readKnown(unknownValues, [...records, { id: '4' }], read, 'id'), Malformed)
+  assert.throws(() => readKnown(unknownValues, [object({ state: 'open' }, 'order')], read, 'id'), Malformed)
 })
 
 test('only unknown values are counted', () => {

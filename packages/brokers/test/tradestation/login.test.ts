@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { BrokerFault, LoginDeclined } from '@trunkline/core/ports/broker'
 import { soon } from '@trunkline/testkit/patience'
 import { HttpClient } from '../../src/kit/http.ts'
+import { bearerLogin } from '../../src/kit/oauth.ts'
 import { tradestationLogin } from '../../src/tradestation/definition.ts'
 import { systemClock } from '../support/clocks.ts'
 import { json, ScriptedHost } from '../support/scripted-host.ts'
@@ -23,8 +24,8 @@ async function begun(answer: (form: URLSearchParams, response: Json, path: strin
     answer(seen.path === '/revoke' ? new URLSearchParams() : new URLSearchParams(seen.body), response, seen.path)
   )
   const http = new HttpClient({ origin: host.origin, plain: true })
-  const { login, refresh } = tradestationLogin(
-    {
+  const { login, refresh } = bearerLogin({
+    ...tradestationLogin({
       environment: 'sandbox',
       apiUrl: `${host.origin}/v3`,
       authorizeUrl: `${host.origin}/authorize`,
@@ -34,10 +35,9 @@ async function begun(answer: (form: URLSearchParams, response: Json, path: strin
       clientId: 'us',
       clientSecret: 'secret',
       plain: true
-    },
-    http,
-    systemClock
-  )
+    }),
+    ...{ http, clock: systemClock }
+  })
   return {
     host,
     login,

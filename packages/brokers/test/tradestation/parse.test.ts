@@ -9,6 +9,7 @@ import { lineOf } from '../../src/tradestation/account-stream.ts'
 import { parseAccount, parseBalances, parseOrder, parsePosition, STATUSES } from '../../src/tradestation/codecs.ts'
 import { interpretChange, interpretSubmit } from '../../src/tradestation/orders.ts'
 import { amount, errorMessageOf, errorsOf, records, wholeAnswer } from '../../src/tradestation/quirks.ts'
+import { readKnown } from '../support/readable.ts'
 import { ACCOUNT, fixture, fixtureNames, NOW, reply, TICKET, unknownValueCounter, unread, wire } from './fixtures.ts'
 
 const elsewhere = /^(market|submit|change)\.|^error\.(throttled|token)$/
@@ -77,7 +78,7 @@ test('balances: one of shares, one for each currency of futures', () => {
 
 test('positions: what is short is negative, and what has unknown enum values is left out and counted', () => {
   const { unknownValues, meter, log } = unknownValueCounter()
-  const positions = unknownValues.readPartially(list('positions', 'Positions'), parsePosition, null).known
+  const positions = readKnown(unknownValues, list('positions', 'Positions'), parsePosition, null).known
   assert.deepEqual(
     positions.map(({ symbol, instrument, quantity, dailyPl, brokerPositionId }) => [
       symbol,
@@ -137,7 +138,7 @@ test('an order, every field', () => {
 
 test('what else an order can be, and one of an unknown status is left out', () => {
   const { unknownValues, meter } = unknownValueCounter()
-  const orders = unknownValues.readPartially(list('orders', 'Orders'), each => parseOrder(each, NOW).report, null).known
+  const orders = readKnown(unknownValues, list('orders', 'Orders'), each => parseOrder(each, NOW).report, null).known
   assert.deepEqual(
     orders.map(({ status, type, side, filledTotal, brokerMessage }) => [
       status,

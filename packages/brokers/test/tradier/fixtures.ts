@@ -4,8 +4,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { parseDecimal } from '@trunkline/core/domain/decimal'
 import type { OrderTicket } from '@trunkline/core/domain/order'
 import type { HttpReply } from '../../src/kit/http.ts'
+import { readObject } from '../../src/kit/json.ts'
 import type { Wire } from '../../src/kit/parse.ts'
-import { readAnswer } from '../../src/tradier/quirks.ts'
 
 const FOLDER = new URL('../../src/tradier/fixtures/', import.meta.url)
 const MARKET = /^(?:bars|chain|clock|expirations|market|quotes)\b/
@@ -32,7 +32,7 @@ export function reply(name: string): HttpReply {
 }
 
 export function answer(name: string): Wire {
-  return readAnswer(reply(name).body)
+  return readObject(reply(name).body)
 }
 
 export const decimal = (text: string) => parseDecimal(text, 'test')

@@ -6,6 +6,7 @@ import { Malformed } from '@trunkline/core/domain/malformed'
 import { parseTimestamp } from '@trunkline/core/domain/timestamp'
 import fc from 'fast-check'
 import type { HttpReply } from '../../src/kit/http.ts'
+import { readObject } from '../../src/kit/json.ts'
 import type { Wire } from '../../src/kit/parse.ts'
 import { StreamFault } from '../../src/kit/stream-fault.ts'
 import { UnknownValueCounter } from '../../src/kit/unknown-values.ts'
@@ -29,7 +30,7 @@ import {
 import { instrumentOf, parseChain, parseClock, parseExpirations, parseQuotes, quoteOf } from '../../src/tradier/market.ts'
 import { dispatch, newSymbolSinks } from '../../src/tradier/market-stream.ts'
 import { interpretCommand, interpretPlace } from '../../src/tradier/orders.ts'
-import { isTokenRefused, readAnswer } from '../../src/tradier/quirks.ts'
+import { isTokenRefused } from '../../src/tradier/quirks.ts'
 import { MemoryLog } from '../support/log.ts'
 import { MemoryMeter } from '../support/meter.ts'
 import { strictly } from '../support/readable.ts'
@@ -63,7 +64,7 @@ test('no answer makes a parser throw anything but Malformed', () => {
     fc.property(damaged(seeds), text => {
       let wire: Wire
       try {
-        wire = readAnswer(text)
+        wire = readObject(text)
       } catch (error) {
         assert.ok(error instanceof Malformed, String(error))
         return

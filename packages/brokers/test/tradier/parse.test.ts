@@ -4,9 +4,9 @@ import { Malformed } from '@trunkline/core/domain/malformed'
 import { parseTimestamp } from '@trunkline/core/domain/timestamp'
 import type { OrderReport } from '@trunkline/core/ports/broker'
 import fc from 'fast-check'
-import type { Holding } from '../../src/kit/holdings.ts'
 import type { HttpReply } from '../../src/kit/http.ts'
-import { UnknownValueError, type Wire } from '../../src/kit/parse.ts'
+import { readObject } from '../../src/kit/json.ts'
+import { UnknownValueError } from '../../src/kit/parse.ts'
 import { UnknownValueCounter } from '../../src/kit/unknown-values.ts'
 import { merged, sessionOf } from '../../src/tradier/account-stream.ts'
 import {
@@ -27,10 +27,10 @@ import {
   transactionsOf
 } from '../../src/tradier/codecs.ts'
 import { interpretCommand, interpretPlace, isUnknownOrder } from '../../src/tradier/orders.ts'
-import { amount, complaintOf, errorMessageOf, isTokenRefused, readAnswer, requestedAnswer } from '../../src/tradier/quirks.ts'
+import { amount, complaintOf, errorMessageOf, isTokenRefused, requestedAnswer } from '../../src/tradier/quirks.ts'
 import { MemoryLog } from '../support/log.ts'
 import { MemoryMeter } from '../support/meter.ts'
-import { strictly } from '../support/readable.ts'
+import { readKnown, strictly } from '../support/readable.ts'
 import { answer, reply, TICKET, unreadFixtures } from './fixtures.ts'
 
 const ACCOUNT = '6YA00001'
@@ -44,16 +44,16 @@ function unknownValueCounter() {
   return { unknownValues: new UnknownValueCounter({ broker: 'TRADIER', log: new MemoryLog(), meter }), meter }
 }
 
-function holdings(positions: Wire): readonly Holding[] {
+function holdings(positions: Parameters<typeof parsePositions>[0]) {
   return holdingsOf(parsePositions(positions), strictly).known
 }
 
-function orders(name: string): readonly OrderReport[] {
-  return unknownValueCounter().unknownValues.readPartially(parseOrders(answer(name)), wire => parseOrder(wire, ACCOUNT), null).known
+function orders(name: string, { unknownValues } = unknownValueCounter()): readonly OrderReport[] {
+  return readKnown(unknownValues, parseOrders(answer(name)), wire => parseOrder(wire, ACCOUNT), null).known
 }
 
 test('numbers stay as they were written, except for exponents and the sign of nothing', () => {
-  const read = (text: string) => amount(readAnswer(`{"n":${text}}`), 'n')
+  const read = (text: string) => amount(readObject(`{"n":${text}}`), 'n')
   for (const text of ['25310.500000000000000000000000', '8.00000000', '0', '-1.5']) assert.equal(read(text), text)
   for (const [text, meant] of [
     ['-0.0', '0.0'],
@@ -66,7 +66,7 @@ test('numbers stay as they were written, except for exponents and the sign of no
   assert.throws(() => read('1e999'), Malformed)
   fc.assert(
     fc.property(fc.double({ noNaN: true, noDefaultInfinity: true, min: -1e20, max: 1e20 }), value => {
-      const wire = readAnswer(JSON.stringify({ n: value }))
+      const wire = readObject(JSON.stringify({ n: value }))
       try {
         assert.equal(Number(amount(wire, 'n')), value === 0 ? 0 : value)
       } catch (error) {
@@ -195,8 +195,8 @@ test('an order, every field', () => {
 })
 
 test('orders of every class; one of an unknown type is left out and counted', () => {
-  const { unknownValues: known, meter } = unknownValueCounter()
-  const list = known.readPartially(parseOrders(answer('orders.mixed')), wire => parseOrder(wire, ACCOUNT), null).known
+  const counter = unknownValueCounter()
+  const list = orders('orders.mixed', counter)
   assert.deepEqual(
     list.map(order => [
       order.brokerOrderId,
@@ -218,7 +218,7 @@ test('orders of every class; one of an unknown type is left out and counted', ()
       ['900560', 'MLEG_OPT', null, 'BUY', 'LMT', 'DAY', 'pending', '0']
     ]
   )
-  assert.equal(meter.counted('broker_unknown_values_total', { broker: 'TRADIER', field: 'type' }), 1)
+  assert.equal(counter.meter.counted('broker_unknown_values_total', { broker: 'TRADIER', field: 'type' }), 1)
   const [spread, , short, unfilled, limit, , combo] = list
   assert.ok(spread !== undefined && short !== undefined && unfilled !== undefined && limit !== undefined && combo !== undefined)
   assert.deepEqual([spread.quantity, spread.filledTotal], ['2', { quantity: '2', averagePrice: '1.18' }])

@@ -7,14 +7,18 @@
 import { ZERO } from '@trunkline/core/domain/decimal'
 import { isOpen } from '@trunkline/core/domain/order'
 import { type AccountEvent, BrokerFault, type OrderReport, type PositionReport } from '@trunkline/core/ports/broker'
+import type { Clock } from '@trunkline/core/ports/clock'
+import type { Log } from '@trunkline/core/ports/log'
 import { BoundedMap } from '../bounded-cache.ts'
 import { accountState, type readsAsEvents } from '../event-streams.ts'
 import type { Wire } from '../parse.ts'
 import { Refetch } from '../refetch.ts'
 import type { Connection, ProtocolFactory, StreamMessage, StreamProtocol } from '../stream-protocol.ts'
-import type { Login } from './definition.ts'
+import type { UnknownValueCounter } from '../unknown-values.ts'
 import { OpenOrders } from './open-orders.ts'
+import type { OrderReads } from './order-reads.ts'
 import { type ListedOrders, OrderTotals, type WholeOrder } from './order-totals.ts'
+import type { OrderTracker } from './order-tracker.ts'
 import { type OrderUpdate, SentOrders } from './sent-orders.ts'
 import { StreamedPositions } from './streamed-positions.ts'
 
@@ -84,8 +88,12 @@ export type AccountMessage =
   | { readonly type: 'changed'; readonly account: string; readonly what: 'positions' | 'balances' | 'both' }
   | { readonly type: 'heartbeat' }
 
-type StreamLogin = Pick<Login<string>, 'tracker' | 'unknownValues' | 'clock' | 'log'> & {
-  readonly orders: Pick<Login<string>['orders'], 'ordersOf'>
+interface StreamLogin {
+  readonly orders: Pick<OrderReads<string>, 'ordersOf'>
+  readonly tracker: OrderTracker
+  readonly unknownValues: UnknownValueCounter
+  readonly clock: Clock
+  readonly log: Log
 }
 type AccountReads = ReturnType<typeof readsAsEvents>
 

@@ -3,9 +3,7 @@
 import type { Day, Timestamp } from '@trunkline/core/domain/timestamp'
 import type { Environment } from '@trunkline/core/domain/vocabulary'
 import type {
-  AccountEvent,
   BalanceReport,
-  Broker,
   BrokerAccount,
   BrokerCapabilities,
   NewOrder,
@@ -17,23 +15,24 @@ import type {
 } from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Log } from '@trunkline/core/ports/log'
-import type { MarketSource } from '@trunkline/core/ports/market'
 import type { OrderEstimate, PreviewOrder } from '@trunkline/core/ports/preview'
 import type { CallOptions } from '../calls.ts'
-import type { HttpClient, HttpLimits, HttpReply, HttpRequest } from '../http.ts'
+import type { HttpLimits, HttpReply, HttpRequest } from '../http.ts'
 import type { LoginScheme } from '../login-scheme.ts'
+import type { OAuthOptions } from '../oauth.ts'
 import type { Refusal } from '../order-rules.ts'
 import type { CallPriority, RateLimits } from '../rate-limiter.ts'
 import type { RecordLists } from '../record-lists.ts'
 import type { SocketOptions } from '../socket.ts'
-import type { ProtocolFactory } from '../stream-protocol.ts'
 import type { TokenSource } from '../tokens.ts'
 import type { UnknownValueCounter } from '../unknown-values.ts'
+import type { AccountStreamDefinition } from './account-stream.ts'
 import type { OrderReads } from './order-reads.ts'
 import type { OrderTracker } from './order-tracker.ts'
-import type { AccountQuery, OrderList, OrderRead, OrdersQuery, ReadItems } from './read-definitions.ts'
+import type { AccountQuery, ListRead, OrderList, OrderRead, OrdersQuery, ReadItems } from './read-definitions.ts'
 import type { Reads } from './reads.ts'
 import type { ResourceCalls } from './resource-calls.ts'
+import type { MarketDefinition, RestMarket } from './rest-market.ts'
 import type { SoleAccount } from './sole-account.ts'
 
 export interface RestDefinition<Resource extends string, Placing> {
@@ -50,8 +49,8 @@ export interface RestDefinition<Resource extends string, Placing> {
   readonly connectsPerSecond?: number
   /** What the broker counts together, each with its own rate limit. */
   readonly quotas: { readonly [resource in Resource]: RateLimits }
-  /** `http` gives the client of a host. */
-  readonly login: (http: (url: string) => HttpClient, clock: Clock) => LoginScheme
+  /** Of OAuth only what the broker's own is; its token is in the `Authorization` header. */
+  readonly login: LoginScheme | OAuthClient
   /** What every answer of this broker may say, besides what was requested. */
   readonly answers: Pick<CallOptions, 'unauthorized' | 'passing' | 'limits' | 'requestedPauseMs' | 'errorMessage'>
   /** A rate limit over all logins. */
@@ -62,13 +61,16 @@ export interface RestDefinition<Resource extends string, Placing> {
   /** Set where requests do not name the account: every read and command is checked to be for the login's own. */
   readonly soleAccount?: (login: Login<Resource>) => SoleAccount
   readonly orders: OrderDefinitions<Resource, Placing>
-  /** `broker` reads what the stream does not send. */
-  readonly accountStream: (
-    login: Login<Resource>,
-    broker: Pick<Broker, 'positions' | 'balances'>
-  ) => readonly ProtocolFactory<AccountEvent>[]
-  readonly market: (login: Login<Resource>) => MarketSource & AsyncDisposable
+  /** Set where what is known of an order completes what the broker sends of it (`tracker`). */
+  readonly tracksOrders?: true
+  readonly accountStreams: (login: Login<Resource>) => readonly AccountStreamDefinition[]
+  /** `market` is the one that is made of this: it may be kept, and not used yet. */
+  readonly market: (login: Login<Resource>, market: RestMarket<Resource>) => MarketDefinition<Resource>
+  /** For a broker that reports its time in whole seconds: within this, in milliseconds, the machine's clock counts. */
+  readonly coarseClockMs?: number
 }
+
+export type OAuthClient = Omit<OAuthOptions, 'http' | 'clock'>
 
 /** One open login: what the parts of its broker work with. */
 export interface Login<Resource extends string> {
@@ -96,8 +98,10 @@ export interface ReadDefinitions<Resource extends string> {
   readonly transactions: Read<Resource, AccountQuery & { readonly from: Day; readonly to: Day }, TransactionReport>
 }
 
-/** Usually one list ({@link listed}). @throws BrokerFault */
-export type Read<Resource extends string, Query, T> = (login: Login<Resource>, query: Query, signal: AbortSignal) => Promise<ReadItems<T>>
+/** Usually one list. @throws BrokerFault */
+export type Read<Resource extends string, Query, T> =
+  | ListRead<Resource, Query, T>
+  | ((login: Login<Resource>, query: Query, signal: AbortSignal) => Promise<ReadItems<T>>)
 
 /** `Placing`: the values of an order that its ticket alone does not give. */
 export interface OrderDefinitions<Resource extends string, Placing> {

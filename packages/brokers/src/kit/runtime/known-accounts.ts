@@ -2,8 +2,8 @@
 
 import type { BrokerAccount } from '@trunkline/core/ports/broker'
 import type { Log } from '@trunkline/core/ports/log'
+import type { Items } from '../record-lists.ts'
 import { StreamFault } from '../stream-fault.ts'
-import type { Items } from './read-definitions.ts'
 
 export interface KnownAccountsOptions {
   /** @throws BrokerFault */

@@ -4,8 +4,7 @@ import type { Clock } from '@trunkline/core/ports/clock'
 import type { HttpReply } from '../http.ts'
 import type { LineStream } from '../line-transport.ts'
 import type { Closing, StreamProtocol } from '../stream-protocol.ts'
-import type { TokenSource } from '../tokens.ts'
-import { usableToken } from '../usable-token.ts'
+import { type TokenSource, usableToken } from '../tokens.ts'
 
 /** A full quota is waited for no longer than this before it is tried again. */
 const PAUSE_MS_MAX = 60_000

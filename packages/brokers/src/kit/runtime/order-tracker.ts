@@ -7,13 +7,19 @@ import { BoundedMap } from '../bounded-cache.ts'
 const ORDERS_MAX = 10_000
 
 export class OrderTracker {
+  readonly #isUsed: boolean
   readonly #orders = new BoundedMap<OrderReport>(ORDERS_MAX)
+
+  /** `isUsed` false: nothing is kept. */
+  constructor(isUsed = true) {
+    this.#isUsed = isUsed
+  }
 
   get(account: string, brokerOrderId: string): OrderReport | undefined {
     return this.#orders.get(`${account} ${brokerOrderId}`)
   }
 
   put(report: OrderReport): void {
-    this.#orders.put(`${report.brokerAccountId} ${report.brokerOrderId}`, report)
+    if (this.#isUsed) this.#orders.put(`${report.brokerAccountId} ${report.brokerOrderId}`, report)
   }
 }

@@ -6,8 +6,8 @@ import type { Clock } from '@trunkline/core/ports/clock'
 import type { HttpReply, HttpRequest } from '../http.ts'
 import type { Wire } from '../parse.ts'
 import type { CallPriority } from '../rate-limiter.ts'
-import type { RecordKind } from '../record-lists.ts'
-import type { PartialRead, UnknownValueCounter } from '../unknown-values.ts'
+import type { Items, RecordKind } from '../record-lists.ts'
+import type { UnknownValueCounter } from '../unknown-values.ts'
 import type { OrderTracker } from './order-tracker.ts'
 
 /** What a list of an account is read for. */
@@ -59,13 +59,7 @@ export interface ListContext {
    * Reads each record, and leaves out those that cannot be read; `idKey`: the field of a record's id, null if it has none. For a command, a record
    * that cannot be read makes the list unreadable. @throws Malformed also for a list of which too little can be read
    */
-  readonly readable: <T>(kind: RecordKind, records: readonly Wire[], read: (record: Wire) => T, idKey: string | null) => PartialRead<T>
-}
-
-export interface Items<T> {
-  readonly known: readonly T[]
-  /** Ids of the records that were left out; null: unknown. */
-  readonly leftOut: readonly (string | null)[]
+  readonly readable: <T>(kind: RecordKind, records: readonly Wire[], read: (record: Wire) => T, idKey: string | null) => Items<T>
 }
 
 export interface ReadItems<T> extends Items<T> {

@@ -8,8 +8,8 @@ import type { HttpReply, HttpRequest } from '../http.ts'
 import { everyPage } from '../pages.ts'
 import { text, type Wire } from '../parse.ts'
 import type { CallPriority } from '../rate-limiter.ts'
-import type { RecordLists } from '../record-lists.ts'
-import type { Items, ListContext, ListPage, ListRead, ReadItems } from './read-definitions.ts'
+import type { Items, RecordLists } from '../record-lists.ts'
+import type { ListContext, ListPage, ListRead, ReadItems } from './read-definitions.ts'
 import type { ResourceCalls } from './resource-calls.ts'
 
 export class Reads<Resource extends string> {

@@ -18,14 +18,14 @@ import type {
   Snapshot,
   TransactionReport
 } from '@trunkline/core/ports/broker'
-import type { MarketSource } from '@trunkline/core/ports/market'
 import type { OrderPreview, PreviewOrder } from '@trunkline/core/ports/preview'
 import type { CallOptions } from '../calls.ts'
 import { confirming } from '../confirm.ts'
 import { ConnectLimiters } from '../connect-limiters.ts'
 import type { BrokerDeps } from '../deps.ts'
-import { EventStreams } from '../event-streams.ts'
+import { EventStreams, readsAsEvents } from '../event-streams.ts'
 import { HttpClient } from '../http.ts'
+import { bearerLogin } from '../oauth.ts'
 import { RateLimiter } from '../rate-limiter.ts'
 import { RecordLists } from '../record-lists.ts'
 import { READ_RETRIES } from '../retry.ts'
@@ -33,13 +33,15 @@ import { hostOf as brokerHostOf, type OpenedBroker } from '../settings.ts'
 import { SOCKET_LIMITS, type SocketOptions, SocketSession } from '../socket.ts'
 import { TokenSource } from '../tokens.ts'
 import { UnknownValueCounter } from '../unknown-values.ts'
+import { AccountStream } from './account-stream.ts'
 import { Commands } from './commands.ts'
-import type { Login, RestDefinition } from './definition.ts'
+import type { Login, Read, RestDefinition } from './definition.ts'
 import { OrderReads } from './order-reads.ts'
 import { OrderTracker } from './order-tracker.ts'
 import type { ReadItems } from './read-definitions.ts'
 import { Reads } from './reads.ts'
 import { Quotas, ResourceCalls } from './resource-calls.ts'
+import { RestMarket } from './rest-market.ts'
 import type { SoleAccount } from './sole-account.ts'
 
 /** What a definition is opened with. @throws TypeError for an address that must be encrypted and is not */
@@ -50,7 +52,8 @@ export function restBroker<Resource extends string, Placing>(
   const { capabilities, environment, plain, apiUrl, resourceUrls, httpLimits, answers, confirm } = definition
   const clients = new Map<string, HttpClient>()
   const api = hostAt(apiUrl)
-  const scheme = definition.login(clientOf, clock)
+  const { login } = definition
+  const scheme = 'tokenEndpoint' in login ? bearerLogin({ ...login, http: clientOf(login.tokenEndpoint), clock }) : login
   const unknownValues = new UnknownValueCounter({ broker: capabilities.id, log, meter })
   const lists = new RecordLists({ broker: capabilities.id, log, meter, clock, unknownValues })
   const connectLimiters = new ConnectLimiters(clock, definition.connectsPerSecond)
@@ -82,30 +85,18 @@ export function restBroker<Resource extends string, Placing>(
   function open(holder: CredentialsHolder): Broker {
     const quotas = new Quotas(definition.quotas, shared, clock)
     const { tokenOf, refresh } = scheme
-    const confirmed =
-      confirm === undefined
-        ? {}
-        : {
-            confirm: confirming({
-              ...calling,
-              ...hostOf(confirm.resource),
-              request: confirm.request,
-              limiters: [quotas.of(confirm.resource)]
-            })
-          }
+    const confirmed = confirm && {
+      confirm: confirming({
+        ...{ ...calling, ...hostOf(confirm.resource) },
+        ...{ request: confirm.request, limiters: [quotas.of(confirm.resource)] }
+      })
+    }
     const tokens = new TokenSource({ holder, clock, log, tokenOf, refresh, ...confirmed })
     const calls = new ResourceCalls({ ...calling, tokens }, hostOf, quotas)
     const reads = new Reads(calls, lists, clock)
-    const tracker = new OrderTracker()
-    const orders = new OrderReads({
-      definition: definition.reads.order,
-      list: definition.reads.orderList,
-      calls,
-      reads,
-      tracker,
-      unknownValues,
-      clock
-    })
+    const tracker = new OrderTracker(definition.tracksOrders === true)
+    const { order: byKey, orderList: list } = definition.reads
+    const orders = new OrderReads({ definition: byKey, list, calls, reads, tracker, unknownValues, clock })
     return new RestBroker(definition, { calls, reads, tokens, tracker, orders, unknownValues, lists, socket, clock, log })
   }
 
@@ -126,7 +117,7 @@ export function restBroker<Resource extends string, Placing>(
 /** One login. */
 class RestBroker<Resource extends string, Placing> implements Broker {
   readonly capabilities: BrokerCapabilities
-  readonly market: MarketSource & AsyncDisposable
+  readonly market: RestMarket<Resource>
   readonly #definition: RestDefinition<Resource, Placing>
   readonly #login: Login<Resource>
   readonly #commands: Commands<Resource, Placing>
@@ -139,34 +130,34 @@ class RestBroker<Resource extends string, Placing> implements Broker {
     this.#soleAccount = definition.soleAccount?.(login) ?? null
     this.#commands = new Commands(definition.orders, login, this.#soleAccount)
     this.capabilities = definition.capabilities
-    this.market = definition.market(login)
+    this.market = new RestMarket(login, market => definition.market(login, market), definition.coarseClockMs)
   }
 
   async accounts(signal: AbortSignal): Promise<Listed<BrokerAccount>> {
-    const { known, leftOut } = await this.#definition.reads.accounts(this.#login, null, signal)
+    const { known, leftOut } = await readBy(this.#definition.reads.accounts, this.#login, null, signal)
     return { items: known, ...(leftOut.length === 0 ? {} : { leftOut }) }
   }
 
   async balances(account: string, signal: AbortSignal): Promise<Snapshot<BalanceReport>> {
     await this.#soleAccount?.demand(account, signal)
-    return snapshotOf(await this.#definition.reads.balances(this.#login, { account }, signal))
+    return snapshotOf(await readBy(this.#definition.reads.balances, this.#login, { account }, signal))
   }
 
   async positions(account: string, signal: AbortSignal): Promise<Snapshot<PositionReport>> {
     await this.#soleAccount?.demand(account, signal)
-    return snapshotOf(await this.#definition.reads.positions(this.#login, { account }, signal))
+    return snapshotOf(await readBy(this.#definition.reads.positions, this.#login, { account }, signal))
   }
 
   async orders(account: string, since: Timestamp, signal: AbortSignal): Promise<Snapshot<OrderReport>> {
     await this.#soleAccount?.demand(account, signal)
-    const orders = await this.#definition.reads.orders(this.#login, { account, since }, signal)
+    const orders = await readBy(this.#definition.reads.orders, this.#login, { account, since }, signal)
     for (const report of orders.known) this.#login.tracker.put(report)
     return snapshotOf(orders)
   }
 
   async transactions(account: string, from: Day, to: Day, signal: AbortSignal): Promise<Snapshot<TransactionReport>> {
     await this.#soleAccount?.demand(account, signal)
-    return snapshotOf(await this.#definition.reads.transactions(this.#login, { account, from, to }, signal))
+    return snapshotOf(await readBy(this.#definition.reads.transactions, this.#login, { account, from, to }, signal))
   }
 
   async findOrder(key: OrderKey, signal: AbortSignal): Promise<{ readonly found: OrderReport | null; readonly asOf: Timestamp }> {
@@ -194,7 +185,9 @@ class RestBroker<Resource extends string, Placing> implements Broker {
   }
 
   events(signal: AbortSignal): AsyncIterable<AccountEvent> {
-    const protocols = this.#definition.accountStream(this.#login, this)
+    const reads = readsAsEvents(this, this.#login.clock)
+    const streams = this.#definition.accountStreams(this.#login)
+    const protocols = streams.map(stream => new AccountStream(stream, this.#login, reads))
     return this.#streams.open(signal, end => new SocketSession(protocols, this.#login.socket, end))
   }
 
@@ -212,4 +205,16 @@ function snapshotOf<T>({ known, leftOut, asOf, brokerClock }: ReadItems<T>): Sna
     ...(brokerClock === undefined ? {} : { brokerClock }),
     ...(leftOut.length === 0 ? {} : { leftOut })
   }
+}
+
+/** Reads a list, or what is made of several. The clock of a single list is not reported: what is dated by it is compared with nothing. */
+async function readBy<Resource extends string, Query, T>(
+  read: Read<Resource, Query, T>,
+  login: Login<Resource>,
+  query: Query,
+  signal: AbortSignal
+): Promise<ReadItems<T>> {
+  if (typeof read === 'function') return await read(login, query, signal)
+  const { known, leftOut, asOf } = await login.reads.list(read, query, signal)
+  return { known, leftOut, asOf }
 }

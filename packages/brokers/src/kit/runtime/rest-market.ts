@@ -3,6 +3,7 @@
 import type { Bar, ChainEntry } from '@trunkline/core/domain/market/records'
 import { type Day, epochMs } from '@trunkline/core/domain/timestamp'
 import { BrokerFault } from '@trunkline/core/ports/broker'
+import type { Clock } from '@trunkline/core/ports/clock'
 import {
   type BarsRequest,
   type FoundSymbol,
@@ -17,8 +18,9 @@ import { instrumentCache, TtlCache } from '../bounded-cache.ts'
 import type { HttpReply, HttpRequest } from '../http.ts'
 import { MarketClock } from '../market-clock.ts'
 import { type Paged, pages } from '../pages.ts'
-import type { Login } from './definition.ts'
 import type { ListRead } from './read-definitions.ts'
+import type { Reads } from './reads.ts'
+import type { ResourceCalls } from './resource-calls.ts'
 
 const UNDERLYINGS_MAX = 1_000
 
@@ -74,19 +76,21 @@ export interface BarsPage extends Paged {
   readonly clockMs?: number | null
 }
 
+interface MarketLogin<Resource extends string> {
+  readonly calls: Pick<ResourceCalls<Resource>, 'of'>
+  readonly reads: Pick<Reads<Resource>, 'list'>
+  readonly clock: Clock
+}
+
 export class RestMarket<Resource extends string> implements MarketSource, AsyncDisposable {
   readonly clock: MarketClock
-  readonly #login: Pick<Login<Resource>, 'calls' | 'reads'>
+  readonly #login: MarketLogin<Resource>
   readonly #known: TtlCache<MarketInstrument | null>
   readonly #expirations: TtlCache<readonly Day[]>
   readonly #definition: MarketDefinition<Resource>
 
   /** `define` may keep the market, and must not use it yet. `coarseMs` is as of {@link MarketClock}. */
-  constructor(
-    login: Pick<Login<Resource>, 'calls' | 'reads' | 'clock'>,
-    define: (market: RestMarket<Resource>) => MarketDefinition<Resource>,
-    coarseMs = 0
-  ) {
+  constructor(login: MarketLogin<Resource>, define: (market: RestMarket<Resource>) => MarketDefinition<Resource>, coarseMs?: number) {
     const { clock } = login
     this.clock = new MarketClock(clock, coarseMs)
     this.#login = login

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { Malformed } from '@trunkline/core/domain/malformed'
+import { readObject } from '../../../src/kit/json.ts'
 import {
   barsWindows,
   instrumentOf,
@@ -12,7 +13,6 @@ import {
   quoteOf
 } from '../../../src/tradier/market.ts'
 import { dispatch, newSymbolSinks } from '../../../src/tradier/market-stream.ts'
-import { readAnswer } from '../../../src/tradier/quirks.ts'
 import { answer, reply, unreadFixtures } from '../fixtures.ts'
 
 after(() => assert.deepEqual(unreadFixtures('market'), [], 'fixtures that no test reads'))
@@ -58,7 +58,7 @@ test('a chain, its expirations, the clock, and what a symbol is', () => {
   assert.deepEqual([put?.right, put?.last, put?.netChange, put?.greeks], ['P', null, null, null])
   assert.deepEqual(parseExpirations(answer('expirations.dates')), ['2026-12-18', '2026-11-27'])
   assert.deepEqual(parseExpirations(answer('expirations.one')), ['2026-12-18'])
-  assert.deepEqual(parseExpirations(readAnswer('{"expirations":null}')), [])
+  assert.deepEqual(parseExpirations(readObject('{"expirations":null}')), [])
   assert.ok(parseClock(answer('clock')) > 0)
   const quotes = parseQuotes(answer('quotes.several'))
   const known = (symbol: string, hours: 'exchange' | 'always' = 'exchange') => instrumentOf(quotes.get(symbol) ?? assert.fail(), hours)

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { readObject } from '../../../src/kit/json.ts'
 import { parseSecurities, securityOf } from '../../../src/tradier/market.ts'
-import { readAnswer } from '../../../src/tradier/quirks.ts'
 
 const SHARE = { symbol: 'BRK/B', exchange: 'N', type: 'stock', description: 'Berkshire Hathaway Inc' }
 
 function found(securities: unknown) {
-  return parseSecurities(readAnswer(JSON.stringify({ securities }))).flatMap(wire => securityOf(wire) ?? [])
+  return parseSecurities(readObject(JSON.stringify({ securities }))).flatMap(wire => securityOf(wire) ?? [])
 }
 
 test('securities come in our spelling, in each form that a list can have', () => {
