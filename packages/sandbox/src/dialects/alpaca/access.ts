@@ -1,10 +1,11 @@
 /** Access control: OAuth tokens and API keys, scopes, and rate limits. */
 
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createHmac } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import { type Answer, type Customer, Fields, Journal, type Pass, Problem } from '../frame/brokerage.ts'
 import type { BrokerageView } from '../frame/brokerage-view.ts'
 import type { Grants } from '../frame/grants.ts'
+import { isSame } from '../frame/oauth.ts'
 import { type Quota, Quotas } from '../frame/quotas.ts'
 
 /** The two hosts: what either wants to know of a token, and what it counts. */
@@ -163,9 +164,4 @@ export class Access {
 
 function grantOf(keyId: string): string {
   return `alpaca-key-${keyId}`
-}
-
-function isSame(a: string, b: string): boolean {
-  const [left, right] = [Buffer.from(a), Buffer.from(b)]
-  return left.length === right.length && timingSafeEqual(left, right)
 }

@@ -28,7 +28,6 @@ export class AccountStream implements AccountObserver {
   readonly #deps: AccountStreamDeps
   readonly #listening = new WeakSet<DialectConnection>()
   readonly #busy = new Map<string, 'cancelling' | 'amending'>()
-  #sent = 0
 
   constructor(deps: AccountStreamDeps) {
     const { realNow: now, onError } = deps.brokerage
@@ -39,8 +38,7 @@ export class AccountStream implements AccountObserver {
       garbled: '{"stream":"trade_updates","data":{"event":',
       codes: { going: 1001, tokenEnded: 1008, slow: 1008 }
     })
-    const codec = (wantsMsgpack: boolean) => (wantsMsgpack ? 'msgpack' : 'json-bytes')
-    this.endpoint = endpointOf({ path: '/alpaca/api/stream', codec, onError, welcome: guest => this.#welcome(guest) })
+    this.endpoint = endpointOf({ path: '/alpaca/api/stream', codec: () => 'json-bytes', onError, welcome: guest => this.#welcome(guest) })
   }
 
   order(event: OrderEvent, login: string): void {
@@ -111,9 +109,7 @@ export class AccountStream implements AccountObserver {
 
   #publish(login: string, { event, at, order, more = {} }: Update): void {
     const time = nanosOf(at)
-    // Sorted as the events came.
-    const id = `${Math.floor(at / 1000).toString(36)}-${(++this.#sent).toString(36).padStart(8, '0')}`
-    const frame = JSON.stringify({ stream: STREAM, data: { event, event_id: id, at: time, timestamp: time, ...more, order } })
+    const frame = JSON.stringify({ stream: STREAM, data: { event, at: time, timestamp: time, ...more, order } })
     for (const connection of this.connections.of(login)) if (this.#listening.has(connection)) connection.event(frame)
   }
 

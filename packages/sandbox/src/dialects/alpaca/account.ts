@@ -22,21 +22,17 @@ export function accountRoutes(deps: AccountDeps): readonly DialectRoute[] {
   const activities = {
     ...get,
     operation: 'transactions.list',
-    handle: (call: Call) => listed(call, () => activitiesPage(deps, call))
+    handle: (call: Call) => jsonAnswer(activitiesPage(deps, call))
   } as const
   return [
     { ...get, path: `${ROOT}/account`, operation: 'balances.list', handle: ({ customer }) => jsonAnswer(account(deps, customer)) },
-    { ...get, path: `${ROOT}/positions`, operation: 'positions.list', handle: call => listed(call, () => positions(deps, call)) },
+    { ...get, path: `${ROOT}/positions`, operation: 'positions.list', handle: call => positions(deps, call) },
     { ...activities, path: `${ROOT}/account/activities` },
     { ...activities, path: `${ROOT}/account/activities/:type` },
-    { ...get, path: `${ROOT}/assets`, operation: 'instruments.list', handle: call => listed(call, () => assets(deps, call)) },
+    { ...get, path: `${ROOT}/assets`, operation: 'instruments.list', handle: call => assets(deps, call) },
     { ...get, path: `${ROOT}/assets/:symbol`, operation: 'instruments.get', handle: call => asset(deps, call) },
     { ...get, path: `${ROOT}/clock`, operation: 'clock.get', handle: () => clock(deps) }
   ]
-}
-
-function listed({ fault }: Call, items: () => readonly object[]): Answer {
-  return jsonAnswer(fault?.do === 'empty' ? [] : items())
 }
 
 function account({ brokerage, customerView }: AccountDeps, customer: Customer): object {
@@ -60,8 +56,9 @@ function account({ brokerage, customerView }: AccountDeps, customer: Customer): 
   }
 }
 
-function positions({ customerView }: AccountDeps, { customer }: Call): readonly object[] {
-  return customerView.positions(customer.id).map(position => ({
+function positions({ customerView }: AccountDeps, { customer, fault }: Call): Answer {
+  const positions = fault?.do === 'empty' ? [] : customerView.positions(customer.id)
+  const wires = positions.map(position => ({
     asset_id: assetIdOf(position.symbol),
     symbol: positionSymbol(position.symbol),
     asset_class: ASSET_CLASSES[position.kind],
@@ -73,6 +70,7 @@ function positions({ customerView }: AccountDeps, { customer }: Call): readonly 
     unrealized_intraday_pl: position.dailyPl,
     current_price: position.lastPrice
   }))
+  return jsonAnswer(wires)
 }
 
 interface Activity {
@@ -81,8 +79,8 @@ interface Activity {
   readonly [name: string]: string | null
 }
 
-/** Pages have no numbers here: anyone who pages begins behind an item, and loses what comes next. */
-function activitiesPage(deps: AccountDeps, { request, customer, fault }: Call): readonly Activity[] {
+/** Pages have no numbers here: anyone who pages begins behind an item. */
+function activitiesPage(deps: AccountDeps, { request, customer }: Call): readonly Activity[] {
   const body = new Body(request.query)
   const [after, until, token] = [body.instant('after'), body.instant('until'), body.text('page_token')]
   const [type, size] = [paramOf(request, 'type'), body.count('page_size', PAGE_SIZE)]
@@ -92,8 +90,7 @@ function activitiesPage(deps: AccountDeps, { request, customer, fault }: Call): 
     .filter(({ activity_type }) => type === '' || type === activity_type)
   const start = token === null ? 0 : all.findIndex(({ id }) => id === token) + 1
   if (token !== null && start === 0) throw badParameter(`invalid page_token: ${token.slice(0, 64)}`)
-  const begin = fault?.do === 'lose_page' && token !== null ? start + size : start
-  return all.slice(begin, begin + size)
+  return all.slice(start, start + size)
 }
 
 /** Newest first, over all accounts. */
@@ -128,9 +125,9 @@ function activitiesOf(transaction: TransactionView, customerView: CustomerView):
   return [{ ...row(`${transactionId} fee`, kind === 'CRYPTO' ? 'CFEE' : 'FEE'), ...booked, net_amount: negated(fee) }, fill]
 }
 
-function assets({ brokerage }: AccountDeps, { request }: Call): readonly object[] {
+function assets({ brokerage }: AccountDeps, { request }: Call): Answer {
   const assetClass = new Body(request.query).text('asset_class') ?? 'us_equity'
-  return brokerage.market.instruments.filter(({ kind }) => ASSET_CLASSES[kind] === assetClass).map(assetWire)
+  return jsonAnswer(brokerage.market.instruments.filter(({ kind }) => ASSET_CLASSES[kind] === assetClass).map(assetWire))
 }
 
 function asset({ customerView }: AccountDeps, { request }: Call): Answer {

@@ -13,7 +13,7 @@ export interface BrokerageView
   /** Follows what happens to orders and accounts; `isHidden`: an order that fault injection hides. */
   readonly publisher: Part<'publisher', 'follow' | 'isHidden'>
   readonly orderService: Part<'orderService', 'amend' | 'cancel' | 'preview' | 'submit'>
-  readonly contracts: Part<'contracts', 'bring' | 'comes' | 'find'>
+  readonly contracts: Part<'contracts', 'bring' | 'find'>
   readonly market: DialectBrokerage['market']
   readonly driver: Part<'driver', 'lastQuote'>
   /** Subscriptions to the market data of a symbol. */

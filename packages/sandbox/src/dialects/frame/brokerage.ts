@@ -40,7 +40,6 @@ export type {
   PositionView,
   QuoteCommand,
   QuoteLevel,
-  SubmitMultiLegCommand,
   TransactionView
 } from '../../engine/types.ts'
 export { divideHalfUp, formatScaled, readScaled } from '../../engine/units.ts'

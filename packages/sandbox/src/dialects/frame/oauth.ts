@@ -200,7 +200,8 @@ function formDecoded(text: string): string {
   return new URLSearchParams(`text=${text.replaceAll('&', '%26')}`).get('text') ?? text
 }
 
-function isSame(a: string, b: string): boolean {
+/** Compared in a time that shows nothing of where they differ. */
+export function isSame(a: string, b: string): boolean {
   const [left, right] = [Buffer.from(a), Buffer.from(b)]
   return left.length === right.length && timingSafeEqual(left, right)
 }

@@ -4,70 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Brokerage } from '../../../src/brokerage/start.ts'
-import { type Answer, Browser, control, SECRET, send, type Wire } from '../../brokerage/support.ts'
-import { CALLBACK, Client, openBrokerage, refuses } from './support.ts'
-
-function authorizeUrl(brokerage: Brokerage, change: Readonly<Record<string, string>> = {}): string {
-  const usual = {
-    response_type: 'code',
-    client_id: brokerage.clientId,
-    redirect_uri: CALLBACK,
-    state: 'a-state',
-    scope: 'account:write trading data'
-  }
-  return `${brokerage.url}/alpaca/oauth/authorize?${new URLSearchParams({ ...usual, ...change })}`
-}
-
-async function walk(brokerage: Brokerage, url: string): Promise<URL> {
-  const browser = new Browser()
-  const [{ username = '', password = '' } = {}] = brokerage.logins
-  const login = await browser.follow(url)
-  const consent = await browser.submit(login, { username, password, decision: 'approve' })
-  const back = await browser.submit(consent, { decision: 'approve' })
-  return new URL(back.location ?? assert.fail(`no way back from ${back.text}`))
-}
-
-async function exchange(brokerage: Brokerage, code: string, change: Readonly<Record<string, string>> = {}): Promise<Answer> {
-  const usual = { grant_type: 'authorization_code', code, client_id: brokerage.clientId, client_secret: SECRET, redirect_uri: CALLBACK }
-  const body = new URLSearchParams({ ...usual, ...change })
-  const response = await fetch(`${brokerage.url}/alpaca/oauth/token`, { method: 'POST', body })
-  const text = await response.text()
-  return { status: response.status, headers: response.headers, text, body: JSON.parse(text) }
-}
-
-test('the login flow ends with a token that has neither an end nor a refresh token', async () => {
-  await using brokerage = await openBrokerage()
-  const back = await walk(brokerage, authorizeUrl(brokerage))
-  assert.equal(back.searchParams.get('state'), 'a-state')
-  const code = back.searchParams.get('code') ?? ''
-  const { status, body } = await exchange(brokerage, code)
-  assert.equal(status, 200)
-  assert.deepEqual(Object.keys(body).sort(), ['access_token', 'scope', 'token_type'])
-  assert.deepEqual([body.token_type, body.scope], ['bearer', 'account:write trading data'])
-  const headers = { authorization: `Bearer ${body.access_token}` }
-  assert.equal((await send(`${brokerage.url}/alpaca/api/v2/account`, 'GET', undefined, headers)).status, 200)
-  refuses(await exchange(brokerage, code), 422, 42210000, /code/)
-})
-
-test('a code is good for its own redirect address and for the client with its secret only', async () => {
-  await using brokerage = await openBrokerage()
-  const code = async () => (await walk(brokerage, authorizeUrl(brokerage))).searchParams.get('code') ?? ''
-  refuses(await exchange(brokerage, await code(), { redirect_uri: 'http://127.0.0.1/elsewhere' }), 422, 42210000, /redirect_uri/)
-  refuses(await exchange(brokerage, await code(), { client_secret: 'another-secret' }), 401, 40110000, /client/)
-  refuses(await exchange(brokerage, await code(), { grant_type: 'refresh_token' }), 422, 42210000, /grant_type/)
-})
-
-test('declining redirects with an error, and wrong addresses are never redirected to', async () => {
-  await using brokerage = await openBrokerage()
-  const browser = new Browser()
-  const back = await browser.submit(await browser.follow(authorizeUrl(brokerage)), { decision: 'decline' })
-  const { searchParams } = new URL(back.location ?? '')
-  assert.deepEqual([searchParams.get('error'), searchParams.get('state')], ['access_denied', 'a-state'])
-  for (const change of [{ redirect_uri: 'http://example.com/' }, { client_id: 'nobody' }, { scope: 'everything' }, { env: 'moon' }]) {
-    const shown = await browser.follow(authorizeUrl(brokerage, change))
-    assert.deepEqual([shown.status, shown.location], [400, null])
-  }
-})
+import { type Answer, control, send, type Wire } from '../../brokerage/support.ts'
+import { Client, openBrokerage, refuses } from './support.ts'
 
 test('scopes are kept: data for market data, trading for orders, nothing for reading', async () => {
   await using brokerage = await openBrokerage()
@@ -75,10 +13,6 @@ test('scopes are kept: data for market data, trading for orders, nothing for rea
   assert.equal((await reader.call('GET', '/v2/account')).status, 200)
   assert.equal((await reader.data('/v2/stocks/quotes/latest?symbols=SPY')).status, 200)
   refuses(await reader.place(), 403, 40110000, /not authorized for this scope/)
-  const { body } = await exchange(brokerage, (await walk(brokerage, authorizeUrl(brokerage, { scope: '' }))).searchParams.get('code') ?? '')
-  const headers = { authorization: `Bearer ${body.access_token}` }
-  assert.equal((await send(`${brokerage.url}/alpaca/api/v2/orders`, 'GET', undefined, headers)).status, 200)
-  refuses(await send(`${brokerage.url}/alpaca/data/v2/stocks/quotes/latest?symbols=SPY`, 'GET', undefined, headers), 403, 40110000, /scope/)
 })
 
 test('no credentials: forbidden; wrong credentials: unauthorized; crypto prices: public', async () => {
@@ -123,30 +57,6 @@ test('everybody has an API key, the same for the same seed, until it is revoked'
     assert.equal(await account(brokerage, keys), 200)
     await using other = await openBrokerage()
     assert.deepEqual((await Client.of(other)).keys, old)
-  } finally {
-    await rm(folder, { recursive: true, force: true })
-  }
-})
-
-test('tokens outlive a restart, and end when the control API says so', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'alpaca-grants-'))
-  try {
-    let token: string
-    {
-      await using brokerage = await openBrokerage({ dataDir: folder })
-      token = (await Client.of(brokerage)).token
-    }
-    let now = Date.now()
-    await using brokerage = await openBrokerage({ dataDir: folder }, { realNow: () => now })
-    const status = async (bearer: string) =>
-      (await send(`${brokerage.url}/alpaca/api/v2/account`, 'GET', undefined, { authorization: `Bearer ${bearer}` })).status
-    now += 365 * 86_400_000
-    assert.equal(await status(token), 200)
-    await control(brokerage, 'PUT', '/oauth', { access_ttl_s: 60 })
-    const short = (await Client.of(brokerage)).token
-    assert.equal(await status(short), 200)
-    now += 61_000
-    assert.deepEqual([await status(short), await status(token)], [401, 200])
   } finally {
     await rm(folder, { recursive: true, force: true })
   }

@@ -3,34 +3,6 @@ import { test } from 'node:test'
 import { Customer, control, type Wire } from '../../brokerage/support.ts'
 import { Client, openBrokerage, refuses, StreamClient } from './support.ts'
 
-test('a submit is answered as pending, and the order has met the market by then', async () => {
-  await using brokerage = await openBrokerage()
-  const client = await Client.of(brokerage)
-  await control(brokerage, 'PUT', '/market/SPY', { bids: [['499.99', '5']], asks: [['500.01', '4']] })
-  const answer = await client.place({ type: 'market', limit_price: null, qty: '3', client_order_id: 'first' })
-  assert.equal(answer.status, 200)
-  const { id, status, filled_qty, filled_avg_price, filled_at, order_class, client_order_id, asset_class, limit_price } = answer.body
-  assert.deepEqual(
-    { status, filled_qty, filled_avg_price, filled_at, order_class, client_order_id, asset_class, limit_price },
-    {
-      status: 'pending_new',
-      filled_qty: '0',
-      filled_avg_price: null,
-      filled_at: null,
-      order_class: '',
-      client_order_id: 'first',
-      asset_class: 'us_equity',
-      limit_price: null
-    }
-  )
-  assert.match(answer.body.created_at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z$/)
-  const now = await client.ok('GET', `/v2/orders/${id}`)
-  assert.equal(now.status, 'filled')
-  assert.equal(now.filled_qty, '3')
-  assert.equal(now.filled_avg_price, '500.01')
-  assert.deepEqual(await client.ok('GET', '/v2/orders:by_client_order_id?client_order_id=first'), now)
-})
-
 test('a client order id is taken once, whatever became of the order and wherever it went', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
@@ -52,21 +24,6 @@ test('what nobody has is not found, an order of somebody else included', async (
   refuses(await robin.call('PATCH', `/v2/orders/${id}`, { limit_price: '480' }), 404, 40410000, /not found/)
 })
 
-test('a replacement is a new order with an id of its own', async () => {
-  await using brokerage = await openBrokerage()
-  const client = await Client.of(brokerage)
-  const old = await client.placed()
-  const next = await client.ok('PATCH', `/v2/orders/${old.id}`, { qty: '7', limit_price: '489.50', client_order_id: 'again' })
-  assert.notEqual(next.id, old.id)
-  assert.deepEqual([next.replaces, next.qty, next.limit_price, next.client_order_id], [old.id, '7', '489.5', 'again'])
-  const before = await client.ok('GET', `/v2/orders/${old.id}`)
-  assert.deepEqual([before.status, before.replaced_by], ['replaced', next.id])
-  assert.notEqual(before.replaced_at, null)
-  refuses(await client.call('PATCH', `/v2/orders/${old.id}`, { qty: '8' }), 422, 42210000, /already in "replaced" state/)
-  const found = await client.ok('GET', '/v2/orders:by_client_order_id?client_order_id=again')
-  assert.deepEqual([found.id, found.status], [next.id, 'new'])
-})
-
 test('the replacement of a partly filled order is for the given quantity, and for the whole again when none is given', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
@@ -82,19 +39,6 @@ test('the replacement of a partly filled order is for the given quantity, and fo
   assert.deepEqual([done.status, done.filled_qty], ['filled', '6'])
   const [position] = await client.ok('GET', '/v2/positions')
   assert.equal(position.qty, '10')
-})
-
-test('a cancel has no body, and an order that is over cannot be cancelled', async () => {
-  await using brokerage = await openBrokerage()
-  const client = await Client.of(brokerage)
-  const { id } = await client.placed()
-  const answer = await client.call('DELETE', `/v2/orders/${id}`)
-  assert.deepEqual([answer.status, answer.text], [204, ''])
-  const over = await client.ok('GET', `/v2/orders/${id}`)
-  assert.equal(over.status, 'canceled')
-  refuses(await client.call('DELETE', `/v2/orders/${id}`), 422, 42210000, /order is already in "canceled" state/)
-  const filled = await client.buy('1')
-  refuses(await client.call('DELETE', `/v2/orders/${filled.id}`), 422, 42210000, /order is already in "filled" state/)
 })
 
 test('orders are listed by state, time and symbol, newest first', async () => {
@@ -119,24 +63,6 @@ test('orders are listed by state, time and symbol, newest first', async () => {
   assert.deepEqual(await ids(`status=all&direction=asc&after_order_id=${first.id}`), [second.id, third.id])
   refuses(await client.call('GET', '/v2/orders?status=some'), 422, 40010001, /status/)
   refuses(await client.call('GET', '/v2/orders?limit=501'), 422, 40010001, /limit/)
-})
-
-test('a long list is paged by order id without losing or repeating any', async () => {
-  await using brokerage = await openBrokerage()
-  const client = await Client.of(brokerage)
-  const placed: string[] = []
-  for (let count = 0; count < 25; count++) {
-    const coin = { symbol: 'ETH/USD', qty: '0.01', limit_price: '100', time_in_force: 'gtc' }
-    placed.push((await client.placed(count % 3 === 0 ? coin : { qty: '1' })).id)
-  }
-  const seen: string[] = []
-  for (let last = ''; ; ) {
-    const page = await client.ok('GET', `/v2/orders?status=all&direction=asc&limit=4${last === '' ? '' : `&after_order_id=${last}`}`)
-    if (page.length === 0) break
-    seen.push(...page.map(({ id }: Wire) => id))
-    last = seen.at(-1) ?? ''
-  }
-  assert.deepEqual(seen, placed)
 })
 
 const REFUSED: readonly (readonly [string, Wire, number, number, RegExp])[] = [
@@ -175,24 +101,6 @@ for (const [what, ticket, status, code, message] of REFUSED)
     )
     assert.deepEqual(await client.ok('GET', '/v2/orders'), [])
   })
-
-test('a purchase beyond the means is explained, and stays in the list as rejected', async () => {
-  await using brokerage = await openBrokerage()
-  const client = await Client.of(brokerage)
-  const answer = await client.place({ qty: '10000', limit_price: '500', client_order_id: 'dear' })
-  refuses(answer, 403, 40310000, /^insufficient buying power$/)
-  const order = await client.ok('GET', '/v2/orders:by_client_order_id?client_order_id=dear')
-  assert.equal(order.status, 'rejected')
-})
-
-test('crypto are refused in terms of balances', async () => {
-  await using brokerage = await openBrokerage()
-  const client = await Client.of(brokerage)
-  const usual = { symbol: 'BTC/USD', type: 'market', limit_price: null, time_in_force: 'gtc' }
-  refuses(await client.place({ ...usual, qty: '1000' }), 403, 40310000, /^insufficient balance for USD \(requested: /)
-  const sale = await client.place({ ...usual, side: 'sell', qty: '1' })
-  refuses(sale, 403, 40310000, /^insufficient balance for BTC \(requested: 1, available: 0\)$/)
-})
 
 test('shares that cannot be borrowed are refused with what there is', async () => {
   await using brokerage = await openBrokerage()
@@ -240,47 +148,6 @@ test('an option is bought and sold by its intent, or by what is held', async () 
   refuses(mismatch, 422, 42210000, /position intent mismatch/)
   refuses(await client.place({ ...ticket, time_in_force: 'gtc' }), 422, 42210000, /DAY orders/)
   refuses(await client.place({ ...ticket, type: 'stop', stop_price: '1' }), 422, 42210000, /not supported for options/)
-})
-
-test('an order of several legs has them within it, and a credit is negative', async () => {
-  await using brokerage = await openBrokerage()
-  const client = await Client.of(brokerage)
-  const { option_contracts: contracts } = await client.ok('GET', '/v2/options/contracts?underlying_symbols=SPY&type=call&limit=500')
-  const near = contracts.filter(({ strike_price: strike }: Wire) => Number(strike) >= 500).slice(0, 4)
-  const [low, high, third, fourth] = near.map(({ symbol }: Wire) => symbol)
-  const spread = (limit_price: string, [first, second]: readonly string[], [one, other]: readonly string[]) => ({
-    order_class: 'mleg',
-    qty: '1',
-    type: 'limit',
-    limit_price,
-    time_in_force: 'day',
-    legs: [
-      { symbol: one, ratio_qty: '1', side: first, position_intent: `${first}_to_open` },
-      { symbol: other, ratio_qty: '1', side: second, position_intent: `${second}_to_open` }
-    ]
-  })
-  const debit = await client.ok('POST', '/v2/orders', spread('50', ['buy', 'sell'], [low, high]))
-  assert.deepEqual([debit.symbol, debit.side, debit.asset_class, debit.order_class], ['', '', '', 'mleg'])
-  assert.deepEqual(
-    debit.legs.map(({ symbol, side, ratio_qty }: Wire) => [symbol, side, ratio_qty]),
-    [
-      [low, 'buy', '1'],
-      [high, 'sell', '1']
-    ]
-  )
-  const filled = await client.ok('GET', `/v2/orders/${debit.id}`)
-  assert.equal(filled.status, 'filled')
-  assert.ok(Number(filled.filled_avg_price) > 0)
-  for (const leg of filled.legs) assert.equal(leg.filled_qty, '1')
-  const credit = await client.ok('POST', '/v2/orders', spread('-400', ['sell', 'buy'], [third, fourth]))
-  assert.equal(credit.limit_price, '-400')
-  const next = await client.ok('PATCH', `/v2/orders/${credit.id}`, { limit_price: '-399.5', qty: '1' })
-  assert.equal(next.limit_price, '-399.5')
-  const listed = await client.ok('GET', `/v2/orders?symbols=${third}&nested=true`)
-  assert.deepEqual(
-    listed.map(({ id }: Wire) => id),
-    [next.id]
-  )
 })
 
 test('an order is the same by every way to the sandbox', async () => {

@@ -10,8 +10,6 @@ import type { SandboxConfig } from '../../../src/config.ts'
 import { alpaca } from '../../../src/dialects/alpaca/index.ts'
 import { type Answer, control, SECRET, send, type Wire } from '../../brokerage/support.ts'
 
-export const CALLBACK = 'http://127.0.0.1/connect/callback/alpaca'
-
 /** A sandbox whose market stands still until a test moves it. */
 export async function openBrokerage(parts: Partial<SandboxConfig> = {}, deps: Partial<BrokerageDeps> = {}): Promise<Brokerage> {
   const redirectUris = ['http://127.0.0.1/connect/callback/sandbox']

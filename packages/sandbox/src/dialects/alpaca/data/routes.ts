@@ -65,7 +65,7 @@ interface Series {
 }
 
 /** Lists by symbol. For a symbol it does not know, Alpaca answers an empty result. */
-async function series(source: DataSource, { kind, interval, call: { request, fault }, key, show }: Series): Promise<Answer> {
+async function series(source: DataSource, { kind, interval, call: { request }, key, show }: Series): Promise<Answer> {
   const body = new Body(request.query)
   const now = source.now()
   const [start, end] = [body.instant('start') ?? newYorkOf(now).startOfDay().epochMilliseconds * 1000, body.instant('end') ?? now]
@@ -75,7 +75,7 @@ async function series(source: DataSource, { kind, interval, call: { request, fau
     for await (const bar of source.bars(found, interval, { from: from ?? start, to: Math.min(end, now) }))
       yield { symbol, at: bar.start, value: bar }
   }
-  const { items, next_page_token } = await pageOf(symbolsIn(body), { body, limit: BARS_LIMIT, fault, fetch })
+  const { items, next_page_token } = await pageOf(symbolsIn(body), { body, limit: BARS_LIMIT, fetch })
   const bySymbol = Object.entries(Object.groupBy(items, ({ symbol }) => symbol))
   return jsonAnswer({ [key]: Object.fromEntries(bySymbol.map(([symbol, found = []]) => [symbol, found.map(show)])), next_page_token })
 }
@@ -87,24 +87,23 @@ function symbolsIn(body: Body): readonly string[] {
 }
 
 /** By symbol; those of which nothing is known are left out. */
-async function quotes(source: DataSource, kind: Kind, { request, fault }: Call): Promise<Answer> {
-  const wanted = fault?.do === 'empty' ? [] : symbolsIn(new Body(request.query))
-  const known = wanted.flatMap(asked => source.find(asked, kind)?.symbol ?? [])
+async function quotes(source: DataSource, kind: Kind, { request }: Call): Promise<Answer> {
+  const known = symbolsIn(new Body(request.query)).flatMap(asked => source.find(asked, kind)?.symbol ?? [])
   await source.brokerage.contracts.bring(known)
-  const found = known.map(symbol => [symbol, quoteOf(source, kind, symbol)] as const)
+  const found = known.map(symbol => [symbol, quoteOf(source, symbol)] as const)
   return jsonAnswer({ quotes: Object.fromEntries(found.filter(([, quote]) => quote !== undefined)) })
 }
 
-function quoteOf(source: DataSource, kind: Kind, symbol: string): object | undefined {
+function quoteOf(source: DataSource, symbol: string): object | undefined {
   const quote = source.quote(symbol)
-  return quote === undefined ? undefined : quoteWire(kind, quote, source.letterOf(symbol))
+  return quote === undefined ? undefined : quoteWire(quote)
 }
 
 /** What is not known is left out. */
-async function chain(source: DataSource, { request, fault }: Call): Promise<Answer> {
+async function chain(source: DataSource, { request }: Call): Promise<Answer> {
   const body = new Body(request.query)
   const all = contractsOf(source, paramOf(request, 'underlying'), wantedIn(body))
-  const { items, next_page_token } = await instrumentPage(all, { body, limit: SNAPSHOTS_LIMIT, fault })
+  const { items, next_page_token } = await instrumentPage(all, { body, limit: SNAPSHOTS_LIMIT })
   await source.brokerage.contracts.bring(items.map(({ symbol }) => symbol))
   const snapshots: Record<string, object> = {}
   for (const { symbol } of items) {
@@ -112,7 +111,7 @@ async function chain(source: DataSource, { request, fault }: Call): Promise<Answ
     const print = await source.print(symbol)
     snapshots[symbol] = {
       latestTrade: print === null ? undefined : tradeWire('options', print),
-      latestQuote: quoteOf(source, 'options', symbol),
+      latestQuote: quoteOf(source, symbol),
       dailyBar: today,
       prevDailyBar: before,
       ...modelOf(source.brokerage.market.figures(symbol, source.now()))
@@ -129,13 +128,13 @@ function modelOf(figures: OptionFigures | null): object {
   return { impliedVolatility: Number(iv), greeks: Object.fromEntries(greeks.map(([name, value]) => [name, Number(value)])) }
 }
 
-async function contracts(source: DataSource, { request, fault }: Call): Promise<Answer> {
+async function contracts(source: DataSource, { request }: Call): Promise<Answer> {
   const body = new Body(request.query)
   const wanted = wantedIn(body)
   // Anyone who names no expiration sees what expires by the end of the week only.
   const by = wanted.by ?? (wanted.date === null ? saturday(source) : null)
   const all = (body.list('underlying_symbols') ?? []).flatMap(underlying => contractsOf(source, underlying, { ...wanted, by }))
-  const { items, next_page_token } = await instrumentPage(all, { body, limit: CONTRACTS_LIMIT, fault })
+  const { items, next_page_token } = await instrumentPage(all, { body, limit: CONTRACTS_LIMIT })
   return jsonAnswer({ option_contracts: items.map(({ value }) => contractWire(value)), next_page_token })
 }
 

@@ -1,6 +1,6 @@
 /** Where the data endpoints have it from: the sandbox's bars, quotes and last prints. */
 
-import { compare, parseDecimal, plus } from '@trunkline/core/domain/decimal'
+import { compare, plus } from '@trunkline/core/domain/decimal'
 import {
   type Bar,
   type BarInterval,
@@ -79,9 +79,8 @@ export class DataSource {
     return bar === undefined ? null : this.printOf(symbol, bar)
   }
 
-  printOf(symbol: string, { start, close, open, volume }: Bar): Print {
-    const isBuy = compare(parseDecimal(close, 'price'), parseDecimal(open, 'price')) >= 0
-    return { at: start, price: close, size: volume, id: start / SECOND, letter: this.letterOf(symbol), effect: undefined, isBuy }
+  printOf(symbol: string, { start, close, volume }: Bar): Print {
+    return { at: start, price: close, size: volume, id: start / SECOND, letter: this.letterOf(symbol), effect: undefined }
   }
 
   /** No more is looked at than it takes: bars of options are made of prints. */

@@ -1,6 +1,5 @@
 /** A data stream: its clients come in, authenticate and subscribe, and are given the market as they follow it. */
 
-import { compare, parseDecimal, plus } from '@trunkline/core/domain/decimal'
 import {
   type FeedTrade,
   type MarketDataTap,
@@ -19,8 +18,6 @@ import { type Kind, levelsWire, quoteWire, tradeWire } from './wire.ts'
 
 const AUTH_MS_MAX = 10_000
 const WAITING_BYTES_MAX = 16 * 1024 * 1024
-/** Items that leave in one frame at most. */
-const TOGETHER_MAX = 500
 
 const BASE = '/alpaca/data-stream'
 export const STREAMS: readonly (readonly [path: string, kind: Kind])[] = [
@@ -125,108 +122,81 @@ export class DataStream {
   }
 }
 
-type Pairs = readonly (readonly [channel: string, symbol: string])[]
-
 /** What one client is given. */
 class Subscription {
   readonly #source: DataSource
   readonly #kind: Kind
   readonly #emit: (frame: string) => void
-  readonly #subscribed: ReadonlyMap<string, Map<string, Disposable>>
+  /** By channel and symbol, with a space between them. */
+  readonly #taps = new Map<string, Disposable>()
   #items: string[] = []
 
   constructor(source: DataSource, kind: Kind, emit: (frame: string) => void) {
     this.#source = source
     this.#kind = kind
     this.#emit = emit
-    this.#subscribed = new Map(CHANNELS[kind].map(name => [name, new Map()]))
   }
 
   /** What is wrong; then nothing has changed. */
   change(action: 'subscribe' | 'unsubscribe', message: Readonly<Record<string, unknown>>, symbolsMax: number): StreamError | null {
-    const wanted = this.#read(message)
+    const wanted = wantedIn(message, CHANNELS[this.#kind])
     if (typeof wanted === 'string') return wanted
-    const drop = () => {
-      for (const [channel, symbol] of wanted) this.#drop(channel, symbol)
-    }
-    if (action === 'unsubscribe') {
-      drop()
-      return null
-    }
-    const counted = [...wanted, ...this.#pairs()].filter(([channel]) => channel === 'trades' || channel === 'quotes')
-    if (new Set(counted.map(pair => pair.join(' '))).size > symbolsMax) return 'symbol_limit'
+    const counted = [...wanted, ...this.#taps.keys()].filter(key => /^(?:trades|quotes) /.test(key))
+    if (action === 'subscribe' && new Set(counted).size > symbolsMax) return 'symbol_limit'
     try {
-      for (const [channel, symbol] of wanted) this.#add(channel, symbol)
+      for (const key of wanted) {
+        if (action === 'unsubscribe') this.#drop(key)
+        else if (!this.#taps.has(key)) this.#taps.set(key, this.#follow(key))
+      }
       return null
     } catch (error) {
       if (!(error instanceof Problem)) throw error
-      drop()
+      for (const key of wanted) this.#drop(key)
       return 'symbol_limit'
     }
   }
 
   shown(): object {
-    return { T: 'subscription', ...Object.fromEntries([...this.#subscribed].map(([name, symbols]) => [name, [...symbols.keys()]])) }
+    const keys = [...this.#taps.keys()].map(key => key.split(' '))
+    const symbolsOf = (channel: string) => keys.filter(([name]) => name === channel).map(([, symbol]) => symbol)
+    return { T: 'subscription', ...Object.fromEntries(CHANNELS[this.#kind].map(channel => [channel, symbolsOf(channel)])) }
   }
 
   end(): void {
-    for (const [channel, symbol] of this.#pairs()) this.#drop(channel, symbol)
+    for (const key of this.#taps.keys()) this.#drop(key)
     this.#items = []
   }
 
-  #pairs(): Pairs {
-    return [...this.#subscribed].flatMap(([channel, symbols]) => [...symbols.keys()].map(symbol => [channel, symbol] as const))
+  #drop(key: string): void {
+    this.#taps.get(key)?.[Symbol.dispose]()
+    this.#taps.delete(key)
   }
 
-  #read(message: Readonly<Record<string, unknown>>): Pairs | StreamError {
-    const wanted: (readonly [string, string])[] = []
-    for (const [name, symbols] of Object.entries(message)) {
-      if (!this.#subscribed.has(name) || IMPLIED.includes(name)) return 'invalid_action'
-      if (!Array.isArray(symbols)) return 'invalid_syntax'
-      const implied = name === 'trades' ? IMPLIED.filter(each => this.#subscribed.has(each)) : []
-      for (const symbol of symbols) {
-        if (typeof symbol !== 'string' || !SYMBOL.test(symbol)) return 'invalid_syntax'
-        for (const channel of [name, ...implied]) wanted.push([channel, symbol])
-      }
-    }
-    return Object.keys(message).length === 0 ? 'invalid_syntax' : wanted
-  }
-
-  #add(channel: string, symbol: string): void {
-    const symbols = this.#subscribed.get(channel)
-    if (symbols === undefined || symbols.has(symbol)) return
+  /** A channel without events needs no market data. */
+  #follow(key: string): Disposable {
+    const [channel = '', symbol = ''] = key.split(' ')
     const tap = this.#tapFor(channel, symbol)
-    // A channel without events needs no market data.
     const isFollowed = tap !== null && this.#source.find(symbol, this.#kind) !== null
-    symbols.set(symbol, isFollowed ? this.#source.brokerage.taps.add(symbol, tap) : { [Symbol.dispose]: () => undefined })
-  }
-
-  #drop(channel: string, symbol: string): void {
-    this.#subscribed.get(channel)?.get(symbol)?.[Symbol.dispose]()
-    this.#subscribed.get(channel)?.delete(symbol)
+    return isFollowed ? this.#source.brokerage.taps.add(symbol, tap) : { [Symbol.dispose]: () => undefined }
   }
 
   #tapFor(channel: string, symbol: string): MarketDataTap | null {
     const put = (type: string, fields: object) => this.#put(JSON.stringify({ T: type, S: symbol, ...fields }))
-    const letter = () => this.#source.letterOf(symbol)
     if (channel === 'trades') return { trade: trade => put('t', this.#trade(symbol, trade)) }
     // Taps begin with the present quote; Alpaca's subscribers wait for the next.
     const standing = this.#source.quote(symbol)
-    if (channel === 'quotes') return { quote: quote => quote !== standing && put('q', quoteWire(this.#kind, quote, letter())) }
+    if (channel === 'quotes') return { quote: quote => quote !== standing && put('q', quoteWire(quote)) }
     return channel === 'orderbooks' ? { quote: depthOf(fields => put('o', fields)) } : null
   }
 
   #trade(symbol: string, { at, price, size, venue, effect }: FeedTrade): object {
     const letter = venue?.length === 1 ? venue : this.#source.letterOf(symbol)
-    // The tape does not report the aggressor: it is the side that the price is nearer to.
-    const isBuy = isNearerToAsk(price, this.#source.quote(symbol))
-    return tradeWire(this.#kind, { at, price, size, id: this.#source.newTradeId(), letter, effect, isBuy })
+    return tradeWire(this.#kind, { at, price, size, id: this.#source.newTradeId(), letter, effect })
   }
 
   /** Items of one turn of the event loop are sent together. */
   #put(item: string): void {
     if (this.#items.push(item) === 1) setImmediate(() => this.#flush())
-    else if (this.#items.length >= TOGETHER_MAX) this.#flush()
   }
 
   #flush(): void {
@@ -235,12 +205,16 @@ class Subscription {
   }
 }
 
-/** At the middle or above, and wherever there is no quote to compare with. */
-export function isNearerToAsk(price: string, quote: Pick<QuoteCommand, 'bids' | 'asks'> | undefined): boolean {
-  const [bid, ask] = [quote?.bids[0]?.[0], quote?.asks[0]?.[0]]
-  if (bid === undefined || ask === undefined) return true
-  const traded = parseDecimal(price, 'price')
-  return compare(plus(traded, traded), plus(parseDecimal(bid, 'bid'), parseDecimal(ask, 'ask'))) >= 0
+/** Each channel with each of its symbols. */
+function wantedIn(message: Readonly<Record<string, unknown>>, channels: readonly string[]): readonly string[] | StreamError {
+  const wanted: string[] = []
+  for (const [name, symbols] of Object.entries(message)) {
+    if (!channels.includes(name) || IMPLIED.includes(name)) return 'invalid_action'
+    if (!Array.isArray(symbols) || !symbols.every(symbol => typeof symbol === 'string' && SYMBOL.test(symbol))) return 'invalid_syntax'
+    const implied = name === 'trades' ? IMPLIED.filter(each => channels.includes(each)) : []
+    wanted.push(...[name, ...implied].flatMap(channel => symbols.map(symbol => `${channel} ${symbol}`)))
+  }
+  return Object.keys(message).length === 0 ? 'invalid_syntax' : wanted
 }
 
 /** The whole order book first, then the changed levels; a removed level has the size 0. */

@@ -34,23 +34,20 @@ export interface Print {
   /** Where it happened. */
   readonly letter: string
   readonly effect: FeedTrade['effect']
-  /** Whether the buyer came to the market. */
-  readonly isBuy: boolean
 }
 
-export function tradeWire(kind: Kind, { at, price, size, id, letter, effect, isBuy }: Print): object {
+export function tradeWire(kind: Kind, { at, price, size, id, letter, effect }: Print): object {
   const trade = { t: nanosOf(at), p: Number(price), s: Number(size) }
-  if (kind === 'crypto') return { ...trade, i: id, tks: isBuy ? 'B' : 'S' }
+  if (kind === 'crypto') return { ...trade, i: id }
   if (kind === 'options') return { ...trade, x: letter, c: 'I' }
   // A regular sale; one that only counts for the volume is an average price trade.
   return { ...trade, x: letter, i: id, c: effect === 'volume' ? ['@', 'W'] : ['@'], z: 'C' }
 }
 
 /** Nothing is 0. */
-export function quoteWire(kind: Kind, { at, bids, asks }: Pick<QuoteCommand, 'at' | 'bids' | 'asks'>, letter: string): object {
+export function quoteWire({ at, bids, asks }: Pick<QuoteCommand, 'at' | 'bids' | 'asks'>): object {
   const [[bp, bs], [ap, as]] = [bids[0] ?? ['0', '0'], asks[0] ?? ['0', '0']]
-  const quote = { t: nanosOf(at), bp: Number(bp), bs: Number(bs), ap: Number(ap), as: Number(as) }
-  return kind === 'crypto' ? quote : { ...quote, bx: letter, ax: letter, ...(kind === 'options' ? { c: 'A' } : { c: ['R'], z: 'C' }) }
+  return { t: nanosOf(at), bp: Number(bp), bs: Number(bs), ap: Number(ap), as: Number(as) }
 }
 
 export function levelsWire(levels: readonly QuoteLevel[]): readonly object[] {
