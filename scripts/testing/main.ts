@@ -1,8 +1,9 @@
 // `npm test` and `npm run check`: checks, then groups of tests, then one summary line.
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
+import { bundle } from './bundles.ts'
 import { costs } from './costs.ts'
-import { testFiles } from './files.ts'
+import { type TestFile, testFiles } from './files.ts'
 import { type Options, optionsOrUsage, parseOptions, select, USAGE } from './options.ts'
 import { Services } from './services.ts'
 import { runSteps } from './steps.ts'
@@ -36,7 +37,15 @@ async function tested(options: Options, signal: AbortSignal, tally: Tally) {
   await using services = new Services(print, (path, reason) => tally.cannotRun(path, reason))
   const prepare = services.ready.bind(services)
   const workers = options.isQuick ? Math.min(QUICK_WORKERS_MAX, Math.max(WORKERS, availableParallelism())) : WORKERS
-  return await runSuite(select(testFiles(ROOT), options), { root: ROOT, signal, print, prepare, workers, hasSecondTries: !options.isQuick })
+  const files = select(testFiles(ROOT), options)
+  const preload = await bundled(files)
+  return await runSuite(files, { root: ROOT, preload, signal, print, prepare, workers, hasSecondTries: !options.isQuick })
+}
+
+/** Files that share a process load the same modules once; the others run from bundles, and so do the programs that they start. */
+async function bundled(files: readonly TestFile[]): Promise<string | null> {
+  const alone = files.filter(({ shares, group }) => !shares && group !== 'repo').map(({ path }) => path)
+  return alone.length === 0 ? null : await bundle(ROOT, alone)
 }
 
 const options = optionsOrUsage(parseOptions, USAGE)

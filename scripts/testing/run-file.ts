@@ -30,6 +30,8 @@ export interface RunOptions {
   /** A file that still runs after this many milliseconds is stopped, and fails. */
   readonly limitMs: number
   readonly signal: AbortSignal
+  /** The URL of a module for the file's process and those that it starts; see bundles.ts. */
+  readonly preload?: string | null
 }
 
 /** Everything but a pass is a failure: skipped and "todo" tests, a file without tests, a file that ends before its tests do. */
@@ -42,7 +44,7 @@ export async function runFile(path: string, options: RunOptions): Promise<FileRe
   }
 }
 
-async function runWatched(path: string, { root, limitMs, signal }: RunOptions, usageFile: string): Promise<FileResult> {
+async function runWatched(path: string, { root, limitMs, signal, preload = null }: RunOptions, usageFile: string): Promise<FileResult> {
   const began = performance.now()
   const stream = run({
     files: [resolve(root, path)],
@@ -51,7 +53,7 @@ async function runWatched(path: string, { root, limitMs, signal }: RunOptions, u
     signal: AbortSignal.any([signal, AbortSignal.timeout(limitMs)]),
     cwd: root,
     execArgv: [...SHORT_LIVED, '--import', REPORT_USAGE],
-    env: { ...process.env, [USAGE_FILE]: usageFile, [USAGE_PARENT]: String(process.pid) }
+    env: { ...process.env, ...withPreload(preload), [USAGE_FILE]: usageFile, [USAGE_PARENT]: String(process.pid) }
   })
   const failures: TestFailure[] = []
   const results: string[] = []
@@ -71,6 +73,10 @@ async function runWatched(path: string, { root, limitMs, signal }: RunOptions, u
   if (failures.length === 0 && !isComplete) failures.push(wholeFile('The process ended before its tests did, or there are none.'))
   else if (failures.length === 0 && passed === 0) failures.push(wholeFile('There are no tests in it.'))
   return { path, passed, failures, durationMs: performance.now() - began, processorMs: usageIn(usageFile), output, results }
+}
+
+function withPreload(preload: string | null): { readonly NODE_OPTIONS?: string } {
+  return preload === null ? {} : { NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --import=${preload}`.trim() }
 }
 
 function usageIn(file: string): number | null {

@@ -25,6 +25,8 @@ export const FILE_LIMIT_MS: Readonly<Record<Group, number>> = {
 
 export interface Suite {
   readonly root: string
+  /** For first tries. Second ones run from the sources, so that a failure names lines that exist. */
+  readonly preload: string | null
   readonly signal: AbortSignal
   readonly print: Print
   /** Provides what files need, and returns those that can run. */
@@ -37,7 +39,7 @@ export interface Suite {
 
 /** Runs the files of every group, one group after the other. */
 export async function runSuite(files: readonly TestFile[], suite: Suite): Promise<readonly Verdict[]> {
-  const { root, signal, print, prepare, workers, hasSecondTries } = suite
+  const { root, preload, signal, print, prepare, workers, hasSecondTries } = suite
   const groups = new Map(files.map(({ path, group }) => [path, group]))
   const limitOf = (path: string) => FILE_LIMIT_MS[groups.get(path) ?? 'slow']
   const results: FileResult[] = []
@@ -49,6 +51,7 @@ export async function runSuite(files: readonly TestFile[], suite: Suite): Promis
     const run = (waits: boolean, concurrency: number) =>
       runGroup(batchesOf(runnable.filter(file => file.waits === waits)), {
         root,
+        preload,
         limitMs: FILE_LIMIT_MS[group],
         concurrency,
         signal,

@@ -6,8 +6,9 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
+import { INHERITED } from '@trunkline/testkit/short-lived'
 import { until } from '@trunkline/testkit/until'
-import { INHERITED, type RunningService, startService } from './harness.ts'
+import { type RunningService, startService } from './harness.ts'
 
 const ROOT = resolve(import.meta.dirname, '..', '..')
 const run = promisify(execFile)

@@ -4,9 +4,10 @@ import { execFile } from 'node:child_process'
 import { join, resolve } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
+import { INHERITED } from '@trunkline/testkit/short-lived'
 import { until } from '@trunkline/testkit/until'
 import type { Answer, Api, Body, User } from './api.ts'
-import { ENGINES, INHERITED, type RunningService, startService } from './harness.ts'
+import { ENGINES, type RunningService, startService } from './harness.ts'
 import { connectAda } from './linking.ts'
 
 const ROOT = resolve(import.meta.dirname, '..', '..')

@@ -11,11 +11,9 @@ import { promisify } from 'node:util'
 import { METRICS_TOKEN } from '@trunkline/testkit/metrics'
 import { PATIENCE_MS } from '@trunkline/testkit/patience'
 import { createDatabase, sharedPostgres } from '@trunkline/testkit/postgres/index'
-import { SHORT_LIVED } from '@trunkline/testkit/short-lived'
+import { INHERITED, SHORT_LIVED } from '@trunkline/testkit/short-lived'
 import { until } from '@trunkline/testkit/until'
 
-/** All that programs under test have of this one’s environment: nothing that is set here by chance changes them. */
-export const INHERITED = { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE }
 const ROOT = resolve(import.meta.dirname, '..', '..')
 
 /** The databases that everything must work on alike. */

@@ -3,3 +3,13 @@
  * costs 40 % less processor time.
  */
 export const SHORT_LIVED: readonly string[] = ['--liftoff-only']
+
+/**
+ * All that programs under test have of this environment: nothing that is set here by chance changes them. The options of Node make them
+ * start from the run's bundles, if it made any.
+ */
+export const INHERITED = {
+  PATH: process.env.PATH,
+  NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+  NODE_OPTIONS: process.env.NODE_OPTIONS
+}

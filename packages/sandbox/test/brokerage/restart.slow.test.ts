@@ -6,13 +6,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { INHERITED } from '@trunkline/testkit/short-lived'
 import { OPERATIONS } from '../../src/brokerage/faults.ts'
 import { type Brokerage, startBrokerage } from '../../src/brokerage/start.ts'
 import { held, near, option, stage } from './contract-stage.ts'
 import { bearer, Customer, control, eventually, Listener, openBrokerage, SECRET, send, tokenCall, type Wire } from './support.ts'
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
-const INHERITED = { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE }
 
 interface Folder extends AsyncDisposable {
   readonly path: string

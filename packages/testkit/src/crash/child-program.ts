@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { PATIENCE_MS } from '../patience.ts'
+import { INHERITED } from '../short-lived.ts'
 import { within } from '../within.ts'
 import type { Json } from './sandbox-process.ts'
 
@@ -18,7 +19,7 @@ export class ChildProgram {
 
   protected constructor(path: string, env: Readonly<Record<string, string | undefined>>, execArgv: readonly string[]) {
     this.child = fork(path, [], {
-      env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...env },
+      env: { ...INHERITED, ...env },
       execArgv: [...execArgv],
       stdio: ['ignore', 'pipe', 'pipe', 'ipc']
     })

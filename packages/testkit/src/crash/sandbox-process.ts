@@ -7,6 +7,7 @@ import { createServer } from 'node:net'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { PATIENCE_MS, soon } from '../patience.ts'
+import { INHERITED } from '../short-lived.ts'
 import { within } from '../within.ts'
 
 /** A loosely typed answer: tests assert what they use. */
@@ -46,8 +47,7 @@ export class SandboxProcess implements AsyncDisposable {
     const port = await freePort()
     const child = spawn(process.execPath, [fileURLToPath(import.meta.resolve('@trunkline/sandbox/main'))], {
       env: {
-        PATH: process.env.PATH,
-        NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+        ...INHERITED,
         SANDBOX_PORT: String(port),
         SANDBOX_PUBLIC_URL: publicUrl,
         SANDBOX_REDIRECT_URIS: 'http://127.0.0.1/connect/callback/sandbox',
