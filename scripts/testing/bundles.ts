@@ -31,6 +31,7 @@ const EXTERNAL = [
   'lightweight-charts',
   'oidc-provider',
   'pg',
+  'pg-*',
   'pino',
   'playwright-core'
 ]

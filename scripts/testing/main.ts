@@ -21,15 +21,19 @@ async function main(options: Options, signal: AbortSignal): Promise<boolean> {
   const tally = new Tally()
   const isNarrowed = options.groups.length > 0 || options.filters.length > 0 || options.isSearch
   if (options.isSearch) process.env.TRUNKLINE_SEARCH = 'whole'
-  if (!isNarrowed) {
-    print('\nchecks')
-    await runSteps(ROOT, print, tally)
-  }
-  const verdicts = await tested(options, signal, tally)
+  const checked = isNarrowed ? null : runChecks(tally)
+  // Beside a server's tests, which know limits of time, nothing else should compute.
+  if (!options.isQuick) await checked
+  const [verdicts] = await Promise.all([tested(options, signal, tally), checked])
   for (const verdict of verdicts) tally.judge(verdict)
   if (signal.aborted) tally.cannotRun('the rest', 'the run was interrupted')
   print(`\n${costs(verdicts, performance.now() - began)}\n\n${tally.summary()}`)
   return tally.succeeded
+}
+
+async function runChecks(tally: Tally): Promise<void> {
+  print('\nchecks')
+  await runSteps(ROOT, print, tally)
 }
 
 /** The services have ended when this returns, so that their usage is known. */

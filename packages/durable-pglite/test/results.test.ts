@@ -99,7 +99,7 @@ test('an error is the one node-postgres throws, with the stack of who asked', as
   assert.ok(error instanceof pg.DatabaseError)
   assert.equal(error.code, '23505')
   assert.equal(error.constraint, 'thing_name_key')
-  assert.match(error.stack ?? '', /dialect\.ts/)
+  assert.match(error.stack ?? '', /EmbeddedConnection\.executeQuery/)
 })
 
 test('Kysely counts what it changes and reads what it wrote', async () => {
