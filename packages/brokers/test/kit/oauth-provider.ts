@@ -1,7 +1,7 @@
 /** A broker's authorization server for tests, and a login at it. */
 
 import { BrokerFault, type LoginAnswer } from '@trunkline/core/ports/broker'
-import { HttpClient } from '../../src/kit/http.ts'
+import { HttpClient, type HttpLimits } from '../../src/kit/http.ts'
 import { type OAuthOptions, oauthLogin } from '../../src/kit/oauth.ts'
 import { VirtualClock } from '../support/clocks.ts'
 import { json, type Script, ScriptedHost } from '../support/scripted-host.ts'
@@ -11,9 +11,13 @@ export const REDIRECT = 'https://platform.example/connect/callback'
 export const GRANT = { access_token: 'at', token_type: 'bearer', expires_in: 600, refresh_token: 'rt', scope: 'read trade' }
 
 /** An authorization server whose token endpoint answers as scripted; `more` of its metadata is given the host's origin. */
-export async function start(script: Script, more: Partial<OAuthOptions> | ((origin: string) => Partial<OAuthOptions>) = {}) {
+export async function start(
+  script: Script,
+  more: Partial<OAuthOptions> | ((origin: string) => Partial<OAuthOptions>) = {},
+  limits: Partial<HttpLimits> = {}
+) {
   const host = await ScriptedHost.start(script)
-  const http = new HttpClient({ origin: host.origin, plain: true })
+  const http = new HttpClient({ origin: host.origin, plain: true, limits })
   const login = oauthLogin({
     http,
     clock: new VirtualClock(),

@@ -108,7 +108,6 @@ test('only the refusal of the grant itself is a rejection of the credentials', a
     [(_, response) => json(response, 503, {}), 'unreachable'],
     [(_, response) => json(response, 307, { error: 'invalid_grant' }, { location: 'https://evil.example' }), 'unreachable'],
     [(_, response, request) => void (response.headersSent || request.socket.resetAndDestroy()), 'unreachable'],
-    [() => undefined, 'unreachable'],
     [(_, response) => void response.writeHead(200, { 'content-type': 'text/html' }).end('<html>'), 'malformed'],
     [(_, response) => void response.writeHead(403, { 'content-type': 'text/html' }).end('<html>'), 'malformed'],
     [(_, response) => void response.writeHead(200, { 'content-type': 'application/json' }).end('{"access_tok'), 'malformed'],
@@ -123,6 +122,8 @@ test('only the refusal of the grant itself is a rejection of the credentials', a
     })
     assert.equal(provider.host.seen.length, 1, `case ${index}`)
   }
+  await using silent = await start(() => undefined, {}, { headersMs: 100 })
+  await assert.rejects(silent.login.refresh({ access_token: 'x', refresh_token: 'r' }, signal), isFault('unreachable'))
   await using provider = await start(grants)
   await assert.rejects(provider.login.refresh({ access_token: 'x' }, signal), isFault('credentials_rejected'))
 })
