@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { build, type Plugin } from 'esbuild'
+import { build, type Plugin, stop } from 'esbuild'
 
 /** Started by many tests. A program that is not named here runs from its sources. */
 const PROGRAMS = [
@@ -70,6 +70,7 @@ export async function bundle(root: string, tests: readonly string[]): Promise<st
   for (const [output, { entryPoint }] of Object.entries(metafile.outputs)) {
     if (entryPoint !== undefined) bundles[urlOf(root, entryPoint)] = urlOf(root, output)
   }
+  await stop()
   deleteOld(folder)
   return preloadOf(folder, bundles)
 }

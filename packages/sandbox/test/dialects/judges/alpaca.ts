@@ -1,5 +1,6 @@
 /** The official SDK and `ccxt`, pointed at a sandbox: by the options and addresses they offer for that, with not a line of theirs changed. */
 
+import { createRequire } from 'node:module'
 import type { Brokerage } from '../../../src/brokerage/start.ts'
 import { control, type Wire } from '../../brokerage/support.ts'
 import { judgesInstalled } from './installed.ts'
@@ -12,9 +13,7 @@ async function keysOf(brokerage: Brokerage, username: string): Promise<{ readonl
 }
 
 /** Installed beside this file only, and only where a judge is asked: so it is known by name, and read as by a program without types. */
-function program(name: string): Promise<Wire> {
-  return import(name)
-}
+const program: (name: string) => Wire = createRequire(import.meta.url)
 
 const HOSTS = [
   ['https://paper-api.alpaca.markets', '/alpaca/api'],
@@ -34,7 +33,7 @@ function fetchAt(brokerage: Brokerage): typeof fetch {
 /** The official SDK's client, and the addresses of its streams. */
 export async function officialSdk(brokerage: Brokerage, username = 'alex'): Promise<{ readonly alpaca: Wire; readonly streams: string }> {
   await judgesInstalled()
-  const { Alpaca } = await program('@alpacahq/alpaca-trade-api')
+  const { Alpaca } = program('@alpacahq/alpaca-trade-api')
   const alpaca = new Alpaca({ ...(await keysOf(brokerage, username)), paper: true, fetchApi: fetchAt(brokerage), timeoutMs: 5_000 })
   return { alpaca, streams: `${brokerage.url.replace('http', 'ws')}/alpaca` }
 }
@@ -42,7 +41,7 @@ export async function officialSdk(brokerage: Brokerage, username = 'alex'): Prom
 /** The class with streams; `urls` is ccxt's own field for another host. */
 export async function ccxtAlpaca(brokerage: Brokerage, username = 'alex'): Promise<Wire> {
   await judgesInstalled()
-  const { pro } = await program('ccxt')
+  const { pro } = program('ccxt')
   const { keyId, secret } = await keysOf(brokerage, username)
   const exchange = new pro.alpaca({ apiKey: keyId, secret, enableRateLimit: false })
   const [http, ws] = [`${brokerage.url}/alpaca`, `${brokerage.url.replace('http', 'ws')}/alpaca`]
