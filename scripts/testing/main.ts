@@ -11,6 +11,7 @@ import { runSuite, WORKERS } from './suite.ts'
 import { Tally } from './tally.ts'
 
 /** Tests without services start few programs: as many files at a time as there are processors. */
+const QUICK_WORKERS_MIN = 2
 const QUICK_WORKERS_MAX = 8
 const ROOT = resolve(import.meta.dirname, '..', '..')
 
@@ -40,7 +41,7 @@ async function runChecks(tally: Tally): Promise<void> {
 async function tested(options: Options, signal: AbortSignal, tally: Tally) {
   await using services = new Services(print, (path, reason) => tally.cannotRun(path, reason))
   const prepare = services.ready.bind(services)
-  const workers = options.isQuick ? Math.min(QUICK_WORKERS_MAX, Math.max(WORKERS, availableParallelism())) : WORKERS
+  const workers = options.isQuick ? Math.min(QUICK_WORKERS_MAX, Math.max(QUICK_WORKERS_MIN, availableParallelism())) : WORKERS
   const files = select(testFiles(ROOT), options)
   const preload = await bundled(files)
   return await runSuite(files, { root: ROOT, preload, signal, print, prepare, workers, hasSecondTries: !options.isQuick })

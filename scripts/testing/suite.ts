@@ -5,8 +5,11 @@ import { type FileResult, runFile } from './run-file.ts'
 import { runGroup } from './run-group.ts'
 import { deleteOldOutputs, trySecond, type Verdict } from './second-tries.ts'
 
-/** Files at a time of tests that compute, for any number of processors: some start several programs. */
-export const WORKERS = 2
+/**
+ * Files at a time of tests that compute, for any number of processors: some start several programs, and all wait now and then. With two,
+ * two processors were idle a quarter of the time.
+ */
+export const WORKERS = 3
 const WAITING_WORKERS = 1
 /** Few enough that a batch that crashes costs little, and that all workers end at about the same time. */
 const BATCH_FILES = 16
