@@ -4,13 +4,12 @@ import { type Decimal, isZero, negated, parseDecimal, sum } from '@trunkline/cor
 import { type Answer, type BalanceView, type Customer, type Instrument, paramOf, type TransactionView } from '../frame/brokerage.ts'
 import type { BrokerageView } from '../frame/brokerage-view.ts'
 import type { Call, DialectRoute } from '../frame/router.ts'
-import { badParameter, jsonAnswer, notFound } from './answers.ts'
-import { Body } from './body.ts'
+import { badParameter, bodyOf, jsonAnswer, notFound } from './answers.ts'
 import { type CustomerView, numberOf } from './customer-view.ts'
-import { ACTIVITIES, ASSET_CLASSES, assetIdOf, nanosOf, newYorkOf, positionSymbol, uuidFor } from './values.ts'
+import { ACTIVITIES, ASSET_CLASSES, assetIdOf, instantOf, nanosOf, newYorkOf, positionSymbol, uuidFor } from './values.ts'
 
 const ROOT = '/alpaca/api/v2'
-const PAGE_SIZE = { most: 100, fallback: 100 }
+const PAGE_SIZE = 100
 
 export interface AccountDeps {
   readonly brokerage: BrokerageView
@@ -81,9 +80,13 @@ interface Activity {
 
 /** Pages have no numbers here: anyone who pages begins behind an item. */
 function activitiesPage(deps: AccountDeps, { request, customer }: Call): readonly Activity[] {
-  const body = new Body(request.query)
-  const [after, until, token] = [body.instant('after'), body.instant('until'), body.text('page_token')]
-  const [type, size] = [paramOf(request, 'type'), body.count('page_size', PAGE_SIZE)]
+  const body = bodyOf(request.query)
+  const [after, until, token] = [
+    body.readOr('after', 'must be an instant', instantOf),
+    body.readOr('until', 'must be an instant', instantOf),
+    body.textOr('page_token')
+  ]
+  const [type, size] = [paramOf(request, 'type'), body.countOr('page_size', 1, PAGE_SIZE) ?? PAGE_SIZE]
   const all = transactionsOf(deps, customer.id)
     .filter(({ at }) => (after === null || at > after) && (until === null || at < until))
     .flatMap(transaction => activitiesOf(transaction, deps.customerView))
@@ -126,7 +129,7 @@ function activitiesOf(transaction: TransactionView, customerView: CustomerView):
 }
 
 function assets({ brokerage }: AccountDeps, { request }: Call): Answer {
-  const assetClass = new Body(request.query).text('asset_class') ?? 'us_equity'
+  const assetClass = bodyOf(request.query).textOr('asset_class') ?? 'us_equity'
   return jsonAnswer(brokerage.market.instruments.filter(({ kind }) => ASSET_CLASSES[kind] === assetClass).map(assetWire))
 }
 

@@ -1,5 +1,7 @@
-/** Alpaca's answers. Errors are `{"code", "message"}`, and the code begins with an HTTP status that is not always the answer's. */
+/** Alpaca's answers, and how it reads requests. Errors are `{"code", "message"}`, and the code begins with an HTTP status that is not always the answer's. */
 
+import { shown } from '@trunkline/core/domain/malformed'
+import { Body, type Reading } from '../frame/body.ts'
 import { type Answer, Problem } from '../frame/brokerage.ts'
 
 /** A refusal in Alpaca's own terms. */
@@ -22,6 +24,19 @@ export function invalid(message: string): AlpacaProblem {
 /** A field or a parameter that makes no sense. */
 export function badParameter(message: string): AlpacaProblem {
   return new AlpacaProblem(422, CODES.badParameter, message)
+}
+
+const READING: Reading = {
+  bad(name, _expected, found) {
+    throw badParameter(name === '' ? 'request body format is invalid' : `invalid ${name}: ${shown(found)}`)
+  },
+  takesNumbers: true,
+  ignoresCase: false
+}
+
+/** @throws AlpacaProblem, as all its readers do */
+export function bodyOf(value: unknown): Body {
+  return new Body(value, READING)
 }
 
 export function notFound(message: string): AlpacaProblem {
@@ -59,8 +74,8 @@ export function problemAnswer(problem: Problem, code: string | null): Answer {
   const [status, number, message] = shapeOf(problem)
   const named = code !== null && /^\d{1,9}$/.test(code) ? Number(code) : number
   const { retryAfter } = problem.detail
-  const shown = { ...(named === null ? {} : { code: named }), message: message ?? problem.message }
-  const { headers, ...answer } = jsonAnswer(shown, status)
+  const body = { ...(named === null ? {} : { code: named }), message: message ?? problem.message }
+  const { headers, ...answer } = jsonAnswer(body, status)
   return { ...answer, headers: retryAfter === undefined ? headers : { ...headers, 'retry-after': String(retryAfter) } }
 }
 

@@ -46,11 +46,6 @@ export class CustomerView {
     return found?.kind === 'FUT' ? null : found
   }
 
-  /** Signed; `0` where there is none. */
-  held(login: string, symbol: string): string {
-    return this.positions(login).find(position => position.symbol === symbol)?.quantity ?? '0'
-  }
-
   positions(login: string): readonly PositionView[] {
     return this.accounts(login).flatMap(({ id }) => this.#brokerage.state.engine.positions(id))
   }

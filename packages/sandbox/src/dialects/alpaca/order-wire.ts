@@ -58,7 +58,7 @@ function shown(order: OrderView, status: string, idOf: Showing['idOf']) {
     qty: order.notional === null ? ownQuantity(order) : null,
     filled_qty: order.filledQuantity,
     filled_avg_price: net(order.averagePrice),
-    order_class: isMultiLeg ? 'mleg' : order.kind === 'OPT' ? 'simple' : '',
+    order_class: isMultiLeg ? 'mleg' : '',
     order_type: type,
     type,
     side: isMultiLeg ? '' : directionOf(order.side),
@@ -100,16 +100,13 @@ export function debitOf(price: string, { side }: Pick<OrderView, 'side'>): strin
 function legShown(order: OrderView, leg: LegView, { status, id }: { readonly status: string; readonly id: string }): object {
   return {
     id,
-    client_order_id: `${order.clientOrderId}-${leg.symbol}`,
     ...instantsOf(order, status),
     symbol: leg.symbol,
-    asset_class: 'us_option',
     qty: times(ownQuantity(order) ?? ZERO, parseDecimal(leg.ratio, 'ratio')),
     ...totalsOf(leg.fills),
     order_class: 'mleg',
     side: directionOf(leg.side),
     position_intent: nameOf(INTENTS, leg.side),
-    time_in_force: timeInForceOf(order.timeInForce),
     status,
     ratio_qty: leg.ratio
   }

@@ -6,15 +6,15 @@ import { type Answer, aboutBody, isLive, NO_FACTS, type OrderView, Problem, para
 import type { BrokerageView } from '../frame/brokerage-view.ts'
 import type { Call, DialectRoute } from '../frame/router.ts'
 import { texts } from '../frame/sign-in.ts'
-import { badParameter, invalid, jsonAnswer, notFound } from './answers.ts'
-import { Body } from './body.ts'
+import { badParameter, bodyOf, invalid, jsonAnswer, notFound } from './answers.ts'
 import { type CustomerView, numberOf } from './customer-view.ts'
 import { debitOf, firstWire, type OrderWire, orderWire, statusOf } from './order-wire.ts'
 import { clientOrderIdIn, explained, isFraction, readTicket } from './ticket.ts'
-import { positionSymbol, timeInForceOf, uuidFor } from './values.ts'
+import { instantOf, positionSymbol, timeInForceOf, uuidFor } from './values.ts'
 
 const ORDERS = '/alpaca/api/v2/orders'
-const LIMIT = { most: 500, fallback: 50 }
+const LIMIT = 50
+const LIMIT_MAX = 500
 
 export interface OrderDeps {
   readonly brokerage: BrokerageView
@@ -68,13 +68,17 @@ function mustBeNew(customerView: CustomerView, login: string, clientOrderId: str
 /** Paged by an order's id or by time; there are no cursors. */
 function list({ customerView }: OrderDeps, { request, customer, fault }: Call): Answer {
   if (fault?.do === 'empty') return jsonAnswer([])
-  const body = new Body(request.query)
+  const body = bodyOf(request.query)
   const status = body.memberOr('status', ['open', 'closed', 'all']) ?? 'open'
-  const [limit, from, behind] = [body.count('limit', LIMIT), body.instant('after'), body.text('after_order_id')]
+  const [limit, from, behind] = [
+    body.countOr('limit', 1, LIMIT_MAX) ?? LIMIT,
+    body.readOr('after', 'must be an instant', instantOf),
+    body.textOr('after_order_id')
+  ]
   const after = behind === null ? null : customerView.internalId(behind)
   if (after === null && behind !== null) throw badParameter(`invalid after_order_id: ${behind.slice(0, 64)}`)
   const oldestFirst = body.memberOr('direction', ['asc', 'desc']) === 'asc'
-  const symbols = body.list('symbols')?.map(positionSymbol)
+  const symbols = body.listOr('symbols')?.map(positionSymbol)
   const orders = customerView
     .orders(customer.id, {
       oldestFirst,
@@ -116,16 +120,16 @@ function replace(deps: OrderDeps, call: Call): Answer {
   const { brokerage, customerView } = deps
   const { request, customer, fault } = call
   const [order, status] = changeable(deps, call)
-  const body = new Body(request.body)
+  const body = bodyOf(request.body)
   const clientOrderId = clientOrderIdIn(body) ?? uuidFor(brokerage.newId())
   brokerage.counters.receive(clientOrderId)
   if (status === 'accepted') throw invalid('cannot replace order in accepted status')
   if (order.notional !== null) throw invalid('notional orders cannot be replaced')
-  const [timeInForce, quantity] = [body.text('time_in_force'), body.decimal('qty')]
+  const [timeInForce, quantity] = [body.textOr('time_in_force'), body.decimalOr('qty')]
   if (timeInForce !== null && timeInForce !== timeInForceOf(order.timeInForce)) throw invalid('time_in_force cannot be changed here')
   if (order.kind !== 'CRYPTO' && (isFraction(quantity) || isFraction(order.quantity))) throw invalid('fractional orders cannot be replaced')
   mustBeNew(customerView, customer.id, clientOrderId)
-  const [limit, stop] = [body.decimal('limit_price'), body.decimal('stop_price')]
+  const [limit, stop] = [body.decimalOr('limit_price'), body.decimalOr('stop_price')]
   const limitPrice = limit === null || order.legs === null ? limit : debitOf(limit, order)
   const wanted = { clientOrderId, quantity: totalOf(order, quantity), notional: null, limitPrice, stopPrice: stop }
   const amended = brokerage.orderService.amend(order, wanted, fault)

@@ -1,11 +1,10 @@
 /** Reads the body of a submit by Alpaca's rules, and explains refusals as it does; the sandbox makes the remaining checks. */
 
-import { minus, parseDecimal, sum } from '@trunkline/core/domain/decimal'
 import type { Side, TimeInForce } from '@trunkline/core/domain/vocabulary'
+import type { Body } from '../frame/body.ts'
 import type { Instrument, MultiLegTicket, Problem, Ticket } from '../frame/brokerage.ts'
 import type { BrokerageView } from '../frame/brokerage-view.ts'
-import { AlpacaProblem, badParameter, CODES, invalid } from './answers.ts'
-import { Body } from './body.ts'
+import { AlpacaProblem, badParameter, bodyOf, CODES, invalid } from './answers.ts'
 import type { CustomerView } from './customer-view.ts'
 import { INTENTS, namesOf, TIMES_IN_FORCE, TYPES } from './values.ts'
 
@@ -22,8 +21,8 @@ export interface Placing {
 
 /** @throws Problem */
 export function readTicket(value: unknown, placing: Placing): Ticket | MultiLegTicket {
-  const body = new Body(value)
-  const orderClass = body.text('order_class') ?? 'simple'
+  const body = bodyOf(value)
+  const orderClass = body.textOr('order_class') ?? 'simple'
   if (orderClass === 'mleg') return readMultiLeg(body, placing)
   if (orderClass !== 'simple') throw invalid(`orders of class ${orderClass.slice(0, 20)} are not taken here; send the orders one by one`)
   return readSingle(body, placing)
@@ -33,7 +32,7 @@ function readSingle(body: Body, placing: Placing): Ticket {
   const instrument = instrumentIn(body, placing)
   const type = body.member('type', namesOf(TYPES))
   const timeInForce = body.memberOr('time_in_force', namesOf(TIMES_IN_FORCE)) ?? 'day'
-  const [quantity, notional] = [body.decimal('qty'), body.decimal('notional')]
+  const [quantity, notional] = [body.decimalOr('qty'), body.decimalOr('notional')]
   if ((quantity === null) === (notional === null)) throw badParameter('either qty or notional is required')
   const isPart = notional !== null || isFraction(quantity)
   const rules: Readonly<Partial<Record<Instrument['kind'], readonly (readonly [isBroken: boolean, message: string])[]>>> = {
@@ -54,30 +53,31 @@ function readSingle(body: Body, placing: Placing): Ticket {
   return {
     ...common(body, placing, instrument),
     symbol: instrument.symbol,
-    side: sideIn(body, instrument, placing),
+    side: sideIn(body, instrument),
     orderType: TYPES[type],
     timeInForce: body.flag('extended_hours') ? extended(type, timeInForce) : TIMES_IN_FORCE[timeInForce],
     quantity,
     notional,
-    limitPrice: body.decimal('limit_price'),
-    stopPrice: body.decimal('stop_price')
+    limitPrice: body.decimalOr('limit_price'),
+    stopPrice: body.decimalOr('stop_price')
   }
 }
 
 function readMultiLeg(body: Body, placing: Placing): MultiLegTicket {
-  const legs = body.items('legs').map(leg => new Body(leg))
+  const legs = body.bodies('legs')
   if (legs.length < 2 || legs.length > LEGS_MAX) throw invalid(`an mleg order has 2 to ${LEGS_MAX} legs`)
-  const [quantity, limit] = [body.decimal('qty'), body.decimal('limit_price')]
+  const [quantity, limit] = [body.decimalOr('qty'), body.decimalOr('limit_price')]
   if (quantity === null) throw badParameter('qty is required')
-  if ((body.text('time_in_force') ?? 'day') !== 'day') throw invalid('options orders must be DAY orders')
+  if ((body.textOr('time_in_force') ?? 'day') !== 'day') throw invalid('options orders must be DAY orders')
   // Negative is a credit: what the multi-leg order is sold for.
   const sells = limit?.startsWith('-') === true
   return {
     ...common(body, placing, { kind: 'OPT' }),
-    legs: legs.map(leg => {
-      const { symbol } = instrumentIn(leg, placing)
-      return { symbol, side: sideIn(leg, { symbol, kind: 'OPT' }, placing), ratio: leg.decimal('ratio_qty') ?? '1' }
-    }),
+    legs: legs.map(leg => ({
+      symbol: instrumentIn(leg, placing).symbol,
+      side: sideIn(leg, { kind: 'OPT' }),
+      ratio: leg.decimalOr('ratio_qty') ?? '1'
+    })),
     side: sells ? 'SELL' : 'BUY',
     orderType: TYPES[body.member('type', ['market', 'limit'])],
     timeInForce: 'DAY',
@@ -92,7 +92,7 @@ function common(body: Body, { customerView, login, newClientOrderId }: Placing, 
 
 /** @throws AlpacaProblem */
 export function clientOrderIdIn(body: Body): string | null {
-  const id = body.text('client_order_id')
+  const id = body.textOr('client_order_id')
   if (id === null || CLIENT_ORDER_ID.test(id)) return id
   throw badParameter('client_order_id must be at most 64 printable characters')
 }
@@ -102,7 +102,7 @@ export function isFraction(quantity: string | null): boolean {
 }
 
 function instrumentIn(body: Body, { customerView }: Placing): Instrument {
-  const symbol = body.text('symbol')
+  const symbol = body.textOr('symbol')
   if (symbol === null) throw badParameter('symbol is required')
   const found = customerView.instrument(symbol)
   if (found === null) throw invalid(`asset "${symbol.slice(0, 40)}" not found`)
@@ -115,21 +115,19 @@ function extended(type: string, timeInForce: string): TimeInForce {
   throw invalid('extended hours order must be DAY or GTC limit orders')
 }
 
-/** Without an intent as Alpaca works it out: whatever takes an option's position back to zero closes. */
-function sideIn(body: Body, { kind, symbol }: Pick<Instrument, 'kind' | 'symbol'>, { customerView, login }: Placing): Side {
+/** An option's side states what it does to the position. */
+function sideIn(body: Body, { kind }: Pick<Instrument, 'kind'>): Side {
   const side = body.member('side', ['buy', 'sell'])
-  const intent = body.memberOr('position_intent', namesOf(INTENTS))
   if (kind !== 'OPT') return side === 'buy' ? 'BUY' : 'SELL'
-  if (intent?.startsWith(side) === false) throw invalid(`position intent mismatch: ${intent} does not go with the side`)
-  const held = parseDecimal(customerView.held(login, symbol), 'quantity')
-  const closes = held.startsWith('-') ? side === 'buy' : held !== '0' && side === 'sell'
-  return INTENTS[intent ?? `${side}_to_${closes ? 'close' : 'open'}`]
+  const intent = body.member('position_intent', namesOf(INTENTS))
+  if (!intent.startsWith(side)) throw invalid(`position intent mismatch: ${intent} does not go with the side`)
+  return INTENTS[intent]
 }
 
 /** Refusals that Alpaca explains with figures. */
 export function explained(problem: Problem, ticket: Ticket | MultiLegTicket, { engine }: BrokerageView['state']): Problem {
   if ('legs' in ticket) return problem
-  const { symbol, side, accountId, quantity, notional } = ticket
+  const { symbol, accountId, quantity, notional } = ticket
   if (problem.code === 'bad_tick')
     return invalid(`invalid limit_price ${ticket.limitPrice}. sub-penny increment does not fulfill minimum pricing criteria`)
   const isCrypto = engine.instrument(symbol)?.kind === 'CRYPTO'
@@ -138,9 +136,6 @@ export function explained(problem: Problem, ticket: Ticket | MultiLegTicket, { e
   // Of crypto either side of the pair is a balance.
   const [base, currency] = symbol.split('/')
   const balance = isCrypto ? `balance for ${isPosition ? base : currency}` : 'qty available for order'
-  const open = engine.orders(accountId, { live: true, symbols: [symbol] }).filter(order => order.side === side)
-  const reserved = sum(open.map(order => parseDecimal(order.remainingQuantity, 'remaining quantity')))
-  const held = parseDecimal(engine.position(accountId, symbol)?.quantity ?? '0', 'quantity')
-  const available = isPosition ? minus(held, reserved) : engine.balance(accountId).buyingPower
+  const available = isPosition ? (engine.position(accountId, symbol)?.quantity ?? '0') : engine.balance(accountId).buyingPower
   return new AlpacaProblem(403, CODES.forbidden, `insufficient ${balance} (requested: ${quantity ?? notional}, available: ${available})`)
 }

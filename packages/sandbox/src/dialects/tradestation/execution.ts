@@ -12,7 +12,7 @@ import { descriptionOf } from './descriptions.ts'
 import { isTodays } from './order-lists.ts'
 import { accountsHere } from './ownership.ts'
 import { json, refused } from './protocol.ts'
-import { Body, refuse } from './reading.ts'
+import { bodyOf, refuse } from './reading.ts'
 import { meantSymbols } from './symbols.ts'
 import { type Placing, readPlacing } from './ticket.ts'
 
@@ -59,7 +59,7 @@ function aboutBody(body: unknown): Omit<Facts, 'login'> {
 async function place({ brokerage, views }: ExecutionDeps, { request, customer, pass, fault }: Call): Promise<Answer> {
   const { clientOrderId } = aboutBody(request.body)
   if (clientOrderId !== null) brokerage.counters.receive(clientOrderId)
-  const { ticket, action } = await readPlacing(brokerage, customer.id, new Body(request.body))
+  const { ticket, action } = await readPlacing(brokerage, customer.id, bodyOf(request.body))
   if ('legs' in ticket && !pass.scopes.has(SPREADS))
     throw new Problem('scope_missing', `The access token was granted without the scope ${SPREADS}`)
   if (ticket.clientOrderId !== null && isUsed(brokerage, customer.id, ticket.clientOrderId)) refuse('Duplicate OrderConfirmID')
@@ -89,7 +89,7 @@ async function preview(deps: ExecutionDeps, call: Call): Promise<Answer> {
   const { brokerage } = deps
   const { request, customer, fault } = call
   if (fault?.do === 'place') return place(deps, call)
-  const read: Placing = await readPlacing(brokerage, customer.id, new Body(request.body))
+  const read: Placing = await readPlacing(brokerage, customer.id, bodyOf(request.body))
   return json({ Confirmations: [confirmation(brokerage, read, brokerage.newId().slice(0, 22))] })
 }
 
@@ -100,7 +100,7 @@ function find({ brokerage }: ExecutionDeps, login: string, id: string): Chain | 
 }
 
 function replace(deps: ExecutionDeps, { request, customer, fault }: Call): Answer {
-  const body = new Body(request.body)
+  const body = bodyOf(request.body)
   const chain = open(deps, customer.id, request.params, 'Failed to Cancel/Replace order: Not an open order.')
   const { last } = chain
   if (body.has('OrderType')) refuse('A change to a market order is not emulated by this sandbox')

@@ -2,11 +2,12 @@
 
 import { commonDivisor } from '@trunkline/core/domain/decimal'
 import type { Side } from '@trunkline/core/domain/vocabulary'
+import type { Body } from '../frame/body.ts'
 import { type Account, type MultiLegTicket, Problem, type Ticket } from '../frame/brokerage.ts'
 import type { BrokerageView } from '../frame/brokerage-view.ts'
 import { ACTIONS, DURATIONS, type TradeAction, TYPES } from './order-enums.ts'
 import { accountOf } from './ownership.ts'
-import { type Body, bad, refuse } from './reading.ts'
+import { bad, refuse } from './reading.ts'
 import { checkSide } from './sides.ts'
 import { meantSymbols } from './symbols.ts'
 

@@ -1,7 +1,4 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Brokerage } from '../../../src/brokerage/start.ts'
 import { Browser, bearer, control, SECRET, send, type Wire } from '../../brokerage/support.ts'
@@ -59,15 +56,6 @@ test('a double click on login leads to the consent page, on consent to the same 
   const second = await browser.submit(consent, { decision: 'approve' })
   assert.ok(new URL(first.location ?? '').searchParams.get('code'))
   assert.equal(second.location, first.location)
-})
-
-test('declining redirects with access_denied', async () => {
-  await using brokerage = await openBrokerage()
-  const browser = new Browser()
-  const page = await browser.follow(authorizeUrl(brokerage))
-  const { location } = await browser.submit(page, { decision: 'decline' })
-  const { searchParams } = new URL(location ?? assert.fail('no redirect'))
-  assert.deepEqual([searchParams.get('error'), searchParams.get('state')], ['access_denied', 'a-state'])
 })
 
 test('without offline_access there is no refresh token', async () => {
@@ -169,16 +157,6 @@ test('the control API can end a login, and make the token endpoint fail', async 
   assert.equal((await client.get('/brokerage/accounts')).status, 200)
   await control(brokerage, 'POST', '/logins/alex/revoke', {})
   assert.equal((await client.get('/brokerage/accounts')).status, 401)
-})
-
-test('tokens survive a restart', async () => {
-  const dataDir = mkdtempSync(join(tmpdir(), 'tradestation-'))
-  const first = await openBrokerage({ config: { dataDir } })
-  const { refreshToken, token: access } = await Client.of(first)
-  await first.close()
-  await using second = await openBrokerage({ config: { dataDir } })
-  assert.equal((await refresh(second, refreshToken)).status, 200)
-  assert.equal((await accounts(second, access)).status, 200)
 })
 
 function authorizeUrl(brokerage: Brokerage, change: Readonly<Record<string, string | null>> = {}): string {

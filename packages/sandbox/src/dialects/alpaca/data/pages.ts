@@ -1,8 +1,8 @@
 /** Lists over several symbols in pages: by symbol, then by time, so many items in all. */
 
+import type { Body } from '../../frame/body.ts'
 import type { Micros } from '../../frame/brokerage.ts'
 import { badParameter } from '../answers.ts'
-import type { Body } from '../body.ts'
 
 export interface Item<Value> {
   readonly symbol: string
@@ -25,7 +25,7 @@ export interface PageOptions<Value> {
 
 /** @throws AlpacaProblem */
 export async function pageOf<Value>(symbols: readonly string[], { body, limit, fetch }: PageOptions<Value>): Promise<Page<Value>> {
-  const [most, token] = [body.count('limit', limit), body.text('page_token')]
+  const [most, token] = [body.countOr('limit', 1, limit.most) ?? limit.fallback, body.textOr('page_token')]
   const [first, at = ''] = token === null ? [] : Buffer.from(token, 'base64url').toString().split('|')
   if (token !== null && !/^-?\d{1,17}$/.test(at)) throw badParameter('invalid page_token')
   const items: Item<Value>[] = []

@@ -1,10 +1,10 @@
 /** Market data over REST: bars, trades, quotes and the chains of options. The contracts of a chain are on the trading host. */
 
+import type { Body } from '../../frame/body.ts'
 import { type Answer, type BarInterval, type Instrument, type Micros, type OptionFigures, paramOf } from '../../frame/brokerage.ts'
 import type { Call, DialectRoute } from '../../frame/router.ts'
-import { badParameter, jsonAnswer, notFound } from '../answers.ts'
-import { Body } from '../body.ts'
-import { newYorkOf } from '../values.ts'
+import { badParameter, bodyOf, jsonAnswer, notFound } from '../answers.ts'
+import { instantOf, newYorkOf } from '../values.ts'
 import { type Item, pageOf } from './pages.ts'
 import type { DataSource } from './source.ts'
 import { barWire, ENDPOINT_KINDS, type Kind, quoteWire, tradeWire } from './wire.ts'
@@ -43,7 +43,7 @@ export function contractRoutes(source: DataSource): readonly DialectRoute[] {
 }
 
 function bars(source: DataSource, kind: Kind, call: Call): Promise<Answer> {
-  const timeframe = (new Body(call.request.query).text('timeframe') ?? '').toLowerCase()
+  const timeframe = (bodyOf(call.request.query).textOr('timeframe') ?? '').toLowerCase()
   const [, interval] = Object.entries(INTERVALS).find(([name]) => name === timeframe) ?? []
   if (interval === undefined) throw badParameter(`invalid timeframe: ${timeframe.slice(0, 20)}`)
   return series(source, { kind, interval, call, key: 'bars', show: ({ value }) => barWire(value) })
@@ -66,9 +66,12 @@ interface Series {
 
 /** Lists by symbol. For a symbol it does not know, Alpaca answers an empty result. */
 async function series(source: DataSource, { kind, interval, call: { request }, key, show }: Series): Promise<Answer> {
-  const body = new Body(request.query)
+  const body = bodyOf(request.query)
   const now = source.now()
-  const [start, end] = [body.instant('start') ?? newYorkOf(now).startOfDay().epochMilliseconds * 1000, body.instant('end') ?? now]
+  const [start, end] = [
+    body.readOr('start', 'must be an instant', instantOf) ?? newYorkOf(now).startOfDay().epochMilliseconds * 1000,
+    body.readOr('end', 'must be an instant', instantOf) ?? now
+  ]
   async function* fetch(symbol: string, from: Micros | null): AsyncGenerator<BarItem> {
     const found = source.find(symbol, kind)
     if (found === null) return
@@ -81,14 +84,14 @@ async function series(source: DataSource, { kind, interval, call: { request }, k
 }
 
 function symbolsIn(body: Body): readonly string[] {
-  const symbols = [...new Set(body.list('symbols'))]
+  const symbols = [...new Set(body.listOr('symbols'))]
   if (symbols.length === 0) throw badParameter('symbols is required')
   return symbols
 }
 
 /** By symbol; those of which nothing is known are left out. */
 async function quotes(source: DataSource, kind: Kind, { request }: Call): Promise<Answer> {
-  const known = symbolsIn(new Body(request.query)).flatMap(asked => source.find(asked, kind)?.symbol ?? [])
+  const known = symbolsIn(bodyOf(request.query)).flatMap(asked => source.find(asked, kind)?.symbol ?? [])
   await source.brokerage.contracts.bring(known)
   const found = known.map(symbol => [symbol, quoteOf(source, symbol)] as const)
   return jsonAnswer({ quotes: Object.fromEntries(found.filter(([, quote]) => quote !== undefined)) })
@@ -101,7 +104,7 @@ function quoteOf(source: DataSource, symbol: string): object | undefined {
 
 /** What is not known is left out. */
 async function chain(source: DataSource, { request }: Call): Promise<Answer> {
-  const body = new Body(request.query)
+  const body = bodyOf(request.query)
   const all = contractsOf(source, paramOf(request, 'underlying'), wantedIn(body))
   const { items, next_page_token } = await instrumentPage(all, { body, limit: SNAPSHOTS_LIMIT })
   await source.brokerage.contracts.bring(items.map(({ symbol }) => symbol))
@@ -129,11 +132,11 @@ function modelOf(figures: OptionFigures | null): object {
 }
 
 async function contracts(source: DataSource, { request }: Call): Promise<Answer> {
-  const body = new Body(request.query)
+  const body = bodyOf(request.query)
   const wanted = wantedIn(body)
   // Anyone who names no expiration sees what expires by the end of the week only.
   const by = wanted.by ?? (wanted.date === null ? saturday(source) : null)
-  const all = (body.list('underlying_symbols') ?? []).flatMap(underlying => contractsOf(source, underlying, { ...wanted, by }))
+  const all = (body.listOr('underlying_symbols') ?? []).flatMap(underlying => contractsOf(source, underlying, { ...wanted, by }))
   const { items, next_page_token } = await instrumentPage(all, { body, limit: CONTRACTS_LIMIT })
   return jsonAnswer({ option_contracts: items.map(({ value }) => contractWire(value)), next_page_token })
 }
@@ -148,9 +151,9 @@ function contract(source: DataSource, { request }: Call): Answer {
 function wantedIn(body: Body) {
   return {
     type: body.memberOr('type', ['call', 'put']),
-    date: body.text('expiration_date'),
-    from: body.text('expiration_date_gte'),
-    by: body.text('expiration_date_lte')
+    date: body.textOr('expiration_date'),
+    from: body.textOr('expiration_date_gte'),
+    by: body.textOr('expiration_date_lte')
   }
 }
 
