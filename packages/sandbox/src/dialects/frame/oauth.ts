@@ -82,9 +82,9 @@ export class OAuth {
       code: ({ names, redirectUri }, { id: login }) =>
         this.grants.code({ login, client: client.id, scopes: names }, sendsRedirectUri ? redirectUri : null, CODE_MS)
     })
-    signIn.mount(app)
     app.register(async scope => {
       await scope.register(formbody, { bodyLimit: 16 * 1024 })
+      signIn.mount(scope)
       for (const [path, types] of Object.entries(endpoints)) {
         const known = new Set<string>(types)
         this.#endpoint(scope, path, 'token', form => this.#token(form, known))

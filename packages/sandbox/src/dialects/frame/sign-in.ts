@@ -1,6 +1,5 @@
 /** The login flow of a broker, in the sandbox's pages: log in, consent, and back with a code. */
 
-import formbody from '@fastify/formbody'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Account, Customer } from '../../brokerage/customers.ts'
 import { NO_FACTS } from '../../brokerage/faults.ts'
@@ -69,14 +68,12 @@ export class SignIn {
     this.#answered = new Answered(() => deps.brokerage.realNow())
   }
 
+  /** `app` must read forms. */
   mount(app: FastifyInstance): void {
     const { name, authorizePath } = this.#deps
-    app.register(async scope => {
-      await scope.register(formbody, { bodyLimit: 16 * 1024 })
-      scope.get(authorizePath, (request, reply) => this.#authorize(request, reply))
-      scope.get(`/${name}/login/:flow`, (request, reply) => this.#show(request, reply))
-      scope.post(`/${name}/login/:flow`, (request, reply) => this.#decide(request, reply))
-    })
+    app.get(authorizePath, (request, reply) => this.#authorize(request, reply))
+    app.get(`/${name}/login/:flow`, (request, reply) => this.#show(request, reply))
+    app.post(`/${name}/login/:flow`, (request, reply) => this.#decide(request, reply))
   }
 
   async #authorize(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {

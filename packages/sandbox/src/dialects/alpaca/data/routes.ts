@@ -178,9 +178,6 @@ function instrumentPage(all: readonly Instrument[], options: Omit<Parameters<typ
   return pageOf([...bySymbol.keys()], { ...options, fetch })
 }
 
-function contractWire({ symbol, name, option }: Instrument): object {
-  const common = { symbol, name, status: 'active', tradable: true }
-  if (option === undefined) return common
-  const { expiration, underlying, right, strike } = option
-  return { ...common, expiration_date: expiration, underlying_symbol: underlying, type: right, strike_price: strike }
+function contractWire({ symbol, option }: Instrument): object {
+  return { symbol, type: option?.right, strike_price: option?.strike, expiration_date: option?.expiration }
 }
