@@ -6,7 +6,7 @@ import type { Leg, OrderTicket } from '@trunkline/core/domain/order'
 import { type Day, type Timestamp, tradingDay } from '@trunkline/core/domain/timestamp'
 import type { Instrument, OrderStatus, RejectCode, Side, TimeInForce, TransactionType } from '@trunkline/core/domain/vocabulary'
 import type { BalanceReport, BrokerAccount, OrderReport, PositionReport, TransactionReport } from '@trunkline/core/ports/broker'
-import { always, enumCodec, of, record } from '../kit/codec.ts'
+import { always, enumCodec, of, record, tableOf } from '../kit/codec.ts'
 import {
   day,
   decimal,
@@ -40,49 +40,37 @@ export const ORDER_TYPES = enumCodec({ market: 'MKT', limit: 'LMT', stop: 'STP',
 export const TIME_IN_FORCE = enumCodec({ day: 'DAY', gtc: 'GTC', ioc: 'IOC', fok: 'FOK', opg: 'OPEN', cls: 'CLOSE' })
 const POSITION_SIDES = enumCodec({ long: 'long', short: 'short' })
 
-const STATUSES = enumCodec<OrderStatus>({
-  pending_new: 'pending',
-  pending_review: 'pending',
-  // Received and not routed yet, until its auction or the next session: it can be cancelled and modified.
-  accepted: 'working',
-  // Waits for the order that it hangs on, which works (recorded 2026-09-29): nothing of it is at the exchange.
-  held: 'pending',
-  accepted_for_bidding: 'working',
-  new: 'working',
-  stopped: 'working',
-  suspended: 'working',
-  // Goes on the next day, or is reported expired.
-  done_for_day: 'working',
-  // The day's settlement is worked out: filled when everything is, which the quantities show.
-  calculated: 'working',
-  partially_filled: 'partially_filled',
-  filled: 'filled',
-  canceled: 'cancelled',
-  expired: 'expired',
-  rejected: 'rejected',
-  replaced: 'replaced',
-  pending_cancel: 'pending_cancel',
-  pending_replace: 'pending_replace'
-})
+const STATUSES = enumCodec<OrderStatus>(
+  tableOf({
+    // Held: it waits for the order that it hangs on, which works (recorded 2026-09-29), and nothing of it is at the exchange.
+    pending: 'pending_new pending_review held',
+    // Accepted: received and not routed yet, until its auction or the next session, and it can be cancelled and modified. Done for day: it goes on the
+    // next day, or is reported expired. Calculated: the day's settlement is worked out; filled when everything is, which the quantities show.
+    working: 'accepted accepted_for_bidding new stopped suspended done_for_day calculated',
+    partially_filled: 'partially_filled',
+    filled: 'filled',
+    cancelled: 'canceled',
+    expired: 'expired',
+    rejected: 'rejected',
+    replaced: 'replaced',
+    pending_cancel: 'pending_cancel',
+    pending_replace: 'pending_replace'
+  })
+)
 const ENDED: ReadonlySet<OrderStatus> = new Set(['filled', 'cancelled', 'expired', 'rejected', 'replaced'])
 
 /** Activities that are not trades. */
-const ACTIVITIES: Readonly<Record<string, TransactionType>> = {
-  ...{ TRANS: 'TRANSFER', ACATC: 'TRANSFER', ACATS: 'TRANSFER', JNL: 'TRANSFER', JNLC: 'TRANSFER', JNLS: 'TRANSFER' },
-  ...{ CSD: 'DEPOSIT', CSW: 'WITHDRAWAL', CFEE: 'FEE', FEE: 'FEE', PTC: 'FEE' },
-  ...{ CGD: 'DIVIDEND', DIV: 'DIVIDEND', INT: 'INTEREST', SPLIT: 'SPLIT' },
-  ...{ OPASN: 'ASSIGNMENT', OPEXC: 'EXERCISE', OPEXP: 'EXPIRATION' },
-  ...{
-    OPCA: 'ADJUSTMENT',
-    OPCSH: 'ADJUSTMENT',
-    MA: 'ADJUSTMENT',
-    NC: 'ADJUSTMENT',
-    PTR: 'ADJUSTMENT',
-    REORG: 'ADJUSTMENT',
-    SPIN: 'ADJUSTMENT'
-  },
-  ...{ FOPT: 'OTHER', MISC: 'OTHER' }
-}
+const ACTIVITIES: Readonly<Record<string, TransactionType>> = tableOf({
+  TRANSFER: 'TRANS ACATC ACATS JNL JNLC JNLS',
+  DEPOSIT: 'CSD',
+  WITHDRAWAL: 'CSW',
+  FEE: 'CFEE FEE PTC',
+  DIVIDEND: 'CGD DIV',
+  INTEREST: 'INT',
+  ...{ SPLIT: 'SPLIT', ASSIGNMENT: 'OPASN', EXERCISE: 'OPEXC', EXPIRATION: 'OPEXP' },
+  ADJUSTMENT: 'OPCA OPCSH MA NC PTR REORG SPIN',
+  OTHER: 'FOPT MISC'
+})
 
 /** What Alpaca's sentences of refusal come to: its codes mean many things each. */
 const REJECT_PATTERNS: RejectPatterns = [

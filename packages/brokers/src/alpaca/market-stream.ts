@@ -90,14 +90,9 @@ function refusal(topic: Topic): string | null {
 }
 
 /** The present quotes in an answer that has them by symbol, as items of a stream. @throws Malformed */
-export function parseLatestQuotes(reply: Parameters<typeof readRecord>[0]): ReadonlyMap<string, RawItem> {
+export function parseLatestQuotes(reply: Parameters<typeof readRecord>[0]): ReadonlyMap<string, Wire> {
   const quotes = nested(readRecord(reply), 'quotes')
   return new Map(Object.entries(quotes).map(([symbol, quote]) => [symbol, object(quote, 'quote')]))
-}
-
-/** An item before anything about it is known. Its fields are read by name, never listed. */
-export type RawItem = {
-  readonly [key in 'T' | 'S' | 't' | 'i' | 'x' | 'p' | 's' | 'c' | 'z' | 'bp' | 'bs' | 'ap' | 'as' | 'b' | 'a' | 'r']?: unknown
 }
 
 const ITEM_FIELDS = ['T', 'S', 't', 'i', 'x', 'p', 's', 'c', 'z', 'bp', 'bs', 'ap', 'as', 'b', 'a', 'r']
@@ -299,7 +294,7 @@ export class SinkTables implements SinkTable {
   }
 
   /** Hands on a quote that was read, unless the stream was faster. @throws Malformed */
-  present(symbol: string, item: RawItem | undefined): void {
+  present(symbol: string, item: Wire | undefined): void {
     const entry = this.quotes.get(symbol)
     if (item === undefined || entry === undefined || entry.hasQuote) return
     const quote = quoteOf(item)
@@ -324,7 +319,7 @@ export function dispatch(items: readonly unknown[], tables: SinkTables): number 
   return presentMs
 }
 
-function dispatchOne(item: RawItem, tables: SinkTables): Nanos | null {
+function dispatchOne(item: Wire, tables: SinkTables): Nanos | null {
   switch (item.T) {
     case 't': {
       const entry = tables.trades.get(symbolIn(item.S, 'S'))
@@ -355,12 +350,13 @@ function dispatchOne(item: RawItem, tables: SinkTables): Nanos | null {
   }
 }
 
-export function isItem(value: unknown): value is RawItem {
+/** Before anything about it is known. Its fields are read by name, never listed. */
+export function isItem(value: unknown): value is Wire {
   return typeof value === 'object' && value !== null
 }
 
 /** @throws Malformed */
-export function tradeOf(item: RawItem): Trade {
+export function tradeOf(item: Wire): Trade {
   return {
     price: exact(item.p, 'p'),
     size: exact(item.s, 's'),
@@ -372,7 +368,7 @@ export function tradeOf(item: RawItem): Trade {
 }
 
 /** A price of nothing is no quote on that side. @throws Malformed */
-export function quoteOf(item: RawItem): Quote {
+export function quoteOf(item: Wire): Quote {
   const bid = exact(item.bp, 'bp')
   const ask = exact(item.ap, 'ap')
   return {

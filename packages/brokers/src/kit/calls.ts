@@ -25,7 +25,7 @@ export interface CallOptions {
    * For unsuccessful answers that the broker also gives when nothing is wrong: a read is repeated, and then fails with this kind of fault. Null: the
    * status decides.
    */
-  readonly passing?: (reply: HttpReply) => 'unreachable' | 'refused' | null
+  readonly transient?: (reply: HttpReply) => 'unreachable' | 'refused' | null
   /** The pause that a 429 demands, in milliseconds, for brokers that do not state it in `Retry-After`. */
   readonly requestedPauseMs?: (reply: HttpReply, nowMs: number) => number | null
   /**
@@ -73,7 +73,7 @@ export class Calls {
       },
       signal
     )
-    return this.#options.passing === undefined ? read : read.catch(withoutRetries)
+    return this.#options.transient === undefined ? read : read.catch(withoutRetries)
   }
 
   /**
@@ -185,13 +185,21 @@ export class Calls {
     return requestedPauseMs(reply, nowMs) ?? limits?.(reply, nowMs)?.resetInMs ?? RETRY_AFTER_MS_DEFAULT
   }
 
+  /** Whether the broker accepts an access token, by a small read that every login may make. @throws BrokerFault when its answer decides nothing */
+  async accepts(token: string, request: HttpRequest, signal: AbortSignal): Promise<boolean> {
+    const { unauthorized, result } = await this.#ask(request, token, 'read', signal)
+    if (unauthorized) return false
+    if (isSuccess(result.status)) return true
+    throw new BrokerFault('unreachable', `the broker answered ${result.status} when asked whether it accepts the access token`)
+  }
+
   /** The fault of an unsuccessful answer to a read. */
   fault(reply: HttpReply): BrokerFault {
     const detail = this.#options.errorMessage(reply)
     const message = `the broker answered ${reply.status}${detail === '' ? '' : `: ${detail}`}`
     if (reply.status === 429) return new BrokerFault('rate_limited', message, { retryAfterMs: this.#pauseMs(reply) })
-    const passing = this.#options.passing?.(reply) ?? null
-    if (passing !== null) return new PassingFault(passing, message)
+    const transient = this.#options.transient?.(reply) ?? null
+    if (transient !== null) return new TransientFault(transient, message)
     // 408 and 425 demand a retry, and a redirect comes from a gateway: none of them says anything about the request.
     if (reply.status >= 500 || reply.status < 400 || reply.status === 408 || reply.status === 425)
       return new BrokerFault('unreachable', message)
@@ -200,7 +208,7 @@ export class Calls {
 }
 
 /** An answer that may be another one the next time. */
-class PassingFault extends BrokerFault {
+class TransientFault extends BrokerFault {
   /** What it is once it was repeated in vain. */
   readonly lasting: 'unreachable' | 'refused'
 
@@ -211,7 +219,7 @@ class PassingFault extends BrokerFault {
 }
 
 function withoutRetries(fault: unknown): never {
-  throw fault instanceof PassingFault ? new BrokerFault(fault.lasting, fault.message) : fault
+  throw fault instanceof TransientFault ? new BrokerFault(fault.lasting, fault.message) : fault
 }
 
 export function isSuccess(status: number): boolean {

@@ -115,6 +115,8 @@ export function adapter<S, T extends BrokerTable>(
   }
 }
 
+type ClientTable = Readonly<Record<'clientId' | 'clientSecret' | 'environment', BrokerSetting>>
+
 /** The two variables of an OAuth client. */
 export interface ClientValues {
   readonly clientId: string
@@ -122,10 +124,7 @@ export interface ClientValues {
 }
 
 /** Our client at the broker; null: none, so the sandbox is used. @throws SettingMissing when only half of it is set. */
-export function clientOf(
-  table: { readonly clientId: BrokerSetting; readonly clientSecret: BrokerSetting },
-  { clientId, clientSecret }: ClientValues
-): ClientValues | null {
+export function clientOf(table: ClientTable, { clientId, clientSecret }: ClientValues): ClientValues | null {
   if (clientId === '' && clientSecret === '') return null
   if (clientSecret === '') throw new SettingMissing(table.clientSecret.env, `must be set, because ${table.clientId.env} is`)
   if (clientId === '') throw new SettingMissing(table.clientId.env, `must be set, because ${table.clientSecret.env} is`)
@@ -136,10 +135,7 @@ export function clientOf(
  * For a broker that the sandbox emulates: an environment of the broker itself was set without a client for it.
  * @throws SettingMissing
  */
-export function demandNoEnvironment(
-  table: { readonly clientId: BrokerSetting; readonly environment: BrokerSetting },
-  { environment }: { readonly environment: string }
-): void {
+export function demandNoEnvironment(table: ClientTable, { environment }: { readonly environment: string }): void {
   const { env, fallback } = table.environment
   if (environment === fallback) return
   throw new SettingMissing(
@@ -171,7 +167,7 @@ export function clientTable<const Practice extends string>(id: string, name: str
 
 /** The broker itself if there is a client for it, otherwise the sandbox. @throws SettingMissing */
 export function clientChoice<Own extends { readonly apiUrl: string }>(
-  table: { readonly clientId: BrokerSetting; readonly clientSecret: BrokerSetting; readonly environment: BrokerSetting },
+  table: ClientTable,
   values: ClientValues & { readonly environment: string },
   { atBroker, atSandbox }: { readonly atBroker: Own & Pick<Destination, 'environment'>; readonly atSandbox: (access: SandboxAccess) => Own }
 ): Choice<Own & ClientSettings> {

@@ -3,6 +3,7 @@
 import type { RejectCode } from '@trunkline/core/domain/vocabulary'
 import type { Outcome } from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
+import type { Refusal } from './order-rules.ts'
 
 /**
  * The outcome of a request that the broker accepted. Calls `look` after each pause (milliseconds) until it returns an outcome. If none does, or a
@@ -27,11 +28,16 @@ export async function settled<T>(
 }
 
 /** The command was not sent, because the broker would refuse it; `message` says what is possible. */
-export function refusedUnsent(message: string, rejectCode: RejectCode | null): Outcome<never> {
+export function refusedUnsent({ message, rejectCode }: Refusal): Outcome<never> {
   return { kind: 'refused', message, rejectCode, brokerStatus: null, isUnsent: true }
 }
 
 /** The broker proved that nothing was done; `message` says what is possible. */
 export function refused(message: string, rejectCode: RejectCode | null, brokerStatus: string | null = null): Outcome<never> {
   return { kind: 'refused', message, rejectCode, brokerStatus }
+}
+
+/** The broker's answer proves neither. */
+export function undecided(answer: string): Outcome<never> {
+  return { kind: 'unknown', cause: new Error(answer) }
 }

@@ -1,6 +1,5 @@
 /** The sandbox's market stream: the login, numbered requests and messages, and items in the core's terms, handed to their sinks. */
 
-import type { Decimal } from '@trunkline/core/domain/decimal'
 import { isNanos } from '@trunkline/core/domain/fast/scan'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import { type DepthLevel, msOfNanos, type Nanos, TRADE_EFFECTS, type TradeEffect } from '@trunkline/core/domain/market/records'
@@ -21,7 +20,7 @@ import {
 } from '../kit/runtime/incremental-feed.ts'
 import { Sequence, type Sequenced } from '../kit/sequence.ts'
 import type { Closing, Connection, StreamMessage } from '../kit/stream-protocol.ts'
-import { chainEntry, decimalOf, type RawOption } from './market.ts'
+import { chainEntry, decimalOf, decimalOrNull, isItem } from './market.ts'
 import { StreamToken } from './quirks.ts'
 
 export function marketFeed(
@@ -246,9 +245,6 @@ function fieldsOf(topic: Topic): object {
 
 const LEVELS_MAX = 10
 
-/** An item before anything about it is known. Its fields are read by name, never listed, so no inherited or extra one gets in. */
-type RawItem = RawOption & { readonly [key in 't' | 'p' | 'z' | 'x' | 'at' | 'k' | 'i' | 'closed' | 'bids' | 'asks']?: unknown }
-
 /**
  * Hands each item to the sink that streams it, in order. Items that are not streamed and unknown kinds are skipped. Returns the time
  * that it must be by now, milliseconds since the epoch: of the last event, or the end of a bar that is closed; 0 when unknown.
@@ -293,11 +289,7 @@ export function dispatch(items: readonly unknown[], tables: SinkTables): number 
   return lastAt === null ? presentMs : Math.max(presentMs, msOfNanos(lastAt))
 }
 
-function isItem(value: unknown): value is RawItem {
-  return typeof value === 'object' && value !== null
-}
-
-function trade(item: RawItem, sink: TopicSink): Nanos {
+function trade(item: Wire, sink: TopicSink): Nanos {
   const at = nanosOf(item.at)
   sink.trade({
     price: decimalOf(item.p, 'p'),
@@ -309,7 +301,7 @@ function trade(item: RawItem, sink: TopicSink): Nanos {
   return at
 }
 
-function quote(item: RawItem, sink: TopicSink): Nanos {
+function quote(item: Wire, sink: TopicSink): Nanos {
   const at = nanosOf(item.at)
   sink.quote({
     bidPrice: decimalOrNull(item.b, 'b'),
@@ -322,7 +314,7 @@ function quote(item: RawItem, sink: TopicSink): Nanos {
 }
 
 /** Gives the time that it must be by now. */
-function bar(item: RawItem, sink: TopicSink): number {
+function bar(item: Wire, sink: TopicSink): number {
   const { closed } = item
   if (typeof closed !== 'boolean') throw new Malformed('closed', 'true or false', closed)
   const startMs = msOfNanos(nanosOf(item.at))
@@ -359,10 +351,6 @@ function levels(value: unknown, what: string): readonly DepthLevel[] {
 function symbolOf(value: unknown, what: string): string {
   if (typeof value === 'string') return value
   throw new Malformed(what, 'a text', value)
-}
-
-function decimalOrNull(value: unknown, what: string): Decimal | null {
-  return value === null ? null : decimalOf(value, what)
 }
 
 function nanosOf(value: unknown): Nanos {

@@ -1,17 +1,18 @@
 /** The sandbox's market data of one login: what is read, with bars and chains in the core's terms. */
 
 import type { Decimal } from '@trunkline/core/domain/decimal'
-import { isPlainDecimal, isPlainText } from '@trunkline/core/domain/fast/scan'
+import { isPlainDecimal } from '@trunkline/core/domain/fast/scan'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import type { Bar, ChainEntry, Greeks } from '@trunkline/core/domain/market/records'
 import { type Day, epochMs, timestampOfMs } from '@trunkline/core/domain/timestamp'
 import { BrokerFault } from '@trunkline/core/ports/broker'
 import { type BarsRequest, type FoundSymbol, SYMBOLS_FOUND_MAX } from '@trunkline/core/ports/market'
 import { isSuccess } from '../kit/calls.ts'
+import { symbolIn } from '../kit/exact-values.ts'
 import type { HttpReply, HttpRequest } from '../kit/http.ts'
 import { readJson } from '../kit/json.ts'
 import { changeOf, midOf, percentOf } from '../kit/market-values.ts'
-import { day, field, list, object, records, textOrNull, timestamp } from '../kit/parse.ts'
+import { day, field, list, object, records, textOrNull, timestamp, type Wire } from '../kit/parse.ts'
 import type { ListPage, ListRead } from '../kit/runtime/read-definitions.ts'
 import { answered, whole } from '../kit/runtime/reads.ts'
 import type { BarsPage, MarketDefinition, MarketStreams } from '../kit/runtime/rest-market.ts'
@@ -25,7 +26,6 @@ const PAGES_MAX = 100
 
 /** A page is read in one turn of the event loop, so orders wait for it. */
 export const BARS_PAGE = 2_000
-const SYMBOL_MAX = 32
 const UTC_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/
 
 const SEARCH: ListRead<'api', string, FoundSymbol> = {
@@ -86,8 +86,6 @@ export function barsRequest(request: BarsRequest, cursor: string | null): HttpRe
   return get('/bars', { symbol, interval, session: ofDays, from, to, limit: String(BARS_PAGE), cursor })
 }
 
-type RawBar = { readonly [key in 'start' | 'open' | 'high' | 'low' | 'close' | 'volume' | 'closed']?: unknown }
-
 /** A page has thousands of bars, so each is read with as little as it takes. @throws Malformed */
 export function parseBarsPage(body: string): BarsPage {
   const answer = object(readJson(body), 'answer')
@@ -97,7 +95,7 @@ export function parseBarsPage(body: string): BarsPage {
 }
 
 function parseBar(item: unknown): Bar {
-  if (!isRawBar(item)) throw new Malformed('bar', 'an object', item)
+  if (!isItem(item)) throw new Malformed('bar', 'an object', item)
   const { closed } = item
   if (typeof closed !== 'boolean') throw new Malformed('closed', 'true or false', closed)
   return {
@@ -111,7 +109,8 @@ function parseBar(item: unknown): Bar {
   }
 }
 
-function isRawBar(value: unknown): value is RawBar {
+/** An object, before anything about it is known. Its fields are read by name, never listed, so no inherited or extra one gets in. */
+export function isItem(value: unknown): value is Wire {
   return typeof value === 'object' && value !== null
 }
 
@@ -128,71 +127,45 @@ function startOf(value: unknown): number {
   throw new Malformed('start', 'a time in UTC', value)
 }
 
-/** A contract of a chain, in an answer or in the stream. */
-export type RawOption = {
-  readonly [key in
-    | 'u'
-    | 's'
-    | 'right'
-    | 'strike'
-    | 'expiration'
-    | 'b'
-    | 'bz'
-    | 'a'
-    | 'az'
-    | 'last'
-    | 'o'
-    | 'h'
-    | 'l'
-    | 'c'
-    | 'pc'
-    | 'v']?: unknown
-} & { readonly [key in 'delta' | 'gamma' | 'theta' | 'vega' | 'rho' | 'iv']?: unknown }
-
-/** @throws Malformed */
-export function chainEntry(item: RawOption, expiration: Day): ChainEntry {
-  const bid = decimal(item.b, 'b')
-  const ask = decimal(item.a, 'a')
-  const last = decimal(item.last, 'last')
-  const previousClose = decimal(item.pc, 'pc')
+/** A contract of a chain, in an answer or in the stream. @throws Malformed */
+export function chainEntry(item: Wire, expiration: Day): ChainEntry {
+  const bid = decimalOrNull(item.b, 'b')
+  const ask = decimalOrNull(item.a, 'a')
+  const last = decimalOrNull(item.last, 'last')
+  const previousClose = decimalOrNull(item.pc, 'pc')
   const netChange = changeOf(last, previousClose)
   return {
-    symbol: symbol(item.s),
+    symbol: symbolIn(item.s, 's'),
     right: right(item.right),
     strike: decimalOf(item.strike, 'strike'),
     expiration,
     bid,
-    bidSize: decimal(item.bz, 'bz'),
+    bidSize: decimalOrNull(item.bz, 'bz'),
     ask,
-    askSize: decimal(item.az, 'az'),
+    askSize: decimalOrNull(item.az, 'az'),
     mid: midOf(bid, ask),
     last,
-    open: decimal(item.o, 'o'),
-    high: decimal(item.h, 'h'),
-    low: decimal(item.l, 'l'),
-    close: decimal(item.c, 'c'),
+    open: decimalOrNull(item.o, 'o'),
+    high: decimalOrNull(item.h, 'h'),
+    low: decimalOrNull(item.l, 'l'),
+    close: decimalOrNull(item.c, 'c'),
     previousClose,
     netChange,
     netChangePct: percentOf(netChange, previousClose),
-    volume: decimal(item.v, 'v'),
+    volume: decimalOrNull(item.v, 'v'),
     greeks: greeks(item)
   }
 }
 
-function greeks(item: RawOption): Greeks | null {
-  const delta = decimal(item.delta, 'delta')
-  const gamma = decimal(item.gamma, 'gamma')
-  const theta = decimal(item.theta, 'theta')
-  const rho = decimal(item.rho, 'rho')
-  const vega = decimal(item.vega, 'vega')
-  const iv = decimal(item.iv, 'iv')
+function greeks(item: Wire): Greeks | null {
+  const delta = decimalOrNull(item.delta, 'delta')
+  const gamma = decimalOrNull(item.gamma, 'gamma')
+  const theta = decimalOrNull(item.theta, 'theta')
+  const rho = decimalOrNull(item.rho, 'rho')
+  const vega = decimalOrNull(item.vega, 'vega')
+  const iv = decimalOrNull(item.iv, 'iv')
   const isNothing = delta === null && gamma === null && theta === null && rho === null && vega === null && iv === null
   return isNothing ? null : { delta, gamma, theta, rho, vega, iv }
-}
-
-function symbol(value: unknown): string {
-  if (typeof value === 'string' && value !== '' && isPlainText(value, SYMBOL_MAX)) return value
-  throw new Malformed('s', 'the symbol of an option', value)
 }
 
 function right(value: unknown): 'C' | 'P' {
@@ -201,6 +174,6 @@ function right(value: unknown): 'C' | 'P' {
   throw new Malformed('right', 'call or put', value)
 }
 
-function decimal(value: unknown, what: string): Decimal | null {
+export function decimalOrNull(value: unknown, what: string): Decimal | null {
   return value === null ? null : decimalOf(value, what)
 }

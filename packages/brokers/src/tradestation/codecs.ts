@@ -33,20 +33,12 @@ export const ORDER_TYPES = enumCodec<OrderType>({ Market: 'MKT', Limit: 'LMT', S
  * In capitals: mostly what was sent, but extended hours in two spellings. An order placed elsewhere may have a last day, for which the core has no
  * value: the nearest that lives at least as long.
  */
-export const TIME_IN_FORCE = enumCodec<TimeInForce>({
-  ...({
-    DAY: 'DAY',
-    DYP: 'DAY+',
-    'DAY+': 'DAY+',
-    GTC: 'GTC',
-    GCP: 'GTC+',
-    'GTC+': 'GTC+',
-    GTD: 'GTC',
-    GDP: 'GTC+',
-    'GTD+': 'GTC+'
-  } as const),
-  ...({ OPG: 'OPEN', CLO: 'CLOSE', IOC: 'IOC', FOK: 'FOK' } as const)
-})
+export const TIME_IN_FORCE = enumCodec<TimeInForce>(
+  tableOf({
+    ...{ DAY: 'DAY', 'DAY+': 'DYP DAY+', GTC: 'GTC GTD', 'GTC+': 'GCP GTC+ GDP GTD+' },
+    ...{ OPEN: 'OPG', CLOSE: 'CLO', IOC: 'IOC', FOK: 'FOK' }
+  })
+)
 /** A life of minutes, of an order placed elsewhere: the nearest is a day. */
 const MINUTES = /^[135](?: MIN)?$/i
 /** What can be held. Classes that cannot be ordered here are none of the core's, and left out. */

@@ -6,7 +6,7 @@ import { Malformed } from '@trunkline/core/domain/malformed'
 import { type Day, parseDay, type Timestamp } from '@trunkline/core/domain/timestamp'
 import type { Instrument, OrderStatus, OrderType, Side, TransactionType } from '@trunkline/core/domain/vocabulary'
 import type { BalanceReport, BrokerAccount, OrderReport, PositionReport, TransactionReport } from '@trunkline/core/ports/broker'
-import { always, enumCodec, of, record } from '../kit/codec.ts'
+import { always, enumCodec, of, record, tableOf } from '../kit/codec.ts'
 import { identifiedByContent } from '../kit/content-ids.ts'
 import { type Holding, middleOf, summedHolding, valued } from '../kit/holdings.ts'
 import { filledOfLegs, type LegTotals, unitsOfLegs } from '../kit/leg-totals.ts'
@@ -46,23 +46,18 @@ const MULTI_LEG_TYPES = {
 } as const satisfies Record<string, { type: OrderType; side: Side }>
 
 /** `calculated` and `filled` are decided by the quantities, not by the status. */
-export const STATUSES = enumCodec<OrderStatus>({
-  ok: 'pending',
-  pending: 'pending',
-  submitted: 'pending',
-  open: 'working',
-  // Accepted, and waiting for its trigger: it can be cancelled.
-  held: 'working',
-  accepted_for_bidding: 'working',
-  partially_filled: 'partially_filled',
-  calculated: 'working',
-  filled: 'filled',
-  canceled: 'cancelled',
-  cancelled: 'cancelled',
-  expired: 'expired',
-  rejected: 'rejected',
-  error: 'rejected'
-})
+export const STATUSES = enumCodec<OrderStatus>(
+  tableOf({
+    pending: 'ok pending submitted',
+    // Held: accepted, and waiting for its trigger; it can be cancelled.
+    working: 'open held accepted_for_bidding calculated',
+    partially_filled: 'partially_filled',
+    filled: 'filled',
+    cancelled: 'canceled cancelled',
+    expired: 'expired',
+    rejected: 'rejected error'
+  })
+)
 const ENDED: ReadonlySet<OrderStatus> = new Set(['cancelled', 'expired', 'rejected'])
 
 /** Of the registry of error codes. */

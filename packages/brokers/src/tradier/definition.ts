@@ -129,7 +129,7 @@ export function tradier(settings: TradierSettings, deps: BrokerDeps): OpenedBrok
       // A 401 that does not say what it is about: a read that every login may make shows whether it is about the token.
       unauthorized: reply => isTokenRefused(reply) || (reply.status === 401 && !isForeign(reply) && complaintOf(reply).form !== 'fault'),
       // A 404 and the gateway's faults also come when nothing is wrong.
-      passing: reply => (complaintOf(reply).form === 'fault' ? 'unreachable' : reply.status === 404 ? 'refused' : null),
+      transient: reply => (complaintOf(reply).form === 'fault' ? 'unreachable' : reply.status === 404 ? 'refused' : null),
       limits: limitsOf,
       errorMessage: errorMessageOf
     },
@@ -244,19 +244,17 @@ function loginOf({ apiUrl, authorizeUrl, clientId, clientSecret, sendRedirectUri
   }
 }
 
-const STREAM_SETTING = { fallback: 'auto', allowed: ['auto', '0', '1'] } as const
+const streamSetting = (name: 'ACCOUNT' | 'MARKET', what: string) =>
+  ({
+    env: `TRUNKLINE_TRADIER_${name}_STREAM`,
+    fallback: 'auto',
+    allowed: ['auto', '0', '1'],
+    about: `\`1\` follows ${what} by Tradier’s stream, \`0\` by polling. \`auto\`: by the stream if the environment is \`live\`.`
+  }) as const
 const TABLE = {
   ...clientTable('TRADIER', 'Tradier', 'sandbox', '`live`, or `sandbox`, its own practice accounts'),
-  accountStream: {
-    env: 'TRUNKLINE_TRADIER_ACCOUNT_STREAM',
-    ...STREAM_SETTING,
-    about: '`1` follows accounts by Tradier’s stream, `0` by polling. `auto`: by the stream if the environment is `live`.'
-  },
-  marketStream: {
-    env: 'TRUNKLINE_TRADIER_MARKET_STREAM',
-    ...STREAM_SETTING,
-    about: '`1` follows prices by Tradier’s stream, `0` by polling. `auto`: by the stream if the environment is `live`.'
-  }
+  accountStream: streamSetting('ACCOUNT', 'accounts'),
+  marketStream: streamSetting('MARKET', 'prices')
 } as const satisfies BrokerTable
 const BROKER = { authorizeUrl: 'https://api.tradier.com/v1/oauth/authorize', sendRedirectUri: false } as const
 const ENVIRONMENTS = {
@@ -267,12 +265,11 @@ const ENVIRONMENTS = {
 const SETTINGS: BrokerSettings<TradierSettings, typeof TABLE> = {
   table: TABLE,
   choose(values) {
-    const streams = (fallback: boolean) => {
-      const [accountStream, marketStream] = [values.accountStream, values.marketStream].map(value =>
-        value === 'auto' ? fallback : value === '1'
-      )
-      return { accountStream: accountStream === true, marketStream: marketStream === true }
-    }
+    const isOn = (value: string, fallback: boolean) => (value === 'auto' ? fallback : value === '1')
+    const streams = (fallback: boolean) => ({
+      accountStream: isOn(values.accountStream, fallback),
+      marketStream: isOn(values.marketStream, fallback)
+    })
     return clientChoice<Omit<TradierSettings, Exclude<keyof ClientSettings, 'apiUrl'>>>(TABLE, values, {
       atBroker: { ...ENVIRONMENTS[values.environment], ...BROKER, ...streams(values.environment === 'live') },
       atSandbox: ({ url, publicUrl }) => ({

@@ -169,14 +169,9 @@ function windowOf(symbol: string, { name, lengthMs }: BarsKind, { fromMs, toMs }
   }
 }
 
+const number = of(amount)
 const PRICES = record<Omit<Bar, 'startMs' | 'closed'>>({
-  ...{
-    open: of(amount)('open'),
-    high: of(amount)('high'),
-    low: of(amount)('low'),
-    close: of(amount)('close'),
-    volume: of(amount)('volume')
-  }
+  ...{ open: number('open'), high: number('high'), low: number('low'), close: number('close'), volume: number('volume') }
 })
 
 function minutes(answer: Wire, lengthMs: number, presentMs: number): readonly Bar[] {
@@ -216,22 +211,18 @@ export function parseExpirations(answer: Wire): readonly Day[] {
 }
 
 const RIGHTS = enumCodec({ call: 'C', put: 'P' })
+const numberOrNull = of(amountOrNull)
 /** Computed by Tradier once an hour. */
 const GREEKS = record<Greeks>({
-  ...{ delta: of(amountOrNull)('delta'), gamma: of(amountOrNull)('gamma'), theta: of(amountOrNull)('theta') },
-  ...{ rho: of(amountOrNull)('rho'), vega: of(amountOrNull)('vega') },
+  ...{ delta: numberOrNull('delta'), gamma: numberOrNull('gamma'), theta: numberOrNull('theta') },
+  ...{ rho: numberOrNull('rho'), vega: numberOrNull('vega') },
   iv: wire => amountOrNull(wire, 'mid_iv') ?? amountOrNull(wire, 'smv_vol')
 })
 
 const PRICES_OF_CONTRACT = record<Omit<Parameters<typeof derived>[0], 'symbol' | 'right' | 'strike' | 'expiration' | 'greeks'>>({
-  ...{
-    bid: of(amountOrNull)('bid'),
-    bidSize: of(amountOrNull)('bidsize'),
-    ask: of(amountOrNull)('ask'),
-    askSize: of(amountOrNull)('asksize')
-  },
-  ...{ last: of(amountOrNull)('last'), open: of(amountOrNull)('open'), high: of(amountOrNull)('high'), low: of(amountOrNull)('low') },
-  ...{ close: of(amountOrNull)('close'), previousClose: of(amountOrNull)('prevclose'), volume: of(amountOrNull)('volume') }
+  ...{ bid: numberOrNull('bid'), bidSize: numberOrNull('bidsize'), ask: numberOrNull('ask'), askSize: numberOrNull('asksize') },
+  ...{ last: numberOrNull('last'), open: numberOrNull('open'), high: numberOrNull('high'), low: numberOrNull('low') },
+  ...{ close: numberOrNull('close'), previousClose: numberOrNull('prevclose'), volume: numberOrNull('volume') }
 })
 
 export function parseChain(answer: Wire): readonly ChainEntry[] {

@@ -17,10 +17,10 @@ import { changeRefusalBy, refusalBy, refusing } from '../kit/order-rules.ts'
 import { field, member, nested, text } from '../kit/parse.ts'
 import { demandNoOrder, signedCost } from '../kit/preview.ts'
 import { encoded, form, get, NO_BODY, type Query } from '../kit/requests.ts'
-import { changeShown, changing } from '../kit/runtime/commands.ts'
+import { changedInPlace, shownTerms } from '../kit/runtime/commands.ts'
 import type { OrderDefinitions, Refused } from '../kit/runtime/definition.ts'
 import type { AccountQuery, ListRead } from '../kit/runtime/read-definitions.ts'
-import { refused } from '../kit/settle.ts'
+import { refused, undecided } from '../kit/settle.ts'
 import { shareSideOf } from '../kit/share-side.ts'
 import { CURRENCY, holdingsOf, ORDER_TYPES, POSITION_EFFECTS, parsePositions, rejectCodeOf } from './codecs.ts'
 import {
@@ -109,7 +109,7 @@ export const TRADIER_ORDERS: OrderDefinitions<Resource, Placing> = {
   },
   submit: { request: placeRequest, interpret: interpretPlace },
   replace: {
-    request: changing({
+    request: changedInPlace({
       refusal: (before, ticket) => refusalOf(ticket) ?? cannotChange(before, ticket),
       request({ brokerAccountId, brokerOrderId, ticket }, at) {
         const duration = durationOf(ticket, epochMs(at))
@@ -117,7 +117,7 @@ export const TRADIER_ORDERS: OrderDefinitions<Resource, Placing> = {
       }
     }),
     interpret: (reply, { brokerOrderId }) => interpretCommand(reply, brokerOrderId),
-    confirm: changeShown(CHANGE_PAUSES_MS)
+    confirm: shownTerms(CHANGE_PAUSES_MS)
   },
   cancel: {
     request: (account, order) => ({ method: 'DELETE', path: accountPath(account, 'orders', order), headers: NO_BODY }),
@@ -294,23 +294,19 @@ function refusalIn(reply: HttpReply): Outcome<never> {
   const complaint = complaintOf(reply)
   if (complaint.form === 'text' && (reply.status === 400 || isForeign(reply))) {
     const isKnown = !INTERNAL_FAILURE.test(complaint.text) && KNOWN_REFUSAL.test(complaint.text)
-    return isKnown ? refusedWith(complaint.text, null) : unknown(complaint.text)
+    return isKnown ? refusedWith(complaint.text, null) : undecided(`Tradier answered ${complaint.text}`)
   }
   if (reply.status === 400 && complaint.form === 'errors') return rejected(complaint.errors)
   const code = complaint.form === 'fault' && complaint.code !== '' ? complaint.code : null
   if (isTokenRefused(reply)) return refusedWith('Tradier did not accept the login, and nothing was placed', code)
   if (reply.status === 429 && (complaint.form === 'fault' || header(reply, 'x-ratelimit-available') === '0'))
     return refusedWith('Tradier takes no more orders at the moment: too many were sent within a minute', code)
-  return unknown(`${reply.status} ${errorMessageOf(reply)}`.trim())
+  return undecided(`Tradier answered ${reply.status} ${errorMessageOf(reply)}`.trim())
 }
 
 function rejected(errors: readonly string[]): Outcome<never> {
-  if (errors.some(error => INTERNAL_FAILURE.test(error))) return unknown(joined(errors))
+  if (errors.some(error => INTERNAL_FAILURE.test(error))) return undecided(`Tradier answered ${joined(errors)}`)
   return refusedWith(joined(errors), errors.find(error => /^[A-Z][A-Za-z]+$/.test(error)) ?? null)
-}
-
-function unknown(answer: string): Outcome<never> {
-  return { kind: 'unknown', cause: new Error(`Tradier answered ${answer}`) }
 }
 
 /** The code of a refusal is in its message. */

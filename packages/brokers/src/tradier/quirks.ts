@@ -85,8 +85,8 @@ export type Complaint =
 export function complaintOf({ body }: Pick<HttpReply, 'body'>): Complaint {
   const trimmed = body.trim()
   if (!trimmed.startsWith('{')) {
-    const isShown = trimmed !== '' && trimmed.length <= TEXT_MAX && !trimmed.startsWith('<') && !hasControlCharacters(trimmed)
-    return isShown ? { form: 'text', text: trimmed } : { form: 'other' }
+    const isText = trimmed !== '' && trimmed.length <= TEXT_MAX && !trimmed.startsWith('<')
+    return isText && Array.from(trimmed).every(character => character >= '\t') ? { form: 'text', text: trimmed } : { form: 'other' }
   }
   try {
     const answer = readObject(trimmed)
@@ -104,10 +104,6 @@ export function complaintOf({ body }: Pick<HttpReply, 'body'>): Complaint {
   }
 }
 
-function hasControlCharacters(text: string): boolean {
-  return Array.from(text).some(character => character < '\t')
-}
-
 /** What an answer has under `errors`, which may be a success otherwise; null when it has none. */
 export function errorsOf(answer: Wire): readonly string[] | null {
   const errors = field(answer, 'errors')
@@ -118,13 +114,8 @@ export function errorsOf(answer: Wire): readonly string[] | null {
 
 /** Sentences and codes as one text. */
 export function joined(errors: readonly string[]): string {
-  const [first = '', ...others] = errors
-  return others.length === 0
-    ? first
-    : [first, ...others]
-        .map(error => error.replace(/\.$/, ''))
-        .join('; ')
-        .slice(0, TEXT_MAX)
+  const parts = errors.length === 1 ? errors : errors.map(error => error.replace(/\.$/, ''))
+  return parts.join('; ').slice(0, TEXT_MAX)
 }
 
 /** The display message of a refusal; empty when there is none fit for it. */

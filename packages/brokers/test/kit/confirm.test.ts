@@ -3,7 +3,6 @@ import { test } from 'node:test'
 import { BrokerFault } from '@trunkline/core/ports/broker'
 import { never as signal } from '@trunkline/testkit/patience'
 import { type CallOptions, Calls } from '../../src/kit/calls.ts'
-import { confirming } from '../../src/kit/confirm.ts'
 import { HttpClient, type HttpReply } from '../../src/kit/http.ts'
 import { readJson } from '../../src/kit/json.ts'
 import { RateLimitExceeded, RateLimiter } from '../../src/kit/rate-limiter.ts'
@@ -18,6 +17,12 @@ const DEPTH = { method: 'GET', path: '/depth', headers: [] } as const
 const authorize = (token: string) => ['authorization', `Bearer ${token}`]
 const unauthorized = (reply: HttpReply) => reply.status === 401
 
+function callsOf(options: Pick<CallOptions, 'http' | 'tokens'> & Partial<CallOptions>): Calls {
+  const retries = { firstMs: 1, longestMs: 1, attemptsMax: 1, retryAfterMsMax: 100 }
+  const deps = { clock: systemClock, fraction: () => 0.5 }
+  return new Calls({ limiters: [], retries, deps, authorize, unauthorized, errorMessage: () => '', ...options })
+}
+
 /** A login with a token that cannot be renewed, unless `renewed` says what a renewal gives. */
 async function start(script: Script, renewed: string | null = null, more: Partial<CallOptions> = {}) {
   const host = await ScriptedHost.start(script)
@@ -29,25 +34,13 @@ async function start(script: Script, renewed: string | null = null, more: Partia
     tokenOf: ({ access_token: token = '' }) => ({ token, issuedAt: null, expiresAt: null, isRenewable: renewed !== null }),
     refresh: () =>
       renewed === null ? Promise.reject(new BrokerFault('credentials_rejected', 'none')) : Promise.resolve({ access_token: renewed }),
-    confirm: confirming({ http, base: '/v1', request: ME, authorize, unauthorized })
+    confirm: (token, own) => calls.accepts(token, ME, own)
   })
-  const retries = { firstMs: 1, longestMs: 1, attemptsMax: 1, retryAfterMsMax: 100 }
-  const deps = { clock: systemClock, fraction: () => 0.5 }
-  const calls = new Calls({
-    http,
-    base: '/v1',
-    tokens,
-    limiters: [],
-    retries,
-    deps,
-    authorize,
-    unauthorized,
-    errorMessage: () => '',
-    ...more
-  })
+  const calls: Calls = callsOf({ http, base: '/v1', tokens, ...more })
   return {
     host,
     tokens,
+    accepts: (token: string) => calls.accepts(token, ME, signal),
     read: () => calls.read(DEPTH, reply => readJson(reply.body), signal),
     paths: () => host.seen.map(seen => `${seen.path.slice(4)} ${seen.headers.authorization?.slice(7)}`),
     async [Symbol.asyncDispose]() {
@@ -115,7 +108,7 @@ test('a broker that cannot answer breaks nothing', async () => {
 test('no caller waits for a confirmation beyond its own deadline', async () => {
   const host = await ScriptedHost.start((_, response) => json(response, 401, {}))
   const http = new HttpClient({ origin: host.origin, plain: true })
-  const tokens = new TokenSource({
+  const tokens: TokenSource = new TokenSource({
     holder: new MemoryHolder({ access_token: 'old' }),
     clock: {
       ...systemClock,
@@ -124,7 +117,7 @@ test('no caller waits for a confirmation beyond its own deadline', async () => {
     log: new MemoryLog(),
     tokenOf: ({ access_token: token = '' }) => ({ token, issuedAt: null, expiresAt: null, isRenewable: false }),
     refresh: () => Promise.reject(new BrokerFault('credentials_rejected', 'none')),
-    confirm: confirming({ http, request: ME, authorize, unauthorized })
+    confirm: (token, own) => callsOf({ http, tokens }).accepts(token, ME, own)
   })
   const patience = new AbortController()
   const waiting = assert.rejects(
@@ -141,12 +134,10 @@ test('no caller waits for a confirmation beyond its own deadline', async () => {
 
 test('a confirmation keeps to the rate limit', async () => {
   const limiter = new RateLimiter({ perSecond: 0.001, burst: 1, reservedForOrders: 0, waitingMax: 1, waitMsMax: 10 }, systemClock)
-  await using host = await ScriptedHost.start((_, response) => json(response, 200, {}))
-  await using http = new HttpClient({ origin: host.origin, plain: true })
-  const confirm = confirming({ http, request: ME, authorize, unauthorized, limiters: [limiter] })
-  assert.equal(await confirm('t', signal), true)
+  await using broker = await start((_, response) => json(response, 200, {}), null, { limiters: [limiter] })
+  assert.equal(await broker.accepts('t'), true)
   await assert.rejects(
-    confirm('t', signal),
+    broker.accepts('t'),
     (error: unknown) => isFault('rate_limited')(error) && error instanceof Error && error.cause instanceof RateLimitExceeded
   )
 })

@@ -4,10 +4,9 @@
  */
 
 import type { ChainEntry, Quote } from '@trunkline/core/domain/market/records'
-import type { Day } from '@trunkline/core/domain/timestamp'
 import { BrokerFault } from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
-import type { TopicLease, TopicSink } from '@trunkline/core/ports/market'
+import type { Topic, TopicLease, TopicSink } from '@trunkline/core/ports/market'
 import { type Backoff, pauseMs } from '../retry.ts'
 import { lossOf } from '../stream-fault.ts'
 import { Subscription } from '../subscription.ts'
@@ -67,10 +66,7 @@ export interface ChainOptions<Contract extends { readonly symbol: string }, Snap
   readonly presentMs: () => number
 }
 
-interface ChainTopic {
-  readonly symbol: string
-  readonly expiration: Day
-}
+type ChainTopic = Pick<Extract<Topic, { readonly channel: 'options_chain' }>, 'symbol' | 'expiration'>
 
 class ChainWatch<Contract extends { readonly symbol: string }, Snapshot> implements TopicLease, AsyncDisposable {
   readonly #options: ChainOptions<Contract, Snapshot>

@@ -30,9 +30,9 @@ export class Commands<Resource extends string, Placing> {
     try {
       const found = this.#definition.placing(order, this.#login, 'order', signal)
       const placing = found instanceof Promise ? await found : found
-      if (isRefused(placing)) return unsent(placing.refused)
+      if (isRefused(placing)) return refusedUnsent(placing.refused)
       const made = submit.request(order, placing)
-      if (isRefused(made)) return unsent(made.refused)
+      if (isRefused(made)) return refusedUnsent(made.refused)
       if (this.#soleAccount !== null) await this.#soleAccount.demand(order.brokerAccountId, signal)
       request = made
     } catch (cause) {
@@ -56,10 +56,10 @@ export class Commands<Resource extends string, Placing> {
       made = await replace.request(request, this.#login, signal)
     } catch (cause) {
       // The broker's own answer that there is no such order.
-      if (cause instanceof BrokerFault && cause.kind === 'refused') return refusedUnsent(cause.message, 'other')
+      if (cause instanceof BrokerFault && cause.kind === 'refused') return refusedUnsent({ message: cause.message, rejectCode: 'other' })
       return { kind: 'not_sent', cause }
     }
-    if (isRefused(made)) return unsent(made.refused)
+    if (isRefused(made)) return refusedUnsent(made.refused)
     const outcome = await this.#login.calls.of(resource).command(made, reply => replace.interpret(reply, request), signal)
     const { confirm } = replace
     if (outcome.kind !== 'accepted' || confirm === undefined) return outcome
@@ -91,12 +91,8 @@ function isRefused(value: unknown): value is Refused {
   return typeof value === 'object' && value !== null && 'refused' in value
 }
 
-function unsent({ message, rejectCode }: Refusal): Outcome<never> {
-  return refusedUnsent(message, rejectCode)
-}
-
 /** The request of a broker that changes orders in place: the order is read first, because not every change is possible. */
-export function changing<Resource extends string>({
+export function changedInPlace<Resource extends string>({
   refusal,
   request
 }: {
@@ -115,7 +111,7 @@ export function changing<Resource extends string>({
 }
 
 /** Confirms a change of an order that keeps its id: it is read until it has the new terms. */
-export function changeShown<Resource extends string>(
+export function shownTerms<Resource extends string>(
   pausesMs: readonly number[]
 ): NonNullable<OrderDefinitions<Resource, unknown>['replace']['confirm']> {
   return {

@@ -52,7 +52,7 @@ export interface RestDefinition<Resource extends string, Placing> {
   /** Of OAuth only what the broker's own is; its token is in the `Authorization` header. */
   readonly login: LoginScheme | OAuthClient
   /** What every answer of this broker may say, besides what was requested. */
-  readonly answers: Pick<CallOptions, 'unauthorized' | 'passing' | 'limits' | 'requestedPauseMs' | 'errorMessage'>
+  readonly answers: Pick<CallOptions, 'unauthorized' | 'transient' | 'limits' | 'requestedPauseMs' | 'errorMessage'>
   /** A rate limit over all logins. */
   readonly sharedRates?: RateLimits
   /** A small read that every login may make: it decides whether a refused token is invalid. Absent: a 401 is definitive. */

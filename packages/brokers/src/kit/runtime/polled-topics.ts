@@ -11,12 +11,16 @@ export interface PolledTopicOptions {
   readonly clock: Clock
   /** From the end of one poll to the next, when so many topics are polled. */
   readonly everyMs: (topic: Topic, topics: number) => number
-  /** Polls, and publishes to the sink what has changed since `before`, its previous result; null at first and after a loss. */
-  readonly read: (topic: Topic, sink: TopicSink, before: Published | null, signal: AbortSignal) => Promise<Published>
+  /** Reads all parts of a topic as they are now. @throws BrokerFault, `refused` for one that cannot be polled */
+  readonly read: (topic: Topic, signal: AbortSignal) => Promise<readonly TopicPart[]>
 }
 
-/** What was published to a topic's sink, by part. */
-export type Published = ReadonlyMap<string, string>
+/** A part of a topic: published when it has changed. */
+export interface TopicPart {
+  readonly key: string
+  readonly value: unknown
+  readonly publish: (sink: TopicSink) => void
+}
 
 export class PolledTopics implements AsyncDisposable {
   readonly #options: PolledTopicOptions
@@ -54,7 +58,8 @@ class PolledTopic {
   readonly #options: PolledTopicOwn
   readonly #subscription: Subscription
   readonly #signal: AbortSignal
-  #published: Published | null = null
+  /** What was published, by part; null at first and after a loss. */
+  #published: ReadonlyMap<string, string> | null = null
   #waiting: AbortController | null = null
 
   constructor(options: PolledTopicOwn, subscription: Subscription, signal: AbortSignal) {
@@ -78,12 +83,10 @@ class PolledTopic {
     while (!this.#signal.aborted) {
       let pauseMs = this.#options.everyMs()
       try {
-        const before = this.#published
-        const published = await this.#options.read(topic, this.#guarded(sink), before, this.#signal)
+        const parts = await this.#options.read(topic, this.#signal)
         if (this.#signal.aborted) return
         this.#subscription.live()
-        // A renewal meanwhile wants everything again.
-        if (this.#published === before) this.#published = published
+        this.#publish(parts)
       } catch (error) {
         if (this.#signal.aborted) return
         if (error instanceof BrokerFault && error.kind === 'refused') {
@@ -104,22 +107,15 @@ class PolledTopic {
     this.#subscription.lost(cause, reason)
   }
 
-  /** Its first event is live; after the end there is none. */
-  #guarded(sink: TopicSink): TopicSink {
-    const guarded = (publish: () => void) => {
+  #publish(parts: readonly TopicPart[]): void {
+    const before = this.#published
+    const published = new Map<string, string>()
+    this.#published = published
+    for (const { key, value, publish } of parts) {
       if (this.#signal.aborted) return
-      this.#subscription.live()
-      publish()
-    }
-    return {
-      live: () => sink.live(),
-      lost: (cause, reason) => sink.lost(cause, reason),
-      refused: message => sink.refused(message),
-      trade: trade => guarded(() => sink.trade(trade)),
-      quote: quote => guarded(() => sink.quote(quote)),
-      depth: depth => guarded(() => sink.depth(depth)),
-      bar: bar => guarded(() => sink.bar(bar)),
-      chain: entry => guarded(() => sink.chain(entry))
+      const text = JSON.stringify(value)
+      published.set(key, text)
+      if (before?.get(key) !== text) publish(this.#subscription.sink)
     }
   }
 
@@ -128,20 +124,4 @@ class PolledTopic {
     await this.#options.clock.sleep(ms, AbortSignal.any([this.#signal, this.#waiting.signal])).catch(() => undefined)
     this.#waiting = null
   }
-}
-
-/** Publishes those records that differ from what was published. Returns what is published now, for {@link PolledTopicOptions.read}. */
-export function publishChanges<T>(
-  records: readonly T[],
-  keyOf: (record: T) => string,
-  before: Published | null,
-  publish: (record: T) => void
-): Published {
-  const published = new Map<string, string>()
-  for (const record of records) {
-    const [key, text] = [keyOf(record), JSON.stringify(record)]
-    published.set(key, text)
-    if (before?.get(key) !== text) publish(record)
-  }
-  return published
 }

@@ -7,7 +7,7 @@ import type { MarketClock } from '../market-clock.ts'
 import type { Wire } from '../parse.ts'
 import type { Login } from './definition.ts'
 import { type FullListDefinition, FullListFeed, type QuotesDefinition, type SymbolSinks } from './full-list-feed.ts'
-import { PolledTopics, type Published, publishChanges } from './polled-topics.ts'
+import { PolledTopics, type TopicPart } from './polled-topics.ts'
 import type { MarketStreams } from './rest-market.ts'
 
 /** Quotes of single callers within this time are one request. */
@@ -49,7 +49,7 @@ export class QuotedStreams<Resource extends string, Sinks extends SymbolSinks> i
     this.#polled = new PolledTopics({
       clock,
       everyMs: ({ channel }, topics) => (channel === 'quotes' ? QUOTES_EVERY_MS : Math.max(EVERY_MS, topics * CALL_MS)),
-      read: (topic, sink, before, signal) => this.#poll(topic, sink, before, signal)
+      read: (topic, signal) => this.#poll(topic, signal)
     })
   }
 
@@ -63,27 +63,26 @@ export class QuotedStreams<Resource extends string, Sinks extends SymbolSinks> i
   }
 
   /** @throws BrokerFault `refused` for what is neither streamed nor can be polled */
-  async #poll(topic: Topic, sink: TopicSink, before: Published | null, signal: AbortSignal): Promise<Published> {
+  async #poll(topic: Topic, signal: AbortSignal): Promise<readonly TopicPart[]> {
     const { broker, toBroker, quoteOf, changedMs } = this.#definition
     const { clock } = this.#market
     switch (topic.channel) {
       case 'options_chain': {
         const entries = await this.#market.chain(topic.symbol, topic.expiration, signal)
-        const keyOf = ({ symbol }: { readonly symbol: string }) => symbol
-        return publishChanges(entries, keyOf, before, entry => sink.chain(entry))
+        return entries.map(value => ({ key: value.symbol, value, publish: sink => sink.chain(value) }))
       }
       case 'bars': {
         const presentMs = clock.nowMs()
         const pages = this.#market.bars({ ...topic, fromMs: presentMs - 3 * MINUTE_MS, toMs: presentMs + MINUTE_MS }, signal)
-        const keyOf = ({ startMs }: { readonly startMs: number }) => String(startMs)
-        return publishChanges((await Array.fromAsync(pages)).flat(), keyOf, before, bar => sink.bar(bar))
+        const bars = (await Array.fromAsync(pages)).flat()
+        return bars.map(value => ({ key: String(value.startMs), value, publish: sink => sink.bar(value) }))
       }
       case 'quotes': {
         const quote = await this.#batches.quote(toBroker(topic.symbol), signal)
         if (quote === undefined) throw new BrokerFault('refused', `${broker} has no quotes of ${topic.symbol}`)
         clock.happened(changedMs(quote, 'quotes'))
-        const keyOf = () => topic.symbol
-        return publishChanges([quoteOf(quote)], keyOf, before, each => sink.quote(each))
+        const value = quoteOf(quote)
+        return [{ key: topic.symbol, value, publish: sink => sink.quote(value) }]
       }
       default:
         throw new BrokerFault('refused', `${broker} streams no ${topic.channel} here`)

@@ -20,7 +20,6 @@ import type {
 } from '@trunkline/core/ports/broker'
 import type { OrderPreview, PreviewOrder } from '@trunkline/core/ports/preview'
 import type { CallOptions } from '../calls.ts'
-import { confirming } from '../confirm.ts'
 import { ConnectLimiters } from '../connect-limiters.ts'
 import type { BrokerDeps } from '../deps.ts'
 import { EventStreams, readsAsEvents } from '../event-streams.ts'
@@ -38,7 +37,7 @@ import { Commands } from './commands.ts'
 import type { Login, Read, RestDefinition } from './definition.ts'
 import { OrderReads } from './order-reads.ts'
 import { OrderTracker } from './order-tracker.ts'
-import type { ReadItems } from './read-definitions.ts'
+import type { AccountQuery, ReadItems } from './read-definitions.ts'
 import { Reads } from './reads.ts'
 import { Quotas, ResourceCalls } from './resource-calls.ts'
 import { RestMarket } from './rest-market.ts'
@@ -86,13 +85,10 @@ export function restBroker<Resource extends string, Placing>(
     const quotas = new Quotas(definition.quotas, shared, clock)
     const { tokenOf, refresh } = scheme
     const confirmed = confirm && {
-      confirm: confirming({
-        ...{ ...calling, ...hostOf(confirm.resource) },
-        ...{ request: confirm.request, limiters: [quotas.of(confirm.resource)] }
-      })
+      confirm: (token: string, signal: AbortSignal) => calls.of(confirm.resource).accepts(token, confirm.request, signal)
     }
     const tokens = new TokenSource({ holder, clock, log, tokenOf, refresh, ...confirmed })
-    const calls = new ResourceCalls({ ...calling, tokens }, hostOf, quotas)
+    const calls: ResourceCalls<Resource> = new ResourceCalls({ ...calling, tokens }, hostOf, quotas)
     const reads = new Reads(calls, lists, clock)
     const tracker = new OrderTracker(definition.tracksOrders === true)
     const { order: byKey, orderList: list } = definition.reads
@@ -138,26 +134,22 @@ class RestBroker<Resource extends string, Placing> implements Broker {
     return { items: known, ...(leftOut.length === 0 ? {} : { leftOut }) }
   }
 
-  async balances(account: string, signal: AbortSignal): Promise<Snapshot<BalanceReport>> {
-    await this.#soleAccount?.demand(account, signal)
-    return snapshotOf(await readBy(this.#definition.reads.balances, this.#login, { account }, signal))
+  balances(account: string, signal: AbortSignal): Promise<Snapshot<BalanceReport>> {
+    return this.#snapshot(this.#definition.reads.balances, { account }, signal)
   }
 
-  async positions(account: string, signal: AbortSignal): Promise<Snapshot<PositionReport>> {
-    await this.#soleAccount?.demand(account, signal)
-    return snapshotOf(await readBy(this.#definition.reads.positions, this.#login, { account }, signal))
+  positions(account: string, signal: AbortSignal): Promise<Snapshot<PositionReport>> {
+    return this.#snapshot(this.#definition.reads.positions, { account }, signal)
   }
 
   async orders(account: string, since: Timestamp, signal: AbortSignal): Promise<Snapshot<OrderReport>> {
-    await this.#soleAccount?.demand(account, signal)
-    const orders = await readBy(this.#definition.reads.orders, this.#login, { account, since }, signal)
-    for (const report of orders.known) this.#login.tracker.put(report)
-    return snapshotOf(orders)
+    const orders = await this.#snapshot(this.#definition.reads.orders, { account, since }, signal)
+    for (const report of orders.items) this.#login.tracker.put(report)
+    return orders
   }
 
-  async transactions(account: string, from: Day, to: Day, signal: AbortSignal): Promise<Snapshot<TransactionReport>> {
-    await this.#soleAccount?.demand(account, signal)
-    return snapshotOf(await readBy(this.#definition.reads.transactions, this.#login, { account, from, to }, signal))
+  transactions(account: string, from: Day, to: Day, signal: AbortSignal): Promise<Snapshot<TransactionReport>> {
+    return this.#snapshot(this.#definition.reads.transactions, { account, from, to }, signal)
   }
 
   async findOrder(key: OrderKey, signal: AbortSignal): Promise<{ readonly found: OrderReport | null; readonly asOf: Timestamp }> {
@@ -191,19 +183,16 @@ class RestBroker<Resource extends string, Placing> implements Broker {
     return this.#streams.open(signal, end => new SocketSession(protocols, this.#login.socket, end))
   }
 
+  async #snapshot<Query extends AccountQuery, T>(read: Read<Resource, Query, T>, query: Query, signal: AbortSignal): Promise<Snapshot<T>> {
+    await this.#soleAccount?.demand(query.account, signal)
+    const { known, leftOut, ...times } = await readBy(read, this.#login, query, signal)
+    return { items: known, ...times, ...(leftOut.length === 0 ? {} : { leftOut }) }
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all([this.market[Symbol.asyncDispose](), this.#streams[Symbol.asyncDispose]()])
     this.#login.calls[Symbol.dispose]()
     await this.#login.tokens[Symbol.asyncDispose]()
-  }
-}
-
-function snapshotOf<T>({ known, leftOut, asOf, brokerClock }: ReadItems<T>): Snapshot<T> {
-  return {
-    items: known,
-    asOf,
-    ...(brokerClock === undefined ? {} : { brokerClock }),
-    ...(leftOut.length === 0 ? {} : { leftOut })
   }
 }
 
