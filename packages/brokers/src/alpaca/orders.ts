@@ -2,19 +2,19 @@
 
 import type { OrderOffer } from '@trunkline/core/domain/combinations'
 import { areEqual, compare, type Decimal, isPositive, isZero, minus, plus, significantPlaces, ZERO } from '@trunkline/core/domain/decimal'
-import { Malformed } from '@trunkline/core/domain/malformed'
 import type { Leg, OrderTicket } from '@trunkline/core/domain/order'
 import { epochMs, type Timestamp, timestampOfMs } from '@trunkline/core/domain/timestamp'
 import type { NewOrder, OrderReport, Outcome, ReplaceOrder } from '@trunkline/core/ports/broker'
 import { isSuccess } from '../kit/calls.ts'
 import { ALL_TYPES, OPTION_SIDES, REGULAR, SIDES, TERMS } from '../kit/capabilities.ts'
 import type { HttpReply, HttpRequest } from '../kit/http.ts'
-import { type Refusal, refusalBy, refusing } from '../kit/order-rules.ts'
-import { get, NO_BODY, WITH_BODY } from '../kit/requests.ts'
+import { legTexts, type Refusal, refusalBy, refusing } from '../kit/order-rules.ts'
+import { demandOurs } from '../kit/parse.ts'
+import { get, json, remove } from '../kit/requests.ts'
 import type { Login, OrderDefinitions, ReadDefinitions, Refused } from '../kit/runtime/definition.ts'
 import type { AccountQuery, ListRead } from '../kit/runtime/read-definitions.ts'
 import { mergedOrders, pagesByRecord, type Reads } from '../kit/runtime/reads.ts'
-import { refused } from '../kit/settle.ts'
+import { refused, undecided } from '../kit/settle.ts'
 import {
   isLegOfMultiLeg,
   isMultiLeg,
@@ -180,7 +180,7 @@ export const ALPACA_ORDERS: OrderDefinitions<Resource, null> = {
     confirm: { pausesMs: REPLACE_PAUSES_MS, look: lookAtReplacement }
   },
   cancel: {
-    request: (_account, order) => ({ method: 'DELETE', path: `/v2/orders/${encodeURIComponent(order)}`, headers: NO_BODY }),
+    request: (_account, order) => remove(`/v2/orders/${encodeURIComponent(order)}`),
     interpret: interpretCancel
   },
   preview: null
@@ -190,7 +190,7 @@ export const ALPACA_ORDERS: OrderDefinitions<Resource, null> = {
 export function submitRequest(order: NewOrder): HttpRequest {
   const { type, tif, brokerClOrdId } = order
   const isExtended = tif === 'DAY+' || tif === 'GTC+'
-  return written('POST', '/v2/orders', {
+  return json('POST', '/v2/orders', {
     ...subject(order),
     type: ORDER_TYPES.write(type, 'order_type'),
     time_in_force: TIME_IN_FORCE.write(isExtended ? tif.slice(0, -1) : tif, 'order_tif'),
@@ -206,11 +206,7 @@ export function replaceRequest(
   { ticket, quantity, brokerClOrdId }: { readonly ticket: OrderTicket; readonly quantity: Decimal | null; readonly brokerClOrdId: string }
 ): HttpRequest {
   const path = `/v2/orders/${encodeURIComponent(brokerOrderId)}`
-  return written('PATCH', path, { ...amounts({ ...ticket, quantity, notional: null }), client_order_id: brokerClOrdId })
-}
-
-function written(method: 'POST' | 'PATCH', path: string, body: object): HttpRequest {
-  return { method, path, headers: WITH_BODY, body: JSON.stringify(body) }
+  return json('PATCH', path, { ...amounts({ ...ticket, quantity, notional: null }), client_order_id: brokerClOrdId })
 }
 
 /** A multi-leg order has legs and no side; an option's side states its effect on the position. */
@@ -251,14 +247,13 @@ function quantityFor(request: ReplaceOrder, old: OrderReport): Decimal | null | 
   if (isZero(filled) && areEqual(old.quantity, quantity)) return null
   const left = minus(quantity, filled)
   if (!isPositive(left)) return { refused: cannot('quantity_invalid', 'as much as the new total, or more, has filled already') }
-  return ticket.instrument === 'STK' && significantPlaces(left) > 0
-    ? {
-        refused: cannot(
-          'quantity_invalid',
-          'the quantity of an order of fractions of a share cannot be replaced; cancel it and place a new one'
-        )
-      }
-    : left
+  if (ticket.instrument !== 'STK' || significantPlaces(left) === 0) return left
+  return {
+    refused: cannot(
+      'quantity_invalid',
+      'the quantity of an order of fractions of a share cannot be replaced; cancel it and place a new one'
+    )
+  }
 }
 
 /**
@@ -303,17 +298,18 @@ const DUPLICATE = /client.?order.?id must be unique/i
 export function interpretSubmit(reply: HttpReply, sent: NewOrder): Outcome<OrderReport> {
   if (!isSuccess(reply.status)) return refusal(reply, sent)
   const order = parseOrder(readRecord(reply), sent.brokerAccountId)
-  demandSame('client_order_id', order.brokerClOrdId, sent.brokerClOrdId)
-  demandSame('symbol', order.symbol, sent.symbol)
-  demandSame('legs', legsText(order), legsText(sent))
+  demandOurs('client_order_id', order.brokerClOrdId, sent.brokerClOrdId)
+  demandOurs('symbol', order.symbol, sent.symbol)
+  // In whatever order they come.
+  demandOurs('legs', legTexts(order).toSorted().join(), legTexts(sent).toSorted().join())
   return { kind: 'accepted', value: order }
 }
 
 export function interpretReplace(reply: HttpReply, sent: ReplaceOrder): Outcome<OrderReport> {
   if (!isSuccess(reply.status)) return refusal(reply, sent.ticket)
   const order = parseOrder(readRecord(reply), sent.brokerAccountId)
-  demandSame('client_order_id', order.brokerClOrdId, sent.brokerClOrdId)
-  demandSame('replaces', order.replacesBrokerOrderId, sent.brokerOrderId)
+  demandOurs('client_order_id', order.brokerClOrdId, sent.brokerClOrdId)
+  demandOurs('replaces', order.replacesBrokerOrderId, sent.brokerOrderId)
   return { kind: 'accepted', value: order }
 }
 
@@ -321,24 +317,11 @@ export function interpretReplace(reply: HttpReply, sent: ReplaceOrder): Outcome<
 export function interpretCancel(reply: HttpReply): Outcome<null> {
   if (!isSuccess(reply.status)) return refusal(reply, null)
   if (reply.status === 204 && reply.body === '') return { kind: 'accepted', value: null }
-  return { kind: 'unknown', cause: new Error(`Alpaca answered ${reply.status} to a cancel`) }
+  return undecided(`Alpaca answered ${reply.status} to a cancel`)
 }
 
 function refusal<T>(reply: HttpReply, sent: OrderTicket | null): Outcome<T> {
   const { message, code } = readError(reply)
   if (REFUSALS.has(reply.status) && !DUPLICATE.test(message)) return refused(message, rejectCodeOf(message, sent), code)
-  return { kind: 'unknown', cause: new Error(`Alpaca answered ${reply.status}: ${message}`) }
-}
-
-/** What is done with which contract, in whatever order the legs come. */
-function legsText({ legs }: OrderTicket): string | null {
-  if (legs === null) return null
-  return legs
-    .map(({ symbol, side, ratio }) => `${side} ${ratio} ${symbol}`)
-    .toSorted()
-    .join(', ')
-}
-
-function demandSame(what: string, found: string | null, sent: string | null): void {
-  if (found !== sent) throw new Malformed(what, `our own, ${sent}`, found)
+  return undecided(`Alpaca answered ${reply.status}: ${message}`)
 }

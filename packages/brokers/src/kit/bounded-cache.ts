@@ -31,7 +31,7 @@ export class BoundedMap<T> {
   }
 }
 
-export interface TtlCacheOptions {
+interface TtlCacheOptions {
   readonly clock: Clock
   readonly max: number
   /** How long an entry is valid. */

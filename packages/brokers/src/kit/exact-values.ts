@@ -42,7 +42,7 @@ export function utcMsOf(value: unknown, what: string): number {
 }
 
 /** @throws Malformed */
-export function symbolIn(value: unknown, what: string): string {
-  if (typeof value === 'string' && value !== '' && isPlainText(value, SYMBOL_MAX)) return value
+export function symbolIn(value: unknown, what: string, lengthMax = SYMBOL_MAX): string {
+  if (typeof value === 'string' && value !== '' && isPlainText(value, lengthMax)) return value
   throw new Malformed(what, 'a symbol', value)
 }

@@ -89,7 +89,7 @@ export function changeRefusalBy(broker: string): (order: OrderReport, ticket: Or
     const hasSide = order.legs === null || (order.limitPrice !== null && !isZero(order.limitPrice))
     if (hasSide && order.side !== ticket.side) return cannot('the side', order.side)
     if ((order.tif === 'DAY+') !== (ticket.tif === 'DAY+')) return cannot('the session', order.tif)
-    return legsOf(order) === legsOf(ticket) ? null : cannot('the legs', 'as they were placed')
+    return legTexts(order).join() === legTexts(ticket).join() ? null : cannot('the legs', 'as they were placed')
   }
 }
 
@@ -103,8 +103,9 @@ export function hasTerms(order: OrderReport, { type, tif, limitPrice, stopPrice 
   return order.type === type && order.tif === tif && areEqual(order.limitPrice, limitPrice) && areEqual(order.stopPrice, stopPrice)
 }
 
-function legsOf({ legs }: OrderTicket): string {
-  return legs?.map(({ symbol, side, ratio }) => `${side} ${ratio} ${symbol}`).join() ?? ''
+/** What is done with which contract, so that two orders of the same legs have the same texts. */
+export function legTexts({ legs }: OrderTicket): readonly string[] {
+  return legs?.map(({ symbol, side, ratio }) => `${side} ${ratio} ${symbol}`) ?? []
 }
 
 /** Refusals of one broker, by name. `reason` continues "… does not take it: ". */

@@ -123,6 +123,11 @@ export function dayOrNull(wire: Wire, key: string): Day | null {
   return orNull(wire, key, day)
 }
 
+/** Of an answer that names what we sent. @throws Malformed if it is something else */
+export function demandOurs(what: string, found: string | null, sent: string | null): void {
+  if (found !== sent) throw new Malformed(what, `our own, ${sent}`, found)
+}
+
 /** One unreadable item makes the whole list unreadable. */
 export function list<T>(wire: Wire, key: string, item: (wire: Wire) => T): readonly T[] {
   return items(field(wire, key), key, item)

@@ -2,19 +2,13 @@
 
 import { Malformed } from '@trunkline/core/domain/malformed'
 import type { Clock } from '@trunkline/core/ports/clock'
-import type { Log } from '@trunkline/core/ports/log'
-import type { Meter } from '@trunkline/core/ports/meter'
 import type { Wire } from './parse.ts'
-import { idOf, type UnknownValueCounter } from './unknown-values.ts'
+import { idOf, type UnknownValueCounter, type UnknownValueCounterOptions } from './unknown-values.ts'
 
 /** What the records of a list are, for the metric's label and the log. */
 export type RecordKind = 'accounts' | 'balances' | 'positions' | 'orders' | 'transactions' | 'instruments' | 'chains' | 'bars'
 
-export interface RecordListsOptions {
-  /** For the metric's label and the log. */
-  readonly broker: string
-  readonly log: Log
-  readonly meter: Meter
+export interface RecordListsOptions extends UnknownValueCounterOptions {
   readonly clock: Pick<Clock, 'monotonicMs'>
   readonly unknownValues: UnknownValueCounter
 }

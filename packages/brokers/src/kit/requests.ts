@@ -27,3 +27,12 @@ export function get(path: string, query: Query = {}): HttpRequest {
 export function form(method: 'POST' | 'PUT', path: string, fields: Query): HttpRequest {
   return { method, path, headers: FORM, body: encoded(fields) }
 }
+
+/** A request with a JSON body. */
+export function json(method: 'POST' | 'PUT' | 'PATCH', path: string, body: object): HttpRequest {
+  return { method, path, headers: WITH_BODY, body: JSON.stringify(body) }
+}
+
+export function remove(path: string): HttpRequest {
+  return { method: 'DELETE', path, headers: NO_BODY }
+}

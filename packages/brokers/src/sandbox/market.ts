@@ -26,6 +26,7 @@ const PAGES_MAX = 100
 
 /** A page is read in one turn of the event loop, so orders wait for it. */
 export const BARS_PAGE = 2_000
+const SYMBOL_MAX = 32
 const UTC_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/
 
 const SEARCH: ListRead<'api', string, FoundSymbol> = {
@@ -135,7 +136,7 @@ export function chainEntry(item: Wire, expiration: Day): ChainEntry {
   const previousClose = decimalOrNull(item.pc, 'pc')
   const netChange = changeOf(last, previousClose)
   return {
-    symbol: symbolIn(item.s, 's'),
+    symbol: symbolIn(item.s, 's', SYMBOL_MAX),
     right: right(item.right),
     strike: decimalOf(item.strike, 'strike'),
     expiration,

@@ -8,10 +8,11 @@ import type { NewOrder, OrderReport, Outcome, ReplaceOrder } from '@trunkline/co
 import { NOTHING_ESTIMATED, type OrderEstimate, type PreviewOrder } from '@trunkline/core/ports/preview'
 import { ALL_TYPES, OPTION_SIDES, REGULAR, SIDES, TERMS } from '../kit/capabilities.ts'
 import type { HttpReply, HttpRequest } from '../kit/http.ts'
-import { decimalOrNull, nested, nestedOrNull, text, texts, type Wire } from '../kit/parse.ts'
+import { legTexts } from '../kit/order-rules.ts'
+import { decimalOrNull, demandOurs, nested, nestedOrNull, text, texts, type Wire } from '../kit/parse.ts'
 import { demandNoOrder } from '../kit/preview.ts'
 import * as kit from '../kit/requests.ts'
-import { NO_BODY, type Query, WITH_BODY } from '../kit/requests.ts'
+import { json, type Query, remove } from '../kit/requests.ts'
 import type { OrderDefinitions } from '../kit/runtime/definition.ts'
 import {
   ORDER_SIDES,
@@ -71,22 +72,12 @@ export const SANDBOX_ORDERS: OrderDefinitions<'api', null> = {
 
 /** @throws Malformed for a value that the sandbox does not have. */
 export function submitRequest(order: NewOrder): HttpRequest {
-  return {
-    method: 'POST',
-    path: `${API}/orders`,
-    headers: WITH_BODY,
-    body: JSON.stringify({ account: order.brokerAccountId, client_order_id: order.brokerClOrdId, ...terms(order) })
-  }
+  return json('POST', `${API}/orders`, { account: order.brokerAccountId, client_order_id: order.brokerClOrdId, ...terms(order) })
 }
 
 /** @throws Malformed for a value that the sandbox does not have. */
 export function previewRequest(order: PreviewOrder): HttpRequest {
-  return {
-    method: 'POST',
-    path: PREVIEW_PATH,
-    headers: WITH_BODY,
-    body: JSON.stringify({ account: order.brokerAccountId, ...terms(order) })
-  }
+  return json('POST', PREVIEW_PATH, { account: order.brokerAccountId, ...terms(order) })
 }
 
 function terms(ticket: OrderTicket): object {
@@ -98,17 +89,12 @@ function terms(ticket: OrderTicket): object {
   }
 }
 
-export function replaceRequest(request: ReplaceOrder): HttpRequest {
-  return {
-    method: 'POST',
-    path: `${API}/orders/${encodeURIComponent(request.brokerOrderId)}/amend`,
-    headers: WITH_BODY,
-    body: JSON.stringify({ client_order_id: request.brokerClOrdId, ...amounts(request.ticket) })
-  }
+export function replaceRequest({ brokerOrderId, brokerClOrdId, ticket }: ReplaceOrder): HttpRequest {
+  return json('POST', `${API}/orders/${encodeURIComponent(brokerOrderId)}/amend`, { client_order_id: brokerClOrdId, ...amounts(ticket) })
 }
 
 export function cancelRequest(brokerOrderId: string): HttpRequest {
-  return { method: 'DELETE', path: `${API}/orders/${encodeURIComponent(brokerOrderId)}`, headers: NO_BODY }
+  return remove(`${API}/orders/${encodeURIComponent(brokerOrderId)}`)
 }
 
 /** A multi-leg order has legs and a direction; anything else a symbol and a side. */
@@ -158,10 +144,10 @@ export function interpretSubmit(reply: HttpReply, sent: NewOrder): Outcome<Order
   const answer = readAnswer(reply.body)
   if (reply.status !== 201) return refusal(reply.status, answer)
   const order = parseOrder(nested(answer, 'order'))
-  ours(order.brokerClOrdId, sent.brokerClOrdId, 'client_order_id')
-  ours(order.brokerAccountId, sent.brokerAccountId, 'account')
-  ours(order.symbol, sent.symbol, 'symbol')
-  ours(legsKey(order), legsKey(sent), 'legs')
+  demandOurs('client_order_id', order.brokerClOrdId, sent.brokerClOrdId)
+  demandOurs('account', order.brokerAccountId, sent.brokerAccountId)
+  demandOurs('symbol', order.symbol, sent.symbol)
+  demandOurs('legs', legTexts(order).join(), legTexts(sent).join())
   return { kind: 'accepted', value: order }
 }
 
@@ -172,7 +158,7 @@ export function interpretPreview(reply: HttpReply, requested: PreviewOrder): Out
   if (order !== null) demandNoOrder(order, 'id')
   if (reply.status !== 200) return refusal(reply.status, answer)
   const seen = nested(answer, 'preview')
-  ours(text(seen, 'account'), requested.brokerAccountId, 'account')
+  demandOurs('account', text(seen, 'account'), requested.brokerAccountId)
   const estimate = {
     ...NOTHING_ESTIMATED,
     currency: text(seen, 'currency', 8),
@@ -191,13 +177,13 @@ export function interpretReplace(reply: HttpReply, sent: ReplaceOrder): Outcome<
   const answer = readAnswer(reply.body)
   if (reply.status === 202) {
     // The sandbox is slow: it has not created the new order yet, and may still refuse to.
-    ours(parseOrder(nested(answer, 'order')).brokerOrderId, sent.brokerOrderId, 'id')
+    demandOurs('id', parseOrder(nested(answer, 'order')).brokerOrderId, sent.brokerOrderId)
     return { kind: 'accepted', value: null }
   }
   if (reply.status !== 200) return refusal(reply.status, answer)
   const order = parseOrder(nested(answer, 'order'))
-  ours(order.replacesBrokerOrderId, sent.brokerOrderId, 'amends')
-  ours(order.brokerClOrdId, sent.brokerClOrdId, 'client_order_id')
+  demandOurs('amends', order.replacesBrokerOrderId, sent.brokerOrderId)
+  demandOurs('client_order_id', order.brokerClOrdId, sent.brokerClOrdId)
   return { kind: 'accepted', value: order }
 }
 
@@ -205,7 +191,7 @@ export function interpretCancel(reply: HttpReply, brokerOrderId: string): Outcom
   const answer = readAnswer(reply.body)
   if (reply.status === 200 || reply.status === 202) {
     const order = parseOrder(nested(answer, 'order'))
-    ours(order.brokerOrderId, brokerOrderId, 'id')
+    demandOurs('id', order.brokerOrderId, brokerOrderId)
     return { kind: 'accepted', value: order }
   }
   const cancelling = reply.status === 409 ? underWay(answer, brokerOrderId) : null
@@ -228,13 +214,4 @@ function refusal<T>(status: number, answer: Wire): Outcome<T> {
 function isRefusal(status: number, error: SandboxError): boolean {
   const codes = REFUSALS[status]
   return codes !== undefined && error.code !== DUPLICATE && (codes === null || codes.includes(error.code))
-}
-
-/** What is done with which contract, so that two orders of the same legs have the same key. */
-function legsKey({ legs }: OrderTicket): string | null {
-  return legs === null ? null : legs.map(({ symbol, side, ratio }) => `${side} ${ratio} ${symbol}`).join(', ')
-}
-
-function ours(found: string | null, expected: string | null, what: string): void {
-  if (found !== expected) throw new Malformed(what, `our own, ${expected}`, found)
 }

@@ -21,14 +21,15 @@ import type { HttpReply, HttpRequest } from '../kit/http.ts'
 import { readObject } from '../kit/json.ts'
 import { acceptedReport } from '../kit/order-merge.ts'
 import { isInLowestTerms } from '../kit/order-rules.ts'
-import { displayTextOrNull, field, text, textOrNull, type Wire } from '../kit/parse.ts'
+import { demandOurs, displayTextOrNull, field, text, textOrNull, type Wire } from '../kit/parse.ts'
 import { demandNoOrder, signedCost } from '../kit/preview.ts'
-import { get, NO_BODY, WITH_BODY } from '../kit/requests.ts'
+import { get, json, remove } from '../kit/requests.ts'
 import type { Login, OrderDefinitions, Refused } from '../kit/runtime/definition.ts'
 import { KnownAccounts } from '../kit/runtime/known-accounts.ts'
 import { perLogin } from '../kit/runtime/per-login.ts'
 import type { AccountQuery, ListRead } from '../kit/runtime/read-definitions.ts'
 import { SharedReads } from '../kit/runtime/shared-reads.ts'
+import { undecided } from '../kit/settle.ts'
 import { shareSideOf } from '../kit/share-side.ts'
 import { readSummed, summedPositions } from '../kit/summed-positions.ts'
 import { ORDER_TYPES, POSITION_EFFECTS, parseAccount, parsePosition, rejectCodeOf, TIME_IN_FORCE } from './codecs.ts'
@@ -125,7 +126,7 @@ export const TRADESTATION_ORDERS: OrderDefinitions<Resource, Action> = {
     }
   },
   cancel: {
-    request: (_account, order) => ({ method: 'DELETE', path: orderPath(order), headers: NO_BODY }),
+    request: (_account, order) => remove(orderPath(order)),
     interpret: (reply, order) => interpretChange(reply, order, 'cancel')
   },
   preview: {
@@ -178,16 +179,12 @@ function refused(message: string, rejectCode: RejectCode): Refused {
 
 /** @throws Malformed */
 export function submitRequest(order: NewOrder, action: Action): HttpRequest {
-  return execution('/orderexecution/orders', { ...terms(order, action), OrderConfirmID: order.brokerClOrdId })
+  return json('POST', '/orderexecution/orders', { ...terms(order, action), OrderConfirmID: order.brokerClOrdId })
 }
 
 /** Without an id, so that it is no order anywhere. @throws Malformed */
 export function previewRequest(order: PreviewOrder, action: Action): HttpRequest {
-  return execution(PREVIEW_PATH, terms(order, action))
-}
-
-function execution(path: string, body: object): HttpRequest {
-  return { method: 'POST', path, headers: WITH_BODY, body: JSON.stringify(body) }
+  return json('POST', PREVIEW_PATH, terms(order, action))
 }
 
 function terms(order: PreviewOrder, action: Action): object {
@@ -204,12 +201,7 @@ function terms(order: PreviewOrder, action: Action): object {
 /** Price, stop and quantity, which is the total. The type of an order can change to a market order only, which has no price. */
 export function replaceRequest({ brokerOrderId, ticket }: ReplaceOrder): HttpRequest {
   const quantity = ticket.legs === null && ticket.quantity !== null ? { Quantity: canonical(ticket.quantity) } : {}
-  return {
-    method: 'PUT',
-    path: orderPath(brokerOrderId),
-    headers: WITH_BODY,
-    body: JSON.stringify({ ...quantity, ...(ticket.type === 'MKT' ? { OrderType: 'Market' } : prices(ticket)) })
-  }
+  return json('PUT', orderPath(brokerOrderId), { ...quantity, ...(ticket.type === 'MKT' ? { OrderType: 'Market' } : prices(ticket)) })
 }
 
 /** The broker writes order ids with dashes in places, and takes them without. */
@@ -283,7 +275,7 @@ export function interpretSubmit(reply: HttpReply, sent: NewOrder, at: Timestamp)
   if (reply.status === 200 && taken.length === 1 && order !== undefined && failed.length === 0)
     return { kind: 'accepted', value: sentReport(sent, text(order, 'OrderID', 64), at) }
   if (taken.some(each => !isError(each)) || failed.some(({ message }) => DUPLICATE_CONFIRM_ID.test(message)))
-    return { kind: 'unknown', cause: new Error('the broker’s answer names an order and a failure') }
+    return undecided('the broker’s answer names an order and a failure')
   return refusal(reply.status, failed)
 }
 
@@ -292,8 +284,7 @@ export function interpretChange(reply: HttpReply, brokerOrderId: string, kind: '
   const answer = readObject(reply.body)
   const failed = errorsOrSelf(answer)
   if (reply.status === 200 && failed.length === 0) {
-    const found = text(answer, 'OrderID', 64)
-    if (found.replaceAll('-', '') !== brokerOrderId.replaceAll('-', '')) throw new Malformed('OrderID', `our own, ${brokerOrderId}`, found)
+    demandOurs('OrderID', text(answer, 'OrderID', 64).replaceAll('-', ''), brokerOrderId.replaceAll('-', ''))
     return { kind: 'accepted', value: null }
   }
   const isUnderWay = kind === 'cancel' && failed.some(({ message }) => IS_UNDER_WAY.test(message))
@@ -305,9 +296,9 @@ function refusal<T>(status: number, errors: readonly BrokerError[]): Outcome<T> 
   const codes = REFUSALS[status]
   const [first] = errors
   if (first === undefined || codes === undefined || !errors.every(error => codes.includes(error.code)))
-    return { kind: 'unknown', cause: new Error(`the broker answered ${status} ${first?.code ?? 'without its own error'}`) }
+    return undecided(`the broker answered ${status} ${first?.code ?? 'without its own error'}`)
   if (errors.some(({ message }) => INTERNAL_FAILURE.test(message)))
-    return { kind: 'unknown', cause: new Error(`the broker reports an internal failure: ${first.message}`) }
+    return undecided(`the broker reports an internal failure: ${first.message}`)
   const message = first.message.replace(BOILERPLATE, '') || first.message
   return { kind: 'refused', message, rejectCode: rejectCodeOf(message), brokerStatus: first.code }
 }
@@ -334,13 +325,11 @@ export function interpretPreview(reply: HttpReply, requested: PreviewOrder): Out
   const failed = failuresIn(answer, found)
   const [one] = found
   if (reply.status !== 200 || found.length !== 1 || one === undefined || failed.length > 0) {
-    if (found.some(wire => !isError(wire)))
-      return { kind: 'unknown', cause: new Error('the broker’s answer confirms an order and names a failure') }
+    if (found.some(wire => !isError(wire))) return undecided('the broker’s answer confirms an order and names a failure')
     return refusal(reply.status, failed)
   }
   const account = textOrNull(one, 'AccountID')
-  if (account !== null && account !== requested.brokerAccountId)
-    throw new Malformed('AccountID', `our own, ${requested.brokerAccountId}`, account)
+  if (account !== null) demandOurs('AccountID', account, requested.brokerAccountId)
   return { kind: 'accepted', value: estimateOf(one, requested) }
 }
 

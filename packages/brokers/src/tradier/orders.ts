@@ -14,9 +14,9 @@ import { type HttpReply, type HttpRequest, header } from '../kit/http.ts'
 import { readObject } from '../kit/json.ts'
 import { acceptedReport } from '../kit/order-merge.ts'
 import { changeRefusalBy, refusalBy, refusing } from '../kit/order-rules.ts'
-import { field, member, nested, text } from '../kit/parse.ts'
+import { demandOurs, field, member, nested, text } from '../kit/parse.ts'
 import { demandNoOrder, signedCost } from '../kit/preview.ts'
-import { encoded, form, get, NO_BODY, type Query } from '../kit/requests.ts'
+import { encoded, form, get, type Query, remove } from '../kit/requests.ts'
 import { changedInPlace, shownTerms } from '../kit/runtime/commands.ts'
 import type { OrderDefinitions, Refused } from '../kit/runtime/definition.ts'
 import type { AccountQuery, ListRead } from '../kit/runtime/read-definitions.ts'
@@ -120,7 +120,7 @@ export const TRADIER_ORDERS: OrderDefinitions<Resource, Placing> = {
     confirm: shownTerms(CHANGE_PAUSES_MS)
   },
   cancel: {
-    request: (account, order) => ({ method: 'DELETE', path: accountPath(account, 'orders', order), headers: NO_BODY }),
+    request: (account, order) => remove(accountPath(account, 'orders', order)),
     interpret: interpretCommand
   },
   preview: { request: previewRequest, isPreview, interpret: interpretPreview }
@@ -259,7 +259,7 @@ function interpreted(reply: HttpReply, order: string | null): Outcome<string> {
   const taken = nested(answer, 'order')
   member(taken, 'status', TAKEN)
   const id = text(taken, 'id', 64)
-  if (order !== null && id !== order) throw new Malformed('id', `the order's, ${order}`, id)
+  if (order !== null) demandOurs('id', id, order)
   return { kind: 'accepted', value: id }
 }
 

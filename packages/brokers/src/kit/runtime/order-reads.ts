@@ -148,7 +148,7 @@ export class OrderReads<Resource extends string> {
 
   /** @throws BrokerFault `malformed` for an answer about another order */
   #itself(reports: readonly OrderReport[], key: OrderKey): OrderReport {
-    const { comparable = same } = this.#parts.definition
+    const { comparable = (id: string) => id } = this.#parts.definition
     const found = reports.find(report =>
       key.by === 'brokerOrderId'
         ? comparable(report.brokerOrderId) === comparable(key.brokerOrderId)
@@ -157,8 +157,4 @@ export class OrderReads<Resource extends string> {
     if (found !== undefined && found.brokerAccountId === key.brokerAccountId) return found
     throw new BrokerFault('malformed', 'the broker answered with another order')
   }
-}
-
-function same(id: string): string {
-  return id
 }

@@ -1,7 +1,6 @@
 /** Reads of one login: every page of a list is read, or the list is a fault. A record that cannot be read is left out. */
 
 import { Malformed } from '@trunkline/core/domain/malformed'
-import type { Timestamp } from '@trunkline/core/domain/timestamp'
 import { BrokerFault, type OrderReport } from '@trunkline/core/ports/broker'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { HttpReply, HttpRequest } from '../http.ts'
@@ -30,27 +29,25 @@ export class Reads<Resource extends string> {
     signal: AbortSignal,
     kind: CallPriority = 'read'
   ): Promise<ReadItems<T>> {
-    const { unknownValues } = this.#lists
-    return this.#list(read, query, asOf => ({ asOf, unknownValues, readable: (...of) => this.#lists.read(...of) }), signal, kind)
+    return this.#list(read, query, signal, kind, (...of) => this.#lists.read(...of))
   }
 
   /** As {@link list}, for what a command depends on: a record that cannot be read makes the list a fault. @throws BrokerFault */
   listStrictly<Query, T>(read: ListRead<Resource, Query, T>, query: Query, signal: AbortSignal, kind: CallPriority): Promise<ReadItems<T>> {
-    const { unknownValues } = this.#lists
-    return this.#list(read, query, asOf => ({ asOf, unknownValues, readable: (...of) => this.#lists.strictly(...of) }), signal, kind)
+    return this.#list(read, query, signal, kind, (...of) => this.#lists.strictly(...of))
   }
 
   async #list<Query, T>(
     read: ListRead<Resource, Query, T>,
     query: Query,
-    contextOf: (asOf: Timestamp) => ListContext,
     signal: AbortSignal,
-    kind: CallPriority
+    kind: CallPriority,
+    readable: ListContext['readable']
   ): Promise<ReadItems<T>> {
     const requestedAt = this.#clock.now()
     const { records, first } = await this.records(read, query, signal, kind)
     const asOf = first.asOf ?? requestedAt
-    const items = this.parsed(() => read.items(records, query, contextOf(asOf)))
+    const items = this.parsed(() => read.items(records, query, { asOf, unknownValues: this.#lists.unknownValues, readable }))
     return first.brokerClock === undefined ? { ...items, asOf } : { ...items, asOf, brokerClock: first.brokerClock }
   }
 

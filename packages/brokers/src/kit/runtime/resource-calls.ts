@@ -43,7 +43,6 @@ export class Quotas<Resource extends string> implements Disposable {
   readonly #rates: { readonly [resource in Resource]: RateLimits }
   readonly #clock: Clock
   readonly #made = new Map<Resource, RateLimiter>()
-
   readonly #shared: RateLimiter | null
 
   /** `shared`: the limit over all logins, which is its owner's to dispose. */

@@ -5,7 +5,7 @@ import type { Clock } from '@trunkline/core/ports/clock'
 /** A read goes on when one of those who share it gives up, but not for ever. */
 const READ_MS = 10_000
 
-export interface SharedReadsOptions<T> {
+interface SharedReadsOptions<T> {
   readonly clock: Clock
   /** @throws BrokerFault */
   readonly read: (key: string, signal: AbortSignal) => Promise<T>
