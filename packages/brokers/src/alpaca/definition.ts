@@ -9,24 +9,13 @@ import { USUAL, USUAL_MARKET_DATA } from '../kit/capabilities.ts'
 import type { BrokerDeps } from '../kit/deps.ts'
 import type { RateLimits } from '../kit/rate-limiter.ts'
 import { get } from '../kit/requests.ts'
-import type { Login, ReadDefinitions, RestDefinition } from '../kit/runtime/definition.ts'
+import type { OpenLogin, ReadDefinitions, RestDefinition } from '../kit/runtime/definition.ts'
 import { perLogin } from '../kit/runtime/per-login.ts'
 import type { AccountQuery, ListRead } from '../kit/runtime/read-definitions.ts'
 import { answered, pagesByRecord } from '../kit/runtime/reads.ts'
 import { restBroker } from '../kit/runtime/rest-broker.ts'
 import { SoleAccount } from '../kit/runtime/sole-account.ts'
-import {
-  type Adapter,
-  adapter,
-  type BrokerSettings,
-  type BrokerTable,
-  clientOf,
-  clientTable,
-  demandNoEnvironment,
-  type OpenedBroker,
-  SettingMissing,
-  webSocketUrl
-} from '../kit/settings.ts'
+import { adapter, type BrokerSettings, clientOf, clientTable, demandNoEnvironment, SettingMissing, webSocketUrl } from '../kit/settings.ts'
 import { accountStream, type Hello } from './account-stream.ts'
 import { parseAccount, parseBalance, parsePosition, parseTransaction } from './codecs.ts'
 import { alpacaMarket, type MarketSettings } from './market.ts'
@@ -89,7 +78,7 @@ const DAY_MS = 86_400_000
 const RECORDED_LATE_DAYS = 5
 const ZONE = 'America/New_York'
 
-export function alpaca(settings: AlpacaSettings, deps: BrokerDeps): OpenedBroker {
+export function alpaca(settings: AlpacaSettings, deps: BrokerDeps) {
   const { environment, plain, tradingUrl, dataUrl, pingMs } = settings
   const rates = environment === 'sandbox' ? AT_SANDBOX : {}
   const { scheme, hello } = loginOf(settings)
@@ -174,7 +163,7 @@ const ALPACA_READS: ReadDefinitions<Resource> = {
 }
 
 const soleAccount = perLogin(
-  ({ reads }: Login<Resource>) => new SoleAccount(async signal => (await reads.list(ACCOUNTS, null, signal)).known)
+  ({ reads }: OpenLogin<Resource>) => new SoleAccount(async signal => (await reads.list(ACCOUNTS, null, signal)).known)
 )
 
 const KEYS = apiKeys({
@@ -256,7 +245,7 @@ const TABLE = {
     allowed: ['indicative', 'opra'],
     about: 'Source of option prices: `indicative`, which every account has, or `opra`, which needs a data plan.'
   }
-} as const satisfies BrokerTable
+} as const
 const PING_MS = 10_000
 const TRADING = { live: 'https://api.alpaca.markets', paper: 'https://paper-api.alpaca.markets' } as const
 const BROKER = {
@@ -299,4 +288,4 @@ export const ALPACA_SETTINGS: BrokerSettings<AlpacaSettings, typeof TABLE> = {
   }
 }
 
-export const ALPACA: Adapter = adapter(ALPACA_CAPABILITIES, ALPACA_SETTINGS, alpaca)
+export const ALPACA = adapter(ALPACA_CAPABILITIES, ALPACA_SETTINGS, alpaca)

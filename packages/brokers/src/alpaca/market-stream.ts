@@ -13,7 +13,7 @@ import { venueOf } from '../kit/market-values.ts'
 import { LimitOrderBook } from '../kit/order-book.ts'
 import { displayTextOrNull, field, integer, nested, object, type Wire } from '../kit/parse.ts'
 import { TradeIds } from '../kit/repeated-trades.ts'
-import type { Login } from '../kit/runtime/definition.ts'
+import type { OpenLogin } from '../kit/runtime/definition.ts'
 import {
   type FeedOwner,
   type FeedProtocol,
@@ -46,7 +46,7 @@ export interface FeedSettings {
 
 export function marketFeed(
   { url, pingMs, frames, hello, quotes, isKnown, marketClock }: FeedSettings,
-  { calls, tokens, socket, log }: Pick<Login<Resource>, 'calls' | 'tokens' | 'socket' | 'log'>
+  { calls, tokens, socket, log }: Pick<OpenLogin<Resource>, 'calls' | 'tokens' | 'socket' | 'log'>
 ): IncrementalFeed {
   const table = new SinkTables()
   let refusedToken: string | null = null

@@ -18,7 +18,7 @@ import { derived, midOf } from '../kit/market-values.ts'
 import { day, decimal, field, list, nestedOrNull, object, text, textOrNull, timestamp, type Wire } from '../kit/parse.ts'
 import { get } from '../kit/requests.ts'
 import { ChainWatches } from '../kit/runtime/chain-watch.ts'
-import type { Login } from '../kit/runtime/definition.ts'
+import type { OpenLogin } from '../kit/runtime/definition.ts'
 import type { ListPage, ListRead } from '../kit/runtime/read-definitions.ts'
 import { whole } from '../kit/runtime/reads.ts'
 import type { BarsPage, BarsWindow, ChainQuery, MarketDefinition, MarketStreams, RestMarket } from '../kit/runtime/rest-market.ts'
@@ -56,7 +56,7 @@ const CALENDARS = {
   CRYPTO: continuousCalendar('America/Chicago')
 } as const
 
-type MarketLogin = Pick<Login<Resource>, 'calls' | 'reads' | 'tokens' | 'socket' | 'clock' | 'log'>
+type MarketLogin = Pick<OpenLogin<Resource>, 'calls' | 'reads' | 'tokens' | 'socket' | 'clock' | 'log'>
 
 /** `hello`: the first message of a stream. */
 export function alpacaMarket(

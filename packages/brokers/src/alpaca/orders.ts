@@ -11,7 +11,7 @@ import type { HttpReply, HttpRequest } from '../kit/http.ts'
 import { legTexts, type Refusal, refusalBy, refusing } from '../kit/order-rules.ts'
 import { demandOurs } from '../kit/parse.ts'
 import { get, json, remove } from '../kit/requests.ts'
-import type { Login, OrderDefinitions, ReadDefinitions, Refused } from '../kit/runtime/definition.ts'
+import type { OpenLogin, OrderDefinitions, ReadDefinitions, Refused } from '../kit/runtime/definition.ts'
 import type { AccountQuery, ListRead } from '../kit/runtime/read-definitions.ts'
 import { mergedOrders, pagesByRecord, type Reads } from '../kit/runtime/reads.ts'
 import { refused, undecided } from '../kit/settle.ts'
@@ -274,7 +274,7 @@ function isRefused(value: Decimal | null | Refused): value is Refused {
 async function lookAtReplacement(
   { brokerAccountId, brokerOrderId }: ReplaceOrder,
   made: OrderReport | null,
-  { orders }: Pick<Login<Resource>, 'orders'>,
+  { orders }: Pick<OpenLogin<Resource>, 'orders'>,
   signal: AbortSignal
 ): Promise<Outcome<OrderReport> | null> {
   if (made === null) return null

@@ -3,7 +3,7 @@
 import { readJson } from '../kit/json.ts'
 import { field, integer, member, nested, object, text, texts, timestamp, type Wire } from '../kit/parse.ts'
 import type { AccountMessage, AccountStreamDefinition } from '../kit/runtime/account-stream.ts'
-import type { Login } from '../kit/runtime/definition.ts'
+import type { OpenLogin } from '../kit/runtime/definition.ts'
 import { Sequence, type Sequenced } from '../kit/sequence.ts'
 import { parseBalance, parseOrder } from './codecs.ts'
 import { StreamToken } from './quirks.ts'
@@ -14,7 +14,7 @@ const HEARTBEAT_MS_LEAST = 10
 /** Positions are read when the sandbox reports that they changed, but not more often than this for an account. */
 const SPACING_MS = 250
 
-export function accountStream(url: string, { tokens, log }: Pick<Login<string>, 'tokens' | 'log'>): AccountStreamDefinition {
+export function accountStream(url: string, { tokens, log }: Pick<OpenLogin<string>, 'tokens' | 'log'>): AccountStreamDefinition {
   return {
     orderSpacingMs: SPACING_MS,
     accountSpacingMs: SPACING_MS,

@@ -9,7 +9,7 @@ import { readJson } from '../kit/json.ts'
 import type { MarketClock } from '../kit/market-clock.ts'
 import { venueOf } from '../kit/market-values.ts'
 import { displayTextOrNull, field, integer, memberOr, object, text, texts, timestampOrNull, type Wire } from '../kit/parse.ts'
-import type { Login } from '../kit/runtime/definition.ts'
+import type { OpenLogin } from '../kit/runtime/definition.ts'
 import {
   type FeedOwner,
   type FeedProtocol,
@@ -25,7 +25,7 @@ import { StreamToken } from './quirks.ts'
 
 export function marketFeed(
   url: string,
-  { tokens, socket }: Pick<Login<'api'>, 'tokens' | 'socket'>,
+  { tokens, socket }: Pick<OpenLogin<'api'>, 'tokens' | 'socket'>,
   marketClock: MarketClock
 ): IncrementalFeed {
   const table = new SinkTables()

@@ -4,7 +4,7 @@ import { Malformed } from '@trunkline/core/domain/malformed'
 import { readObject } from '../kit/json.ts'
 import { field, text, type Wire } from '../kit/parse.ts'
 import type { AccountMessage, AccountStreamDefinition } from '../kit/runtime/account-stream.ts'
-import type { Login } from '../kit/runtime/definition.ts'
+import type { OpenLogin } from '../kit/runtime/definition.ts'
 import { type LineStreamsDefinition, lineAddress } from '../kit/runtime/line-streams.ts'
 import type { ListedOrders, WholeOrder } from '../kit/runtime/order-totals.ts'
 import { parsePosition } from './codecs.ts'
@@ -39,7 +39,7 @@ export interface AccountStreamOptions {
   readonly order: ListedOrders['order']
 }
 
-type StreamLogin = Pick<Login<Resource>, 'tokens' | 'clock' | 'log' | 'lists'>
+type StreamLogin = Pick<OpenLogin<Resource>, 'tokens' | 'clock' | 'log' | 'lists'>
 type KnownAccounts = Pick<ReturnType<typeof stateOf>['accounts'], 'streamed' | 'isOurs' | 'forbid'>
 
 export function accountStreams(

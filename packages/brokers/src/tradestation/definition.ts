@@ -11,27 +11,18 @@ import { readObject } from '../kit/json.ts'
 import { textOrNull, type Wire } from '../kit/parse.ts'
 import type { RateLimits } from '../kit/rate-limiter.ts'
 import { get } from '../kit/requests.ts'
-import type { Login, OAuthClient, ReadDefinitions } from '../kit/runtime/definition.ts'
+import type { OAuthClient, OpenLogin, ReadDefinitions } from '../kit/runtime/definition.ts'
 import type { WholeOrder } from '../kit/runtime/order-totals.ts'
 import type { OrderTracker } from '../kit/runtime/order-tracker.ts'
 import { perLogin } from '../kit/runtime/per-login.ts'
 import type { AccountQuery, ListPage, ListRead, OrderContext } from '../kit/runtime/read-definitions.ts'
 import { answered, mergedOrders } from '../kit/runtime/reads.ts'
 import { restBroker } from '../kit/runtime/rest-broker.ts'
-import {
-  type Adapter,
-  adapter,
-  type BrokerSettings,
-  type BrokerTable,
-  type ClientSettings,
-  clientChoice,
-  clientTable,
-  type OpenedBroker
-} from '../kit/settings.ts'
+import { adapter, type BrokerSettings, type ClientSettings, clientChoice, clientTable, type OpenedBroker } from '../kit/settings.ts'
 import { accountStreams, COMPARE_MS, HEARTBEAT_MS } from './account-stream.ts'
 import { parseBalances, parseOrder, withRequestedSide } from './codecs.ts'
 import { tradestationMarket } from './market.ts'
-import { TradestationStreams } from './market-stream.ts'
+import { tradestationStreams } from './market-stream.ts'
 import { ACCOUNTS, type Action, ORDER_OFFER, POSITIONS, stateOf, TRADESTATION_ORDERS } from './orders.ts'
 import {
   accountPath,
@@ -142,7 +133,7 @@ export function tradestation(settings: TradestationSettings, deps: BrokerDeps): 
         }
         return accountStreams(options, login, stateOf(login).accounts)
       },
-      market: (login, { clock }) => tradestationMarket(hours, new TradestationStreams({ apiUrl, hours, heartbeatMs }, login, clock), login)
+      market: (login, { clock }) => tradestationMarket(hours, tradestationStreams({ apiUrl, hours, heartbeatMs }, login, clock), login)
     },
     deps
   )
@@ -275,7 +266,7 @@ function isAbsent(reply: HttpReply): boolean {
 }
 
 /** An order of today as the stream compares it; null when the broker has none. @throws BrokerFault */
-function readParsed(login: Login<Resource>, account: string, order: string, signal: AbortSignal): Promise<WholeOrder | null> {
+function readParsed(login: OpenLogin<Resource>, account: string, order: string, signal: AbortSignal): Promise<WholeOrder | null> {
   const request = get(`${accountPath(account)}/orders/${encodeURIComponent(order)}`)
   const read = (reply: HttpReply) => {
     if (isAbsent(reply)) return null
@@ -311,7 +302,7 @@ const CLIENT = clientTable('TRADESTATION', 'TradeStation', 'sim', '`live`, or `s
 const TABLE = {
   ...CLIENT,
   clientId: { ...CLIENT.clientId, about: CLIENT.clientId.about.replace('client id', 'client id (API key)') }
-} as const satisfies BrokerTable
+} as const
 const REAL = {
   live: { environment: 'live', apiUrl: 'https://api.tradestation.com/v3' },
   sim: { environment: 'paper', apiUrl: 'https://sim-api.tradestation.com/v3' }
@@ -336,4 +327,4 @@ const SETTINGS: BrokerSettings<TradestationSettings, typeof TABLE> = {
     })
 }
 
-export const TRADESTATION: Adapter = adapter(TRADESTATION_CAPABILITIES, SETTINGS, tradestation)
+export const TRADESTATION = adapter(TRADESTATION_CAPABILITIES, SETTINGS, tradestation)

@@ -3,7 +3,7 @@
 import { continuousCalendar } from '@trunkline/core/domain/calendar/index'
 import { parseSymbol } from '@trunkline/core/domain/symbol'
 import { BrokerFault } from '@trunkline/core/ports/broker'
-import type { Topic, TopicLease, TopicSink } from '@trunkline/core/ports/market'
+import type { Topic, TopicSink } from '@trunkline/core/ports/market'
 import { utcMsOf } from '../kit/exact-values.ts'
 import { growingBars } from '../kit/growing-bars.ts'
 import { readObject } from '../kit/json.ts'
@@ -12,14 +12,13 @@ import type { MarketHours } from '../kit/market-hours.ts'
 import { field, text, type Wire } from '../kit/parse.ts'
 import { PartialQuote, type QuoteFields } from '../kit/partial-quotes.ts'
 import { encoded } from '../kit/requests.ts'
-import type { Login } from '../kit/runtime/definition.ts'
+import type { OpenLogin } from '../kit/runtime/definition.ts'
 import { FixedListFeed } from '../kit/runtime/fixed-list-feed.ts'
 import type { FixedStreamMessage } from '../kit/runtime/fixed-stream.ts'
 import { FixedTopicFeed, type TopicStream } from '../kit/runtime/fixed-topic-feed.ts'
-import type { MarketStreams } from '../kit/runtime/rest-market.ts'
 import { refusedLater } from '../kit/subscription.ts'
 import { lineOf, linesAt } from './account-stream.ts'
-import { INTERVALS, LEVELS_MAX, monthFirst, parseBar, parseDepth, parseEntry, spelling, templateOf } from './market.ts'
+import { type ChainStreams, INTERVALS, LEVELS_MAX, monthFirst, parseBar, parseDepth, parseEntry, spelling, templateOf } from './market.ts'
 import { amount, errorMessageOf, type Resource } from './quirks.ts'
 
 /** Symbols that one stream of quotes may have. */
@@ -47,62 +46,45 @@ export interface MarketStreamOptions {
   readonly heartbeatMs: number
 }
 
-export class TradestationStreams implements MarketStreams {
-  readonly #login: Pick<Login<Resource>, 'calls'>
-  readonly #hours: MarketHours
-  readonly #marketClock: MarketClock
-  readonly #quotes: FixedListFeed
-  readonly #topics: FixedTopicFeed
-
-  constructor(
-    { apiUrl, hours, heartbeatMs }: MarketStreamOptions,
-    login: Pick<Login<Resource>, 'calls' | 'tokens' | 'clock' | 'socket'>,
-    marketClock: MarketClock
-  ) {
-    const { tokens, clock, socket: connection, calls } = login
-    const definition = { lines: linesAt(apiUrl), heartbeatMs, read: readFrame, errorMessage: errorMessageOf }
-    const shared = { definition, connection, tokens, clock, marketClock, broker: 'TradeStation' }
-    this.#login = login
-    this.#hours = hours
-    this.#marketClock = marketClock
-    this.#quotes = new FixedListFeed({
-      ...shared,
-      symbolsMax: SYMBOLS_MAX,
-      path: symbols => `/marketdata/stream/quotes/${symbols.map(encodeURIComponent).join(',')}`,
-      opens: calls.limiterOf('quote_streams'),
-      toBroker: spelling,
-      symbolOf: wire => text(wire, 'Symbol', 64),
-      newState: () => new PartialQuote(QUOTE_FIELDS)
-    })
-    this.#topics = new FixedTopicFeed(shared)
+export function tradestationStreams(
+  { apiUrl, hours, heartbeatMs }: MarketStreamOptions,
+  { tokens, clock, socket: connection, calls }: Pick<OpenLogin<Resource>, 'calls' | 'tokens' | 'clock' | 'socket'>,
+  marketClock: MarketClock
+): ChainStreams {
+  const definition = { lines: linesAt(apiUrl), heartbeatMs, read: readFrame, errorMessage: errorMessageOf }
+  const shared = { definition, connection, tokens, clock, marketClock, broker: 'TradeStation' }
+  const topics = new FixedTopicFeed(shared)
+  const quotes = new FixedListFeed({
+    ...shared,
+    symbolsMax: SYMBOLS_MAX,
+    path: symbols => `/marketdata/stream/quotes/${symbols.map(encodeURIComponent).join(',')}`,
+    opens: calls.limiterOf('quote_streams'),
+    toBroker: spelling,
+    symbolOf: wire => text(wire, 'Symbol', 64),
+    newState: () => new PartialQuote(QUOTE_FIELDS)
+  })
+  return {
+    stream(topic, sink) {
+      if (topic.channel === 'quotes' || topic.channel === 'trades') return quotes.stream(topic, sink)
+      const symbol = spelling(topic.symbol)
+      const how = symbol === null ? null : howOf(topic, symbol)
+      return how === null ? refusedLater(sink, `the broker has no ${topic.channel} of ${topic.symbol}`) : topics.stream(topic, sink, how)
+    },
+    demandChainCapacity() {
+      if (topics.openOf('options_chain') >= OPEN_MAX)
+        throw new BrokerFault('unreachable', `TradeStation streams at most ${OPEN_MAX} chains at once, and so many are followed`)
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all([quotes[Symbol.asyncDispose](), topics[Symbol.asyncDispose]()])
+    }
   }
 
-  stream(topic: Topic, sink: TopicSink): TopicLease {
-    if (topic.channel === 'quotes' || topic.channel === 'trades') return this.#quotes.stream(topic, sink)
-    const symbol = spelling(topic.symbol)
-    const how = symbol === null ? null : this.#howOf(topic, symbol)
-    return how === null
-      ? refusedLater(sink, `the broker has no ${topic.channel} of ${topic.symbol}`)
-      : this.#topics.stream(topic, sink, how)
-  }
-
-  /** @throws BrokerFault `unreachable` while as many chains are streamed as the broker allows */
-  demandChainCapacity(): void {
-    if (this.#topics.openOf('options_chain') >= OPEN_MAX)
-      throw new BrokerFault('unreachable', `TradeStation streams at most ${OPEN_MAX} chains at once, and so many are followed`)
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all([this.#quotes[Symbol.asyncDispose](), this.#topics[Symbol.asyncDispose]()])
-  }
-
-  #howOf(topic: Exclude<Topic, { channel: 'quotes' | 'trades' }>, symbol: string): TopicStream | null {
+  function howOf(topic: Exclude<Topic, { channel: 'quotes' | 'trades' }>, symbol: string): TopicStream | null {
     const kind = topic.channel
-    const opens = (resource: Resource) => this.#login.calls.limiterOf(resource)
     switch (kind) {
       case 'depth': {
         const reader = (sink: TopicSink) => (wire: Wire) => sink.depth(parseDepth(wire))
-        return { path: depthPath(symbol), kind, openMax: OPEN_MAX, opens: opens('depth_streams'), reader }
+        return { path: depthPath(symbol), kind, openMax: OPEN_MAX, opens: calls.limiterOf('depth_streams'), reader }
       }
       case 'options_chain': {
         const { expiration } = topic
@@ -110,13 +92,13 @@ export class TradestationStreams implements MarketStreams {
           const entry = parseEntry(wire, expiration)
           if (entry !== null) sink.chain(entry)
         }
-        return { path: chainPath(symbol, expiration), kind, openMax: OPEN_MAX, opens: opens('options'), reader }
+        return { path: chainPath(symbol, expiration), kind, openMax: OPEN_MAX, opens: calls.limiterOf('options'), reader }
       }
       case 'bars': {
         if (topic.interval !== '1m') return null
-        const template = templateOf('Minute', { instrument: parseSymbol(topic.symbol).instrument, hours: this.#hours })
-        const reader = (sink: TopicSink) => barReader(sink, this.#marketClock)
-        return { path: barsPath(symbol, template), kind, openMax: null, opens: opens('bar_streams'), reader }
+        const template = templateOf('Minute', { instrument: parseSymbol(topic.symbol).instrument, hours })
+        const reader = (sink: TopicSink) => barReader(sink, marketClock)
+        return { path: barsPath(symbol, template), kind, openMax: null, opens: calls.limiterOf('bar_streams'), reader }
       }
     }
   }

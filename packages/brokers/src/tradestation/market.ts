@@ -25,7 +25,7 @@ import { readObject } from '../kit/json.ts'
 import { calendarFor, type MarketHours } from '../kit/market-hours.ts'
 import { decimal, field, list, lookUp, member, text, type Wire } from '../kit/parse.ts'
 import { get } from '../kit/requests.ts'
-import type { Login } from '../kit/runtime/definition.ts'
+import type { OpenLogin } from '../kit/runtime/definition.ts'
 import type { ListPage, ListRead } from '../kit/runtime/read-definitions.ts'
 import { whole } from '../kit/runtime/reads.ts'
 import type { BarsWindow, ChainQuery, MarketDefinition, MarketStreams } from '../kit/runtime/rest-market.ts'
@@ -40,7 +40,7 @@ const DAY_MS = 86_400_000
 const REQUESTS_MAX = 100
 
 /** What is streamed. */
-interface ChainStreams extends MarketStreams {
+export interface ChainStreams extends MarketStreams {
   /** @throws BrokerFault `unreachable` while as many chains are streamed as the broker allows */
   demandChainCapacity(): void
 }
@@ -48,7 +48,7 @@ interface ChainStreams extends MarketStreams {
 export function tradestationMarket(
   hours: MarketHours,
   streams: ChainStreams,
-  { reads }: Pick<Login<Resource>, 'reads'>
+  { reads }: Pick<OpenLogin<Resource>, 'reads'>
 ): MarketDefinition<Resource> {
   return {
     broker: 'TradeStation',

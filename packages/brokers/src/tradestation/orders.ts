@@ -24,7 +24,7 @@ import { isInLowestTerms } from '../kit/order-rules.ts'
 import { demandOurs, displayTextOrNull, field, text, textOrNull, type Wire } from '../kit/parse.ts'
 import { demandNoOrder, signedCost } from '../kit/preview.ts'
 import { get, json, remove } from '../kit/requests.ts'
-import type { Login, OrderDefinitions, Refused } from '../kit/runtime/definition.ts'
+import type { OpenLogin, OrderDefinitions, Refused } from '../kit/runtime/definition.ts'
 import { KnownAccounts } from '../kit/runtime/known-accounts.ts'
 import { perLogin } from '../kit/runtime/per-login.ts'
 import type { AccountQuery, ListRead } from '../kit/runtime/read-definitions.ts'
@@ -81,7 +81,7 @@ export const POSITIONS: ListRead<Resource, AccountQuery, PositionReport> = {
 }
 
 /** What a login keeps: its accounts, and the positions that orders wait for. */
-export const stateOf = perLogin(({ reads, clock, log }: Login<Resource>) => ({
+export const stateOf = perLogin(({ reads, clock, log }: OpenLogin<Resource>) => ({
   accounts: new KnownAccounts({ read: signal => reads.list(ACCOUNTS, null, signal), streamedMax: STREAMED_MAX, log }),
   // An order of shares says whether it opens or closes, so the position is read before it.
   holdings: new SharedReads({ clock, read: (account, signal) => reads.listStrictly(POSITIONS, { account }, signal, 'order') })
@@ -149,13 +149,18 @@ export function actionOf({ side, quantity, symbol }: OrderTicket, position: Deci
 }
 
 /** Whether a multi-leg order has the quantity of its new ticket; true as well where it is not known. */
-async function hasSize({ brokerAccountId, brokerOrderId, ticket }: ReplaceOrder, login: Login<Resource>, signal: AbortSignal) {
+async function hasSize({ brokerAccountId, brokerOrderId, ticket }: ReplaceOrder, login: OpenLogin<Resource>, signal: AbortSignal) {
   const found = await orderOrNull(login, brokerAccountId, brokerOrderId, signal)
   const size = found?.quantity ?? null
   return size === null || ticket.quantity === null || areEqual(size, ticket.quantity)
 }
 
-async function orderOrNull({ orders }: Login<Resource>, account: string, order: string, signal: AbortSignal): Promise<OrderReport | null> {
+async function orderOrNull(
+  { orders }: OpenLogin<Resource>,
+  account: string,
+  order: string,
+  signal: AbortSignal
+): Promise<OrderReport | null> {
   try {
     return await orders.order(account, order, signal)
   } catch (fault) {

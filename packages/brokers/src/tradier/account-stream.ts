@@ -7,7 +7,7 @@ import { mergedEvent, quantityAfter } from '../kit/order-merge.ts'
 import { displayTextOrNull, nested, object, text, timestampOrNull, type Wire } from '../kit/parse.ts'
 import { form } from '../kit/requests.ts'
 import type { AccountMessage, AccountStreamDefinition } from '../kit/runtime/account-stream.ts'
-import type { Login } from '../kit/runtime/definition.ts'
+import type { OpenLogin } from '../kit/runtime/definition.ts'
 import { fillTotalsOf, lacksFillTotals, ORDER_TYPES, STATUSES, statusOf } from './codecs.ts'
 import { amountOrNull, type Resource, requestedAnswer, textOf } from './quirks.ts'
 
@@ -37,7 +37,7 @@ export function accountStream(
 /** A new session of a stream, which ends the user's other one; it may be connected to for five minutes. */
 export function sessionFor(
   of: 'accounts' | 'markets',
-  { calls }: Pick<Login<Resource>, 'calls'>
+  { calls }: Pick<OpenLogin<Resource>, 'calls'>
 ): (signal: AbortSignal) => Promise<string> {
   const request = form('POST', `/${of}/events/session`, {})
   return signal => calls.of('standard').read(request, reply => sessionOf(requestedAnswer(reply)), signal)

@@ -13,17 +13,7 @@ import type { OAuthClient, ReadDefinitions, RestDefinition } from '../kit/runtim
 import type { AccountQuery, ListRead, OrderList } from '../kit/runtime/read-definitions.ts'
 import { answered, numberedPages } from '../kit/runtime/reads.ts'
 import { restBroker } from '../kit/runtime/rest-broker.ts'
-import {
-  type Adapter,
-  adapter,
-  type BrokerSettings,
-  type BrokerTable,
-  type ClientSettings,
-  clientChoice,
-  clientTable,
-  type OpenedBroker,
-  webSocketUrl
-} from '../kit/settings.ts'
+import { adapter, type BrokerSettings, type ClientSettings, clientChoice, clientTable, webSocketUrl } from '../kit/settings.ts'
 import { accountStream, sessionFor } from './account-stream.ts'
 import {
   parseAccount,
@@ -115,7 +105,7 @@ const PAGE_FULL = 25
 const PAGE_REQUESTED = '100'
 const PAGE_LIMITS = [PAGE_FULL, Number(PAGE_REQUESTED)]
 
-export function tradier(settings: TradierSettings, deps: BrokerDeps): OpenedBroker {
+export function tradier(settings: TradierSettings, deps: BrokerDeps) {
   const { apiUrl, streamUrl, plain, environment, heartbeatMs = HEARTBEAT_MS, hours } = settings
   if (!plain && new URL(streamUrl).protocol !== 'wss:') throw new TypeError(`a broker's stream must be wss, was ${streamUrl}`)
   const definition: RestDefinition<Resource, Placing> = {
@@ -255,7 +245,7 @@ const TABLE = {
   ...clientTable('TRADIER', 'Tradier', 'sandbox', '`live`, or `sandbox`, its own practice accounts'),
   accountStream: streamSetting('ACCOUNT', 'accounts'),
   marketStream: streamSetting('MARKET', 'prices')
-} as const satisfies BrokerTable
+} as const
 const BROKER = { authorizeUrl: 'https://api.tradier.com/v1/oauth/authorize', sendRedirectUri: false } as const
 const ENVIRONMENTS = {
   live: { environment: 'live', apiUrl: 'https://api.tradier.com/v1', streamUrl: 'wss://ws.tradier.com/v1' },
@@ -283,4 +273,4 @@ const SETTINGS: BrokerSettings<TradierSettings, typeof TABLE> = {
   }
 }
 
-export const TRADIER: Adapter = adapter(TRADIER_CAPABILITIES, SETTINGS, tradier)
+export const TRADIER = adapter(TRADIER_CAPABILITIES, SETTINGS, tradier)

@@ -15,7 +15,7 @@ import { calendarFor, type MarketHours } from '../kit/market-hours.ts'
 import { derived, hundreds, latestMs, sided } from '../kit/market-values.ts'
 import { day, integer, nested, text, type Wire } from '../kit/parse.ts'
 import { form, get } from '../kit/requests.ts'
-import type { Login } from '../kit/runtime/definition.ts'
+import type { OpenLogin } from '../kit/runtime/definition.ts'
 import type { FullListDefinition, QuotesDefinition, SymbolSinks } from '../kit/runtime/full-list-feed.ts'
 import { QuotedStreams } from '../kit/runtime/quoted-streams.ts'
 import type { ListRead } from '../kit/runtime/read-definitions.ts'
@@ -59,7 +59,7 @@ const QUOTES: QuotesDefinition<Resource> = {
 export function tradierMarket<Sinks extends SymbolSinks>(
   hours: MarketHours,
   stream: FullListDefinition<Sinks> | null,
-  login: Pick<Login<Resource>, 'calls' | 'clock' | 'socket'>,
+  login: Pick<OpenLogin<Resource>, 'calls' | 'clock' | 'socket'>,
   market: RestMarket<Resource>
 ): MarketDefinition<Resource> {
   return {

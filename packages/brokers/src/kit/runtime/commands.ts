@@ -8,16 +8,16 @@ import type { HttpRequest } from '../http.ts'
 import { hasTerms, type Refusal } from '../order-rules.ts'
 import { previewOf } from '../preview.ts'
 import { refusedUnsent, settled } from '../settle.ts'
-import type { Login, OrderDefinitions, Refused } from './definition.ts'
+import type { OpenLogin, OrderDefinitions, Refused } from './definition.ts'
 import type { SoleAccount } from './sole-account.ts'
 
 export class Commands<Resource extends string, Placing> {
   readonly #definition: OrderDefinitions<Resource, Placing>
-  readonly #login: Login<Resource>
+  readonly #login: OpenLogin<Resource>
   readonly #soleAccount: SoleAccount | null
 
   /** `soleAccount`: what every command is for; null where requests name their account. */
-  constructor(definition: OrderDefinitions<Resource, Placing>, login: Login<Resource>, soleAccount: SoleAccount | null) {
+  constructor(definition: OrderDefinitions<Resource, Placing>, login: OpenLogin<Resource>, soleAccount: SoleAccount | null) {
     this.#definition = definition
     this.#login = login
     this.#soleAccount = soleAccount

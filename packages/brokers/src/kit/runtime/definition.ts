@@ -59,13 +59,13 @@ export interface RestDefinition<Resource extends string, Placing> {
   readonly confirm?: { readonly resource: Resource; readonly request: HttpRequest }
   readonly reads: ReadDefinitions<Resource>
   /** Set where requests do not name the account: every read and command is checked to be for the login's own. */
-  readonly soleAccount?: (login: Login<Resource>) => SoleAccount
+  readonly soleAccount?: (login: OpenLogin<Resource>) => SoleAccount
   readonly orders: OrderDefinitions<Resource, Placing>
   /** Set where what is known of an order completes what the broker sends of it (`tracker`). */
   readonly tracksOrders?: true
-  readonly accountStreams: (login: Login<Resource>) => readonly AccountStreamDefinition[]
+  readonly accountStreams: (login: OpenLogin<Resource>) => readonly AccountStreamDefinition[]
   /** `market` is the one that is made of this: it may be kept, and not used yet. */
-  readonly market: (login: Login<Resource>, market: RestMarket<Resource>) => MarketDefinition<Resource>
+  readonly market: (login: OpenLogin<Resource>, market: RestMarket<Resource>) => MarketDefinition<Resource>
   /** For a broker that reports its time in whole seconds: within this, in milliseconds, the machine's clock counts. */
   readonly coarseClockMs?: number
 }
@@ -73,7 +73,7 @@ export interface RestDefinition<Resource extends string, Placing> {
 export type OAuthClient = Omit<OAuthOptions, 'http' | 'clock'>
 
 /** One open login: what the parts of its broker work with. */
-export interface Login<Resource extends string> {
+export interface OpenLogin<Resource extends string> {
   readonly calls: ResourceCalls<Resource>
   readonly reads: Reads<Resource>
   readonly tokens: TokenSource
@@ -101,7 +101,7 @@ export interface ReadDefinitions<Resource extends string> {
 /** Usually one list. @throws BrokerFault */
 export type Read<Resource extends string, Query, T> =
   | ListRead<Resource, Query, T>
-  | ((login: Login<Resource>, query: Query, signal: AbortSignal) => Promise<ReadItems<T>>)
+  | ((login: OpenLogin<Resource>, query: Query, signal: AbortSignal) => Promise<ReadItems<T>>)
 
 /** `Placing`: the values of an order that its ticket alone does not give. */
 export interface OrderDefinitions<Resource extends string, Placing> {
@@ -110,7 +110,7 @@ export interface OrderDefinitions<Resource extends string, Placing> {
   /** Why the order is not sent, or the values that it needs. @throws BrokerFault when they cannot be read; then nothing is sent. */
   readonly placing: (
     order: PreviewOrder,
-    login: Login<Resource>,
+    login: OpenLogin<Resource>,
     kind: CallPriority,
     signal: AbortSignal
   ) => Placing | Promise<Placing | Refused>
@@ -123,7 +123,7 @@ export interface OrderDefinitions<Resource extends string, Placing> {
     /** The request, or why it is not sent. @throws BrokerFault, `refused` if there is no such order; Malformed. Then nothing is sent. */
     readonly request: (
       request: ReplaceOrder,
-      login: Login<Resource>,
+      login: OpenLogin<Resource>,
       signal: AbortSignal
     ) => HttpRequest | Refused | Promise<HttpRequest | Refused>
     readonly interpret: (reply: HttpReply, request: ReplaceOrder) => Outcome<OrderReport | null>
@@ -136,7 +136,7 @@ export interface OrderDefinitions<Resource extends string, Placing> {
       readonly look: (
         request: ReplaceOrder,
         accepted: OrderReport | null,
-        login: Login<Resource>,
+        login: OpenLogin<Resource>,
         signal: AbortSignal
       ) => Promise<Outcome<OrderReport> | null>
     }

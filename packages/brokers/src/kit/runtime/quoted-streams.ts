@@ -5,7 +5,7 @@ import type { Clock } from '@trunkline/core/ports/clock'
 import type { MarketSource, Topic, TopicLease, TopicSink } from '@trunkline/core/ports/market'
 import type { MarketClock } from '../market-clock.ts'
 import type { Wire } from '../parse.ts'
-import type { Login } from './definition.ts'
+import type { OpenLogin } from './definition.ts'
 import { type FullListDefinition, FullListFeed, type QuotesDefinition, type SymbolSinks } from './full-list-feed.ts'
 import { PolledTopics, type TopicPart } from './polled-topics.ts'
 import type { MarketStreams } from './rest-market.ts'
@@ -24,7 +24,7 @@ type QuotedMarket = Pick<MarketSource, 'bars' | 'chain'> & { readonly clock: Mar
 
 export class QuotedStreams<Resource extends string, Sinks extends SymbolSinks> implements MarketStreams {
   readonly #definition: QuotesDefinition<Resource>
-  readonly #login: Pick<Login<Resource>, 'calls'>
+  readonly #login: Pick<OpenLogin<Resource>, 'calls'>
   readonly #market: QuotedMarket
   readonly #feed: FullListFeed<Sinks> | null
   readonly #polled: PolledTopics
@@ -34,7 +34,7 @@ export class QuotedStreams<Resource extends string, Sinks extends SymbolSinks> i
   constructor(
     definition: QuotesDefinition<Resource>,
     stream: FullListDefinition<Sinks> | null,
-    login: Pick<Login<Resource>, 'calls' | 'clock' | 'socket'>,
+    login: Pick<OpenLogin<Resource>, 'calls' | 'clock' | 'socket'>,
     market: QuotedMarket
   ) {
     const { clock, socket: connection } = login

@@ -34,7 +34,7 @@ import { TokenSource } from '../tokens.ts'
 import { UnknownValueCounter } from '../unknown-values.ts'
 import { AccountStream } from './account-stream.ts'
 import { Commands } from './commands.ts'
-import type { Login, Read, RestDefinition } from './definition.ts'
+import type { OpenLogin, Read, RestDefinition } from './definition.ts'
 import { OrderReads } from './order-reads.ts'
 import { OrderTracker } from './order-tracker.ts'
 import type { AccountQuery, ReadItems } from './read-definitions.ts'
@@ -115,12 +115,12 @@ class RestBroker<Resource extends string, Placing> implements Broker {
   readonly capabilities: BrokerCapabilities
   readonly market: RestMarket<Resource>
   readonly #definition: RestDefinition<Resource, Placing>
-  readonly #login: Login<Resource>
+  readonly #login: OpenLogin<Resource>
   readonly #commands: Commands<Resource, Placing>
   readonly #streams = new EventStreams()
   readonly #soleAccount: SoleAccount | null
 
-  constructor(definition: RestDefinition<Resource, Placing>, login: Login<Resource>) {
+  constructor(definition: RestDefinition<Resource, Placing>, login: OpenLogin<Resource>) {
     this.#definition = definition
     this.#login = login
     this.#soleAccount = definition.soleAccount?.(login) ?? null
@@ -199,7 +199,7 @@ class RestBroker<Resource extends string, Placing> implements Broker {
 /** Reads a list, or what is made of several. The clock of a single list is not reported: what is dated by it is compared with nothing. */
 async function readBy<Resource extends string, Query, T>(
   read: Read<Resource, Query, T>,
-  login: Login<Resource>,
+  login: OpenLogin<Resource>,
   query: Query,
   signal: AbortSignal
 ): Promise<ReadItems<T>> {
