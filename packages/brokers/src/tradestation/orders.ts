@@ -119,9 +119,9 @@ export const TRADESTATION_ORDERS: OrderDefinitions<Resource, Action> = {
     interpret: (reply, { brokerOrderId }) => interpretChange(reply, brokerOrderId, 'replace'),
     confirm: {
       pausesMs: REPLACED_AFTER_MS,
-      async look({ brokerAccountId, brokerOrderId, ticket }, _accepted, login, signal) {
-        const found = await orderOrNull(login, brokerAccountId, brokerOrderId, signal)
-        return found !== null && hasTerms(found, ticket) ? { kind: 'accepted', value: found } : null
+      async look(request, _accepted, login, signal) {
+        const found = await orderOrNull(request, login, signal)
+        return found !== null && hasTerms(found, request.ticket) ? { kind: 'accepted', value: found } : null
       }
     }
   },
@@ -149,20 +149,15 @@ export function actionOf({ side, quantity, symbol }: OrderTicket, position: Deci
 }
 
 /** Whether a multi-leg order has the quantity of its new ticket; true as well where it is not known. */
-async function hasSize({ brokerAccountId, brokerOrderId, ticket }: ReplaceOrder, login: OpenLogin<Resource>, signal: AbortSignal) {
-  const found = await orderOrNull(login, brokerAccountId, brokerOrderId, signal)
-  const size = found?.quantity ?? null
-  return size === null || ticket.quantity === null || areEqual(size, ticket.quantity)
+async function hasSize(request: ReplaceOrder, login: OpenLogin<Resource>, signal: AbortSignal): Promise<boolean> {
+  const { quantity } = request.ticket
+  const size = (await orderOrNull(request, login, signal))?.quantity ?? null
+  return size === null || quantity === null || areEqual(size, quantity)
 }
 
-async function orderOrNull(
-  { orders }: OpenLogin<Resource>,
-  account: string,
-  order: string,
-  signal: AbortSignal
-): Promise<OrderReport | null> {
+async function orderOrNull(request: ReplaceOrder, { orders }: OpenLogin<Resource>, signal: AbortSignal): Promise<OrderReport | null> {
   try {
-    return await orders.order(account, order, signal)
+    return await orders.order(request.brokerAccountId, request.brokerOrderId, signal)
   } catch (fault) {
     if (fault instanceof BrokerFault && fault.kind === 'refused') return null
     throw fault
