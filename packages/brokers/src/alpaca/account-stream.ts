@@ -2,15 +2,15 @@
 
 import { Malformed } from '@trunkline/core/domain/malformed'
 import type { OrderReport } from '@trunkline/core/ports/broker'
-import type { Log } from '@trunkline/core/ports/log'
 import { BoundedMap } from '../kit/bounded-cache.ts'
 import { readJson } from '../kit/json.ts'
 import { decimal, displayTextOrNull, field, nested, object, text, textOrNull, type Wire } from '../kit/parse.ts'
 import type { AccountConnection, AccountMessage, AccountStreamDefinition } from '../kit/runtime/account-stream.ts'
+import type { OpenLogin } from '../kit/runtime/definition.ts'
 import type { Connection } from '../kit/stream-protocol.ts'
-import { type TokenSource, usableToken } from '../kit/tokens.ts'
-import type { UnknownValueCounter } from '../kit/unknown-values.ts'
+import { usableToken } from '../kit/tokens.ts'
 import { isLegOfMultiLeg, isMultiLeg, nestedOrders, parseExecution, parseOrder } from './codecs.ts'
+import type { Resource } from './quirks.ts'
 
 /** Positions and balances are read this often even when nothing was reported: prices move them, and money comes and goes without an order. */
 const REREAD_MS = 60_000
@@ -32,14 +32,11 @@ const EVENTS: Readonly<Record<string, 'execution' | 'refusal' | 'status'>> = {
  */
 export type Hello = (token: string) => { readonly auth: object; readonly authenticate: object }
 
-export interface AccountStreamOptions {
+export interface AccountStreamOptions extends Pick<OpenLogin<Resource>, 'tokens' | 'unknownValues' | 'log'> {
   readonly url: string
   /** Alpaca is silent while nothing happens: a ping this often, and two without an answer mean a dead connection. */
   readonly pingMs: number
   readonly hello: Hello
-  readonly tokens: TokenSource
-  readonly unknownValues: UnknownValueCounter
-  readonly log: Log
   /** The account of the login. @throws BrokerFault */
   readonly account: (signal: AbortSignal) => Promise<string>
   /** Single orders that are open, whatever they hang on. @throws BrokerFault */

@@ -2,7 +2,7 @@
 
 import { absolute, compare, type Decimal, isPositive, isZero, negated, parseDecimal, times } from '@trunkline/core/domain/decimal'
 import { Malformed } from '@trunkline/core/domain/malformed'
-import type { Leg, OrderTicket } from '@trunkline/core/domain/order'
+import type { Fill, Leg, OrderTicket } from '@trunkline/core/domain/order'
 import { type Day, type Timestamp, tradingDay } from '@trunkline/core/domain/timestamp'
 import type { Instrument, OrderStatus, RejectCode, Side, TimeInForce, TransactionType } from '@trunkline/core/domain/vocabulary'
 import type { BalanceReport, BrokerAccount, OrderReport, PositionReport, TransactionReport } from '@trunkline/core/ports/broker'
@@ -210,15 +210,9 @@ function bookedDay(wire: Wire): Day {
 }
 
 /** An execution as the account stream reports it beside its order. */
-export interface Execution {
-  readonly id: string
-  readonly at: Timestamp
-  readonly quantity: Decimal
-  readonly price: Decimal
-}
-
-export function parseExecution(data: Wire): Execution {
-  return { id: text(data, 'execution_id'), at: timestamp(data, 'timestamp'), quantity: decimal(data, 'qty'), price: decimal(data, 'price') }
+export function parseExecution(data: Wire): Fill {
+  const [fillId, at] = [text(data, 'execution_id'), timestamp(data, 'timestamp')]
+  return { fillId, at, quantity: decimal(data, 'qty'), price: decimal(data, 'price'), execDest: null }
 }
 
 /** An order and those that hang on it, which Alpaca nests in it: the legs of a bracket are separate orders, those of a multi-leg order are not. */
@@ -231,7 +225,7 @@ export function parseOrders(wire: Wire, account: string): readonly OrderReport[]
 const REJECTED = 'Alpaca rejected the order and gave no reason.'
 
 /** `execution`: what this message adds to the order; without one its totals count. */
-export function parseOrder(wire: Wire, account: string, execution: Execution | null = null): OrderReport {
+export function parseOrder(wire: Wire, account: string, execution: Fill | null = null): OrderReport {
   const status = statusOf(wire)
   const subject = isMultiLeg(wire) ? multiLegOf(wire, status) : singleOf(wire)
   const notional = decimalOrNull(wire, 'notional')
@@ -259,18 +253,7 @@ export function parseOrder(wire: Wire, account: string, execution: Execution | n
     rejectCode: reason === null ? null : rejectCodeOf(reason, subject),
     brokerOrderType: displayTextOrNull(wire, 'type'),
     execDest: null,
-    fills:
-      execution === null
-        ? null
-        : [
-            {
-              fillId: execution.id,
-              at: execution.at,
-              quantity: execution.quantity,
-              price: legs === null ? execution.price : netPrice(execution.price, side),
-              execDest: null
-            }
-          ],
+    fills: execution === null ? null : [legs === null ? execution : { ...execution, price: netPrice(execution.price, side) }],
     filledTotal: { quantity: decimal(wire, 'filled_qty'), averagePrice: priced(decimalOrNull(wire, 'filled_avg_price')) },
     entryTime: timestampOrNull(wire, 'submitted_at') ?? timestamp(wire, 'created_at'),
     updatedAt: timestampOrNull(wire, 'updated_at') ?? timestamp(wire, 'created_at'),

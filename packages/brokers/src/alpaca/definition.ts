@@ -100,15 +100,13 @@ export function alpaca(settings: AlpacaSettings, deps: BrokerDeps) {
     reads: ALPACA_READS,
     soleAccount,
     orders: ALPACA_ORDERS,
-    accountStreams: login => {
-      const { reads, tokens, unknownValues, log } = login
-      const stream = accountStream({
-        ...{ url: `${webSocketUrl(tradingUrl)}/stream`, pingMs, hello, tokens, unknownValues, log },
+    accountStreams: login => [
+      accountStream({
+        ...{ ...login, url: `${webSocketUrl(tradingUrl)}/stream`, pingMs, hello },
         account: signal => soleAccount(login).id(signal),
-        openOrders: (account, signal) => openOrders(reads, account, signal)
+        openOrders: (account, signal) => openOrders(login.reads, account, signal)
       })
-      return [stream]
-    },
+    ],
     market: (login, market) => alpacaMarket(settings, login, token => hello(token).auth, market)
   }
   return restBroker(definition, deps)
