@@ -7,12 +7,23 @@ import { marketFacts } from './alpaca-market.ts'
 import { AccountEvents } from './collect.ts'
 import { balanceFacts, bookedFills, type Facts, faultFacts, orderFacts, outcomeFacts, positionFacts, transactionFacts } from './facts.ts'
 import { type Json, type Recording, recordedTime, type Step, written } from './load.ts'
+import { orFault } from './reads.ts'
 import { pathOf, Replay, reply } from './replay.ts'
 import { LONG_AGO, signal, TICKET } from './ticket.ts'
 
 /** It lasts: there is nothing to refresh it with. */
 export const TOKEN = { access_token: 'token-1' }
 const ACCOUNT = '00000000-0000-4000-8000-000000000001'
+const PLAIN = {
+  symbol: 'KO',
+  asset_class: 'us_equity',
+  side: 'buy',
+  type: 'limit',
+  time_in_force: 'day',
+  status: 'new',
+  qty: '1',
+  limit_price: '79'
+}
 const EVER = { from: parseDay('2000-01-01', 'from'), to: parseDay('2099-12-31', 'to') }
 
 /** What the adapter concludes, by the keys of `expected`. */
@@ -41,10 +52,11 @@ async function stepFacts(replay: Replay, step: Step, recording: Recording): Prom
   const asked = `${method} ${pathOf(path ?? '')}`
   if (asked === 'GET /v2/account') return await accountFacts(replay, step)
   if (asked === 'GET /v2/positions') return await positionsFacts(replay, step)
-  if (asked.startsWith('GET /v2/account/activities')) return await activitiesFacts(replay, step)
-  if (asked === 'GET /v2/orders') return await listFacts(replay, step, recording)
+  if (asked.startsWith('GET /v2/account/activities')) return await orFault(() => activitiesFacts(replay, step))
+  if (asked === 'GET /v2/orders') return await orFault(() => listFacts(replay, step, recording))
   if (asked.startsWith('GET /v2/orders')) return await foundFacts(replay, step, recording)
   if (asked === 'POST /v2/orders') return await placeFacts(replay, step, recording)
+  if (asked.startsWith('PATCH /v2/orders/')) return await replaceFacts(replay, step, recording)
   if (asked.startsWith('DELETE /v2/orders/')) return await cancelFacts(replay, step)
   return {}
 }
@@ -82,9 +94,10 @@ async function activitiesFacts(replay: Replay, { status, body }: Step): Promise<
 
 /** A list without nesting has the orders that hang on others as rows of their own. */
 async function listFacts(replay: Replay, step: Step, recording: Recording): Promise<Facts> {
-  const nested: Json = step.payload.map((order: Json) => completed(order, recording))
+  if (!Array.isArray(step.payload)) replay.on('GET /v2/orders', { status: step.status ?? 200, body: step.body })
+  const nested: Json = [step.payload].flat().map((order: Json) => completed(order, recording))
   const rows: Json = nested.flatMap((order: Json) => [{ ...order, legs: null }, ...(order.legs ?? [])])
-  replay.on('GET /v2/orders', ({ query }) => {
+  replay.on(Array.isArray(step.payload) ? 'GET /v2/orders' : 'GET /v2/never', ({ query }) => {
     if (query.has('after_order_id') || query.get('status') !== 'open') return reply([])
     return { status: step.status ?? 200, body: written(query.get('nested') === 'true' ? nested : rows) }
   })
@@ -121,6 +134,31 @@ async function placeFacts(replay: Replay, step: Step, recording: Recording): Pro
   const order: NewOrder = { ...(report ?? TICKET), brokerAccountId: ACCOUNT, brokerClOrdId: report?.brokerClOrdId ?? 'client-1' }
   replay.on('POST /v2/orders', { status: status ?? 200, body: isOrder ? written(completed(payload, recording)) : body })
   return outcomeFacts(await replay.broker.submit(order, signal()))
+}
+
+async function replaceFacts(replay: Replay, step: Step, recording: Recording): Promise<Facts> {
+  const { path, status, body, payload } = step
+  const isOrder = payload?.id !== undefined
+  const ticket = isOrder ? await found(replay, { ...step, status: 200 }, recording) : null
+  const brokerOrderId =
+    pathOf(path ?? '')
+      .split('/')
+      .at(-1) ?? ''
+  const before = { ...PLAIN, id: brokerOrderId }
+  const shown = (order: Json) => reply(completed(order, recording))
+  replay.on('GET /v2/orders/*', shown(before))
+  replay.on('PATCH /v2/orders/*', () => {
+    if (!isOrder) return { status: status ?? 200, body }
+    replay.on('GET /v2/orders/*', shown({ ...before, status: 'replaced', replaced_by: payload.id }))
+    replay.on(`GET /v2/orders/${payload.id}`, { status: 200, body: written(completed(payload, recording)) })
+    return { status: status ?? 200, body: written(completed(payload, recording)) }
+  })
+  const change = { brokerAccountId: ACCOUNT, brokerOrderId, brokerClOrdId: ticket?.brokerClOrdId ?? 'client-2', ticket: ticket ?? TICKET }
+  const outcome = await replay.broker.replace(change, signal())
+  const facts = outcomeFacts(outcome, outcome.kind === 'accepted' && outcome.value === null ? { normalized_status: 'pending_replace' } : {})
+  return outcome.kind === 'accepted'
+    ? facts
+    : { ...facts, normalized_status: 'unchanged', old_order: 'unchanged', replacement: outcome.kind }
 }
 
 async function cancelFacts(replay: Replay, { path, status, body }: Step): Promise<Facts> {

@@ -4,6 +4,7 @@ import { barsOf } from './bars.ts'
 import { MarketEvents } from './collect.ts'
 import { barFacts, type Facts, faultFacts, quoteFacts, tradeFacts } from './facts.ts'
 import type { Json, Step } from './load.ts'
+import { expirationsOf } from './reads.ts'
 import { pathOf, type Replay, reply } from './replay.ts'
 import { signal } from './ticket.ts'
 
@@ -46,12 +47,7 @@ async function barsFacts(replay: Replay, { path: asked, status, body, payload }:
 
 async function expirationsFacts(replay: Replay, { status, body }: Step, path: string): Promise<Facts> {
   replay.on('GET /v3/marketdata/options/expirations/*', { status: status ?? 200, body })
-  try {
-    const days = await replay.market.expirations(named(path.split('/expirations/')[1] ?? ''), signal())
-    return { expirations: days, first: days[0], last: days.at(-1), monthly_on_thursday: new Set(days) }
-  } catch (error) {
-    return faultFacts(error)
-  }
+  return await expirationsOf(replay.market, named(path.split('/expirations/')[1] ?? ''))
 }
 
 /** Continuous contracts are none of ours: each record is looked up by the contract it stands for, among all the others. */

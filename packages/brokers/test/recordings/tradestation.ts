@@ -1,8 +1,9 @@
 /** How a recording of TradeStation is put through its adapter. */
 
 import type { NewOrder, OrderReport, Outcome } from '@trunkline/core/ports/broker'
-import { balanceFacts, bookedFills, type Facts, faultFacts, orderFacts, outcomeFacts, positionFacts, previewFacts } from './facts.ts'
+import { bookedFills, type Facts, faultFacts, orderFacts, outcomeFacts, previewFacts } from './facts.ts'
 import type { Json, Recording, Step } from './load.ts'
+import { accountsOf, balancesOf, orFault, positionsOf } from './reads.ts'
 import { pathOf, reply } from './replay.ts'
 import { signal, TICKET } from './ticket.ts'
 import { marketFacts, spelledFacts } from './tradestation-market.ts'
@@ -27,20 +28,20 @@ async function stepFacts(stage: Stage, step: Step): Promise<Facts> {
   const { method, path } = step
   const asked = `${method} ${pathOf(path ?? '')}`
   if (asked === 'GET /v3/brokerage/accounts') return await accountsFacts(stage, step)
-  if (/^GET .*\/positions$/.test(asked)) {
-    stage.positions = step.payload.Positions
-    return { positions: (await stage.replay.broker.positions(stage.account, signal())).items.map(positionFacts) }
-  }
-  if (/^GET .*\/balances$/.test(asked)) {
-    stage.replay.on(`GET /v3/brokerage/accounts/${stage.account}/balances`, { status: step.status ?? 200, body: step.body })
-    const balances = (await stage.replay.broker.balances(stage.account, signal())).items.map(balanceFacts)
-    return { balances, balance: balances[0] }
+  if (/^GET .*\/(?:positions|balances)$/.test(asked)) {
+    const kind = asked.endsWith('/positions') ? 'positions' : 'balances'
+    stage.replay.on(`GET /v3/brokerage/accounts/${stage.account}/${kind}`, { status: step.status ?? 200, body: step.body })
+    return await (kind === 'positions' ? positionsOf : balancesOf)(stage.replay.broker, stage.account)
   }
   if (/^GET .*orders(?:\/|$)/.test(asked)) {
     const isPast = asked.includes('historicalorders')
-    const reports = await stage.reports(isPast ? [] : step.payload.Orders, isPast ? step.payload.Orders : [])
-    const orders = reports.map(report => orderFacts(report, bookedFills([report])))
-    return { ...orders[0], orders }
+    if (step.payload?.Orders === undefined) stage.replay.on('GET /v3/brokerage/accounts/*', { status: step.status ?? 200, body: step.body })
+    const rows = step.payload?.Orders ?? []
+    return await orFault(async () => {
+      const reports = await stage.reports(isPast ? [] : rows, isPast ? rows : [])
+      const orders = reports.map(report => orderFacts(report, bookedFills([report])))
+      return { ...orders[0], orders }
+    })
   }
   if (asked.endsWith('/orderconfirm')) return await confirmFacts(stage, step)
   if (asked.startsWith('POST ')) return await placeFacts(stage, step)
@@ -49,12 +50,7 @@ async function stepFacts(stage: Stage, step: Step): Promise<Facts> {
 
 async function accountsFacts({ replay }: Stage, { status, body }: Step): Promise<Facts> {
   replay.on('GET /v3/brokerage/accounts', { status: status ?? 200, body })
-  try {
-    const { items: accounts } = await replay.broker.accounts(signal())
-    return { accounts, types: accounts.map(({ accountType }) => accountType) }
-  } catch (error) {
-    return faultFacts(error)
-  }
+  return await accountsOf(replay.broker)
 }
 
 async function placeFacts({ replay, account }: Stage, step: Step): Promise<Facts> {

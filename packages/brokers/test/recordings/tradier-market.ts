@@ -3,16 +3,17 @@
 import { MarketEvents } from './collect.ts'
 import { InPart, Unreported } from './compare.ts'
 import { type Facts, quoteFacts, tradeFacts } from './facts.ts'
-import { type Json, type Step, written } from './load.ts'
+import { type Json, numberIn, type Step, written } from './load.ts'
+import { barsAround, chainOf, expirationsOf } from './reads.ts'
 import { Replay, reply } from './replay.ts'
 import { signal } from './ticket.ts'
 
-async function opened(quotes: readonly Json[]): Promise<Replay> {
+async function opened(quotes: readonly Json[], nowMs = Date.now()): Promise<Replay> {
   const replay = await Replay.open('TRADIER')
   const clock = {
     date: '2026-01-05',
     state: 'open',
-    timestamp: Math.floor(Date.now() / 1_000),
+    timestamp: Math.floor(nowMs / 1_000),
     next_change: '16:00',
     next_state: 'postmarket'
   }
@@ -33,6 +34,23 @@ export async function clockFacts({ body }: Step): Promise<Facts> {
   const now = replay.market.presentMs()
   const next = new Unreported('sessions are those of the exchange calendar')
   return { now, open: instrument?.calendar.phaseAt(now) === 'open', next_change: next }
+}
+
+/** Null for what is not market data. */
+export async function marketFacts({ path: asked, status, body, payload }: Step, path: string): Promise<Facts | null> {
+  const query = new URLSearchParams((asked ?? '').split('?')[1])
+  const symbol = query.get('symbol') ?? 'SPY'
+  const answer = { status: status ?? 200, body }
+  const rows: readonly Json[] = [payload?.history?.day ?? payload?.series?.data ?? []].flat()
+  const times = rows.map((row: Json) => (row.timestamp === undefined ? Date.parse(row.date) : Number(numberIn(row.timestamp)) * 1_000))
+  await using replay = await opened([quoteOf(symbol)], times.length === 0 ? Date.now() : Math.max(...times))
+  replay.on(`GET ${path}`, answer)
+  if (path === '/v1/markets/history') return await barsAround(replay.market, symbol, '1d', times)
+  if (path === '/v1/markets/timesales')
+    return await barsAround(replay.market, symbol, (query.get('interval') ?? '1min').slice(0, -2), times)
+  if (path === '/v1/markets/options/expirations') return await expirationsOf(replay.market, symbol)
+  if (path !== '/v1/markets/options/chains') return null
+  return await chainOf(replay.market, symbol, query.get('expiration') ?? payload.options?.option?.[0]?.expiration_date)
 }
 
 export async function quotesFacts({ body, payload }: Step): Promise<Facts> {

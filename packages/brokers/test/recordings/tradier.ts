@@ -4,9 +4,11 @@ import { parseDay } from '@trunkline/core/domain/timestamp'
 import type { NewOrder } from '@trunkline/core/ports/broker'
 import { type Facts, faultFacts, orderFacts, outcomeFacts, previewFacts, transactionFacts } from './facts.ts'
 import { type Json, numberIn, type Recording, recordedTime, type Step, written } from './load.ts'
+import { accountsOf, balancesOf, orFault, positionsOf } from './reads.ts'
 import { pathOf, Replay, reply } from './replay.ts'
 import { LONG_AGO, signal, TICKET } from './ticket.ts'
-import { clockFacts, quotesFacts, streamFacts } from './tradier-market.ts'
+import { eventsFacts } from './tradier-events.ts'
+import { clockFacts, marketFacts, quotesFacts, streamFacts } from './tradier-market.ts'
 
 const EVER = { from: parseDay('2000-01-01', 'from'), to: parseDay('2099-12-31', 'to') }
 const SOME_ACCOUNT = '6YA00001'
@@ -17,9 +19,11 @@ export async function tradierFacts(recording: Recording): Promise<Facts> {
   if (first === undefined) return {}
   const path = pathOf(first.path ?? '')
   if (first.payload?.fault !== undefined) return await faultyFacts(first)
-  if (first.path === null) return await streamFacts(recording.steps)
+  if (first.path === null) return first.payload?.event === undefined ? await streamFacts(recording.steps) : await eventsFacts(recording)
   if (path === '/v1/markets/clock') return await clockFacts(first)
   if (path === '/v1/markets/quotes') return await quotesFacts(first)
+  const market = await marketFacts(first, path)
+  if (market !== null) return market
   const account = /\/accounts\/([A-Z0-9]+)\//.exec(path)?.[1] ?? SOME_ACCOUNT
   await using replay = await opened(account)
   const stage: Stage = { replay, account, recording }
@@ -36,7 +40,7 @@ interface Stage {
   readonly recording: Recording
 }
 
-async function opened(account: string): Promise<Replay> {
+export async function opened(account: string): Promise<Replay> {
   const replay = await Replay.open('TRADIER')
   const profile = { account_number: account, type: 'margin', status: 'active', classification: 'individual' }
   replay.on('GET /v1/user/profile', reply({ profile: { account: [profile] } }))
@@ -47,12 +51,20 @@ async function opened(account: string): Promise<Replay> {
 async function stepFacts(stage: Stage, step: Step): Promise<Facts> {
   const { method, path } = step
   const asked = `${method} ${pathOf(path ?? '')}`
-  if (asked.endsWith('/history')) return await historyFacts(stage, step)
+  if (asked.endsWith('/history')) return await orFault(() => historyFacts(stage, step))
   if (asked === 'GET /v1/user/orders') return await usersFacts(stage, step)
-  if (/^GET .*\/orders$/.test(asked)) return await listFacts(stage, step)
+  if (asked === 'GET /v1/user/profile' || /^GET .*\/(?:balances|positions)$/.test(asked)) return await readFacts(stage, step, asked)
+  if (/^GET .*\/orders$/.test(asked)) return await orFault(() => listFacts(stage, step))
   if (asked.startsWith('GET ')) return await foundFacts(stage, step)
   if (asked.startsWith('DELETE ')) return await cancelFacts(stage, step)
+  if (asked.startsWith('PUT ')) return await replaceFacts(stage, step)
   return path?.includes('preview=true') === true ? await previewed(stage, step) : await placeFacts(stage, step)
+}
+
+async function readFacts({ replay, account }: Stage, { status, body }: Step, asked: string): Promise<Facts> {
+  replay.on(asked.replace(/\{[^}]*\}/, account), { status: status ?? 200, body })
+  if (asked.endsWith('/profile')) return await accountsOf(replay.broker)
+  return asked.endsWith('/balances') ? await balancesOf(replay.broker, account) : await positionsOf(replay.broker, account)
 }
 
 async function historyFacts({ replay, account }: Stage, { status, body }: Step): Promise<Facts> {
@@ -96,7 +108,7 @@ function madeRows(measured: Json, recording: Recording): readonly Json[] | null 
 }
 
 /** An order that nothing has happened to, but what is stated. */
-function row(stated: Json, recording: Recording): Json {
+export function row(stated: Json, recording: Recording): Json {
   const at = recordedTime(recording)
   const terms = { type: 'limit', symbol: 'KO', side: 'buy', quantity: 1, status: 'open', duration: 'day', price: 80, class: 'equity' }
   const nothing = { avg_fill_price: 0, exec_quantity: 0, last_fill_price: 0, last_fill_quantity: 0, remaining_quantity: 1 }
@@ -139,6 +151,24 @@ async function cancelFacts(stage: Stage, { path, status, body }: Step): Promise<
   if (outcome.kind === 'accepted' || state === undefined) return facts
   replay.on(`GET ${asked}`, { status: 200, body: written({ order: row({ id: Number(brokerOrderId), status: state }, recording) }) })
   return { ...facts, normalized_status: (await lookedUp(stage, brokerOrderId)).normalized_status }
+}
+
+/** Of a change that was not accepted nothing is known but the order before it. */
+async function replaceFacts({ replay, account, recording }: Stage, { path, status, body }: Step): Promise<Facts> {
+  const brokerOrderId =
+    pathOf(path ?? '')
+      .split('/')
+      .at(-1) ?? ''
+  const id = /^\d+$/.test(brokerOrderId) ? brokerOrderId : '900000001'
+  replay.on('PUT /v1/accounts/*', { status: status ?? 200, body })
+  const order = row({ id: Number(id), price: 79 }, recording)
+  replay.on(`GET /v1/accounts/${account}/orders/${id}`, { status: 200, body: written({ order }) })
+  const change = { brokerAccountId: account, brokerOrderId: id, brokerClOrdId: 'client2', ticket: TICKET }
+  const outcome = await replay.broker.replace(change, signal())
+  const facts = outcomeFacts(outcome, { normalized_status: 'pending_replace' })
+  return outcome.kind === 'accepted'
+    ? facts
+    : { ...facts, normalized_status: 'unchanged', old_order: 'unchanged', replacement: outcome.kind }
 }
 
 async function placeFacts({ replay, account }: Stage, { status, body }: Step): Promise<Facts> {
