@@ -4,10 +4,7 @@ import { type Answer, Problem } from '../frame/brokerage.ts'
 import type { BrokerageView } from '../frame/brokerage-view.ts'
 import type { Call, DialectRoute } from '../frame/router.ts'
 import { texts } from '../frame/sign-in.ts'
-import { framingOf } from './bar-frames.ts'
-import { pastBars } from './bar-history.ts'
-import { mostOf, requestedBars } from './bar-request.ts'
-import { barWire } from './bar-wire.ts'
+import { barWire, pastBars, requestedBars } from './bars.ts'
 import { expirationWire, requestedExpiration } from './expirations.ts'
 import { findInstrument, requestedInstrument, symbolsListed } from './listing.ts'
 import { json } from './protocol.ts'
@@ -40,8 +37,7 @@ async function bars(brokerage: BrokerageView, { request, fault }: Call): Promise
   const now = brokerage.clock.now()
   const requested = requestedBars(texts(request.query), now)
   if (fault?.do === 'empty') return json({ Bars: [] })
-  const span = { from: requested.from, to: requested.to, now, most: mostOf(requested) }
-  const found = await pastBars(brokerage.market, instrument, framingOf(instrument, requested.interval), span)
+  const found = await pastBars(brokerage.market, instrument, requested, now)
   const last = found.at(-1)
   return json({
     Bars: found.map(bar =>
