@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Malformed } from '@trunkline/core/domain/malformed'
-import { moneyOrNull, quantityOrNull } from '../../src/http/routes/orders/fields.ts'
+import { moneyOrNull, quantityOrNull } from '../../src/http/routes/order-fields.ts'
 
 test('trailing zeros of a number are removed from an order', () => {
   const quantities = ['1.0000000000', '1.500', '10', '100', '0.000000001']

@@ -1,10 +1,11 @@
 import type { AppDeps } from '@trunkline/core/app/application'
 import type { PlatformCaller } from '@trunkline/core/app/caller'
 import { readEvents, type Stretch } from '@trunkline/core/app/events/read-events'
-import { eventPage, updateBytes } from '../../../wire/update.ts'
-import { platformEndpoint } from '../../endpoint.ts'
-import { integer, required, userIdParam } from '../../params.ts'
-import { Rendered } from '../../rendered.ts'
+import { brokerList, presentBroker } from '../../wire/broker.ts'
+import { eventPage, updateBytes } from '../../wire/update.ts'
+import { platformEndpoint } from '../endpoint.ts'
+import { integer, required, userIdParam } from '../params.ts'
+import { Rendered } from '../rendered.ts'
 
 const LIMIT = { minimum: 1, maximum: 1_000, fallback: 100 }
 /** A page ends early with the update that brings it to this size or above. */
@@ -59,3 +60,16 @@ export async function pageBytes(deps: Pick<AppDeps, 'store'>, caller: PlatformCa
 
 const OPENING = Buffer.from('{"data":[')
 const COMMA = Buffer.from(',')
+
+export const getBrokers = platformEndpoint({
+  method: 'GET',
+  path: '/brokers',
+  scope: 'read',
+  operationId: 'listBrokers',
+  tag: 'Brokers',
+  summary: 'List brokers and their capabilities',
+  success: { status: 200, description: 'The brokers that users can connect.', schema: brokerList },
+  async handle(_call, { deps }) {
+    return [...deps.brokers.values()].map(presentBroker)
+  }
+})

@@ -1,26 +1,27 @@
 import { listOrders } from '@trunkline/core/app/orders/list-orders'
+import { readOrder } from '@trunkline/core/app/orders/read-order'
 import { isOpen } from '@trunkline/core/domain/order'
 import { ORDER_STATUSES, type OrderStatus, SIDES } from '@trunkline/core/domain/vocabulary'
 import type { OrderSort } from '@trunkline/core/ports/store'
-import { orderBytes, orderPage } from '../../../wire/order.ts'
-import { userEndpoint } from '../../endpoint.ts'
-import { withFreshness } from '../../freshness.ts'
+import { orderBytes, orderPage, orderRecord } from '../../wire/order.ts'
+import { userEndpoint } from '../endpoint.ts'
+import { FRESHNESS, withFreshness } from '../freshness.ts'
 import {
+  accountIdInPath,
   accountIdParam,
   brokerParam,
   clOrderIdParam,
   connectionIdParam,
   oneOf,
+  orderIdInPath,
   orderIdParam,
   type QueryValues,
   sort,
   symbolsParam,
   time
-} from '../../params.ts'
-import { FRESHNESS } from '../accounts/freshness.ts'
-import { scopeOf } from '../accounts/scope.ts'
-import { orderedTimes } from '../ordered.ts'
-import { paging } from '../paging.ts'
+} from '../params.ts'
+import { Rendered } from '../rendered.ts'
+import { orderedTimes, paging, scopeOf } from './parameters.ts'
 
 const LIMIT = { maximum: 500, fallback: 50 }
 const STATUS_FILTERS = [
@@ -112,3 +113,38 @@ function statusesOf(requested: (typeof STATUS_FILTERS)[number]): readonly OrderS
       return [requested]
   }
 }
+
+const shared = {
+  method: 'GET',
+  scope: 'read',
+  tag: 'Orders',
+  success: { status: 200, headers: FRESHNESS, description: 'The order.', schema: orderRecord }
+} as const
+
+export const getOrder = userEndpoint({
+  ...shared,
+  path: '/orders/:order_id',
+  operationId: 'readOrder',
+  summary: 'Read an order',
+  description: 'If the broker does not respond, the last known record. An order of another user is reported as not found.',
+  failures: ['order_not_found'],
+  params: { order_id: orderIdInPath },
+  async handle({ caller, path }, { deps }) {
+    const { order, freshness } = await readOrder(deps, caller, null, path.order_id)
+    return withFreshness(new Rendered(orderBytes(order)), freshness)
+  }
+})
+
+export const getOrderOfAccount = userEndpoint({
+  ...shared,
+  path: '/accounts/:account_id/orders/:order_id',
+  operationId: 'readOrderOfAccount',
+  summary: 'Read an order of an account',
+  description: 'Returns the same record as `GET /orders/{order_id}`, if the order is in this account.',
+  failures: ['account_not_found', 'order_not_found'],
+  params: { account_id: accountIdInPath, order_id: orderIdInPath },
+  async handle({ caller, path }, { deps }) {
+    const { order, freshness } = await readOrder(deps, caller, path.account_id, path.order_id)
+    return withFreshness(new Rendered(orderBytes(order)), freshness)
+  }
+})

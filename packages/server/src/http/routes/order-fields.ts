@@ -1,9 +1,9 @@
-// Parses the fields that the bodies of orders, modifications and previews share.
-import type { TicketRequest } from '@trunkline/core/app/orders/ticket-check'
+import type { PreviewRequest } from '@trunkline/core/app/orders/preview-order'
 import { type Decimal, parseDecimal, placesOf, trimmed } from '@trunkline/core/domain/decimal'
+import { type AccountId, parseBrokerId, parseUuid } from '@trunkline/core/domain/ids'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import type { Static } from 'typebox'
-import type { previewTicket } from '../../../wire/order.ts'
+import type { previewTicket } from '../../wire/order.ts'
 
 /** Records show nine decimal places, so the broker is never sent more. */
 const PLACES_MAX = 9
@@ -28,8 +28,10 @@ function numberOrNull(text: string | null | undefined, name: string, zeros: numb
 }
 
 /** The fields that a new order and a preview share. @throws Malformed naming the field. */
-export function termsOf(body: Omit<Static<typeof previewTicket>, 'account_id' | 'broker'>): TicketRequest {
+export function ticketOf(body: Static<typeof previewTicket>): PreviewRequest {
   return {
+    accountId: parseUuid<AccountId>(body.account_id, 'account_id'),
+    broker: parseBrokerId(body.broker),
     side: body.side,
     type: body.order_type,
     tif: body.order_tif,
