@@ -2,7 +2,7 @@
 export interface Meter {
   count(name: CounterName, labels?: Readonly<Record<string, string>>): void
   /** Records a duration. */
-  observe(name: TimerName, seconds: number, labels?: Readonly<Record<string, string>>): void
+  observe(name: TimerName, seconds: number): void
 }
 
 export type CounterName =

@@ -17,6 +17,7 @@ import {
   type Snapshot,
   type TransactionReport
 } from '../../ports/broker.ts'
+import type { Clock } from '../../ports/clock.ts'
 import type { MarketSource } from '../../ports/market.ts'
 import type { OrderPreview, PreviewOrder } from '../../ports/preview.ts'
 import type { Deps } from '../deps.ts'
@@ -32,6 +33,7 @@ import {
 } from './record-check.ts'
 
 interface Surroundings extends Pick<Deps, 'log' | 'meter'> {
+  readonly clock: Pick<Clock, 'monotonicMs'>
   readonly connection: Pick<Connection, 'connectionId' | 'broker'>
   readonly partialLists: PartialLists
 }
@@ -67,25 +69,25 @@ export class CheckedBroker implements Broker {
   }
 
   async accounts(signal: AbortSignal): Promise<Listed<BrokerAccount>> {
-    return this.#noted('accounts', demandAccounts(await this.#broker.accounts(signal)))
+    return this.#noted('accounts', demandAccounts(await this.#timed(this.#broker.accounts(signal))))
   }
 
   async balances(account: string, signal: AbortSignal): Promise<Snapshot<BalanceReport>> {
-    return this.#balances(account, await this.#broker.balances(account, signal))
+    return this.#balances(account, await this.#timed(this.#broker.balances(account, signal)))
   }
 
   async positions(account: string, signal: AbortSignal): Promise<Snapshot<PositionReport>> {
-    return this.#positions(account, await this.#broker.positions(account, signal))
+    return this.#positions(account, await this.#timed(this.#broker.positions(account, signal)))
   }
 
   async orders(account: string, since: Timestamp, signal: AbortSignal): Promise<Snapshot<OrderReport>> {
-    const snapshot = await this.#broker.orders(account, since, signal)
+    const snapshot = await this.#timed(this.#broker.orders(account, since, signal))
     const check: Check<OrderReport> = { faultOf: report => faultOfOrder(report, account), idOf: ({ brokerOrderId }) => brokerOrderId }
     return this.#noted(`orders ${account}`, this.#right(snapshot, check).list)
   }
 
   async transactions(account: string, from: Day, to: Day, signal: AbortSignal): Promise<Snapshot<TransactionReport>> {
-    const snapshot = await this.#broker.transactions(account, from, to, signal)
+    const snapshot = await this.#timed(this.#broker.transactions(account, from, to, signal))
     const check: Check<TransactionReport> = {
       faultOf: item => faultOfRecord(item, account, wrongTransaction),
       idOf: ({ brokerTransactionId }) => brokerTransactionId
@@ -94,7 +96,7 @@ export class CheckedBroker implements Broker {
   }
 
   async findOrder(key: OrderKey, signal: AbortSignal): Promise<{ readonly found: OrderReport | null; readonly asOf: Timestamp }> {
-    const answer = await this.#broker.findOrder(key, signal)
+    const answer = await this.#timed(this.#broker.findOrder(key, signal))
     // A wrong record is a fault, not `found: null`, which would prove absence.
     this.#demandOrder(answer.found, key.brokerAccountId)
     return answer
@@ -130,6 +132,17 @@ export class CheckedBroker implements Broker {
 
   [Symbol.asyncDispose](): PromiseLike<void> {
     return this.#broker[Symbol.asyncDispose]()
+  }
+
+  /** Measures a read, also one that fails. */
+  async #timed<T>(read: Promise<T>): Promise<T> {
+    const { clock, meter } = this.#surroundings
+    const start = clock.monotonicMs()
+    try {
+      return await read
+    } finally {
+      meter.observe('broker_read_seconds', (clock.monotonicMs() - start) / 1_000)
+    }
   }
 
   #event(event: AccountEvent): AccountEvent {

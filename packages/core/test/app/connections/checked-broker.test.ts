@@ -84,13 +84,19 @@ function session(answers: Answers) {
   const counted: string[] = []
   const quiet = () => undefined
   const partialLists = new PartialLists({ now: () => AT })
+  const observed: unknown[] = []
+  let ms = 0
   const broker = new CheckedBroker(adapter, {
     connection: CONNECTION,
     partialLists,
     log: { debug: quiet, info: quiet, warn: quiet, error: (...received) => void alarms.push(received) },
-    meter: { count: (name, labels = {}) => void counted.push([name, ...Object.values(labels)].join(' ')), observe: quiet }
+    clock: { monotonicMs: () => (ms += 250) },
+    meter: {
+      count: (name, labels = {}) => void counted.push([name, ...Object.values(labels)].join(' ')),
+      observe: (...received) => void observed.push(received)
+    }
   })
-  return { broker, alarms, counted, partialLists }
+  return { broker, alarms, counted, observed, partialLists }
 }
 
 const isMalformed = (cause: unknown) => cause instanceof BrokerFault && cause.kind === 'malformed'
@@ -111,6 +117,18 @@ test('records of another account in a broker’s answer are left out, with one a
   assert.deepEqual(counted, Array(4).fill('broker_records_refused_total SANDBOX foreign'))
   assert.equal(alarms.length, 1)
   assert.ok(!JSON.stringify(alarms).includes(THEIRS))
+})
+
+test('the duration of each read is measured, also of one that fails, and commands are not reads', async () => {
+  const { broker, observed } = session({ positions: [{ ...POSITION, brokerAccountId: THEIRS }] })
+  await broker.accounts(signal)
+  await broker.balances(OURS, signal)
+  await assert.rejects(broker.positions(OURS, signal), isMalformed)
+  await broker.orders(OURS, AT, signal)
+  await broker.transactions(OURS, DAY, DAY, signal)
+  await broker.findOrder({ by: 'brokerOrderId', brokerAccountId: OURS, brokerOrderId: 'o1' }, signal)
+  await broker.submit({ ...anOrder(), brokerAccountId: OURS, brokerClOrdId: 'c1' }, signal)
+  assert.deepEqual(observed, Array(6).fill(['broker_read_seconds', 0.25]))
 })
 
 test('an answer that has only records of another account does not mean that this one is empty', async () => {
