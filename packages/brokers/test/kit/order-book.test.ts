@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseNanos } from '@trunkline/core/domain/market/records'
+import { nanosOfMs } from '@trunkline/core/domain/market/records'
 import fc from 'fast-check'
 import { LimitOrderBook } from '../../src/kit/order-book.ts'
 
-const AT = parseNanos('1', 'at')
+const AT = nanosOfMs(1)
 type Levels = readonly { readonly p: string; readonly s: string }[]
 
 test('prices that are one binary number are two levels, in their order', () => {

@@ -227,10 +227,3 @@ function refusing(order: Order, fault: ExecutionFault): Step {
 function changed(order: Order): Step {
   return { order, changed: true, ignored: null, alarm: null }
 }
-
-/** Leaves qty; null for an order by notional, and never below zero. */
-export function remainingQuantity(order: Order): Decimal | null {
-  if (order.quantity === null) return null
-  const rest = minus(order.quantity, filledAlong(order))
-  return isPositive(rest) ? rest : ZERO
-}

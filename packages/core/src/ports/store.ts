@@ -242,7 +242,6 @@ export interface EndpointItem {
 }
 
 export interface AccountStore {
-  find(accountId: AccountId): Promise<Account | null>
   listByUser(userKey: UserKey): Promise<readonly Account[]>
   listByConnections(connectionIds: readonly ConnectionId[]): Promise<readonly Account[]>
   balances(accountIds: readonly AccountId[]): Promise<readonly Balance[]>

@@ -82,10 +82,6 @@ export function isLive(order: OrderView): boolean {
   return LIVE.has(order.state)
 }
 
-export function classOf(kind: InstrumentKind): string {
-  return CLASS_OF[kind]
-}
-
 /** The sandbox's own data about an order, beyond the engine's. */
 export interface Overlay {
   /** A pending cancel or amendment, while the sandbox is slow. */

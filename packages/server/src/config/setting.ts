@@ -58,14 +58,6 @@ export function inspectSettings<T extends Table>(table: T, env: Readonly<Record<
   return { values: values as Partial<Read<T>>, faults }
 }
 
-/** Reads the whole table from the environment. @throws SettingsInvalid with every fault. */
-export function readSettings<T extends Table>(table: T, env: Readonly<Record<string, string | undefined>>): Read<T> {
-  const { values, faults } = inspectSettings(table, env)
-  if (faults.length > 0) throw new SettingsInvalid(faults)
-  // Without a fault every key is present.
-  return values as Read<T>
-}
-
 export const text = (value: string): string => value
 
 export const optionalText = (value: string): string | null => (value === '' ? null : value)

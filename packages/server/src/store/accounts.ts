@@ -27,11 +27,6 @@ export class SqlAccountStore implements AccountStore {
     this.#clock = parts.clock
   }
 
-  async find(accountId: AccountId): Promise<Account | null> {
-    const row = await this.#session.read(db => db.selectFrom('accounts').selectAll().where('account_id', '=', accountId).executeTakeFirst())
-    return row === undefined ? null : accountOf(row)
-  }
-
   async listByUser(userKey: UserKey): Promise<readonly Account[]> {
     const rows = await this.#session.read(db =>
       db

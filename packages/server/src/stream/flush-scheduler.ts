@@ -41,10 +41,6 @@ export class FlushScheduler {
     return this.#monotonicMs()
   }
 
-  get stalled(): number {
-    return this.#stalled.size
-  }
-
   later(buffer: Flushable): void {
     if (this.#due.push(buffer) === 1) this.#schedule(this.#run)
   }

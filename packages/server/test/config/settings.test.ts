@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { KNOWN_BROKERS } from '../../src/config/broker-settings.ts'
-import { inspectSettings, readSettings, SettingsInvalid } from '../../src/config/setting.ts'
+import { inspectSettings, SettingsInvalid } from '../../src/config/setting.ts'
 import { ALL_SETTINGS, inspectEnvironment, SECRET_NAMES, SECRET_SETTINGS, secretValuesOf, settingsOf } from '../../src/config/settings.ts'
 
 test('every setting has a name of its own, a default that is valid, a group and a description', () => {
@@ -64,7 +64,7 @@ test('a value that was found is shown on one line and cut to length', () => {
   const [fault] = inspectSettings(table, { A: `x\n${'y'.repeat(500)}` }).faults
   assert.ok((fault?.message.length ?? 0) < 150)
   assert.ok(!fault?.message.includes('\n'))
-  assert.throws(() => readSettings(table, {}), SettingsInvalid)
+  assert.equal(inspectSettings(table, {}).faults.length, 1)
 })
 
 test('values of each kind', () => {

@@ -41,10 +41,6 @@ export class MemoryAccountStore implements AccountStore {
     this.#db = db
   }
 
-  find(accountId: AccountId): Promise<Account | null> {
-    return this.#db.call(() => this.#db.accounts.get(accountId)?.account ?? null)
-  }
-
   listByUser(userKey: UserKey): Promise<readonly Account[]> {
     return this.#db.call(() => {
       const key = ({ connectionId }: Account) => `${this.#db.connections.get(connectionId)?.connection.createdAt} ${connectionId}`

@@ -246,7 +246,7 @@ function removalCases(contractCase: DefineCase): void {
     const { accountId } = who.account
     assert.equal(await store.connections.find(who.connection.connectionId), null)
     assert.equal(await store.connections.credentials(who.connection.connectionId), null)
-    assert.equal(await store.accounts.find(accountId), null)
+    assert.deepEqual(await store.accounts.listByConnections([who.connection.connectionId]), [])
     assert.equal(await store.orders.find(doomed.order.orderId), null)
     assert.equal(await store.orders.findByBrokerIds(accountId, { brokerOrderId: 'broker-1', brokerClOrdId: null }), null)
     assert.deepEqual(await store.accounts.balances([accountId]), [])

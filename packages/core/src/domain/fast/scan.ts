@@ -59,7 +59,7 @@ export function wholeNumber(text: string): number | null {
   return first === 0 ? value : -value
 }
 
-/** As `parseNanos` of the core. */
+/** Nanoseconds since the epoch: a whole number as a text. */
 export function isNanos(value: unknown): value is Nanos {
   if (typeof value !== 'string') return false
   const { length } = value

@@ -1,7 +1,6 @@
 /** Market data in the core's types. Prices and sizes are exact texts; unknown values are null. */
 import type { Brand } from '../brand.ts'
 import type { Decimal } from '../decimal.ts'
-import { Malformed } from '../malformed.ts'
 import type { Day } from '../timestamp.ts'
 
 /** Nanoseconds since the Unix epoch, as a whole number in text. */
@@ -98,14 +97,6 @@ export interface Bar {
   readonly volume: Decimal
   /** False while it may still change. */
   readonly closed: boolean
-}
-
-const NANOS = /^\d{1,20}$/
-
-/** @throws Malformed naming `what` */
-export function parseNanos(text: unknown, what: string): Nanos {
-  if (typeof text === 'string' && NANOS.test(text)) return text as Nanos
-  throw new Malformed(what, 'nanoseconds since the epoch, a whole number as a string', text)
 }
 
 /** Whole milliseconds since the epoch. */

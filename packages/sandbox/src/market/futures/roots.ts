@@ -14,13 +14,10 @@ export interface RootFacts {
   readonly listed: number
   /** See `months.ts`. */
   readonly lastTrade: 'third-friday' | 'crude-oil' | 'gold'
-  /** Money per contract, as required by the exchanges' clearing house on {@link MARGINS_AS_OF}. */
+  /** Money per contract, as required by the exchanges' clearing house on 2020-01-31. It publishes margins with their first day. */
   readonly initialMargin: string
   readonly maintenanceMargin: string
 }
-
-/** The clearing house publishes margins with their first day; these were in force on this date. */
-export const MARGINS_AS_OF = '2020-01-31'
 
 export const ROOT_FACTS: { readonly [Name in Root]: RootFacts } = {
   ES: {

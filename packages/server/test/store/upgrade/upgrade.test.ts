@@ -182,8 +182,8 @@ async function moves(store: Store, order: Order): Promise<void> {
   const last = await store.events.last(order.userKey)
   const [moved] = await store.orders.record([make.moved(order, { status: 'rejected' })])
   assert.equal(moved?.kind === 'recorded' && moved.event?.seq, last + 1)
-  const account = await store.accounts.find(order.accountId)
-  assert.ok(account !== null)
+  const account = (await store.accounts.listByUser(order.userKey)).find(({ accountId }) => accountId === order.accountId)
+  assert.ok(account !== undefined)
   const events = await store.accounts.putPositions(account, [make.position(account, 'SPY', '13', make.at(9))], make.at(9))
   assert.deepEqual(
     events.map(({ seq }) => seq),
