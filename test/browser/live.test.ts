@@ -247,7 +247,29 @@ describe('the live page', () => {
       await until(async () => (await page.locator('#chain tr').count()) > 10, 'the chain is there', PATIENCE_MS)
       const shift = await page.evaluate<number>('shifts.reduce((sum, value) => sum + value, 0)')
       assert.ok(shift < 0.02, `${shift} at ${width} px`)
+      const heights = await page.evaluate<
+        number[]
+      >(`['Loading older bars', 'Scroll left for older bars', 'There are no older bars'].map(text => {
+        document.querySelector('#older').textContent = text
+        return document.querySelector('.chart-card').offsetHeight
+      })`)
+      assert.equal(new Set(heights).size, 1, `${heights} at ${width} px`)
     }
+  })
+
+  test('on a phone nothing of the request for a token is cut off, and no empty table is below it', async () => {
+    await using walk = await visit(stage.browser, { viewport: { width: 390, height: 844 } })
+    const { page } = walk
+    await page.goto(address())
+    await shows(page, '#notice-title', 'Paste an access token')
+    const [height, content] = await page.evaluate<[number, number]>(
+      `(({ clientHeight, scrollHeight }) => [clientHeight, scrollHeight])(document.querySelector('.notice-card'))`
+    )
+    assert.equal(height, content)
+    const notice = await page.locator('.notice-card').boundingBox()
+    const next = await page.locator('footer').boundingBox()
+    assert.ok(notice && next && notice.y + notice.height <= next.y, 'above what follows')
+    for (const table of ['#bids', '#trades', '#chain-box', '#log']) assert.ok(await page.locator(table).isHidden(), table)
   })
 
   test('its policy lets in no script but its own, and no line but to this service', async () => {

@@ -27,12 +27,23 @@ export class KnownRoutes {
   /** The error for a request that no route serves, and the methods that the address accepts. */
   miss(method: string, address: string): { readonly error: ServiceError; readonly allow: string | null } {
     const path = address.split('?', 1)[0] ?? ''
-    const methods = new Set([...this.#methods.values()].filter(({ pattern }) => pattern.test(path)).flatMap(({ methods }) => [...methods]))
-    if (methods.size === 0) {
-      return { error: nothingHere(), allow: null }
+    const matching = [...this.#methods].filter(([, { pattern }]) => pattern.test(path))
+    if (matching.length === 0) return { error: nothingHere(), allow: null }
+    const allow = [...new Set(matching.flatMap(([, { methods }]) => [...methods]))].sort().join(', ')
+    const elsewhere = this.#nested(
+      method,
+      matching.map(([url]) => url)
+    )
+    const hint = elsewhere === undefined ? '' : ` ${method} is accepted at ${elsewhere.replace(/:(\w+)/g, '{$1}')}.`
+    return { error: new ServiceError('method_not_allowed', `This address does not accept ${method}; use ${allow}.${hint}`), allow }
+  }
+
+  /** The address of the same resource below another one, if it accepts the method: of an order below its account, for example. */
+  #nested(method: string, urls: readonly string[]): string | undefined {
+    for (const [url, { methods }] of this.#methods) {
+      if (methods.has(method) && urls.some(short => url !== short && url.endsWith(short))) return url
     }
-    const allow = [...methods].sort().join(', ')
-    return { error: new ServiceError('method_not_allowed', `This address does not accept ${method}; use ${allow}.`), allow }
+    return undefined
   }
 }
 

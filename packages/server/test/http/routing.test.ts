@@ -29,3 +29,19 @@ test('an address with other methods returns 405, an unknown address 404', async 
   }
   await app.close()
 })
+
+test('a method that the resource accepts at a longer address is pointed there', async () => {
+  const app = Fastify()
+  const routes = new KnownRoutes()
+  routes.watch(app)
+  app.get('/orders/:order_id', () => ({}))
+  app.delete('/accounts/:account_id/orders/:order_id', () => ({}))
+  await app.ready()
+  const message = (method: string) => routes.miss(method, '/orders/1').error.message
+  assert.equal(
+    message('DELETE'),
+    'This address does not accept DELETE; use GET, HEAD. DELETE is accepted at /accounts/{account_id}/orders/{order_id}.'
+  )
+  assert.equal(message('PUT'), 'This address does not accept PUT; use GET, HEAD.')
+  await app.close()
+})

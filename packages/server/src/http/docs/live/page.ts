@@ -1,5 +1,5 @@
 // The live market data page, a browser client of the market data stream. Its scripts are in ./client.
-import { SESSIONS } from '@trunkline/core/domain/vocabulary'
+import { SESSIONS, type Session } from '@trunkline/core/domain/vocabulary'
 import { DEPTH_LEVELS } from '../../../wire/market.ts'
 import { type Html, markup } from '../html.ts'
 
@@ -12,6 +12,14 @@ export interface ReferenceEntry {
 
 const INTERVALS = ['1m', '5m', '15m', '30m', '1h', '4h', '1d', '1w', '1M'] as const
 const SUGGESTED = ['SPY', 'AAPL', 'MSFT', 'BTC/USD', 'ETH/USD', 'ESZ26'] as const
+const SESSION_NAMES: Readonly<Record<Session, string>> = {
+  BrokerDefault: 'Broker’s default',
+  USEqCore: 'Regular hours',
+  USEqPreMkt: 'Pre-market',
+  USEqPostMkt: 'After hours',
+  USEqPreAndPostMkt: 'Pre-market and after hours',
+  USEq24Hour: '24 hours'
+}
 const FIRST_SYMBOL = 'SPY'
 /** As many as fit beside a full order book. A phone shows the first few. */
 const TRADES = 2 * DEPTH_LEVELS.most + 1
@@ -67,7 +75,7 @@ function choice(): Html {
 <p class="field"><label for="interval">Interval</label>
 <select id="interval" name="interval">${options(INTERVALS)}</select></p>
 <p class="field"><label for="session">Session</label>
-<select id="session" name="session">${options(SESSIONS)}</select></p>
+<select id="session" name="session">${SESSIONS.map(value => markup`<option value="${value}">${SESSION_NAMES[value]}</option>`)}</select></p>
 <p class="go"><button class="main-button">Show</button></p>
 </form>`
 }
