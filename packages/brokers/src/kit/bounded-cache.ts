@@ -6,28 +6,28 @@ import type { MarketInstrument } from '@trunkline/core/ports/market'
 /** The newest entries: at the bound the oldest one is evicted. */
 export class BoundedMap<T> {
   readonly #max: number
-  readonly #facts = new Map<string, T>()
+  readonly #entries = new Map<string, T>()
 
   constructor(max: number) {
     this.#max = max
   }
 
   get(key: string): T | undefined {
-    return this.#facts.get(key)
+    return this.#entries.get(key)
   }
 
-  put(key: string, fact: T): void {
-    this.#facts.delete(key)
-    if (this.#facts.size >= this.#max)
-      for (const oldest of this.#facts.keys()) {
-        this.#facts.delete(oldest)
+  put(key: string, value: T): void {
+    this.#entries.delete(key)
+    if (this.#entries.size >= this.#max)
+      for (const oldest of this.#entries.keys()) {
+        this.#entries.delete(oldest)
         break
       }
-    this.#facts.set(key, fact)
+    this.#entries.set(key, value)
   }
 
   delete(key: string): void {
-    this.#facts.delete(key)
+    this.#entries.delete(key)
   }
 }
 
@@ -41,22 +41,22 @@ interface TtlCacheOptions {
 /** Entries that expire after a while. */
 export class TtlCache<T> {
   readonly #options: TtlCacheOptions
-  readonly #facts: BoundedMap<{ readonly fact: T; readonly untilMs: number }>
+  readonly #entries: BoundedMap<{ readonly value: T; readonly untilMs: number }>
 
   constructor(options: TtlCacheOptions) {
     this.#options = options
-    this.#facts = new BoundedMap(options.max)
+    this.#entries = new BoundedMap(options.max)
   }
 
   /** Undefined when it is absent or has expired. */
   get(key: string): T | undefined {
-    const known = this.#facts.get(key)
-    return known === undefined || this.#options.clock.monotonicMs() >= known.untilMs ? undefined : known.fact
+    const known = this.#entries.get(key)
+    return known === undefined || this.#options.clock.monotonicMs() >= known.untilMs ? undefined : known.value
   }
 
-  put(key: string, fact: T): void {
+  put(key: string, value: T): void {
     const { clock, forMs } = this.#options
-    this.#facts.put(key, { fact, untilMs: clock.monotonicMs() + forMs })
+    this.#entries.put(key, { value, untilMs: clock.monotonicMs() + forMs })
   }
 }
 

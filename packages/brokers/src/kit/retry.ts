@@ -34,7 +34,7 @@ export async function withRetries<T>(policy: RetryPolicy, deps: RetryDeps, read:
     try {
       return await read()
     } catch (fault) {
-      if (attempt + 1 >= policy.attemptsMax || !passes(fault) || signal.aborted) throw fault
+      if (attempt + 1 >= policy.attemptsMax || !isTransient(fault) || signal.aborted) throw fault
       const requestedMs = fault.retryAfterMs
       if (requestedMs !== undefined && requestedMs > policy.retryAfterMsMax) throw fault
       try {
@@ -47,6 +47,6 @@ export async function withRetries<T>(policy: RetryPolicy, deps: RetryDeps, read:
   }
 }
 
-function passes(fault: unknown): fault is BrokerFault {
+function isTransient(fault: unknown): fault is BrokerFault {
   return fault instanceof BrokerFault && (fault.kind === 'unreachable' || fault.kind === 'rate_limited' || fault.kind === 'malformed')
 }

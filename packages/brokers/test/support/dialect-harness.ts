@@ -1,6 +1,6 @@
 /**
- * A broker's adapter under the broker contract, against the sandbox that emulates that broker: every case gets its own login in
- * one sandbox. What differs between brokers is in {@link DialectBroker}.
+ * A broker's adapter under the broker contract, against the sandbox, which is a broker itself and emulates others: every case gets its own login
+ * in one sandbox. What differs between brokers is in {@link DialectBroker}.
  */
 
 import assert from 'node:assert/strict'
@@ -24,6 +24,7 @@ import type { SandboxAccess } from '../../src/kit/settings.ts'
 import { walk } from '../sandbox/browser.ts'
 import { samplesOf } from '../sandbox/samples.ts'
 import type { Json, SandboxProcess } from '../sandbox/sandbox-process.ts'
+import { systemClock } from './clocks.ts'
 import type { Endless } from './endless.ts'
 import { faultOf } from './faults.ts'
 import { MemoryHolder } from './holder.ts'
@@ -42,14 +43,15 @@ export interface SandboxAccount {
 
 /** What sets one broker's harness apart from another's. */
 export interface DialectBroker {
-  /** The dialect's name. */
-  readonly name: string
+  /** The dialect's name; null for the sandbox's own API. */
+  readonly name: string | null
   readonly define: (sandbox: SandboxAccess, deps: BrokerDeps) => Definition
   readonly clock: Clock
   readonly accounts: readonly { readonly kind: string; readonly cash: string }[]
   /** The broker's id of a customer's account; null for one that it does not have. */
   readonly accountOf: (account: SandboxAccount, username: string) => string | null
-  readonly ids: 'digits' | 'uuid'
+  /** How the broker writes the sandbox's order ids. */
+  readonly ids: 'digits' | 'uuid' | 'same'
   /** Path and query of an answer with this kind of records, below the sandbox’s origin. */
   readonly path: (on: Listed, brokerAccountId: string) => string
   readonly authorize: (credentials: Credentials) => Readonly<Record<string, string>>
@@ -83,13 +85,14 @@ const OPERATIONS: { readonly [on in VenueOperation]: readonly string[] } = {
 const DIRECTION: { readonly [side in Side]?: string } = { BUY: 'buy', SELL: 'sell' }
 const UNREACHABLE = 'http://127.0.0.1:1'
 
+const ORDER_IDS = { digits: digitsOf, uuid: uuidOf, same: (id: string) => id }
+
 export async function openDialect(sandbox: SandboxProcess, broker: DialectBroker): Promise<BrokerHarness> {
   await sandbox.control('DELETE', '/faults')
-  await sandbox.control('POST', '/streams', { do: 'normal', dialect: broker.name })
+  await sandbox.control('POST', '/streams', { do: 'normal', ...dialectOf(broker) })
   const { login } = await sandbox.control('POST', '/logins', { accounts: broker.accounts })
   const own = await sandbox.control('POST', `/logins/${login.username}/token`, {})
-  const { credentials: minted } = await sandbox.control('POST', `/logins/${login.username}/token`, { dialect: broker.name })
-  const credentials: Credentials = broker.credentials?.(minted) ?? minted
+  const credentials = await credentialsOf(sandbox, broker, login.username)
   const definition = definitionAt(sandbox, broker, sandbox.url)
   const unreachable = definitionAt(sandbox, broker, UNREACHABLE)
   const samples = await dialectSamples(sandbox, broker, login, own.access_token, definition.capabilities.instruments)
@@ -128,6 +131,23 @@ export async function openDialect(sandbox: SandboxProcess, broker: DialectBroker
       for (const each of [...open, definition, unreachable]) await each[Symbol.asyncDispose]()
     }
   }
+}
+
+/** What a request to the control API names the dialect by. */
+export function dialectOf({ name }: Pick<DialectBroker, 'name'>): { readonly dialect?: string } {
+  return name === null ? {} : { dialect: name }
+}
+
+/** New credentials of a login, as its adapter would have stored them. */
+export async function credentialsOf(sandbox: SandboxProcess, broker: DialectBroker, username: string): Promise<Credentials> {
+  const granted = await sandbox.control('POST', `/logins/${username}/token`, dialectOf(broker))
+  const minted: Credentials = granted.credentials ?? ownCredentials(granted)
+  return broker.credentials?.(minted) ?? minted
+}
+
+function ownCredentials({ access_token, refresh_token, expires_in }: Json): Credentials {
+  const nowMs = epochMs(systemClock.now())
+  return { access_token, refresh_token, issued_at: timestampOfMs(nowMs), expires_at: timestampOfMs(nowMs + expires_in * 1_000) }
 }
 
 /** The adapter connected to a sandbox; its log and meter are its own. */
@@ -193,7 +213,7 @@ class DialectVenue implements Venue {
   }
 
   async stream(fault: InjectedStreamFault): Promise<void> {
-    await this.#sandbox.control('POST', '/streams', { do: fault, login: this.#login.username, dialect: this.#broker.name })
+    await this.#sandbox.control('POST', '/streams', { do: fault, login: this.#login.username, ...dialectOf(this.#broker) })
   }
 
   async requests(on: VenueOperation): Promise<number> {
@@ -227,7 +247,7 @@ class DialectVenue implements Venue {
       quantity: ticket.quantity,
       limit: ticket.limitPrice
     })
-    return this.#broker.ids === 'digits' ? digitsOf(order.id) : uuidOf(order.id)
+    return ORDER_IDS[this.#broker.ids](order.id)
   }
 
   async fill(brokerOrderId: string, quantity: Decimal): Promise<void> {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import type { MarketHarness, MarketSymbols } from '@trunkline/testkit/market-contract/index'
 import { type Json, SandboxProcess } from '../sandbox/sandbox-process.ts'
-import { type DialectBroker, definitionAt } from './dialect-harness.ts'
+import { credentialsOf, type DialectBroker, definitionAt, dialectOf } from './dialect-harness.ts'
 import { MemoryHolder } from './holder.ts'
 
 /** Long enough that a sandbox which skips minutes at once is not taken for a silent one. */
@@ -20,15 +20,14 @@ export function startMarketSandbox(): Promise<SandboxProcess> {
 }
 
 export async function openDialectMarket(sandbox: SandboxProcess, { broker, symbols, patienceMs }: DialectMarket): Promise<MarketHarness> {
-  const { name } = broker
-  await sandbox.control('POST', '/streams', { do: 'normal', dialect: name, on: 'market' })
+  const of = { ...dialectOf(broker), on: 'market' }
+  await sandbox.control('POST', '/streams', { do: 'normal', ...of })
   const { login } = await sandbox.control('POST', '/logins', { accounts: broker.accounts })
-  const { credentials: minted } = await sandbox.control('POST', `/logins/${login.username}/token`, { dialect: name })
   const definition = definitionAt(sandbox, broker, sandbox.url)
-  const session = definition.open(new MemoryHolder(broker.credentials?.(minted) ?? minted))
+  const session = definition.open(new MemoryHolder(await credentialsOf(sandbox, broker, login.username)))
   const { market } = session
   assert.ok(market !== null)
-  const isOwn = (streams: Json) => streams.login === login.id && streams.on === 'market' && streams.dialect === name
+  const isOwn = (streams: Json) => streams.login === login.id && streams.on === 'market' && streams.dialect === of.dialect
   return {
     capabilities: definition.capabilities.marketData,
     market,
@@ -37,7 +36,7 @@ export async function openDialectMarket(sandbox: SandboxProcess, { broker, symbo
     close: async () => await session[Symbol.asyncDispose](),
     venue: {
       async stream(fault) {
-        await sandbox.control('POST', '/streams', { do: fault, on: 'market', login: login.username, dialect: name })
+        await sandbox.control('POST', '/streams', { do: fault, login: login.username, ...of })
       },
       async open() {
         const { items } = await sandbox.control('GET', '/streams')

@@ -2,9 +2,10 @@
 
 import { after } from 'node:test'
 import { marketContract } from '@trunkline/testkit/market-contract/index'
-import { openMarket, startSandbox } from './harness.ts'
+import { startMarketSandbox } from '../../support/dialect-market.ts'
+import { openMarket } from './harness.ts'
 
-const sandbox = startSandbox()
+const sandbox = startMarketSandbox()
 after(async () => await (await sandbox)[Symbol.asyncDispose]())
 
 marketContract('SANDBOX', async () => await openMarket(await sandbox))

@@ -5,9 +5,10 @@ import { after, test } from 'node:test'
 import type { Bar } from '@trunkline/core/domain/market/records'
 import type { MarketSource, Topic, TopicLease, TopicSink } from '@trunkline/core/ports/market'
 import { MARKET_CONTRACT_CASES, type MarketHarness } from '@trunkline/testkit/market-contract/index'
-import { openMarket, startSandbox } from './harness.ts'
+import { startMarketSandbox } from '../../support/dialect-market.ts'
+import { openMarket } from './harness.ts'
 
-const sandbox = startSandbox()
+const sandbox = startMarketSandbox()
 after(async () => await (await sandbox)[Symbol.asyncDispose]())
 
 const PATIENCE_MS = 3_000
