@@ -1,39 +1,33 @@
 /** Answers of Tradier's as its reference describes them, by name. */
 
-import { readdirSync, readFileSync } from 'node:fs'
 import { parseDecimal } from '@trunkline/core/domain/decimal'
 import type { OrderTicket } from '@trunkline/core/domain/order'
 import type { HttpReply } from '../../src/kit/http.ts'
 import { readObject } from '../../src/kit/json.ts'
 import type { Wire } from '../../src/kit/parse.ts'
+import { Fixtures } from '../support/fixtures.ts'
 
-const FOLDER = new URL('../../src/tradier/fixtures/', import.meta.url)
+const FIXTURES = new Fixtures('tradier')
 const MARKET = /^(?:bars|chain|clock|expirations|market|quotes)\b/
-const read = new Set<string>()
 
-export function fixtureNames(): readonly string[] {
-  return readdirSync(FOLDER).map(file => file.replace(/\.json$/, ''))
-}
+export const fixtureNames = (): readonly string[] => FIXTURES.names
 
 /** Of previews, of the market or of all else: they are read by tests apart. */
 export function unreadFixtures(part: 'account' | 'market' | 'preview'): readonly string[] {
-  return fixtureNames().filter(name => partOf(name) === part && !read.has(name))
+  return FIXTURES.unread(name => partOf(name) === part)
 }
 
 function partOf(name: string): 'account' | 'market' | 'preview' {
   return name.startsWith('preview.') ? 'preview' : MARKET.test(name) ? 'market' : 'account'
 }
 
-/** A fixture as it comes over the wire. */
+/** A fixture as it comes over the wire: text, of which not all is JSON. */
 export function reply(name: string): HttpReply {
-  read.add(name)
-  const { status, text }: { status: number; text: string } = JSON.parse(readFileSync(new URL(`${name}.json`, FOLDER), 'utf8'))
+  const { status, text } = FIXTURES.read(name)
   return { status, headers: {}, body: text }
 }
 
-export function answer(name: string): Wire {
-  return readObject(reply(name).body)
-}
+export const answer = (name: string): Wire => readObject(reply(name).body)
 
 export const decimal = (text: string) => parseDecimal(text, 'test')
 
