@@ -108,6 +108,21 @@ test('an order reported as missing once is requested again', async () => {
   await assert.rejects(find('2'), fault('malformed'))
 })
 
+test('an order reported as missing once can be changed', async () => {
+  let requested = 0
+  await using tradier = await ScriptedTradier.start({
+    [`GET ${ORDERS}/900500`]: (_seen, response) => {
+      requested += 1
+      if (requested === 1) raw(response, 404, 'order 900500 not found')
+      else raw(response, 200, JSON.stringify({ order: order(900500, { status: 'open', exec_quantity: 0, avg_fill_price: 0 }) }))
+    },
+    [`PUT ${ORDERS}/900500`]: (_seen, response) => raw(response, 200, '{"order":{"id":900500,"status":"ok"}}')
+  })
+  const ticket = { ...TICKET, limitPrice: decimal('221.00') }
+  const change = { brokerAccountId: ACCOUNT, brokerOrderId: '900500', brokerClOrdId: 'next', ticket }
+  assert.equal((await tradier.broker.replace(change, soon())).kind, 'accepted')
+})
+
 test('an order that is listed and cannot be read is not absent', async () => {
   const list = [order(1, { tag: 'other' }), order(2, { status: 'quantum' })]
   await using tradier = await ScriptedTradier.start({

@@ -56,13 +56,9 @@ export class OrderReads<Resource extends string> {
     const { clock, definition, list } = this.#parts
     const requests = definition.requests(key, clock.now())
     if (requests.length === 0) return await this.#inList(key, signal)
-    const { absentPauseMs } = definition
-    for (const pauseMs of absentPauseMs === undefined ? [0] : [0, absentPauseMs]) {
-      if (pauseMs > 0) await clock.sleep(pauseMs, signal).catch(() => undefined)
-      const { reports, asOf } = await this.#read(requests, key, definition.priority ?? 'read', signal)
-      if (reports !== null) return { found: this.#itself(reports, key), asOf }
-      if (list === null || absentPauseMs === undefined) return { found: null, asOf }
-    }
+    const { reports, asOf } = await this.#readAgain(requests, key, definition.priority ?? 'read', signal)
+    if (reports !== null) return { found: this.#itself(reports, key), asOf }
+    if (list === null || definition.absentPauseMs === undefined) return { found: null, asOf }
     return await this.#inList(key, signal)
   }
 
@@ -80,9 +76,18 @@ export class OrderReads<Resource extends string> {
   async #byId(brokerAccountId: string, brokerOrderId: string, kind: CallPriority, signal: AbortSignal): Promise<readonly OrderReport[]> {
     const { definition, clock } = this.#parts
     const key = { by: 'brokerOrderId', brokerAccountId, brokerOrderId } as const
-    const { reports } = await this.#read(definition.requests(key, clock.now()), key, kind, signal)
+    const { reports } = await this.#readAgain(definition.requests(key, clock.now()), key, kind, signal)
     if (reports !== null) return reports
     throw new BrokerFault('refused', `the broker has no order ${brokerOrderId}`)
+  }
+
+  /** As {@link #read}; where one answer does not prove that an order is absent, a second is requested. @throws BrokerFault */
+  async #readAgain(requests: readonly HttpRequest[], key: OrderKey, kind: CallPriority, signal: AbortSignal): Promise<Answer> {
+    const first = await this.#read(requests, key, kind, signal)
+    const { clock, definition } = this.#parts
+    if (first.reports !== null || definition.absentPauseMs === undefined) return first
+    await clock.sleep(definition.absentPauseMs, signal).catch(() => undefined)
+    return await this.#read(requests, key, kind, signal)
   }
 
   /** The first look-up that finds the order; `asOf` is of the last one that was made. @throws BrokerFault */
