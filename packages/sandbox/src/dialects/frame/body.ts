@@ -25,10 +25,6 @@ export class Body {
     this.#reading = reading
   }
 
-  get isEmpty(): boolean {
-    return Object.values(this.#values).every(value => value === null || (Array.isArray(value) && value.length === 0))
-  }
-
   has(name: string): boolean {
     return this.#values[name] !== undefined && this.#values[name] !== null
   }

@@ -27,7 +27,6 @@ export type {
   BalanceView,
   FillView,
   InstrumentKind,
-  InstrumentSpec,
   LegView,
   MarketView,
   Micros,
@@ -43,11 +42,9 @@ export type {
   TransactionView
 } from '../../engine/types.ts'
 export { divideHalfUp, formatScaled, readScaled } from '../../engine/units.ts'
-export { isPriced, joined, type RawBar, toBar } from '../../market/bar-series.ts'
 export { daysOf } from '../../market/day-starts.ts'
 export { describedLevels, printVenue } from '../../market/depth.ts'
 export { NEW_YORK, newYorkDate } from '../../market/hours.ts'
-export { billionths } from '../../market/lean/numbers.ts'
 export { optionSymbol, parseOptionSymbol, STRIKE_UNITS, strikeText } from '../../market/options/occ.ts'
 export { draw, keyOf } from '../../market/synthetic/chance.ts'
 export {

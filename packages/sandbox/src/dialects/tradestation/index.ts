@@ -4,98 +4,82 @@ import type { FastifyInstance } from 'fastify'
 import { Cursors, type Dialect, type OpenDialect, takeJsonBodies } from '../frame/brokerage.ts'
 import type { BrokerageView } from '../frame/brokerage-view.ts'
 import { OAuth } from '../frame/oauth.ts'
-import { Quotas } from '../frame/quotas.ts'
-import { DialectRouter } from '../frame/router.ts'
-import { accountReads } from './account-reads.ts'
-import { AccountViews } from './account-views.ts'
-import { barStreams } from './bar-stream.ts'
-import { depthStreams } from './depth-stream.ts'
-import { changing, placing } from './execution.ts'
-import { marketReads } from './market-reads.ts'
+import { type DialectRoute, DialectRouter } from '../frame/router.ts'
+import { Access, DEFAULT_MODES, type Modes } from './access.ts'
+import { accountReads, positionStream } from './account.ts'
+import { problemAnswer, type Refusals } from './answers.ts'
+import { marketReads, marketStreams } from './market.ts'
 import { tradestationOAuth } from './oauth.ts'
-import { optionStreams } from './option-stream.ts'
-import { DEFAULT_OPTIONS, Modes, type TradestationOptions } from './options.ts'
-import { orderReads } from './order-reads.ts'
-import { OrderStreams } from './order-stream.ts'
-import { PositionStreams } from './position-stream.ts'
-import { Access } from './protocol.ts'
-import { quoteStreams } from './quote-stream.ts'
-import { StreamServer } from './stream-server.ts'
+import { orderReads, orderStream } from './orders.ts'
+import { changing, placing } from './placing.ts'
+import { type StreamRoute, Streams } from './streams.ts'
 
-export type { TradestationOptions } from './options.ts'
-
-/** What is left out of `parts` is {@link DEFAULT_OPTIONS}'. */
-export function tradestation(parts: Partial<TradestationOptions> = {}): OpenDialect {
-  const options = { ...DEFAULT_OPTIONS, ...parts }
-  return brokerage => open(brokerage, new Modes(options))
+/** What is left out of `modes` is {@link DEFAULT_MODES}'. */
+export function tradestation(modes: Partial<Modes> = {}): OpenDialect {
+  return brokerage => open(brokerage, { ...DEFAULT_MODES, ...modes })
 }
 
 function open(brokerage: BrokerageView, modes: Modes): Dialect {
-  const oauth: OAuth = new OAuth(brokerage, tradestationOAuth(brokerage, modes), grant => {
-    account.endGrant(grant)
-    market.endGrant(grant)
-  })
+  const oauth: OAuth = new OAuth(
+    brokerage,
+    tradestationOAuth(brokerage, () => access.modes),
+    grant => both(streams => streams.connections.endGrant(grant))
+  )
   const { grants } = oauth
-  const quotas = new Quotas(brokerage.realNow)
-  const access = new Access({ grants, quotas, modes, now: brokerage.realNow })
-  const views = new AccountViews(brokerage)
-  const account = new StreamServer({ brokerage, access, modes, on: 'account' })
-  const market = new StreamServer({ brokerage, access, modes, on: 'market' })
-  const orders = new OrderStreams({ brokerage, views, modes })
-  const positions = new PositionStreams({ brokerage, views })
-  const deps = { brokerage, views, cursors: new Cursors(Buffer.from(brokerage.newId())) }
+  const access = new Access(brokerage, grants, modes)
+  const account = new Streams(brokerage, access, 'account')
+  const market = new Streams(brokerage, access, 'market')
+  const both = (handle: (streams: Streams) => void) => [account, market].forEach(handle)
+  const stream = '/brokerage/stream/accounts/:accounts'
+  const accountStreams: readonly StreamRoute[] = [
+    { path: `${stream}/orders`, open: call => orderStream(brokerage, call, () => access.modes.oddity_chance) },
+    { path: `${stream}/positions`, open: call => positionStream(brokerage, call) }
+  ]
+  const reads = { brokerage, cursors: new Cursors(Buffer.from(brokerage.newId())) }
   const routes = (app: FastifyInstance) => {
     // Clients read from it the clock that orders are dated by.
     app.addHook('onRequest', async (_request, reply) => {
       reply.raw.setHeader('date', new Date(Math.floor(brokerage.clock.now() / 1_000)).toUTCString())
     })
-    acceptEmpty(app)
-    const reading = new DialectRouter(brokerage, access.protocol('read'))
-    reading.addRefusals(app)
-    for (const route of [...accountReads(deps), ...orderReads(deps), ...marketReads(brokerage)]) reading.add(app, route)
-    const ordering = new DialectRouter(brokerage, access.protocol('place'))
-    for (const route of placing(deps)) ordering.add(app, route)
-    const amending = new DialectRouter(brokerage, access.protocol('change'))
-    for (const route of changing(deps)) amending.add(app, route)
-    account.mount(app, [...orders.routes(), ...positions.routes()])
-    market.mount(app, [...quoteStreams(brokerage), ...barStreams(brokerage), ...depthStreams(brokerage), ...optionStreams(brokerage)])
+    // A DELETE comes with a content type and nothing of it.
+    takeJsonBodies(app, { empty: 'absent' })
+    const router = (refusals: Refusals, routes: readonly DialectRoute[]) => {
+      const made = new DialectRouter(brokerage, {
+        admit: request => access.admit(request),
+        headers: request => access.headers(request),
+        problem: (problem, code) => problemAnswer(problem, code, refusals),
+        created: 200
+      })
+      for (const route of routes) made.add(app, route)
+      return made
+    }
+    router('read', [...accountReads(brokerage), ...orderReads(reads), ...marketReads(brokerage)]).addRefusals(app)
+    router('place', placing(brokerage))
+    router('change', changing(brokerage))
+    account.mount(app, accountStreams)
+    market.mount(app, marketStreams(brokerage))
   }
   return {
     name: 'tradestation',
     mount: app => {
       oauth.mount(app)
       // Readers receive a GoAway while their connections are still open.
-      app.addHook('preClose', async () => {
-        account.close()
-        market.close()
-      })
+      app.addHook('preClose', async () => both(streams => streams.close()))
       app.register(async scope => routes(scope), { prefix: '/tradestation/v3' })
     },
     endpoints: [],
     mint: oauth.mint,
     endLogin: (login, refreshOnly) => grants.endLogin(login, refreshOnly),
-    limits: { shown: () => modes.shown(), set: body => modes.set(body) },
-    injectFault: (on, order) => (on === 'account' ? account : market).injectFault(order),
-    report: () => [...account.report(), ...market.report()],
+    limits: { shown: () => access.modes, set: body => access.setModes(body) },
+    injectFault: (on, order) => (on === 'account' ? account : market).connections.injectFault(order),
+    report: () => [...account.connections.report('account'), ...market.connections.report('market')],
     reset: () => {
-      modes.reset()
-      views.reset()
-      quotas.reset()
-      account.reset()
-      market.reset()
+      access.reset()
+      both(({ connections }) => connections.reset())
     },
     close: () => {
-      views[Symbol.dispose]()
-      orders[Symbol.dispose]()
-      positions[Symbol.dispose]()
-      account.close()
-      market.close()
+      both(streams => streams.close())
       grants.close()
     }
   }
-}
-
-/** A DELETE comes with a content type and nothing of it. */
-function acceptEmpty(app: FastifyInstance): void {
-  takeJsonBodies(app, { empty: 'absent' })
 }

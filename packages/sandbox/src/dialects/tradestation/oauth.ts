@@ -1,27 +1,25 @@
 /** TradeStation's identity provider: codes and refresh tokens for bearer tokens of twenty minutes, and revocation of all a login has given. */
 
-import { createHmac } from 'node:crypto'
 import { type Answer, SCOPES, type Scope } from '../frame/brokerage.ts'
 import type { BrokerageView } from '../frame/brokerage-view.ts'
 import type { OAuthDefinition, Tokens } from '../frame/oauth.ts'
-import type { Modes } from './options.ts'
-import { accountsHere } from './ownership.ts'
-import { json } from './protocol.ts'
+import type { Modes } from './access.ts'
+import { accountsHere } from './account.ts'
+import { json } from './answers.ts'
 
-export const AUDIENCE = 'https://api.tradestation.com'
-const ISSUER = 'https://signin.tradestation.com/'
+const AUDIENCE = 'https://api.tradestation.com'
 
 const MEANINGS: Readonly<Record<Scope, readonly string[]>> = {
-  read: ['openid', 'offline_access', 'profile', 'MarketData', 'ReadAccount', 'Matrix', 'email', 'Crypto'],
+  read: ['openid', 'offline_access', 'profile', 'MarketData', 'ReadAccount', 'Matrix'],
   trade: ['Trade', 'OptionSpreads']
 }
 
-export function tradestationOAuth(brokerage: BrokerageView, modes: Modes): OAuthDefinition {
+export function tradestationOAuth(brokerage: BrokerageView, modes: () => Modes): OAuthDefinition {
   return {
     ...{ name: 'tradestation', broker: 'TradeStation', authorizePath: '/tradestation/authorize', clientIn: 'form', separator: ' ' },
     accounts: ({ id }) => accountsHere(brokerage.customers, id),
     scopes: Object.fromEntries(SCOPES.flatMap(scope => MEANINGS[scope].map(name => [name, scope] as const))),
-    unminted: ['email', 'Crypto'],
+    unminted: [],
     sendsRedirectUri: true,
     objection: ({ response_type: type, audience }, names) => {
       if (type !== 'code') return 'response_type must be code'
@@ -32,8 +30,8 @@ export function tradestationOAuth(brokerage: BrokerageView, modes: Modes): OAuth
     revokePath: '/tradestation/oauth/revoke',
     accessTtlS: 1_200,
     refreshes: names => names.includes('offline_access'),
-    rotates: () => modes.now.rotation,
-    granted: tokens => granted(brokerage, tokens),
+    rotates: () => modes().rotation,
+    granted,
     refusals: {
       client: () => refusal(401, 'access_denied', 'Unauthorized'),
       grantType: () => refusal(403, 'unauthorized_client', 'Grant type not allowed for the client.'),
@@ -45,11 +43,10 @@ export function tradestationOAuth(brokerage: BrokerageView, modes: Modes): OAuth
 }
 
 /** A refresh token that goes on living is not repeated. */
-function granted(brokerage: BrokerageView, { access, refresh, isNewRefresh, grant, scope, livesS }: Tokens): Answer {
+function granted({ access, refresh, isNewRefresh, scope, livesS }: Tokens): Answer {
   return json({
     access_token: access,
     ...(refresh !== null && isNewRefresh ? { refresh_token: refresh } : {}),
-    id_token: identity(brokerage, grant, livesS ?? 0),
     token_type: 'Bearer',
     scope,
     expires_in: livesS
@@ -58,12 +55,4 @@ function granted(brokerage: BrokerageView, { access, refresh, isNewRefresh, gran
 
 function refusal(status: number, error: string, description: string): Answer {
   return json({ error, error_description: description }, status)
-}
-
-/** A signed identity, as the scope `openid` brings one. */
-function identity({ realNow, client: { secret } }: BrokerageView, { login, client }: Tokens['grant'], livesS: number): string {
-  const now = Math.floor(realNow() / 1_000)
-  const claims = { iss: ISSUER, sub: `auth0|${login}`, aud: client, iat: now, exp: now + livesS }
-  const text = [{ alg: 'HS256', typ: 'JWT' }, claims].map(part => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.')
-  return `${text}.${createHmac('sha256', secret).update(text).digest('base64url')}`
 }

@@ -1,34 +1,13 @@
 /** TradeStation's symbols and the sandbox's: options with a space and the bare strike, futures roots of its own, crypto without a slash. */
 
-import { type Instrument, optionSymbol, parseOptionSymbol, STRIKE_UNITS, strikeText } from '../frame/brokerage.ts'
+import { type Instrument, type InstrumentKind, optionSymbol, parseOptionSymbol, STRIKE_UNITS, strikeText } from '../frame/brokerage.ts'
+import type { BrokerageView } from '../frame/brokerage-view.ts'
 
 /** The exchanges' roots and TradeStation's, where they differ. */
 const ROOTS: Readonly<Record<string, string>> = {
-  '6A': 'AD',
-  '6B': 'BP',
-  '6C': 'CD',
-  '6E': 'EC',
-  '6J': 'JY',
-  '6S': 'SF',
-  '6M': 'MP1',
-  '6N': 'NE1',
-  '6L': 'BR',
-  ZB: 'US',
-  ZN: 'TY',
-  ZF: 'FV',
-  ZT: 'TU',
-  TN: 'TEN',
-  ZC: 'C',
-  ZS: 'S',
-  ZW: 'W',
-  ZL: 'BO',
-  ZM: 'SM',
-  ZO: 'O',
-  KE: 'KW',
-  LE: 'LC',
-  GF: 'FC',
-  HE: 'LH',
-  NKD: 'NK'
+  ...{ '6A': 'AD', '6B': 'BP', '6C': 'CD', '6E': 'EC', '6J': 'JY', '6S': 'SF', '6M': 'MP1', '6N': 'NE1', '6L': 'BR', NKD: 'NK' },
+  ...{ ZB: 'US', ZN: 'TY', ZF: 'FV', ZT: 'TU', TN: 'TEN', ZC: 'C', ZS: 'S', ZW: 'W', ZL: 'BO', ZM: 'SM', ZO: 'O', KE: 'KW' },
+  ...{ LE: 'LC', GF: 'FC', HE: 'LH' }
 }
 const EXCHANGE_ROOTS = new Map(Object.entries(ROOTS).map(([theirs, ours]) => [ours, theirs]))
 
@@ -72,21 +51,14 @@ export function underlyingOf(text: string): string {
   return INDEX.exec(text)?.[1] ?? text
 }
 
-export function rootShown(root: string): string {
-  return ROOTS[root] ?? root
+/** Null where there is none. */
+export function findInstrument({ contracts }: Pick<BrokerageView, 'contracts'>, text: string): Instrument | null {
+  const known = meantSymbols(text).find(symbol => contracts.find(symbol) !== null)
+  return known === undefined ? null : contracts.find(known)
 }
 
-export type AssetType = 'STOCK' | 'STOCKOPTION' | 'FUTURE' | 'INDEXOPTION' | 'CRYPTO'
+const ASSET_TYPES = { STK: 'STOCK', FUT: 'FUTURE', CRYPTO: 'CRYPTO', OPT: 'STOCKOPTION' } as const satisfies Record<InstrumentKind, string>
 
-export function assetOf({ kind, option }: Pick<Instrument, 'kind' | 'option'>): AssetType {
-  switch (kind) {
-    case 'STK':
-      return 'STOCK'
-    case 'FUT':
-      return 'FUTURE'
-    case 'CRYPTO':
-      return 'CRYPTO'
-    case 'OPT':
-      return option?.settlement === 'cash' ? 'INDEXOPTION' : 'STOCKOPTION'
-  }
+export function assetOf({ kind, option }: Pick<Instrument, 'kind' | 'option'>): string {
+  return option?.settlement === 'cash' ? 'INDEXOPTION' : ASSET_TYPES[kind]
 }

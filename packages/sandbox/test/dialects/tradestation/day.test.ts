@@ -11,11 +11,11 @@ const STEPS = 100
 
 for (const seed of SEEDS) {
   test(`a random day (seed ${seed})`, async () => {
-    await using brokerage = await openBrokerage({ config: { seed }, options: { oddityChance: 128, cutChance: 200 } })
+    await using brokerage = await openBrokerage({ config: { seed }, modes: { oddity_chance: 128, cut_chance: 200 } })
     const client = await Client.of(brokerage)
     const path = `/brokerage/stream/accounts/${client.account()}`
     await using orders = await Stream.live(client, `${path}/orders`)
-    await using positions = await Stream.live(client, `${path}/positions?changes=true`)
+    await using positions = await Stream.live(client, `${path}/positions`)
     const day = new Day(brokerage, client, seed)
     for (let step = 0; step < STEPS; step++) await day.step()
     const { Orders } = (await client.get(`/brokerage/accounts/${client.account()}/orders`)).body
