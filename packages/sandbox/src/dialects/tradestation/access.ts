@@ -1,31 +1,26 @@
 /** Access control: tokens, scopes, and quotas by login and resource. */
 
 import type { FastifyRequest } from 'fastify'
-import { Fields, type Pass, Problem } from '../frame/brokerage.ts'
+import { type Pass, Problem } from '../frame/brokerage.ts'
 import type { BrokerageView } from '../frame/brokerage-view.ts'
 import type { Grants } from '../frame/grants.ts'
 import { Quotas } from '../frame/quotas.ts'
 
 /**
- * What the control API changes. Quotas are twenty times the published ones: tests and benches drive one login harder than a user's programs may.
- * The caps on open streams are the published ones, because a client has to live within them from the first day.
+ * Quotas are twenty times the published ones: tests and benches drive one login harder than a user's programs may. The caps on open streams are the
+ * published ones, because a client has to live within them from the first day.
  */
-export const DEFAULT_MODES = {
-  /** Whether a refresh spends the refresh token and brings another one. TradeStation's default is not. */
-  rotation: false,
+export const DEFAULT_OPTIONS = {
   /** Of the published request quotas. */
-  quota_percent: 2_000,
+  quotaPercent: 2_000,
   /** Of the published number of open streams of one kind. */
-  stream_percent: 100,
+  streamPercent: 100,
   /** Chance in 256 that a cut is made in the frames of one turn, so that a chunk ends within a frame. */
-  cut_chance: 64,
+  cutChance: 64,
   /** Chance in 256 of each of the order stream's oddities: see README.md. */
-  oddity_chance: 64
+  oddityChance: 64
 }
-export type Modes = typeof DEFAULT_MODES
-
-const PERCENT_MAX = 1_000_000
-const CHANCE_MAX = 256
+export type Options = typeof DEFAULT_OPTIONS
 
 interface Resource {
   /** Of the route's path. */
@@ -71,41 +66,20 @@ export function shareOf(count: number, percent: number): number {
 }
 
 export class Access {
+  readonly options: Options
   readonly #grants: Grants
   readonly #now: () => number
   readonly #quotas: Quotas
-  readonly #given: Modes
   readonly #headers = new WeakMap<FastifyRequest, Readonly<Record<string, string>>>()
-  #modes: Modes
 
-  constructor({ realNow }: BrokerageView, grants: Grants, given: Modes) {
+  constructor({ realNow }: BrokerageView, grants: Grants, options: Options) {
     this.#grants = grants
     this.#now = realNow
     this.#quotas = new Quotas(realNow)
-    this.#given = given
-    this.#modes = given
-  }
-
-  get modes(): Modes {
-    return this.#modes
-  }
-
-  /** What is left out stays. @throws Problem `bad_request` */
-  setModes(body: unknown): void {
-    const fields = new Fields(body, Object.keys(DEFAULT_MODES))
-    const { rotation, ...counts } = this.#modes
-    const count = (name: keyof typeof counts, least: number, most: number) => fields.countOr(name, least, most) ?? counts[name]
-    this.#modes = {
-      rotation: fields.flagOr('rotation') ?? rotation,
-      quota_percent: count('quota_percent', 1, PERCENT_MAX),
-      stream_percent: count('stream_percent', 1, PERCENT_MAX),
-      cut_chance: count('cut_chance', 0, CHANCE_MAX),
-      oddity_chance: count('oddity_chance', 0, CHANCE_MAX)
-    }
+    this.options = options
   }
 
   reset(): void {
-    this.#modes = this.#given
     this.#quotas.reset()
   }
 
@@ -129,7 +103,7 @@ export class Access {
 
   /** @throws Problem beyond the quota */
   #count(request: FastifyRequest, key: string, { limit, periodS }: Resource): void {
-    const quota = { key, limit: shareOf(limit, this.#modes.quota_percent), periodMs: periodS * 1_000 }
+    const quota = { key, limit: shareOf(limit, this.options.quotaPercent), periodMs: periodS * 1_000 }
     const isTaken = this.#quotas.take(quota)
     const { remaining, endsAt } = this.#quotas.state(quota)
     const retryAfter = Math.max(1, Math.ceil((endsAt - this.#now()) / 1_000))

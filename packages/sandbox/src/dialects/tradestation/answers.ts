@@ -1,4 +1,4 @@
-/** TradeStation's answers, and how it reads requests. Errors are `{"Error","Message"}`; refusals of orders stand inside an answer of 200. */
+/** TradeStation's answers, and how it reads requests. Errors are `{"Error","Message"}`; refusals of orders are inside an answer of 200. */
 
 import { shown } from '@trunkline/core/domain/malformed'
 import { Body, type Reading } from '../frame/body.ts'

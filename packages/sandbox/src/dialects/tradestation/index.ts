@@ -5,7 +5,7 @@ import { Cursors, type Dialect, type OpenDialect, takeJsonBodies } from '../fram
 import type { BrokerageView } from '../frame/brokerage-view.ts'
 import { OAuth } from '../frame/oauth.ts'
 import { type DialectRoute, DialectRouter } from '../frame/router.ts'
-import { Access, DEFAULT_MODES, type Modes } from './access.ts'
+import { Access, DEFAULT_OPTIONS, type Options } from './access.ts'
 import { accountReads, positionStream } from './account.ts'
 import { problemAnswer, type Refusals } from './answers.ts'
 import { marketReads, marketStreams } from './market.ts'
@@ -14,25 +14,22 @@ import { orderReads, orderStream } from './orders.ts'
 import { changing, placing } from './placing.ts'
 import { type StreamRoute, Streams } from './streams.ts'
 
-/** What is left out of `modes` is {@link DEFAULT_MODES}'. */
-export function tradestation(modes: Partial<Modes> = {}): OpenDialect {
-  return brokerage => open(brokerage, { ...DEFAULT_MODES, ...modes })
+/** What is left out of `options` is {@link DEFAULT_OPTIONS}'. */
+export function tradestation(options: Partial<Options> = {}): OpenDialect {
+  return brokerage => open(brokerage, { ...DEFAULT_OPTIONS, ...options })
 }
 
-function open(brokerage: BrokerageView, modes: Modes): Dialect {
-  const oauth: OAuth = new OAuth(
-    brokerage,
-    tradestationOAuth(brokerage, () => access.modes),
-    grant => both(streams => streams.connections.endGrant(grant))
-  )
+function open(brokerage: BrokerageView, options: Options): Dialect {
+  const endGrant = (grant: string) => both(({ connections }) => connections.endGrant(grant))
+  const oauth = new OAuth(brokerage, tradestationOAuth(brokerage), endGrant)
   const { grants } = oauth
-  const access = new Access(brokerage, grants, modes)
+  const access = new Access(brokerage, grants, options)
   const account = new Streams(brokerage, access, 'account')
   const market = new Streams(brokerage, access, 'market')
   const both = (handle: (streams: Streams) => void) => [account, market].forEach(handle)
   const stream = '/brokerage/stream/accounts/:accounts'
   const accountStreams: readonly StreamRoute[] = [
-    { path: `${stream}/orders`, open: call => orderStream(brokerage, call, () => access.modes.oddity_chance) },
+    { path: `${stream}/orders`, open: call => orderStream(brokerage, call, options.oddityChance) },
     { path: `${stream}/positions`, open: call => positionStream(brokerage, call) }
   ]
   const reads = { brokerage, cursors: new Cursors(Buffer.from(brokerage.newId())) }
@@ -70,7 +67,6 @@ function open(brokerage: BrokerageView, modes: Modes): Dialect {
     endpoints: [],
     mint: oauth.mint,
     endLogin: (login, refreshOnly) => grants.endLogin(login, refreshOnly),
-    limits: { shown: () => access.modes, set: body => access.setModes(body) },
     injectFault: (on, order) => (on === 'account' ? account : market).connections.injectFault(order),
     report: () => [...account.connections.report('account'), ...market.connections.report('market')],
     reset: () => {

@@ -1,9 +1,8 @@
-/** TradeStation's identity provider: codes and refresh tokens for bearer tokens of twenty minutes, and revocation of all a login has given. */
+/** TradeStation's identity provider: codes and refresh tokens for bearer tokens of twenty minutes, and revocation of all of a login's. */
 
 import { type Answer, SCOPES, type Scope } from '../frame/brokerage.ts'
 import type { BrokerageView } from '../frame/brokerage-view.ts'
 import type { OAuthDefinition, Tokens } from '../frame/oauth.ts'
-import type { Modes } from './access.ts'
 import { accountsHere } from './account.ts'
 import { json } from './answers.ts'
 
@@ -14,7 +13,7 @@ const MEANINGS: Readonly<Record<Scope, readonly string[]>> = {
   trade: ['Trade', 'OptionSpreads']
 }
 
-export function tradestationOAuth(brokerage: BrokerageView, modes: () => Modes): OAuthDefinition {
+export function tradestationOAuth(brokerage: BrokerageView): OAuthDefinition {
   return {
     ...{ name: 'tradestation', broker: 'TradeStation', authorizePath: '/tradestation/authorize', clientIn: 'form', separator: ' ' },
     accounts: ({ id }) => accountsHere(brokerage.customers, id),
@@ -30,7 +29,7 @@ export function tradestationOAuth(brokerage: BrokerageView, modes: () => Modes):
     revokePath: '/tradestation/oauth/revoke',
     accessTtlS: 1_200,
     refreshes: names => names.includes('offline_access'),
-    rotates: () => modes().rotation,
+    rotates: () => false,
     granted,
     refusals: {
       client: () => refusal(401, 'access_denied', 'Unauthorized'),

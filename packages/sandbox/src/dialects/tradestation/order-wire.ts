@@ -1,6 +1,6 @@
 /**
- * Orders as TradeStation shows them. A change here makes a new order of the sandbox's in place of the old one; there it changes the one order,
- * which keeps its id. So every chain of amendments is one order: the first one's id and time, the last one's terms and state, the fills of all.
+ * Orders as TradeStation shows them. A change makes a new order of the sandbox's in place of the old one; there the order changes and keeps its
+ * id. So a chain of amendments is one order: the first one's id and time, the last one's terms and state, the fills of all.
  */
 
 import { type Decimal, dividedBy, isZero, minus, negated, parseDecimal, sum, times } from '@trunkline/core/domain/decimal'

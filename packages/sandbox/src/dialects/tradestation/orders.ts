@@ -108,12 +108,12 @@ function byId(brokerage: BrokerageView, call: Call, isShown: Shown): Answer {
 }
 
 /** `oddity`: the chance in 256 of each of the stream's oddities. */
-export function orderStream(brokerage: BrokerageView, call: StreamCall, oddity: () => number): Begin {
+export function orderStream(brokerage: BrokerageView, call: StreamCall, oddity: number): Begin {
   const { state, publisher, seed } = brokerage
   const { accounts, errors } = streamedAccounts(brokerage, call)
   const ids = new Set(accounts.map(({ id }) => id))
   const key = keyOf(`${seed} order stream`)
-  const happens = (event: OrderEvent) => (draw(key, keyOf(event.order.orderId), keyOf(event.change)) & 0xff) < oddity()
+  const happens = ({ order, change }: OrderEvent) => (draw(key, keyOf(`${order.orderId} ${change} ${order.fills.length}`)) & 0xff) < oddity
   return stream => {
     for (const chain of chainsOf(brokerage, accounts, isTodays(brokerage))) stream.send(orderWire(brokerage, chain))
     for (const frame of [...errors, { StreamStatus: 'EndSnapshot' }]) stream.send(frame)

@@ -197,7 +197,7 @@ function unitsOf(wanted: readonly Wanted[]): Pick<MultiLegTicket, 'side' | 'quan
   return { side: 'BUY', quantity: String(units), legs }
 }
 
-/** Share orders declare whether they open or close, and must be right, open orders included. @throws Problem with one of TradeStation's codes */
+/** Share orders declare whether they open or close, and must be right, open orders included. @throws Problem with TradeStation's code */
 function checkSide({ state }: BrokerageView, { accountId, symbol, quantity, side }: Ticket, action: TradeAction): void {
   const held = decimal(state.engine.position(accountId, symbol)?.quantity ?? '0')
   const direction = compare(held, ZERO)

@@ -107,7 +107,7 @@ export class Streams {
       if (customer === undefined) throw new Problem('token_invalid', 'Access token is invalid or expired')
       const resource = resourceOf(request.routeOptions.url ?? '')
       const isSame = (open: Open) => open.resource === resource?.name && open.connection.pass.login === pass.login
-      const most = shareOf(resource?.open ?? Number.POSITIVE_INFINITY, this.#access.modes.stream_percent)
+      const most = shareOf(resource?.open ?? Number.POSITIVE_INFINITY, this.#access.options.streamPercent)
       if ([...this.#open].filter(isSame).length >= most) throw new Problem('slow_down', 'Stream quota exceeded', { retryAfter: 5 })
       const begin = await route.open({ request, customer })
       // Closed while the stream was being opened: no close event would follow.
@@ -131,7 +131,7 @@ export class Streams {
     })
     response.flushHeaders()
     const key = keyOf(`${seed} stream ${++this.#opened}`)
-    return cutPipe(response, { key, chance: this.#access.modes.cut_chance, lastOf: code => this.#lastOf(code) })
+    return cutPipe(response, { key, chance: this.#access.options.cutChance, lastOf: code => this.#lastOf(code) })
   }
 
   async #run(begin: Begin, response: ServerResponse, of: Pick<Open, 'connection' | 'resource'>): Promise<void> {
@@ -188,7 +188,7 @@ interface Cuts {
   readonly lastOf: (code: number) => object | null
 }
 
-/** Frames of one turn leave together. A chunk may end within a frame, and the next one begins there a turn later: Node joins what is written in one turn. */
+/** Frames of one turn leave together. Where one is cut, the rest leaves a turn later: Node joins what is written in one turn. */
 function cutPipe(response: ServerResponse, { key, chance, lastOf }: Cuts): Pipe {
   const inner = answerPipe(response)
   let draws = 0

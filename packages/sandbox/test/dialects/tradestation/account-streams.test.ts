@@ -42,7 +42,7 @@ test('a refused order is reported as sent, then rejected', async () => {
 })
 
 test('oddities: a fill before its status, an end without its time, a replace that shows the end of the old terms', async () => {
-  await using brokerage = await openBrokerage({ modes: { oddity_chance: 256 } })
+  await using brokerage = await openBrokerage({ options: { oddityChance: 256 } })
   const client = await Client.of(brokerage)
   await using stream = await Stream.live(client, orders(client))
   const id = taken(await client.place())
@@ -102,7 +102,7 @@ test('positions: a snapshot, whole updates, a deletion', async () => {
 })
 
 test('frames are cut across chunks, and joined in chunks', async () => {
-  await using brokerage = await openBrokerage({ modes: { cut_chance: 256 } })
+  await using brokerage = await openBrokerage({ options: { cutChance: 256 } })
   const client = await Client.of(brokerage)
   await using stream = await Stream.live(client, orders(client))
   for (let nth = 0; nth < 10; nth++) taken(await client.place())
@@ -166,7 +166,7 @@ test('injected ends: reset, GoAway, errors, a plain end', async () => {
 })
 
 test('the limit on open streams of one kind', async () => {
-  await using brokerage = await openBrokerage({ modes: { stream_percent: 5 } })
+  await using brokerage = await openBrokerage({ options: { streamPercent: 5 } })
   const client = await Client.of(brokerage)
   const first = await Stream.live(client, orders(client))
   await using second = await Stream.live(client, orders(client))

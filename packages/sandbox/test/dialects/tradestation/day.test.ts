@@ -11,7 +11,7 @@ const STEPS = 100
 
 for (const seed of SEEDS) {
   test(`a random day (seed ${seed})`, async () => {
-    await using brokerage = await openBrokerage({ config: { seed }, modes: { oddity_chance: 128, cut_chance: 200 } })
+    await using brokerage = await openBrokerage({ config: { seed }, options: { oddityChance: 128, cutChance: 200 } })
     const client = await Client.of(brokerage)
     const path = `/brokerage/stream/accounts/${client.account()}`
     await using orders = await Stream.live(client, `${path}/orders`)

@@ -1,23 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { control, eventually, type Wire } from '../../brokerage/support.ts'
-import { Client, openBrokerage, refusedWith, Stream, taken } from './support.ts'
-
-test('a hidden order is neither listed nor streamed until it is revealed', async () => {
-  await using brokerage = await openBrokerage()
-  const client = await Client.of(brokerage)
-  await using stream = await Stream.live(client, `/brokerage/stream/accounts/${client.account()}/orders`)
-  await control(brokerage, 'POST', '/faults', { on: 'orders.submit', do: 'hide', ms: 3_600_000, times: 1, answer: true })
-  const id = taken(await client.place())
-  const path = `/brokerage/accounts/${client.account()}/orders`
-  assert.deepEqual((await client.get(path)).body.Orders, [])
-  assert.equal((await client.get(`${path}/${id}`)).body.Errors[0].Error, 'NotFound')
-  assert.equal((await client.cancel(id)).body.Message, 'Invalid order ID.')
-  assert.equal(stream.publisher.length, 0)
-  await control(brokerage, 'POST', `/orders/${id}/reveal`)
-  await stream.until(() => stream.publisher.some(({ OrderID, Status }) => OrderID === id && Status === 'ACK'))
-  assert.equal((await client.get(path)).body.Orders.length, 1)
-})
+import { control, type Wire } from '../../brokerage/support.ts'
+import { Client, openBrokerage, refusedWith, taken } from './support.ts'
 
 test('injected refusals: in a 200 at once, or later as a rejected order', async () => {
   await using brokerage = await openBrokerage()
@@ -27,27 +11,6 @@ test('injected refusals: in a 200 at once, or later as a rejected order', async 
   await control(brokerage, 'POST', '/faults', { on: 'orders.submit', do: 'refuse_later', message: 'On second thoughts, no.', times: 1 })
   const order = await client.order(taken(await client.place()))
   assert.deepEqual([order.Status, order.RejectReason], ['REJ', 'On second thoughts, no.'])
-})
-
-test('a slow cancel or replace blocks a second one', async () => {
-  await using brokerage = await openBrokerage()
-  const client = await Client.of(brokerage)
-  const id = taken(await client.place())
-  await control(brokerage, 'POST', '/faults', { on: 'orders.amend', do: 'slow', ms: 200, times: 1 })
-  assert.equal((await client.change(id, { LimitPrice: '491' })).status, 200)
-  assert.equal((await client.order(id)).Status, 'RSN')
-  assert.equal((await client.cancel(id)).body.Error, 'FAILED')
-  await eventually(
-    () => client.order(id),
-    order => order.LimitPrice === '491'
-  )
-  await control(brokerage, 'POST', '/faults', { on: 'orders.cancel', do: 'slow', ms: 200, times: 1 })
-  await client.cancel(id)
-  assert.equal((await client.order(id)).Status, 'UCN')
-  await eventually(
-    () => client.order(id),
-    order => order.Status === 'OUT'
-  )
 })
 
 test('injected statuses have TradeStation’s error bodies', async () => {
@@ -89,7 +52,7 @@ test('empty lists by fault injection; unknown paths are 404', async () => {
 
 test('quotas by resource, in the headers of every answer, 429 beyond', async () => {
   let now = Date.UTC(2026, 9, 12, 15)
-  await using brokerage = await openBrokerage({ modes: { quota_percent: 5 }, deps: { realNow: () => now } })
+  await using brokerage = await openBrokerage({ options: { quotaPercent: 5 }, deps: { realNow: () => now } })
   const client = await Client.of(brokerage)
   const path = `/brokerage/accounts/${client.accounts}/balances`
   const first = await client.get(path)

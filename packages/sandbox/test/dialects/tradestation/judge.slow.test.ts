@@ -19,7 +19,7 @@ describe('tradestation-api-ts', { concurrency: false }, () => {
   before(async () => {
     await judgesInstalled()
     // The published quotas and the stream's oddities, as they would be met.
-    brokerage = await openBrokerage({ modes: { quota_percent: 100, oddity_chance: 128, cut_chance: 200 } })
+    brokerage = await openBrokerage({ options: { quotaPercent: 100, oddityChance: 128, cutChance: 200 } })
     const { credentials } = await control(brokerage, 'POST', '/logins/alex/token', { dialect: 'tradestation' })
     client = await clientOf(brokerage, credentials.refresh_token)
     margin = (await client.brokerage.getAccounts())[0].AccountID

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Brokerage } from '../../../src/brokerage/start.ts'
-import { Browser, bearer, control, SECRET, send, type Wire } from '../../brokerage/support.ts'
+import { Browser, bearer, SECRET, send, type Wire } from '../../brokerage/support.ts'
 import { Client, openBrokerage, REDIRECT } from './support.ts'
 
 const AUDIENCE = 'https://api.tradestation.com'
@@ -64,32 +64,6 @@ test('without offline_access there is no refresh token', async () => {
   assert.equal(body.refresh_token, undefined)
 })
 
-test('rotation: a new token with each refresh; a second use ends the grant', async () => {
-  await using brokerage = await openBrokerage({ modes: { rotation: true } })
-  const client = await Client.of(brokerage)
-  const first = await refresh(brokerage, client.refreshToken)
-  assert.ok(first.body.refresh_token)
-  const second = await refresh(brokerage, first.body.refresh_token)
-  assert.notEqual(second.body.refresh_token, first.body.refresh_token)
-  const stolen = await refresh(brokerage, first.body.refresh_token)
-  assert.deepEqual([stolen.status, stolen.body.error], [403, 'invalid_grant'])
-  assert.equal((await refresh(brokerage, second.body.refresh_token)).status, 403)
-})
-
-test('the control API switches the rotation of refresh tokens', async () => {
-  await using brokerage = await openBrokerage()
-  const client = await Client.of(brokerage)
-  const { dialect } = await control(brokerage, 'PUT', '/dialects/tradestation', { rotation: true, quota_percent: 100 })
-  assert.deepEqual([dialect.limits.rotation, dialect.limits.quota_percent, dialect.limits.stream_percent], [true, 100, 100])
-  const { body } = await refresh(brokerage, client.refreshToken)
-  assert.ok(body.refresh_token)
-  assert.equal((await refresh(brokerage, client.refreshToken)).status, 403)
-  await assert.rejects(control(brokerage, 'PUT', '/dialects/tradestation', { oddity_chance: 257 }), /400/)
-  await control(brokerage, 'POST', '/reset')
-  const { items } = await control(brokerage, 'GET', '/dialects')
-  assert.deepEqual([items[0].limits.rotation, items[0].limits.quota_percent], [false, 2000])
-})
-
 test('wrong clients and unknown tokens are distinguished', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
@@ -132,19 +106,6 @@ test('missing scopes are forbidden', async () => {
   const { status, body } = await reader.place()
   assert.deepEqual([status, body.Error], [403, 'Forbidden'])
   assert.equal((await reader.get('/brokerage/accounts')).status, 200)
-})
-
-test('the control API can end a login, and make the token endpoint fail', async () => {
-  await using brokerage = await openBrokerage()
-  const client = await Client.of(brokerage)
-  await control(brokerage, 'POST', '/faults', { on: 'token', do: 'status', status: 503, times: 1 })
-  assert.equal((await refresh(brokerage, client.refreshToken)).status, 503)
-  assert.equal((await refresh(brokerage, client.refreshToken)).status, 200)
-  await control(brokerage, 'POST', '/logins/alex/revoke', { refresh_only: true })
-  assert.equal((await refresh(brokerage, client.refreshToken)).status, 403)
-  assert.equal((await client.get('/brokerage/accounts')).status, 200)
-  await control(brokerage, 'POST', '/logins/alex/revoke', {})
-  assert.equal((await client.get('/brokerage/accounts')).status, 401)
 })
 
 function authorizeUrl(brokerage: Brokerage, change: Readonly<Record<string, string | null>> = {}): string {

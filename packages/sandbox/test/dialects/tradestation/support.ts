@@ -4,24 +4,24 @@ import assert from 'node:assert/strict'
 import { PATIENCE_MS } from '@trunkline/testkit/patience'
 import { type Brokerage, type BrokerageDeps, startBrokerage } from '../../../src/brokerage/start.ts'
 import type { SandboxConfig } from '../../../src/config.ts'
-import type { Modes } from '../../../src/dialects/tradestation/access.ts'
+import type { Options } from '../../../src/dialects/tradestation/access.ts'
 import { tradestation } from '../../../src/dialects/tradestation/index.ts'
 import { type Answer, bearer, control, SECRET, send, type Wire } from '../../brokerage/support.ts'
 
 export const REDIRECT = 'http://127.0.0.1/connect/callback/tradestation'
 
 export interface Stage {
-  readonly modes?: Partial<Modes>
+  readonly options?: Partial<Options>
   readonly config?: Partial<SandboxConfig>
   readonly deps?: Partial<BrokerageDeps>
 }
 
 /** A sandbox whose market stands still until a test moves it, and whose streams are plain unless specified otherwise. */
-export async function openBrokerage({ modes = {}, config = {}, deps = {} }: Stage = {}): Promise<Brokerage> {
+export async function openBrokerage({ options = {}, config = {}, deps = {} }: Stage = {}): Promise<Brokerage> {
   const brokerage = await startBrokerage(
     { clientSecret: SECRET, redirectUris: ['http://127.0.0.1/connect/callback/sandbox'], heartbeatMs: 100, ...config },
     deps,
-    [tradestation({ oddity_chance: 0, ...modes })]
+    [tradestation({ oddityChance: 0, ...options })]
   )
   await control(brokerage, 'PUT', '/clock', { frozen: true })
   await control(brokerage, 'PUT', '/market/SPY', { price: '500.00' })
