@@ -21,8 +21,8 @@ export interface DialectBrokerage extends Core {
   /** The single OAuth client, the same for every dialect. */
   readonly client: { readonly id: string; readonly secret: string; readonly redirectUris: readonly string[] }
   readonly seed: string
-  /** Set by the control API: the lifetime of access tokens (null: the broker's), and how long a spent refresh token is still accepted. */
-  readonly oauth: () => { readonly accessTtlS: number | null; readonly refreshGraceMs: number }
+  /** Set by the control API: the lifetime of access tokens; null: the broker's. */
+  readonly oauth: () => { readonly accessTtlS: number | null }
   /** Real time between two heartbeats of a stream; null: the broker's. */
   readonly heartbeatMs: number | null
 }

@@ -19,7 +19,6 @@ export function alpacaOAuth(customerView: CustomerView): OAuthDefinition {
     endpoints: { '/alpaca/oauth/token': ['authorization_code'] },
     accessTtlS: null,
     refreshes: () => false,
-    rotates: () => false,
     granted: ({ access, scope }) => jsonAnswer({ access_token: access, token_type: 'bearer', scope }),
     refusals: {
       client: () => problemAnswer(new AlpacaProblem(401, CODES.unauthorized, 'client authentication failed'), null),

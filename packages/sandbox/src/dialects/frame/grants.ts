@@ -21,12 +21,7 @@ interface StoredToken {
   readonly grant: string
 }
 
-type Entry =
-  | { readonly grant: Grant }
-  | { readonly put: StoredToken }
-  | { readonly used: string; readonly at: number }
-  | { readonly gone: readonly string[] }
-  | { readonly ended: string }
+type Entry = { readonly grant: Grant } | { readonly put: StoredToken } | { readonly gone: readonly string[] } | { readonly ended: string }
 
 interface Code {
   readonly grant: Omit<Grant, 'id'>
@@ -43,13 +38,12 @@ export class Grants {
   readonly #onEnded: (grant: string) => void
   readonly #grants = new Map<string, Grant>()
   readonly #tokens = new Map<string, StoredToken>()
-  readonly #usedAt = new Map<string, number>()
   readonly #passes = new Map<string, Pass>()
   readonly #codes = new Map<string, Code>()
   readonly #journal: Journal<Entry> | null
   #untilSweep = SWEEP_EVERY
 
-  /** `onEnded`: a grant ended: revoked, or its login was. Not called when tokens merely expire. */
+  /** `onEnded`: a grant ended with its login. Not called when tokens merely expire. */
   constructor(brokerage: Pick<BrokerageView, 'inFolder' | 'newId' | 'realNow'>, dialect: string, onEnded: (grant: string) => void) {
     this.#brokerage = brokerage
     this.#onEnded = onEnded
@@ -118,27 +112,10 @@ export class Grants {
     return stored?.kind === 'access' && stored.expiresAt !== null && stored.expiresAt <= this.#brokerage.realNow()
   }
 
-  /**
-   * The grant of a refresh token. `rotates`: it is spent by this, and taken again only within `graceMs` of its first use.
-   */
-  refresh(token: string, { rotates, graceMs }: { readonly rotates: boolean; readonly graceMs: number }): Grant | null {
+  /** The grant of a refresh token, which lives as long as that. */
+  refresh(token: string): Grant | null {
     const stored = this.#tokens.get(token)
-    if (stored?.kind !== 'refresh') return null
-    const now = this.#brokerage.realNow()
-    if (stored.expiresAt !== null && stored.expiresAt <= now) return null
-    const usedAt = this.#usedAt.get(token)
-    if (rotates && usedAt !== undefined && now - usedAt >= graceMs) return null
-    // The first use counts: a second one within the grace must not extend it.
-    if (rotates && usedAt === undefined) this.#store({ used: token, at: now })
-    return this.#grants.get(stored.grant) ?? null
-  }
-
-  /** Ends the grant of a token of either kind. @returns false where there is none. */
-  revoke(token: string): boolean {
-    const stored = this.#tokens.get(token)
-    if (stored === undefined) return false
-    this.#end(stored.grant)
-    return true
+    return stored?.kind === 'refresh' ? (this.#grants.get(stored.grant) ?? null) : null
   }
 
   /** Ends every grant of a login, or (`refreshOnly`) lets access tokens live and forgets the refresh tokens. @returns grants touched. */
@@ -172,7 +149,6 @@ export class Grants {
   #apply(entry: Entry): void {
     if ('grant' in entry) this.#grants.set(entry.grant.id, entry.grant)
     else if ('put' in entry) this.#tokens.set(entry.put.token, entry.put)
-    else if ('used' in entry) this.#usedAt.set(entry.used, entry.at)
     else if ('gone' in entry) for (const token of entry.gone) this.#drop(token)
     else {
       this.#grants.delete(entry.ended)
@@ -182,7 +158,6 @@ export class Grants {
 
   #drop(token: string): void {
     this.#tokens.delete(token)
-    this.#usedAt.delete(token)
     this.#passes.delete(token)
   }
 
@@ -197,6 +172,5 @@ export class Grants {
   *#entries(): Generator<Entry> {
     for (const grant of this.#grants.values()) yield { grant }
     for (const put of this.#tokens.values()) yield { put }
-    for (const [used, at] of this.#usedAt) yield { used, at }
   }
 }

@@ -49,8 +49,6 @@ export interface OAuthDefinition extends Pick<SignInDeps, 'name' | 'broker' | 'a
   readonly accessTtlS: number | null
   /** Whether these scopes come with a refresh token. */
   readonly refreshes: (names: readonly string[]) => boolean
-  /** A refresh spends the token and brings another one; else the token lives as long as the grant. */
-  readonly rotates: () => boolean
   readonly granted: (tokens: Tokens) => Answer
   readonly refusals: Readonly<Record<Refusal, (form: Form) => Answer>>
   /** An injected failure, or one of the sandbox. */
@@ -58,14 +56,13 @@ export interface OAuthDefinition extends Pick<SignInDeps, 'name' | 'broker' | 'a
 }
 
 const CODE_MS = 10 * 60_000
-const ROTATED_TTL_S = 24 * 3_600
 
 export class OAuth {
   readonly grants: Grants
   readonly #brokerage: BrokerageView
   readonly #definition: OAuthDefinition
 
-  /** `onEnded`: a grant was revoked, or its login was. Not called when tokens merely expire. */
+  /** `onEnded`: a grant ended with its login. Not called when tokens merely expire. */
   constructor(brokerage: BrokerageView, definition: OAuthDefinition, onEnded: (grant: string) => void) {
     this.grants = new Grants(brokerage, definition.name, onEnded)
     this.#brokerage = brokerage
@@ -151,30 +148,26 @@ export class OAuth {
 
   #token(form: Form, types: ReadonlySet<string>): Answer {
     const { granted, refusals, sendsRedirectUri } = this.#definition
-    const rotates = this.#definition.rotates()
     const { grant_type: type = '', refresh_token: token = '' } = form
     if (!types.has(type)) return refusals.grantType(form)
     if (type === 'authorization_code') {
       const grant = this.grants.exchange(form.code ?? '', sendsRedirectUri ? (form.redirect_uri ?? null) : null)
       return grant === null ? refusals.code(form) : granted(this.#issue(grant))
     }
-    const grant = this.grants.refresh(token, { rotates, graceMs: this.#brokerage.oauth().refreshGraceMs })
-    if (grant !== null) return granted(this.#issue(grant, rotates ? undefined : token))
-    // A rotated token that comes again counts as stolen: the token family ends.
-    if (rotates) this.grants.revoke(token)
-    return refusals.refreshToken(form)
+    const grant = this.grants.refresh(token)
+    return grant === null ? refusals.refreshToken(form) : granted(this.#issue(grant, token))
   }
 
   /** Ends every refresh token of the login, not only the named one; access tokens live to their end. */
   #revoke({ token = '' }: Form): Answer {
-    const grant = this.grants.refresh(token, { rotates: false, graceMs: 0 })
+    const grant = this.grants.refresh(token)
     if (grant !== null) this.grants.endLogin(grant.login, true)
     return { status: 200, headers: {}, text: '' }
   }
 
   /** `kept`: the refresh token that goes on living. */
   #issue(grant: Grant, kept?: string): Tokens {
-    const { accessTtlS, refreshes, rotates } = this.#definition
+    const { accessTtlS, refreshes } = this.#definition
     const livesS = this.#brokerage.oauth().accessTtlS ?? accessTtlS
     const isNewRefresh = kept === undefined && refreshes(grant.scopes)
     return {
@@ -182,7 +175,7 @@ export class OAuth {
       scope: grant.scopes.join(' '),
       access: this.grants.issue(grant, 'access', livesS),
       livesS,
-      refresh: isNewRefresh ? this.grants.issue(grant, 'refresh', rotates() ? ROTATED_TTL_S : null) : (kept ?? null),
+      refresh: isNewRefresh ? this.grants.issue(grant, 'refresh', null) : (kept ?? null),
       isNewRefresh
     }
   }

@@ -29,7 +29,6 @@ export function tradestationOAuth(brokerage: BrokerageView): OAuthDefinition {
     revokePath: '/tradestation/oauth/revoke',
     accessTtlS: 1_200,
     refreshes: names => names.includes('offline_access'),
-    rotates: () => false,
     granted,
     refusals: {
       client: () => refusal(401, 'access_denied', 'Unauthorized'),

@@ -26,7 +26,6 @@ export function tradierOAuth(brokerage: BrokerageView, accessTtlS: number): OAut
     },
     accessTtlS,
     refreshes: () => true,
-    rotates: () => false,
     granted: ({ access, livesS, scope, refresh }) =>
       jsonAnswer(200, {
         access_token: access,

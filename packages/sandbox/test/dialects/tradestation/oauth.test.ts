@@ -42,21 +42,6 @@ test('an invalid authorization request shows an error page', async () => {
   assert.equal(anyPort.status, 200)
 })
 
-test('a double click on login leads to the consent page, on consent to the same code', async () => {
-  await using brokerage = await openBrokerage()
-  const browser = new Browser()
-  const loginPage = await browser.follow(authorizeUrl(brokerage))
-  const filled = { ...brokerage.logins[0], decision: 'approve' }
-  await browser.submit(loginPage, filled)
-  const consent = await browser.submit(loginPage, filled)
-  assert.match(consent.text, /Connect Trunkline\?/, 'nothing is allowed that was not seen')
-  assert.match(consent.text, /<strong>TradeStation<\/strong>/)
-  const first = await browser.submit(consent, { decision: 'approve' })
-  const second = await browser.submit(consent, { decision: 'approve' })
-  assert.ok(new URL(first.location ?? '').searchParams.get('code'))
-  assert.equal(second.location, first.location)
-})
-
 test('without offline_access there is no refresh token', async () => {
   await using brokerage = await openBrokerage()
   const { code } = await walked(brokerage, { scope: 'openid ReadAccount' })
