@@ -7,7 +7,7 @@ import { startHogs } from './hogs.ts'
 import { optionsOrUsage, parseSteadyOptions, STEADY_USAGE, type SteadyOptions, select } from './options.ts'
 import { detailsOf } from './report.ts'
 import { Rounds } from './rounds.ts'
-import { runGroup } from './run-group.ts'
+import { runBatches } from './run-batches.ts'
 import { Services } from './services.ts'
 import { FILE_LIMIT_MS } from './suite.ts'
 
@@ -26,8 +26,8 @@ async function main(options: SteadyOptions, signal: AbortSignal): Promise<boolea
   await using _load = startHogs(hogs)
   for (let round = 1; round <= rounds && !signal.aborted; round += 1) {
     print(`\nround ${round} of ${rounds}: ${files.length} files in ${workers} workers, beside ${hogs} busy threads`)
-    const run = { root: ROOT, limitMs: FILE_LIMIT_MS.slow, concurrency: workers, signal, print }
-    for (const result of await runGroup(chance.shuffled(files), run)) {
+    const batches = chance.shuffled(files).map(path => ({ paths: [path], limitMs: FILE_LIMIT_MS.slow }))
+    for (const result of await runBatches(batches, { root: ROOT, concurrency: workers, signal, print })) {
       if (signal.aborted) break
       seen.add(result)
       if (result.failures.length > 0) keep(`${result.path.replaceAll('/', '__')}.${round}.txt`, detailsOf(result))

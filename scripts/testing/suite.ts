@@ -1,8 +1,8 @@
-// The test files of a run: group by group, by several workers, and then a second try of those that failed.
-import { GROUPS, type Group, type TestFile } from './files.ts'
+// The test files of a run, by several workers, and then a second try of those that failed.
+import type { Group, TestFile } from './files.ts'
 import type { Print } from './report.ts'
-import { type FileResult, runFile } from './run-file.ts'
-import { runGroup } from './run-group.ts'
+import { type Batch, runBatches } from './run-batches.ts'
+import { runFile } from './run-file.ts'
 import { deleteOldOutputs, trySecond, type Verdict } from './second-tries.ts'
 
 /**
@@ -40,38 +40,33 @@ export interface Suite {
   readonly hasSecondTries: boolean
 }
 
-/** Runs the files of every group, one group after the other. */
+/** What fails soonest comes first, and then the longest files, so that all workers end at about the same time. */
+const ORDER: readonly Group[] = ['repo', 'unit', 'slow', 'browser', 'acceptance']
+
+/** Files without needs run while what the others need is started. */
 export async function runSuite(files: readonly TestFile[], suite: Suite): Promise<readonly Verdict[]> {
   const { root, preload, signal, print, prepare, workers, hasSecondTries } = suite
-  const groups = new Map(files.map(({ path, group }) => [path, group]))
-  const limitOf = (path: string) => FILE_LIMIT_MS[groups.get(path) ?? 'slow']
-  const results: FileResult[] = []
-  for (const group of GROUPS) {
-    const wanted = files.filter(file => file.group === group)
-    if (wanted.length === 0 || signal.aborted) continue
-    print(`\n${group}`)
-    const runnable = await prepare(wanted)
-    const run = (waits: boolean, concurrency: number) =>
-      runGroup(batchesOf(runnable.filter(file => file.waits === waits)), {
-        root,
-        preload,
-        limitMs: FILE_LIMIT_MS[group],
-        concurrency,
-        signal,
-        print
-      })
-    results.push(...(await Promise.all([run(false, workers), run(true, WAITING_WORKERS)])).flat())
+  const ordered = files.toSorted((a, b) => ORDER.indexOf(a.group) - ORDER.indexOf(b.group))
+  const ready = prepare(ordered.filter(({ needs }) => needs.size > 0))
+  const run = (waits: boolean, concurrency: number) => {
+    const batches = (some: readonly TestFile[]) => batchesOf(some.filter(file => file.waits === waits))
+    const options = { root, preload, concurrency, signal, print, later: ready.then(batches) }
+    return runBatches(batches(ordered.filter(({ needs }) => needs.size === 0)), options)
   }
+  const results = (await Promise.all([run(false, workers), run(true, WAITING_WORKERS)])).flat()
   if (!hasSecondTries || signal.aborted) return results.map(result => ({ result, first: null }))
   deleteOldOutputs(root)
+  const groups = new Map(files.map(({ path, group }) => [path, group]))
+  const limitOf = (path: string) => FILE_LIMIT_MS[groups.get(path) ?? 'slow']
   return await trySecond(results, { root, print, alone: path => runFile(path, { root, limitMs: limitOf(path), signal }) })
 }
 
 /** Neighbours load the same modules, so they share a process. */
-function batchesOf(files: readonly TestFile[]): readonly (string | readonly string[])[] {
+function batchesOf(files: readonly TestFile[]): readonly Batch[] {
   const shared = files.filter(({ shares }) => shares).map(({ path }) => path)
-  const batches = Array.from({ length: Math.ceil(shared.length / BATCH_FILES) }, (_, index) =>
-    shared.slice(index * BATCH_FILES, (index + 1) * BATCH_FILES)
-  )
-  return [...batches, ...files.filter(({ shares }) => !shares).map(({ path }) => path)]
+  const batches = Array.from({ length: Math.ceil(shared.length / BATCH_FILES) }, (_, index) => ({
+    paths: shared.slice(index * BATCH_FILES, (index + 1) * BATCH_FILES),
+    limitMs: FILE_LIMIT_MS.unit
+  }))
+  return [...batches, ...files.filter(({ shares }) => !shares).map(({ path, group }) => ({ paths: [path], limitMs: FILE_LIMIT_MS[group] }))]
 }

@@ -91,7 +91,8 @@ describe('the market data stream under faults', () => {
       const bars = await client.subscribe('bars', 'SPY', { interval: '1m', backfill_nbars: 1 })
       const long = await client.subscribe('bars', 'SPY', { interval: '3m', backfill_nbars: 1 })
       await client.updated(bars, 2)
-      for (let round = 0; round < 5; round++) {
+      // Each loss doubles the pause before the next try.
+      for (let round = 0; round < 3; round++) {
         await stage.control('POST', '/streams', { on: 'market', do: 'drop' })
         const before = closedOf(client, bars).length
         for (let count = 0; count < 600 && closedOf(client, bars).length < before + 2; count++) await stage.advance(1_000)
@@ -159,9 +160,13 @@ describe('the market data stream under faults', () => {
           await stage.quote('AAPL', [[last, '5']], [[(300 + rounds / 100).toFixed(2), '7']])
           rounds += 1
         }
-        // A reader may take nothing for eight seconds, so it does until something waits for it, and for a few quotes more.
-        while (rounds < 2_000 && (await waiting()) === 0) await move()
-        for (let more = 0; more < 20; more += 1) await move()
+        const several = async () => {
+          for (let more = 0; more < 20; more += 1) await move()
+        }
+        // A reader may take nothing for eight seconds, so it does until something waits for it, and for a few quotes more. The metrics are
+        // rendered once a second.
+        while (rounds < 2_000 && (await waiting()) === 0) await several()
+        await several()
         const isLast = (message: Body): boolean => message !== undefined && exact(message.bp) === exact(last)
         await other.until(() => isLast(other.messages(theirs).at(-1)), 'others have the newest at once')
         client.resume()
