@@ -1,7 +1,8 @@
 import { accountStream } from '../../../packages/brokers/src/alpaca/account-stream.ts'
-import { dispatch, JSON_FRAMES, SinkTables } from '../../../packages/brokers/src/alpaca/market-stream.ts'
+import { dispatch, JSON_FRAMES } from '../../../packages/brokers/src/alpaca/market-stream.ts'
 import { AccountStream } from '../../../packages/brokers/src/kit/runtime/account-stream.ts'
 import { OrderTracker } from '../../../packages/brokers/src/kit/runtime/order-tracker.ts'
+import { TopicSinks } from '../../../packages/brokers/src/kit/runtime/topic-sinks.ts'
 import { UnknownValueCounter } from '../../../packages/brokers/src/kit/unknown-values.ts'
 import type { Readings } from '../contender.ts'
 import { amount, digits, fixtureOf, type KindTexts, variations } from '../messages.ts'
@@ -43,7 +44,7 @@ export async function alpacaReadings(): Promise<Readings> {
   const stream = new AccountStream(definition, login, { positions: never, balances: never })
   const protocol = await stream.begin(new AbortController().signal)
   const counter = new Counter()
-  const tables = new SinkTables()
+  const tables = new TopicSinks()
   for (const channel of ['trades', 'quotes'] as const) tables.add({ channel, symbol: SYMBOL }, counter)
   const market = (text: string) => {
     const before = counter.records

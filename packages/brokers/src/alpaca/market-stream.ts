@@ -1,31 +1,24 @@
 /** Alpaca's market streams: the login, requests that are answered once and in order, and items in the core's terms, handed to their sinks. */
 
-import { FlatReader } from '@trunkline/core/domain/fast/flat-json'
 import { isNil } from '@trunkline/core/domain/fast/scan'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import { msOfNanos, type Nanos, type Quote, type Trade } from '@trunkline/core/domain/market/records'
-import type { Topic, TopicSink } from '@trunkline/core/ports/market'
+import type { Topic } from '@trunkline/core/ports/market'
 import { exact, nanosOf, symbolIn } from '../kit/exact-values.ts'
+import { type FrameCodec, jsonFrames } from '../kit/frame-codec.ts'
 import type { HttpRequest } from '../kit/http.ts'
-import { jsonWithNumbersAsText } from '../kit/json.ts'
 import type { MarketClock } from '../kit/market-clock.ts'
 import { venueOf } from '../kit/market-values.ts'
-import { LimitOrderBook } from '../kit/order-book.ts'
 import { displayTextOrNull, field, integer, nested, object, type Wire } from '../kit/parse.ts'
-import { TradeIds } from '../kit/repeated-trades.ts'
 import type { OpenLogin } from '../kit/runtime/definition.ts'
-import {
-  type FeedOwner,
-  type FeedProtocol,
-  type FeedSubscription,
-  IncrementalFeed,
-  type SinkTable
-} from '../kit/runtime/incremental-feed.ts'
+import { type FeedOwner, type FeedProtocol, type FeedSubscription, IncrementalFeed } from '../kit/runtime/incremental-feed.ts'
+import { OrderedRequests } from '../kit/runtime/ordered-requests.ts'
+import { TopicSinks } from '../kit/runtime/topic-sinks.ts'
 import { StreamFault } from '../kit/stream-fault.ts'
 import type { Connection, StreamMessage } from '../kit/stream-protocol.ts'
 import { effectOf } from '../kit/tape-conditions.ts'
 import { usableToken } from '../kit/tokens.ts'
-import { type FrameCodec, listOf, type Resource, readRecord } from './quirks.ts'
+import { type Resource, readRecord } from './quirks.ts'
 import { instrumentOf } from './symbols.ts'
 
 /** Symbols whose current quotes are requested at once. */
@@ -48,7 +41,7 @@ export function marketFeed(
   { url, pingMs, frames, hello, quotes, isKnown, marketClock }: FeedSettings,
   { calls, tokens, socket, log }: Pick<OpenLogin<Resource>, 'calls' | 'tokens' | 'socket' | 'log'>
 ): IncrementalFeed {
-  const table = new SinkTables()
+  const table = new TopicSinks()
   let refusedToken: string | null = null
   return new IncrementalFeed({
     connection: socket,
@@ -70,7 +63,10 @@ export function marketFeed(
         try {
           const request = quotes(some.map(({ topic }) => topic.symbol).join(','))
           const found = await calls.of('data').read(request, parseLatestQuotes, signal)
-          for (const { topic, isLive } of some) if (isLive) table.present(topic.symbol, found.get(topic.symbol))
+          for (const { topic, isLive } of some) {
+            const quote = found.get(topic.symbol)
+            if (isLive && quote !== undefined) table.present(topic.symbol, () => quoteOf(quote))
+          }
         } catch (error) {
           // The next quote shows it.
           if (!signal.aborted) log.info('present quotes could not be read', { reason: error instanceof Error ? error.message : 'unknown' })
@@ -97,17 +93,7 @@ export function parseLatestQuotes(reply: Parameters<typeof readRecord>[0]): Read
 
 const ITEM_FIELDS = ['T', 'S', 't', 'i', 'x', 'p', 's', 'c', 'z', 'bp', 'bs', 'ap', 'as', 'b', 'a', 'r']
 const STATUS_FIELDS = ['msg', 'code', 'trades', 'quotes', 'orderbooks']
-const READER = new FlatReader([...ITEM_FIELDS, ...STATUS_FIELDS], jsonWithNumbersAsText)
-
-export const JSON_FRAMES: FrameCodec = {
-  headers: {},
-  encode: message => JSON.stringify(message),
-  decode(frame) {
-    if (typeof frame !== 'string') throw new Malformed('frame', 'text', 'bytes')
-    // A price is a number there, and must not become a binary float on the way.
-    return listOf(READER.read(frame))
-  }
-}
+export const JSON_FRAMES = jsonFrames([...ITEM_FIELDS, ...STATUS_FIELDS])
 
 /** Far below the 16 KiB that Alpaca reads of a message. */
 const SYMBOLS_MAX = 400
@@ -121,13 +107,6 @@ const FATAL: Readonly<Record<number, StreamFault['gap']>> = {
 }
 const ALREADY_AUTHENTICATED = 403
 const AUTH_FAILED = 402
-
-/** What was sent and not answered yet. Each is answered once, in order. */
-interface PendingRequest {
-  readonly action: 'subscribe' | 'unsubscribe'
-  readonly number: number
-  readonly members: readonly FeedSubscription[]
-}
 
 export interface MarketProtocolOptions {
   readonly url: string
@@ -146,10 +125,9 @@ export class MarketProtocol implements FeedProtocol {
   readonly #frames: FrameCodec
   readonly #owner: FeedOwner
   readonly #tokenRefused: () => void
+  readonly #requests: OrderedRequests
   #connection: Connection<never> | null = null
   #isAuthenticated = false
-  #lastNumber = 0
-  #pending: PendingRequest[] = []
 
   constructor({ url, pingMs, hello, frames }: MarketProtocolOptions, owner: FeedOwner, tokenRefused: () => void) {
     this.url = url
@@ -159,6 +137,8 @@ export class MarketProtocol implements FeedProtocol {
     this.#frames = frames
     this.#owner = owner
     this.#tokenRefused = tokenRefused
+    const send = this.#send.bind(this)
+    this.#requests = new OrderedRequests({ broker: 'Alpaca', symbolsMax: SYMBOLS_MAX, send }, owner)
   }
 
   opened(connection: Connection<never>): void {
@@ -179,23 +159,17 @@ export class MarketProtocol implements FeedProtocol {
   }
 
   subscribe(subscriptions: readonly FeedSubscription[]): void {
-    this.#request('subscribe', subscriptions)
+    this.#requests.request('subscribe', subscriptions)
   }
 
   unsubscribe(subscriptions: readonly FeedSubscription[]): void {
-    this.#request('unsubscribe', subscriptions)
+    this.#requests.request('unsubscribe', subscriptions)
   }
 
-  #request(action: PendingRequest['action'], subscriptions: readonly FeedSubscription[]): void {
-    for (let from = 0; from < subscriptions.length; from += SYMBOLS_MAX) {
-      this.#lastNumber += 1
-      const members = subscriptions.slice(from, from + SYMBOLS_MAX)
-      if (action === 'subscribe') for (const member of members) member.requestNumber = this.#lastNumber
-      this.#pending.push({ action, number: this.#lastNumber, members })
-      const byList = Map.groupBy(members, ({ topic }) => listNameOf(topic))
-      const lists = [...byList].map(([name, some]) => [name, some.map(({ topic }) => topic.symbol)])
-      this.#connection?.send(this.#frames.encode({ action, ...Object.fromEntries(lists) }))
-    }
+  #send(action: 'subscribe' | 'unsubscribe', members: readonly FeedSubscription[]): void {
+    const byList = Map.groupBy(members, ({ topic }) => listNameOf(topic))
+    const lists = [...byList].map(([name, some]) => [name, some.map(({ topic }) => topic.symbol)])
+    this.#connection?.send(this.#frames.encode({ action, ...Object.fromEntries(lists) }))
   }
 
   /** Messages about the connection hold nothing else. */
@@ -224,32 +198,13 @@ export class MarketProtocol implements FeedProtocol {
     if (code === AUTH_FAILED) this.#tokenRefused()
     const cause = this.#isAuthenticated ? FATAL[code] : (FATAL[code] ?? 'refused')
     if (cause !== undefined) throw new StreamFault(cause, `Alpaca ended the market stream: ${detail}`)
-    this.#requestRefused(detail)
+    this.#requests.refused(detail)
     return NOTHING
   }
 
-  /** One of many may be what it does not accept, so each is requested alone. */
-  #requestRefused(detail: string): void {
-    const request = this.#pending.shift()
-    if (request === undefined) throw new Malformed('our message', 'one that Alpaca can read', detail)
-    if (request.action === 'unsubscribe') return
-    const wanted = request.members.filter(({ requestNumber }) => requestNumber === request.number)
-    const [only, ...more] = wanted
-    if (only === undefined) return
-    if (more.length === 0) this.#owner.refused(only, `Alpaca does not stream ${only.topic.channel} of ${only.topic.symbol}: ${detail}`)
-    else for (const member of wanted) this.subscribe([member])
-  }
-
   #subscribed(message: Wire): readonly StreamMessage<never>[] {
-    const request = this.#pending.shift()
-    if (request?.action !== 'subscribe') return NOTHING
     const lists = new Map(Object.values(LISTS).map(name => [name, symbolsIn(message, name)]))
-    for (const member of request.members) {
-      if (member.requestNumber !== request.number || member.isLive) continue
-      const { topic } = member
-      if (lists.get(listNameOf(topic))?.has(topic.symbol) === true) this.#owner.streamed(member)
-      else this.#owner.refused(member, `Alpaca did not begin to stream ${topic.channel} of ${topic.symbol}`)
-    }
+    this.#requests.accepted(topic => lists.get(listNameOf(topic))?.has(topic.symbol) === true)
     return NOTHING
   }
 }
@@ -266,49 +221,12 @@ function symbolsIn(wire: Wire, key: string): ReadonlySet<string> {
   throw new Malformed(key, 'a list of strings', value)
 }
 
-/** Who streams what, by symbol: a topic, and a chain that the contract is part of. */
-export class SinkTables implements SinkTable {
-  readonly trades = new Map<string, { readonly sinks: Set<TopicSink>; readonly ids: TradeIds }>()
-  /** `hasQuote`: the present quote is known, so that what is read of it is old. */
-  readonly quotes = new Map<string, { readonly sinks: Set<TopicSink>; hasQuote: boolean }>()
-  readonly depth = new Map<string, { readonly sinks: Set<TopicSink>; readonly orderBook: LimitOrderBook }>()
-
-  add({ channel, symbol }: Pick<Topic, 'channel' | 'symbol'>, sink: TopicSink): void {
-    if (channel === 'bars' || channel === 'options_chain') return
-    const entry = this[channel].get(symbol)
-    if (entry !== undefined) entry.sinks.add(sink)
-    else if (channel === 'trades') this.trades.set(symbol, { sinks: new Set([sink]), ids: new TradeIds() })
-    else if (channel === 'quotes') this.quotes.set(symbol, { sinks: new Set([sink]), hasQuote: false })
-    else this.depth.set(symbol, { sinks: new Set([sink]), orderBook: new LimitOrderBook() })
-  }
-
-  remove({ channel, symbol }: Pick<Topic, 'channel' | 'symbol'>, sink: TopicSink): void {
-    if (channel === 'bars' || channel === 'options_chain') return
-    const sinks = this[channel].get(symbol)?.sinks
-    sinks?.delete(sink)
-    if (sinks?.size === 0) this[channel].delete(symbol)
-  }
-
-  clear(): void {
-    for (const table of [this.trades, this.quotes, this.depth]) table.clear()
-  }
-
-  /** Hands on a quote that was read, unless the stream was faster. @throws Malformed */
-  present(symbol: string, item: Wire | undefined): void {
-    const entry = this.quotes.get(symbol)
-    if (item === undefined || entry === undefined || entry.hasQuote) return
-    const quote = quoteOf(item)
-    entry.hasQuote = true
-    for (const sink of entry.sinks) sink.quote(quote)
-  }
-}
-
 /**
  * Hands each item to the sinks that stream it, in order; what is not streamed, and kinds that were not requested, are skipped. Returns the time of
  * the latest, milliseconds since the epoch; 0 when unknown. The hottest code of the adapter.
  * @throws Malformed at the first that cannot be read; those before it have been handed on.
  */
-export function dispatch(items: readonly unknown[], tables: SinkTables): number {
+export function dispatch(items: readonly unknown[], tables: TopicSinks): number {
   let presentMs = 0
   for (let index = 0; index < items.length; index += 1) {
     const item = items[index]
@@ -319,7 +237,7 @@ export function dispatch(items: readonly unknown[], tables: SinkTables): number 
   return presentMs
 }
 
-function dispatchOne(item: Wire, tables: SinkTables): Nanos | null {
+function dispatchOne(item: Wire, tables: TopicSinks): Nanos | null {
   switch (item.T) {
     case 't': {
       const entry = tables.trades.get(symbolIn(item.S, 'S'))

@@ -12,6 +12,7 @@ import { barOfTrades, minutesLacking } from '../kit/bar-of-trades.ts'
 import { isSuccess } from '../kit/calls.ts'
 import { enumCodec, of, record } from '../kit/codec.ts'
 import { exact, exactOrNull, nanosOf, symbolIn, utcMsOf } from '../kit/exact-values.ts'
+import { MESSAGE_PACK_FRAMES } from '../kit/frame-codec.ts'
 import type { HttpReply } from '../kit/http.ts'
 import { calendarFor, type MarketHours } from '../kit/market-hours.ts'
 import { derived, midOf } from '../kit/market-values.ts'
@@ -25,7 +26,7 @@ import type { BarsPage, BarsWindow, ChainQuery, MarketDefinition, MarketStreams,
 import { demandWindow } from '../kit/time-windows.ts'
 import { ASSET_CLASSES } from './codecs.ts'
 import { isItem, JSON_FRAMES, marketFeed, tradeOf } from './market-stream.ts'
-import { isUnknownInstrument, MESSAGE_PACK_FRAMES, type Resource, readRecord } from './quirks.ts'
+import { isUnknownInstrument, type Resource, readRecord } from './quirks.ts'
 import { instrumentOf, pairOf, rootOf } from './symbols.ts'
 
 /** What the market data needs of the settings. */

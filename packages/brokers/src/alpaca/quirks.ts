@@ -1,12 +1,10 @@
-/** What only Alpaca does: one form of error whose status and code mean many things, and a stream in MessagePack. Pure; readers throw only Malformed. */
+/** What only Alpaca does: one form of error whose status and code mean many things. Pure; readers throw only Malformed. */
 
-import { decode, decodeTimestampToTimeSpec, EXT_TIMESTAMP, ExtensionCodec, encode } from '@msgpack/msgpack'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import { type HttpReply, limitsIn } from '../kit/http.ts'
 import { jsonWithNumbersAsText, readObject } from '../kit/json.ts'
 import { displayTextOrNull, field, records, type Wire } from '../kit/parse.ts'
 import type { BrokerLimits } from '../kit/rate-limiter.ts'
-import type { Frame } from '../kit/stream-protocol.ts'
 
 /** Its two hosts, each with a rate limit. */
 export type Resource = 'trading' | 'data'
@@ -78,55 +76,4 @@ function errorOf(reply: HttpReply): AlpacaError | null {
 export function limitsOf(reply: HttpReply, nowMs: number): BrokerLimits | null {
   // The reset is in seconds since the epoch.
   return limitsIn(reply, ['x-ratelimit-remaining', 'x-ratelimit-reset', 'x-ratelimit-limit'], reset => reset * 1_000 - nowMs)
-}
-
-/** How frames of a market stream are written. */
-export interface FrameCodec {
-  /** Headers of the connection. */
-  readonly headers: Readonly<Record<string, string>>
-  encode(message: object): Frame
-  /** @throws Malformed */
-  decode(frame: Frame): readonly unknown[]
-}
-
-const NANOS_PLACES = 9
-const TEXT_MAX = 4_096
-const LIST_OF_FRAME_MAX = 100_000
-
-/** Times have nanoseconds, which JavaScript dates would lose. */
-const times = new ExtensionCodec()
-times.register({
-  type: EXT_TIMESTAMP,
-  encode: () => null,
-  decode: data => {
-    const { sec, nsec } = decodeTimestampToTimeSpec(data)
-    return `${sec}${String(nsec).padStart(NANOS_PLACES, '0')}`
-  }
-})
-
-/** The options stream uses nothing else. Prices are binary floats there already: their shortest text is the price. */
-export const MESSAGE_PACK_FRAMES: FrameCodec = {
-  headers: { 'content-type': 'application/msgpack' },
-  encode: message => encode(message),
-  decode(frame) {
-    if (typeof frame === 'string') throw new Malformed('frame', 'bytes', frame)
-    return listOf(unpacked(frame))
-  }
-}
-
-function unpacked(frame: Uint8Array): unknown {
-  try {
-    return decode(frame, {
-      ...{ extensionCodec: times, useBigInt64: true, maxArrayLength: LIST_OF_FRAME_MAX, maxMapLength: LIST_OF_FRAME_MAX },
-      ...{ maxStrLength: TEXT_MAX, maxBinLength: TEXT_MAX, maxExtLength: TEXT_MAX }
-    })
-  } catch (cause) {
-    throw new Malformed('frame', 'MessagePack', cause instanceof Error ? cause.message : cause)
-  }
-}
-
-/** Every frame is a list. @throws Malformed */
-export function listOf(value: unknown): readonly unknown[] {
-  if (Array.isArray(value)) return value
-  throw new Malformed('message', 'a list', value)
 }

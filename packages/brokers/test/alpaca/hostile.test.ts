@@ -5,11 +5,12 @@ import { BrokerFault } from '@trunkline/core/ports/broker'
 import { soon } from '@trunkline/testkit/patience'
 import fc from 'fast-check'
 import { accountStream } from '../../src/alpaca/account-stream.ts'
-import { dispatch, JSON_FRAMES, MarketProtocol, SinkTables } from '../../src/alpaca/market-stream.ts'
+import { dispatch, JSON_FRAMES, MarketProtocol } from '../../src/alpaca/market-stream.ts'
 import { oauthToken } from '../../src/kit/oauth.ts'
 import { AccountStream } from '../../src/kit/runtime/account-stream.ts'
 import { FeedSubscription } from '../../src/kit/runtime/incremental-feed.ts'
 import { OrderTracker } from '../../src/kit/runtime/order-tracker.ts'
+import { TopicSinks } from '../../src/kit/runtime/topic-sinks.ts'
 import { StreamFault } from '../../src/kit/stream-fault.ts'
 import { TokenSource } from '../../src/kit/tokens.ts'
 import { VirtualClock } from '../support/clocks.ts'
@@ -83,7 +84,7 @@ test('no messages make a market stream throw anything but Malformed or the end o
   ]
   fc.assert(
     fc.property(fc.array(damaged(messages), { maxLength: 12 }), frames => {
-      const tables = new SinkTables()
+      const tables = new TopicSinks()
       const owner = {
         opened: () => undefined,
         streamed: ({ topic, sink }: FeedSubscription) => tables.add(topic, sink),

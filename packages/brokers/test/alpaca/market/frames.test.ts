@@ -4,7 +4,7 @@ import { encode } from '@msgpack/msgpack'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import fc from 'fast-check'
 import { JSON_FRAMES } from '../../../src/alpaca/market-stream.ts'
-import { MESSAGE_PACK_FRAMES } from '../../../src/alpaca/quirks.ts'
+import { MESSAGE_PACK_FRAMES } from '../../../src/kit/frame-codec.ts'
 
 test('MessagePack: times keep their nanoseconds, and bytes that are none are malformed', () => {
   const seconds = 1_793_721_104

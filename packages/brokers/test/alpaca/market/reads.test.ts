@@ -10,9 +10,10 @@ import { soon } from '@trunkline/testkit/patience'
 import { until } from '@trunkline/testkit/until'
 import fc from 'fast-check'
 import { chainEntry, contractsIn, parseBarsPage, parseContract, snapshotsIn } from '../../../src/alpaca/market.ts'
-import { dispatch, isItem, parseLatestQuotes, quoteOf, SinkTables, tradeOf } from '../../../src/alpaca/market-stream.ts'
+import { dispatch, isItem, parseLatestQuotes, quoteOf, tradeOf } from '../../../src/alpaca/market-stream.ts'
 import { readObject } from '../../../src/kit/json.ts'
 import { nested } from '../../../src/kit/parse.ts'
+import { TopicSinks } from '../../../src/kit/runtime/topic-sinks.ts'
 import { RecordingSink } from '../../support/recording-sink.ts'
 import { fixture, reply, unread } from '../fixtures.ts'
 import { as, json, openAt, Venue } from '../venue.ts'
@@ -206,10 +207,11 @@ test('a contract and its market', () => {
 })
 
 test('the current quotes of an answer, as the stream would send them', () => {
-  const tables = new SinkTables()
+  const tables = new TopicSinks()
   const sink = new RecordingSink()
   tables.add({ channel: 'quotes', symbol: 'AAPL' }, sink)
-  tables.present('AAPL', parseLatestQuotes(reply('market.quotes')).get('AAPL'))
+  const quote = parseLatestQuotes(reply('market.quotes')).get('AAPL') ?? assert.fail('no quote of AAPL')
+  tables.present('AAPL', () => quoteOf(quote))
   assert.deepEqual([sink.history, sink.events[0].askPrice], [['quote'], '150.25'])
 })
 
@@ -298,7 +300,7 @@ test('no item and no answer makes a reader throw anything but Malformed', () => 
   }
   fc.assert(
     fc.property(damaged, item => {
-      const tables = new SinkTables()
+      const tables = new TopicSinks()
       for (const symbol of ['AAPL', 'BTC/USD'])
         for (const channel of ['trades', 'quotes', 'depth'] as const) tables.add({ channel, symbol }, new RecordingSink())
       onlyMalformed(() => dispatch([item], tables))
