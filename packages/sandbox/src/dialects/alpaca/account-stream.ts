@@ -4,10 +4,11 @@ import { minus, parseDecimal, plus } from '@trunkline/core/domain/decimal'
 import type { AccountChangedEvent, AccountObserver, OrderEvent, OrderView, Pass, StreamEndpoint } from '../frame/brokerage.ts'
 import type { BrokerageView } from '../frame/brokerage-view.ts'
 import { type DialectConnection, DialectConnections } from '../frame/connections.ts'
+import type { Guest } from '../frame/sockets.ts'
 import type { Access } from './access.ts'
 import type { CustomerView } from './customer-view.ts'
 import { debitOf, orderWire } from './order-wire.ts'
-import { endpointOf, type Guest, textOf } from './sockets.ts'
+import { endpointOf, textOf } from './sockets.ts'
 import { nanosOf, uuidFor } from './values.ts'
 
 const WAITING_BYTES_MAX = 1024 * 1024

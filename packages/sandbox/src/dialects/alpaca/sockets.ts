@@ -1,13 +1,10 @@
-/** The WebSockets of Alpaca's streams: let in, read and written as JSON or MessagePack. */
+/** The WebSockets of Alpaca's streams, read and written as JSON or MessagePack. */
 
-import type { IncomingMessage } from 'node:http'
-import type { Duplex } from 'node:stream'
 import { DecodeError, decode, EXT_TIMESTAMP, ExtensionCodec, encode, encodeTimeSpecToTimestamp } from '@msgpack/msgpack'
 import { parseJson } from '@trunkline/core/domain/json'
 import { Malformed } from '@trunkline/core/domain/malformed'
-import { type WebSocket, WebSocketServer } from 'ws'
 import type { StreamEndpoint } from '../frame/brokerage.ts'
-import { type Pipe, socketPipe } from '../frame/connections.ts'
+import { type SocketOptions, socketEndpoint } from '../frame/sockets.ts'
 
 const MESSAGE_BYTES_MAX = 64 * 1024
 const PACKED = { maxStrLength: 65_536, maxBinLength: 65_536, maxArrayLength: 65_536, maxMapLength: 65_536, maxExtLength: 12 }
@@ -15,50 +12,20 @@ const PACKED = { maxStrLength: 65_536, maxBinLength: 65_536, maxArrayLength: 65_
 /** JSON in text frames, JSON in binary frames, or MessagePack. */
 export type Codec = 'json' | 'json-bytes' | 'msgpack'
 
-/** One client that has come in. */
-export interface Guest {
-  readonly socket: WebSocket
-  /** Takes frames of JSON text, whatever goes over the wire. */
-  readonly pipe: Pipe
-  /** Asked before a ping is answered. */
-  mute: () => boolean
-}
-
-export interface SocketOptions {
-  readonly path: string
+export interface AlpacaSocketOptions extends Pick<SocketOptions, 'path' | 'onError' | 'welcome'> {
   /** The encoding for a client that asked for MessagePack, or did not. */
   readonly codec: (wantsMsgpack: boolean) => Codec
-  readonly onError: (error: unknown) => void
-  /** @returns what receives the client's messages; one that cannot be read is undefined */
-  readonly welcome: (guest: Guest) => (message: unknown) => void
 }
 
-export function endpointOf({ path, codec, onError, welcome }: SocketOptions): StreamEndpoint {
-  const server = new WebSocketServer({
-    ...{ noServer: true, perMessageDeflate: false, clientTracking: false },
-    ...{ maxPayload: MESSAGE_BYTES_MAX, maxFragments: 64, maxBufferedChunks: 256 },
-    // A stream that is mute by order must not be betrayed by the answers to its pings.
-    autoPong: false
+export function endpointOf({ codec, ...options }: AlpacaSocketOptions): StreamEndpoint {
+  return socketEndpoint({
+    ...options,
+    messageBytesMax: MESSAGE_BYTES_MAX,
+    codec: ({ headers }) => {
+      const chosen = codec(headers['content-type']?.includes('msgpack') === true)
+      return { encode: ENCODERS[chosen], read: (data, isBinary) => readMessage(data, isBinary && chosen === 'msgpack') }
+    }
   })
-  const accept = (request: IncomingMessage, duplex: Duplex, head: Buffer) =>
-    server.handleUpgrade(request, duplex, head, socket => {
-      const chosen = codec(request.headers['content-type']?.includes('msgpack') === true)
-      const guest: Guest = { socket, pipe: socketPipe(socket, duplex, ENCODERS[chosen]), mute: () => false }
-      socket.on('error', () => socket.terminate())
-      socket.on('ping', data => {
-        if (!guest.mute() && socket.readyState === socket.OPEN) socket.pong(data)
-      })
-      const receive = welcome(guest)
-      socket.on('message', (data: Buffer, isBinary) => {
-        try {
-          receive(readMessage(data, isBinary && chosen === 'msgpack'))
-        } catch (error) {
-          onError(error)
-          guest.pipe.close(1011, 'internal error')
-        }
-      })
-    })
-  return { path, accept }
 }
 
 const ENCODERS: Readonly<Record<Codec, (frame: string) => string | Buffer>> = {

@@ -1,13 +1,10 @@
-/**
- * Orders as TradeStation shows them. A change makes a new order of the sandbox's in place of the old one; there the order changes and keeps its
- * id. So a chain of amendments is one order: the first one's id and time, the last one's terms and state, the fills of all.
- */
+/** Orders as TradeStation shows them. There an order that changes keeps its id. */
 
-import { type Decimal, dividedBy, isZero, minus, negated, parseDecimal, sum, times } from '@trunkline/core/domain/decimal'
+import { type Decimal, isZero, minus, negated, times } from '@trunkline/core/domain/decimal'
 import type { OrderType, Side, TimeInForce } from '@trunkline/core/domain/vocabulary'
 import { type FillView, isLive, type OrderView } from '../frame/brokerage.ts'
 import type { BrokerageView, StateView } from '../frame/brokerage-view.ts'
-import { digitsOf, internalIdOf } from '../frame/order-ids.ts'
+import { average, type Chain, decimal, fillsOf, total } from '../frame/order-chain.ts'
 import { timeOf } from './answers.ts'
 import { assetOf, shownSymbol } from './symbols.ts'
 
@@ -39,51 +36,13 @@ const STATUS_TEXTS = {
 }
 export type Status = keyof typeof STATUS_TEXTS
 const CLOSED: ReadonlySet<Status> = new Set(['FLL', 'FLP', 'OUT', 'TSC', 'EXP', 'REJ'])
-const PLACES = 9
-/** Changes of one order that are followed; an order changed more often is shown from the oldest of so many. */
-const LINKS_MAX = 10_000
-
-export interface Chain {
-  /** TradeStation's. */
-  readonly id: string
-  /** The oldest first; those that the state has forgotten are missing. */
-  readonly orders: readonly OrderView[]
-  readonly first: OrderView
-  readonly last: OrderView
-}
-
-/** The chain that an order belongs to. */
-export function chainOf(state: Pick<StateView, 'order'>, order: OrderView): Chain {
-  const orders = [order]
-  const linked = (orderId: string | null): OrderView | undefined => {
-    const found = orderId === null || orders.length >= LINKS_MAX ? 'unknown' : state.order([order.accountId], { orderId })
-    return typeof found === 'object' ? found : undefined
-  }
-  for (let at = linked(order.replaces); at !== undefined; at = linked(at.replaces)) orders.unshift(at)
-  for (let at = linked(order.replacedBy); at !== undefined; at = linked(at.replacedBy)) orders.push(at)
-  const [first = order, last = order] = [orders[0], orders.at(-1)]
-  return { id: digitsOf(first.replaces ?? first.orderId), orders, first, last }
-}
-
-/** The chain behind an id of TradeStation's, among these accounts. Only its first order's id is one. */
-export function chainById({ state, publisher }: BrokerageView, accounts: readonly string[], id: string): Chain | undefined {
-  const orderId = internalIdOf(id, number => state.engine.orderId(number))
-  if (orderId === null) return undefined
-  const order = state.order(accounts, { orderId })
-  // The state drops what was replaced long ago, and the order that replaced it keeps its id.
-  const changed = () =>
-    accounts.flatMap(account => state.engine.orders(account, { live: true })).filter(({ replaces }) => replaces !== null)
-  const chains = (typeof order === 'object' ? [order].filter(({ replaces }) => replaces === null) : changed()).map(one =>
-    chainOf(state, one)
-  )
-  return chains.find(chain => chain.id === id && !publisher.isHidden(chain.last.orderId))
-}
 
 /** `status`: the status of a stream frame, where it differs from the order's state. */
-export function orderWire({ state, contracts, customers }: BrokerageView, { id, orders, first, last }: Chain, status?: Status) {
+export function orderWire({ state, contracts, customers }: BrokerageView, chain: Chain, status?: Status) {
+  const { id, first, last } = chain
   const { accountId, orderType, timeInForce, limitPrice, stopPrice, side } = last
   const overlay = state.overlay(last.orderId)
-  const fills = orders.flatMap(order => order.fills)
+  const fills = fillsOf(chain)
   const own = status ?? statusOf(last, overlay, fills.length > 0)
   const reason = overlay?.refusedLater ?? last.reason
   const legs = last.legs ?? [{ symbol: last.symbol ?? '', side, ratio: '1' }]
@@ -96,7 +55,7 @@ export function orderWire({ state, contracts, customers }: BrokerageView, { id, 
     FilledPrice: net(average(fills) ?? decimal('0')),
     Legs: legs.map(({ symbol, side, ratio }) => {
       const ordered = times(decimal(last.quantity ?? '0'), decimal(ratio))
-      const filled = last.legs === null ? fills : orders.flatMap(order => order.legs?.find(leg => leg.symbol === symbol)?.fills ?? [])
+      const filled = fillsOf(chain, last.legs === null ? undefined : symbol)
       const instrument = state.engine.instrument(symbol) ?? contracts.find(symbol)
       const assetType = instrument === null ? 'UNKNOWN' : assetOf(instrument)
       return { AssetType: assetType, ...legWire({ symbol, side, ordered, fills: filled, isExpired: own === 'EXP' }) }
@@ -162,19 +121,4 @@ export function statusOf(order: OrderView, overlay: ReturnType<StateView['overla
       if (isExecuted) return 'FPR'
       return order.state === 'held' && ['OPEN', 'CLOSE'].includes(order.timeInForce) ? 'DON' : 'ACK'
   }
-}
-
-/** @throws Malformed for a text that is no plain decimal, which the state does not have */
-export function decimal(text: string): Decimal {
-  return parseDecimal(text, 'a figure of the state')
-}
-
-function total(fills: readonly FillView[]): Decimal {
-  return sum(fills.map(({ quantity }) => decimal(quantity)))
-}
-
-/** Null without a fill. */
-function average(fills: readonly FillView[]): Decimal | null {
-  const quantity = total(fills)
-  return isZero(quantity) ? null : dividedBy(sum(fills.map(fill => times(decimal(fill.quantity), decimal(fill.price)))), quantity, PLACES)
 }

@@ -16,11 +16,12 @@ import {
   type OrderView
 } from '../frame/brokerage.ts'
 import type { BrokerageView } from '../frame/brokerage-view.ts'
+import { type Chain, chainById, chainOf } from '../frame/order-chain.ts'
 import type { Call, DialectRoute } from '../frame/router.ts'
 import { texts } from '../frame/sign-in.ts'
 import { requestedAccounts, streamedAccounts } from './account.ts'
 import { bad, bodyOf, json, timeOf } from './answers.ts'
-import { type Chain, chainById, chainOf, orderWire, type Status } from './order-wire.ts'
+import { orderWire, type Status } from './order-wire.ts'
 import type { Begin, StreamCall } from './streams.ts'
 
 const PAGE_MAX = 600

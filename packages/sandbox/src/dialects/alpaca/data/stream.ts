@@ -10,8 +10,9 @@ import {
   type StreamEndpoint
 } from '../../frame/brokerage.ts'
 import { type DialectConnection, DialectConnections } from '../../frame/connections.ts'
+import type { Guest } from '../../frame/sockets.ts'
 import type { Access } from '../access.ts'
-import { endpointOf, type Guest, textOf } from '../sockets.ts'
+import { endpointOf, textOf } from '../sockets.ts'
 import { nanosOf } from '../values.ts'
 import type { DataSource } from './source.ts'
 import { type Kind, levelsWire, quoteWire, tradeWire } from './wire.ts'
