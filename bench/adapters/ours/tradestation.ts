@@ -1,4 +1,4 @@
-import type { Wire } from '../../../packages/brokers/src/kit/parse.ts'
+import assert from 'node:assert/strict'
 import { PartialQuote } from '../../../packages/brokers/src/kit/partial-quotes.ts'
 import { RecordLists } from '../../../packages/brokers/src/kit/record-lists.ts'
 import { AccountStream } from '../../../packages/brokers/src/kit/runtime/account-stream.ts'
@@ -6,7 +6,6 @@ import { KnownAccounts } from '../../../packages/brokers/src/kit/runtime/known-a
 import { OrderTracker } from '../../../packages/brokers/src/kit/runtime/order-tracker.ts'
 import { UnknownValueCounter } from '../../../packages/brokers/src/kit/unknown-values.ts'
 import { accountStreams } from '../../../packages/brokers/src/tradestation/account-stream.ts'
-import { parseOrder } from '../../../packages/brokers/src/tradestation/codecs.ts'
 import { QUOTE_FIELDS, readFrame } from '../../../packages/brokers/src/tradestation/market-stream.ts'
 import type { Readings } from '../contender.ts'
 import { amount, COUNT, digits, fixtureOf, type KindTexts, variations } from '../messages.ts'
@@ -41,13 +40,12 @@ export function tradestationMessages(): KindTexts {
 
 export async function tradestationReadings(): Promise<Readings> {
   const account = { brokerAccountId: ACCOUNT, accountNumber: ACCOUNT, institutionName: '', name: null, accountType: null, currency: 'USD' }
-  const now = STILL.clock.now()
   const unknownValues = new UnknownValueCounter({ broker: 'TRADESTATION', ...STILL })
   const lists = new RecordLists({ broker: 'TRADESTATION', ...STILL, unknownValues })
-  const login = { ...STILL, tokens: still(), unknownValues, lists, tracker: new OrderTracker(), orders: { ordersOf: never } }
+  const unused = { orders: { ordersOf: never }, reads: { list: never }, calls: { of: () => assert.fail('nothing is called') } }
+  const login = { ...STILL, tokens: still(), unknownValues, lists, tracker: new OrderTracker(), ...unused }
   const accounts = new KnownAccounts({ read: async () => ({ known: [account], leftOut: [] }), streamedMax: 1, log: STILL.log })
-  const parse = (wire: Wire) => parseOrder(wire, now)
-  const options = { apiUrl: 'http://nowhere/v3', heartbeatMs: 6_000, compareMs: 60_000, parse, list: never, order: never }
+  const options = { apiUrl: 'http://nowhere/v3', heartbeatMs: 6_000, compareMs: 60_000 }
   const [definition] = accountStreams(options, login, accounts)
   if (definition === undefined) throw new Error('TradeStation has a stream of orders')
   const stream = new AccountStream(definition, login, { positions: never, balances: never })

@@ -2,6 +2,7 @@
 
 import { continuousCalendar } from '@trunkline/core/domain/calendar/index'
 import { parseSymbol } from '@trunkline/core/domain/symbol'
+import type { Day } from '@trunkline/core/domain/timestamp'
 import { BrokerFault } from '@trunkline/core/ports/broker'
 import type { Topic, TopicSink } from '@trunkline/core/ports/market'
 import { utcMsOf } from '../kit/exact-values.ts'
@@ -11,7 +12,7 @@ import type { MarketClock } from '../kit/market-clock.ts'
 import type { MarketHours } from '../kit/market-hours.ts'
 import { field, text, type Wire } from '../kit/parse.ts'
 import { PartialQuote, type QuoteFields } from '../kit/partial-quotes.ts'
-import { encoded } from '../kit/requests.ts'
+import { get } from '../kit/requests.ts'
 import type { OpenLogin } from '../kit/runtime/definition.ts'
 import { FixedListFeed } from '../kit/runtime/fixed-list-feed.ts'
 import type { FixedStreamMessage } from '../kit/runtime/fixed-stream.ts'
@@ -80,11 +81,11 @@ export function tradestationStreams(
   }
 
   function howOf(topic: Exclude<Topic, { channel: 'quotes' | 'trades' }>, symbol: string): TopicStream | null {
-    const kind = topic.channel
-    switch (kind) {
+    const limited = { kind: topic.channel, openMax: OPEN_MAX }
+    switch (topic.channel) {
       case 'depth': {
-        const reader = (sink: TopicSink) => (wire: Wire) => sink.depth(parseDepth(wire))
-        return { path: depthPath(symbol), kind, openMax: OPEN_MAX, opens: calls.limiterOf('depth_streams'), reader }
+        const { path } = get(`/marketdata/stream/marketdepth/aggregates/${encodeURIComponent(symbol)}`, { maxlevels: String(LEVELS_MAX) })
+        return { ...limited, path, opens: calls.limiterOf('depth_streams'), reader: sink => wire => sink.depth(parseDepth(wire)) }
       }
       case 'options_chain': {
         const { expiration } = topic
@@ -92,13 +93,12 @@ export function tradestationStreams(
           const entry = parseEntry(wire, expiration)
           if (entry !== null) sink.chain(entry)
         }
-        return { path: chainPath(symbol, expiration), kind, openMax: OPEN_MAX, opens: calls.limiterOf('options'), reader }
+        return { ...limited, path: chainPath(symbol, expiration), opens: calls.limiterOf('options'), reader }
       }
       case 'bars': {
         if (topic.interval !== '1m') return null
-        const template = templateOf('Minute', { instrument: parseSymbol(topic.symbol).instrument, hours })
-        const reader = (sink: TopicSink) => barReader(sink, marketClock)
-        return { path: barsPath(symbol, template), kind, openMax: null, opens: calls.limiterOf('bar_streams'), reader }
+        const path = barsPath(symbol, templateOf(INTERVALS['1m'], parseSymbol(topic.symbol).instrument, hours))
+        return { ...limited, openMax: null, path, opens: calls.limiterOf('bar_streams'), reader: sink => barReader(sink, marketClock) }
       }
     }
   }
@@ -123,8 +123,8 @@ export function readFrame(frame: string): FixedStreamMessage {
 
 /** Minutes as they grow. The last bar before comes first. */
 export function barsPath(symbol: string, template: string | null): string {
-  const query = encoded({ interval: '1', unit: 'Minute', barsback: '1', sessiontemplate: template })
-  return `/marketdata/stream/barcharts/${encodeURIComponent(symbol)}?${query}`
+  const query = { interval: '1', unit: 'Minute', barsback: '1', sessiontemplate: template }
+  return get(`/marketdata/stream/barcharts/${encodeURIComponent(symbol)}`, query).path
 }
 
 export function barReader(sink: TopicSink, marketClock: MarketClock): (wire: Wire) => void {
@@ -135,11 +135,7 @@ export function barReader(sink: TopicSink, marketClock: MarketClock): (wire: Wir
   }
 }
 
-function depthPath(symbol: string): string {
-  return `/marketdata/stream/marketdepth/aggregates/${encodeURIComponent(symbol)}?maxlevels=${LEVELS_MAX}`
-}
-
-export function chainPath(underlying: string, expiration: Parameters<typeof monthFirst>[0]): string {
-  const query = `expiration=${monthFirst(expiration)}&strikeProximity=${STRIKES}&spreadType=Single&enableGreeks=true&strikeRange=All&optionType=All`
-  return `/marketdata/stream/options/chains/${encodeURIComponent(underlying)}?${query}`
+export function chainPath(underlying: string, expiration: Day): string {
+  const all = { strikeProximity: String(STRIKES), spreadType: 'Single', enableGreeks: 'true', strikeRange: 'All', optionType: 'All' }
+  return get(`/marketdata/stream/options/chains/${encodeURIComponent(underlying)}`, { expiration: monthFirst(expiration), ...all }).path
 }

@@ -30,8 +30,8 @@ import type { ListPage, ListRead } from '../kit/runtime/read-definitions.ts'
 import { whole } from '../kit/runtime/reads.ts'
 import type { BarsWindow, ChainQuery, MarketDefinition, MarketStreams } from '../kit/runtime/rest-market.ts'
 import { wholeChain } from '../kit/runtime/whole-chain.ts'
-import { TIME_MAX, type Window, windowsOf } from '../kit/time-windows.ts'
-import { amount, clockOf, errorOf, errorsOf, isPassing, type Resource, records } from './quirks.ts'
+import { type BarsKind, TIME_MAX, type Window, windowsOf } from '../kit/time-windows.ts'
+import { amount, clockOf, errorOf, errorsOf, isError, isPassing, type Resource, records } from './quirks.ts'
 import { brokerSymbol, ourSymbol } from './symbols.ts'
 
 const MINUTE_MS = 60_000
@@ -56,7 +56,7 @@ export function tradestationMarket(
     instrument: marketRead(
       'symbols',
       symbol => get(`/marketdata/symbols/${encodeURIComponent(brokerSymbol(symbol))}`),
-      (answer, symbol) => [parseInstrumentAnswer(answer, symbol, hours) ?? []].flat()
+      (answer, symbol) => instrumentsIn(answer, symbol, hours)
     ),
     bars: { windows: (request, known, presentMs) => barsOf(request, known, hours, presentMs) },
     expirations: marketRead(
@@ -85,11 +85,13 @@ function marketRead<Query, T>(
   return { resource, request, page: aboutSymbol, also: [400, 404], items }
 }
 
-/** What the broker has of a symbol; nothing where it does not know it. @throws BrokerFault */
+/** What the broker has of a symbol; nothing where it says that there is no such symbol. @throws BrokerFault; Malformed */
 function aboutSymbol(reply: HttpReply): ListPage {
   const page = { next: null, ...clockOf(reply) }
-  if (isSuccess(reply.status)) return { ...page, records: [readObject(reply.body)] }
-  return isUnknownSymbol(reply) ? { ...page, records: [] } : refuse(reply)
+  const answer = readObject(reply.body)
+  if (isSuccess(reply.status)) return { ...page, records: [answer] }
+  const { code, message } = errorOf(answer)
+  return code === 'NotFound' || /symbol/i.test(message) ? { ...page, records: [] } : refuse(answer)
 }
 
 const STRIKES = marketRead(
@@ -107,17 +109,19 @@ function barsOf(request: BarsRequest, known: MarketInstrument, hours: MarketHour
   const { symbol, interval } = request
   const kind = lookUp(INTERVALS, interval)
   if (kind === undefined) throw new BrokerFault('refused', `the broker has no bars of ${interval}`)
-  const windows = barsWindows(request, kind, presentMs)
+  // The broker has no pages.
+  const windows = windowsOf(request, kind, presentMs)
   if (windows.length > REQUESTS_MAX)
     throw new BrokerFault('refused', `the bars take more than ${REQUESTS_MAX} requests; request a shorter time`)
-  const written = brokerSymbol(symbol, known.instrument)
+  const [written, template] = [brokerSymbol(symbol, known.instrument), templateOf(kind, known.instrument, hours)]
   return windows.map(window => ({
     resource: 'bars',
-    request: () => barsRequest(written, kind, { ...known, hours }, window),
+    request: () => barsRequest(written, kind, template, window),
     also: [400, 404],
     page: reply => {
-      if (!isSuccess(reply.status) || isRefusal(readObject(reply.body))) refuse(reply)
-      return { bars: parseBars(reply.body, kind, known.calendar, window), next: null, clockMs: brokerNowMs(reply) }
+      const answer = readObject(reply.body)
+      if (!isSuccess(reply.status) || isError(answer)) refuse(answer)
+      return { bars: parseBars(answer, kind, known.calendar, window), next: null, clockMs: brokerNowMs(reply) }
     }
   }))
 }
@@ -131,26 +135,15 @@ export function spelling(symbol: string): string | null {
   }
 }
 
-/** Refusals come with a success too. */
-function isRefusal(answer: Wire): boolean {
-  return typeof answer.Error === 'string'
-}
-
 /** @throws BrokerFault */
-function refuse({ body }: HttpReply): never {
-  const error = errorOf(readObject(body))
+function refuse(answer: Wire): never {
+  const error = errorOf(answer)
   throw new BrokerFault(isPassing(error) ? 'unreachable' : 'refused', `the broker refused: ${error.message}`)
-}
-
-/** Whether an answer that is no success says that there is no such symbol. @throws Malformed */
-function isUnknownSymbol({ body }: HttpReply): boolean {
-  const { code, message } = errorOf(readObject(body))
-  return code === 'NotFound' || /symbol/i.test(message)
 }
 
 /** What is listed of an underlying's options; nothing where the broker knows none. */
 function listedBy<T>(parse: (answer: Wire) => readonly T[]): (answer: Wire) => readonly T[] {
-  return answer => (isRefusal(answer) ? [] : parse(answer))
+  return answer => (isError(answer) ? [] : parse(answer))
 }
 
 const SHARES = { instrument: 'STK', calendar: usEquityCalendar() } as const
@@ -172,29 +165,15 @@ export function parseInstrument(wire: Wire, symbol: string, hours: MarketHours):
   return { symbol, instrument, calendar: instrument === 'CRYPTO' ? calendar : calendarFor(hours, calendar) }
 }
 
-/** Null for a symbol that the broker does not know. @throws BrokerFault; Malformed */
-function parseInstrumentAnswer(answer: Wire, symbol: string, hours: MarketHours): MarketInstrument | null {
+/** Nothing for a symbol that the broker does not know. @throws BrokerFault; Malformed */
+function instrumentsIn(answer: Wire, symbol: string, hours: MarketHours): readonly MarketInstrument[] {
   const [found] = records(answer, 'Symbols')
-  if (found !== undefined) return parseInstrument(found, symbol, hours)
+  if (found !== undefined) return [parseInstrument(found, symbol, hours) ?? []].flat()
   const [error] = errorsOf(answer)
   if (error === undefined) throw new Malformed('Symbols', 'the requested symbol, or an error', answer)
   if (isPassing(error)) throw new BrokerFault('unreachable', `the broker could not look the symbol up: ${error.message}`)
-  return null
+  return []
 }
-
-/** `ms`: of a day, of course, only as far as days are of one length. */
-export interface Interval {
-  readonly unit: 'Minute' | 'Daily'
-  readonly count: number
-  readonly ms: number
-}
-
-const minutes = (count: number): Interval => ({ unit: 'Minute', count, ms: count * MINUTE_MS })
-/** The core's names of the intervals that the broker has. */
-export const INTERVALS = {
-  ...{ '1m': minutes(1), '5m': minutes(5), '15m': minutes(15), '30m': minutes(30), '1h': minutes(60) },
-  '1d': { unit: 'Daily', count: 1, ms: DAY_MS }
-} as const satisfies Readonly<Record<string, Interval>>
 
 /**
  * Whether the broker stamps its bars with their end or their start. Its documentation shows ends, and daily bars carry the time of the close;
@@ -210,38 +189,36 @@ const SESSION_TEMPLATES: { readonly [hours in MarketHours]: string } = { exchang
 const BARS_A_REQUEST = 7_200
 const DAYS_A_REQUEST = 1_000
 
-/** What is traded, and when. */
-export interface Traded {
-  readonly instrument: Instrument
-  readonly hours: MarketHours
-}
-
-/**
- * The windows in which bars are requested, ascending: the broker has no pages. Nothing has traded in what is to come; a day more, because the broker's
- * clock may be ahead of what is believed of it. @throws BrokerFault `refused`
- */
-export function barsWindows(request: BarsRequest, { unit, ms }: Interval, presentMs: number): readonly Window[] {
-  const reachMs = ms * (unit === 'Daily' ? DAYS_A_REQUEST : BARS_A_REQUEST)
-  return windowsOf(request, { name: unit, lengthMs: DAY_MS, reachMs, depthDays: Number.POSITIVE_INFINITY }, presentMs)
-}
+const kindOf = (name: 'Minute' | 'Daily', lengthMs: number, count: number): BarsKind => ({
+  ...{ name, lengthMs, reachMs: lengthMs * count, depthDays: Number.POSITIVE_INFINITY }
+})
+const minutes = (length: number) => kindOf('Minute', length * MINUTE_MS, BARS_A_REQUEST)
+/** The core's names of the intervals that the broker has. Days are of one length only here. */
+export const INTERVALS = {
+  ...{ '1m': minutes(1), '5m': minutes(5), '15m': minutes(15), '30m': minutes(30), '1h': minutes(60) },
+  '1d': kindOf('Daily', DAY_MS, DAYS_A_REQUEST)
+} as const satisfies Readonly<Record<string, BarsKind>>
 
 /** All bars with a start in the window, and perhaps one more on either side. `symbol` is the broker's. */
-export function barsRequest(symbol: string, { unit, count, ms }: Interval, traded: Traded, { fromMs, toMs }: Window): HttpRequest {
+export function barsRequest(symbol: string, kind: BarsKind, sessiontemplate: string | null, { fromMs, toMs }: Window): HttpRequest {
+  const { name: unit, lengthMs } = kind
   const at = (time: number) => timestampOfMs(time).replace('.000000Z', 'Z')
-  const times = { firstdate: at(fromMs), lastdate: at(Math.min(toMs + ms, TIME_MAX)), sessiontemplate: templateOf(unit, traded) }
-  return get(`/marketdata/barcharts/${encodeURIComponent(symbol)}`, { interval: String(count), unit, ...times })
+  const times = { firstdate: at(fromMs), lastdate: at(Math.min(toMs + lengthMs, TIME_MAX)), sessiontemplate }
+  const interval = kind === INTERVALS['1d'] ? '1' : String(lengthMs / MINUTE_MS)
+  return get(`/marketdata/barcharts/${encodeURIComponent(symbol)}`, { interval, unit, ...times })
 }
 
-export function templateOf(unit: Interval['unit'], { instrument, hours }: Traded): string | null {
-  return unit === 'Minute' && instrument === 'STK' ? SESSION_TEMPLATES[hours] : null
+/** Of minutes of shares; null for everything else. */
+export function templateOf(kind: BarsKind, instrument: Instrument, hours: MarketHours): string | null {
+  return kind !== INTERVALS['1d'] && instrument === 'STK' ? SESSION_TEMPLATES[hours] : null
 }
 
 /** Bars with a start in the window, ascending. @throws Malformed also for bars that do not ascend. */
-export function parseBars(body: string, interval: Interval, calendar: TradingCalendar, { fromMs, toMs }: Window): readonly Bar[] {
+export function parseBars(answer: Wire, kind: BarsKind, calendar: TradingCalendar, { fromMs, toMs }: Window): readonly Bar[] {
   const bars: Bar[] = []
   let lastMs = Number.NEGATIVE_INFINITY
-  for (const wire of records(readObject(body), 'Bars')) {
-    const bar = parseBar(wire, interval, calendar)
+  for (const wire of records(answer, 'Bars')) {
+    const bar = parseBar(wire, kind, calendar)
     if (bar.startMs <= lastMs) throw new Malformed('TimeStamp', 'later than that of the bar before', text(wire, 'TimeStamp', 40))
     lastMs = bar.startMs
     if (bar.startMs >= fromMs && bar.startMs < toMs) bars.push(bar)
@@ -250,9 +227,9 @@ export function parseBars(body: string, interval: Interval, calendar: TradingCal
 }
 
 /** `calendar` is that of days. @throws Malformed */
-export function parseBar(wire: Wire, { unit, ms }: Interval, calendar: TradingCalendar): Bar {
+export function parseBar(wire: Wire, kind: BarsKind, calendar: TradingCalendar): Bar {
   const stampMs = utcMsOf(field(wire, 'TimeStamp'), 'TimeStamp')
-  const startMs = unit === 'Daily' ? dayStart(stampMs, calendar) : STAMPED === 'end' ? stampMs - ms : stampMs
+  const startMs = kind === INTERVALS['1d'] ? dayStart(stampMs, calendar) : STAMPED === 'end' ? stampMs - kind.lengthMs : stampMs
   return {
     ...{ startMs, open: decimal(wire, 'Open'), high: decimal(wire, 'High'), low: decimal(wire, 'Low'), close: decimal(wire, 'Close') },
     volume: decimal(wire, 'TotalVolume'),

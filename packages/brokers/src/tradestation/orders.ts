@@ -6,15 +6,7 @@ import { Malformed } from '@trunkline/core/domain/malformed'
 import type { OrderTicket } from '@trunkline/core/domain/order'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
 import type { RejectCode } from '@trunkline/core/domain/vocabulary'
-import {
-  type BrokerAccount,
-  BrokerFault,
-  type NewOrder,
-  type OrderReport,
-  type Outcome,
-  type PositionReport,
-  type ReplaceOrder
-} from '@trunkline/core/ports/broker'
+import type { BrokerAccount, NewOrder, OrderReport, Outcome, PositionReport, ReplaceOrder } from '@trunkline/core/ports/broker'
 import { NOTHING_ESTIMATED, type OrderEstimate, type PreviewOrder } from '@trunkline/core/ports/preview'
 import { ALL_TYPES, OPTION_SIDES, REGULAR, SIDES, TERMS } from '../kit/capabilities.ts'
 import type { HttpReply, HttpRequest } from '../kit/http.ts'
@@ -24,6 +16,7 @@ import { isInLowestTerms } from '../kit/order-rules.ts'
 import { demandOurs, displayTextOrNull, field, text, textOrNull, type Wire } from '../kit/parse.ts'
 import { demandNoOrder, signedCost } from '../kit/preview.ts'
 import { get, json, remove } from '../kit/requests.ts'
+import { shownOrder, shownTerms } from '../kit/runtime/commands.ts'
 import type { OpenLogin, OrderDefinitions, Refused } from '../kit/runtime/definition.ts'
 import { KnownAccounts } from '../kit/runtime/known-accounts.ts'
 import { perLogin } from '../kit/runtime/per-login.ts'
@@ -33,7 +26,18 @@ import { undecided } from '../kit/settle.ts'
 import { shareSideOf } from '../kit/share-side.ts'
 import { readSummed, summedPositions } from '../kit/summed-positions.ts'
 import { ORDER_TYPES, POSITION_EFFECTS, parseAccount, parsePosition, rejectCodeOf, TIME_IN_FORCE } from './codecs.ts'
-import { accountPath, amount, type BrokerError, errorOf, errorsOf, ownRecords, type Resource, records, wholeAnswer } from './quirks.ts'
+import {
+  accountPath,
+  amount,
+  type BrokerError,
+  errorOf,
+  errorsOf,
+  isError,
+  ownRecords,
+  type Resource,
+  records,
+  wholeAnswer
+} from './quirks.ts'
 import { brokerSymbol } from './symbols.ts'
 
 /** Which orders TradeStation takes. */
@@ -117,13 +121,7 @@ export const TRADESTATION_ORDERS: OrderDefinitions<Resource, Action> = {
       return written(() => replaceRequest(request))
     },
     interpret: (reply, { brokerOrderId }) => interpretChange(reply, brokerOrderId, 'replace'),
-    confirm: {
-      pausesMs: REPLACED_AFTER_MS,
-      async look(request, _accepted, login, signal) {
-        const found = await orderOrNull(request, login, signal)
-        return found !== null && hasTerms(found, request.ticket) ? { kind: 'accepted', value: found } : null
-      }
-    }
+    confirm: shownTerms(REPLACED_AFTER_MS, hasTerms)
   },
   cancel: {
     request: (_account, order) => remove(orderPath(order)),
@@ -151,17 +149,8 @@ export function actionOf({ side, quantity, symbol }: OrderTicket, position: Deci
 /** Whether a multi-leg order has the quantity of its new ticket; true as well where it is not known. */
 async function hasSize(request: ReplaceOrder, login: OpenLogin<Resource>, signal: AbortSignal): Promise<boolean> {
   const { quantity } = request.ticket
-  const size = (await orderOrNull(request, login, signal))?.quantity ?? null
+  const size = (await shownOrder(request, login, signal))?.quantity ?? null
   return size === null || quantity === null || areEqual(size, quantity)
-}
-
-async function orderOrNull(request: ReplaceOrder, { orders }: OpenLogin<Resource>, signal: AbortSignal): Promise<OrderReport | null> {
-  try {
-    return await orders.order(request.brokerAccountId, request.brokerOrderId, signal)
-  } catch (fault) {
-    if (fault instanceof BrokerFault && fault.kind === 'refused') return null
-    throw fault
-  }
 }
 
 /** What cannot be expressed in the broker's API is refused with the reason, and not sent. */
@@ -311,10 +300,6 @@ function errorsOrSelf(answer: Wire): readonly BrokerError[] {
 /** Some errors stand among the records instead of beside them. */
 function failuresIn(answer: Wire, found: readonly Wire[]): readonly BrokerError[] {
   return [...errorsOrSelf(answer), ...found.filter(isError).map(errorOf)]
-}
-
-function isError(wire: Wire): boolean {
-  return typeof field(wire, 'Error') === 'string'
 }
 
 /** @throws PreviewPlaced for an answer that names an order */

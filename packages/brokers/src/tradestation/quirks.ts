@@ -77,6 +77,11 @@ export function errorOf(wire: Wire): BrokerError {
   return { code, message: displayTextOrNull(wire, 'Message') ?? code }
 }
 
+/** Whether an answer or a record is nothing but an error: these come with a success too. */
+export function isError(wire: Wire): boolean {
+  return typeof field(wire, 'Error') === 'string'
+}
+
 /** Errors that pass by themselves, and say nothing about the request. */
 const PASSING = new Set(['InternalServerError', 'NotImplemented', 'ServiceUnavailable', 'GatewayTimeout', 'TooManyRequests'])
 

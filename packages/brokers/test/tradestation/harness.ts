@@ -20,8 +20,7 @@ export function settingsAt(
     environment: 'sandbox',
     apiUrl: `${url}/tradestation/v3`,
     authorizeUrl: `${publicUrl}/tradestation/authorize`,
-    tokenUrl: `${url}/tradestation/oauth/token`,
-    revokeUrl: `${url}/tradestation/oauth/revoke`,
+    oauthUrl: `${url}/tradestation/oauth`,
     // The silence of a busy machine is not the broker's.
     heartbeatMs: heartbeatMs * 3,
     compareMs: COMPARE_MS,

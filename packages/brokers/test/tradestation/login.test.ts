@@ -21,7 +21,7 @@ const GRANT = {
 
 async function begun(answer: (form: URLSearchParams, response: Json, path: string) => void) {
   const host = await ScriptedHost.start((seen, response) =>
-    answer(seen.path === '/revoke' ? new URLSearchParams() : new URLSearchParams(seen.body), response, seen.path)
+    answer(seen.path === '/oauth/revoke' ? new URLSearchParams() : new URLSearchParams(seen.body), response, seen.path)
   )
   const http = new HttpClient({ origin: host.origin, plain: true })
   const { login, refresh } = bearerLogin({
@@ -29,8 +29,7 @@ async function begun(answer: (form: URLSearchParams, response: Json, path: strin
       environment: 'sandbox',
       apiUrl: `${host.origin}/v3`,
       authorizeUrl: `${host.origin}/authorize`,
-      tokenUrl: `${host.origin}/oauth/token`,
-      revokeUrl: `${host.origin}/revoke`,
+      oauthUrl: `${host.origin}/oauth`,
       hours: 'exchange',
       clientId: 'us',
       clientSecret: 'secret',
@@ -112,6 +111,6 @@ test('a revocation is one JSON object, answered with nothing', async () => {
   await using at = await begun((_form, response) => response.writeHead(200).end())
   await at.login.revoke({ access_token: 'a1', refresh_token: 'r1' }, soon())
   const [seen] = at.host.seen
-  assert.deepEqual([seen?.path, seen?.headers['content-type']], ['/revoke', 'application/json'])
+  assert.deepEqual([seen?.path, seen?.headers['content-type']], ['/oauth/revoke', 'application/json'])
   assert.deepEqual(JSON.parse(seen?.body ?? ''), { client_id: 'us', client_secret: 'secret', token: 'r1' })
 })

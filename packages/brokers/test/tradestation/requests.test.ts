@@ -9,7 +9,8 @@ import { TIMES_IN_FORCE } from '@trunkline/core/domain/vocabulary'
 import fc from 'fast-check'
 import { isInLowestTerms } from '../../src/kit/order-rules.ts'
 import { OrderTracker } from '../../src/kit/runtime/order-tracker.ts'
-import { present, TRADESTATION_READS } from '../../src/tradestation/definition.ts'
+import { ordersOf } from '../../src/tradestation/account-stream.ts'
+import { TRADESTATION_READS } from '../../src/tradestation/definition.ts'
 import * as requests from '../../src/tradestation/orders.ts'
 import { brokerSymbol, ourSymbol } from '../../src/tradestation/symbols.ts'
 import { ACCOUNT, TICKET } from './fixtures.ts'
@@ -130,7 +131,7 @@ test('reads name accounts, pages and days', () => {
   const now = parseTimestamp('2026-11-21T15:00:00Z', 'now')
   const context = { tracker: new OrderTracker(), clock: { now: () => now } }
   assert.equal(
-    present(context).request({ accounts: 'A1,B 2' }, 'x y').path,
+    ordersOf(context).request({ accounts: 'A1,B 2', since: null }, 'x y').path,
     '/brokerage/accounts/A1,B%202/orders?pageSize=600&nextToken=x+y'
   )
   const paths = TRADESTATION_READS.order.requests({ by: 'brokerOrderId', brokerAccountId: 'A1', brokerOrderId: '9' }, now)

@@ -110,15 +110,30 @@ export function changedInPlace<Resource extends string>({
   }
 }
 
-/** Confirms a change of an order that keeps its id: it is read until it has the new terms. */
+/** Confirms a change of an order that keeps its id: it is read until it has the new terms, or the broker refuses to show it each time. */
 export function shownTerms<Resource extends string>(
-  pausesMs: readonly number[]
+  pausesMs: readonly number[],
+  isChanged: (order: OrderReport, ticket: OrderTicket) => boolean = hasTerms
 ): NonNullable<OrderDefinitions<Resource, unknown>['replace']['confirm']> {
   return {
     pausesMs,
-    look: async ({ brokerAccountId, brokerOrderId, ticket }, _accepted, { orders }, signal) => {
-      const report = await orders.order(brokerAccountId, brokerOrderId, signal)
-      return hasTerms(report, ticket) ? { kind: 'accepted', value: { ...report, brokerClOrdId: null } } : null
+    async look(request, _accepted, login, signal) {
+      const report = await shownOrder(request, login, signal)
+      return report !== null && isChanged(report, request.ticket) ? { kind: 'accepted', value: { ...report, brokerClOrdId: null } } : null
     }
+  }
+}
+
+/** The order that is to be replaced; null when the broker refuses to show it. @throws BrokerFault */
+export async function shownOrder<Resource extends string>(
+  { brokerAccountId, brokerOrderId }: ReplaceOrder,
+  { orders }: OpenLogin<Resource>,
+  signal: AbortSignal
+): Promise<OrderReport | null> {
+  try {
+    return await orders.order(brokerAccountId, brokerOrderId, signal)
+  } catch (fault) {
+    if (fault instanceof BrokerFault && fault.kind === 'refused') return null
+    throw fault
   }
 }

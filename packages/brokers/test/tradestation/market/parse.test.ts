@@ -13,7 +13,6 @@ import type { Wire } from '../../../src/kit/parse.ts'
 import { PartialQuote } from '../../../src/kit/partial-quotes.ts'
 import {
   barsRequest,
-  barsWindows,
   INTERVALS,
   parseBar,
   parseBars,
@@ -39,63 +38,50 @@ const EXPIRATION = parseDay('2026-12-18', 'day')
 const EVERYTHING = { fromMs: 0, toMs: Date.UTC(2100, 0, 1) }
 const at = (text: string) => Date.parse(text)
 
+const barsIn = (name: string, interval: keyof typeof INTERVALS, window = EVERYTHING) =>
+  parseBars(wire(name), INTERVALS[interval], usEquityCalendar(), window)
+
 test('bars of minutes are identified by their end, and begin one length before it', () => {
-  const bars = parseBars(reply('market.bars').body, INTERVALS['1m'], usEquityCalendar(), EVERYTHING)
+  const bars = barsIn('market.bars', '1m')
   assert.deepEqual(bars, [
     { startMs: at('2026-11-20T14:30:00Z'), open: '400.5', high: '401.2', low: '400.1', close: '401.0', volume: '120034', closed: true },
     { startMs: at('2026-11-20T14:31:00Z'), open: '401.0', high: '401.3', low: '400.9', close: '401.1', volume: '20034', closed: false }
   ])
-  const fives = parseBars(reply('market.bars').body, INTERVALS['5m'], usEquityCalendar(), EVERYTHING)
-  assert.equal(fives[0]?.startMs, at('2026-11-20T14:26:00Z'))
-  const { body } = reply('market.bars')
-  assert.deepEqual(
-    parseBars(body, INTERVALS['1m'], usEquityCalendar(), { fromMs: at('2026-11-20T14:31:00Z'), toMs: EVERYTHING.toMs }),
-    bars.slice(1)
-  )
-  assert.deepEqual(parseBars(body, INTERVALS['1m'], usEquityCalendar(), { fromMs: 0, toMs: at('2026-11-20T14:31:00Z') }), bars.slice(0, 1))
+  assert.equal(barsIn('market.bars', '5m')[0]?.startMs, at('2026-11-20T14:26:00Z'))
+  const between = at('2026-11-20T14:31:00Z')
+  assert.deepEqual(barsIn('market.bars', '1m', { ...EVERYTHING, fromMs: between }), bars.slice(1))
+  assert.deepEqual(barsIn('market.bars', '1m', { ...EVERYTHING, toMs: between }), bars.slice(0, 1))
   const [first] = fixture('market.bars').body.Bars
-  assert.throws(() => parseBars(JSON.stringify({ Bars: [first, first] }), INTERVALS['1m'], usEquityCalendar(), EVERYTHING), Malformed)
+  assert.throws(() => parseBars({ Bars: [first, first] }, INTERVALS['1m'], usEquityCalendar(), EVERYTHING), Malformed)
 })
 
 test('a day begins at its midnight, whatever time of it, or the midnight after it, identifies it', () => {
-  const days = parseBars(reply('market.bars.daily').body, INTERVALS['1d'], usEquityCalendar(), EVERYTHING)
   assert.deepEqual(
-    days.map(({ startMs, close }) => [new Date(startMs).toISOString(), close]),
+    barsIn('market.bars.daily', '1d').map(({ startMs, close }) => [new Date(startMs).toISOString(), close]),
     [
       ['2026-11-19T05:00:00.000Z', '404'],
       ['2026-11-20T05:00:00.000Z', '405']
     ]
   )
-  const one = (stamp: string) => JSON.stringify({ Bars: [{ ...fixture('market.bars.daily').body.Bars[0], TimeStamp: stamp }] })
+  const [day] = fixture('market.bars.daily').body.Bars
   const start = (stamp: string, calendar = continuousCalendar()) =>
-    new Date(parseBars(one(stamp), INTERVALS['1d'], calendar, EVERYTHING)[0]?.startMs ?? 0).toISOString()
+    new Date(parseBar({ ...day, TimeStamp: stamp }, INTERVALS['1d'], calendar).startMs).toISOString()
   assert.equal(start('2026-11-20T00:00:00Z'), '2026-11-19T00:00:00.000Z')
   assert.equal(start('2026-11-20T22:00:00Z', cmeCalendar()).slice(0, 10), '2026-11-20')
 })
 
-test('a window is requested in stretches that are joined, with the bars that end after it', () => {
+test('a window is requested with the bars that end after it, of shares with every hour of the exchange', () => {
   const fromMs = at('2026-01-01T00:00:00Z')
-  for (const [interval, kind] of Object.entries(INTERVALS)) {
-    const toMs = fromMs + 20_001 * kind.ms
-    const parts = barsWindows({ symbol: 'MSFT', interval, fromMs, toMs }, kind, toMs)
-    assert.equal(parts[0]?.fromMs, fromMs)
-    assert.equal(parts.at(-1)?.toMs, toMs)
-    assert.ok(parts.length > 1 && parts.every((part, index) => index === 0 || part.fromMs === parts[index - 1]?.toMs))
-  }
-  assert.deepEqual(barsWindows({ symbol: 'MSFT', interval: '1m', fromMs, toMs: fromMs }, INTERVALS['1m'], fromMs), [])
-  const window = { fromMs, toMs: fromMs + 60_000 }
+  const path = (symbol: string, interval: keyof typeof INTERVALS, template: string | null) =>
+    barsRequest(symbol, INTERVALS[interval], template, { fromMs, toMs: fromMs + 60_000 }).path
+  const template = (interval: keyof typeof INTERVALS, instrument: 'STK' | 'FUT') => templateOf(INTERVALS[interval], instrument, 'exchange')
   assert.equal(
-    barsRequest('MSFT', INTERVALS['1m'], { instrument: 'STK', hours: 'exchange' }, window).path,
+    path('MSFT', '1m', template('1m', 'STK')),
     '/marketdata/barcharts/MSFT?interval=1&unit=Minute&firstdate=2026-01-01T00%3A00%3A00Z&lastdate=2026-01-01T00%3A02%3A00Z&sessiontemplate=USEQPreAndPost'
   )
-  assert.match(
-    barsRequest('$SPX.X', INTERVALS['1d'], { instrument: 'STK', hours: 'exchange' }, window).path,
-    /^\/marketdata\/barcharts\/%24SPX\.X\?interval=1&unit=Daily&.*Z$/
-  )
-  assert.equal(
-    barsPath('ESZ26', templateOf('Minute', { instrument: 'FUT', hours: 'exchange' })),
-    '/marketdata/stream/barcharts/ESZ26?interval=1&unit=Minute&barsback=1'
-  )
+  assert.match(path('MSFT', '1h', null), /interval=60&unit=Minute&.*&lastdate=2026-01-01T01%3A01%3A00Z$/)
+  assert.match(path('$SPX.X', '1d', template('1d', 'STK')), /^\/marketdata\/barcharts\/%24SPX\.X\?interval=1&unit=Daily&.*Z$/)
+  assert.equal(barsPath('ESZ26', template('1m', 'FUT')), '/marketdata/stream/barcharts/ESZ26?interval=1&unit=Minute&barsback=1')
 })
 
 function listening() {
@@ -282,8 +268,8 @@ test('a symbol is known by its class', () => {
 })
 
 const READERS: readonly ((value: Wire) => unknown)[] = [
-  value => parseBars(JSON.stringify(value), INTERVALS['1m'], usEquityCalendar(), EVERYTHING),
-  value => parseBars(JSON.stringify(value), INTERVALS['1d'], usEquityCalendar(), EVERYTHING),
+  value => parseBars(value, INTERVALS['1m'], usEquityCalendar(), EVERYTHING),
+  value => parseBars(value, INTERVALS['1d'], usEquityCalendar(), EVERYTHING),
   value => parseBar(value, INTERVALS['1m'], usEquityCalendar()),
   value => readFrame(JSON.stringify(value)),
   parseDepth,
