@@ -12,7 +12,7 @@ import { canTakeCancel, takeUpCancel } from '../execution/pending-answers.ts'
 import type { Placed, Reconciliation } from '../execution/reconciliation.ts'
 import type { Mirrors } from '../mirror/mirrors.ts'
 import type { UnconfirmedIntents } from '../reconciliation/unconfirmed-intents.ts'
-import { type TradableDeps, tradableAccount } from './tradable.ts'
+import { demandTradable, orderAccount, type TradableDeps } from './tradable.ts'
 
 export interface CancelDeps extends TradableDeps, Pick<Deps, 'clock'> {
   readonly mirrors: Mirrors
@@ -30,9 +30,10 @@ export interface CancelDeps extends TradableDeps, Pick<Deps, 'clock'> {
  * @throws ServiceError account_not_found, order_not_found, order_not_open, connection_broken, entitlement_missing.
  */
 export async function cancelOrder(deps: CancelDeps, caller: UserCaller, accountId: AccountId, orderId: OrderId): Promise<Order> {
-  const { account, connection } = await tradableAccount(deps, caller, accountId, null)
+  const owned = await orderAccount(deps, caller, accountId, null)
   const known = await deps.orderWriter.findOf(caller.user.userKey, orderId)
-  if (known === null || known.accountId !== account.accountId) throw orderNotFound()
+  if (known === null || known.accountId !== accountId) throw orderNotFound()
+  const { account, connection } = demandTradable(deps, owned)
   const audit = audited(deps.clock, caller, 'order.cancel', orderId)
   const requested = await deps.unconfirmed.write({ kind: 'cancel', placed: { connection, account, order: known } }, () =>
     requestAlongChain(deps, known, audit)

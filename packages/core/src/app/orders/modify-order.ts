@@ -16,7 +16,7 @@ import type { UnconfirmedIntents } from '../reconciliation/unconfirmed-intents.t
 import { orderNotFound } from './cancel-order.ts'
 import { newOrder } from './new-order.ts'
 import { checkTicket, type TicketRequest } from './ticket-check.ts'
-import { type Tradable, type TradableDeps, tradableAccount } from './tradable.ts'
+import { demandTradable, orderAccount, type Tradable, type TradableDeps } from './tradable.ts'
 
 interface ModifyDeps extends TradableDeps, Pick<Deps, 'store' | 'ids' | 'clock' | 'hasher'> {
   readonly removals: Removals
@@ -49,10 +49,11 @@ export async function modifyOrder(
   orderId: OrderId,
   request: ModifyRequest
 ): Promise<Order> {
-  const tradable = await tradableAccount(deps, caller, accountId, request.broker)
-  deps.removals.demandStaying(tradable.connection)
+  const owned = await orderAccount(deps, caller, accountId, request.broker)
   const known = await deps.orderWriter.findOf(caller.user.userKey, orderId)
-  if (known === null || known.accountId !== tradable.account.accountId) throw orderNotFound()
+  if (known === null || known.accountId !== accountId) throw orderNotFound()
+  const tradable = demandTradable(deps, owned)
+  deps.removals.demandStaying(tradable.connection)
   try {
     return await modify(deps, caller, tradable, known, request)
   } catch (cause) {

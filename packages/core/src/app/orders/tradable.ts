@@ -18,16 +18,18 @@ export interface Tradable {
   readonly capabilities: BrokerCapabilities
 }
 
+export type OrderAccount = Pick<Tradable, 'account' | 'connection'>
+
 /**
- * The caller's account, for an order request.
- * @throws ServiceError account_not_found, entitlement_missing, connection_broken, or field_invalid if `broker` is not the account's broker.
+ * The caller's account, whatever its connection's state, for a request about one of its orders: the order's existence is checked next.
+ * @throws ServiceError account_not_found, entitlement_missing, or field_invalid if `broker` is not the account's broker.
  */
-export async function tradableAccount(
+export async function orderAccount(
   deps: TradableDeps,
   caller: UserCaller,
   accountId: AccountId,
   broker: BrokerId | null
-): Promise<Tradable> {
+): Promise<OrderAccount> {
   const account = await ownedAccount(deps, caller, accountId)
   const connection = await ownedConnection(deps, caller, account.connectionId)
   if (broker !== null && broker !== connection.broker) {
@@ -40,12 +42,31 @@ export async function tradableAccount(
       `This connection is ${connection.connectionType} and takes no orders; connect again with connection_type trade.`
     )
   }
+  return { account, connection }
+}
+
+/** @throws ServiceError connection_broken, or order_not_supported if the broker is not offered any more. */
+export function demandTradable({ brokers }: Pick<TradableDeps, 'brokers'>, { account, connection }: OrderAccount): Tradable {
   if (connection.status === 'BROKEN') {
     throw new ServiceError('connection_broken', 'The broker no longer accepts this connection; have the user connect this broker again.')
   }
-  const capabilities = deps.brokers.get(connection.broker)?.capabilities
+  const capabilities = brokers.get(connection.broker)?.capabilities
   if (capabilities === undefined) {
     throw new ServiceError('order_not_supported', `${connection.broker} is not offered by this service any more.`)
   }
   return { account, connection, capabilities }
+}
+
+/**
+ * The caller's account, for a new order.
+ * @throws ServiceError account_not_found, entitlement_missing, connection_broken, order_not_supported, or field_invalid if `broker` is not the
+ * account's broker.
+ */
+export async function tradableAccount(
+  deps: TradableDeps,
+  caller: UserCaller,
+  accountId: AccountId,
+  broker: BrokerId | null
+): Promise<Tradable> {
+  return demandTradable(deps, await orderAccount(deps, caller, accountId, broker))
 }

@@ -4,6 +4,8 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { cancelOrders } from '@trunkline/core/app/orders/cancel-orders'
 import { ServiceError } from '@trunkline/core/domain/errors'
+import { type OrderId, parseUuid } from '@trunkline/core/domain/ids'
+import { BrokerFault } from '@trunkline/core/ports/broker'
 import { StoreUnavailable } from '@trunkline/core/ports/store'
 import { Bench, type World } from '@trunkline/testkit/bench'
 import type { CommandPlan } from '@trunkline/testkit/scripted-broker/index'
@@ -374,3 +376,22 @@ for (const when of ['after its rejection was stored', 'while its rejection is be
     assert.deepEqual([await statuses(world), world.broker.sent('cancel')], ['c-1 working, m-1 rejected', 0])
     assert.equal((await world.stored(old)).pendingRequest, null)
   })
+
+test('at a BROKEN connection an order that does not exist is not found, and one that does is refused for the connection', async () => {
+  await using world = await bench.world()
+  await world.live()
+  const known = await world.given(world.place())
+  world.broker.rejects = new BrokerFault('credentials_rejected', 'the login has ended')
+  await world.given(world.place().catch(() => null))
+  assert.equal((await world.watched.store.connections.find(world.connection.connectionId))?.status, 'BROKEN')
+  const unknown = { orderId: parseUuid<OrderId>('00000000-0000-4000-8000-000000000000', 'order_id') }
+  for (const [order, code] of [
+    [unknown, 'order_not_found'],
+    [known, 'connection_broken']
+  ] as const) {
+    const isCode = (error: unknown) => error instanceof ServiceError && error.code === code
+    await assert.rejects(world.cancel(order), isCode)
+    await assert.rejects(world.modify(order, { clOrdId: 'changed', limitPrice: '9.00' }), isCode)
+  }
+  assert.equal(world.broker.sent('cancel') + world.broker.sent('replace'), 0)
+})
