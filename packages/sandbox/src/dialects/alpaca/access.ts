@@ -2,7 +2,7 @@
 
 import { createHmac } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
-import { type Answer, type Customer, Fields, Journal, type Pass, Problem } from '../frame/brokerage.ts'
+import { type Answer, type Customer, Fields, type Pass, Problem } from '../frame/brokerage.ts'
 import type { BrokerageView } from '../frame/brokerage-view.ts'
 import type { Grants } from '../frame/grants.ts'
 import { isSame } from '../frame/oauth.ts'
@@ -22,8 +22,6 @@ const WIDE = {
 }
 const LIMIT_MAX = 10_000_000
 
-const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
-const KEY_SCOPES = new Set(['trading', 'data'])
 /** Crypto prices are public. */
 const OPEN = '/alpaca/data/v1beta3/crypto/'
 
@@ -32,39 +30,29 @@ interface KeyPair {
   readonly secret: string
 }
 
-interface Revoked {
-  readonly login: string
-  readonly times: number
-}
-
 export class Access {
   readonly #grants: Grants
   readonly #brokerage: BrokerageView
   readonly #quotas: Quotas
-  readonly #revoked = new Map<string, number>()
   readonly #pairs = new Map<string, KeyPair>()
-  readonly #journal: Journal<Revoked> | null
-  /** Who makes a request, those refused for their number included. */
-  readonly #logins = new WeakMap<FastifyRequest, string>()
-  #limits = WIDE
+  /** How often the keys of a login were revoked. */
+  readonly #revoked = new Map<string, number>()
+  /** What each request is counted by, those refused for their number included. */
+  readonly #counted = new WeakMap<FastifyRequest, Quota>()
+  /** Set by the control API. */
+  limits = WIDE
 
   constructor(brokerage: BrokerageView, grants: Grants) {
-    const file = brokerage.inFolder('alpaca-keys.jsonl')
     this.#brokerage = brokerage
     this.#grants = grants
     this.#quotas = new Quotas(brokerage.realNow)
-    this.#journal = file === null ? null : new Journal<Revoked>(file, ({ login, times }) => this.#revoked.set(login, times))
-  }
-
-  get limits(): typeof WIDE {
-    return this.#limits
   }
 
   /** @throws Problem `bad_request` */
   setLimits(body: unknown): void {
     const fields = new Fields(body, Object.keys(WIDE))
-    const read = (name: keyof typeof WIDE) => fields.countOr(name, 1, LIMIT_MAX) ?? this.#limits[name]
-    this.#limits = {
+    const read = (name: keyof typeof WIDE) => fields.countOr(name, 1, LIMIT_MAX) ?? this.limits[name]
+    this.limits = {
       requests_per_minute: read('requests_per_minute'),
       connections_per_stream: read('connections_per_stream'),
       symbols_per_stream: read('symbols_per_stream')
@@ -72,14 +60,14 @@ export class Access {
   }
 
   reset(): void {
-    this.#limits = WIDE
+    this.limits = WIDE
   }
 
   /** @throws Problem */
   admit(request: FastifyRequest, host: Host): Pass {
-    const pass = this.#passOf(request, host === 'data' && request.url.startsWith(OPEN))
-    this.#logins.set(request, pass.login)
-    const quota = this.#quotaOf(pass.login, host)
+    const pass = this.#passOf(request)
+    const quota = { key: `${host} ${pass.login}`, limit: this.limits.requests_per_minute, periodMs: 60_000 }
+    this.#counted.set(request, quota)
     if (!this.#quotas.take(quota)) {
       const retryAfter = Math.ceil((this.#quotas.state(quota).endsAt - this.#brokerage.realNow()) / 1000)
       throw new Problem('slow_down', 'rate limit exceeded', { retryAfter })
@@ -90,10 +78,9 @@ export class Access {
   }
 
   /** What is left of the rate limit. */
-  headers(request: FastifyRequest, host: Host): Answer['headers'] {
-    const login = this.#logins.get(request)
-    if (login === undefined) return {}
-    const quota = this.#quotaOf(login, host)
+  headers(request: FastifyRequest): Answer['headers'] {
+    const quota = this.#counted.get(request)
+    if (quota === undefined) return {}
     const { remaining, endsAt } = this.#quotas.state(quota)
     return {
       'x-ratelimit-limit': String(quota.limit),
@@ -102,64 +89,50 @@ export class Access {
     }
   }
 
-  ofToken(token: string): Pass | undefined {
-    return this.#grants.pass(token)
-  }
-
-  /** As streams receive it: a pair of keys, or `oauth` and a token. */
-  ofPair(keyId: string, secret: string): Pass | undefined {
-    if (keyId === 'oauth') return this.ofToken(secret)
+  /** As streams receive it: a pair of keys, or `oauth` and a token. Undefined for what is neither. */
+  ofPair(keyId: unknown, secret: unknown): Pass | undefined {
+    if (typeof keyId !== 'string' || typeof secret !== 'string') return undefined
+    if (keyId === 'oauth') return this.#grants.pass(secret)
     const customer = this.#brokerage.customers.all().find(one => this.pairOf(one).keyId === keyId)
-    if (customer === undefined || !isSame(this.pairOf(customer).secret, secret)) return undefined
-    return { login: customer.id, client: 'api-key', scopes: KEY_SCOPES, grant: grantOf(keyId), expiresAt: Number.MAX_SAFE_INTEGER }
+    return customer !== undefined && isSame(this.pairOf(customer).secret, secret) ? passFor(customer, grantOf(keyId)) : undefined
   }
 
-  /** One pair per customer, derived from the seed, the customer and the number of revocations. */
+  /** One pair per customer, derived from the seed, the customer and the number of revocations since the sandbox began. */
   pairOf({ id, username }: Customer): KeyPair {
     const known = this.#pairs.get(id)
     if (known !== undefined) return known
     const hmac = createHmac('sha512', `sandbox alpaca keys ${this.#brokerage.seed}`)
-    const bytes = hmac.update(`${username} ${this.#revoked.get(id) ?? 0}`).digest()
+    const letters = hmac.update(`${username} ${this.#revoked.get(id) ?? 0}`).digest('hex')
     // `PK` is how the keys of practice accounts begin.
-    const keyId = `PK${[...bytes.subarray(0, 18)].map(byte => LETTERS[byte % LETTERS.length]).join('')}`
-    const pair = { keyId, secret: bytes.subarray(18, 48).toString('base64url') }
+    const pair = { keyId: `PK${letters.slice(0, 18).toUpperCase()}`, secret: letters.slice(18, 58) }
     this.#pairs.set(id, pair)
     return pair
   }
 
   /** The user has a new pair from now on. @returns the grant that ended */
-  revokeKeys(login: string): string | null {
-    const customer = this.#brokerage.customers.byId(login)
-    if (customer === undefined) return null
+  revokeKeys(customer: Customer): string {
     const { keyId } = this.pairOf(customer)
-    const revoked = { login, times: (this.#revoked.get(login) ?? 0) + 1 }
-    this.#journal?.append(revoked)
-    this.#revoked.set(login, revoked.times)
-    this.#pairs.delete(login)
+    this.#revoked.set(customer.id, (this.#revoked.get(customer.id) ?? 0) + 1)
+    this.#pairs.delete(customer.id)
     return grantOf(keyId)
   }
 
-  close(): void {
-    this.#journal?.close()
-  }
-
-  #quotaOf(login: string, host: Host): Quota {
-    return { key: `${host} ${login}`, limit: this.#limits.requests_per_minute, periodMs: 60_000 }
-  }
-
-  #passOf({ headers }: FastifyRequest, isOpen: boolean): Pass {
+  #passOf({ headers, url }: FastifyRequest): Pass {
     const { authorization = '', 'apca-api-key-id': keyId, 'apca-api-secret-key': secret } = headers
     const [, token] = /^Bearer ([\x21-\x7e]+)$/i.exec(authorization) ?? []
-    const hasKeys = typeof keyId === 'string' && typeof secret === 'string'
+    const isKnown = keyId !== undefined || token !== undefined
     const [anybody] = this.#brokerage.customers.all()
-    // Crypto prices are public: an unauthenticated request counts as one of the sandbox's first customer.
-    if (!hasKeys && token === undefined && isOpen && anybody !== undefined)
-      return { login: anybody.id, client: 'nobody', scopes: KEY_SCOPES, grant: 'none', expiresAt: Number.MAX_SAFE_INTEGER }
-    if (!hasKeys && token === undefined) throw new Problem('token_missing', 'forbidden.')
-    const pass = hasKeys ? this.ofPair(keyId, secret) : this.ofToken(token ?? '')
+    // An unauthenticated request counts as one of the sandbox's first customer.
+    if (!isKnown && url.startsWith(OPEN) && anybody !== undefined) return passFor(anybody, 'none')
+    if (!isKnown) throw new Problem('token_missing', 'forbidden.')
+    const pass = keyId === undefined ? this.ofPair('oauth', token) : this.ofPair(keyId, secret)
     if (pass === undefined) throw new Problem('token_invalid', 'request is not authorized')
     return pass
   }
+}
+
+function passFor({ id: login }: Customer, grant: string): Pass {
+  return { login, client: 'api-key', scopes: new Set(['trading', 'data']), grant, expiresAt: Number.MAX_SAFE_INTEGER }
 }
 
 function grantOf(keyId: string): string {

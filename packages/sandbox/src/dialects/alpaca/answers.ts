@@ -2,7 +2,7 @@
 
 import { shown } from '@trunkline/core/domain/malformed'
 import { Body, type Reading } from '../frame/body.ts'
-import { type Answer, Problem } from '../frame/brokerage.ts'
+import { type Answer, microsOf, Problem } from '../frame/brokerage.ts'
 
 /** A refusal in Alpaca's own terms. */
 export class AlpacaProblem extends Problem {
@@ -14,16 +14,23 @@ export class AlpacaProblem extends Problem {
   }
 }
 
-export const CODES = { unauthorized: 40110000, badParameter: 40010001, forbidden: 40310000, notFound: 40410000, invalid: 42210000 } as const
+const UNAUTHORIZED = 40110000
+const BAD_PARAMETER = 40010001
+const NOT_FOUND = 40410000
+const INVALID = 42210000
 
 /** What is understood, and not taken. */
 export function invalid(message: string): AlpacaProblem {
-  return new AlpacaProblem(422, CODES.invalid, message)
+  return new AlpacaProblem(422, INVALID, message)
 }
 
 /** A field or a parameter that makes no sense. */
 export function badParameter(message: string): AlpacaProblem {
-  return new AlpacaProblem(422, CODES.badParameter, message)
+  return new AlpacaProblem(422, BAD_PARAMETER, message)
+}
+
+export function notFound(what: string, name: string): AlpacaProblem {
+  return new AlpacaProblem(404, NOT_FOUND, `${what} not found for ${name.slice(0, 64)}`)
 }
 
 const READING: Reading = {
@@ -39,35 +46,38 @@ export function bodyOf(value: unknown): Body {
   return new Body(value, READING)
 }
 
-export function notFound(message: string): AlpacaProblem {
-  return new AlpacaProblem(404, CODES.notFound, message)
+/** Null where there is none. @throws AlpacaProblem */
+export function instantIn(body: Body, name: string): number | null {
+  return body.readOr(name, 'must be an instant', microsOf)
 }
 
 /** The number is null where Alpaca's gateway answers, without a code. */
 type Shape = readonly [status: number, number: number | null, message?: string | undefined]
-const FORBIDDEN: Shape = [403, CODES.forbidden]
-const NO_ORDER: Shape = [404, CODES.notFound, 'order not found']
+const FORBIDDEN = [403, 40310000] as const
+const NO_POSITION: Shape = [...FORBIDDEN, 'insufficient qty available for order']
+const NO_ORDER: Shape = [404, NOT_FOUND, 'order not found']
 const SHAPES: Readonly<Record<string, Shape>> = {
-  bad_request: [422, CODES.badParameter],
+  bad_request: [422, BAD_PARAMETER],
   too_large: [413, 41310000],
   token_missing: [403, null, 'forbidden.'],
-  token_invalid: [401, CODES.unauthorized, 'request is not authorized'],
-  scope_missing: [403, CODES.unauthorized, 'token is not authorized for this scope'],
-  unknown_route: [404, CODES.notFound, 'endpoint not found.'],
+  token_invalid: [401, UNAUTHORIZED, 'request is not authorized'],
+  scope_missing: [403, UNAUTHORIZED, 'token is not authorized for this scope'],
+  unknown_route: [404, NOT_FOUND, 'endpoint not found.'],
   unknown_order: NO_ORDER,
   order_forgotten: NO_ORDER,
   slow_down: [429, 42910000, 'rate limit exceeded'],
   internal_error: [500, 50010000, 'internal server error occurred'],
-  duplicate_client_order_id: [422, CODES.badParameter, 'client_order_id must be unique'],
-  insufficient_buying_power: [403, CODES.forbidden, 'insufficient buying power'],
-  insufficient_position: FORBIDDEN,
-  short_sale_not_allowed: FORBIDDEN,
+  duplicate_client_order_id: [422, BAD_PARAMETER, 'client_order_id must be unique'],
+  bad_tick: [422, INVALID, 'sub-penny increment does not fulfill minimum pricing criteria'],
+  insufficient_buying_power: [...FORBIDDEN, 'insufficient buying power'],
+  insufficient_position: NO_POSITION,
+  short_sale_not_allowed: NO_POSITION,
   instrument_not_permitted: FORBIDDEN,
   too_many_open_orders: FORBIDDEN,
   market_closed: FORBIDDEN,
   halted: FORBIDDEN
 }
-const REFUSED: Shape = [422, CODES.invalid]
+const REFUSED: Shape = [422, INVALID]
 
 /** The error body. `code`: one that a fault names, shown where it is a number. */
 export function problemAnswer(problem: Problem, code: string | null): Answer {

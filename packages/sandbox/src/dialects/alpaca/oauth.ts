@@ -1,16 +1,17 @@
 /** Alpaca's OAuth: the code grant, with the secret in the body and tokens that do not end. */
 
 import type { OAuthDefinition } from '../frame/oauth.ts'
-import { AlpacaProblem, CODES, invalid, jsonAnswer, problemAnswer } from './answers.ts'
+import { AlpacaProblem, invalid, jsonAnswer, problemAnswer } from './answers.ts'
 import type { CustomerView } from './customer-view.ts'
 
-export function alpacaOAuth(customerView: CustomerView): OAuthDefinition {
+export function alpacaOAuth(view: CustomerView): OAuthDefinition {
+  const refusal = (message: string) => () => problemAnswer(invalid(message), null)
   return {
     ...{ name: 'alpaca', broker: 'Alpaca', authorizePath: '/alpaca/oauth/authorize', clientIn: 'form', separator: ' ' },
-    accounts: ({ id }) => [{ name: 'Account', number: customerView.number(id) }],
+    accounts: ({ id }) => [{ name: 'Account', number: view.number(id) }],
     // Reading the account needs none of them.
-    scopes: { trading: 'trade', data: 'read', 'account:write': 'read' },
-    unminted: ['account:write'],
+    scopes: { trading: 'trade', data: 'read' },
+    unminted: [],
     sendsRedirectUri: true,
     objection: ({ response_type: type, env = 'live' }) => {
       if (type !== 'code') return 'response_type must be code'
@@ -21,10 +22,10 @@ export function alpacaOAuth(customerView: CustomerView): OAuthDefinition {
     refreshes: () => false,
     granted: ({ access, scope }) => jsonAnswer({ access_token: access, token_type: 'bearer', scope }),
     refusals: {
-      client: () => problemAnswer(new AlpacaProblem(401, CODES.unauthorized, 'client authentication failed'), null),
-      grantType: () => problemAnswer(invalid('grant_type must be authorization_code'), null),
-      code: () => problemAnswer(invalid('the code is invalid, has been used, or was given for another redirect_uri'), null),
-      refreshToken: () => problemAnswer(invalid('there are no refresh tokens'), null)
+      client: () => problemAnswer(new AlpacaProblem(401, 40110000, 'client authentication failed'), null),
+      grantType: refusal('grant_type must be authorization_code'),
+      code: refusal('the code is invalid, has been used, or was given for another redirect_uri'),
+      refreshToken: refusal('there are no refresh tokens')
     },
     problem: problemAnswer
   }

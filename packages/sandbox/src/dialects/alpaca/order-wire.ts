@@ -87,7 +87,7 @@ function legIdOf(orderId: string, at: number): string {
 }
 
 /** What was filled before a replacement belongs to the order replaced. */
-function ownQuantity({ quantity, carriedQuantity }: OrderView): Decimal | null {
+export function ownQuantity({ quantity, carriedQuantity }: Pick<OrderView, 'quantity' | 'carriedQuantity'>): Decimal | null {
   return quantity === null ? null : minus(parseDecimal(quantity, 'quantity'), parseDecimal(carriedQuantity, 'carried quantity'))
 }
 

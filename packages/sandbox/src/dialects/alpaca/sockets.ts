@@ -1,45 +1,86 @@
-/** The WebSockets of Alpaca's streams, read and written as JSON or MessagePack. */
+/** The WebSockets of Alpaca's streams: read and written as JSON or MessagePack, and counted by login once it is known. */
 
 import { DecodeError, decode, EXT_TIMESTAMP, ExtensionCodec, encode, encodeTimeSpecToTimestamp } from '@msgpack/msgpack'
 import { parseJson } from '@trunkline/core/domain/json'
 import { Malformed } from '@trunkline/core/domain/malformed'
-import type { StreamEndpoint } from '../frame/brokerage.ts'
-import { type SocketOptions, socketEndpoint } from '../frame/sockets.ts'
+import type { Pass, StreamEndpoint } from '../frame/brokerage.ts'
+import type { BrokerageView } from '../frame/brokerage-view.ts'
+import { type DialectConnection, DialectConnections, type DialectConnectionsDeps } from '../frame/connections.ts'
+import { type Guest, socketEndpoint } from '../frame/sockets.ts'
 
 const MESSAGE_BYTES_MAX = 64 * 1024
 const PACKED = { maxStrLength: 65_536, maxBinLength: 65_536, maxArrayLength: 65_536, maxMapLength: 65_536, maxExtLength: 12 }
 
-/** JSON in text frames, JSON in binary frames, or MessagePack. */
-export type Codec = 'json' | 'json-bytes' | 'msgpack'
-
-export interface AlpacaSocketOptions extends Pick<SocketOptions, 'path' | 'onError' | 'welcome'> {
-  /** The encoding for a client that asked for MessagePack, or did not. */
-  readonly codec: (wantsMsgpack: boolean) => Codec
-}
-
-export function endpointOf({ codec, ...options }: AlpacaSocketOptions): StreamEndpoint {
-  return socketEndpoint({
-    ...options,
-    messageBytesMax: MESSAGE_BYTES_MAX,
-    codec: ({ headers }) => {
-      const chosen = codec(headers['content-type']?.includes('msgpack') === true)
-      return { encode: ENCODERS[chosen], read: (data, isBinary) => readMessage(data, isBinary && chosen === 'msgpack') }
-    }
-  })
-}
-
-const ENCODERS: Readonly<Record<Codec, (frame: string) => string | Buffer>> = {
-  json: frame => frame,
-  'json-bytes': frame => Buffer.from(frame),
+/** JSON in text frames, JSON in binary frames, or MessagePack: how frames of JSON text are sent. */
+const ENCODERS = {
+  json: (frame: string) => frame,
+  'json-bytes': (frame: string) => Buffer.from(frame),
   msgpack: packed
 }
 
-/** A frame that is garbled on purpose goes as it is. */
-function packed(frame: string): Buffer {
-  try {
-    return pack(JSON.parse(frame))
-  } catch {
-    return Buffer.from(frame)
+/** One client that has come in. */
+export interface StreamGuest {
+  readonly send: (message: object) => void
+  readonly close: (code: number, reason: string) => void
+  /** It is known who it is. What it has `held` is given back when it goes. */
+  readonly join: (pass: Pass) => DialectConnection
+  readonly held: DisposableStack
+}
+
+export interface StreamOptions extends Pick<DialectConnectionsDeps, 'waitingMax' | 'garbled'> {
+  readonly path: string
+  /** The encoding for a client that asked for MessagePack, or did not. */
+  readonly codec: (wantsMsgpack: boolean) => keyof typeof ENCODERS
+  /** The code that a slow reader is closed with. */
+  readonly slow: number
+  /** So long may a guest be nobody. */
+  readonly silentMs: number
+  readonly silent: (guest: StreamGuest) => void
+  /** @returns what receives the client's messages; one that cannot be read is undefined */
+  readonly welcome: (guest: StreamGuest) => (message: unknown) => void
+}
+
+export class AlpacaStream {
+  readonly endpoint: StreamEndpoint
+  readonly connections: DialectConnections
+  readonly #options: StreamOptions
+
+  constructor({ realNow: now, onError }: BrokerageView, options: StreamOptions) {
+    const { path, codec, waitingMax, garbled, slow } = options
+    this.#options = options
+    this.connections = new DialectConnections({ now, waitingMax, garbled, codes: { going: 1001, tokenEnded: 1008, slow } })
+    this.endpoint = socketEndpoint({
+      ...{ path, onError, messageBytesMax: MESSAGE_BYTES_MAX },
+      codec: ({ headers }) => {
+        const chosen = codec(headers['content-type']?.includes('msgpack') === true)
+        return { encode: ENCODERS[chosen], read: (data, isBinary) => readMessage(data, isBinary && chosen === 'msgpack') }
+      },
+      welcome: guest => this.#welcome(guest)
+    })
+  }
+
+  #welcome(guest: Guest): (message: unknown) => void {
+    const { silentMs, silent, welcome } = this.#options
+    const held = new DisposableStack()
+    let connection: DialectConnection | undefined
+    const known: StreamGuest = {
+      held,
+      send: message => (connection ?? guest.pipe).send(JSON.stringify(message)),
+      close: (code, reason) => guest.pipe.close(code, reason),
+      join: pass => {
+        clearTimeout(late)
+        const joined = held.adopt(this.connections.add(pass, guest.pipe), one => this.connections.remove(one))
+        guest.mute = () => joined.isMute
+        connection = joined
+        return joined
+      }
+    }
+    const late = setTimeout(() => silent(known), silentMs).unref()
+    guest.socket.on('close', () => {
+      clearTimeout(late)
+      held.dispose()
+    })
+    return welcome(known)
   }
 }
 
@@ -70,18 +111,12 @@ extensionCodec.register({
   decode: () => null
 })
 
-/** JSON values; the field `t` is an instant. */
-export function pack(value: unknown): Buffer {
-  return Buffer.from(encode(withInstants(value), { extensionCodec }))
-}
-
-function withInstants(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withInstants)
-  if (typeof value !== 'object' || value === null) return value
-  return 't' in value && typeof value.t === 'string' ? { ...value, t: new Instant(value.t) } : value
-}
-
-/** A field that is to be a text; empty when it is anything else. */
-export function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : ''
+/** The field `t` is an instant. A frame that is garbled on purpose goes as it is. */
+function packed(frame: string): Buffer {
+  try {
+    const timed = JSON.parse(frame, (key, value) => (key === 't' && typeof value === 'string' ? new Instant(value) : value))
+    return Buffer.from(encode(timed, { extensionCodec }))
+  } catch {
+    return Buffer.from(frame)
+  }
 }

@@ -17,10 +17,7 @@ export const INTENTS = {
 
 /** Futures are not Alpaca's; its accounts never hold any. */
 export const ASSET_CLASSES: Readonly<Record<InstrumentKind, string>> = {
-  STK: 'us_equity',
-  OPT: 'us_option',
-  CRYPTO: 'crypto',
-  FUT: 'future'
+  ...{ STK: 'us_equity', OPT: 'us_option', CRYPTO: 'crypto', FUT: 'future' }
 }
 
 export const ACTIVITIES: Readonly<Record<TransactionType, string>> = {
@@ -30,15 +27,8 @@ export const ACTIVITIES: Readonly<Record<TransactionType, string>> = {
 }
 
 /** Alpaca's name of one of our values; null: it has none. */
-export function nameOf<const Name extends string, Value extends string>(table: Readonly<Record<Name, Value>>, value: string): Name | null {
-  for (const name in table) if (table[name] === value) return name
-  return null
-}
-
-export function namesOf<const Name extends string>(table: Readonly<Record<Name, string>>): readonly Name[] {
-  const names: Name[] = []
-  for (const name in table) names.push(name)
-  return names
+export function nameOf(table: Readonly<Record<string, string>>, value: string): string | null {
+  return Object.keys(table).find(name => table[name] === value) ?? null
 }
 
 export function timeInForceOf(timeInForce: TimeInForce): string {
@@ -56,10 +46,6 @@ export function uuidFor(text: string): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }
 
-export function assetIdOf(symbol: string): string {
-  return uuidFor(`asset ${symbol}`)
-}
-
 /** `2026-11-03T15:10:17.660000Z` with three places more, which the sandbox does not have: readers must not stumble over them. */
 export function nanosOf(at: Micros): string {
   return `${isoOf(at).slice(0, -1)}001Z`
@@ -67,13 +53,4 @@ export function nanosOf(at: Micros): string {
 
 export function newYorkOf(at: Micros): Temporal.ZonedDateTime {
   return Temporal.Instant.fromEpochMilliseconds(Math.floor(at / 1000)).toZonedDateTimeISO(NEW_YORK)
-}
-
-/** RFC 3339; undefined for anything else, and what is finer than microseconds is cut off. */
-export function instantOf(text: string): Micros | undefined {
-  try {
-    return Number(Temporal.Instant.from(text).epochNanoseconds / 1000n)
-  } catch {
-    return undefined
-  }
 }

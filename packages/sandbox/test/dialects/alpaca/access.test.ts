@@ -1,9 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { test } from 'node:test'
-import type { Brokerage } from '../../../src/brokerage/start.ts'
 import { type Answer, control, send, type Wire } from '../../brokerage/support.ts'
 import { Client, openBrokerage, refuses } from './support.ts'
 
@@ -28,38 +24,25 @@ test('no credentials: forbidden; wrong credentials: unauthorized; crypto prices:
 })
 
 test('everybody has an API key, the same for the same seed, until it is revoked', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'alpaca-keys-'))
-  try {
-    const account = async (brokerage: Brokerage, { key_id, secret_key }: Wire) =>
-      (
-        await send(`${brokerage.url}/alpaca/api/v2/account`, 'GET', undefined, {
-          'apca-api-key-id': key_id,
-          'apca-api-secret-key': secret_key
-        })
-      ).status
-    let old: Wire
-    {
-      await using brokerage = await openBrokerage({ dataDir: folder })
-      const client = await Client.of(brokerage)
-      old = client.keys
-      assert.match(old.key_id, /^PK[A-Z2-7]{18}$/)
-      assert.equal(await account(brokerage, old), 200)
-      assert.equal(await account(brokerage, { ...old, secret_key: 'another' }), 401)
-      assert.notEqual((await Client.of(brokerage, 'robin')).keys.key_id, old.key_id)
-      await control(brokerage, 'POST', '/logins/alex/revoke')
-      refuses(await client.call('GET', '/v2/account'), 401, 40110000, /not authorized/)
-      assert.equal(await account(brokerage, old), 401)
-    }
-    await using brokerage = await openBrokerage({ dataDir: folder })
-    assert.equal(await account(brokerage, old), 401)
-    const { keys } = await Client.of(brokerage)
-    assert.notEqual(keys.key_id, old.key_id)
-    assert.equal(await account(brokerage, keys), 200)
-    await using other = await openBrokerage()
-    assert.deepEqual((await Client.of(other)).keys, old)
-  } finally {
-    await rm(folder, { recursive: true, force: true })
+  await using brokerage = await openBrokerage()
+  const account = async ({ key_id, secret_key }: Wire) => {
+    const headers = { 'apca-api-key-id': key_id, 'apca-api-secret-key': secret_key }
+    return (await send(`${brokerage.url}/alpaca/api/v2/account`, 'GET', undefined, headers)).status
   }
+  const client = await Client.of(brokerage)
+  const old = client.keys
+  assert.match(old.key_id, /^PK[0-9A-F]{18}$/)
+  assert.equal(await account(old), 200)
+  assert.equal(await account({ ...old, secret_key: 'another' }), 401)
+  assert.notEqual((await Client.of(brokerage, 'robin')).keys.key_id, old.key_id)
+  await control(brokerage, 'POST', '/logins/alex/revoke')
+  refuses(await client.call('GET', '/v2/account'), 401, 40110000, /not authorized/)
+  assert.equal(await account(old), 401)
+  const { keys } = await Client.of(brokerage)
+  assert.notEqual(keys.key_id, old.key_id)
+  assert.equal(await account(keys), 200)
+  await using other = await openBrokerage()
+  assert.deepEqual((await Client.of(other)).keys, old)
 })
 
 test('requests are counted by the minute, and reported in headers', async () => {

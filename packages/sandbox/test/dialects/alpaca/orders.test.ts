@@ -68,8 +68,8 @@ test('orders are listed by state, time and symbol, newest first', async () => {
 const REFUSED: readonly (readonly [string, Wire, number, number, RegExp])[] = [
   ['an unknown symbol', { symbol: 'NOSUCH' }, 422, 42210000, /asset "NOSUCH" not found/],
   ['a future', { symbol: 'ESH27' }, 422, 42210000, /not found/],
-  ['no size', { qty: null }, 422, 40010001, /qty or notional is required/],
-  ['two sizes', { notional: '5' }, 422, 40010001, /either qty or notional/],
+  ['no size', { qty: null }, 422, 42210000, /either a quantity or a notional/],
+  ['two sizes', { type: 'market', limit_price: null, notional: '5' }, 422, 42210000, /either a quantity or a notional/],
   ['a notional limit', { qty: null, notional: '100' }, 422, 42210000, /notional orders must be market orders/],
   ['a fraction until cancelled', { qty: '0.5', type: 'market', limit_price: null, time_in_force: 'gtc' }, 422, 42210000, /DAY orders/],
   ['half a cent', { limit_price: '490.005' }, 422, 42210000, /sub-penny increment/],
@@ -77,14 +77,8 @@ const REFUSED: readonly (readonly [string, Wire, number, number, RegExp])[] = [
   ['a trailing stop', { type: 'trailing_stop', trail_percent: '1' }, 422, 40010001, /invalid type/],
   ['a bracket', { order_class: 'bracket' }, 422, 42210000, /class bracket/],
   ['a stop after hours', { type: 'stop', stop_price: '510', limit_price: null, extended_hours: true }, 422, 42210000, /extended hours/],
-  ['a crypto currency for the day', { symbol: 'BTC/USD', qty: '1' }, 422, 42210000, /invalid crypto time_in_force/],
-  [
-    'a stop on crypto',
-    { symbol: 'BTC/USD', type: 'stop', stop_price: '1', time_in_force: 'gtc' },
-    422,
-    42210000,
-    /invalid order type for crypto/
-  ],
+  ['a crypto currency for the day', { symbol: 'BTC/USD', qty: '1' }, 422, 40010001, /invalid time_in_force/],
+  ['a stop on crypto', { symbol: 'BTC/USD', type: 'stop', stop_price: '1', time_in_force: 'gtc' }, 422, 40010001, /invalid type/],
   ['an id too long', { client_order_id: 'x'.repeat(65) }, 422, 40010001, /client_order_id/],
   ['no JSON', 'nonsense', 422, 40010001, /invalid/]
 ]
@@ -102,11 +96,11 @@ for (const [what, ticket, status, code, message] of REFUSED)
     assert.deepEqual(await client.ok('GET', '/v2/orders'), [])
   })
 
-test('shares that cannot be borrowed are refused with what there is', async () => {
+test('shares that cannot be borrowed are refused', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)
   const answer = await client.place({ symbol: 'THIN', side: 'sell', qty: '5', limit_price: '900' })
-  refuses(answer, 403, 40310000, /^insufficient qty available for order \(requested: 5, available: 0\)$/)
+  refuses(answer, 403, 40310000, /^insufficient qty available for order$/)
 })
 
 test('a notional order has no quantity of its own, and cannot be replaced; nor can a fraction', async () => {
@@ -142,8 +136,8 @@ test('an option is bought and sold by its intent', async () => {
   assert.deepEqual([bought.asset_class, bought.position_intent], ['us_option', 'buy_to_open'])
   const mismatch = await client.place({ ...ticket, position_intent: 'sell_to_close' })
   refuses(mismatch, 422, 42210000, /position intent mismatch/)
-  refuses(await client.place({ ...ticket, time_in_force: 'gtc' }), 422, 42210000, /DAY orders/)
-  refuses(await client.place({ ...ticket, type: 'stop', stop_price: '1' }), 422, 42210000, /not supported for options/)
+  refuses(await client.place({ ...ticket, time_in_force: 'gtc' }), 422, 40010001, /invalid time_in_force/)
+  refuses(await client.place({ ...ticket, type: 'stop', stop_price: '1' }), 422, 40010001, /invalid type/)
 })
 
 test('an order is the same by every way to the sandbox', async () => {
