@@ -5,7 +5,7 @@ import { parseTimestamp, timestampOfMs } from '@trunkline/core/domain/timestamp'
 import { BrokerFault } from '@trunkline/core/ports/broker'
 import { soon } from '@trunkline/testkit/patience'
 import { json } from '../support/scripted-host.ts'
-import { ACCOUNT, fixture, type Json, TICKET } from './fixtures.ts'
+import { ACCOUNT, fixture, type Json, orderOf, positionOf, TICKET } from './fixtures.ts'
 import { Venue } from './venue.ts'
 
 const ORDER = { ...TICKET, brokerAccountId: ACCOUNT, brokerClOrdId: 'a1b2c3d4e5f6g7h8i9j0k1' }
@@ -13,22 +13,8 @@ const KEY = { brokerAccountId: ACCOUNT, brokerOrderId: '900000001' }
 const SENT = fixture('submit.taken').body
 const fault = (kind: BrokerFault['kind']) => (error: unknown) => error instanceof BrokerFault && error.kind === kind
 
-function listed(id: string, status: string, more: Json = {}, leg: Json = {}): Json {
-  return {
-    AccountID: ACCOUNT,
-    OrderID: id,
-    Status: status,
-    OrderType: 'Limit',
-    Duration: 'DAY',
-    LimitPrice: '400',
-    OpenedDateTime: '2026-11-20T15:00:00Z',
-    Legs: [{ AssetType: 'STOCK', Symbol: 'MSFT', BuyOrSell: 'Buy', OpenOrClose: 'Open', QuantityOrdered: '10', ExecQuantity: '0', ...leg }],
-    ...more
-  }
-}
-
 const held = (quantity: string): Json => ({
-  Positions: [{ AccountID: ACCOUNT, AssetType: 'STOCK', Symbol: 'MSFT', Quantity: quantity, PositionID: '1' }],
+  Positions: [positionOf('1', 'MSFT', quantity)],
   Errors: []
 })
 
@@ -37,28 +23,31 @@ test('the side of a sale follows from the current position, below the address an
   venue.answer('POST /orders', SENT)
   const actions: string[] = []
   for (const [quantity, side] of [
-    ['10', 'SELL'],
-    ['0', 'SELL'],
-    ['-10', 'BUY'],
-    ['3', 'BUY']
-  ] as const) {
+    ...[['10', 'SELL'] as const, ['0', 'SELL'] as const, ['-3', 'SELL'] as const],
+    ...[['-10', 'BUY'] as const, ['3', 'BUY'] as const, ['0', 'BUY'] as const]
+  ]) {
     venue.answer('GET /positions', held(quantity))
     const outcome = await venue.broker.submit({ ...ORDER, side }, soon())
     assert.equal(outcome.kind, 'accepted')
     actions.push(JSON.parse(venue.seen('POST /orders').at(-1)?.body ?? '').TradeAction)
   }
-  assert.deepEqual(actions, ['SELL', 'SELLSHORT', 'BUYTOCOVER', 'BUY'])
+  assert.deepEqual(actions, ['SELL', 'SELLSHORT', 'SELLSHORT', 'BUYTOCOVER', 'BUY', 'BUY'])
   const [post] = venue.seen('POST /orders')
   assert.deepEqual([post?.path, post?.headers.authorization], ['/below/v3/orderexecution/orders', 'Bearer token-1'])
-  assert.equal(venue.seen('GET /positions').length, 4)
+  assert.equal(venue.seen('GET /positions').length, actions.length)
 })
 
 test('what the broker cannot take is refused before anything is sent, with a helpful message', async () => {
   await using venue = await Venue.start()
-  venue.answer('GET /positions', held('4'))
-  const crossing = await venue.broker.submit({ ...ORDER, side: 'SELL' }, soon())
-  assert.ok(crossing.kind === 'refused' && crossing.brokerStatus === null)
-  assert.match(crossing.message, /4 MSFT are held/)
+  for (const [quantity, side, message] of [
+    ['4', 'SELL', /4 MSFT are held.* sell 4 and the rest with a second order/],
+    ['-4', 'BUY', /4 MSFT are short.* buy 4 to cover/]
+  ] as const) {
+    venue.answer('GET /positions', held(quantity))
+    const crossing = await venue.broker.submit({ ...ORDER, side }, soon())
+    assert.ok(crossing.kind === 'refused' && crossing.brokerStatus === null)
+    assert.match(crossing.message, message)
+  }
   const leg = { symbol: 'SPY261218P00500000', side: 'BUY_TO_OPEN', ratio: parseDecimal('2', 'ratio'), fills: [] } as const
   const multiLeg = { ...ORDER, symbol: null, instrument: 'MLEG_OPT', legs: [leg, { ...leg, symbol: 'SPY261218P00490000' }] } as const
   const doubled = await venue.broker.submit(multiLeg, soon())
@@ -78,13 +67,7 @@ test('an order whose position cannot be read is not sent', async () => {
 
 test('rows of one symbol are one position; where they contradict each other they are left out and nothing is sent', async () => {
   await using venue = await Venue.start()
-  const row = (id: string, quantity: string) => ({
-    AccountID: ACCOUNT,
-    AssetType: 'STOCK',
-    Symbol: 'MSFT',
-    Quantity: quantity,
-    PositionID: id
-  })
+  const row = (id: string, quantity: string) => positionOf(id, 'MSFT', quantity)
   venue.answer('GET /positions', { Positions: [row('1', '4'), row('2', '6')], Errors: [] })
   const { items } = await venue.broker.positions(ACCOUNT, soon())
   assert.deepEqual(
@@ -111,7 +94,10 @@ test('a replacement is taken once the order shows the new terms; until then the 
   let reads = 0
   venue.answer('GET /orders/900000001', (_seen: unknown, response: Json) => {
     reads += 1
-    json(response, 200, { Orders: [listed('900000001', reads < 3 ? 'RSN' : 'ACK', reads < 3 ? {} : { LimitPrice: '401.00' })], Errors: [] })
+    json(response, 200, {
+      Orders: [orderOf('900000001', reads < 3 ? 'RSN' : 'ACK', reads < 3 ? {} : { LimitPrice: '401.00' })],
+      Errors: []
+    })
   })
   const taken = await venue.broker.replace(request, soon())
   assert.ok(taken.kind === 'accepted' && taken.value !== null)
@@ -157,7 +143,7 @@ test('orders: every page of today, and what was closed since; the clock is the b
   await using venue = await Venue.start()
   const page = (seen: Json, response: Json) => {
     const token = new URL(seen.path, 'http://x').searchParams.get('nextToken')
-    const orders = token === null ? [listed('1', 'ACK'), listed('2', 'ZZZ')] : [listed('3', 'ACK')]
+    const orders = token === null ? [orderOf('1', 'ACK'), orderOf('2', 'ZZZ')] : [orderOf('3', 'ACK')]
     json(
       response,
       200,
@@ -168,8 +154,8 @@ test('orders: every page of today, and what was closed since; the clock is the b
   venue.answer('GET /orders', page)
   venue.answer('GET /historicalorders', {
     Orders: [
-      listed('3', 'OUT', { ClosedDateTime: '2026-11-20T15:00:09Z' }),
-      listed('4', 'FLL', { ClosedDateTime: '2026-11-20T14:00:00Z' }, { ExecQuantity: '10', ExecutionPrice: '400' })
+      orderOf('3', 'OUT', { ClosedDateTime: '2026-11-20T15:00:09Z' }),
+      orderOf('4', 'FLL', { ClosedDateTime: '2026-11-20T14:00:00Z', leg: { ExecQuantity: '10' } })
     ],
     Errors: []
   })
@@ -188,7 +174,7 @@ test('orders: every page of today, and what was closed since; the clock is the b
 
   venue.answer('GET /orders', { Orders: [], NextToken: 'same' })
   await assert.rejects(venue.broker.orders(ACCOUNT, since, soon()), fault('malformed'))
-  venue.answer('GET /orders', { Orders: [listed('1', 'ACK')], Errors: [{ AccountID: ACCOUNT, Error: 'Forbidden', Message: 'no' }] })
+  venue.answer('GET /orders', { Orders: [orderOf('1', 'ACK')], Errors: [{ AccountID: ACCOUNT, Error: 'Forbidden', Message: 'no' }] })
   await assert.rejects(venue.broker.orders(ACCOUNT, since, soon()), fault('refused'))
 })
 
@@ -208,7 +194,7 @@ test('an order is looked up among those of today and then those of the past; onl
   await using venue = await Venue.start()
   const key = { by: 'brokerOrderId', ...KEY } as const
   venue.answer('GET /orders/900000001', fixture('order.missing').body)
-  venue.answer('GET /historicalorders/900000001', { Orders: [listed('900000001', 'EXP', { ClosedDateTime: '2026-11-19T21:00:00Z' })] })
+  venue.answer('GET /historicalorders/900000001', { Orders: [orderOf('900000001', 'EXP', { ClosedDateTime: '2026-11-19T21:00:00Z' })] })
   assert.equal((await venue.broker.findOrder(key, soon())).found?.status, 'expired')
   venue.answer('GET /historicalorders/900000001', { Error: 'BadRequest', Message: 'Invalid order ID.' }, 400)
   assert.equal((await venue.broker.findOrder(key, soon())).found, null)
@@ -216,7 +202,7 @@ test('an order is looked up among those of today and then those of the past; onl
     [{ Orders: [], Errors: [{ Error: 'GatewayTimeout', Message: 'order service' }] }, 'unreachable'],
     [{ Orders: [], Errors: [{ Error: 'Forbidden', Message: 'not yours' }] }, 'refused'],
     [{ Orders: [], Errors: [] }, 'malformed'],
-    [{ Orders: [listed('7', 'ACK')] }, 'malformed']
+    [{ Orders: [orderOf('7', 'ACK')] }, 'malformed']
   ] as const) {
     venue.answer('GET /orders/900000001', body)
     await assert.rejects(venue.broker.findOrder(key, soon()), fault(kind))
@@ -235,22 +221,6 @@ test('balances are in the currency of the account, which is requested once', asy
   assert.equal(venue.seen('GET /accounts').length, 1)
   await assert.rejects(venue.broker.balances('other', soon()), fault('malformed'))
   await assert.rejects(venue.broker.transactions(ACCOUNT, '2026-11-20' as never, '2026-11-20' as never, soon()), fault('refused'))
-})
-
-test('a quota that is used up is waited for on our side', async () => {
-  await using venue = await Venue.start()
-  venue.answer('GET /positions', { Positions: [], Errors: [] }, 200, { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '120' })
-  await venue.broker.positions(ACCOUNT, soon())
-  await assert.rejects(venue.broker.positions(ACCOUNT, soon()), (error: unknown) => {
-    assert.ok(error instanceof BrokerFault && error.kind === 'rate_limited')
-    assert.ok((error.retryAfterMs ?? 0) > 100_000)
-    return true
-  })
-  assert.equal(venue.seen('GET /positions').length, 1)
-  // Each resource has its own quota.
-  await venue.broker.balances(ACCOUNT, soon())
-  venue.answer('GET /orders', fixture('error.throttled').body, 429, { 'x-ratelimit-reset': '60' })
-  await assert.rejects(venue.broker.orders(ACCOUNT, timestampOfMs(Date.now()), soon()), fault('rate_limited'))
 })
 
 test('a 401 about a scope breaks nothing; one about the token is answered with another', async () => {

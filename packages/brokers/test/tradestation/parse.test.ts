@@ -8,9 +8,22 @@ import { UnknownValueError } from '../../src/kit/parse.ts'
 import { lineOf } from '../../src/tradestation/account-stream.ts'
 import { parseAccount, parseBalances, parseOrder, parsePosition, STATUSES } from '../../src/tradestation/codecs.ts'
 import { interpretChange, interpretSubmit } from '../../src/tradestation/orders.ts'
-import { amount, errorMessageOf, errorsOf, records, wholeAnswer } from '../../src/tradestation/quirks.ts'
+import { amount, errorMessageOf, errorsOf, limitsOf, records, resetMs, wholeAnswer } from '../../src/tradestation/quirks.ts'
 import { readKnown } from '../support/readable.ts'
-import { ACCOUNT, fixture, fixtureNames, NOW, reply, TICKET, unknownValueCounter, unread, wire } from './fixtures.ts'
+import {
+  ACCOUNT,
+  assertOnlyMalformed,
+  CLOSED,
+  fixture,
+  type Json,
+  NOW,
+  orderOf,
+  reply,
+  TICKET,
+  unknownValueCounter,
+  unread,
+  wire
+} from './fixtures.ts'
 
 const elsewhere = /^(market|submit|change)\.|^error\.(throttled|token)$/
 after(() =>
@@ -206,22 +219,11 @@ test('a multi-leg order: its size is what the legs have in common, a credit is s
   )
 })
 
-const leg = { AssetType: 'STOCK', Symbol: 'MSFT', BuyOrSell: 'Buy', OpenOrClose: 'Open', QuantityOrdered: '10', ExecQuantity: '0' }
-const bare = {
-  AccountID: ACCOUNT,
-  OrderID: '1',
-  OrderType: 'Limit',
-  LimitPrice: '400',
-  Duration: 'DAY',
-  OpenedDateTime: '2026-11-20T15:00:00Z',
-  Legs: [leg]
-}
-const CLOSED = '2026-11-20T15:01:00Z'
-const of = (Status: string, executed: string, ClosedDateTime?: string) =>
-  parseOrder({ ...bare, Status, ClosedDateTime, Legs: [{ ...leg, ExecQuantity: executed, ExecutionPrice: '400' }] }, NOW)
+const parsed = (status: string, more: Json = {}) => parseOrder(orderOf('1', status, more), NOW)
+const of = (status: string, executed: string, closed: Json = {}) => parsed(status, { ...closed, leg: { ExecQuantity: executed } })
 
 test('every status code has one meaning, by how much is done and whether it is closed', () => {
-  const seen = (status: string, executed: string, closed?: string) => {
+  const seen = (status: string, executed: string, closed: Json = {}) => {
     const { report, isUnresolved } = of(status, executed, closed)
     return `${report.status}${report.releases === true ? ' releases' : ''}${isUnresolved ? ' unresolved' : ''}`
   }
@@ -266,27 +268,26 @@ test('only the status says whether an order has ended: a stop that was hit and a
 })
 
 test('what has no price was not executed, once an order has ended unfilled', () => {
-  const ended = (Status: string, more: Wire, ofLeg: Wire = {}) => {
-    const Legs = [{ ...leg, ExecQuantity: '10', ...ofLeg }]
-    return parseOrder({ ...bare, Status, ClosedDateTime: CLOSED, FilledPrice: '0', ...more, Legs }, NOW).report
+  const ended = (status: string, more: Json, executionPrice?: string) => {
+    const leg = { ExecQuantity: '10', ExecutionPrice: executionPrice }
+    return parsed(status, { ...CLOSED, FilledPrice: '0', ...more, leg }).report
   }
   for (const code of ['EXP', 'OUT', 'REJ', 'CAN'])
     assert.deepEqual(ended(code, {}).filledTotal, { quantity: '0', averagePrice: null }, code)
   const paid = { quantity: '10', averagePrice: '400' }
   assert.deepEqual(ended('EXP', { FilledPrice: '400' }).filledTotal, paid)
-  assert.deepEqual(ended('EXP', {}, { ExecutionPrice: '400' }).filledTotal, paid)
+  assert.deepEqual(ended('EXP', {}, '400').filledTotal, paid)
 })
 
 test('the spelling of sides and times in force varies', () => {
-  const option = { ...leg, AssetType: 'STOCKOPTION', Symbol: 'MSFT 261218C450' }
   const side = (BuyOrSell: string, OpenOrClose?: string) =>
-    parseOrder({ ...bare, Status: 'ACK', Legs: [{ ...option, BuyOrSell, OpenOrClose }] }, NOW).report.side
+    parsed('ACK', { leg: { AssetType: 'STOCKOPTION', Symbol: 'MSFT 261218C450', BuyOrSell, OpenOrClose } }).report.side
   assert.deepEqual(
     [side('BUY', 'OPEN'), side('Sell', 'Close'), side('BuyToCover', 'Close'), side('SellShort', 'Open'), side('SELLTOCLOSE', 'Close')],
     ['BUY_TO_OPEN', 'SELL_TO_CLOSE', 'BUY_TO_CLOSE', 'SELL_TO_OPEN', 'SELL_TO_CLOSE']
   )
   assert.throws(() => side('Buy'), Malformed)
-  const tif = (Duration: string) => parseOrder({ ...bare, Status: 'ACK', Duration }, NOW).report.tif
+  const tif = (Duration: string) => parsed('ACK', { Duration }).report.tif
   assert.deepEqual(
     ['DAY', 'DYP', 'DAY+', 'GTC', 'GCP', 'GTC+', 'OPG', 'CLO', 'IOC', 'FOK', 'GTD', 'GTD+', '3 Min', '1 min', 'gtc+'].map(tif),
     ['DAY', 'DAY+', 'DAY+', 'GTC', 'GTC+', 'GTC+', 'OPEN', 'CLOSE', 'IOC', 'FOK', 'GTC', 'GTC+', 'DAY', 'DAY', 'GTC+']
@@ -303,6 +304,17 @@ test('partial lists are faults, and errors are classified', () => {
   assert.equal(errorMessageOf({ body: '<html>' }), '')
   assert.equal(amount({ a: '' }, 'a'), null)
   assert.throws(() => amount({ a: '1,000' }, 'a'), Malformed)
+})
+
+test('what is left of a quota, and the pause that a 429 asks for, are the broker’s own headers', () => {
+  const of = (headers: Record<string, string>) => ({ headers })
+  const limits = limitsOf(of({ 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '120' }))
+  assert.deepEqual([limits?.remaining, limits?.resetInMs], [0, 120_000])
+  assert.equal(limitsOf(of({})), null)
+  assert.deepEqual(
+    [{ 'x-ratelimit-reset': '60' }, { 'retry-after': '7' }, {}].map(each => resetMs(of(each))),
+    [60_000, 7_000, null]
+  )
 })
 
 test('lines that are no records', () => {
@@ -336,31 +348,7 @@ const READERS: readonly ((value: Wire) => unknown)[] = [
   value => interpretChange({ status: 400, headers: {}, body: JSON.stringify(value) }, '1', 'cancel')
 ]
 
-function onlyMalformed(value: Wire): void {
-  for (const reader of READERS)
-    try {
-      reader(value)
-    } catch (error) {
-      assert.ok(error instanceof Malformed, String(error))
-    }
-}
-
-test('no input makes a reader throw anything but Malformed', () => {
-  fc.assert(fc.property(fc.dictionary(fc.string(), fc.jsonValue()), onlyMalformed))
-  const bodies = fixtureNames()
-    .filter(name => !name.startsWith('market.'))
-    .flatMap(name => objectsIn(fixture(name).body))
-  const junk = fc.oneof(fc.jsonValue(), fc.constantFrom('', '-0', '1e5', '00', '-1', '999999999999999999999999999999999999999', null))
-  fc.assert(
-    fc.property(fc.constantFrom(...bodies), fc.array(fc.tuple(fc.nat(), junk), { maxLength: 4 }), (body, changes) => {
-      const keys = Object.keys(body)
-      const changed: Record<string, unknown> = { ...body }
-      for (const [at, value] of changes) changed[keys[at % keys.length] ?? 'x'] = value
-      onlyMalformed(changed)
-    }),
-    { numRuns: 2_000 }
-  )
-})
+test('no input makes a reader throw anything but Malformed', () => assertOnlyMalformed(READERS, name => !name.startsWith('market.')))
 
 test('quantities and prices are read to the letter', () => {
   const price = fc
@@ -374,15 +362,8 @@ test('quantities and prices are read to the letter', () => {
       price,
       (ordered, share, limit, paid) => {
         const executed = Math.floor(ordered * share)
-        const { report } = parseOrder(
-          {
-            ...bare,
-            Status: 'ACK',
-            LimitPrice: limit,
-            Legs: [{ ...leg, QuantityOrdered: String(ordered), ExecQuantity: String(executed), ExecutionPrice: paid }]
-          },
-          NOW
-        )
+        const own = { QuantityOrdered: String(ordered), ExecQuantity: String(executed), ExecutionPrice: paid }
+        const { report } = parsed('ACK', { LimitPrice: limit, leg: own })
         assert.deepEqual([report.quantity, report.limitPrice, report.filledTotal?.quantity], [String(ordered), limit, String(executed)])
         assert.equal(report.filledTotal?.averagePrice, executed === 0 ? null : paid)
         assert.equal(report.status, executed === 0 ? 'working' : executed === ordered ? 'filled' : 'partially_filled')
@@ -390,10 +371,3 @@ test('quantities and prices are read to the letter', () => {
     )
   )
 })
-
-function objectsIn(value: unknown): readonly Wire[] {
-  if (Array.isArray(value)) return value.flatMap(objectsIn)
-  if (typeof value !== 'object' || value === null) return []
-  const own = { ...value }
-  return [own, ...Object.values(own).flatMap(objectsIn)]
-}

@@ -5,9 +5,7 @@ import { Malformed } from '@trunkline/core/domain/malformed'
 import type { OrderTicket } from '@trunkline/core/domain/order'
 import { formatSymbol, parseSymbol } from '@trunkline/core/domain/symbol'
 import { parseTimestamp } from '@trunkline/core/domain/timestamp'
-import { TIMES_IN_FORCE } from '@trunkline/core/domain/vocabulary'
 import fc from 'fast-check'
-import { isInLowestTerms } from '../../src/kit/order-rules.ts'
 import { OrderTracker } from '../../src/kit/runtime/order-tracker.ts'
 import { ordersOf } from '../../src/tradestation/account-stream.ts'
 import { TRADESTATION_READS } from '../../src/tradestation/definition.ts'
@@ -49,11 +47,6 @@ test('an order of shares, with the action that what is held makes of it', () => 
   assert.equal(ID.length, 22)
 })
 
-test('every time in force has a duration', () => {
-  const durations = TIMES_IN_FORCE.map(tif => body(requests.submitRequest({ ...ORDER, tif }, 'BUY')).TimeInForce.Duration)
-  assert.deepEqual(durations, ['DAY', 'GTC', 'IOC', 'FOK', 'OPG', 'CLO', 'DYP', 'GCP'])
-})
-
 const SPREAD: OrderTicket = {
   ...TICKET,
   side: 'SELL',
@@ -83,10 +76,6 @@ test('a multi-leg order has its net cost: a credit is negative', () => {
   })
   assert.equal(sent({ ...SPREAD, side: 'BUY' }).LimitPrice, '1.25')
   assert.equal(sent({ ...SPREAD, side: 'BUY', limitPrice: decimal('-0.05') }).LimitPrice, '-0.05')
-  assert.ok(
-    isInLowestTerms([{ ratio: decimal('2') }, { ratio: decimal('1') }]) &&
-      !isInLowestTerms([{ ratio: decimal('4') }, { ratio: decimal('2') }])
-  )
 })
 
 test('options themselves state whether they open or close, and an order without a quantity is not written', () => {
@@ -140,29 +129,6 @@ test('reads name accounts, pages and days', () => {
     ['/brokerage/accounts/A1/orders/9', '/brokerage/accounts/A1/historicalorders/9?since=2026-08-24']
   )
   assert.equal(requests.POSITIONS.request({ account: 'A1' }, null).path, '/brokerage/accounts/A1/positions')
-})
-
-test('which action a side is, by what is held', () => {
-  const action = (side: 'BUY' | 'SELL', quantity: string, held: string) => {
-    const found = requests.actionOf({ ...TICKET, side, quantity: decimal(quantity) }, decimal(held))
-    return typeof found === 'string' ? found : 'refused'
-  }
-  assert.deepEqual(
-    [
-      action('BUY', '5', '0'),
-      action('BUY', '5', '3'),
-      action('BUY', '5', '-5'),
-      action('BUY', '5', '-4'),
-      action('SELL', '5', '0'),
-      action('SELL', '5', '-3'),
-      action('SELL', '5', '5'),
-      action('SELL', '5', '4')
-    ],
-    ['BUY', 'BUY', 'BUYTOCOVER', 'refused', 'SELLSHORT', 'SELLSHORT', 'SELL', 'refused']
-  )
-  const crossing = requests.actionOf({ ...TICKET, side: 'SELL', quantity: decimal('5') }, decimal('4'))
-  assert.ok(typeof crossing !== 'string')
-  assert.match(crossing.refused.message, /4 MSFT are held.* sell 4 and the rest with a second order/)
 })
 
 test('symbols go over and come back', () => {

@@ -3,51 +3,23 @@ import { test } from 'node:test'
 import { BrokerFault } from '@trunkline/core/ports/broker'
 import { until } from '@trunkline/testkit/until'
 import { json } from '../support/scripted-host.ts'
-import { ACCOUNT, fixture, type Json } from './fixtures.ts'
+import { ACCOUNT, CLOSED, fixture, type Json, orderOf, positionOf } from './fixtures.ts'
 import { Followed, Venue } from './venue.ts'
 
-const CLOSED = { ClosedDateTime: '2026-11-20T15:01:00Z' }
 const END = { StreamStatus: 'EndSnapshot' }
-
-function order(id: string, status: string, executed = '0', more: Json = {}): Json {
-  return {
-    AccountID: ACCOUNT,
-    OrderID: id,
-    Status: status,
-    StatusDescription: 'words',
-    OrderType: 'Limit',
-    Duration: 'DAY',
-    LimitPrice: '400',
-    OpenedDateTime: '2026-11-20T15:00:00Z',
-    Legs: [
-      {
-        AssetType: 'STOCK',
-        Symbol: 'MSFT',
-        BuyOrSell: 'Buy',
-        OpenOrClose: 'Open',
-        QuantityOrdered: '10',
-        ExecQuantity: executed,
-        ExecutionPrice: '400'
-      }
-    ],
-    ...more
-  }
-}
-
-function position(id: string, symbol: string, quantity: string, more: Json = {}): Json {
-  return { AccountID: ACCOUNT, AssetType: 'STOCK', Symbol: symbol, Quantity: quantity, PositionID: id, LongShort: 'Long', ...more }
-}
+const order = (id: string, status: string, executed = '0', more: Json = {}) =>
+  orderOf(id, status, { ...more, leg: { ExecQuantity: executed } })
 
 const list = (...orders: readonly Json[]): Json => ({ Orders: orders, Errors: [] })
 
 test('live once both streams have sent their initial snapshot, which is not published', async () => {
   await using venue = await Venue.start()
   venue.greetings.set('/orders', [order('1', 'ACK'), order('2', 'FLL', '10', CLOSED)])
-  venue.greetings.set('/positions', [position('p1', 'F', '3'), END])
+  venue.greetings.set('/positions', [positionOf('p1', 'F', '3'), END])
   await using followed = new Followed(venue.broker)
   await until(() => venue.open().length === 2, 'both are open')
   venue.send('/orders', { Heartbeat: 1, Timestamp: '2026-11-20T15:00:05Z' })
-  venue.send('/positions', position('p1', 'F', '4'))
+  venue.send('/positions', positionOf('p1', 'F', '4'))
   venue.send('/orders', END)
   await followed.receives(() => followed.history.includes('live'), 'live')
   venue.send('/orders', order('1', 'ACK'), order('1', 'ACK', '4'), order('1', 'FLL', '10', CLOSED), order('1', 'FLL', '10', CLOSED))
@@ -66,7 +38,7 @@ test('balances are read again after orders moved, and positions follow', async (
   await using venue = await Venue.start()
   await using followed = await Followed.live(venue.broker)
   venue.send('/orders', order('1', 'FLL', '10', CLOSED))
-  venue.send('/positions', position('p1', 'MSFT', '10'), position('p2', 'F', '-3', { LongShort: 'Short' }))
+  venue.send('/positions', positionOf('p1', 'MSFT', '10'), positionOf('p2', 'F', '-3', { LongShort: 'Short' }))
   await followed.receives(events => events.some(event => event.type === 'positions' && event.positions.items.length === 2), 'both are held')
   venue.send('/positions', { PositionID: 'p2', Deleted: true }, { PositionID: 'unknown', Deleted: true })
   const held = () =>
@@ -142,11 +114,11 @@ test('an order with unknown enum values is counted and a gap, and hides no other
 test('an order and a position that cannot be read hide no others; the positions of the account are read', async () => {
   await using venue = await Venue.start()
   venue.greetings.set('/orders', [{ ...order('0', 'ACK'), OpenedDateTime: 7 }, END])
-  venue.greetings.set('/positions', [{ ...position('p1', 'F', 'two') }, position('p2', 'MSFT', '3'), END])
-  const rows = [position('p1', 'F', 'two'), position('p2', 'MSFT', '4')]
+  venue.greetings.set('/positions', [{ ...positionOf('p1', 'F', 'two') }, positionOf('p2', 'MSFT', '3'), END])
+  const rows = [positionOf('p1', 'F', 'two'), positionOf('p2', 'MSFT', '4')]
   venue.answer('GET /positions', { Positions: rows, Errors: [] })
   await using followed = await Followed.live(venue.broker)
-  venue.send('/positions', position('p2', 'MSFT', '4'))
+  venue.send('/positions', positionOf('p2', 'MSFT', '4'))
   venue.send('/orders', order('2', 'ACK'))
   await followed.receives(() => followed.history.includes('2 working'), 'the other order')
   await followed.receives(events => events.some(({ type }) => type === 'positions'), 'the positions')
@@ -160,7 +132,7 @@ test('an order of another user is dropped', async () => {
   await using venue = await Venue.start()
   await using followed = await Followed.live(venue.broker)
   venue.send('/orders', { ...order('1', 'ACK'), AccountID: 'other' }, order('2', 'ACK'))
-  venue.send('/positions', { ...position('p1', 'F', '1'), AccountID: 'other' }, position('p2', 'F', '2'))
+  venue.send('/positions', { ...positionOf('p1', 'F', '1'), AccountID: 'other' }, positionOf('p2', 'F', '2'))
   await followed.receives(events => ['order', 'positions'].every(type => events.some(event => event.type === type)), 'ours')
   assert.ok(!followed.history.includes('1 working'))
   assert.equal(venue.log.lines.filter(({ message }) => /not of this login/.test(message)).length, 2)

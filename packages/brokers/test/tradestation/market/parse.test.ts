@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { cmeCalendar, continuousCalendar, usEquityCalendar } from '@trunkline/core/domain/calendar/index'
-import { compare, parseDecimal, plus, sum } from '@trunkline/core/domain/decimal'
 import { Malformed } from '@trunkline/core/domain/malformed'
-import type { Bar, Trade } from '@trunkline/core/domain/market/records'
+import type { Bar } from '@trunkline/core/domain/market/records'
 import { parseDay } from '@trunkline/core/domain/timestamp'
 import type { TopicSink } from '@trunkline/core/ports/market'
-import fc from 'fast-check'
 import { readObject } from '../../../src/kit/json.ts'
 import { MarketClock } from '../../../src/kit/market-clock.ts'
 import type { Wire } from '../../../src/kit/parse.ts'
@@ -25,7 +23,7 @@ import {
 } from '../../../src/tradestation/market.ts'
 import { barReader, barsPath, chainPath, QUOTE_FIELDS, readFrame } from '../../../src/tradestation/market-stream.ts'
 import { VirtualClock } from '../../support/clocks.ts'
-import { fixture, fixtureNames, reply, unread, wire } from '../fixtures.ts'
+import { assertOnlyMalformed, fixture, reply, unread, wire } from '../fixtures.ts'
 
 after(() => {
   // Read over the wire, in reads.test.ts.
@@ -100,6 +98,17 @@ function listening() {
   return { bars, sink }
 }
 
+test('a stream ends with an error that passes or lasts, or because the broker is about to close it', () => {
+  const endOf = (line: Wire) => {
+    const { type, ...end } = readFrame(JSON.stringify(line))
+    return 'passes' in end ? `${type} ${end.passes ? 'passes' : 'lasts'}` : type
+  }
+  for (const code of ['DualLogon', 'InternalServerError', 'ServiceUnavailable', 'GatewayTimeout', 'TooManyRequests'])
+    assert.equal(endOf({ Error: code, Message: 'no' }), 'error passes', code)
+  for (const code of ['Forbidden', 'BadRequest', 'FAILED', 'NotFound']) assert.equal(endOf({ Error: code }), 'error lasts', code)
+  for (const line of [{ Error: 'GoAway' }, { StreamStatus: 'GoAway' }]) assert.equal(endOf(line), 'closing')
+})
+
 test('streamed bars: the past is passed over, and each is closed once', () => {
   const { bars, sink } = listening()
   const marketClock = new MarketClock(new VirtualClock())
@@ -162,51 +171,6 @@ test('quotes are put together of what changed, and trades are derived', () => {
       { price: '400.13', size: '70', venue: 'NSDQ', at: `${second}250000000`, effect: 'all' },
       null
     ]
-  )
-})
-
-test('a repetition is no trade, nor is a line that came late; a new day is', () => {
-  const symbol = new PartialQuote(QUOTE_FIELDS)
-  const line = (TradeTime: string, Volume: string, LastSize = '5'): Wire => ({ Symbol: 'MSFT', Last: '10', LastSize, TradeTime, Volume })
-  const trade = (wire: Wire) => symbol.apply(wire, 0).trade?.size ?? null
-  assert.equal(trade(line('2026-11-20T15:00:00Z', '100')), null, 'the first line is the past')
-  assert.equal(trade(line('2026-11-20T15:00:01Z', '110')), '10')
-  assert.equal(trade(line('2026-11-20T15:00:01Z', '110')), null)
-  assert.equal(trade(line('2026-11-20T15:00:00Z', '105')), null, 'an older time')
-  assert.equal(trade(line('2026-11-20T15:00:01Z', '104')), null, 'an older volume')
-  assert.equal(trade(line('2026-11-20T15:00:02Z', '115')), '5')
-  assert.equal(trade(line('2026-11-21T15:00:00Z', '7', '7')), '7', 'the volume restarts')
-  symbol.forget()
-  assert.equal(trade(line('2026-11-21T15:00:09Z', '90')), null, 'after a loss the first line is the past again')
-  const noVolume = new PartialQuote(QUOTE_FIELDS)
-  noVolume.apply({ Last: '10', LastSize: '5', TradeTime: '2026-11-20T15:00:00Z' }, 0)
-  assert.equal(noVolume.apply({ LastSize: '6', TradeTime: '2026-11-20T15:00:01Z' }, 0).trade?.size, '6')
-})
-
-test('derived trades have the volume of the day, whatever the lines left out', () => {
-  const sizes = fc.array(fc.integer({ min: 1, max: 1_000 }), { minLength: 1, maxLength: 40 })
-  fc.assert(
-    fc.property(sizes, fc.infiniteStream(fc.boolean()), (traded, isReported) => {
-      const symbol = new PartialQuote(QUOTE_FIELDS)
-      symbol.apply({ Last: '10', LastSize: '1', Volume: '1000', TradeTime: '2026-11-20T15:00:00Z' }, 0)
-      const trades: Trade[] = []
-      let volume = parseDecimal('1000', 'volume')
-      for (const [index, size] of traded.entries()) {
-        volume = plus(volume, parseDecimal(String(size), 'size'))
-        const isLast = index === traded.length - 1
-        if (!isLast && isReported.next().value === false) continue
-        const line = {
-          Last: '10',
-          LastSize: String(size),
-          Volume: volume,
-          TradeTime: `2026-11-20T15:00:${String(index + 1).padStart(2, '0')}Z`
-        }
-        const { trade } = symbol.apply(line, 0)
-        if (trade !== null) trades.push(trade)
-      }
-      assert.equal(compare(sum([parseDecimal('1000', 'volume'), ...trades.map(({ size }) => size)]), volume), 0)
-      assert.ok(trades.every(({ at: time }, index) => index === 0 || time >= (trades[index - 1]?.at ?? time)))
-    })
   )
 })
 
@@ -283,35 +247,4 @@ const READERS: readonly ((value: Wire) => unknown)[] = [
   }
 ]
 
-function onlyMalformed(value: Wire): void {
-  for (const reader of READERS)
-    try {
-      reader(value)
-    } catch (error) {
-      assert.ok(error instanceof Malformed, String(error))
-    }
-}
-
-test('no input makes a reader throw anything but Malformed', () => {
-  fc.assert(fc.property(fc.dictionary(fc.string(), fc.jsonValue()), onlyMalformed))
-  const bodies = fixtureNames()
-    .filter(name => name.startsWith('market.'))
-    .flatMap(name => objectsIn(fixture(name).body))
-  const junk = fc.oneof(fc.jsonValue(), fc.constantFrom('', '-0', '1e5', '9999-12-31T23:59:59Z', '0001-01-01T00:00:00Z', null))
-  fc.assert(
-    fc.property(fc.constantFrom(...bodies), fc.array(fc.tuple(fc.nat(), junk), { maxLength: 4 }), (body, changes) => {
-      const keys = Object.keys(body)
-      const changed: Record<string, unknown> = { ...body }
-      for (const [index, value] of changes) changed[keys[index % keys.length] ?? 'x'] = value
-      onlyMalformed(changed)
-    }),
-    { numRuns: 1_000 }
-  )
-})
-
-function objectsIn(value: unknown): readonly Wire[] {
-  if (Array.isArray(value)) return value.flatMap(objectsIn)
-  if (typeof value !== 'object' || value === null) return []
-  const own = { ...value }
-  return [own, ...Object.values(own).flatMap(objectsIn)]
-}
+test('no input makes a reader throw anything but Malformed', () => assertOnlyMalformed(READERS, name => name.startsWith('market.')))
