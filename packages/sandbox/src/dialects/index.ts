@@ -5,4 +5,4 @@ import { alpaca } from './alpaca/index.ts'
 import { tradestation } from './tradestation/index.ts'
 import { tradier } from './tradier/index.ts'
 
-export const DIALECTS: readonly OpenDialect[] = [alpaca, tradestation(), tradier]
+export const DIALECTS: readonly OpenDialect[] = [alpaca, tradestation(), tradier()]

@@ -5,78 +5,63 @@ import type { FastifyInstance } from 'fastify'
 import type { Dialect, OpenDialect } from '../frame/brokerage.ts'
 import type { BrokerageView } from '../frame/brokerage-view.ts'
 import { OAuth } from '../frame/oauth.ts'
-import { Quotas } from '../frame/quotas.ts'
-import { DialectRouter } from '../frame/router.ts'
-import { Accounts } from './accounts.ts'
-import { LastTrades } from './market/last-trades.ts'
-import { NAME, tradierOAuth } from './oauth.ts'
-import { DEFAULT_OPTIONS, type TradierOptions } from './options.ts'
-import { Late } from './orders/late.ts'
-import { Notes } from './orders/notes.ts'
-import { TradierOrders } from './orders/tradier-orders.ts'
-import { BASE, tradierProtocol } from './protocol.ts'
-import { routes } from './routes.ts'
-import { AccountStream } from './streams/account.ts'
-import { MarketStream } from './streams/market.ts'
+import { type Call, DialectRouter } from '../frame/router.ts'
+import { BASE, DEFAULT_OPTIONS, type Options, tradierOAuth, tradierProtocol } from './access.ts'
+import { accountRoutes } from './account.ts'
+import { accountStream } from './account-stream.ts'
+import { route } from './answers.ts'
+import { marketRoutes, marketStream } from './market.ts'
+import { TradierOrders } from './order-wire.ts'
+import { orderRoutes } from './orders.ts'
+import type { Streams } from './streams.ts'
 
-export const tradier: OpenDialect = brokerage => openTradier(brokerage)
+/** What is left out of `options` is {@link DEFAULT_OPTIONS}'. */
+export function tradier(options: Partial<Options> = {}): OpenDialect {
+  return brokerage => open(brokerage, { ...DEFAULT_OPTIONS, ...options })
+}
 
-/** What is left out of `parts` is as the sandbox has it. */
-export function openTradier(brokerage: BrokerageView, parts: Partial<TradierOptions> = {}): Dialect {
-  const options = { ...DEFAULT_OPTIONS, ...parts }
-  const { realNow, timers } = brokerage
-  const oauth: OAuth = new OAuth(brokerage, tradierOAuth(brokerage, options.accessTtlS), grant => {
-    accountStream.connections.endGrant(grant)
-    marketStream.connections.endGrant(grant)
-  })
-  const { grants } = oauth
-  const notes = new Notes(brokerage.inFolder('tradier-orders.jsonl'))
-  const late = new Late({ seed: brokerage.seed, ...options.lateAverage, later: (ms, work) => timers.later(ms, work) })
-  const accounts = new Accounts(brokerage)
-  const view = new TradierOrders({ brokerage, notes, late })
-  const lastTrades = new LastTrades(brokerage)
-  const shared = { brokerage, options, accounts, view, notes, late, lastTrades }
-  const accountStream: AccountStream = new AccountStream(shared, `/${NAME}/ws/v1/accounts/events`)
-  const marketStream: MarketStream = new MarketStream(shared, `/${NAME}/ws/v1/markets/events`)
-  const streams = { account: accountStream, market: marketStream }
-  const router = new DialectRouter(brokerage, tradierProtocol({ grants, quotas: new Quotas(realNow), limits: options.limits }))
+function open(brokerage: BrokerageView, options: Options): Dialect {
+  const oauth: OAuth = new OAuth(brokerage, tradierOAuth(brokerage), grant => both(({ connections }) => connections.endGrant(grant)))
+  const orders = new TradierOrders(brokerage, options)
+  const account = accountStream(brokerage, orders)
+  const market = marketStream(brokerage)
+  const both = (handle: (streams: Streams) => void) => [account, market].forEach(handle)
+  const router = new DialectRouter(brokerage, tradierProtocol(brokerage, oauth.grants, options.limits))
+  const routes = [
+    ...[...accountRoutes(brokerage), ...orderRoutes({ brokerage, orders }), ...marketRoutes(brokerage)],
+    route('POST', '/accounts/events/session', 'me.get', call => sessionOf(account, call, '/accounts/events')),
+    route('POST', '/markets/events/session', 'me.get', call => sessionOf(market, call, '/markets/events'))
+  ]
   return {
-    name: NAME,
+    name: 'tradier',
     mount: app => {
       oauth.mount(app)
-      mountApi(app, router, { ...shared, accountStream, marketStream })
+      app.register(async scope => await mountApi(scope, router, routes), { prefix: BASE })
     },
-    endpoints: [accountStream.endpoint, marketStream.endpoint],
+    endpoints: [account.endpoint, market.endpoint],
     mint: oauth.mint,
-    endLogin: (login, refreshOnly) => grants.endLogin(login, refreshOnly),
-    injectFault: (on, order) => streams[on].connections.injectFault(order),
-    report: () => [...accountStream.connections.report('account'), ...marketStream.connections.report('market')],
-    reset: () => {
-      notes.clear()
-      accountStream.reset()
-      marketStream.reset()
-      lastTrades.close()
-    },
+    endLogin: (login, refreshOnly) => oauth.grants.endLogin(login, refreshOnly),
+    injectFault: (on, order) => (on === 'account' ? account : market).connections.injectFault(order),
+    report: () => [...account.connections.report('account'), ...market.connections.report('market')],
+    reset: () => both(streams => streams.reset()),
     close: () => {
-      accountStream.close()
-      marketStream.close()
-      lastTrades.close()
-      grants.close()
-      notes.close()
+      account[Symbol.dispose]()
+      market.connections.close()
+      oauth.grants.close()
     }
   }
 }
 
-function mountApi(app: FastifyInstance, router: DialectRouter, parts: Parameters<typeof routes>[0]): void {
-  app.register(
-    async scope => {
-      // Forms are read; any other body is ignored.
-      scope.removeAllContentTypeParsers()
-      await scope.register(formbody)
-      scope.addContentTypeParser('*', { parseAs: 'string' }, (_request, _body, done) => done(null, {}))
-      router.addRefusals(scope)
-      for (const route of routes(parts)) router.add(scope, route)
-    },
-    { prefix: BASE }
-  )
+async function mountApi(scope: FastifyInstance, router: DialectRouter, routes: readonly ReturnType<typeof route>[]): Promise<void> {
+  // Forms are read; any other body is ignored.
+  scope.removeAllContentTypeParsers()
+  await scope.register(formbody)
+  scope.addContentTypeParser('*', { parseAs: 'string' }, (_request, _body, done) => done(null, {}))
+  router.addRefusals(scope)
+  for (const each of routes) router.add(scope, each)
+}
+
+/** Its address is that of the HTTP stream, which is not emulated. */
+function sessionOf(streams: Streams, { request, pass }: Call, path: string): object {
+  return { stream: { url: `http://${request.headers.host}${BASE}${path}`, sessionid: streams.session(pass) } }
 }

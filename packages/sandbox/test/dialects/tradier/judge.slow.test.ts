@@ -16,7 +16,7 @@ describe('tradier-api', { concurrency: false }, () => {
   before(async () => {
     await judgesInstalled()
     // Tradier's oddities, as they would be met. Its limits a minute are left out: the test reads an order as often as the machine can.
-    brokerage = await openBrokerage({ options: { swapped: 0.5, lateAverage: { share: 1, ms: 50 } } })
+    brokerage = await openBrokerage({ options: { swapChance: 128, lateChance: 256, lateMs: 50 } })
     const { credentials } = await control(brokerage, 'POST', '/logins/alex/token', { dialect: 'tradier' })
     client = clientOf(brokerage, credentials.access_token)
     margin = (await client.getProfile()).account[0].account_number

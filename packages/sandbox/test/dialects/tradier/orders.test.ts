@@ -18,7 +18,6 @@ test('a market order is taken, filled, listed and reported', async () => {
   assert.equal(order.status, 'filled')
   assert.equal(order.exec_quantity, 8)
   assert.equal(order.tag, 'first-1')
-  assert.equal(order.avg_fill_price, order.last_fill_price)
   assert.deepEqual(
     (await client.list()).map(listed => listed.id),
     [id]
@@ -104,7 +103,7 @@ test('a tag is a label: shown on request, and not unique', async () => {
     [long, 'same', 'same']
   )
   const { status, text } = await client.order({ tag: 'no_underscores' })
-  assert.deepEqual([status, text], [400, 'Invalid parameter, tag: at most 255 letters, digits and dashes.'])
+  assert.deepEqual([status, text], [400, 'Invalid parameter, tag: must be at most 255 letters, digits and dashes, was "no_underscores".'])
   const { received } = await control(brokerage, 'GET', '/orders?client_order_id=same')
   assert.equal(received, 2)
 })
@@ -124,8 +123,8 @@ test('a change keeps the id and the fills', async () => {
   await control(brokerage, 'POST', `/orders/${id}/fill`, { quantity: '6' })
   const order = await client.find(id)
   assert.deepEqual(
-    [order.id, order.status, order.quantity, order.exec_quantity, order.avg_fill_price, order.last_fill_quantity, order.tag],
-    [id, 'filled', 10, 10, 491.2, 6, 'changed']
+    [order.id, order.status, order.quantity, order.exec_quantity, order.avg_fill_price, order.tag],
+    [id, 'filled', 10, 10, 491.2, 'changed']
   )
   assert.equal((await client.list()).length, 1)
   await stream.until(({ orders }) => orders.some(({ status }) => status === 'filled'))
@@ -206,7 +205,7 @@ test('pages of orders, newest first; a list of one is the order itself', async (
   assert.deepEqual([await page(1), await page(2), await page(3), await page(4)], [[ids[4], ids[3]], [ids[2], ids[1]], [ids[0]], []])
   assert.equal((await client.get(`/accounts/${client.margin}/orders`, { limit: 2, page: 3 })).body.orders.order.id, ids[0])
   const { status, text } = await client.get(`/accounts/${client.margin}/orders`, { page: 'one' })
-  assert.deepEqual([status, text], [400, 'Invalid parameter, page: must be a whole number from 1.'])
+  assert.deepEqual([status, text], [400, 'Invalid parameter, page: must be a whole number from 1 to 999999999, was "one".'])
 })
 
 test('yesterday’s orders are listed only while open, and found by id', async () => {
@@ -222,38 +221,28 @@ test('yesterday’s orders are listed only while open, and found by id', async (
   assert.equal((await client.find(over)).status, 'filled')
 })
 
-test('tags and sides survive a restart', async () => {
+test('a tag survives a restart', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'tradier-'))
   try {
-    const placed: number[] = []
     {
       await using brokerage = await openBrokerage({ config: { dataDir } })
       const client = await Client.of(brokerage)
-      placed.push(await client.placed(client.order({ tag: 'kept' })), await client.placed(client.order({ tag: 'kept' })))
-      placed.push(await client.placed(client.order({ side: 'sell_short', price: '510.00' })))
+      await client.placed(client.order({ tag: 'kept' }))
     }
     await using brokerage = await openBrokerage({ config: { dataDir } })
-    const client = await Client.of(brokerage)
-    const orders = await client.list({ includeTags: 'true' })
-    assert.deepEqual(
-      orders.map(({ id, tag, side }) => [id, tag, side]),
-      [
-        [placed[2], undefined, 'sell_short'],
-        [placed[1], 'kept', 'buy'],
-        [placed[0], 'kept', 'buy']
-      ]
-    )
+    const [order] = await (await Client.of(brokerage)).list({ includeTags: 'true' })
+    assert.equal(order.tag, 'kept')
   } finally {
     rmSync(dataDir, { recursive: true, force: true })
   }
 })
 
 test('an order may be filled before its price is known', async () => {
-  await using brokerage = await openBrokerage({ options: { lateAverage: { share: 1, ms: 60 } } })
+  await using brokerage = await openBrokerage({ options: { lateChance: 256, lateMs: 60 } })
   const client = await Client.of(brokerage)
   const id = await client.placed(client.buy(2))
   const early = await client.find(id)
-  assert.deepEqual([early.status, early.avg_fill_price, early.last_fill_price], ['filled', 0, 0])
+  assert.deepEqual([early.status, early.avg_fill_price], ['filled', 0])
   const order = await eventually(
     () => client.find(id),
     ({ avg_fill_price: price }) => price > 0

@@ -126,7 +126,7 @@ describe('the documented samples', () => {
 
   test('market data', async () => {
     hold('quotes.stock', (await client.get('/markets/quotes', { symbols: 'SPY' })).body)
-    hold('history.day', (await client.get('/markets/history', { symbol: 'SPY', start: '2026-11-16' })).body)
+    hold('history.day', (await client.get('/markets/history', { symbol: 'SPY', interval: 'daily', start: '2026-11-16' })).body)
     hold('timesales', (await client.get('/markets/timesales', { symbol: 'SPY', interval: '1min' })).body)
     hold('expirations', (await client.get('/markets/options/expirations', { symbol: 'SPY' })).body)
     hold('clock', (await client.get('/markets/clock')).body)

@@ -6,14 +6,14 @@ import { PATIENCE_MS } from '@trunkline/testkit/patience'
 import { WebSocket } from 'ws'
 import { type Brokerage, type BrokerageDeps, startBrokerage } from '../../../src/brokerage/start.ts'
 import type { SandboxConfig } from '../../../src/config.ts'
-import { openTradier } from '../../../src/dialects/tradier/index.ts'
-import type { TradierOptions } from '../../../src/dialects/tradier/options.ts'
+import type { Options } from '../../../src/dialects/tradier/access.ts'
+import { tradier } from '../../../src/dialects/tradier/index.ts'
 import { type Answer, control, SECRET, type Wire } from '../../brokerage/support.ts'
 
 export const REDIRECT = 'http://127.0.0.1/connect/callback/tradier'
 
 export interface Stage {
-  readonly options?: Partial<TradierOptions>
+  readonly options?: Partial<Options>
   readonly config?: Partial<SandboxConfig>
   readonly deps?: Partial<BrokerageDeps>
 }
@@ -23,7 +23,7 @@ export async function openBrokerage({ options = {}, config = {}, deps = {} }: St
   const brokerage = await startBrokerage(
     { clientSecret: SECRET, redirectUris: ['http://127.0.0.1/connect/callback/sandbox'], heartbeatMs: 100, ...config },
     deps,
-    [opened => openTradier(opened, { swapped: 0, lateAverage: { share: 0, ms: 0 }, ...options })]
+    [tradier({ swapChance: 0, lateChance: 0, ...options })]
   )
   await control(brokerage, 'PUT', '/clock', { frozen: true })
   await control(brokerage, 'PUT', '/market/SPY', { price: '500.00' })
