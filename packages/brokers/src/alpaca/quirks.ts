@@ -38,9 +38,12 @@ export function errorMessageOf(reply: HttpReply): string {
   return errorOf(reply)?.message ?? ''
 }
 
-/** Whether an answer to a look-up says that there is no such record. */
+/**
+ * Whether an answer to a look-up says that there is no such order. An address that is gone for a while has the same status and code (reported
+ * 2020-11), and a gateway's 404 may have a message as well: only the words prove what is missing.
+ */
 export function isNotFound(reply: HttpReply): boolean {
-  return reply.status === 404 && errorOf(reply) !== null
+  return reply.status === 404 && /\border\b.*(?:not found|not exist)/i.test(errorMessageOf(reply))
 }
 
 /** An id that is none at all is refused before it is looked for. */

@@ -131,14 +131,21 @@ function oneOrder({ body }: HttpReply): readonly Wire[] {
   return found
 }
 
+/** The broker's words for an unknown address, which follows (recorded 2025). */
+const NO_ADDRESS = /^not found \//i
+const ABOUT_ORDER = /order/i
+const NO_ORDER = /invalid|not found|not exist|unknown|no such/i
+
 /** Only an answer of the broker about the order itself proves an absence. @throws BrokerFault for any other error, and for none at all */
 function isAbsent(reply: HttpReply): boolean {
   const answer = readObject(reply.body)
   if (isSuccess(reply.status) && records(answer, 'Orders').length > 0) return false
   const [error] = isSuccess(reply.status) ? errorsOf(answer) : [errorOf(answer)]
   if (error === undefined) throw new BrokerFault('malformed', 'the broker answered with neither an order nor an error')
-  if (isPassing(error)) throw new BrokerFault('unreachable', `the broker could not look for the order: ${error.message}`)
-  if (error.code === 'NotFound' || /order/i.test(error.message)) return true
+  // An address that the broker does not serve has the code of an order that it does not have.
+  if (isPassing(error) || NO_ADDRESS.test(error.message))
+    throw new BrokerFault('unreachable', `the broker could not look for the order: ${error.message}`)
+  if (ABOUT_ORDER.test(error.message) && (error.code === 'NotFound' || NO_ORDER.test(error.message))) return true
   throw new BrokerFault('refused', `the broker refused to look for the order: ${error.message}`)
 }
 

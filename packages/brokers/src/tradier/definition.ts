@@ -200,7 +200,7 @@ export const TRADIER_READS: ReadDefinitions<Resource> = {
     requests: key =>
       key.by === 'brokerOrderId' ? [get(accountPath(key.brokerAccountId, 'orders', key.brokerOrderId), { includeTags: 'true' })] : [],
     also: [400, 401, 404],
-    absent: reply => complaintOf(reply).form !== 'fault' && (isUnknownOrder(reply) || reply.status === 404),
+    absent: isUnknownOrder,
     records: reply => parseOrderAnswer(requestedAnswer(reply)),
     item: parseOrder,
     // Tradier reports orders as missing now and then that it has.

@@ -181,8 +181,10 @@ test('an order is looked up by its own id with a colon, and absence is distingui
   const { found } = await broker.findOrder({ ...key, brokerClOrdId: 'tl0001' }, soon())
   assert.deepEqual([found?.status, found?.fills, found?.filledTotal], ['filled', null, { quantity: '2', averagePrice: '150.2' }])
   assert.equal((await broker.findOrder({ ...key, brokerClOrdId: 'tl0009' }, soon())).found, null)
-  venue.on('GET /api/v2/orders:by_client_order_id', { status: 404, body: '<html>' })
-  await assert.rejects(broker.findOrder({ ...key, brokerClOrdId: 'tl0009' }, soon()), isFault('refused'))
+  for (const body of ['<html>', '{"code":40410000,"message":"endpoint not found"}']) {
+    venue.on('GET /api/v2/orders:by_client_order_id', { status: 404, body })
+    await assert.rejects(broker.findOrder({ ...key, brokerClOrdId: 'tl0009' }, soon()), isFault('refused'), body)
+  }
 })
 
 test('a replacement is accepted when the old order has given way, and requests what is left of the total', async () => {

@@ -201,7 +201,10 @@ test('which answers to a replacement and a cancel prove what', () => {
   assert.equal(interpretCancel(reply('error.order')).kind, 'refused')
   assert.equal(interpretCancel(answer(200, {})).kind, 'unknown')
   assert.equal(isNotFound(reply('error.order')), true)
+  assert.equal(isNotFound(answer(404, { code: 40410000, message: 'order is not found.' })), true)
   assert.equal(isNotFound({ status: 404, headers: {}, body: '<html>' }), false)
+  for (const message of ['endpoint not found', 'asset not found for KO', 'no Route matched with those values'])
+    assert.equal(isNotFound(answer(404, { code: 40410000, message })), false, message)
   assert.equal(parseOrder(fixture('order.pending').body, ACCOUNT).brokerOrderId, old)
 })
 

@@ -207,6 +207,14 @@ test('an order is looked up among those of today and then those of the past; onl
     venue.answer('GET /orders/900000001', body)
     await assert.rejects(venue.broker.findOrder(key, soon()), fault(kind))
   }
+  for (const [body, status, kind] of [
+    [{ Message: 'not found /brokerage/accounts/11111111/orders/900000001', Error: 'NotFound' }, 404, 'unreachable'],
+    [{ Message: 'Account not found', Error: 'NotFound' }, 404, 'refused'],
+    [{ Message: 'Too many orders were requested.', Error: 'BadRequest' }, 400, 'refused']
+  ] as const) {
+    venue.answer('GET /orders/900000001', body, status)
+    await assert.rejects(venue.broker.findOrder(key, soon()), fault(kind), body.Message)
+  }
   await assert.rejects(
     venue.broker.findOrder({ by: 'brokerClOrdId', brokerAccountId: ACCOUNT, brokerClOrdId: 'x' }, soon()),
     fault('refused')

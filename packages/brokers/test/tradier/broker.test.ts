@@ -99,6 +99,7 @@ test('an order reported as missing once is requested again', async () => {
     },
     [`GET ${ORDERS}/1`]: (_seen, response) => raw(response, 404, 'order 1 not found'),
     [`GET ${ORDERS}/2`]: 'html.maintenance',
+    [`GET ${ORDERS}/3`]: (_seen, response) => raw(response, 404, '<html>not found</html>'),
     [`GET ${ORDERS}?`]: 'orders.one'
   })
   const find = (brokerOrderId: string) => tradier.broker.findOrder({ by: 'brokerOrderId', brokerAccountId: ACCOUNT, brokerOrderId }, soon())
@@ -106,6 +107,7 @@ test('an order reported as missing once is requested again', async () => {
   assert.equal(requested, 2)
   assert.equal((await find('1')).found, null)
   await assert.rejects(find('2'), fault('malformed'))
+  await assert.rejects(find('3'), fault('refused'), 'a page of a gateway says nothing of an order')
 })
 
 test('an order reported as missing once can be changed', async () => {
