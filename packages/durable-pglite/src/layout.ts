@@ -37,10 +37,10 @@ export function isReady({ ready }: Layout): boolean {
 
 /**
  * Where to make a new database: a folder that no other process, not even an orphan of an earlier attempt, writes to.
- * A database without its marker is moved aside first.
+ * A database without its marker is moved aside first, with a warning.
  * @throws EngineRefused after too many interrupted attempts
  */
-export function beginMaking({ directory, database }: Layout): string {
+export function beginMaking({ directory, database, ready }: Layout, warn: (warning: string) => void): string {
   const free = Array.from({ length: HALF_MADE_MAX }, (_, n) => join(directory, `database.half-${n + 1}`)).filter(path => !existsSync(path))
   const aside = existsSync(database) ? free.shift() : undefined
   const [folder] = free
@@ -49,7 +49,12 @@ export function beginMaking({ directory, database }: Layout): string {
       'creation_failed',
       `Making the database in ${directory} was interrupted ${HALF_MADE_MAX} times. See why, then delete its database.half-* folders.`
     )
-  if (aside !== undefined) renameSync(database, aside)
+  if (aside !== undefined) {
+    renameSync(database, aside)
+    warn(
+      `${ready} is missing, so the database beside it was never finished, or the file was lost. A new database is made; the other is kept as ${aside}`
+    )
+  }
   mkdirSync(folder, { mode: 0o700 })
   return folder
 }

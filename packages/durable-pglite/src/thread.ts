@@ -24,7 +24,7 @@ export async function makeDatabase(layout: Layout, hook: FileSystemHook | null, 
   if (isReady(layout)) return
   const warning = memoryWarning(process.availableMemory())
   if (warning !== null) warn(warning)
-  const folder = beginMaking(layout)
+  const folder = beginMaking(layout, warn)
   const input: CreateInput = { directory: folder, hook }
   try {
     await promisify(execFile)(process.execPath, [

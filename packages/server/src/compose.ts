@@ -340,7 +340,12 @@ async function demoFor(
   addresses: Parameters<typeof demoPlatform>[2]
 ): Promise<Service['demo']> {
   const why = whyNotPractice(settings)
-  if (why === null) return demoPlatform(deps, file, addresses)
+  if (why === null) {
+    const demo = await demoPlatform(deps, file, addresses)
+    if (demo === null && file.isDamaged())
+      deps.log.warn('the file of the demo platform holds no credentials; restore it or delete it', { file: file.path })
+    return demo
+  }
   const stored = file.read()
   if (stored !== null && (await deps.store.platforms.findByClientId(stored.client_id)) !== null)
     deps.log.warn('a demo platform exists on a service that is not for practice', {
@@ -364,7 +369,11 @@ function addressesOf(url: string, sandbox: SandboxReady | null): Omit<DemoPlatfo
 }
 
 function watch(meter: PromMeter, app: AppDeps, readiness: Readiness): void {
-  meter.gauge('orders_unresolved', 'Orders whose outcome is unknown', () => app.resolver.watched)
+  meter.gauge(
+    'orders_unresolved',
+    'Orders that are looked up, because their outcome, or that of their cancel or replacement, is not known yet',
+    () => app.resolver.watched
+  )
   meter.gauges('mirrors', 'Mirrored connections, by health', 'health', HEALTH_STATES, state => app.mirrors.countOf(state))
   meter.gauge('broker_sessions', 'Open broker sessions', () => app.mirrors.sessions)
   meter.gauge('watched_users', 'Users whose connections are mirrored', () => app.watch.count)

@@ -14,10 +14,20 @@ export interface Keys extends OAuthKeys {
 /** The folder's keys, created at the first start; `folder` null: keys for this start only. */
 export function keysOf(folder: string | null, newId: () => string): Keys {
   const path = folder === null ? null : join(folder, 'keys.json')
-  if (path !== null && existsSync(path)) return JSON.parse(readFileSync(path, 'utf8')) as Keys
+  if (path !== null && existsSync(path)) return readJsonFile<Keys>(path)
   const keys: Keys = { ...newOAuthKeys(newId), cursors: newId() }
   if (path !== null) writeDurably(path, JSON.stringify(keys))
   return keys
+}
+
+/** What the sandbox wrote to a file of its folder. @throws Error that names the file and says what to do */
+export function readJsonFile<Content>(path: string): Content {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as Content
+  } catch (cause) {
+    const message = `${path} cannot be read. Restore it from a backup, or delete the folder that it is in: the sandbox then starts anew, without its orders.`
+    throw new Error(message, { cause })
+  }
 }
 
 /** Queries about the machine's processes; tests replace it. */

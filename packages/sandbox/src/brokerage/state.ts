@@ -1,10 +1,11 @@
 /** The state of the brokerage: the engine, its journal, and the events for the streams. Every change goes through `run`. */
 
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { FileNotDurable, writeDurably } from '@trunkline/files/durable'
 import { Engine } from '../engine/engine.ts'
 import type { Command, EngineEvent, Micros, OrderRef, OrderView } from '../engine/types.ts'
+import { readJsonFile } from './folder.ts'
 import { Journal } from './journal.ts'
 import type { Overlay } from './wire.ts'
 
@@ -191,7 +192,7 @@ export class BrokerageState {
   #load(folder: string): void {
     const path = join(folder, 'books.json')
     if (existsSync(path)) {
-      const snapshot = JSON.parse(readFileSync(path, 'utf8')) as Snapshot
+      const snapshot = readJsonFile<Snapshot>(path)
       this.#engine = Engine.restore(snapshot.engine)
       this.#generation = snapshot.generation
       for (const later of snapshot.refusedLater) this.#refusedLater.set(later.order, later)

@@ -39,6 +39,11 @@ export class DemoFile {
     }
   }
 
+  /** Whether there is a file, and it cannot be read. */
+  isDamaged(): boolean {
+    return existsSync(this.path) && this.read() === null
+  }
+
   /**
    * Writes the secret that is about to replace that of `clientId` beside it. False: the file belongs to another key, or holds no
    * credentials, and is unchanged.

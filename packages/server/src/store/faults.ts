@@ -43,10 +43,14 @@ export function aroundCommit(error: unknown): unknown {
   return new CommitUnknown('The database did not confirm the commit; it may have happened.', { cause: error })
 }
 
+/** A quota or a limit of file sizes, for which PostgreSQL has no code: like a full disk, it is no fault of the statement. */
+const NO_SPACE = /\b(?:File too large|Disk quota exceeded|No space left on device)$/
+
 /** Errors of the connection or the server rather than of the statement. A bug of ours (a `TypeError`) is neither. */
 function isInfrastructure(error: unknown): boolean {
   if (error instanceof CommitUnknown) return true
-  if (error instanceof DatabaseError) return !isRefusal(error) || NOT_NOW.some(prefix => error.code?.startsWith(prefix))
+  if (error instanceof DatabaseError)
+    return !isRefusal(error) || NO_SPACE.test(error.message) || NOT_NOW.some(prefix => error.code?.startsWith(prefix))
   if (!(error instanceof Error)) return false
   if ('code' in error && typeof error.code === 'string' && /^E[A-Z]+$/.test(error.code)) return true
   return CONNECTION_LOST.test(error.message)

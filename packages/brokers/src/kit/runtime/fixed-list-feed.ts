@@ -138,12 +138,15 @@ export class FixedListFeed implements AsyncDisposable {
   #join(): void {
     const partly = [...this.#streams].map(stream => this.#membersOf(stream)).filter(({ length }) => length < this.#options.symbolsMax)
     if (partly.length <= STREAMS_MAX || !this.#mayJoin) return
-    const joined: Wanted[] = []
+    const joined: (readonly Wanted[])[] = []
+    let room = this.#options.symbolsMax
     for (const members of partly.toSorted((a, b) => a.length - b.length)) {
-      if (joined.length + members.length > this.#options.symbolsMax) break
-      joined.push(...members)
+      room -= members.length
+      if (room < 0) break
+      joined.push(members)
     }
-    this.#open(joined)
+    // A stream that is opened again for the members of one alone would be joined again, without end.
+    if (joined.length > 1) this.#open(joined.flat())
   }
 
   #open(members: readonly Wanted[]): void {

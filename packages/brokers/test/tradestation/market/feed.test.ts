@@ -113,6 +113,28 @@ test('more symbols than a stream has get another one, and each is closed with it
   await until(() => venue.open().length === 0, 'both are closed')
 })
 
+test('streams that do not fit together stay as they are, however many there are', async () => {
+  await using venue = await Venue.start()
+  const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ']
+  const names = letters.flatMap(first => letters.map(second => first + second))
+  for (let group = 0; group < 5; group += 1) {
+    const [first = '', ...others] = names.slice(group * 60, group * 60 + 60)
+    const sink = new Sink(venue.broker.market, quotes(first))
+    for (const name of others) new Sink(venue.broker.market, quotes(name))
+    await isOpen(venue, group + 1)
+    venue.send(streamed(venue)[group] ?? '', line(first, '1'))
+    await sink.receives('live', '1/9')
+  }
+  // One more symbol fits into one of them: its own stream, and then one with both.
+  const last = new Sink(venue.broker.market, quotes('ZZ'))
+  await isOpen(venue, 7)
+  const joined = streamed(venue).find(symbols => symbols.includes(',ZZ') || symbols.startsWith('ZZ,')) ?? ''
+  assert.equal(joined.split(',').length, 61)
+  venue.send(joined, line('ZZ', '1'))
+  await last.receives('live', '1/9')
+  assert.equal(venue.streams.length, 7)
+})
+
 test('many small streams are put together symbol by symbol, without a loss or a trade twice', async () => {
   await using venue = await Venue.start()
   const names = ['AA', 'BB', 'CC', 'DD', 'EE']

@@ -6,7 +6,7 @@ import { setBounded } from '../bounded-map.ts'
 import type { Deps } from '../deps.ts'
 import { applyReport, type ReportMethod } from './apply-report.ts'
 import { endedFirst, failedReplacement } from './failed-replacement.ts'
-import { continuing, isThoughtAbsent, refused, released, type SubmissionFailure } from './order-steps.ts'
+import { continuing, isThoughtAbsent, refused, released, type SubmissionFailure, sightedLate } from './order-steps.ts'
 import type { OrderWriter } from './order-writer.ts'
 import type { ReplacementChains } from './replacement-chains.ts'
 
@@ -59,17 +59,22 @@ export class OrderReports {
     const before = await this.#before(orderId)
     let isPartial = false
     let successorId: OrderId | null = null
+    // The decision may run again over a newer state: the last run is the one that was written.
+    const notes: Note[] = []
     const updated = await this.#orderWriter.change(orderId, present => {
       const report = isReleased(present) ? received : unreleased(received)
       const order = before === null ? present : continuing(present, before, this.#deps.clock.now())
       const reported = applyReport(order, report, method, this.#deps.clock.now())
-      for (const alarm of reported.alarms) if (alarm !== 'late_fill' || !isOutrun(order, report)) this.#alarm(order, alarm)
-      if (reported.changed && isThoughtAbsent(order) && isOpen(report.status)) this.#alarm(order, 'late_sighting')
-      for (const reason of reported.ignored) this.#deps.meter.count('order_reports_ignored_total', { broker: order.broker, reason })
+      const isLate = reported.changed && isThoughtAbsent(order) && report.status !== 'rejected'
+      const alarms = reported.alarms.filter(alarm => alarm !== 'late_fill' || !isOutrun(order, report))
+      const note = { order, alarms: isLate && isOpen(report.status) ? [...alarms, 'late_sighting'] : alarms, ignored: reported.ignored }
+      notes.splice(0, notes.length, note)
       isPartial = reported.isPartial && reported.changed
       successorId = present.pendingRequest?.successorId ?? null
-      return reported.order === present ? null : { order: before === null ? reported.order : endedFirst(reported.order, before) }
+      const next = isLate ? sightedLate(reported.order) : reported.order
+      return next === present ? null : { order: before === null ? next : endedFirst(next, before) }
     })
+    for (const note of notes) this.#note(note)
     if (updated !== null) await this.#carryOn(updated, successorId)
     return isPartial ? this.#apply(orderId, received, method, isReleased) : updated
   }
@@ -131,10 +136,22 @@ export class OrderReports {
     })
   }
 
+  #note({ order, alarms, ignored }: Note): void {
+    for (const alarm of alarms) this.#alarm(order, alarm)
+    for (const reason of ignored) this.#deps.meter.count('order_reports_ignored_total', { broker: order.broker, reason })
+  }
+
   #alarm(order: Order, alarm: string): void {
     this.#deps.meter.count('order_alarms_total', { broker: order.broker, alarm })
     this.#deps.log.error('a broker reported an unexpected change of an order', { orderId: order.orderId, alarm, status: order.status })
   }
+}
+
+/** What is counted and logged of a report, once it is written. */
+interface Note {
+  readonly order: Order
+  readonly alarms: readonly string[]
+  readonly ignored: readonly string[]
 }
 
 /** Whether these executions happened before the replacement, and only their report came after the reply to it. */

@@ -45,6 +45,14 @@ export function isThoughtAbsent({ submission }: Order): boolean {
   return state === 'not_received' || isNeverSent(state) || state === 'refused'
 }
 
+/** An order that the broker has after all. Its status is final, so its message must not say any more that it is safe to place it again. */
+export function sightedLate(order: Order): Order {
+  return { ...order, brokerMessage: SIGHTED_LATE }
+}
+
+const SIGHTED_LATE =
+  'The broker has this order after all, although it did not show it before. The status here is final, and fills are counted: cancel the order at the broker if it is not wanted.'
+
 /** Whether the order was never sent. */
 function isNeverSent(state: Submission['state']): boolean {
   return state === 'not_sent' || state === 'refused_by_gateway'

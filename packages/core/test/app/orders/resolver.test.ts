@@ -150,7 +150,10 @@ test('an order that appears after its absence was reported raises an alarm and i
   await world.clock.advance(99_000)
   assert.equal(await outcomeOf(world, order), 'rejected not_received')
   await world.clock.advance(70_000)
-  assert.equal((await world.stored(order)).status, 'rejected')
+  const { status, brokerMessage } = await world.stored(order)
+  assert.equal(status, 'rejected')
+  assert.match(brokerMessage ?? '', /has this order after all/)
+  assert.doesNotMatch(brokerMessage ?? '', /safe to place it again/)
   assert.equal(world.counted.get('order_alarms_total SANDBOX late_sighting'), 1)
 })
 
