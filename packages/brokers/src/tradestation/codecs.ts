@@ -220,6 +220,9 @@ function statusOf(meaning: Meaning, legs: readonly Leg[], isClosed: boolean): re
       return [isPart ? onBook : 'pending', false]
     case 'live':
       return [onBook, false]
+    case 'filled':
+      // It counts once the quantities show it too.
+      return [onBook, !isWhole]
     case 'refused_request':
       // The list of codes counts a refused change among the cancelled ones; only a closing time makes it one.
       return [isClosed ? ended : onBook, isClosed]

@@ -230,7 +230,7 @@ test('every status code has one meaning, by how much is done and whether it is c
   const table: Record<string, readonly [none: string, part: string, closed: string]> = {
     before: ['pending', 'partially_filled', 'pending'],
     live: ['working', 'partially_filled', 'working'],
-    filled: ['filled', 'filled', 'filled'],
+    filled: ['working unresolved', 'partially_filled unresolved', 'working unresolved'],
     cancelled: ['cancelled', 'cancelled', 'cancelled'],
     out: ['pending_cancel unresolved', 'pending_cancel unresolved', 'cancelled'],
     expired: ['expired', 'expired', 'expired'],
@@ -253,7 +253,7 @@ test('every status code has one meaning, by how much is done and whether it is c
     Array(4).fill('pending')
   )
   // What is executed counts, whatever the code is.
-  assert.deepEqual([seen('ACK', '10'), seen('DON', '10'), seen('OPN', '10')], Array(3).fill('filled'))
+  assert.deepEqual([seen('ACK', '10'), seen('DON', '10'), seen('OPN', '10'), seen('FLL', '10', CLOSED)], Array(4).fill('filled'))
   // What the broker says has ended unfilled never becomes filled.
   assert.deepEqual([seen('OUT', '10', CLOSED), seen('EXP', '10', CLOSED), seen('REJ', '10', CLOSED)], ['cancelled', 'expired', 'rejected'])
   assert.throws(() => of('ZZZ', '0'), UnknownValueError)
