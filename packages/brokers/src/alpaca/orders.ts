@@ -9,7 +9,7 @@ import { isSuccess } from '../kit/calls.ts'
 import { ALL_TYPES, OPTION_SIDES, REGULAR, SIDES, TERMS } from '../kit/capabilities.ts'
 import type { HttpReply, HttpRequest } from '../kit/http.ts'
 import { legTexts, type Refusal, refusalBy, refusing } from '../kit/order-rules.ts'
-import { demandOurs } from '../kit/parse.ts'
+import { demandOurs, type Wire } from '../kit/parse.ts'
 import { get, json, remove } from '../kit/requests.ts'
 import type { OpenLogin, OrderDefinitions, ReadDefinitions, Refused } from '../kit/runtime/definition.ts'
 import type { AccountQuery, ListRead } from '../kit/runtime/read-definitions.ts'
@@ -93,6 +93,11 @@ interface OrderListQuery extends AccountQuery {
 
 const OPEN = { status: 'open', after: null } as const
 
+/** Alpaca does not say whether orders inside of others count for the limit of a page: a page that would be full with them may have been cut. */
+function rowsOf({ legs }: Wire): number {
+  return 1 + (Array.isArray(legs) ? legs.length : 0)
+}
+
 /** The orders submitted after `after`, oldest first. An order and those that hang on it come together. */
 export const ORDERS: ListRead<Resource, OrderListQuery, readonly OrderReport[]> = {
   resource: 'trading',
@@ -103,7 +108,7 @@ export const ORDERS: ListRead<Resource, OrderListQuery, readonly OrderReport[]> 
       after: last === null ? after : null,
       after_order_id: last
     }),
-  page: pagesByRecord(ORDERS_PAGE, 'id', readList),
+  page: pagesByRecord(ORDERS_PAGE, 'id', readList, rowsOf),
   pagesMax: PAGES_MAX,
   items: (records, { account, isNested }, { readable }) => {
     // Without nesting a multi-leg order and its legs are rows apart, of which none is the order.

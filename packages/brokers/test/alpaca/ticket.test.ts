@@ -224,4 +224,9 @@ test('lists are requested by page', () => {
   assert.equal(ORDERS.request(query, 'x').path, '/v2/orders?status=all&limit=500&direction=asc&nested=true&after_order_id=x')
   const day = parseDay('2026-11-03', 'day')
   assert.match(ACTIVITIES.request({ account: ACCOUNT, from: day, to: day }, 'a::b').path, /page_size=100&page_token=a%3A%3Ab$/)
+  // 167 brackets are more than a page where the limit counts their exits as well.
+  const page = (orders: number, legs: number) =>
+    Array.from({ length: orders }, (_, index) => ({ id: `o${index}`, legs: legs === 0 ? null : Array.from({ length: legs }, () => ({})) }))
+  const next = (orders: number, legs: number) => ORDERS.page(answer(200, page(orders, legs)), null).next
+  assert.deepEqual([next(499, 0), next(500, 0), next(166, 2), next(167, 2)], [null, 'o499', null, 'o166'])
 })

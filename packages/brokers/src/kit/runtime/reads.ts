@@ -129,16 +129,21 @@ export function numberedPages(
   }
 }
 
-/** The parser of a list in which a page is requested by the last record of the one before, its `key`; a page of fewer than `full` is the last. */
+/**
+ * The parser of a list in which a page is requested by the last record of the one before, its `key`; a page of fewer than `full` is the last.
+ * `countOf`: how many a record may count for, where the broker does not say what its limit counts.
+ */
 export function pagesByRecord(
   full: number,
   key: string,
-  records: (reply: HttpReply) => readonly Wire[]
+  records: (reply: HttpReply) => readonly Wire[],
+  countOf: (record: Wire) => number = () => 1
 ): (reply: HttpReply, cursor: string | null) => ListPage {
   return reply => {
     const found = records(reply)
     const last = found.at(-1)
-    return { records: found, next: last === undefined || found.length < full ? null : text(last, key) }
+    const count = found.reduce((sum, record) => sum + countOf(record), 0)
+    return { records: found, next: last === undefined || count < full ? null : text(last, key) }
   }
 }
 
