@@ -10,6 +10,7 @@ import { ALL_TYPES, OPTION_SIDES, REGULAR, SIDES, TERMS } from '../kit/capabilit
 import type { HttpReply, HttpRequest } from '../kit/http.ts'
 import { legTexts, type Refusal, refusalBy, refusing } from '../kit/order-rules.ts'
 import { demandOurs, type Wire } from '../kit/parse.ts'
+import { INTERNAL_FAILURE } from '../kit/reject-code.ts'
 import { get, json, remove } from '../kit/requests.ts'
 import type { OpenLogin, OrderDefinitions, ReadDefinitions, Refused } from '../kit/runtime/definition.ts'
 import type { AccountQuery, ListRead } from '../kit/runtime/read-definitions.ts'
@@ -327,6 +328,7 @@ export function interpretCancel(reply: HttpReply): Outcome<null> {
 
 function refusal<T>(reply: HttpReply, sent: OrderTicket | null): Outcome<T> {
   const { message, code } = readError(reply)
-  if (REFUSALS.has(reply.status) && !DUPLICATE.test(message)) return refused(message, rejectCodeOf(message, sent), code)
+  const isRefusal = REFUSALS.has(reply.status) && !DUPLICATE.test(message) && !INTERNAL_FAILURE.test(message)
+  if (isRefusal) return refused(message, rejectCodeOf(message, sent), code)
   return undecided(`Alpaca answered ${reply.status}: ${message}`)
 }

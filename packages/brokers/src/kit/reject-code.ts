@@ -2,6 +2,12 @@
 
 import { REJECT_CODES, type RejectCode } from '@trunkline/core/domain/vocabulary'
 
+/**
+ * Words of a failure behind a broker's API. Whether an order reached the market is unknown then, whatever status and code the answer has.
+ */
+export const INTERNAL_FAILURE =
+  /time[ds]?[ -]?out|unavailable|internal|server error|(?:unknown|unexpected) error|error (?:has )?occurred|went wrong|try again|no response|communicat/i
+
 /** Patterns in order: the first match decides. */
 export type RejectPatterns = readonly (readonly [pattern: RegExp, code: RejectCode])[]
 

@@ -15,6 +15,7 @@ import { acceptedReport } from '../kit/order-merge.ts'
 import { isInLowestTerms } from '../kit/order-rules.ts'
 import { demandOurs, displayTextOrNull, field, text, textOrNull, type Wire } from '../kit/parse.ts'
 import { demandNoOrder, signedCost } from '../kit/preview.ts'
+import { INTERNAL_FAILURE } from '../kit/reject-code.ts'
 import { get, json, remove } from '../kit/requests.ts'
 import { shownOrder, shownTerms } from '../kit/runtime/commands.ts'
 import type { OpenLogin, OrderDefinitions, Refused } from '../kit/runtime/definition.ts'
@@ -250,8 +251,6 @@ const REFUSALS: { readonly [status: number]: readonly string[] } = {
 
 /** How the second use of a confirm id is answered is not documented: any answer about it may be about the order that was accepted. */
 const DUPLICATE_CONFIRM_ID = /duplicate|confirm ?id/i
-/** A failure of the broker's own machines proves nothing of the order. */
-const INTERNAL_FAILURE = /time[ds]?[ -]?out|unavailable|internal (?:server )?error|no response|communicat/i
 /** A second cancel requests what is happening already. */
 const IS_UNDER_WAY = /cancel\w* (?:request )?(?:is |has been )?(?:already|pending|in progress|under way)|already .*cancel/i
 const BOILERPLATE = /^Order failed\. Reason: */

@@ -16,6 +16,7 @@ import { acceptedReport } from '../kit/order-merge.ts'
 import { changeRefusalBy, refusalBy, refusing } from '../kit/order-rules.ts'
 import { demandOurs, field, member, nested, text } from '../kit/parse.ts'
 import { demandNoOrder, signedCost } from '../kit/preview.ts'
+import { INTERNAL_FAILURE } from '../kit/reject-code.ts'
 import { encoded, form, get, type Query, remove } from '../kit/requests.ts'
 import { changedInPlace, shownTerms } from '../kit/runtime/commands.ts'
 import type { OrderDefinitions, Refused } from '../kit/runtime/definition.ts'
@@ -28,7 +29,6 @@ import {
   complaintOf,
   errorMessageOf,
   errorsOf,
-  INTERNAL_FAILURE,
   isForeign,
   isTokenRefused,
   joined,

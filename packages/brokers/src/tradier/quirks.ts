@@ -8,14 +8,13 @@ import { type HttpReply, limitsIn } from '../kit/http.ts'
 import { readObject } from '../kit/json.ts'
 import { decimal, displayTextOrNull, field, object, records, text, type Wire } from '../kit/parse.ts'
 import type { BrokerLimits } from '../kit/rate-limiter.ts'
+import { INTERNAL_FAILURE } from '../kit/reject-code.ts'
 
 /** What Tradier counts together, each a minute from the first request on. */
 export type Resource = 'standard' | 'market' | 'trading'
 
 const ITEMS_MAX = 100_000
 const TEXT_MAX = 500
-/** Messages of a failure behind the API, `OmsInternalError` and `OmsUnavailable` among them: whether an order reached the market is unknown. */
-export const INTERNAL_FAILURE = /time[ds]?[ -]?out|unavailable|internal|server error|try again|no response|communicat/i
 
 /** An object with every number as text. @throws BrokerFault for an answer that has nothing but errors: `refused`, or `unreachable` for a failure behind the API */
 export function requestedAnswer({ body }: { readonly body: string }): Wire {

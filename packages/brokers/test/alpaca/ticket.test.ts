@@ -183,6 +183,9 @@ test('which answers to an order prove what', () => {
   assert.equal(interpretSubmit(reply('error.duplicate'), sent(TICKET)).kind, 'unknown')
   for (const status of [408, 409, 500, 502, 503, 504, 302])
     assert.equal(outcome(status, { code: 1, message: 'no' }), 'unknown', String(status))
+  // Words of a failure, with a status of a refusal.
+  for (const message of ['timeout', 'internal server error occurred', 'unknown error'])
+    assert.equal(outcome(422, { code: 42210000, message }), 'unknown', message)
   for (const body of ['<html>', '{"code":1', '{}', '[]', ''])
     for (const status of [200, 403, 422, 429]) assert.throws(() => interpretSubmit({ status, headers: {}, body }, sent(TICKET)), Malformed)
   const { body } = fixture('order.pending')

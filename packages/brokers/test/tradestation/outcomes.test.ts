@@ -46,6 +46,7 @@ test('which answers to an order prove something', () => {
   assert.equal(kindOf(200, { Orders: [order], Errors: [failed] }), 'unknown', 'an order and a failure')
   assert.equal(kindOf(200, { Orders: [order, order] }), 'unknown', 'two orders')
   assert.equal(kindOf(200, { Orders: [], Errors: [] }), 'unknown', 'neither')
+  assert.equal(kindOf(200, { Orders: [{ Error: 'FAILED', Message: 'Order failed. Reason: Unknown error.' }] }), 'unknown', 'no reason')
   assert.equal(kindOf(200, { Orders: [], Errors: [{ Error: 'GatewayTimeout', Message: 'late' }] }), 'unknown')
   assert.equal(kindOf(201, { Orders: [order], Errors: [] }), 'unknown')
   const internalFailure = { Error: 'FAILED', Message: 'Order failed. Reason: The gateway timed out.' }
