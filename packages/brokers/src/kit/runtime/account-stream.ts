@@ -280,7 +280,7 @@ class AccountProtocol {
     this.#accounts.changed(keyOf('balances', account))
     if (noted.kind === 'backwards') return { type: 'gap', cause: 'missing', reason: 'an order was sent in an older state than before' }
     if (!isUnresolved) return { type: 'event', event: { type: 'order', report: noted.releases ? { ...report, releases: true } : report } }
-    this.#orders.changed(keyOf(account, brokerOrderId))
+    this.#orders.changed(`${keyOf(account, brokerOrderId)}${noted.releases ? ` ${RELEASES}` : ''}`)
     return null
   }
 
@@ -348,15 +348,16 @@ class AccountProtocol {
     if (this.#own.listed !== undefined) {
       const order = await this.#own.listed.order(account, brokerOrderId, signal)
       if (order === null) return
-      this.#totals.note(order)
-      this.#emit({ type: 'order', report: order.report })
+      const noted = this.#totals.note(order)
+      if (noted.kind === 'backwards') this.#gap('an order was read in an older state than it was sent')
+      else
+        this.#emit({ type: 'order', report: released(order.report, releases === RELEASES || (noted.kind === 'update' && noted.releases)) })
       return
     }
     for (const report of await this.#login.orders.ordersOf(account, brokerOrderId, signal)) {
       // Of a multi-leg order only its own messages count: the reads after messages of its legs come in between.
       if (report.legs === null) this.#sent.put(report)
-      const isReleased = releases === RELEASES && (report.status === 'working' || report.status === 'partially_filled')
-      this.#emit(this.#report(isReleased ? { ...report, releases: true } : report))
+      this.#emit(this.#report(released(report, releases === RELEASES)))
     }
   }
 
@@ -374,9 +375,15 @@ class AccountProtocol {
     this.#gap(reason)
   }
 
+  /** Before the connection is live nothing is missed: all is read then. */
   #gap(reason: string): void {
-    this.#connection?.emit({ type: 'gap', cause: 'missing', reason })
+    if (this.#isLive) this.#connection?.emit({ type: 'gap', cause: 'missing', reason })
   }
+}
+
+/** The report of an order whose cancel or replacement was refused, if it works again. */
+function released(report: OrderReport, wasRefused: boolean): OrderReport {
+  return wasRefused && (report.status === 'working' || report.status === 'partially_filled') ? { ...report, releases: true } : report
 }
 
 /** What the runtime reads a connection with. */

@@ -65,7 +65,7 @@ export class AccountRecords {
   async #putBalances(account: Account, { items, asOf, requestedMs, leftOut }: Timed<BalanceReport>): Promise<void> {
     const { accountId } = account
     const { accounts } = this.#deps.store
-    await this.#inOrder(`b ${accountId}`, { requestedMs, asOf }, async () => {
+    await this.#inOrder(`b ${accountId}`, { requestedMs, asOf, leftOut }, async () => {
       const read: readonly Balance[] = items.map(({ brokerAccountId: _, asOf: at, ...balance }) => ({
         ...balance,
         accountId,
@@ -146,14 +146,16 @@ export class AccountRecords {
     return { requestedMs, ...(await read()) }
   }
 
-  /** Of several snapshots that wait for a write, only the newest is written: each is complete. */
-  #inOrder(key: string, { requestedMs, asOf }: Newest, write: () => Promise<Written>): Promise<void> {
+  /** Of several snapshots that wait for a write, only the newest is written. A partial one does not take the place of a complete one. */
+  #inOrder(key: string, { requestedMs, asOf, leftOut }: Ordered, write: () => Promise<Written>): Promise<void> {
     const waiting = this.#waiting.get(key)
+    const isPartial = leftOut !== undefined
     if (waiting !== undefined) {
-      if (requestedMs >= waiting.requestedMs) Object.assign(waiting, { requestedMs, asOf, write })
+      if (requestedMs >= waiting.requestedMs && (!isPartial || waiting.isPartial))
+        Object.assign(waiting, { requestedMs, asOf, isPartial, write })
       return waiting.written
     }
-    const pending: PendingWrite = { requestedMs, asOf, write, written: Promise.resolve() }
+    const pending: PendingWrite = { requestedMs, asOf, isPartial, write, written: Promise.resolve() }
     this.#waiting.set(key, pending)
     pending.written = this.#queue.run(key, async () => {
       this.#waiting.delete(key)
@@ -199,6 +201,8 @@ interface Newest {
   readonly asOf: Timestamp
 }
 
+type Ordered = Newest & { readonly leftOut?: Snapshot<unknown>['leftOut'] | undefined }
+
 /** The snapshot that was stored: newer than the pushed one if that had to be confirmed. */
 interface Written extends Newest {
   readonly events: readonly LoggedEvent[]
@@ -207,6 +211,7 @@ interface Written extends Newest {
 interface PendingWrite {
   requestedMs: number
   asOf: Timestamp
+  isPartial: boolean
   write: () => Promise<Written>
   written: Promise<void>
 }

@@ -101,6 +101,32 @@ test('a partial list that the stream sends closes nothing, and causes no read', 
   assert.deepEqual([Object.keys(await held(world)), world.broker.reads.positions], [['AAPL', 'QQQ'], reads])
 })
 
+test('a partial list does not take the place of a whole one that waits to be stored', async () => {
+  await using world = await holding('AAPL', 'QQQ')
+  const { brokerAccountId } = world.account
+  const push = (leftOut?: readonly null[]) => {
+    const [aapl] = world.broker.holdings(brokerAccountId)
+    assert.ok(aapl !== undefined)
+    const positions = { items: [aapl], asOf: world.clock.now(), ...(leftOut === undefined ? {} : { leftOut }) }
+    world.broker.streams.push({ type: 'positions', brokerAccountId, positions })
+  }
+  world.ledger.fill(world.ledger.addOutside({ ...ticket('QQQ'), side: 'SELL' }, brokerAccountId).brokerOrderId, '10')
+  const gate = Promise.withResolvers<void>()
+  world.watched.intercept = async call => {
+    if (call.name === 'accounts.putPositions') await gate.promise
+    return call.go()
+  }
+  push([null])
+  await world.clock.settled()
+  push()
+  push([null])
+  await world.clock.settled()
+  world.watched.intercept = null
+  gate.resolve()
+  await world.clock.settled()
+  assert.deepEqual(Object.keys(await held(world)), ['AAPL'])
+})
+
 test('what a whole list lacks is closed only if the read that confirms it is whole, too', async () => {
   await using world = await holding('AAPL', 'QQQ')
   let reads = 0
