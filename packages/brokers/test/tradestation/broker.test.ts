@@ -87,28 +87,6 @@ test('rows of one symbol are one position; where they contradict each other they
   assert.deepEqual(venue.seen('POST /orders'), [])
 })
 
-test('a replacement is taken once the order shows the new terms; until then the broker has it, and the order will show it', async () => {
-  await using venue = await Venue.start()
-  venue.answer('PUT /900000001', { Message: 'Cancel/Replace order sent.', OrderID: '900000001' })
-  const request = { ...KEY, brokerClOrdId: 'x', ticket: { ...TICKET, limitPrice: parseDecimal('401', 'limit') } }
-  let reads = 0
-  venue.answer('GET /orders/900000001', (_seen: unknown, response: Json) => {
-    reads += 1
-    json(response, 200, {
-      Orders: [orderOf('900000001', reads < 3 ? 'RSN' : 'ACK', reads < 3 ? {} : { LimitPrice: '401.00' })],
-      Errors: []
-    })
-  })
-  const taken = await venue.broker.replace(request, soon())
-  assert.ok(taken.kind === 'accepted' && taken.value !== null)
-  assert.deepEqual([taken.value.brokerOrderId, taken.value.brokerClOrdId, taken.value.limitPrice], ['900000001', null, '401.00'])
-  reads = -100
-  assert.deepEqual(await venue.broker.replace(request, soon()), { kind: 'accepted', value: null })
-  venue.answer('PUT /900000001', fixture('change.over').body, 400)
-  const over = await venue.broker.replace(request, soon())
-  assert.ok(over.kind === 'refused' && over.message === 'Not an open order.')
-})
-
 test('a multi-leg order keeps its size, and is reported as requested', async () => {
   await using venue = await Venue.start()
   const order = { ...fixture('order.multi-leg').body, OrderID: '900000001' }

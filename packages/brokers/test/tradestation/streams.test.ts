@@ -34,21 +34,6 @@ test('live once both streams have sent their initial snapshot, which is not publ
   ])
 })
 
-test('balances are read again after orders moved, and positions follow', async () => {
-  await using venue = await Venue.start()
-  await using followed = await Followed.live(venue.broker)
-  venue.send('/orders', order('1', 'FLL', '10', CLOSED))
-  venue.send('/positions', positionOf('p1', 'MSFT', '10'), positionOf('p2', 'F', '-3', { LongShort: 'Short' }))
-  await followed.receives(events => events.some(event => event.type === 'positions' && event.positions.items.length === 2), 'both are held')
-  venue.send('/positions', { PositionID: 'p2', Deleted: true }, { PositionID: 'unknown', Deleted: true })
-  const held = () =>
-    followed.events.flatMap(event =>
-      event.type === 'positions' ? [event.positions.items.map(({ symbol, quantity }) => `${quantity} ${symbol}`).join()] : []
-    )
-  await followed.receives(() => held().at(-1) === '10 MSFT' && held().length > 1, 'what was closed is gone')
-  await followed.receives(events => events.some(({ type }) => type === 'balances'), 'balances')
-})
-
 test('an order that is off the order book while it is replaced has not ended: it is read again', async () => {
   await using venue = await Venue.start()
   venue.greetings.set('/orders', [order('1', 'ACK'), END])
@@ -62,29 +47,6 @@ test('an order that is off the order book while it is replaced has not ended: it
   assert.deepEqual(
     followed.history.filter(kind => kind !== 'balances'),
     ['live', '1 pending_replace', '1 working', '1 pending_cancel', '1 cancelled']
-  )
-})
-
-test('a refused cancel or change gives the order back; new terms are no refusal', async () => {
-  await using venue = await Venue.start()
-  venue.greetings.set('/orders', [order('1', 'ACK'), END])
-  await using followed = await Followed.live(venue.broker)
-  const at = (price: string) => ({ LimitPrice: price })
-  venue.send('/orders', order('1', 'UCN'), order('1', 'LAT'), order('1', 'ACK'))
-  venue.send('/orders', order('1', 'RSN'), order('1', 'RJR'), order('1', 'ACK'))
-  venue.send('/orders', order('1', 'UCN'), order('1', 'ACK'), order('1', 'RSN'), order('1', 'ACK'))
-  venue.send('/orders', order('2', 'UCN'), order('2', 'FPR', '4', { ExecutionPrice: '400' }))
-  venue.send('/orders', order('1', 'RSN'), order('1', 'ACK', '0', at('401')), order('1', 'EXP', '0', { ...at('401'), ...CLOSED }))
-  await followed.receives(() => followed.history.includes('1 expired'), 'the last one')
-  assert.deepEqual(
-    followed.history.filter(kind => kind !== 'balances' && kind !== 'live'),
-    [
-      ...['1 pending_cancel', '1 working releases', '1 working'],
-      ...['1 pending_replace', '1 working releases', '1 working'],
-      ...['1 pending_cancel', '1 working releases', '1 pending_replace', '1 working releases'],
-      ...['2 pending_cancel', '2 partially_filled'],
-      ...['1 pending_replace', '1 working', '1 expired']
-    ]
   )
 })
 
@@ -159,18 +121,6 @@ test('what the stream lost shows in the list: reported as a gap, once, and not w
   assert.equal(followed.history.filter(kind => kind === 'gap missing').length, 1)
   const gap = followed.events.find(event => event.type === 'gap')
   assert.ok(gap?.type === 'gap' && /has 2 that the stream did not send/.test(gap.reason))
-})
-
-test('a list that cannot be read, or is older than the stream, proves nothing', async () => {
-  await using venue = await Venue.start({ compareMs: 50 })
-  venue.greetings.set('/orders', [order('1', 'FLL', '10', CLOSED), END])
-  venue.answer('GET /orders', list(order('1', 'ACK', '4')))
-  await using followed = await Followed.live(venue.broker)
-  await until(() => venue.seen('GET /orders').length >= 2, 'it is compared')
-  venue.answer('GET /orders', { Error: 'BadRequest', Message: 'no' }, 400)
-  const before = venue.seen('GET /orders').length
-  await until(() => venue.seen('GET /orders').length >= before + 2, 'it is tried again')
-  assert.deepEqual(followed.history, ['live'])
 })
 
 test('GoAway and errors end a stream, and it is requested again; both are one outage', async () => {

@@ -66,6 +66,14 @@ test('what the list has twice and the stream has not sent was lost, once; what a
   assert.equal(await lost(), 0)
 })
 
+test('a list that is older than the stream proves nothing', async () => {
+  const clock = new VirtualClock()
+  const totals = new OrderTotals(clock)
+  totals.note(order('1', 'filled', '10', '400', true))
+  await clock.advance(1)
+  assert.equal(await totals.lost(async () => [order('1', 'partially_filled', '4')], never), 0)
+})
+
 test('a list that cannot be read proves nothing, unless the login is over', async () => {
   const totals = new OrderTotals(new VirtualClock())
   const failing = (kind: BrokerFault['kind']) => () => Promise.reject(new BrokerFault(kind, 'no'))
