@@ -4,7 +4,7 @@ import { parseDay, parseTimestamp } from '@trunkline/core/domain/timestamp'
 import { BrokerFault, type NewOrder } from '@trunkline/core/ports/broker'
 import { soon } from '@trunkline/testkit/patience'
 import { ACCOUNT, dec, fixture, TICKET } from './fixtures.ts'
-import { as, json, KEYS, openAt, Venue } from './venue.ts'
+import { as, json, openAt, Venue } from './venue.ts'
 
 const SINCE = parseTimestamp('2026-11-03T15:00:00Z', 'since')
 const ORDER: NewOrder = { ...TICKET, brokerAccountId: ACCOUNT, brokerClOrdId: 'tl0001' }
@@ -16,30 +16,6 @@ const isFault = (kind: string) => (error: unknown) => {
   assert.equal(error.kind, kind, error.message)
   return true
 }
-
-test('the one account of the credentials, its balance and its positions, with the headers of the login', async () => {
-  await using venue = await Venue.start()
-  venue.on('GET /api/v2/positions', as('positions'))
-  await using opened = openAt(venue)
-  const { broker } = opened
-  assert.deepEqual(
-    (await broker.accounts(soon())).items.map(({ brokerAccountId, accountNumber }) => [brokerAccountId, accountNumber]),
-    [[ACCOUNT, 'PA3ALPACA01']]
-  )
-  assert.equal((await broker.balances(ACCOUNT, soon())).items[0]?.cash, '51200.4')
-  assert.deepEqual(
-    (await broker.positions(ACCOUNT, soon())).items.map(({ symbol, quantity }) => `${quantity} ${symbol}`),
-    ['3.25 KO', '0.0001527 BTC/USD', '-2 AAPL261218C00250000']
-  )
-  assert.ok(venue.seen.every(({ headers }) => headers.authorization === 'Bearer token-1'))
-  await using keyed = openAt(venue, { settings: { login: 'api_key' }, credentials: KEYS })
-  await keyed.broker.accounts(soon())
-  const { headers } = venue.seen.at(-1) ?? {}
-  assert.deepEqual(
-    [headers?.['apca-api-key-id'], headers?.['apca-api-secret-key'], headers?.authorization],
-    [KEYS.key_id, KEYS.secret_key, undefined]
-  )
-})
 
 test('what is meant for another account never reaches this one', async () => {
   await using venue = await Venue.start()
@@ -104,21 +80,6 @@ test('an amount that is a JSON number is read as it was written', async () => {
   assert.deepEqual([items[0]?.quantity, items[0]?.averagePrice], ['0.557436865', '86.8700'])
 })
 
-test('an order with an unknown status is left out, counted and logged; the rest of the list stands', async () => {
-  await using venue = await Venue.start()
-  const [first, second] = fixture('orders').body
-  venue.on('GET /api/v2/orders', json(200, [{ ...first, status: 'levitating' }, second]))
-  await using opened = openAt(venue)
-  const { items, leftOut = [] } = await opened.broker.orders(ACCOUNT, SINCE, soon())
-  assert.deepEqual(
-    items.map(({ symbol }) => symbol),
-    ['ETH/USD']
-  )
-  assert.ok(leftOut.length > 0 && leftOut.every(id => id !== null))
-  assert.ok(opened.meter.counted('broker_unknown_values_total', { broker: 'ALPACA', field: 'status' }) > 0)
-  assert.ok(opened.log.lines.some(({ level, fields }) => level === 'error' && fields.value === 'levitating'))
-})
-
 test('activities: page by page by the last id, those of the days and no others', async () => {
   await using venue = await Venue.start()
   const all = fixture('activities').body
@@ -136,30 +97,6 @@ test('activities: page by page by the last id, those of the days and no others',
     new URL(venue.requests('GET /api/v2/account/activities').at(-1)?.path ?? '', 'http://x').searchParams.get('page_token'),
     'fill-99'
   )
-})
-
-test('an order is sent once, and what comes back is proof or it is unknown', async () => {
-  await using venue = await Venue.start()
-  venue.on('POST /api/v2/orders', as('order.pending'))
-  await using opened = openAt(venue)
-  const { broker } = opened
-  const accepted = await broker.submit(ORDER, soon())
-  assert.ok(accepted.kind === 'accepted')
-  assert.deepEqual([accepted.value.brokerOrderId, accepted.value.status], [OLD, 'pending'])
-  assert.deepEqual(JSON.parse(venue.requests('POST')[0]?.body ?? ''), {
-    symbol: 'AAPL',
-    side: 'buy',
-    type: 'limit',
-    time_in_force: 'day',
-    qty: '2',
-    limit_price: '150.25',
-    client_order_id: 'tl0001'
-  })
-  venue.on('POST /api/v2/orders', () => null)
-  assert.equal((await broker.submit(ORDER, soon())).kind, 'unknown')
-  venue.on('POST /api/v2/orders', { status: 403, body: '<html>nginx</html>' })
-  assert.equal((await broker.submit(ORDER, soon())).kind, 'unknown')
-  assert.equal(venue.requests('POST').length, 3)
 })
 
 test('what cannot be placed at Alpaca is refused with a message before anything is sent', async () => {
@@ -185,21 +122,6 @@ test('an order is looked up by its own id with a colon, and absence is distingui
     venue.on('GET /api/v2/orders:by_client_order_id', { status: 404, body })
     await assert.rejects(broker.findOrder({ ...key, brokerClOrdId: 'tl0009' }, soon()), isFault('refused'), body)
   }
-})
-
-test('a replacement is accepted when the old order has given way, and requests what is left of the total', async () => {
-  await using venue = await Venue.start()
-  const old = { ...fixture('order.pending').body, status: 'partially_filled', qty: '10', filled_qty: '3', filled_avg_price: '150.2' }
-  venue.on(`GET /api/v2/orders/${OLD}`, () =>
-    json(200, venue.requests('PATCH').length === 0 ? old : { ...old, status: 'replaced', replaced_by: NEW })
-  )
-  venue.on(`PATCH /api/v2/orders/${OLD}`, as('order.replacing'))
-  await using opened = openAt(venue)
-  const ticket = { ...TICKET, quantity: dec('12'), limitPrice: dec('149.5') }
-  const outcome = await opened.broker.replace({ brokerAccountId: ACCOUNT, brokerOrderId: OLD, brokerClOrdId: 'tl0006', ticket }, soon())
-  assert.ok(outcome.kind === 'accepted' && outcome.value !== null)
-  assert.deepEqual([outcome.value.brokerOrderId, outcome.value.replacesBrokerOrderId], [NEW, OLD])
-  assert.deepEqual(JSON.parse(venue.requests('PATCH')[0]?.body ?? ''), { qty: '9', limit_price: '149.5', client_order_id: 'tl0006' })
 })
 
 test('a replacement of a replacement requests no more than that had left, though an execution before it is not reported yet', async () => {
@@ -257,38 +179,6 @@ test('a replacement that Alpaca took and then did not carry out is unknown, or r
   const outcome = await opened.broker.replace(request, soon())
   assert.ok(outcome.kind === 'refused' && outcome.message.includes('filled'))
   assert.equal((await opened.broker.findOrder(key, soon())).found?.status, 'rejected')
-})
-
-test('a cancel is accepted with an empty answer, and refused with Alpaca’s message', async () => {
-  await using venue = await Venue.start()
-  await using opened = openAt(venue)
-  const cancel = async () => await opened.broker.cancel({ brokerAccountId: ACCOUNT, brokerOrderId: OLD }, soon())
-  venue.on(`DELETE /api/v2/orders/${OLD}`, { status: 204, body: '' })
-  assert.deepEqual(await cancel(), { kind: 'accepted', value: null })
-  venue.on(`DELETE /api/v2/orders/${OLD}`, as('error.over'))
-  assert.deepEqual(await cancel(), {
-    kind: 'refused',
-    message: 'order is already in "filled" state',
-    rejectCode: 'other',
-    brokerStatus: '42210000'
-  })
-  venue.on(`DELETE /api/v2/orders/${OLD}`, { status: 200, body: '<html>' })
-  assert.equal((await cancel()).kind, 'unknown')
-})
-
-test('credentials are rejected when the account is refused to them as well, and not for a passing failure or a missing scope', async () => {
-  await using venue = await Venue.start()
-  await using opened = openAt(venue)
-  const { broker } = opened
-  await broker.accounts(soon())
-  let refusals = 1
-  venue.on('GET /api/v2/positions', () => (refusals-- > 0 ? as('error.unauthorized') : as('positions')))
-  assert.equal((await broker.positions(ACCOUNT, soon())).items.length, 3)
-  venue.on('GET /api/v2/positions', as('error.scope'))
-  await assert.rejects(broker.positions(ACCOUNT, soon()), isFault('refused'))
-  venue.on('GET /api/v2/positions', as('error.forbidden'))
-  venue.on('GET /api/v2/account', as('error.unauthorized.bare'))
-  await assert.rejects(broker.positions(ACCOUNT, soon()), isFault('credentials_rejected'))
 })
 
 test('the limit that Alpaca reports is respected', async () => {

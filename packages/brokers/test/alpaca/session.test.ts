@@ -6,7 +6,7 @@ import { until } from '@trunkline/testkit/until'
 import type { WebSocket } from 'ws'
 import { VirtualClock } from '../support/clocks.ts'
 import { bodyText, fixture, type Json, unread } from './fixtures.ts'
-import { as, json, KEYS, type Opened, openAt, TOKEN, Venue } from './venue.ts'
+import { as, json, type Opened, openAt, Venue } from './venue.ts'
 
 after(() =>
   assert.deepEqual(
@@ -75,22 +75,17 @@ class AccountListener implements AsyncDisposable {
   }
 }
 
-test('authenticates, listens and is live; the messages are Alpaca’s', async () => {
-  for (const [credentials, data] of [
-    [TOKEN, { key: 'oauth', secret: TOKEN.access_token }],
-    [KEYS, { key: KEYS.key_id, secret: KEYS.secret_key }]
-  ] as const) {
-    await using venue = await Venue.start()
-    const received = listens(venue)
-    await using opened = openAt(venue, { credentials, settings: credentials === KEYS ? { login: 'api_key' } : {} })
-    await using listener = new AccountListener(opened)
-    await listener.receives(() => listener.history === 'live', 'live')
-    assert.deepEqual(received, [
-      { action: 'auth', ...data },
-      { action: 'listen', data: { streams: ['trade_updates'] } }
-    ])
-  }
-})
+/** A listener that is live at a venue. */
+async function live() {
+  const held = new AsyncDisposableStack()
+  const venue = held.use(await Venue.start())
+  listens(venue)
+  venue.on('GET /api/v2/positions', as('positions'))
+  const opened = held.use(openAt(venue))
+  const listener = held.use(new AccountListener(opened))
+  await listener.receives(() => listener.history === 'live', 'live')
+  return { venue, opened, listener, [Symbol.asyncDispose]: () => held.disposeAsync() }
+}
 
 test('where the newer form of the login is refused, the older one decides, and is sent at once the next time', async () => {
   await using venue = await Venue.start()
@@ -113,29 +108,9 @@ test('where the newer form of the login is refused, the older one decides, and i
   assert.deepEqual(received.slice(3), ['authenticate', 'listen'])
 })
 
-test('a notice beside an accepted login is logged, and is no error', async () => {
-  await using venue = await Venue.start()
-  const notice = 'this authentication format is being deprecated'
-  venue.streams.set(STREAM, {
-    onFrame(data, socket) {
-      const isListen = JSON.parse(data.toString()).action === 'listen'
-      const authorized = JSON.stringify({ stream: 'authorization', data: { action: 'auth', status: 'authorized', message: notice } })
-      send(socket, isListen ? bodyText('stream.listening') : authorized)
-    }
-  })
-  await using opened = openAt(venue)
-  await using listener = new AccountListener(opened)
-  await listener.receives(() => listener.history === 'live', 'live')
-  assert.ok(opened.log.lines.some(({ level, fields }) => level === 'info' && fields.notice === notice))
-})
-
 test('orders and executions, each with its own id; positions and balances are read after a fill', async () => {
-  await using venue = await Venue.start()
-  listens(venue)
-  venue.on('GET /api/v2/positions', as('positions'))
-  await using opened = openAt(venue)
-  await using listener = new AccountListener(opened)
-  await listener.receives(() => listener.count('live') === 1, 'live')
+  await using scene = await live()
+  const { venue, listener } = scene
   for (const name of ['stream.new', 'stream.partial', 'stream.fill']) send(venue.last, bodyText(name))
   await listener.receives(() => listener.count('positions') >= 1 && listener.count('balances') >= 1, 'what a fill changes')
   assert.deepEqual(
@@ -154,36 +129,24 @@ test('orders and executions, each with its own id; positions and balances are re
 })
 
 test('an execution that did not come is noticed at the next one', async () => {
-  await using venue = await Venue.start()
-  listens(venue)
-  venue.on('GET /api/v2/positions', as('positions'))
-  await using opened = openAt(venue)
-  await using listener = new AccountListener(opened)
-  await listener.receives(() => listener.count('live') === 1, 'live')
+  await using scene = await live()
+  const { venue, listener } = scene
   for (const name of ['stream.new', 'stream.fill']) send(venue.last, bodyText(name))
   await listener.receives(() => listener.history.startsWith('live, order, gap missing, live, order'), 'the gap')
 })
 
 test('one sent twice is no gap, and an order first seen with fills is none either', async () => {
-  await using venue = await Venue.start()
-  listens(venue)
-  venue.on('GET /api/v2/positions', as('positions'))
-  await using opened = openAt(venue)
-  await using listener = new AccountListener(opened)
-  await listener.receives(() => listener.count('live') === 1, 'live')
+  await using scene = await live()
+  const { venue, listener } = scene
   for (const name of ['stream.fill', 'stream.fill', 'stream.partial']) send(venue.last, bodyText(name))
   await listener.receives(() => listener.orders.length === 3, 'all')
   assert.equal(listener.count('gap'), 0)
 })
 
 test('a multi-leg order by its own message; after a leg’s message its order is requested, and an unknown one is skipped', async () => {
-  await using venue = await Venue.start()
-  listens(venue)
-  venue.on('GET /api/v2/positions', as('positions'))
+  await using scene = await live()
+  const { venue, listener } = scene
   venue.on(`GET /api/v2/orders/${fixture('order.multi-leg').body.id}`, as('order.multi-leg.filled'))
-  await using opened = openAt(venue)
-  await using listener = new AccountListener(opened)
-  await listener.receives(() => listener.count('live') === 1, 'live')
   send(venue.last, bodyText('stream.leg'))
   send(venue.last, bodyText('stream.multi-leg'))
   await listener.receives(() => listener.orders.length === 1, 'the multi-leg order')
@@ -206,12 +169,8 @@ test('a multi-leg order by its own message; after a leg’s message its order is
 })
 
 test('what is older than what was published is skipped, except for its execution', async () => {
-  await using venue = await Venue.start()
-  listens(venue)
-  venue.on('GET /api/v2/positions', as('positions'))
-  await using opened = openAt(venue)
-  await using listener = new AccountListener(opened)
-  await listener.receives(() => listener.count('live') === 1, 'live')
+  await using scene = await live()
+  const { venue, listener } = scene
   const publish = (name: string, updatedAt: string, more: object = {}) => {
     const { data } = fixture(name).body
     send(
@@ -241,14 +200,11 @@ test('what is older than what was published is skipped, except for its execution
 })
 
 test('a refused replacement: both orders are requested, and the one that is live again is released', async () => {
-  await using venue = await Venue.start()
-  listens(venue)
+  await using scene = await live()
+  const { venue, listener } = scene
   const { order } = fixture('stream.replace.refused').body.data
   venue.on(`GET /api/v2/orders/${order.id}`, json(200, order))
   venue.on(`GET /api/v2/orders/${order.replaces}`, json(200, { ...fixture('order.pending').body, status: 'new' }))
-  await using opened = openAt(venue)
-  await using listener = new AccountListener(opened)
-  await listener.receives(() => listener.count('live') === 1, 'live')
   send(venue.last, bodyText('stream.replace.refused'))
   await listener.receives(() => listener.orders.length === 2, 'both orders')
   const reported = new Map(listener.orders.map(report => [report.brokerOrderId, [report.status, report.releases]]))
@@ -257,11 +213,8 @@ test('a refused replacement: both orders are requested, and the one that is live
 })
 
 test('an unknown status is a gap, counted and logged; the connection stays', async () => {
-  await using venue = await Venue.start()
-  listens(venue)
-  await using opened = openAt(venue)
-  await using listener = new AccountListener(opened)
-  await listener.receives(() => listener.count('live') === 1, 'live')
+  await using scene = await live()
+  const { venue, opened, listener } = scene
   const { data } = fixture('stream.new').body
   send(venue.last, JSON.stringify({ stream: 'trade_updates', data: { ...data, order: { ...data.order, status: 'levitating' } } }))
   await listener.receives(() => listener.history === 'live, gap malformed, live', 'a gap')
@@ -270,19 +223,6 @@ test('an unknown status is a gap, counted and logged; the connection stays', asy
   send(venue.last, JSON.stringify({ stream: 'trade_updates', data: { ...data, event: 'levitated' } }))
   await listener.receives(() => listener.orders.length === 1, 'the order')
   assert.equal(venue.sockets.length, 1)
-})
-
-test('what cannot be read is a gap and a new connection', async () => {
-  await using venue = await Venue.start()
-  listens(venue)
-  await using opened = openAt(venue)
-  await using listener = new AccountListener(opened)
-  for (const [round, frame] of ['{"stream":"trade_upd', '[]', '{"stream":"trade_updates","data":{}}'].entries()) {
-    await listener.receives(() => listener.count('live') === round + 1, 'live')
-    send(venue.last, frame)
-    await listener.receives(() => listener.count('gap') === round + 1, 'a gap')
-  }
-  assert.ok(listener.events.every(event => event.type !== 'gap' || event.cause === 'malformed'))
 })
 
 test('a stream that refuses the credentials: the account is requested, and only its refusal ends the session', async () => {
