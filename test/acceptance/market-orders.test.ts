@@ -1,4 +1,4 @@
-// Orders for options, packages of options and futures, and what they leave behind: positions, balances, transactions, and a contract's end.
+// Orders for options, multi-leg orders and futures, and what they leave behind: positions, balances, transactions, and a contract's end.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { until } from '@trunkline/testkit/until'

@@ -87,7 +87,7 @@ describe('the reference', () => {
     assert.deepEqual(described.sort(), OPERATIONS.toSorted())
   })
 
-  test('says where it is served, and shows nothing of the inside', () => {
+  test('says where it is served, and discloses no internals', () => {
     assert.equal(document.openapi, '3.1.0')
     assert.equal(document.servers[0].url, service.url)
     assert.ok(!JSON.stringify(document).includes('x-expected'))
@@ -95,7 +95,7 @@ describe('the reference', () => {
 
   test('passes an independent linter', () => passesLinter(document))
 
-  test('is a page that needs nobody else, no script, and lets in none', async () => {
+  test('is a self-contained page without scripts', async () => {
     const response = await fetch(`${service.url}/docs`)
     const html = await response.text()
     assert.equal(response.status, 200)
@@ -128,7 +128,7 @@ describe('the reference', () => {
     assert.equal(JSON.parse(stdout)[0].broker, 'SANDBOX')
   })
 
-  test('is gone where it is switched off', async () => {
+  test('returns 404 when it is disabled', async () => {
     await using quiet = await startService('embedded', { TRUNKLINE_DOCS: '0' })
     for (const path of ['/docs', '/docs/live', '/docs/live/main.js', '/openapi.json', '/asyncapi.json', '/docs/style.css'])
       assert.equal((await fetch(quiet.url + path)).status, 404, path)
@@ -198,7 +198,7 @@ describe('the reference of the streams', () => {
     }
   })
 
-  test('says where each stream is, how to be known there, and how sessions end', async () => {
+  test('says where each stream is, how to authenticate, and how sessions end', async () => {
     for (const { id, url, security, type, terms } of [
       {
         ...{ id: 'stream', url: service.demo.stream_url, security: 'platform', type: 'userPassword' },

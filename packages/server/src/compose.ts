@@ -340,12 +340,7 @@ async function demoFor(
   addresses: Parameters<typeof demoPlatform>[2]
 ): Promise<Service['demo']> {
   const why = whyNotPractice(settings)
-  if (why === null) {
-    const demo = await demoPlatform(deps, file, addresses)
-    if (demo === null && file.isDamaged())
-      deps.log.warn('the file of the demo platform holds no credentials; restore it or delete it', { file: file.path })
-    return demo
-  }
+  if (why === null) return demoPlatform(deps, file, addresses)
   const stored = file.read()
   if (stored !== null && (await deps.store.platforms.findByClientId(stored.client_id)) !== null)
     deps.log.warn('a demo platform exists on a service that is not for practice', {

@@ -43,7 +43,7 @@ export function latestMs(wire: Wire, ...keys: readonly string[]): number {
   return Math.max(0, ...keys.map(key => msOf(wire, key)))
 }
 
-/** A venue only describes: one that cannot be shown as it is becomes an unknown one. */
+/** Unprintable venue codes become unknown. */
 export function venueOf(value: unknown): string {
   return typeof value === 'string' && isPlainText(value, VENUE_MAX) ? value : ''
 }

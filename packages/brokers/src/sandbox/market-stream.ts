@@ -191,7 +191,7 @@ class MarketProtocol implements FeedProtocol {
     this.#syncTime(message)
     const seq = integer(message, 'seq')
     this.#released(messages.settle(seq))
-    // One number far ahead of the truth, and everything after it would be taken for a repetition.
+    // A sequence number that is too high would make every later message look like a duplicate.
     if (seq < messages.last) throw new Malformed('seq', `at least ${messages.last}, the last message that came`, seq)
   }
 

@@ -1,4 +1,4 @@
-// Frames of all kinds, and signs of life that are none.
+// Frames of all kinds, and messages that do not count as a heartbeat.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { until } from '@trunkline/testkit/until'

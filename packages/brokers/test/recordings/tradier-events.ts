@@ -7,7 +7,7 @@ import { numberIn, type Recording, written } from './load.ts'
 import { reply } from './replay.ts'
 import { opened, row } from './tradier.ts'
 
-/** What is read again shows what the last event said. */
+/** Re-reads return the last event’s state. */
 export async function eventsFacts(recording: Recording): Promise<Facts> {
   const account = String(recording.steps[0]?.payload.account ?? '6YA00001')
   await using replay = await opened(account)

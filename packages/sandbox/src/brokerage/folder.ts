@@ -25,7 +25,7 @@ export function readJsonFile<Content>(path: string): Content {
   try {
     return JSON.parse(readFileSync(path, 'utf8')) as Content
   } catch (cause) {
-    const message = `${path} cannot be read. Restore it from a backup, or delete the folder that it is in: the sandbox then starts anew, without its orders.`
+    const message = `${path} cannot be read. Restore it from a backup, or delete the folder that it is in: the sandbox then begins with empty accounts.`
     throw new Error(message, { cause })
   }
 }

@@ -96,13 +96,16 @@ export async function settledDemo(
  * addresses to the file. Null if platforms exist and the file does not.
  */
 export async function demoPlatform(
-  { store, ids, hasher, clock }: Pick<Deps, 'store' | 'ids' | 'hasher' | 'clock'>,
+  { store, ids, hasher, clock, log }: Pick<Deps, 'store' | 'ids' | 'hasher' | 'clock' | 'log'>,
   file: DemoFile,
   addresses: Omit<DemoPlatform, 'client_id' | 'client_secret'>
 ): Promise<{ readonly demo: DemoPlatform; readonly created: boolean } | null> {
   const known = await settledDemo({ store, hasher }, file)
   if (known !== null) return { demo: file.write({ ...known, ...addresses }), created: false }
-  if ((await store.platforms.list()).length > 0) return null
+  if ((await store.platforms.list()).length > 0) {
+    if (file.isDamaged()) log.warn('the file of the demo platform holds no credentials: restore it or delete it', { file: file.path })
+    return null
+  }
   const clientSecret = ids.secret('sk_')
   const platform = {
     platformId: ids.uuid<PlatformId>(),

@@ -106,7 +106,7 @@ export async function openEngine(settings: StoreSettings, { log }: Pick<StoreDep
     ...(settings.filesMax !== undefined && { filesMax: settings.filesMax }),
     types: TYPES,
     onWarning: warning => log.warn(warning),
-    onMaintenanceFailed: cause => log.warn('the embedded database could not be tidied', { cause: String(cause) })
+    onMaintenanceFailed: cause => log.warn('the embedded database maintenance failed', { cause: String(cause) })
   })
   return {
     db: new Kysely({ dialect: embeddedDialect(embedded) }),

@@ -49,8 +49,11 @@ test('wherever a rotation of the demo platform is interrupted, the file has the 
   const store = await embedded(context, dataDir)
   const file = new DemoFile(join(dataDir, 'demo-platform.json'))
   const addresses = { base_url: 'x', stream_url: 'x', market_data_stream_url: 'x', portal_url: 'x', home_url: 'x' }
+  const warnings: unknown[] = []
+  const nothing = () => undefined
+  const log = { debug: nothing, info: nothing, error: nothing, warn: (_message: string, fields: unknown) => void warnings.push(fields) }
   const start = async () =>
-    (await demoPlatform({ store, ids, hasher, clock }, file, { ...addresses, sandbox_control_url: null, sandbox_logins: [] }))?.demo
+    (await demoPlatform({ store, ids, hasher, clock, log }, file, { ...addresses, sandbox_control_url: null, sandbox_logins: [] }))?.demo
   const first = await start()
   assert.ok(first !== undefined)
   const inForce = async () => (await store.platforms.findByClientId(first.client_id))?.secretHash
@@ -88,4 +91,9 @@ test('wherever a rotation of the demo platform is interrupted, the file has the 
   assert.equal(await inForce(), hasher.hash((await start())?.client_secret ?? ''))
   const { clientSecret } = await rotate((...given) => store.platformKeys.replaceSecret(...given))
   assert.equal(file.read()?.client_secret, clientSecret)
+  // A file that was cut off is named, and not replaced: it may be restored.
+  assert.deepEqual(warnings, [])
+  writeFileSync(file.path, '{')
+  assert.equal(await start(), undefined)
+  assert.deepEqual([warnings, readFileSync(file.path, 'utf8')], [[{ file: file.path }], '{'])
 })

@@ -72,7 +72,7 @@ describe('each stream is described', () => {
     { stream: BROKER_STREAM, actions: ['authenticate', 'subscribe', 'subscribe_user'] },
     { stream: MARKET_STREAM, actions: ['authenticate', 'subscribe'] }
   ]) {
-    test(`by a dialogue in which the client speaks, too, and no record fills the page: ${stream.title}`, () => {
+    test(`with a two-way example, and no record fills the page: ${stream.title}`, () => {
       const { html } = streamPart(stream, 'http://127.0.0.1:8080')
       const lines = [...html.matchAll(/<span class="(sent|received)">([^<]*)<\/span>/g)].map(([, way, text]) => ({ way, text }))
       assert.equal(lines.length, stream.dialogue.length)

@@ -1,4 +1,4 @@
-// A link that was sent to somebody else connects nobody, where the platform claims its connections.
+// With claims, a forwarded link creates no connection.
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'

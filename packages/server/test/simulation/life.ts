@@ -11,7 +11,7 @@ export class Life {
     return this.#death.signal.aborted
   }
 
-  /** Everything the process waits for never comes, and nothing it does reaches anybody. */
+  /** Pending calls never resolve, and later calls have no effect. */
   kill(): void {
     this.#death.abort(new Error('the process was killed'))
   }
@@ -80,7 +80,7 @@ export class Life {
   }
 }
 
-/** A promise of its own each time: one for all would hold on to everybody who ever waited for it. */
+/** A promise of its own each time: a shared promise would leak its waiters. */
 function never(): Promise<never> {
   return new Promise(() => undefined)
 }

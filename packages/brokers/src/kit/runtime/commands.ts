@@ -16,7 +16,7 @@ export class Commands<Resource extends string, Placing> {
   readonly #login: OpenLogin<Resource>
   readonly #soleAccount: SoleAccount | null
 
-  /** `soleAccount`: what every command is for; null where requests name their account. */
+  /** `soleAccount`: the only account that commands may name; null where requests name their account. */
   constructor(definition: OrderDefinitions<Resource, Placing>, login: OpenLogin<Resource>, soleAccount: SoleAccount | null) {
     this.#definition = definition
     this.#login = login

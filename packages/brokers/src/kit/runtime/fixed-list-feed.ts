@@ -139,10 +139,10 @@ export class FixedListFeed implements AsyncDisposable {
     const partly = [...this.#streams].map(stream => this.#membersOf(stream)).filter(({ length }) => length < this.#options.symbolsMax)
     if (partly.length <= STREAMS_MAX || !this.#mayJoin) return
     const joined: (readonly Wanted[])[] = []
-    let room = this.#options.symbolsMax
+    let left = this.#options.symbolsMax
     for (const members of partly.toSorted((a, b) => a.length - b.length)) {
-      room -= members.length
-      if (room < 0) break
+      left -= members.length
+      if (left < 0) break
       joined.push(members)
     }
     // A stream that is opened again for the members of one alone would be joined again, without end.

@@ -57,8 +57,7 @@ export interface IncrementalFeedOptions {
   /** Why the broker does not stream a topic at all; null: it may. */
   readonly refusal: (topic: Topic) => string | null
   /**
-   * Whether the broker knows a symbol, for one that takes requests for any. A symbol that cannot be looked up now is requested: it is not known not to
-   * exist. @throws BrokerFault
+   * Whether the broker knows a symbol, for one that takes requests for any. A symbol that cannot be looked up now is requested: it may exist. @throws BrokerFault
    */
   readonly isKnown?: (symbol: string, signal: AbortSignal) => Promise<boolean>
   /**

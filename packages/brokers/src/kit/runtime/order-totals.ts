@@ -1,6 +1,6 @@
 /**
- * Orders that a stream sends whole, with totals of what is executed: all of them first, and then each as it changes. What it takes back or repeats is
- * noticed. It may lose single messages while its heartbeats continue, so what it sent is compared with the list of orders now and then.
+ * Orders that a stream sends whole, with totals of what is executed: all of them first, and then each as it changes. Regressions and
+ * duplicates are detected. It may lose single messages while its heartbeats continue, so what it sent is compared with the list of orders now and then.
  */
 
 import { areEqual, compare, type Decimal, ZERO } from '@trunkline/core/domain/decimal'
@@ -15,7 +15,7 @@ const ON_ITS_WAY_MS = 2_000
 
 export interface WholeOrder {
   readonly report: OrderReport
-  /** The broker calls it closed, for good. */
+  /** The broker reports it as final. */
   readonly isClosed: boolean
   /** To be read again before it is believed. */
   readonly isUnresolved: boolean

@@ -29,7 +29,7 @@ interface Code {
   readonly expiresAt: number
 }
 
-/** Codes that wait to be exchanged; the oldest make room. */
+/** Codes that wait to be exchanged; beyond it the oldest are evicted. */
 const CODES_MAX = 1_000
 const SWEEP_EVERY = 500
 
@@ -87,7 +87,7 @@ export class Grants {
     return token
   }
 
-  /** The pass of a living access token. */
+  /** The claims of a valid access token. */
   pass(token: string): Pass | undefined {
     const known = this.#passes.get(token)
     if (known !== undefined) return known.expiresAt > this.#brokerage.realNow() ? known : undefined
