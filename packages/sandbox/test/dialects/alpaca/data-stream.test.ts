@@ -29,14 +29,6 @@ test('a stream greets, and gives nothing before it knows who asks', async () => 
   stream.close()
 })
 
-test('anyone who is not known is sent away', async () => {
-  await using brokerage = await openBrokerage()
-  const unauthenticated = await StreamClient.open(brokerage, `/data-stream${IEX}`)
-  unauthenticated.send({ action: 'auth', key: 'PKNOBODY', secret: 'nothing' })
-  await unauthenticated.until((_messages, { closed }) => closed !== undefined)
-  assert.deepEqual(last(unauthenticated), { T: 'error', code: 402, msg: 'auth failed' })
-})
-
 test('subscriptions add up, and are always reported in full', async () => {
   await using brokerage = await openBrokerage()
   const stream = await StreamClient.ofData(await Client.of(brokerage), IEX)

@@ -10,21 +10,17 @@ async function withFault(fault: Wire, action: (client: Client) => Promise<void>)
   await action(client)
 }
 
-function failing(fault: Wire, expected: readonly [status: number, code: number | undefined, message: RegExp]): () => Promise<void> {
-  return () => withFault(fault, async client => refuses(await client.call('GET', '/v2/account'), ...expected))
-}
+const ANSWERS = [
+  ['unauthorized', { on: 'balances.list', do: 'status', status: 401 }, 401, 40110000, /not authorized/],
+  ['forbidden', { on: 'balances.list', do: 'status', status: 403 }, 403, 40110000, /scope/],
+  ['too many', { on: '*', do: 'status', status: 429 }, 429, 42910000, /rate limit/],
+  ['out of order', { on: '*', do: 'status', status: 503 }, 503, 50310000, /internal server error/],
+  ['a code that the fault names', { on: '*', do: 'status', status: 403, code: '40310000' }, 403, 40310000, /./]
+] as const
 
-test(
-  'a fault answers as Alpaca does: unauthorized',
-  failing({ on: 'balances.list', do: 'status', status: 401 }, [401, 40110000, /not authorized/])
-)
-test('a fault answers as Alpaca does: forbidden', failing({ on: 'balances.list', do: 'status', status: 403 }, [403, 40110000, /scope/]))
-test('a fault answers as Alpaca does: too many', failing({ on: '*', do: 'status', status: 429 }, [429, 42910000, /rate limit/]))
-test(
-  'a fault answers as Alpaca does: out of order',
-  failing({ on: '*', do: 'status', status: 503 }, [503, 50310000, /internal server error/])
-)
-test('a fault can name a code of its own', failing({ on: '*', do: 'status', status: 403, code: '40310000' }, [403, 40310000, /./]))
+for (const [what, fault, status, code, message] of ANSWERS)
+  test(`a fault answers as Alpaca does: ${what}`, () =>
+    withFault(fault, async client => refuses(await client.call('GET', '/v2/account'), status, code, message)))
 
 test('lists are empty on command', async () => {
   await withFault({ on: '*', do: 'empty' }, async client => {

@@ -16,49 +16,15 @@ async function withoutErrors(attack: (client: Client, brokerage: Brokerage) => P
   assert.deepEqual(errors, [])
 }
 
-const word = fc.oneof(
-  fc.constantFrom('SPY', 'BTC/USD', 'AAPL261218C00250000', 'buy', 'sell', 'market', 'limit', 'stop', 'day', 'gtc', 'ioc', 'mleg', 'simple'),
-  fc.constantFrom(
-    '1',
-    '0',
-    '-1',
-    '0.000000001',
-    '1e5',
-    '99999999999999999999',
-    '500.01',
-    '',
-    ' ',
-    'null',
-    '*',
-    '../..',
-    '%00',
-    '2026-01-01',
-    'asc'
-  ),
-  fc.string({ maxLength: 20 })
-)
+const WORDS = 'SPY BTC/USD AAPL261218C00250000 buy sell market limit stop day gtc ioc mleg simple null * ../.. %00 2026-01-01 asc'
+const NUMBERS = '1 0 -1 0.000000001 1e5 99999999999999999999 500.01'
+const word = fc.oneof(fc.constantFrom('', ' ', ...`${WORDS} ${NUMBERS}`.split(' ')), fc.string({ maxLength: 20 }))
 const value = fc.oneof(word, fc.jsonValue({ maxDepth: 2 }), fc.double(), fc.boolean(), fc.constant(null))
 const leg = fc.dictionary(fc.constantFrom('symbol', 'ratio_qty', 'side', 'position_intent'), value)
+const FIELDS =
+  'symbol qty notional side type time_in_force limit_price stop_price extended_hours client_order_id order_class position_intent'
 const ticket = fc.record(
-  {
-    ...{
-      symbol: value,
-      qty: value,
-      notional: value,
-      side: value,
-      type: value,
-      time_in_force: value,
-      limit_price: value,
-      stop_price: value
-    },
-    ...{
-      extended_hours: value,
-      client_order_id: value,
-      order_class: value,
-      position_intent: value,
-      legs: fc.oneof(value, fc.array(leg, { maxLength: 6 }))
-    }
-  },
+  { ...Object.fromEntries(FIELDS.split(' ').map(name => [name, value])), legs: fc.oneof(value, fc.array(leg, { maxLength: 6 })) },
   { requiredKeys: [] }
 )
 
@@ -103,19 +69,8 @@ const PATHS = [
   '/data/v1beta1/options/snapshots/SPY'
 ]
 const PARAMETERS = [
-  ...['status', 'limit', 'after', 'until', 'direction', 'symbols', 'side', 'page_token', 'page_size', 'activity_types', 'date'],
-  ...[
-    'start',
-    'end',
-    'timeframe',
-    'sort',
-    'underlying_symbols',
-    'expiration_date_lte',
-    'strike_price_gte',
-    'type',
-    'client_order_id',
-    'asset_class'
-  ]
+  ...'status limit after until direction symbols side page_token page_size activity_types date start end timeframe sort'.split(' '),
+  ...'underlying_symbols expiration_date_lte strike_price_gte type client_order_id asset_class'.split(' ')
 ]
 
 test('no query is too strange', async () => {
