@@ -364,11 +364,7 @@ function addressesOf(url: string, sandbox: SandboxReady | null): Omit<DemoPlatfo
 }
 
 function watch(meter: PromMeter, app: AppDeps, readiness: Readiness): void {
-  meter.gauge(
-    'orders_unresolved',
-    'Orders that are looked up, because their outcome, or that of their cancel or replacement, is not known yet',
-    () => app.resolver.watched
-  )
+  meter.gauge('orders_unresolved', 'Orders looked up because their outcome, or that of a change, is unknown', () => app.resolver.watched)
   meter.gauges('mirrors', 'Mirrored connections, by health', 'health', HEALTH_STATES, state => app.mirrors.countOf(state))
   meter.gauge('broker_sessions', 'Open broker sessions', () => app.mirrors.sessions)
   meter.gauge('watched_users', 'Users whose connections are mirrored', () => app.watch.count)
