@@ -1,57 +1,43 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Bar, ChainEntry, Quote, Trade } from '@trunkline/core/domain/market/records'
 import { parseDay } from '@trunkline/core/domain/timestamp'
-import type { MarketSource, Topic, TopicLease, TopicSink } from '@trunkline/core/ports/market'
+import type { MarketSource, Topic, TopicLease } from '@trunkline/core/ports/market'
 import { soon } from '@trunkline/testkit/patience'
 import { until } from '@trunkline/testkit/until'
+import { RecordingSink } from '../../support/recording-sink.ts'
 import { json } from '../../support/scripted-host.ts'
 import { fixture, type Json } from '../fixtures.ts'
 import { Venue } from '../venue.ts'
 
-class Sink implements TopicSink, Disposable {
-  readonly history: string[] = []
+/** With the content of what is received, and its lease. */
+class Sink extends RecordingSink implements Disposable {
   readonly lease: TopicLease
 
   constructor(market: MarketSource | null, topic: Topic) {
+    super()
     assert.ok(market !== null)
     this.lease = market.stream(topic, this)
   }
 
-  live(): void {
-    this.history.push('live')
-  }
-
-  lost(cause: string): void {
-    this.history.push(`lost ${cause}`)
-  }
-
-  refused(message: string): void {
+  override refused(message: string): void {
     this.history.push(`refused ${message}`)
   }
 
-  trade({ price, size }: { readonly price: string; readonly size: string }): void {
+  override trade({ price, size }: Trade): void {
     this.history.push(`${size} at ${price}`)
   }
 
-  quote({ bidPrice, askPrice }: { readonly bidPrice: string | null; readonly askPrice: string | null }): void {
+  override quote({ bidPrice, askPrice }: Quote): void {
     this.history.push(`${bidPrice}/${askPrice}`)
   }
 
-  depth(): void {
-    this.history.push('depth')
-  }
-
-  bar({ closed }: { readonly closed: boolean }): void {
+  override bar({ closed }: Bar): void {
     this.history.push(closed ? 'closed' : 'open')
   }
 
-  chain({ symbol }: { readonly symbol: string }): void {
+  override chain({ symbol }: ChainEntry): void {
     this.history.push(symbol)
-  }
-
-  async receives(...history: readonly string[]): Promise<void> {
-    await until(() => this.history.length >= history.length, `${history.join(', ')}; received ${this.history.join(', ')}`)
-    assert.deepEqual(this.history, history)
   }
 
   [Symbol.dispose](): void {
