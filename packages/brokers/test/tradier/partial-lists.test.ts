@@ -5,16 +5,11 @@ import { test } from 'node:test'
 import { parseDay, parseTimestamp } from '@trunkline/core/domain/timestamp'
 import { BrokerFault } from '@trunkline/core/ports/broker'
 import { reply, TICKET } from './fixtures.ts'
-import { ACCOUNT, type Answers, raw, ScriptedTradier, soon } from './support.ts'
+import { ACCOUNT, type Answers, answering, raw, ScriptedTradier, soon } from './support.ts'
 
 const SINCE = parseTimestamp('2026-01-01T00:00:00Z', 'since')
 const ROW = { id: 1, symbol: 'AAPL', quantity: 8, cost_basis: 1912.4 }
 const ORDER = { ...TICKET, brokerAccountId: ACCOUNT, brokerClOrdId: 'osk01H' }
-
-const answering =
-  (body: object): Answers[string] =>
-  (_seen, response) =>
-    raw(response, 200, JSON.stringify(body))
 
 const parsed = (fixture: string) => JSON.parse(reply(fixture).body)
 const isMalformed = (error: unknown) => error instanceof BrokerFault && error.kind === 'malformed'
@@ -90,12 +85,6 @@ test('a lot that cannot be read leaves out its symbol, whose quantity is unknown
   await using many = await ScriptedTradier.start(holding(ROW, ...lots, { ...spy, id: 3, cost_basis: {} }))
   const read = await many.broker.positions(ACCOUNT, soon())
   assert.deepEqual([read.items.map(({ symbol }) => symbol), read.leftOut?.length], [['AAPL'], 10])
-})
-
-test('lots of a symbol that are long and short leave it out, and no other', async () => {
-  await using tradier = await ScriptedTradier.start(holding(ROW, { ...ROW, id: 2, quantity: -8 }, { ...ROW, id: 3, symbol: 'F' }))
-  const { items, leftOut } = await tradier.broker.positions(ACCOUNT, soon())
-  assert.deepEqual([items.map(({ symbol }) => symbol), leftOut], [['F'], ['1', '2']])
 })
 
 test('a price that cannot be read is unknown, and the other prices are known', async () => {

@@ -15,69 +15,37 @@ import { decimal, MULTI_LEG, TICKET } from './fixtures.ts'
 const ORDER = { ...TICKET, brokerAccountId: '6YA00001', brokerClOrdId: 'osk01H' }
 const NOW = parseTimestamp('2026-11-20T16:00:00Z', 'now')
 const changeRefusal = changeRefusalBy('Tradier')
-const form = (body: string | undefined) => Object.fromEntries(new URLSearchParams(body))
+const written = (body = '') => decodeURIComponent(body).replaceAll('&', ' ')
 
 test('shares, options and multi-leg orders as Tradier writes them', () => {
   const shares = placeRequest({ ...ORDER, symbol: 'BRK.B' }, { duration: 'day', side: 'buy' })
   assert.deepEqual([shares.method, shares.path], ['POST', '/accounts/6YA00001/orders'])
-  assert.deepEqual(form(shares.body), {
-    class: 'equity',
-    symbol: 'BRK/B',
-    side: 'buy',
-    quantity: '40',
-    type: 'limit',
-    duration: 'day',
-    price: '220.00',
-    tag: 'osk01H'
-  })
-  const option: OrderTicket = {
-    ...TICKET,
-    symbol: 'SPY261218C00600000',
-    instrument: 'OPT',
-    side: 'SELL_TO_CLOSE',
-    type: 'STPLMT',
-    stopPrice: decimal('1.0')
-  }
-  assert.deepEqual(form(placeRequest({ ...ORDER, ...option }, { duration: 'gtc', side: null }).body), {
-    class: 'option',
-    symbol: 'SPY',
-    option_symbol: 'SPY261218C00600000',
-    side: 'sell_to_close',
-    quantity: '40',
-    type: 'stop_limit',
-    duration: 'gtc',
-    price: '220.00',
-    stop: '1.0',
-    tag: 'osk01H'
-  })
+  const subject = 'class=equity symbol=BRK/B side=buy quantity=40'
+  assert.equal(written(shares.body), `${subject} type=limit duration=day price=220.00 tag=osk01H`)
+  const contract = { symbol: 'SPY261218C00600000', instrument: 'OPT', side: 'SELL_TO_CLOSE' } as const
+  const option = { ...ORDER, ...contract, type: 'STPLMT', stopPrice: decimal('1.0') } as const
+  assert.equal(
+    written(placeRequest(option, { duration: 'gtc', side: null }).body),
+    'class=option symbol=SPY side=sell_to_close quantity=40 option_symbol=SPY261218C00600000 type=stop_limit duration=gtc price=220.00 stop=1.0 tag=osk01H'
+  )
   const spread = (change: Partial<OrderTicket>) =>
-    form(placeRequest({ ...ORDER, ...MULTI_LEG, ...change }, { duration: 'day', side: null }).body)
-  assert.deepEqual(spread({}), {
-    class: 'multileg',
-    symbol: 'SPY',
-    'side[0]': 'buy_to_open',
-    'quantity[0]': '2',
-    'option_symbol[0]': 'SPY261218C00600000',
-    'side[1]': 'sell_to_open',
-    'quantity[1]': '4',
-    'option_symbol[1]': 'SPY261218C00610000',
-    type: 'debit',
-    duration: 'day',
-    price: '1.20',
-    tag: 'osk01H'
-  })
-  assert.deepEqual([spread({ side: 'SELL' }).type, spread({ side: 'SELL' }).price], ['credit', '1.20'])
-  assert.deepEqual([spread({ limitPrice: decimal('0') }).type, spread({ limitPrice: decimal('0') }).price], ['even', undefined])
-  assert.equal(spread({ type: 'MKT', limitPrice: null }).type, 'market')
+    written(placeRequest({ ...ORDER, ...MULTI_LEG, ...change }, { duration: 'day', side: null }).body)
+  const legs =
+    'side[0]=buy_to_open quantity[0]=2 option_symbol[0]=SPY261218C00600000 side[1]=sell_to_open quantity[1]=4 option_symbol[1]=SPY261218C00610000'
+  for (const [change, terms] of [
+    [{}, 'type=debit duration=day price=1.20'],
+    [{ side: 'SELL' }, 'type=credit duration=day price=1.20'],
+    [{ limitPrice: decimal('0') }, 'type=even duration=day'],
+    [{ type: 'MKT', limitPrice: null }, 'type=market duration=day']
+  ] as const)
+    assert.equal(spread(change), `class=multileg symbol=SPY ${legs} ${terms} tag=osk01H`)
   assert.throws(() => spread({ quantity: decimal('1.5') }), Malformed)
 })
 
 test('a change names type, duration and prices, and nothing else', () => {
   const change = changeRequest('6YA00001', '900500', { ...TICKET, type: 'STP', limitPrice: null, stopPrice: decimal('210') }, 'gtc')
-  assert.deepEqual(
-    [change.method, change.path, form(change.body)],
-    ['PUT', '/accounts/6YA00001/orders/900500', { type: 'stop', duration: 'gtc', stop: '210' }]
-  )
+  assert.deepEqual([change.method, change.path], ['PUT', '/accounts/6YA00001/orders/900500'])
+  assert.equal(written(change.body), 'type=stop duration=gtc stop=210')
 })
 
 test('reads', () => {
@@ -85,7 +53,7 @@ test('reads', () => {
   const query = { account: '6YA/1', since: NOW, from: day('2026-10-01'), to: day('2026-10-31') }
   assert.equal(TRADIER_READS.orderList?.request(query, '2').path, '/accounts/6YA%2F1/orders?includeTags=true&page=2&limit=100')
   assert.equal(HISTORY.request(query, null).path, '/accounts/6YA%2F1/history?start=2026-10-01&end=2026-10-31&page=1&limit=100')
-  assert.deepEqual(form(quotesRequest(['BRK/B', 'SPY']).body), { symbols: 'BRK/B,SPY', greeks: 'false' })
+  assert.equal(written(quotesRequest(['BRK/B', 'SPY']).body), 'symbols=BRK/B,SPY greeks=false')
 })
 
 test('the underlying of an option', () => {
@@ -123,28 +91,24 @@ test('what Tradier does not accept is refused with a message that says what it d
 })
 
 test('DAY+ is the session that is on, and none is there on a holiday or in between', () => {
-  const at = (time: string, tif: OrderTicket['tif'] = 'DAY+') => {
-    const found = durationOf({ ...TICKET, tif }, Date.parse(time))
-    return typeof found === 'string' ? found : 'refused'
+  for (const [time, session] of [
+    ['2026-11-20T08:59:59Z', 'refused'],
+    ['2026-11-20T09:00:00Z', 'pre'],
+    ['2026-11-20T14:23:59Z', 'pre'],
+    ['2026-11-20T14:24:00Z', 'refused'],
+    ['2026-11-20T18:00:00Z', 'refused'],
+    ['2026-11-20T21:00:00Z', 'post'],
+    ['2026-11-21T00:54:59Z', 'post'],
+    ['2026-11-21T00:55:00Z', 'refused'],
+    // Saturday, and Thanksgiving.
+    ['2026-11-21T10:00:00Z', 'refused'],
+    ['2026-11-26T10:00:00Z', 'refused']
+  ] as const) {
+    const found = durationOf({ ...TICKET, tif: 'DAY+' }, Date.parse(time))
+    assert.equal(typeof found === 'string' ? found : 'refused', session, time)
   }
-  assert.deepEqual(
-    [
-      at('2026-11-20T08:59:59Z'),
-      at('2026-11-20T09:00:00Z'),
-      at('2026-11-20T14:23:59Z'),
-      at('2026-11-20T14:24:00Z'),
-      at('2026-11-20T18:00:00Z'),
-      at('2026-11-20T21:00:00Z'),
-      at('2026-11-21T00:54:59Z'),
-      at('2026-11-21T00:55:00Z'),
-      // Saturday, and Thanksgiving.
-      at('2026-11-21T10:00:00Z'),
-      at('2026-11-26T10:00:00Z'),
-      at('2026-11-21T10:00:00Z', 'DAY'),
-      at('2026-11-21T10:00:00Z', 'GTC')
-    ],
-    ['refused', 'pre', 'pre', 'refused', 'refused', 'post', 'post', 'refused', 'refused', 'refused', 'day', 'gtc']
-  )
+  const always = (['DAY', 'GTC'] as const).map(tif => durationOf({ ...TICKET, tif }, Date.parse('2026-11-21T10:00:00Z')))
+  assert.deepEqual(always, ['day', 'gtc'])
 })
 
 test('the side of shares goes by what is held, and no order crosses zero', () => {

@@ -6,7 +6,7 @@ import type { AccountEvent, OrderReport } from '@trunkline/core/ports/broker'
 import { until } from '@trunkline/testkit/until'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { reply } from './fixtures.ts'
-import { ACCOUNT, type Answers, raw, ScriptedTradier } from './support.ts'
+import { ACCOUNT, type Answers, answering, raw, ScriptedTradier } from './support.ts'
 
 const EVENT = JSON.parse(reply('event.order').body)
 const ORDER = JSON.parse(reply('orders.one').body).orders.order
@@ -63,7 +63,7 @@ class Followed implements AsyncDisposable {
   }
 }
 
-const orderOf = (order: object) => (_seen: unknown, response: Parameters<typeof raw>[0]) => raw(response, 200, JSON.stringify({ order }))
+const orderOf = (order: object) => answering({ order })
 const HELD: Answers = {
   [`GET /accounts/${ACCOUNT}/positions`]: 'positions.one',
   [`GET /accounts/${ACCOUNT}/balances`]: 'balances.margin'
@@ -100,14 +100,6 @@ test('an unknown order is read; from then on events are enough, and what is held
     followed.orders.every(({ status }) => status !== 'working'),
     'an old event is not published'
   )
-})
-
-test('a rejection is read for its reason', async () => {
-  const rejected = { ...ORDER, status: 'rejected', exec_quantity: 0, avg_fill_price: 0, reason_description: 'InitialMargin' }
-  await using followed = await Followed.start({ [`GET /accounts/${ACCOUNT}/orders/900500`]: orderOf(rejected), ...HELD })
-  followed.send({ ...EVENT, status: 'rejected', exec_quantity: 0 })
-  await until(() => followed.orders.length === 1, 'the rejection is reported')
-  assert.deepEqual([followed.orders[0]?.status, followed.orders[0]?.brokerMessage], ['rejected', 'InitialMargin'])
 })
 
 test('filled without quantities is not reported as filled, and the order is read until they are there', async () => {

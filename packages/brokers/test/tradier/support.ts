@@ -101,6 +101,11 @@ export function fixed(response: ServerResponse, name: string): void {
   response.writeHead(status, { 'content-type': 'application/json' }).end(body)
 }
 
+/** One body for every request. */
+export function answering(body: object): Answers[string] {
+  return (_seen, response) => raw(response, 200, JSON.stringify(body))
+}
+
 export function raw(response: ServerResponse, status: number, text: string, headers: Record<string, string> = {}): void {
   response.writeHead(status, headers).end(text)
 }

@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseDay } from '@trunkline/core/domain/timestamp'
 import { BrokerFault } from '@trunkline/core/ports/broker'
 import type { Topic } from '@trunkline/core/ports/market'
 import { Watcher } from '@trunkline/testkit/market-contract/contract-case'
@@ -11,7 +10,7 @@ import { until } from '@trunkline/testkit/until'
 import { WebSocketServer } from 'ws'
 import { settled, VirtualClock } from '../../support/clocks.ts'
 import { reply } from '../fixtures.ts'
-import { type Answers, raw, ScriptedTradier, soon } from '../support.ts'
+import { type Answers, answering, raw, ScriptedTradier, soon } from '../support.ts'
 
 const QUOTES = JSON.parse(reply('quotes.several').body).quotes.quote
 
@@ -22,11 +21,8 @@ function quotesOf(change: (quote: { symbol: string }) => object = quote => quote
     const quote = QUOTES.filter((known: { symbol: string }) => symbols.includes(known.symbol)).map(change)
     const unknown = symbols.filter(symbol => !QUOTES.some((known: { symbol: string }) => known.symbol === symbol))
     const unmatched = unknown.length === 0 ? {} : { unmatched_symbols: { symbol: unknown.length === 1 ? unknown[0] : unknown } }
-    raw(
-      response,
-      200,
-      JSON.stringify({ quotes: { ...(quote.length === 0 ? {} : { quote: quote.length === 1 ? quote[0] : quote }), ...unmatched } })
-    )
+    const known = quote.length === 0 ? {} : { quote: quote.length === 1 ? quote[0] : quote }
+    raw(response, 200, JSON.stringify({ quotes: { ...known, ...unmatched } }))
   }
 }
 
@@ -82,13 +78,7 @@ test('without a stream quotes are requested together, and published when they ch
   assert.equal(tradier.requests.length, 1, 'one request for all of them')
   bid = 242.08
   await passes(() => one.quotes.length === 2)
-  assert.deepEqual(
-    [one.history, other.history],
-    [
-      ['live', 'quote', 'quote'],
-      ['live', 'quote']
-    ]
-  )
+  assert.deepEqual([one.history.join(), other.history.join()], ['live,quote,quote', 'live,quote'])
   tradier.answer({ 'POST /markets/quotes': 'html.maintenance' })
   await passes(() => one.losses === 1)
   tradier.answer({ 'POST /markets/quotes': quotes })
@@ -98,44 +88,13 @@ test('without a stream quotes are requested together, and published when they ch
   await settled()
 })
 
-test('a chain is published once and then what changes; a renewal publishes it all again', async () => {
-  const clock = new VirtualClock()
-  let last = 3.15
-  const chain = JSON.parse(reply('chain').body)
-  await using tradier = await ScriptedTradier.start(
-    {
-      'GET /markets/options/chains?symbol=SPY&expiration=2026-12-18&greeks=true': (_seen, response) => {
-        chain.options.option[0].last = last
-        raw(response, 200, JSON.stringify(chain))
-      }
-    },
-    { clock }
-  )
-  using watcher = watch(tradier, { channel: 'options_chain', symbol: 'SPY', expiration: parseDay('2026-12-18', 'expiration') })
-  const passes = async (isDone: () => boolean) =>
-    await until(async () => {
-      await clock.advance(500)
-      return isDone()
-    }, 'the rounds go on')
-  await passes(() => watcher.entries.length === 2)
-  const requested = tradier.requests.length
-  last = 3.2
-  await passes(() => watcher.entries.length === 3)
-  assert.ok(tradier.requests.length > requested)
-  assert.equal(watcher.entries[2]?.last, '3.2')
-  watcher.lease.renew()
-  await passes(() => watcher.entries.length === 5)
-  assert.deepEqual(watcher.history, ['live', 'chain', 'chain', 'chain', 'lost silence', 'live', 'chain', 'chain'])
-})
-
 test('a bar that ends while the answer is on its way is open in it', async () => {
   const clock = new VirtualClock()
   const startMs = Date.parse('2026-11-20T14:31:00Z')
   let onItsWayMs = 5_000
   await using tradier = await ScriptedTradier.start(
     {
-      'GET /markets/clock': (_seen, response) =>
-        raw(response, 200, JSON.stringify({ clock: { timestamp: startMs / 1_000 + 58, state: 'open' } })),
+      'GET /markets/clock': answering({ clock: { timestamp: startMs / 1_000 + 58, state: 'open' } }),
       'POST /markets/quotes': quotesOf(),
       'GET /markets/timesales?symbol=AAPL&interval=1min': async (_seen, response) => {
         await clock.advance(onItsWayMs)
@@ -158,10 +117,8 @@ test('a bar that ends while the answer is on its way is open in it', async () =>
 
 test('bars that are older than Tradier keeps are none, an unknown symbol is refused, and so is an interval', async () => {
   const nowMs = Date.now()
-  const clockNow = (_seen: unknown, response: Parameters<typeof raw>[0]) =>
-    raw(response, 200, JSON.stringify({ clock: { timestamp: Math.floor(nowMs / 1_000), state: 'open' } }))
   await using tradier = await ScriptedTradier.start({
-    'GET /markets/clock': clockNow,
+    'GET /markets/clock': answering({ clock: { timestamp: Math.floor(nowMs / 1_000), state: 'open' } }),
     'POST /markets/quotes': quotesOf(),
     'GET /markets/timesales?symbol=AAPL&interval=1min': 'bars.old',
     'GET /markets/timesales?symbol=AAPL&interval=5min': 'bars.none',

@@ -106,26 +106,6 @@ test('an injected refusal is a 200 with errors', async () => {
   assert.deepEqual(await client.list(), [])
 })
 
-test('after a lost answer the order is found by its tag', async () => {
-  await using brokerage = await openBrokerage()
-  const client = await Client.of(brokerage)
-  await control(brokerage, 'POST', '/faults', { on: 'orders.submit', do: 'lose_answer', times: 1 })
-  await assert.rejects(client.order({ tag: 'lost' }))
-  assert.deepEqual(
-    (await client.list({ includeTags: 'true' })).map(({ tag, status }) => [tag, status]),
-    [['lost', 'open']]
-  )
-})
-
-test('a hidden order is in no list and has no record', async () => {
-  await using brokerage = await openBrokerage()
-  const client = await Client.of(brokerage)
-  await control(brokerage, 'POST', '/faults', { on: 'orders.submit', do: 'hide', ms: 3_600_000, answer: true, times: 1 })
-  const id = await client.placed(client.order())
-  assert.deepEqual(await client.list(), [])
-  assert.equal((await client.get(`/accounts/${client.margin}/orders/${id}`)).status, 401)
-})
-
 test('unknown paths, accounts and tokens', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)

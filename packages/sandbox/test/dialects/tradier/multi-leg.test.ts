@@ -18,24 +18,6 @@ const spread = ([long, short]: readonly string[], quantity = 2) => ({
   ...{ 'side[1]': 'sell_to_open', 'quantity[1]': quantity, 'option_symbol[1]': short ?? '' }
 })
 
-test('an option is bought, listed under its underlying, and sold', async () => {
-  await using brokerage = await openBrokerage()
-  const client = await Client.of(brokerage)
-  const [contract] = await calls(client)
-  const option = { class: 'option', symbol: 'SPY', option_symbol: contract, quantity: 2, type: 'market', duration: 'day' }
-  const path = `/accounts/${client.margin}/orders`
-  const order = await client.find(await client.placed(client.call('POST', path, { ...option, side: 'buy_to_open' })))
-  assert.deepEqual(
-    [order.class, order.symbol, order.option_symbol, order.side, order.status, order.exec_quantity],
-    ['option', 'SPY', contract, 'buy_to_open', 'filled', 2]
-  )
-  const { position } = (await client.get(`/accounts/${client.margin}/positions`)).body.positions
-  assert.deepEqual([position.symbol, position.quantity], [contract, 2])
-  assert.equal(position.cost_basis, Math.round(order.avg_fill_price * 200 * 100) / 100)
-  const closed = await client.find(await client.placed(client.call('POST', path, { ...option, side: 'sell_to_close' })))
-  assert.equal(closed.status, 'filled')
-})
-
 test('a spread: one order, a separate id and events for each leg', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Brokerage } from '../../../src/brokerage/start.ts'
 import { Browser, control, SECRET, type Wire } from '../../brokerage/support.ts'
-import { Client, openBrokerage, REDIRECT, send } from './support.ts'
+import { Client, openBrokerage, send } from './support.ts'
 
 const REQUEST = { client_id: 'trunkline', scope: 'read,write,trade,market,stream', state: 'my-state' }
 
@@ -52,22 +52,6 @@ test('after a wrong password the page is shown by GET, with the username only', 
   assert.match(consent.text, /<header><strong>Tradier<\/strong>/)
 })
 
-test('authorization code flow; the token has the consented scopes', async () => {
-  await using brokerage = await openBrokerage()
-  const callback = await walk(brokerage)
-  assert.equal(`${callback.origin}${callback.pathname}`, REDIRECT)
-  assert.deepEqual([...callback.searchParams.keys()], ['code', 'state'])
-  assert.equal(callback.searchParams.get('state'), 'my-state')
-  const form = { grant_type: 'authorization_code', code: callback.searchParams.get('code') ?? '' }
-  const { status, body } = await token(brokerage, 'accesstoken', form)
-  assert.equal(status, 200)
-  assert.deepEqual(Object.keys(body), ['access_token', 'expires_in', 'issued_at', 'scope', 'status', 'refresh_token'])
-  assert.deepEqual([body.expires_in, body.scope, body.status], [86_399, 'read write trade market stream', 'approved'])
-  assert.equal((await profile(brokerage, body.access_token)).body.profile.name, 'Alex Morgan')
-  const again = await token(brokerage, 'accesstoken', form)
-  assert.deepEqual([again.status, again.body.fault.faultstring], [400, 'Invalid Authorization Code'])
-})
-
 test('the callback may use another port of the loopback host only', async () => {
   await using brokerage = await openBrokerage()
   const elsewhere = 'http://127.0.0.1:4711/connect/callback/tradier'
@@ -87,13 +71,6 @@ test('an invalid authorization request shows an error page', async () => {
   const { scope, client_id } = REQUEST
   const { status } = await new Browser().go(`${brokerage.url}/tradier/v1/oauth/authorize?${new URLSearchParams({ scope, client_id })}`)
   assert.equal(status, 400)
-})
-
-test('declining redirects without a code', async () => {
-  await using brokerage = await openBrokerage()
-  const browser = new Browser()
-  const { location } = await browser.submit(await browser.follow(authorizeUrl(brokerage)), { decision: 'decline' })
-  assert.equal(new URL(location ?? '').searchParams.get('error'), 'access_denied')
 })
 
 test('codes live ten minutes', async () => {

@@ -186,15 +186,6 @@ test('stops and stop limits, changed and read back', async () => {
   assert.deepEqual([other.status, other.text], [400, 'Invalid parameter, type: cannot be changed here.'])
 })
 
-test('a preview places no order', async () => {
-  await using brokerage = await openBrokerage()
-  const client = await Client.of(brokerage)
-  const { body } = await client.order({ preview: 'true', tag: 'looked' })
-  assert.deepEqual([body.order.result, body.order.cost], [true, 4_900])
-  assert.deepEqual(await client.list(), [])
-  assert.ok((await client.order({ preview: 'true', quantity: 1_000_000 })).body.errors)
-})
-
 test('pages of orders, newest first; a list of one is the order itself', async () => {
   await using brokerage = await openBrokerage()
   const client = await Client.of(brokerage)

@@ -10,8 +10,6 @@ import type { Options } from '../../../src/dialects/tradier/access.ts'
 import { tradier } from '../../../src/dialects/tradier/index.ts'
 import { type Answer, control, SECRET, type Wire } from '../../brokerage/support.ts'
 
-export const REDIRECT = 'http://127.0.0.1/connect/callback/tradier'
-
 export interface Stage {
   readonly options?: Partial<Options>
   readonly config?: Partial<SandboxConfig>
