@@ -87,8 +87,13 @@ export function notSent(what: RequestKind, cause: unknown): SubmissionFailure {
     const message = `The ${what} was not sent: the broker no longer accepts the login. Have the user connect again.`
     return { ...failure, message, advice: 'Then place it under a new cl_order_id.' }
   }
-  const why = cause instanceof Error ? ` (${cause.message.slice(0, 200)})` : ''
-  return { ...failure, message: `The ${what} was not sent: the broker could not be reached${why}.`, advice: SAFE }
+  return { ...failure, message: `The ${what} was not sent to the broker (${whyNotSent(cause)}).`, advice: SAFE }
+}
+
+/** A fault of ours has no message for users; the log has it. */
+function whyNotSent(cause: unknown): string {
+  const isOurs = [TypeError, RangeError, ReferenceError, SyntaxError].some(type => cause instanceof type)
+  return cause instanceof Error && !isOurs ? cause.message.slice(0, 200).replace(/\.$/, '') : 'the service could not make the request'
 }
 
 /** The failure of a submission that the broker was proved not to have, with a message for the user. It is no rejection by the broker. */

@@ -113,7 +113,7 @@ test('the message of a change that was not sent is about the change only', async
   await world.live()
   const both = await changed(world, { reply: 'not_sent' })
   const order = await ended(world, both)
-  assert.match(order.brokerMessage ?? '', /^The modification was not sent: .* still works unchanged/)
+  assert.match(order.brokerMessage ?? '', /^The modification was not sent to the broker \(.*\)\. .* still works unchanged/)
   assert.equal((await world.stored(both.old)).brokerMessage, null)
 })
 

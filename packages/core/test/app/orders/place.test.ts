@@ -1,8 +1,10 @@
 // Placing: every outcome of the single send, in every order of its events.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { notSent } from '@trunkline/core/app/execution/order-steps'
 import { ServiceError } from '@trunkline/core/domain/errors'
 import type { Order } from '@trunkline/core/domain/order'
+import { BrokerFault } from '@trunkline/core/ports/broker'
 import { CommitUnknown, StoreUnavailable } from '@trunkline/core/ports/store'
 import { Bench, type World } from '@trunkline/testkit/bench'
 
@@ -73,6 +75,17 @@ test('an order that was not sent is rejected as not sent, and counts no attempt'
   assert.deepEqual([order.status, order.submission.state, order.submission.attempts], ['rejected', 'not_sent', 0])
   assert.match(order.brokerMessage ?? '', /safe to place it again/)
   assert.equal(world.broker.sent('submit'), 0)
+})
+
+test('why an order was not sent is what the adapter says, and never the text of a fault of ours', () => {
+  const messages = [
+    new BrokerFault('rate_limited', 'the broker’s rate limit leaves no capacity for 5000 ms'),
+    new TypeError('Cannot read properties of undefined')
+  ].map(cause => notSent('order', cause).message)
+  assert.deepEqual(messages, [
+    'The order was not sent to the broker (the broker’s rate limit leaves no capacity for 5000 ms).',
+    'The order was not sent to the broker (the service could not make the request).'
+  ])
 })
 
 for (const reply of ['unknown', 'throws'] as const) {
