@@ -143,7 +143,8 @@ const ORDERS: OrderList<Resource> = {
   request: ({ account }, page) => get(accountPath(account, 'orders'), { includeTags: 'true', page: page ?? '1', limit: PAGE_REQUESTED }),
   page: numberedPages(PAGE_FULL, reply => parseOrders(requestedAnswer(reply))),
   pagesMax: PAGES_MAX,
-  pageLimits: PAGE_LIMITS,
+  // Not cut at its default length: recorded with 27 rows in one answer.
+  pageLimits: [Number(PAGE_REQUESTED)],
   keyOf: record => text(record, 'id', 64),
   brokerClOrdIdOf: record => textOf(record, 'tag'),
   items: (records, { account }, { readable }) => readable('orders', records, record => parseOrder(record, account), 'id')

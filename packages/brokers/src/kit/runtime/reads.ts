@@ -66,9 +66,13 @@ export class Reads<Resource extends string> {
       for (const record of found.records) if (keyOf !== undefined) keyed.set(keyOr(keyOf, record), record)
       if (pageLimits === undefined) return found
       const text = JSON.stringify(found.records)
-      const isWhole = text === before && !pageLimits.includes(found.records.length)
+      const isAgain = text === before
+      const isCut = pageLimits.includes(found.records.length)
       before = text
-      return isWhole ? { ...found, records: [], next: null } : found
+      // Records with ids are not on two pages by chance: no further page would be another one.
+      if (isAgain && isCut && keyOf !== undefined && found.next !== null)
+        throw new BrokerFault('refused', 'the broker sends one page of its list again and again')
+      return isAgain && !isCut ? { ...found, records: [], next: null } : found
     }
     const pages = await everyPage(pagesMax, read)
     const [first] = pages
