@@ -319,11 +319,7 @@ test('which answers prove that an order was taken, and which that it was not', (
   assert.equal(place({ status: 400, headers: {}, body: 'Invalid parameter, tag: contains more than 255 characters.' }).kind, 'refused')
   assert.equal(interpretCommand({ status: 401, headers: {}, body: 'Unauthorized Account: 6YA00001' }, '7').kind, 'refused')
   // Messages of a failure are no proof that nothing was accepted.
-  for (const text of [
-    'Backend timed out.',
-    'The order router is unavailable, please try again',
-    'Sorry, an unexpected error has occurred.'
-  ])
+  for (const text of ['Backend timed out.', 'The order router is unavailable, please try again', 'Unexpected error.'])
     for (const [status, body] of [
       [200, JSON.stringify({ errors: { error: [text] } })],
       [400, text]

@@ -380,7 +380,7 @@ export const CHANGE: readonly ContractCase[] = [
           ? { by: 'brokerOrderId', brokerAccountId, brokerOrderId: order.brokerOrderId }
           : { by: 'brokerClOrdId', brokerAccountId, brokerClOrdId: order.brokerClOrdId }
       for (const how of [
-        { kind: 'status', status: 500, done: false },
+        ...[500, 404].map(status => ({ kind: 'status', status, done: false }) as const),
         { kind: 'html' },
         { kind: 'garbage' },
         { kind: 'truncate' },
