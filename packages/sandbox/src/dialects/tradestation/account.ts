@@ -5,7 +5,7 @@ import { type Account, type Answer, type PositionView, Problem } from '../frame/
 import type { BrokerageView } from '../frame/brokerage-view.ts'
 import type { Call, DialectRoute } from '../frame/router.ts'
 import { texts } from '../frame/sign-in.ts'
-import { bad, json, timeOf } from './answers.ts'
+import { json, listIn, timeOf } from './answers.ts'
 import type { Begin, StreamCall } from './streams.ts'
 import { assetOf, shownSymbol } from './symbols.ts'
 
@@ -20,14 +20,7 @@ export function accountsHere(customers: BrokerageView['customers'], login: strin
 
 /** The accounts of a list of numbers, and an error for each number that is not theirs. @throws Problem `bad_request` */
 export function requestedAccounts({ customers }: BrokerageView, { request, customer }: StreamCall) {
-  const numbers = [
-    ...new Set(
-      texts(request.params)
-        .accounts?.split(',')
-        .filter(number => number !== '')
-    )
-  ]
-  if (numbers.length === 0 || numbers.length > ACCOUNTS_MAX) bad(`1 to ${ACCOUNTS_MAX} Account IDs can be specified, comma separated`)
+  const numbers = listIn(texts(request.params).accounts, ACCOUNTS_MAX, 'Account IDs')
   const own = accountsHere(customers, customer.id)
   const strange = numbers.filter(number => !own.some(account => account.number === number))
   return {

@@ -20,6 +20,12 @@ export function bad(message: string): never {
   throw new Problem('bad_request', message)
 }
 
+/** The texts between commas of a part of the path, each once. `what`: they are, in the plural. @throws Problem `bad_request` */
+export function listIn(text: string | undefined, most: number, what: string): readonly string[] {
+  const listed = [...new Set(text?.split(',').filter(one => one !== ''))]
+  return listed.length === 0 || listed.length > most ? bad(`1 to ${most} ${what} can be specified, comma separated`) : listed
+}
+
 /** For what can be read and is not taken. */
 export function refuse(message: string): never {
   throw new Problem('refused_by_operator', message)

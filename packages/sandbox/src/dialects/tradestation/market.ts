@@ -13,10 +13,10 @@ import {
 import type { BrokerageView } from '../frame/brokerage-view.ts'
 import type { Call, DialectRoute } from '../frame/router.ts'
 import { texts } from '../frame/sign-in.ts'
-import { bad, bodyOf, json, timeOf } from './answers.ts'
+import { bad, bodyOf, json, listIn, timeOf } from './answers.ts'
 import { barStream, barsOf } from './bars.ts'
 import type { Begin, LineStream, StreamCall, StreamRoute } from './streams.ts'
-import { assetOf, findInstrument, meantSymbols, shownSymbol, underlyingOf } from './symbols.ts'
+import { assetOf, findInstrument, shownSymbol, underlyingOf } from './symbols.ts'
 
 const SYMBOLS_MAX = 100
 const LEVELS_MAX = 100
@@ -25,12 +25,8 @@ const DAYS_BACK: Micros = 10 * 86_400_000_000
 
 export function marketReads(brokerage: BrokerageView): readonly DialectRoute[] {
   const get = { method: 'GET' } as const
-  const about = ({ params }: { readonly params: unknown }) => {
-    const { symbol = '' } = texts(params)
-    return { symbol: meantSymbols(symbol)[0] ?? symbol, clientOrderId: null }
-  }
   return [
-    { ...get, path: '/marketdata/barcharts/:symbol', operation: 'bars.list', about, handle: call => bars(brokerage, call) },
+    { ...get, path: '/marketdata/barcharts/:symbol', operation: 'bars.list', handle: call => bars(brokerage, call) },
     { ...get, path: '/marketdata/symbols/:symbol', operation: 'instruments.list', handle: call => symbol(brokerage, call) },
     {
       ...{ ...get, path: '/marketdata/options/expirations/:underlying', operation: 'expirations.list' },
@@ -103,14 +99,7 @@ function chainOf({ market, clock }: BrokerageView, { request }: Requested): read
 
 /** Of each symbol everything at first, then only what has changed. */
 async function quotes(brokerage: BrokerageView, { request }: StreamCall): Promise<Begin> {
-  const listed = [
-    ...new Set(
-      texts(request.params)
-        .symbols?.split(',')
-        .filter(text => text !== '')
-    )
-  ]
-  if (listed.length === 0 || listed.length > SYMBOLS_MAX) bad(`1 to ${SYMBOLS_MAX} symbols can be specified, comma separated`)
+  const listed = listIn(texts(request.params).symbols, SYMBOLS_MAX, 'symbols')
   const found = listed.map(text => ({ text, instrument: findInstrument(brokerage, text) }))
   await brokerage.contracts.bring(found.flatMap(({ instrument }) => instrument?.symbol ?? []))
   return async stream => {
@@ -192,26 +181,23 @@ async function optionChain(brokerage: BrokerageView, call: StreamCall): Promise<
   }
 }
 
+const FIGURES = {
+  ...({ Delta: 'delta', Theta: 'theta', Gamma: 'gamma', Rho: 'rho', Vega: 'vega' } as const),
+  ...({ ImpliedVolatility: 'iv', Open: 'open', High: 'high', Low: 'low' } as const)
+}
+
 /** What is not known counts as zero, as at TradeStation. */
 function rowOf({ market, clock, driver }: BrokerageView, { symbol, option }: Instrument): object {
   const figures = market.figures(symbol, clock.now())
-  const { delta, theta, gamma, rho, vega, iv, open, high, low, volume } = figures ?? {}
   const book = bookOf(driver.lastQuote(symbol))
   const [last, previousClose] = [figures?.last ?? ZERO, figures?.previousClose ?? ZERO]
   const both = plus(parseDecimal(book.Bid, 'bid'), parseDecimal(book.Ask, 'ask'))
   return {
-    ...{
-      Delta: delta ?? ZERO,
-      Theta: theta ?? ZERO,
-      Gamma: gamma ?? ZERO,
-      Rho: rho ?? ZERO,
-      Vega: vega ?? ZERO,
-      ImpliedVolatility: iv ?? '0'
-    },
+    ...Object.fromEntries(Object.entries(FIGURES).map(([name, figure]) => [name, figures?.[figure] ?? ZERO])),
     ...{ ...book, AskSize: Math.floor(Number(book.AskSize)), BidSize: Math.floor(Number(book.BidSize)) },
-    ...{ Mid: dividedBy(both, parseDecimal('2', 'two'), PLACES), Open: open ?? ZERO, High: high ?? ZERO, Low: low ?? ZERO },
+    Mid: dividedBy(both, parseDecimal('2', 'two'), PLACES),
     ...{ Last: last, Close: figures?.close ?? last, PreviousClose: previousClose, NetChange: minus(last, previousClose) },
-    Volume: Math.floor(Number(volume ?? '0')),
+    Volume: Math.floor(Number(figures?.volume ?? '0')),
     Legs: [{ Symbol: shownSymbol(symbol), StrikePrice: option?.strike ?? '0' }]
   }
 }
