@@ -172,6 +172,7 @@ export function accountStreams(
   accounts: Pick<KnownAccounts, 'streamed' | 'isOurs' | 'forbid'>
 ): readonly AccountStreamDefinition[] {
   const { log, lists } = login
+  const parse = (wire: Wire) => parsed(wire, login)
   const ours = (what: string, account: string, message: AccountMessage): readonly AccountMessage[] => {
     if (accounts.isOurs(account)) return [message]
     log.error(`the broker streamed ${what} of an account that is not of this login; dropped`, { account })
@@ -195,7 +196,7 @@ export function accountStreams(
       }
     }
   const readOrder = reading(wire => {
-    const order = lists.orNull('orders', wire, each => parsed(each, login))
+    const order = lists.orNull('orders', wire, parse)
     // An order that cannot be read must not hide the others.
     if (order === null) return [{ type: 'gap', cause: 'malformed', reason: 'an order was streamed in a form that cannot be read' }]
     return ours('an order', order.report.brokerAccountId, { type: 'order_totals', order })
