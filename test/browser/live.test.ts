@@ -133,7 +133,7 @@ describe('the live page', () => {
     await page.getByLabel('Symbol').fill('AAPL')
     await page.getByLabel('Session').selectOption('USEqCore')
     await chartOf(page, 'AAPL, candles of 1h')
-    await shows(page, '#older', 'Older bars are available for BrokerDefault only')
+    await shows(page, '#older', 'Older bars are available for the broker’s default session only')
     assert.ok(await page.locator('#notice').isHidden())
   })
 

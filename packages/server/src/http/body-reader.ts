@@ -35,10 +35,17 @@ interface SchemaError {
 }
 
 function refusal(schema: TSchema, errors: readonly SchemaError[], body: unknown): ServiceError {
-  const details = errors.flatMap(error => detailsOf(schema, error, body)).slice(0, DETAILS_MAX)
+  const details = distinct(errors.flatMap(error => detailsOf(schema, error, body))).slice(0, DETAILS_MAX)
   const first = details[0] ?? { path: '', message: 'is not valid for this request' }
   const more = details.length > 1 ? ` ${details.length - 1} more in details.` : ''
   return new ServiceError('field_invalid', `${first.path === '' ? 'The body' : first.path} ${first.message}.${more}`, { details })
+}
+
+/** Length and form of one value are two rules with one message. */
+function distinct(details: readonly ErrorDetail[]): readonly ErrorDetail[] {
+  return details.filter(
+    ({ path, message }, index) => details.findIndex(other => other.path === path && other.message === message) === index
+  )
 }
 
 function detailsOf(schema: TSchema, error: SchemaError, body: unknown): readonly ErrorDetail[] {

@@ -47,6 +47,7 @@ test('each error names its field, what was expected and what was found', () => {
     ['legs.0.ratio', 'must be a positive whole number as a string, such as "1", was 1']
   ])
   assert.deepEqual(complaints({ ...GOOD, legs: [LEG] }), [['legs', 'must be a list of 2 to 4 legs, was a list of 1']])
+  assert.deepEqual(complaints({ ...GOOD, account_id: '' }), [['account_id', 'must be a UUID, was ""']])
   assert.deepEqual(complaints({ ...GOOD, account_id: [] }), [['account_id', 'must be a UUID, was a list of 0']])
   assert.deepEqual(complaints({ ...GOOD, broker: { a: 1 } }), [
     ['broker', 'must be an upper-case broker name such as SANDBOX, was an object']

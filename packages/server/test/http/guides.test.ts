@@ -11,7 +11,7 @@ describe('the guides', () => {
   for (const [name, html] of pages) {
     test(`${name} is rendered whole, and leads only to what is there`, () => {
       const text = html.replace(/<pre[\s\S]*?<\/pre>/g, '').replace(/<code>[\s\S]*?<\/code>/g, '')
-      assert.doesNotMatch(text, /\*\*|\]\(|`|^\||^#|^- /m)
+      assert.doesNotMatch(text, /\*\w|\w\*|&lt;https|\]\(|`|^\||^#|^- /m)
       assert.ok(/<h2 id=/.test(html) && /<pre/.test(html))
       for (const [, path = '', anchor = ''] of html.matchAll(/href="(\/docs\/guides\/[\w-]+)?#([^"]*)"/g)) {
         const target = path === '' ? html : (pages.get(path.slice('/docs/guides/'.length)) ?? '')
@@ -27,7 +27,7 @@ describe('the guides', () => {
       '# A <b>title</b>',
       '',
       'First **bold `a|b`** and [away](x.md), [there](y.md#z).',
-      'Second line.',
+      'Second *line* at <https://example.com/a>, 2 * 3 * 4.',
       '',
       '## What `it` costs?',
       '1. one',
@@ -44,7 +44,8 @@ describe('the guides', () => {
     ].join('\n')
     const { title, lead, body } = rendered(text, target => (target === 'x.md' ? null : `/${target}`))
     assert.equal(title, 'A <b>title</b>')
-    const first = '<p>First <strong>bold <code>a|b</code></strong> and away, <a href="/y.md#z">there</a>. Second line.</p>\n'
+    const first =
+      '<p>First <strong>bold <code>a|b</code></strong> and away, <a href="/y.md#z">there</a>. Second <em>line</em> at <a href="/https://example.com/a">https://example.com/a</a>, 2 * 3 * 4.</p>\n'
     assert.equal(lead.html, first)
     assert.equal(
       body.html,

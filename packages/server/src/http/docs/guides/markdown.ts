@@ -1,4 +1,4 @@
-// Renders the subset of Markdown that the guides use: headings, paragraphs, lists, tables, code and links. A test checks that the guides
+// Renders the subset of Markdown that the guides use: headings, paragraphs, lists, tables, code, emphasis and links. A test checks that the guides
 // use nothing else.
 import { type Html, markup } from '../html.ts'
 
@@ -17,7 +17,7 @@ const FENCE = /^ {0,4}```/
 const HEADING = /^(#{1,3}) (.*)$/
 const ITEM = /^( *)(?:-|\d+\.) (.*)$/
 const ROW = /^\|(.*)\|$/
-const INLINE = /`([^`]+)`|\*\*([^*]+)\*\*|\[([^\]]+)\]\(([^)]+)\)/g
+const INLINE = /`([^`]+)`|\*\*([^*]+)\*\*|\*([^*\s](?:[^*]*[^*\s])?)\*|<(https:\/\/[^>\s]+)>|\[([^\]]+)\]\(([^)]+)\)/g
 
 export function rendered(text: string, resolve: Resolve): Rendered {
   const blocks = blocksOf(text.split('\n'), resolve)
@@ -124,10 +124,12 @@ function inline(text: string, resolve: Resolve): Html {
   const parts: Html[] = []
   let from = 0
   for (const match of text.matchAll(INLINE)) {
-    const [whole, code, strong, label, target] = match
+    const [whole, code, strong, emphasis, bare, label, target] = match
     parts.push(markup`${text.slice(from, match.index)}`)
     if (code !== undefined) parts.push(markup`<code>${code}</code>`)
     else if (strong !== undefined) parts.push(markup`<strong>${inline(strong, resolve)}</strong>`)
+    else if (emphasis !== undefined) parts.push(markup`<em>${inline(emphasis, resolve)}</em>`)
+    else if (bare !== undefined) parts.push(linkOf(markup`${bare}`, resolve(bare)))
     else parts.push(linkOf(inline(label ?? '', resolve), resolve(target ?? '')))
     from = match.index + whole.length
   }

@@ -125,6 +125,6 @@ const OLDER = {
   more: 'Scroll left for older bars',
   loading: 'Loading older bars',
   none: 'There are no older bars',
-  never: 'Older bars are available for BrokerDefault only',
+  never: 'Older bars are available for the broker’s default session only',
   failed: 'Older bars could not be loaded'
 }
