@@ -2,7 +2,7 @@
 
 import type { NewOrder, OrderReport, Outcome } from '@trunkline/core/ports/broker'
 import { bookedFills, type Facts, faultFacts, orderFacts, outcomeFacts, previewFacts } from './facts.ts'
-import type { Json, Recording, Step } from './load.ts'
+import { type Json, numberIn, type Recording, type Step } from './load.ts'
 import { accountsOf, balancesOf, orFault, positionsOf } from './reads.ts'
 import { pathOf, reply } from './replay.ts'
 import { signal, TICKET } from './ticket.ts'
@@ -33,6 +33,8 @@ async function stepFacts(stage: Stage, step: Step): Promise<Facts> {
     stage.replay.on(`GET /v3/brokerage/accounts/${stage.account}/${kind}`, { status: step.status ?? 200, body: step.body })
     return await (kind === 'positions' ? positionsOf : balancesOf)(stage.replay.broker, stage.account)
   }
+  const [, id] = /^GET .*orders\/([^/]+)$/.exec(asked) ?? []
+  if (id !== undefined && (step.payload?.Orders ?? []).length === 0) return await orFault(() => missingFacts(stage, step, id))
   if (/^GET .*orders(?:\/|$)/.test(asked)) {
     const isPast = asked.includes('historicalorders')
     if (step.payload?.Orders === undefined) stage.replay.on('GET /v3/brokerage/accounts/*', { status: step.status ?? 200, body: step.body })
@@ -48,6 +50,13 @@ async function stepFacts(stage: Stage, step: Step): Promise<Facts> {
   return await changeFacts(stage, step)
 }
 
+/** An order that the answer does not have. */
+async function missingFacts({ replay, account }: Stage, { status, body }: Step, brokerOrderId: string): Promise<Facts> {
+  replay.on('GET /v3/brokerage/accounts/*', { status: status ?? 200, body })
+  const { found } = await replay.broker.findOrder({ by: 'brokerOrderId', brokerAccountId: account, brokerOrderId }, signal())
+  return found === null ? { fault: 'absent', credential_rejected: false, connection: 'ACTIVE', retry: false } : orderFacts(found)
+}
+
 async function accountsFacts({ replay }: Stage, { status, body }: Step): Promise<Facts> {
   replay.on('GET /v3/brokerage/accounts', { status: status ?? 200, body })
   return await accountsOf(replay.broker)
@@ -61,7 +70,8 @@ async function placeFacts({ replay, account }: Stage, step: Step): Promise<Facts
 
 async function changeFacts({ replay, account }: Stage, step: Step): Promise<Facts> {
   replay.on(`${step.method} /v3/orderexecution/orders/*`, { status: step.status ?? 200, body: inEnvelope(step, 'change') })
-  const one = { brokerAccountId: account, brokerOrderId: '900000001' }
+  const id = step.payload?.OrderID
+  const one = { brokerAccountId: account, brokerOrderId: id === undefined ? '900000001' : numberIn(id) }
   const { broker } = replay
   const outcome: Outcome<OrderReport | null> =
     step.method === 'PUT'
