@@ -89,18 +89,6 @@ test('since is sent with a margin, and not at all to a sandbox that lives in ano
   }
 })
 
-test('pages that lead in a circle, or without end, are a fault', async () => {
-  await using opened = await start((_, response) => json(response, 200, page([], 'again')))
-  await assert.rejects(opened.broker.accounts(soon()), isFault('malformed'))
-  let at = 0
-  opened.host.script((_, response) => {
-    at += 1
-    json(response, 200, page([], String(at)))
-  })
-  await assert.rejects(opened.broker.accounts(soon()), isFault('refused'))
-  assert.equal(at, 400)
-})
-
 test('an answer about another order or account is no answer', async () => {
   await using opened = await start((_, response) => json(response, 200, fixture('find.found').body))
   const found = async (brokerAccountId: string, brokerClOrdId: string) =>
