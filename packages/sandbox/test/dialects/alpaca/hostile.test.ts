@@ -16,9 +16,9 @@ async function withoutErrors(attack: (client: Client, brokerage: Brokerage) => P
   assert.deepEqual(errors, [])
 }
 
-const WORDS = 'SPY BTC/USD AAPL261218C00250000 buy sell market limit stop day gtc ioc mleg simple null * ../.. %00 2026-01-01 asc'
+const TEXTS = 'SPY BTC/USD AAPL261218C00250000 buy sell market limit stop day gtc ioc mleg simple null * ../.. %00 2026-01-01 asc'
 const NUMBERS = '1 0 -1 0.000000001 1e5 99999999999999999999 500.01'
-const word = fc.oneof(fc.constantFrom('', ' ', ...`${WORDS} ${NUMBERS}`.split(' ')), fc.string({ maxLength: 20 }))
+const word = fc.oneof(fc.constantFrom('', ' ', ...`${TEXTS} ${NUMBERS}`.split(' ')), fc.string({ maxLength: 20 }))
 const value = fc.oneof(word, fc.jsonValue({ maxDepth: 2 }), fc.double(), fc.boolean(), fc.constant(null))
 const leg = fc.dictionary(fc.constantFrom('symbol', 'ratio_qty', 'side', 'position_intent'), value)
 const FIELDS =

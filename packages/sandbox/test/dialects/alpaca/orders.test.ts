@@ -71,7 +71,7 @@ const [PARAMETER, INVALID, FORBIDDEN] = [
   [403, 40310000]
 ] as const
 const MARKET = { type: 'market', limit_price: null }
-const COIN = { symbol: 'BTC/USD', qty: '1', time_in_force: 'gtc' }
+const CRYPTO = { symbol: 'BTC/USD', qty: '1', time_in_force: 'gtc' }
 const REFUSED: readonly (readonly [ticket: Wire, answer: readonly [status: number, code: number], message: RegExp])[] = [
   [{ symbol: 'NOSUCH' }, INVALID, /asset "NOSUCH" not found/],
   [{ symbol: 'ESH27' }, INVALID, /not found/],
@@ -85,8 +85,8 @@ const REFUSED: readonly (readonly [ticket: Wire, answer: readonly [status: numbe
   [{ type: 'trailing_stop', trail_percent: '1' }, PARAMETER, /invalid type/],
   [{ order_class: 'bracket' }, INVALID, /class bracket/],
   [{ type: 'stop', stop_price: '510', limit_price: null, extended_hours: true }, INVALID, /extended hours/],
-  [{ ...COIN, time_in_force: 'day' }, PARAMETER, /invalid time_in_force/],
-  [{ ...COIN, type: 'stop', stop_price: '1' }, PARAMETER, /invalid type/],
+  [{ ...CRYPTO, time_in_force: 'day' }, PARAMETER, /invalid time_in_force/],
+  [{ ...CRYPTO, type: 'stop', stop_price: '1' }, PARAMETER, /invalid type/],
   [{ client_order_id: 'x'.repeat(65) }, PARAMETER, /client_order_id/],
   [{ symbol: 'THIN', side: 'sell', qty: '5', limit_price: '900' }, FORBIDDEN, /^insufficient qty available for order$/]
 ]
