@@ -107,12 +107,13 @@ function madeRows(measured: Json, recording: Recording): readonly Json[] | null 
   )
 }
 
-/** An order that nothing has happened to, but what is stated. */
+/** An order that nothing has happened to, but what is stated. Where that is that it filled, the quantities that were not kept show it. */
 export function row(stated: Json, recording: Recording): Json {
   const at = recordedTime(recording)
   const terms = { type: 'limit', symbol: 'KO', side: 'buy', quantity: 1, status: 'open', duration: 'day', price: 80, class: 'equity' }
   const nothing = { avg_fill_price: 0, exec_quantity: 0, last_fill_price: 0, last_fill_quantity: 0, remaining_quantity: 1 }
-  return { ...terms, ...nothing, create_date: at, transaction_date: at, ...stated }
+  const whole = { exec_quantity: 1, avg_fill_price: 80, last_fill_quantity: 1, last_fill_price: 80, remaining_quantity: 0 }
+  return { ...terms, ...(stated.status === 'filled' ? whole : nothing), create_date: at, transaction_date: at, ...stated }
 }
 
 async function foundFacts(stage: Stage, step: Step): Promise<Facts> {
