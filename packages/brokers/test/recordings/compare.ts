@@ -32,6 +32,7 @@ const MEANINGS: { readonly [word: string]: readonly string[] } = {
   capability_missing: ['refused'],
   not_open_any_more: ['refused'],
   already_final: ['refused'],
+  order_not_found: ['absent'],
   order_not_found_or_not_ours: ['absent'],
   access_token_expired: ['token_renewed'],
   credential_rejected: ['credentials_rejected'],

@@ -165,7 +165,8 @@ export function outcomeFacts(outcome: Outcome<OrderReport | null>, onAccepted: F
   const { kind } = outcome
   const common = {
     verdict: kind,
-    fault: kind,
+    // A change of an order that is not found is refused.
+    fault: kind === 'refused' ? new Set([kind, 'absent']) : kind,
     order_created: kind === 'unknown' ? 'unknown' : kind === 'accepted',
     order_refused: kind === 'refused',
     retry: false
@@ -179,7 +180,8 @@ export function outcomeFacts(outcome: Outcome<OrderReport | null>, onAccepted: F
     outcome_if_submit: kind,
     normalized_status: isUnknown ? 'pending' : 'rejected',
     reason_code: kind === 'refused' ? outcome.brokerStatus : null,
-    credential_rejected: false
+    credential_rejected: false,
+    connection: 'ACTIVE'
   }
 }
 
