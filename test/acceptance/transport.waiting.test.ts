@@ -130,6 +130,16 @@ describe('transport', () => {
     assert.doesNotMatch(service.output(), /unexpectedly/)
   })
 
+  test('what follows a valid request and is no HTTP does not take the place of its answer', async () => {
+    const { client_id, client_secret } = service.demo
+    const body = JSON.stringify({ user_id: 'followed-by-garbage' })
+    const lines = ['POST /users HTTP/1.1', 'host: x', `client-id: ${client_id}`, `client-secret: ${client_secret}`]
+    const whole = [...lines, 'content-type: application/json', `content-length: ${body.length}`, '', body].join('\r\n')
+    const answer = await raw(`${whole}}\r\n\r\n`)
+    assert.match(answer, /^HTTP\/1\.1 200 /)
+    assert.match(answer, /"user-secret":"us_/)
+  })
+
   test('a header that says who is asked, or who asks, may be there once [S34]', async () => {
     const { client_id, client_secret } = service.demo
     const lines = ['host: x', `client-id: ${client_id}`, `client-secret: ${client_secret}`]

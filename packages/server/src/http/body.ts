@@ -5,12 +5,14 @@ import { shown } from '@trunkline/core/domain/malformed'
 
 /** Largest request body, in bytes. */
 export const BODY_BYTES_MAX = 256 * 1024
+/** Values that a body may have: every request takes far fewer, and validating many unknown fields would occupy the process. */
+export const VALUES_MAX = 1_000
 /** How deep arrays and objects may nest. */
 export const DEPTH_MAX = JSON_DEPTH_MAX
 
 /**
  * Parses a JSON body strictly: valid UTF-8, no duplicate key in an object, no `__proto__`, no NUL or lone surrogate in any string, at most
- * {@link DEPTH_MAX} levels. An empty body is `undefined`.
+ * {@link DEPTH_MAX} levels and {@link VALUES_MAX} values. An empty body is `undefined`.
  * @throws ServiceError body_malformed or field_invalid.
  */
 export function readJson(bytes: Buffer): unknown {
@@ -39,13 +41,19 @@ const BACKSLASH = 0x5c
 // Another parser may keep the first, and read a different order from the same body.
 function checkStructure(text: string): void {
   const keys: (Set<string> | null)[] = []
+  let values = 1
   for (let at = 0; at < text.length; at++) {
     switch (text.charCodeAt(at)) {
       case 0x7b: // {
         keys.push(new Set())
+        values++
         break
       case 0x5b: // [
         keys.push(null)
+        values++
+        break
+      case 0x2c: // ,
+        values++
         break
       case 0x7d:
       case 0x5d:
@@ -60,6 +68,7 @@ function checkStructure(text: string): void {
       default:
         continue
     }
+    if (values > VALUES_MAX) throw malformed(`The body has more than ${VALUES_MAX} values.`)
     if (keys.length > DEPTH_MAX) throw malformed(`The body nests deeper than ${DEPTH_MAX} levels.`)
   }
 }

@@ -19,7 +19,7 @@ import { RefusalPace } from './refusal-pace.ts'
 import { ENDPOINTS } from './routes/index.ts'
 import { KnownRoutes } from './routing.ts'
 import { answerFailures, serveEndpoints, takeJson } from './serve.ts'
-import { serverOptions } from './server.ts'
+import { followAnswers, serverOptions } from './server.ts'
 
 export { DEFAULT_LIMITS, DEFAULT_OPTIONS, type HttpLimits, type HttpOptions, type ObservedRequest } from './options.ts'
 
@@ -51,6 +51,7 @@ export function buildHttp(deps: AppDeps, options: HttpOptions): FastifyInstance 
   for (const prefix of ['', '/v1']) serveEndpoints(app, ENDPOINTS, { guard, gate, queue, service }, prefix)
   if (options.docs) serveDocs(app, options.publicUrl)
   gate.guard(app.server)
+  followAnswers(app.server)
   // Node answers an unknown Expect header itself, without a body.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   return app

@@ -1,4 +1,4 @@
-import type { Server } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Log } from '@trunkline/core/ports/log'
 import type { FastifyHttpOptions } from 'fastify'
@@ -46,8 +46,30 @@ export function serverOptions(
       // Other upgrades (h2c, TLS) are ignored, and the request is served over HTTP/1.1.
       shouldUpgradeCallback: ({ headers }) => WEBSOCKET.test(headers.upgrade ?? '')
     },
-    clientErrorHandler: (error, socket) => refuse(error, socket, makeId())
+    clientErrorHandler: (error, socket) => void afterAnswers(socket, () => refuse(error, socket, makeId()))
   }
+}
+
+/** Requests that are not answered yet, by socket. */
+const unanswered = new WeakMap<Socket, Map<IncomingMessage, ServerResponse>>()
+
+/** Follows which requests of a socket are not answered yet. */
+export function followAnswers(server: Server): void {
+  server.on('request', (request, response) => {
+    const open = unanswered.get(request.socket) ?? new Map()
+    unanswered.set(request.socket, open.set(request, response))
+    response.once('close', () => open.delete(request))
+  })
+}
+
+/**
+ * What follows a valid request may be no HTTP. The request is carried out all the same, so its answer comes first: an error in its place would
+ * say that an order that exists was refused. A request that is not complete is what the error is about.
+ */
+async function afterAnswers(socket: Socket, refuse: () => void): Promise<void> {
+  const open = [...(unanswered.get(socket) ?? [])].filter(([{ complete }]) => complete)
+  await Promise.all(open.map(([, response]) => new Promise<void>(resolve => response.once('close', () => resolve()))))
+  refuse()
 }
 
 /** Answers data that is not valid HTTP, and closes the connection. */

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { ServiceError } from '@trunkline/core/domain/errors'
 import { cpuTimeOf } from '@trunkline/testkit/cpu-time'
 import fc from 'fast-check'
-import { DEPTH_MAX, readJson } from '../../src/http/body.ts'
+import { DEPTH_MAX, readJson, VALUES_MAX } from '../../src/http/body.ts'
 
 const read = (text: string) => readJson(Buffer.from(text))
 
@@ -92,4 +92,16 @@ test('nesting depth is limited, and checking it is cheap [S67]', () => {
     }
   })
   assert.ok(taken < 1_000, `${taken} ms`)
+})
+
+test('a body with more values than any request takes is refused before it is validated [S73]', () => {
+  const list = (count: number) => `[${Array.from({ length: count }, () => '1').join()}]`
+  assert.ok(Array.isArray(read(list(VALUES_MAX - 1))))
+  for (const text of [
+    list(VALUES_MAX),
+    JSON.stringify(Object.fromEntries(Array.from({ length: VALUES_MAX }, (_, index) => [`k${index}`, 1]))),
+    `[${Array.from({ length: VALUES_MAX }, () => '[]').join()}]`
+  ])
+    refused(text, 'body_malformed')
+  assert.equal(read(JSON.stringify(','.repeat(VALUES_MAX))), ','.repeat(VALUES_MAX))
 })
