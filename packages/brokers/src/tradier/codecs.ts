@@ -133,17 +133,9 @@ export const parseHolding = record<Holding>({
   id: of(textOf)('id')
 })
 
-export function parsePositions(answer: Wire): readonly Wire[] {
-  return items(answer, 'positions', 'position')
-}
-
 /** One for each symbol: rows of the same symbol are added up. */
 export function holdingsOf(rows: readonly Wire[], readable: ListContext['readable']): Items<Holding> {
   return readSummed(readable, rows, { symbolKey: 'symbol', idKey: 'id', row: parseHolding, sum: summedHolding })
-}
-
-export function parsePrices(answer: Wire): readonly Wire[] {
-  return items(answer, 'quotes', 'quote')
 }
 
 /** The last price of a symbol; without a trade the middle of bid and ask. */
@@ -316,10 +308,6 @@ const OPTION_EVENTS: Readonly<Record<string, TransactionType>> = {
 }
 /** What is incoming with a positive amount is outgoing with a negative one. */
 const OUTGOING: { readonly [type in TransactionType]?: TransactionType } = { BUY: 'SELL', DEPOSIT: 'WITHDRAWAL' }
-
-export function parseEvents(answer: Wire): readonly Wire[] {
-  return items(answer, 'history', 'event')
-}
 
 /** An event of the history, and what it is but for its id. */
 export interface ParsedEvent {

@@ -19,12 +19,10 @@ import {
   parseAccount,
   parseBalances,
   parseEvent,
-  parseEvents,
   parseOrder,
   parseOrderAnswer,
   parseOrders,
   parsePrice,
-  parsePrices,
   parseProfile,
   positionOf,
   transactionsOf
@@ -32,7 +30,17 @@ import {
 import { QUOTES_MAX, quotesRequest, tradierMarket } from './market.ts'
 import { tradierStream } from './market-stream.ts'
 import { accountPath, HOLDINGS, isUnknownOrder, ORDER_OFFER, type Placing, TRADIER_ORDERS } from './orders.ts'
-import { complaintOf, errorMessageOf, isForeign, isTokenRefused, limitsOf, type Resource, requestedAnswer, textOf } from './quirks.ts'
+import {
+  complaintOf,
+  errorMessageOf,
+  isForeign,
+  isTokenRefused,
+  items,
+  limitsOf,
+  type Resource,
+  requestedAnswer,
+  textOf
+} from './quirks.ts'
 
 /** The token endpoints are below `apiUrl`. */
 export interface TradierSettings extends ClientSettings {
@@ -154,7 +162,7 @@ export const HISTORY: ListRead<Resource, AccountQuery & { readonly from: Day; re
   resource: 'standard',
   request: ({ account, from, to }, page) =>
     get(accountPath(account, 'history'), { start: from, end: to, page: page ?? '1', limit: PAGE_REQUESTED }),
-  page: numberedPages(PAGE_FULL, reply => parseEvents(requestedAnswer(reply))),
+  page: numberedPages(PAGE_FULL, reply => items(requestedAnswer(reply), 'history', 'event')),
   pagesMax: PAGES_MAX,
   pageLimits: PAGE_LIMITS,
   items(events, { from, to }, { readable, unknownValues }) {
@@ -175,7 +183,7 @@ const ACCOUNTS: ListRead<Resource, null, BrokerAccount> = {
 const PRICES: ListRead<Resource, readonly string[], ReturnType<typeof parsePrice>> = {
   resource: 'market',
   request: quotesRequest,
-  page: reply => ({ records: parsePrices(requestedAnswer(reply)), next: null }),
+  page: reply => ({ records: items(requestedAnswer(reply), 'quotes', 'quote'), next: null }),
   items: (quotes, _query, { readable }) => readable('instruments', quotes, parsePrice, 'symbol')
 }
 

@@ -248,16 +248,12 @@ function searchAt(path: string): ListRead<Resource, string, FoundSymbol> {
   return {
     resource: 'market',
     request: q => get(path, { q }),
-    page: reply => ({ records: parseSecurities(requestedAnswer(reply)), next: null }),
+    page: reply => ({ records: items(requestedAnswer(reply), 'securities', 'security'), next: null }),
     items(securities, _q, { readable }) {
       const { known, leftOut } = readable('instruments', securities, securityOf, 'symbol')
       return { known: known.flatMap(found => found ?? []), leftOut }
     }
   }
-}
-
-export function parseSecurities(answer: Wire): readonly Wire[] {
-  return items(answer, 'securities', 'security')
 }
 
 /** Null for what has no data here, or no symbol of ours. */

@@ -23,7 +23,7 @@ import type { OrderDefinitions, Refused } from '../kit/runtime/definition.ts'
 import type { AccountQuery, ListRead } from '../kit/runtime/read-definitions.ts'
 import { refused, undecided } from '../kit/settle.ts'
 import { shareSideOf } from '../kit/share-side.ts'
-import { CURRENCY, holdingsOf, ORDER_TYPES, POSITION_EFFECTS, parsePositions, rejectCodeOf } from './codecs.ts'
+import { CURRENCY, holdingsOf, ORDER_TYPES, POSITION_EFFECTS, rejectCodeOf } from './codecs.ts'
 import {
   amountOrNull,
   complaintOf,
@@ -31,6 +31,7 @@ import {
   errorsOf,
   isForeign,
   isTokenRefused,
+  items,
   joined,
   nestedOf,
   type Resource,
@@ -83,7 +84,7 @@ export const refusalOf = refusalBy(ORDER_OFFER, {
 export const HOLDINGS: ListRead<Resource, AccountQuery, Holding> = {
   resource: 'standard',
   request: ({ account }) => get(accountPath(account, 'positions')),
-  page: reply => ({ records: parsePositions(requestedAnswer(reply)), next: null }),
+  page: reply => ({ records: items(requestedAnswer(reply), 'positions', 'position'), next: null }),
   items: (rows, _query, { readable }) => holdingsOf(rows, readable)
 }
 

@@ -23,21 +23,6 @@ function order(id: number, change: object = {}): object {
   return { ...parsed, id, ...change }
 }
 
-test('an order of shares: what is held is read first, the form goes once, and the acknowledgement is pending', async () => {
-  await using tradier = await ScriptedTradier.start({ [HOLDINGS]: 'positions.several', [`POST ${ORDERS}`]: 'place.ok' })
-  const outcome = await tradier.broker.submit(ORDER, soon())
-  assert.ok(outcome.kind === 'accepted')
-  const { brokerOrderId, status, brokerClOrdId, quantity } = outcome.value
-  assert.deepEqual([brokerOrderId, status, brokerClOrdId, quantity], ['900417', 'pending', 'osk01H', '40'])
-  assert.deepEqual(tradier.requests, [HOLDINGS, `POST ${ORDERS}`])
-  const [, placed] = tradier.host.seen
-  assert.deepEqual(
-    [placed?.headers.authorization, placed?.headers.accept, placed?.headers['content-type']],
-    ['Bearer tk', 'application/json', 'application/x-www-form-urlencoded']
-  )
-  assert.equal(new URLSearchParams(placed?.body).get('side'), 'buy')
-})
-
 test('what would cross zero, or cannot be had at all, is refused and nothing is sent', async () => {
   await using tradier = await ScriptedTradier.start({ [HOLDINGS]: 'positions.one' })
   const crossing = await tradier.broker.submit({ ...ORDER, side: 'SELL' }, soon())

@@ -16,13 +16,10 @@ import {
   parseAccount,
   parseBalances,
   parseEvent,
-  parseEvents,
   parseOrder,
   parseOrderAnswer,
   parseOrders,
-  parsePositions,
   parsePrice,
-  parsePrices,
   parseProfile,
   positionOf,
   transactionsOf
@@ -30,7 +27,7 @@ import {
 import { instrumentOf, parseChain, parseClock, parseExpirations, parseQuotes, quoteOf } from '../../src/tradier/market.ts'
 import { dispatch, newSymbolSinks } from '../../src/tradier/market-stream.ts'
 import { interpretCommand, interpretPlace } from '../../src/tradier/orders.ts'
-import { isTokenRefused } from '../../src/tradier/quirks.ts'
+import { isTokenRefused, items } from '../../src/tradier/quirks.ts'
 import { MemoryLog } from '../support/log.ts'
 import { MemoryMeter } from '../support/meter.ts'
 import { strictly } from '../support/readable.ts'
@@ -46,11 +43,11 @@ test('no answer makes a parser throw anything but Malformed', () => {
   const parsers: readonly ((wire: Wire) => unknown)[] = [
     wire => parseProfile(wire).map(parseAccount),
     wire => parseBalances(wire, ACCOUNT, NOW),
-    wire => holdingsOf(parsePositions(wire), strictly).known.map(held => positionOf(held, ACCOUNT, null)),
-    wire => parsePrices(wire).map(parsePrice),
+    wire => holdingsOf(items(wire, 'positions', 'position'), strictly).known.map(held => positionOf(held, ACCOUNT, null)),
+    wire => items(wire, 'quotes', 'quote').map(parsePrice),
     wire => parseOrders(wire).map(order => parseOrder(order, ACCOUNT)),
     wire => parseOrderAnswer(wire).map(order => parseOrder(order, ACCOUNT)),
-    wire => transactionsOf(parseEvents(wire).map(event => parseEvent(event, known))),
+    wire => transactionsOf(items(wire, 'history', 'event').map(event => parseEvent(event, known))),
     parseChain,
     parseExpirations,
     parseClock,

@@ -15,19 +15,16 @@ import {
   parseAccount,
   parseBalances,
   parseEvent,
-  parseEvents,
   parseOrder,
   parseOrderAnswer,
   parseOrders,
-  parsePositions,
   parsePrice,
-  parsePrices,
   parseProfile,
   positionOf,
   transactionsOf
 } from '../../src/tradier/codecs.ts'
 import { interpretCommand, interpretPlace, isUnknownOrder } from '../../src/tradier/orders.ts'
-import { amount, complaintOf, errorMessageOf, isTokenRefused, requestedAnswer } from '../../src/tradier/quirks.ts'
+import { amount, complaintOf, errorMessageOf, isTokenRefused, items, requestedAnswer } from '../../src/tradier/quirks.ts'
 import { MemoryLog } from '../support/log.ts'
 import { MemoryMeter } from '../support/meter.ts'
 import { readKnown, strictly } from '../support/readable.ts'
@@ -44,8 +41,8 @@ function unknownValueCounter() {
   return { unknownValues: new UnknownValueCounter({ broker: 'TRADIER', log: new MemoryLog(), meter }), meter }
 }
 
-function holdings(positions: Parameters<typeof parsePositions>[0]) {
-  return holdingsOf(parsePositions(positions), strictly).known
+function holdings(positions: Parameters<typeof items>[0]) {
+  return holdingsOf(items(positions, 'positions', 'position'), strictly).known
 }
 
 function orders(name: string, { unknownValues } = unknownValueCounter()): readonly OrderReport[] {
@@ -121,7 +118,7 @@ test('positions are valued by the quotes', () => {
   assert.deepEqual(holdings(answer('positions.none')), [])
   const [one] = holdings(answer('positions.one'))
   assert.deepEqual([one?.symbol, one?.quantity, one?.id], ['AAPL', '8.00000000', '700123'])
-  const prices = new Map(parsePrices(answer('quotes.several')).map(parsePrice))
+  const prices = new Map(items(answer('quotes.several'), 'quotes', 'quote').map(parsePrice))
   const [short, option, long] = holdings(answer('positions.several')).map(held =>
     positionOf(held, ACCOUNT, prices.get(held.symbol) ?? null)
   )
@@ -238,7 +235,7 @@ test('an event is merged into what is known, and an older one changes nothing', 
 
 test('the history: types by what they move, ids that stay the same', () => {
   const { unknownValues: known, meter } = unknownValueCounter()
-  const events = parseEvents(answer('history.events')).map(event => parseEvent(event, known))
+  const events = items(answer('history.events'), 'history', 'event').map(event => parseEvent(event, known))
   const list = transactionsOf(events)
   assert.deepEqual(
     list.map(({ type, symbol, quantity, amount: sum, fees, day, description }) => [type, symbol, quantity, sum, fees, day, description]),

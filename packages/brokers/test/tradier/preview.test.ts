@@ -6,12 +6,12 @@ import { combinationsOf } from '@trunkline/core/domain/combinations'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import type { OrderTicket } from '@trunkline/core/domain/order'
 import { parseTimestamp } from '@trunkline/core/domain/timestamp'
-import { BrokerFault, PreviewPlaced } from '@trunkline/core/ports/broker'
+import { PreviewPlaced } from '@trunkline/core/ports/broker'
 import type { OrderEstimate } from '@trunkline/core/ports/preview'
 import { TRADIER_CAPABILITIES } from '../../src/tradier/definition.ts'
 import { interpretPlace, interpretPreview, isPreview, placeRequest, previewRequest } from '../../src/tradier/orders.ts'
 import { decimal, MULTI_LEG, reply, TICKET, unreadFixtures } from './fixtures.ts'
-import { ACCOUNT, fixed, raw, ScriptedTradier, soon } from './support.ts'
+import { ACCOUNT } from './support.ts'
 
 after(() => assert.deepEqual(unreadFixtures('preview'), [], 'fixtures that no test reads'))
 
@@ -84,25 +84,4 @@ test('an answer with the id of an order is an alarm and no success', () => {
   )
   const both = { ...reply('preview.ok'), body: reply('preview.ok').body.replace('{"order":{', '{"order":{"id":900419,') }
   assert.throws(() => interpretPreview(both, TICKET), PreviewPlaced)
-})
-
-test('a preview is sent once, whatever becomes of its answer', async () => {
-  const positions = 'GET /accounts/6YA00001/positions'
-  const path = 'POST /accounts/6YA00001/orders'
-  await using host = await ScriptedTradier.start({ [positions]: 'positions.none', [path]: 'preview.ok' })
-  const sent = () => host.host.seen.filter(({ method }) => method === 'POST').map(({ body }) => body)
-  assert.equal((await host.broker.preview(ORDER, soon())).kind, 'estimated')
-  for (const answer of [
-    (_: unknown, response: Parameters<typeof raw>[0]) => raw(response, 503, '<html>'),
-    (_: unknown, response: Parameters<typeof raw>[0]) => raw(response, 200, '{"order":'),
-    (_: unknown, response: Parameters<typeof raw>[0]) => void response.socket?.destroy(),
-    (_: unknown, response: Parameters<typeof raw>[0]) => fixed(response, 'preview.placed'),
-    (_: unknown, response: Parameters<typeof raw>[0]) => raw(response, 429, '')
-  ]) {
-    const before = sent().length
-    host.answer({ [positions]: 'positions.none', [path]: answer })
-    await assert.rejects(host.broker.preview(ORDER, soon()), BrokerFault)
-    assert.equal(sent().length, before + 1)
-  }
-  for (const body of sent()) assert.match(body, /^preview=true&class=equity&/)
 })

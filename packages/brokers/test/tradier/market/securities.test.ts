@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readObject } from '../../../src/kit/json.ts'
-import { parseSecurities, securityOf } from '../../../src/tradier/market.ts'
+import { securityOf } from '../../../src/tradier/market.ts'
+import { items } from '../../../src/tradier/quirks.ts'
 
 const SHARE = { symbol: 'BRK/B', exchange: 'N', type: 'stock', description: 'Berkshire Hathaway Inc' }
 
 function found(securities: unknown) {
-  return parseSecurities(readObject(JSON.stringify({ securities }))).flatMap(wire => securityOf(wire) ?? [])
+  return items(readObject(JSON.stringify({ securities })), 'securities', 'security').flatMap(wire => securityOf(wire) ?? [])
 }
 
 test('securities come in our spelling, in each form that a list can have', () => {
@@ -24,6 +25,6 @@ test('what has no data here, or no symbol of ours, is left out, and an answer ab
     { symbol: 'SPX', type: 'index' }
   ]
   assert.deepEqual(found({ security: others }), [{ symbol: 'SPX', instrument: 'STK', name: null, exchange: null }])
-  for (const answer of [{}, { quotes: null }]) assert.throws(() => parseSecurities(answer), { name: 'Malformed' })
+  for (const answer of [{}, { quotes: null }]) assert.throws(() => items(answer, 'securities', 'security'), { name: 'Malformed' })
   assert.throws(() => found({ security: [{ type: 'stock' }] }), { name: 'Malformed' })
 })
