@@ -40,8 +40,8 @@ const KEPT_MS = 24 * 60 * 60_000
 const REDIRECT = new URL('redirect.ts', import.meta.url).href
 
 /**
- * Bundles `tests` and the programs. Returns the URL of a module to preload: with it, a process that starts with one of these files runs its bundle.
- * Files are named by their content, so that runs beside each other share them, and Node's compile cache stays valid.
+ * Bundles `tests` and the programs. Returns the URL of a module to preload: with it, a process that starts with one of these files runs its
+ * bundle. Files are named by their content, so that runs beside each other share them, and Node's compile cache stays valid.
  */
 export async function bundle(root: string, tests: readonly string[]): Promise<string> {
   const folder = join(root, FOLDER)

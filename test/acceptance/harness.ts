@@ -47,9 +47,9 @@ export interface RunningService extends AsyncDisposable {
 }
 
 /**
- * Starts the service and waits until it is ready. Disposing stops it, and fails if it did not stop well. It finds a database with its schema;
- * with `none` it makes its own, as for a newcomer, unless `env` names one. `program`, relative to the checkout, may be another one that
- * composes the service. `openFilesMax` limits its descriptors.
+ * Starts the service and waits until it is ready. Disposing stops it, and fails if it did not stop well. It finds a database with its
+ * schema; with `none` it makes its own, as for a newcomer, unless `env` names one. `program`, relative to the checkout, may be another one
+ * that composes the service. `openFilesMax` limits its descriptors.
  */
 export async function startService(
   engine: Engine | 'none',

@@ -1,4 +1,5 @@
-// Bars: live, from the past, and both joined, in every interval and session; each equals what the test makes of the trades or of smaller bars.
+// Bars: live, from the past, and both joined, in every interval and session; each equals what the test makes of the trades or of smaller
+// bars.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Body } from './api.ts'

@@ -1,4 +1,5 @@
-// The form of everything the market data stream sends, by the specification: which fields, and what they hold. Nothing more may be in a message.
+// The form of everything the market data stream sends, by the specification: which fields, and what they hold. Nothing more may be in a
+// message.
 import type { Body } from './api.ts'
 
 export const CHANNELS = ['bars', 'trades', 'quotes', 'depth', 'options_chain'] as const

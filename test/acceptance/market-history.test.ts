@@ -70,7 +70,8 @@ describe('past bars', () => {
     ]
     for (const [place, symbol] of ['SPY', 'BTC/USD'].entries()) {
       for (const [index, [start, end]] of windows.entries()) {
-        // Bars of a year by both of its names: each takes many to make, so a window has one name for one symbol and the other for the other.
+        // Bars of a year by both of its names: each takes many to make, so a window has one name for one symbol and the other for the
+        // other.
         const interval = (place + index) % 2 === 0 ? '1y' : '12M'
         const times = { start_time: `${start}T00:00:00Z`, end_time: `${end}T00:00:00Z` }
         const { type, error_code } = await client.ask({ action: 'snapshot', data_type: 'bars', symbol, interval, ...times })

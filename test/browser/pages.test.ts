@@ -298,7 +298,10 @@ describe('every page', () => {
     await assert.rejects(fits(page, 'a wide heading'), /px wide/)
   })
 
-  /** Brings a page about, and holds it to what a page must be at each width, in each colour scheme. A scheme changes colours and nothing else. */
+  /**
+   * Brings a page about, and holds it to what a page must be at each width, in each colour scheme. A scheme changes colours and nothing
+   * else.
+   */
   async function judge(name: string, bring: (page: Page) => Promise<unknown>): Promise<void> {
     // The inspector is a script, which our pages let nobody bring; that they do not is tested where nothing is bypassed.
     await using walk = await visit(stage.browser, { colorScheme: 'light', bypassCSP: true, reducedMotion: 'reduce' })

@@ -10,7 +10,10 @@ export interface Visit extends AsyncDisposable {
   readonly page: Page
 }
 
-/** Opens a browser of its own, with no cookies. Disposing it closes it, and fails when anything was amiss. `isHurried`: its user does not wait for answers. */
+/**
+ * Opens a browser of its own, with no cookies. Disposing it closes it, and fails when anything was amiss. `isHurried`: its user does not
+ * wait for answers.
+ */
 export async function visit(browser: Browser, options: BrowserContextOptions = {}, { isHurried = false } = {}): Promise<Visit> {
   const context = await browser.newContext(options)
   const problems: string[] = []

@@ -2,8 +2,8 @@
 
 /**
  * A layer is a path below packages, without its `src`: a folder, a file, or `folder/*` for each of its folders separately.
- * The most specific layer that holds a file is its layer. A layer may import itself, and the layers listed here: one that ends in a slash stands for
- * itself and every layer below it.
+ * The most specific layer that holds a file is its layer. A layer may import itself, and the layers listed here: one that ends in a slash
+ * stands for itself and every layer below it.
  */
 export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // Files that a power cut leaves whole: the one thing that every program which keeps anything needs of the host alike.

@@ -1,4 +1,5 @@
-// No text makes a regular expression work for long: the steps of each are counted over texts built against it, at one length and at twice that.
+// No text makes a regular expression work for long: the steps of each are counted over texts built against it, at one length and at twice
+// that.
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
@@ -82,7 +83,10 @@ test('expressions are found where they stand, and divisions and texts are none',
   assert.deepEqual(regexpsIn(source).map(String), ['/yes[/]/g', '/yes2/u', '/yes3/', '/yes4/'])
 })
 
-/** The engine reads a condition on what lies before backwards, and the count does not. These are for log lines, cut at 8,000 characters before. */
+/**
+ * The engine reads a condition on what lies before backwards, and the count does not. These are for log lines, cut at 8,000 characters
+ * before.
+ */
 const isOfLogLines = (file: string, { source }: RegExp) => file === 'packages/server/src/ops/redact.ts' && source.startsWith('(?<=')
 
 /** Of a file that makes expressions when it is used: uses it. The others make theirs when they are loaded. */

@@ -4,6 +4,9 @@ import { test } from 'node:test'
 import { filesLike, textOf } from './repository.ts'
 
 const LINES_MAX = 400
+/** The formatter breaks code at this column, and leaves comments as they are. */
+const COLUMNS_MAX = 140
+const COMMENT = /^\s*(?:\/\/|\/?\*)/
 
 /** Longer files, each with its reason. */
 const REASONS: Readonly<Record<string, string>> = {}
@@ -22,4 +25,15 @@ test('no file is too long without a reason, and no reason is left over', () => {
     [],
     'no longer needed'
   )
+})
+
+test('no line of a comment is longer than code may be, unless it is a table or an address', () => {
+  const long = filesLike(/^(packages|scripts|test|bench)\/.*\.(ts|mjs)$/).flatMap(file =>
+    textOf(file)
+      .split('\n')
+      .flatMap((line, index) =>
+        COMMENT.test(line) && [...line].length > COLUMNS_MAX && !/\||https?:/.test(line) ? [`${file}:${index + 1}`] : []
+      )
+  )
+  assert.deepEqual(long, [], 'break the comment at 140 columns')
 })

@@ -18,7 +18,10 @@ export const ADAPTERS: readonly Adapter[] = [SANDBOX, ALPACA, TRADIER, TRADESTAT
 /** Disposing it closes the connections of every broker; each open `Broker` is its opener's to dispose first. */
 export interface Brokers extends ReadonlyMap<BrokerId, BrokerDefinition>, AsyncDisposable {}
 
-/** Opens the configured brokers. `sandboxAccess` is how to reach the sandbox; null: there is none. @throws Error when a broker needs it nevertheless. */
+/**
+ * Opens the configured brokers. `sandboxAccess` is how to reach the sandbox; null: there is none. @throws Error when a broker needs it
+ * nevertheless.
+ */
 export function openBrokers(offers: readonly Offer[], deps: BrokerDeps, sandboxAccess: SandboxAccess | null): Brokers {
   const opened = offers.map(offer => {
     if (offer.at === 'broker') return offer.open(deps)

@@ -84,8 +84,8 @@ const NOT_SHARED =
   /^\s*(?:begin|start|commit|end|abort|rollback(?!\s+to\b)|prepare|execute|deallocate|discard|set(?!\s+constraints\b)|reset|listen|unlisten|copy|vacuum|checkpoint|cluster|alter\s+system|(?:create|drop)\s+database)\b/i
 
 /**
- * Run between groups. A write among them would be durable, but would share its commit with no other and be tried on a full disk: a function that
- * writes is therefore called with a comment before the `select`.
+ * Run between groups. A write among them would be durable, but would share its commit with no other and be tried on a full disk: a function
+ * that writes is therefore called with a comment before the `select`.
  */
 const READ = /^\s*(?:select|values|table|show|with\b(?![\s\S]*\b(?:insert|update|delete|merge)\b))\b/i
 
@@ -242,8 +242,8 @@ export class EmbeddedDatabase implements AsyncDisposable {
   }
 
   /**
-   * Accepts no more requests, serves the waiting ones, makes a checkpoint and releases the directory. On a full disk there is no space for the
-   * checkpoint: the next start replays the log instead, as after a kill.
+   * Accepts no more requests, serves the waiting ones, makes a checkpoint and releases the directory. On a full disk there is no space for
+   * the checkpoint: the next start replays the log instead, as after a kill.
    */
   close(): Promise<void> {
     this.#closing ??= this.#close()
@@ -312,7 +312,10 @@ export class EmbeddedTransaction {
     this.#settings = settings
   }
 
-  /** @throws pg's DatabaseError, after which the transaction can only be rolled back (to a savepoint); EngineUnavailable, CommitUnknown, EngineMisuse */
+  /**
+   * @throws pg's DatabaseError, after which the transaction can only be rolled back (to a savepoint); EngineUnavailable, CommitUnknown,
+   * EngineMisuse
+   */
   async query(sql: string, values: readonly unknown[] = []): Promise<Result> {
     assertShared(sql)
     if (this.#over) throw new EngineMisuse('the transaction is over')

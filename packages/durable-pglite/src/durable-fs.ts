@@ -1,6 +1,7 @@
 /**
  * PGlite's Node file system with the one thing it lacks: an fsync that reaches the disk.
- * Stock PGlite drops every fsync, so a power cut loses commits or the whole database; see the power-cut tests, which must be run on every upgrade.
+ * Stock PGlite drops every fsync, so a power cut loses commits or the whole database; see the power-cut tests, which must be run on every
+ * upgrade.
  */
 import { fsyncSync, writeSync } from 'node:fs'
 import type { PGlite } from '@electric-sql/pglite'

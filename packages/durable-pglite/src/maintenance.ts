@@ -22,7 +22,9 @@ const LOG_POSITION = `SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')
 /** How many times the usual share of rows must be dead or changed before a table is vacuumed under load; without load once is enough. */
 const BUSY_FACTOR = 4
 
-/** The table that gains most from a vacuum or from new statistics, with its dead and changed rows as shares of what a server would wait for. */
+/**
+ * The table that gains most from a vacuum or from new statistics, with its dead and changed rows as shares of what a server would wait for.
+ */
 const MOST_NEEDY = `
   SELECT format('%I.%I', n.nspname, c.relname) AS name,
     age(c.relfrozenxid) > ${AGE_MAX} AS old,

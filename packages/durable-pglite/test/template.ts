@@ -1,6 +1,6 @@
 /**
- * Data directories for tests, made once and copied, because creating one takes seconds and copying one does not. A copy is what an earlier run
- * left; tests of the first start make their own.
+ * Data directories for tests, made once and copied, because creating one takes seconds and copying one does not. A copy is what an earlier
+ * run left; tests of the first start make their own.
  */
 import { createHash } from 'node:crypto'
 import { constants, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'

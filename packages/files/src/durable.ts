@@ -1,5 +1,6 @@
 /**
- * Writes files that survive a power cut: a draft beside the file, synced, moved into place, and the folder synced. No other module does this.
+ * Writes files that survive a power cut: a draft beside the file, synced, moved into place, and the folder synced. No other module does
+ * this.
  */
 import {
   accessSync,

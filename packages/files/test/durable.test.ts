@@ -14,7 +14,10 @@ interface Inode {
   synced: string
 }
 
-/** A disk that keeps what was synced. A rename reaches it at once or when its folder is synced, because file systems differ; data only at its sync. */
+/**
+ * A disk that keeps what was synced. A rename reaches it at once or when its folder is synced, because file systems differ; data only at
+ * its sync.
+ */
 class Disk implements HostFiles {
   readonly calls: string[] = []
   readonly #cutAfter: number

@@ -12,7 +12,9 @@ import { usableToken } from '../kit/tokens.ts'
 import { isLegOfMultiLeg, isMultiLeg, nestedOrders, parseExecution, parseOrder } from './codecs.ts'
 import type { Resource } from './quirks.ts'
 
-/** Positions and balances are read this often even when nothing was reported: prices move them, and money comes and goes without an order. */
+/**
+ * Positions and balances are read this often even when nothing was reported: prices move them, and money comes and goes without an order.
+ */
 const REREAD_MS = 60_000
 /** From one read of what changed to the next of the same. */
 const SPACING_MS = 500
@@ -27,8 +29,9 @@ const EVENTS: Readonly<Record<string, 'execution' | 'refusal' | 'status'>> = {
 }
 
 /**
- * The first message of a stream: `auth`, and for the account stream an older form. Alpaca asks for `auth` and calls `authenticate` deprecated (recorded
- * 2026-09-18). Its documentation has `auth` for keys; for OAuth it is that of the market streams, and where it is refused the older form decides.
+ * The first message of a stream: `auth`, and for the account stream an older form. Alpaca asks for `auth` and calls `authenticate`
+ * deprecated (recorded 2026-09-18). Its documentation has `auth` for keys; for OAuth it is that of the market streams, and where it is
+ * refused the older form decides.
  */
 export type Hello = (token: string) => { readonly auth: object; readonly authenticate: object }
 

@@ -1,4 +1,6 @@
-/** Alpaca's records in the core's terms. Pure; readers throw only Malformed, and nothing else: an unknown status or type is never guessed. */
+/**
+ * Alpaca's records in the core's terms. Pure; readers throw only Malformed, and nothing else: an unknown status or type is never guessed.
+ */
 
 import { absolute, compare, type Decimal, isPositive, isZero, negated, parseDecimal, times } from '@trunkline/core/domain/decimal'
 import { Malformed } from '@trunkline/core/domain/malformed'
@@ -44,8 +46,9 @@ const STATUSES = enumCodec<OrderStatus>(
   tableOf({
     // Held: it waits for the order that it hangs on, which works (recorded 2026-09-29), and nothing of it is at the exchange.
     pending: 'pending_new pending_review held',
-    // Accepted: received and not routed yet, until its auction or the next session, and it can be cancelled and modified. Done for day: it goes on the
-    // next day, or is reported expired. Calculated: the day's settlement is worked out; filled when everything is, which the quantities show.
+    // Accepted: received and not routed yet, until its auction or the next session, and it can be cancelled and modified. Done for day: it
+    // goes on the next day, or is reported expired. Calculated: the day's settlement is worked out; filled when everything is, which the
+    // quantities show.
     working: 'accepted accepted_for_bidding new stopped suspended done_for_day calculated',
     partially_filled: 'partially_filled',
     filled: 'filled',
@@ -147,7 +150,10 @@ function signed(quantity: Decimal, side: string): Decimal {
   return side === 'short' && !isZero(size) ? negated(size) : size
 }
 
-/** The trade in shares that an exercise or an assignment makes. It shares the id of the option's own row (Alpaca's documentation), so the id alone names neither. */
+/**
+ * The trade in shares that an exercise or an assignment makes. It shares the id of the option's own row (Alpaca's documentation), so the id
+ * alone names neither.
+ */
 const OPTION_TRADE = 'OPTRD'
 const ONE = parseDecimal('1', 'one')
 
@@ -215,7 +221,10 @@ export function parseExecution(data: Wire): Fill {
   return { fillId, at, quantity: decimal(data, 'qty'), price: decimal(data, 'price'), execDest: null }
 }
 
-/** An order and those that hang on it, which Alpaca nests in it: the legs of a bracket are separate orders, those of a multi-leg order are not. */
+/**
+ * An order and those that hang on it, which Alpaca nests in it: the legs of a bracket are separate orders, those of a multi-leg order are
+ * not.
+ */
 export function parseOrders(wire: Wire, account: string): readonly OrderReport[] {
   const order = parseOrder(wire, account)
   return isMultiLeg(wire) ? [order] : [order, ...nestedOrders(wire).map(leg => parseOrder(leg, account))]
@@ -262,7 +271,10 @@ export function parseOrder(wire: Wire, account: string, execution: Fill | null =
   }
 }
 
-/** The price of a multi-leg order is what is paid when it is bought and what is received when it is sold; Alpaca's is always what is paid. Its own inverse. */
+/**
+ * The price of a multi-leg order is what is paid when it is bought and what is received when it is sold; Alpaca's is always what is paid.
+ * Its own inverse.
+ */
 export function netPrice(price: Decimal, side: Side): Decimal {
   return side === 'SELL' ? negated(price) : price
 }
@@ -308,7 +320,9 @@ function singleOf(wire: Wire): Subject {
   return { symbol: symbolOf(written, instrument), instrument, side, legs: null }
 }
 
-/** What an option's order does to the position Alpaca leaves out where the order did not state it: then it is the usual effect of its side. */
+/**
+ * What an option's order does to the position Alpaca leaves out where the order did not state it: then it is the usual effect of its side.
+ */
 function optionSide(wire: Wire): Side {
   if (textOrNull(wire, 'position_intent') !== null) return POSITION_INTENTS.read(wire, 'position_intent')
   return ORDER_SIDES.read(wire, 'side') === 'BUY' ? 'BUY_TO_OPEN' : 'SELL_TO_CLOSE'

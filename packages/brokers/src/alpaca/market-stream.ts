@@ -1,4 +1,6 @@
-/** Alpaca's market streams: the login, requests that are answered once and in order, and items in the core's terms, handed to their sinks. */
+/**
+ * Alpaca's market streams: the login, requests that are answered once and in order, and items in the core's terms, handed to their sinks.
+ */
 
 import { isNil } from '@trunkline/core/domain/fast/scan'
 import { Malformed } from '@trunkline/core/domain/malformed'
@@ -222,8 +224,8 @@ function symbolsIn(wire: Wire, key: string): ReadonlySet<string> {
 }
 
 /**
- * Hands each item to the sinks that stream it, in order; what is not streamed, and kinds that were not requested, are skipped. Returns the time of
- * the latest, milliseconds since the epoch; 0 when unknown. The hottest code of the adapter.
+ * Hands each item to the sinks that stream it, in order; what is not streamed, and kinds that were not requested, are skipped. Returns the
+ * time of the latest, milliseconds since the epoch; 0 when unknown. The hottest code of the adapter.
  * @throws Malformed at the first that cannot be read; those before it have been handed on.
  */
 export function dispatch(items: readonly unknown[], tables: TopicSinks): number {

@@ -94,7 +94,9 @@ interface OrderListQuery extends AccountQuery {
 
 const OPEN = { status: 'open', after: null } as const
 
-/** Alpaca does not say whether orders inside of others count for the limit of a page: a page that would be full with them may have been cut. */
+/**
+ * Alpaca does not say whether orders inside of others count for the limit of a page: a page that would be full with them may have been cut.
+ */
 function rowsOf({ legs }: Wire): number {
   return 1 + (Array.isArray(legs) ? legs.length : 0)
 }
@@ -126,9 +128,9 @@ export async function openOrders(reads: Reads<Resource>, account: string, signal
 /** How orders are read. */
 export const ORDER_READS: Pick<ReadDefinitions<Resource>, 'orders' | 'orderList' | 'order'> = {
   /**
-   * The open ones first, nested and not: nested, an exit is inside of its entry, and missing once the entry has filled. Then those submitted
-   * since, so that an order that ends in between is seen ended. An order submitted before `since` that ended after it is in no list: Alpaca
-   * cannot list changes. A look-up finds it.
+   * The open ones first, nested and not: nested, an exit is inside of its entry, and missing once the entry has filled. Then those
+   * submitted since, so that an order that ends in between is seen ended. An order submitted before `since` that ended after it is in no
+   * list: Alpaca cannot list changes. A look-up finds it.
    */
   async orders({ reads }, { account, since }, signal) {
     const after = timestampOfMs(Math.max(0, epochMs(since) - CLOCKS_APART_MS))
@@ -168,8 +170,8 @@ export const ALPACA_ORDERS: OrderDefinitions<Resource, null> = {
   },
   submit: { request: submitRequest, interpret: interpretSubmit },
   /**
-   * A success means that a new order was created; it replaces the old one later, or is rejected because the old one filled first. And the new
-   * order begins with nothing filled, so it is requested for what is left.
+   * A success means that a new order was created; it replaces the old one later, or is rejected because the old one filled first. And the
+   * new order begins with nothing filled, so it is requested for what is left.
    */
   replace: {
     async request(request, { orders }, signal) {
@@ -263,8 +265,8 @@ function quantityFor(request: ReplaceOrder, old: OrderReport): Decimal | null | 
 }
 
 /**
- * What the new order may be for with what the old one has filled. An execution of an order before the old one may not be reported yet, and would be requested
- * again; the old order's own quantity is without it.
+ * What the new order may be for with what the old one has filled. An execution of an order before the old one may not be reported yet, and
+ * would be requested again; the old order's own quantity is without it.
  */
 function lesser(requested: Decimal | null, old: Decimal | null, totalChange: Decimal | undefined): Decimal | null {
   if (requested === null || old === null || totalChange === undefined) return requested
@@ -296,8 +298,8 @@ async function lookAtReplacement(
 /** Statuses that mean "not done" when Alpaca's own error comes with them. */
 const REFUSALS: ReadonlySet<number> = new Set([400, 401, 403, 404, 422, 429])
 /**
- * Alpaca has an order with our client order id: the one we sent, for no other client derives the same id. Look it up, never call it refused. Its
- * code is that of other refusals as well, so the message decides.
+ * Alpaca has an order with our client order id: the one we sent, for no other client derives the same id. Look it up, never call it
+ * refused. Its code is that of other refusals as well, so the message decides.
  */
 const DUPLICATE = /client.?order.?id must be unique/i
 

@@ -39,8 +39,8 @@ export function errorMessageOf(reply: HttpReply): string {
 }
 
 /**
- * Whether an answer to a look-up says that there is no such order. An address that is gone for a while has the same status and code (reported
- * 2020-11), and a gateway's 404 may have a message as well: only the words prove what is missing.
+ * Whether an answer to a look-up says that there is no such order. An address that is gone for a while has the same status and code
+ * (reported 2020-11), and a gateway's 404 may have a message as well: only the words prove what is missing.
  */
 export function isNotFound(reply: HttpReply): boolean {
   return reply.status === 404 && /\border\b.*(?:not found|not exist)/i.test(errorMessageOf(reply))
@@ -57,8 +57,8 @@ export function isUnknownInstrument(reply: HttpReply): boolean {
 }
 
 /**
- * Whether the credentials are not (or no longer) good at this host. A missing scope is no matter of the credentials' worth, and a 403 with a code is
- * a refusal of the request.
+ * Whether the credentials are not (or no longer) good at this host. A missing scope is no matter of the credentials' worth, and a 403 with
+ * a code is a refusal of the request.
  */
 export function isUnauthorized(reply: HttpReply): boolean {
   if (reply.status !== 401 && reply.status !== 403) return false

@@ -6,8 +6,8 @@ import { type Bar, msOfNanos, type Trade } from '@trunkline/core/domain/market/r
 const MINUTE_MS = 60_000
 
 /**
- * Starts of the minutes within [fromMs, toMs) and after the history's last that the history may lack, ascending: the one under way, and the one before it
- * for `publishedMs` after its end.
+ * Starts of the minutes within [fromMs, toMs) and after the history's last that the history may lack, ascending: the one under way, and the
+ * one before it for `publishedMs` after its end.
  */
 export function minutesLacking(
   { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },

@@ -22,8 +22,8 @@ export interface CallOptions {
   /** Whether an answer means that the access token is invalid. */
   readonly unauthorized: (reply: HttpReply) => boolean
   /**
-   * For unsuccessful answers that the broker also gives when nothing is wrong: a read is repeated, and then fails with this kind of fault. Null: the
-   * status decides.
+   * For unsuccessful answers that the broker also gives when nothing is wrong: a read is repeated, and then fails with this kind of fault.
+   * Null: the status decides.
    */
   readonly transient?: (reply: HttpReply) => 'unreachable' | 'refused' | null
   /** The pause that a 429 demands, in milliseconds, for brokers that do not state it in `Retry-After`. */
@@ -77,9 +77,8 @@ export class Calls {
   }
 
   /**
-   * Sends a command at most once. If `request` throws, because the command cannot be expressed in the broker's API, the outcome is `not_sent`.
-   * `interpret` recognizes the answers that prove acceptance or refusal; if it throws, the outcome is `unknown`.
-   * Never rejects.
+   * Sends a command at most once. If `request` throws, because the command cannot be expressed in the broker's API, the outcome is
+   * `not_sent`. `interpret` recognizes the answers that prove acceptance or refusal; if it throws, the outcome is `unknown`. Never rejects.
    */
   async command<T>(
     request: HttpRequest | (() => HttpRequest | Promise<HttpRequest>),
@@ -109,8 +108,8 @@ export class Calls {
   }
 
   /**
-   * Sends a request that is not a command, once; only a request rejected for its token is repeated. It has the priority of reads, so it takes
-   * no capacity from orders. `interpret` is as in {@link command}; an undecided answer, or a Malformed that it throws, is a fault.
+   * Sends a request that is not a command, once; only a request rejected for its token is repeated. It has the priority of reads, so it
+   * takes no capacity from orders. `interpret` is as in {@link command}; an undecided answer, or a Malformed that it throws, is a fault.
    * @throws BrokerFault
    */
   async ask<T>(request: HttpRequest, interpret: (reply: HttpReply) => Outcome<T>, signal: AbortSignal): Promise<Answered<T>> {
@@ -185,7 +184,10 @@ export class Calls {
     return requestedPauseMs(reply, nowMs) ?? limits?.(reply, nowMs)?.resetInMs ?? RETRY_AFTER_MS_DEFAULT
   }
 
-  /** Whether the broker accepts an access token, by a small read that every login may make. @throws BrokerFault when its answer decides nothing */
+  /**
+   * Whether the broker accepts an access token, by a small read that every login may make. @throws BrokerFault when its answer decides
+   * nothing
+   */
   async accepts(token: string, request: HttpRequest, signal: AbortSignal): Promise<boolean> {
     const { unauthorized, result } = await this.#ask(request, token, 'read', signal)
     if (unauthorized) return false

@@ -10,8 +10,8 @@ export interface Dated {
 }
 
 /**
- * Newest first. An id is derived from a record's content and the number of equal ones before it, so that reading the record again gives the same
- * id whatever else is read with it.
+ * Newest first. An id is derived from a record's content and the number of equal ones before it, so that reading the record again gives the
+ * same id whatever else is read with it.
  */
 export function identifiedByContent<T extends Dated>(items: readonly T[]): readonly (T & { readonly id: string })[] {
   const seen = new Map<string, number>()

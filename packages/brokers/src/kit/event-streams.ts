@@ -49,7 +49,10 @@ export function readsAsEvents(broker: Pick<Broker, 'positions' | 'balances'>, cl
   return { positions, balances }
 }
 
-/** Key of the account state that an event carries in full: of several waiting ones only the newest counts. Null: every event must be delivered. */
+/**
+ * Key of the account state that an event carries in full: of several waiting ones only the newest counts. Null: every event must be
+ * delivered.
+ */
 export function accountState(event: AccountEvent): string | null {
   return event.type === 'positions' || event.type === 'balances' ? `${event.type} ${event.brokerAccountId}` : null
 }

@@ -1,4 +1,7 @@
-/** Numbers, times and symbols of market messages, whose fields are read by name for speed, in the core's texts. Pure; throws Malformed and nothing else. */
+/**
+ * Numbers, times and symbols of market messages, whose fields are read by name for speed, in the core's texts. Pure; throws Malformed and
+ * nothing else.
+ */
 
 import type { Decimal } from '@trunkline/core/domain/decimal'
 import { isNanos, isPlainDecimal, isPlainText } from '@trunkline/core/domain/fast/scan'
@@ -10,8 +13,8 @@ import { plainNumber } from './plain-number.ts'
 const SYMBOL_MAX = 40
 
 /**
- * A number as it was written (JSON), or as the shortest text that means it (MessagePack); what is smaller than a millionth comes with an exponent,
- * and goes without. @throws Malformed
+ * A number as it was written (JSON), or as the shortest text that means it (MessagePack); what is smaller than a millionth comes with an
+ * exponent, and goes without. @throws Malformed
  */
 export function exact(value: unknown, what: string): Decimal {
   if (isPlainDecimal(value)) return value

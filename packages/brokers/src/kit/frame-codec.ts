@@ -1,4 +1,7 @@
-/** How frames of a stream are written where each is a list of messages: JSON of known fields, or MessagePack. Pure; readers throw only Malformed. */
+/**
+ * How frames of a stream are written where each is a list of messages: JSON of known fields, or MessagePack. Pure; readers throw only
+ * Malformed.
+ */
 
 import { decode, decodeTimestampToTimeSpec, EXT_TIMESTAMP, ExtensionCodec, encode } from '@msgpack/msgpack'
 import { FlatReader } from '@trunkline/core/domain/fast/flat-json'
@@ -14,7 +17,9 @@ export interface FrameCodec {
   decode(frame: Frame): readonly unknown[]
 }
 
-/** `fields`: those that messages have, so that they are read fast. A number is read as text, and never becomes a binary float on the way. */
+/**
+ * `fields`: those that messages have, so that they are read fast. A number is read as text, and never becomes a binary float on the way.
+ */
 export function jsonFrames(fields: readonly string[]): FrameCodec {
   const reader = new FlatReader(fields, jsonWithNumbersAsText)
   return {

@@ -17,7 +17,9 @@ export interface Holding {
   readonly id: string | null
 }
 
-/** The rows of one symbol as one. Costs add up exactly, and the average price follows from them. @throws Malformed as {@link demandAddable} */
+/**
+ * The rows of one symbol as one. Costs add up exactly, and the average price follows from them. @throws Malformed as {@link demandAddable}
+ */
 export function summedHolding(rows: readonly [Holding, ...Holding[]]): Holding {
   const [first, ...others] = rows
   if (others.length === 0) return first
@@ -50,7 +52,8 @@ export function valued(
 }
 
 /**
- * Last prices by symbol, read in batches of `max`. They only describe positions: if they cannot be read, there are none, and that is logged.
+ * Last prices by symbol, read in batches of `max`. They only describe positions: if they cannot be read, there are none, and that is
+ * logged.
  * @throws BrokerFault `credentials_rejected`
  */
 export async function pricesOf(

@@ -220,7 +220,10 @@ export function countIn(reply: Pick<HttpReply, 'headers'>, name: string): number
   return /^\d{1,15}$/.test(value) ? Number(value) : null
 }
 
-/** The remaining quota as three headers have it, of which the last may be missing; null without the others. `inMs`: the time until the reset. */
+/**
+ * The remaining quota as three headers have it, of which the last may be missing; null without the others. `inMs`: the time until the
+ * reset.
+ */
 export function limitsIn(
   reply: Pick<HttpReply, 'headers'>,
   [remaining, reset, limit]: readonly [remaining: string, reset: string, limit: string],

@@ -25,8 +25,8 @@ export interface UnitsOfLegs {
 }
 
 /**
- * The legs of an order in lowest terms. A leg's total becomes one execution, and only when there is no more to come (the leg is whole, or the
- * order `hasEnded`): a total that grows would be counted twice by a reader that adds executions up. @throws Malformed
+ * The legs of an order in lowest terms. A leg's total becomes one execution, and only when there is no more to come (the leg is whole, or
+ * the order `hasEnded`): a total that grows would be counted twice by a reader that adds executions up. @throws Malformed
  */
 export function unitsOfLegs(orderId: string, totals: readonly LegTotals[], hasEnded: boolean): UnitsOfLegs {
   const counts = totals.map(({ ordered }) => wholeOf(ordered))

@@ -3,7 +3,10 @@
 import { epochMs } from '@trunkline/core/domain/timestamp'
 import type { Clock } from '@trunkline/core/ports/clock'
 
-/** Messages may be out of order by this much of the broker's time, which can run many times faster than ours; beyond it, the clock was set back. */
+/**
+ * Messages may be out of order by this much of the broker's time, which can run many times faster than ours; beyond it, the clock was set
+ * back.
+ */
 const DISORDER_MS_MAX = 60_000
 
 /** Advanced by the monotonic clock: a wall clock that is set while a market is followed moves none of its bars. */

@@ -31,9 +31,9 @@ export interface OAuthEndpoints {
   /** True unless the broker has one fixed callback and takes no `redirect_uri`, neither in the address nor for the code. */
   readonly sendRedirectUri?: boolean
   /**
-   * Whether this answer to a refresh (status 400 to 499, not 429) definitively means that the refresh token is invalid. {@link isInvalidGrant}
-   * unless the broker expresses it differently. A wrong client secret or a throttled endpoint must not count: they say nothing about the
-   * user's consent.
+   * Whether this answer to a refresh (status 400 to 499, not 429) definitively means that the refresh token is invalid. {@link
+   * isInvalidGrant} unless the broker expresses it differently. A wrong client secret or a throttled endpoint must not count: they say
+   * nothing about the user's consent.
    */
   readonly isGrantRefused?: (status: number, body: string) => boolean
 }

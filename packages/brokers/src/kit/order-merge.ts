@@ -38,8 +38,8 @@ export type OrderEvent = Pick<OrderReport, 'type' | 'status' | 'brokerStatus' | 
 }
 
 /**
- * The known order as the event leaves it; unchanged if the event is older than that. `read` if it ends the order with fewer fills than are known: then only
- * the order itself can show what happened. `quantity` is as {@link quantityAfter}.
+ * The known order as the event leaves it; unchanged if the event is older than that. `read` if it ends the order with fewer fills than are
+ * known: then only the order itself can show what happened. `quantity` is as {@link quantityAfter}.
  */
 export function mergedEvent(known: OrderReport, quantity: Decimal | null, event: OrderEvent): OrderReport | 'read' {
   const { filled, type, status } = event

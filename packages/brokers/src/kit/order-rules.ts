@@ -72,8 +72,8 @@ export function refusalBy(offer: OrderOffer, rules: OrderRules): (ticket: OrderT
 }
 
 /**
- * Why an order cannot be changed to these terms at a broker that changes type, time in force and prices only; null when it can. An order for another
- * session (DAY+) is another order.
+ * Why an order cannot be changed to these terms at a broker that changes type, time in force and prices only; null when it can. An order
+ * for another session (DAY+) is another order.
  */
 export function changeRefusalBy(broker: string): (order: OrderReport, ticket: OrderTicket) => Refusal | null {
   const refused = refusing(broker)

@@ -67,8 +67,8 @@ export function displayTextOrNull(wire: Wire, key: string, lengthMax = 500): str
 }
 
 /**
- * A decimal with the digits that the broker wrote; only an exponent and the sign of a zero are normalized. A JSON number is refused, because it
- * is a binary float by now.
+ * A decimal with the digits that the broker wrote; only an exponent and the sign of a zero are normalized. A JSON number is refused,
+ * because it is a binary float by now.
  */
 export function decimal(wire: Wire, key: string): Decimal {
   const value = field(wire, key)
@@ -87,7 +87,10 @@ export function integer(wire: Wire, key: string): number {
   throw new Malformed(key, 'an integer', value)
 }
 
-/** The core's value for a broker's value. For values that money depends on. @throws UnknownValueError for a string that the table does not have. */
+/**
+ * The core's value for a broker's value. For values that money depends on. @throws UnknownValueError for a string that the table does not
+ * have.
+ */
 export function member<T>(wire: Wire, key: string, table: Readonly<Record<string, T>>): T {
   const value = field(wire, key)
   const found = lookUp(table, value)

@@ -1,6 +1,6 @@
 /**
- * Quotes of a broker whose first record of a symbol is complete, and whose later ones have what changed. It sends no trades: they are derived from
- * the last price, its time and the day's volume, and several between two records become one of their sum.
+ * Quotes of a broker whose first record of a symbol is complete, and whose later ones have what changed. It sends no trades: they are
+ * derived from the last price, its time and the day's volume, and several between two records become one of their sum.
  */
 
 import { compare, type Decimal } from '@trunkline/core/domain/decimal'

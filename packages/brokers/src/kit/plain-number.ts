@@ -8,8 +8,8 @@ const JSON_NUMBER = /^(-?)(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d{1,4}))?$/
 const CHARS_MAX = 400
 
 /**
- * Exactly the same value without an exponent, without the sign of a zero, and without trailing zeros if it would be too long with them. Null for
- * text that is not a number, or that has more digits than a decimal may have.
+ * Exactly the same value without an exponent, without the sign of a zero, and without trailing zeros if it would be too long with them.
+ * Null for text that is not a number, or that has more digits than a decimal may have.
  */
 export function plainNumber(text: string): Decimal | null {
   if (isPlainDecimal(text)) return text

@@ -19,8 +19,8 @@ export function demandNoOrder(wire: Wire, key: string): void {
 }
 
 /**
- * The signed cost of an order, for a broker that does not state whether it is paid or received. The sign follows from the order, except for a
- * multi-leg market order, which can be either: then null.
+ * The signed cost of an order, for a broker that does not state whether it is paid or received. The sign follows from the order, except for
+ * a multi-leg market order, which can be either: then null.
  */
 export function signedCost({ side, legs, limitPrice }: OrderTicket, amount: Decimal | null): Decimal | null {
   if (amount === null || (legs !== null && limitPrice === null)) return null

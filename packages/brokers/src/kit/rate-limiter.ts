@@ -88,8 +88,8 @@ export class RateLimiter implements Disposable {
   }
 
   /**
-   * Waits for one call and returns its number, counted from 1. @throws RateLimitExceeded when the wait would be too long; the signal's reason
-   * when it aborts.
+   * Waits for one call and returns its number, counted from 1. @throws RateLimitExceeded when the wait would be too long; the signal's
+   * reason when it aborts.
    */
   async take(kind: CallPriority, signal: AbortSignal): Promise<number> {
     signal.throwIfAborted()
@@ -107,9 +107,9 @@ export class RateLimiter implements Disposable {
   }
 
   /**
-   * Applies the remaining quota that the broker reports: our own rate is an estimate, and others may use the same limit. `number` is that of
-   * the answered call; calls made after it are subtracted. When answers arrive out of order, the answer to the latest call counts, and an
-   * older one only if it leaves less.
+   * Applies the remaining quota that the broker reports: our own rate is an estimate, and others may use the same limit. `number` is that
+   * of the answered call; calls made after it are subtracted. When answers arrive out of order, the answer to the latest call counts, and
+   * an older one only if it leaves less.
    */
   applyLimits({ remaining, resetInMs, limit }: BrokerLimits, number: number): void {
     if (!Number.isFinite(remaining) || !Number.isFinite(resetInMs)) return
@@ -128,8 +128,8 @@ export class RateLimiter implements Disposable {
   }
 
   /**
-   * The broker demanded a pause: no call is made for `ms`, and no burst follows. The part reserved for orders is kept, because otherwise reads
-   * would have to wait until it had refilled, long after the broker accepts them again. Of several pauses the latest end applies.
+   * The broker demanded a pause: no call is made for `ms`, and no burst follows. The part reserved for orders is kept, because otherwise
+   * reads would have to wait until it had refilled, long after the broker accepts them again. Of several pauses the latest end applies.
    */
   pause(ms: number): void {
     this.#count()

@@ -54,8 +54,9 @@ export class RecordLists {
   /**
    * Reads the records of a list. Those left out are named by the text of `idKey`; null: the records have no id.
    *
-   * The list is a fault when it is not what it is taken for: more than half of its records cannot be read, and more than one; or none can be, and
-   * not even an id. A record with an unknown enum value is left out too, but does not count for this: it is understood but for that value.
+   * The list is a fault when it is not what it is taken for: more than half of its records cannot be read, and more than one; or none can
+   * be, and not even an id. A record with an unknown enum value is left out too, but does not count for this: it is understood but for that
+   * value.
    * @throws Malformed
    */
   read<T>(kind: RecordKind, records: readonly Wire[], read: (record: Wire) => T, idKey: string | null, isStrict = false): Items<T> {

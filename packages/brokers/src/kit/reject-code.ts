@@ -17,8 +17,8 @@ export function rejectCodeOf(reason: string, patterns: RejectPatterns): RejectCo
 }
 
 /**
- * The reject code of a message that has one of the broker's own error codes in it, or else by its wording. `codes` has the broker's codes by
- * ours, separated by white space.
+ * The reject code of a message that has one of the broker's own error codes in it, or else by its wording. `codes` has the broker's codes
+ * by ours, separated by white space.
  */
 export function rejectCodes(codes: { readonly [code in RejectCode]?: string }, patterns: RejectPatterns): (message: string) => RejectCode {
   const known = new Map<string, RejectCode>()

@@ -28,7 +28,10 @@ export interface RetryDeps {
   readonly fraction: () => number
 }
 
-/** Runs `read` until it succeeds, the attempts are used up or the signal aborts. @throws BrokerFault the last one, or the first that is not transient. */
+/**
+ * Runs `read` until it succeeds, the attempts are used up or the signal aborts. @throws BrokerFault the last one, or the first that is not
+ * transient.
+ */
 export async function withRetries<T>(policy: RetryPolicy, deps: RetryDeps, read: () => Promise<T>, signal: AbortSignal): Promise<T> {
   for (let attempt = 0; ; attempt += 1) {
     try {

@@ -1,6 +1,6 @@
 /**
- * A broker's settings, as data. Each adapter has its own table, and decides from the values where to connect: to the broker itself, or to the
- * sandbox that emulates it. The server reads the environment, documents it and protects its secrets, for all brokers.
+ * A broker's settings, as data. Each adapter has its own table, and decides from the values where to connect: to the broker itself, or to
+ * the sandbox that emulates it. The server reads the environment, documents it and protects its secrets, for all brokers.
  */
 
 import type { BrokerId } from '@trunkline/core/domain/ids'

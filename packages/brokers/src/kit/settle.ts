@@ -6,8 +6,9 @@ import type { Clock } from '@trunkline/core/ports/clock'
 import type { Refusal } from './order-rules.ts'
 
 /**
- * The outcome of a request that the broker accepted. Calls `look` after each pause (milliseconds) until it returns an outcome. If none does, or a
- * look-up fails, the request is accepted without a report, and the order will show the result; the failure is returned with it. Never rejects.
+ * The outcome of a request that the broker accepted. Calls `look` after each pause (milliseconds) until it returns an outcome. If none
+ * does, or a look-up fails, the request is accepted without a report, and the order will show the result; the failure is returned with it.
+ * Never rejects.
  */
 export async function settled<T>(
   { clock, pausesMs }: { readonly clock: Clock; readonly pausesMs: readonly number[] },

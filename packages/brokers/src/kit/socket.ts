@@ -28,8 +28,8 @@ export type StreamStatus =
 
 /**
  * The events of one or several streams of a broker, for one reader: live while all streams are live, a gap as soon as one is not. Ends when
- * `signal` aborts, the reader stops, or the session is closed. Thousands are open at once and mostly idle. An idle one holds its sockets, their
- * protocols and timers, and the reader's promise.
+ * `signal` aborts, the reader stops, or the session is closed. Thousands are open at once and mostly idle. An idle one holds its sockets,
+ * their protocols and timers, and the reader's promise.
  */
 export class SocketSession<Event> implements AsyncIterableIterator<Event | StreamStatus, undefined> {
   readonly #options: SocketOptions

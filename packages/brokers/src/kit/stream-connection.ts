@@ -36,7 +36,10 @@ export interface StreamConnectionOwner<Event> {
 
 /** After this many heartbeats of silence the connection counts as dead: a quiet market still sends heartbeats. */
 const HEARTBEATS_MISSED = 2
-/** A connection that receives data but never becomes live is closed after this many handshake timeouts: the message that makes it live was lost. */
+/**
+ * A connection that receives data but never becomes live is closed after this many handshake timeouts: the message that makes it live was
+ * lost.
+ */
 const HANDSHAKES = 3
 /** Upper bound, whatever heartbeat interval the broker announces. */
 const SILENCE_MS_MAX = 600_000

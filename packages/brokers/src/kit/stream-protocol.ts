@@ -28,11 +28,14 @@ export interface StreamProtocol<Event> {
   /** Frames to send as soon as the socket is open: text, or bytes as a binary frame. */
   readonly hello: readonly Frame[]
   /**
-   * For a broker that is silent while nothing happens: a WebSocket ping this often; pings and pongs then count as received data. The heartbeat
-   * interval in `live` must not be shorter.
+   * For a broker that is silent while nothing happens: a WebSocket ping this often; pings and pongs then count as received data. The
+   * heartbeat interval in `live` must not be shorter.
    */
   readonly pingMs?: number
-  /** The socket is open and `hello` was sent, or the stream of lines has begun. For a broker that does not answer `hello`: the stream is live from then on. */
+  /**
+   * The socket is open and `hello` was sent, or the stream of lines has begun. For a broker that does not answer `hello`: the stream is
+   * live from then on.
+   */
   opened?(connection: Connection<Event>): void
   /** Reads one frame. An exception ends the connection, because an unreadable frame may have been an execution. */
   onFrame(frame: string): readonly StreamMessage<Event>[]
@@ -67,6 +70,8 @@ export interface Connection<Event> {
 export interface ProtocolFactory<Event> {
   /** Gets what a connection needs. @throws BrokerFault, of which `credentials_rejected` ends the session; StreamFault to name the cause. */
   begin(signal: AbortSignal): Promise<StreamProtocol<Event>>
-  /** The key of the state that an event carries, so that a slow reader receives only the newest; null for events that must all be delivered. */
+  /**
+   * The key of the state that an event carries, so that a slow reader receives only the newest; null for events that must all be delivered.
+   */
   stateOf?(event: Event): string | null
 }

@@ -53,7 +53,9 @@ export interface SummedRows<Parsed, Sum> {
   readonly sum: (rows: readonly [Parsed, ...Parsed[]]) => Sum
 }
 
-/** The sums of the symbols' rows. A row that cannot be read leaves out all of its symbol: the others are not what is held. @throws Malformed */
+/**
+ * The sums of the symbols' rows. A row that cannot be read leaves out all of its symbol: the others are not what is held. @throws Malformed
+ */
 export function readSummed<Parsed, Sum>(
   readable: ListContext['readable'],
   rows: readonly Wire[],

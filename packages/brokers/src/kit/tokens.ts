@@ -25,8 +25,8 @@ export interface TokenOptions {
   /** Asks the broker for new credentials. @throws BrokerFault; `credentials_rejected` only when the broker refused the grant itself. */
   readonly refresh: (credentials: Credentials, signal: AbortSignal) => Promise<Credentials>
   /**
-   * Reads something that every login may read; true when the broker accepts the token. For brokers whose 401 can also be a transient failure
-   * or concern the request: no 401 counts unless this confirms it. @throws BrokerFault when the broker cannot answer.
+   * Reads something that every login may read; true when the broker accepts the token. For brokers whose 401 can also be a transient
+   * failure or concern the request: no 401 counts unless this confirms it. @throws BrokerFault when the broker cannot answer.
    */
   readonly confirm?: (token: string, signal: AbortSignal) => Promise<boolean>
 }
@@ -105,9 +105,9 @@ export class TokenSource implements AsyncDisposable {
   }
 
   /**
-   * Runs `call` with a token, and again with a newer one after each 401. A 401 to a token that this process obtained after the call began is
-   * definitive, after `confirm` if there is one. If the broker confirms the token and still answers the call with 401, that answer is the
-   * result, because it concerns the request. @throws BrokerFault
+   * Runs `call` with a token, and again with a newer one after each 401. A 401 to a token that this process obtained after the call began
+   * is definitive, after `confirm` if there is one. If the broker confirms the token and still answers the call with 401, that answer is
+   * the result, because it concerns the request. @throws BrokerFault
    */
   async withToken<T>(
     call: (token: string) => Promise<{ readonly unauthorized: boolean; readonly result: T }>,
@@ -146,7 +146,10 @@ export class TokenSource implements AsyncDisposable {
     )
   }
 
-  /** Retries soon, and not only on the next request: after a lost answer the broker accepts the spent refresh token only for its grace period. */
+  /**
+   * Retries soon, and not only on the next request: after a lost answer the broker accepts the spent refresh token only for its grace
+   * period.
+   */
   #tryAgain(): void {
     this.#losses += 1
     if (this.#losses > LOSSES_MAX) return
@@ -253,8 +256,8 @@ export class TokenSource implements AsyncDisposable {
   }
 
   /**
-   * The grant was refused. That is definitive, with two exceptions until the access token expires: there was no refresh token to refuse, or an
-   * earlier refresh with an unread answer may have spent it.
+   * The grant was refused. That is definitive, with two exceptions until the access token expires: there was no refresh token to refuse, or
+   * an earlier refresh with an unread answer may have spent it.
    */
   async #assessRefusal(
     fault: BrokerFault,
@@ -269,8 +272,8 @@ export class TokenSource implements AsyncDisposable {
   }
 
   /**
-   * A broker that rotates refresh tokens spends the one we sent when it answers, even if the answer is lost. Within a grace period it repeats
-   * the answer. A refresh whose answer was lost is therefore repeated once, without delay.
+   * A broker that rotates refresh tokens spends the one we sent when it answers, even if the answer is lost. Within a grace period it
+   * repeats the answer. A refresh whose answer was lost is therefore repeated once, without delay.
    */
   async #refreshed(credentials: Credentials, signal: AbortSignal, onLost: () => void): Promise<Credentials> {
     try {

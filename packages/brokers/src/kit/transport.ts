@@ -5,7 +5,10 @@ import type { StreamFault } from './stream-fault.ts'
 
 export interface Transport {
   send(frame: string | Uint8Array): void
-  /** Called once. Resolves when the socket is closed; nothing is delivered after the call. `isPolite`: sends a close frame first, if the transport has one. */
+  /**
+   * Called once. Resolves when the socket is closed; nothing is delivered after the call. `isPolite`: sends a close frame first, if the
+   * transport has one.
+   */
   end(isPolite: boolean): Promise<void>
 }
 

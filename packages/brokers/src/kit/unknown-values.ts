@@ -34,7 +34,9 @@ export class UnknownValueCounter {
     return other
   }
 
-  /** Counts a reader's error about an unknown value that money depends on; false for any other error. For streams, which then have a gap. */
+  /**
+   * Counts a reader's error about an unknown value that money depends on; false for any other error. For streams, which then have a gap.
+   */
   countIfUnknown(error: unknown): error is UnknownValueError {
     if (!(error instanceof UnknownValueError)) return false
     this.#count(error.what, error.value, 'error')

@@ -137,7 +137,10 @@ const REFUSALS: { readonly [status: number]: readonly string[] | null } = {
   429: ['slow_down']
 }
 
-/** The sandbox has an order with our client order id: the one we sent, for no other client derives the same id. Look it up, never call it refused. */
+/**
+ * The sandbox has an order with our client order id: the one we sent, for no other client derives the same id. Look it up, never call it
+ * refused.
+ */
 const DUPLICATE = 'duplicate_client_order_id'
 
 export function interpretSubmit(reply: HttpReply, sent: NewOrder): Outcome<OrderReport> {

@@ -48,7 +48,10 @@ export class StreamToken {
     }
   }
 
-  /** The sandbox lets a stream outlive its token for a while, so one that cannot be obtained now is requested again. @throws credentials_rejected */
+  /**
+   * The sandbox lets a stream outlive its token for a while, so one that cannot be obtained now is requested again. @throws
+   * credentials_rejected
+   */
   async #next(signal: AbortSignal): Promise<string> {
     try {
       return await usableToken(this.#tokens, signal)

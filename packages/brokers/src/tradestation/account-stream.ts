@@ -1,4 +1,6 @@
-/** TradeStation's orders as they are read, and its account streams of orders and positions: all that is there first, and then what changes. */
+/**
+ * TradeStation's orders as they are read, and its account streams of orders and positions: all that is there first, and then what changes.
+ */
 
 import { Malformed } from '@trunkline/core/domain/malformed'
 import { type Day, epochMs, parseDay, type Timestamp, timestampOfMs } from '@trunkline/core/domain/timestamp'

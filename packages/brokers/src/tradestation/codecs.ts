@@ -30,8 +30,8 @@ const LEGS_MAX = 4
 
 export const ORDER_TYPES = enumCodec<OrderType>({ Market: 'MKT', Limit: 'LMT', StopMarket: 'STP', StopLimit: 'STPLMT' })
 /**
- * In capitals: mostly what was sent, but extended hours in two spellings. An order placed elsewhere may have a last day, for which the core has no
- * value: the nearest that lives at least as long.
+ * In capitals: mostly what was sent, but extended hours in two spellings. An order placed elsewhere may have a last day, for which the core
+ * has no value: the nearest that lives at least as long.
  */
 export const TIME_IN_FORCE = enumCodec<TimeInForce>(
   tableOf({
@@ -62,8 +62,8 @@ const ACTIONS: Readonly<Record<string, { readonly plain: Side; readonly OPEN: Si
 export const STATUSES = tableOf({
   // On its way to the broker.
   before: 'OPN PLA DIS STT',
-  // At the broker. The first five are not routed yet: they wait for their market to open, a condition or the order before them, or rest. They can be
-  // cancelled and changed.
+  // At the broker. The first five are not routed yet: they wait for their market to open, a condition or the order before them, or rest.
+  // They can be cancelled and changed.
   live: 'DON CND OSO SUS CHG ACK STP FPR',
   // The last three are an assignment, an exercise and a corrected execution: their effect on positions shows in the positions.
   filled: 'FLL BRF ASS EXE COR',
@@ -250,8 +250,8 @@ function single({ symbol, instrument, side, ordered, executed, averagePrice: pai
 }
 
 /**
- * The broker has quantities of legs only, so the quantity of a multi-leg order is what these have in common; and no side, so a debit is bought and what
- * brings in is sold. A leg becomes one execution only once it is whole.
+ * The broker has quantities of legs only, so the quantity of a multi-leg order is what these have in common; and no side, so a debit is
+ * bought and what brings in is sold. A leg becomes one execution only once it is whole.
  */
 function several(wire: Wire, totals: readonly Leg[], orderId: string): Subject {
   const { quantity, legs } = unitsOfLegs(orderId, totals, false)
@@ -271,8 +271,8 @@ function several(wire: Wire, totals: readonly Leg[], orderId: string): Subject {
 }
 
 /**
- * The requested side of a multi-leg order, where the order is known: the broker reports only the net price. With it, a purchase at a negative price is
- * reported as one, and not as a sale at a positive price.
+ * The requested side of a multi-leg order, where the order is known: the broker reports only the net price. With it, a purchase at a
+ * negative price is reported as one, and not as a sale at a positive price.
  */
 export function withRequestedSide(parsed: WholeOrder, tracker: OrderTracker): WholeOrder {
   const { report } = parsed
@@ -288,8 +288,8 @@ function turned(net: Decimal | null): Decimal | null {
 }
 
 function legsOf(wire: Wire, meaning: Meaning, at: Timestamp): readonly [Leg, ...Leg[]] {
-  // An expired order was recorded with all of its quantity under `ExecQuantity` and nothing paid for it: of what ended unfilled, what has no price was
-  // not executed.
+  // An expired order was recorded with all of its quantity under `ExecQuantity` and nothing paid for it: of what ended unfilled, what has
+  // no price was not executed.
   const isUnpaid = ENDED_UNFILLED.has(meaning) && price(wire, 'FilledPrice') === null
   const [first, ...others] = records(wire, 'Legs').map(leg => legOf(leg, isUnpaid, at))
   if (first === undefined || others.length >= LEGS_MAX) throw new Malformed('Legs', `a list of 1 to ${LEGS_MAX}`, others.length)

@@ -56,8 +56,8 @@ export const TRADESTATION_CAPABILITIES = {
 const CONNECTS = 20
 const WINDOW_S = 300
 /**
- * A quota of so many calls in any `windowS` seconds, of which some are left to those that an order waits for. Half of it may go at once and the
- * other half as time goes on: however these fall, no window has more.
+ * A quota of so many calls in any `windowS` seconds, of which some are left to those that an order waits for. Half of it may go at once and
+ * the other half as time goes on: however these fall, no window has more.
  */
 function quota(calls: number, windowS = WINDOW_S, reservedForOrders = 0): RateLimits {
   return { perSecond: calls / 2 / windowS, burst: calls / 2, reservedForOrders, waitingMax: 500, waitMsMax: 10_000 }

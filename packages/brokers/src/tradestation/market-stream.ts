@@ -1,4 +1,7 @@
-/** TradeStation's market streams: quotes of up to 100 symbols each; bars, order books and chains one by one. Each is fixed when it is opened. */
+/**
+ * TradeStation's market streams: quotes of up to 100 symbols each; bars, order books and chains one by one. Each is fixed when it is
+ * opened.
+ */
 
 import { continuousCalendar } from '@trunkline/core/domain/calendar/index'
 import { parseSymbol } from '@trunkline/core/domain/symbol'

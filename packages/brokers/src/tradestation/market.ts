@@ -1,4 +1,6 @@
-/** TradeStation's market data of one login: what is read, its streams, and the records in the core's terms. Readers throw only Malformed. */
+/**
+ * TradeStation's market data of one login: what is read, its streams, and the records in the core's terms. Readers throw only Malformed.
+ */
 
 import {
   cmeCalendar,
@@ -176,13 +178,13 @@ function instrumentsIn(answer: Wire, symbol: string, hours: MarketHours): readon
 }
 
 /**
- * Whether the broker stamps its bars with their end or their start. Its documentation shows ends, and daily bars carry the time of the close;
- * a program in production at the broker reads them as starts. It cannot be settled from outside, so it is one constant here.
+ * Whether the broker stamps its bars with their end or their start. Its documentation shows ends, and daily bars carry the time of the
+ * close; a program in production at the broker reads them as starts. It cannot be settled from outside, so it is one constant here.
  */
 const STAMPED: 'end' | 'start' = 'end'
 /**
- * Session templates of shares extend the core hours: this one has every hour of the exchange calendar, from which sessions are cut here. The
- * template of all 24 hours would bring bars while the calendar says closed.
+ * Session templates of shares extend the core hours: this one has every hour of the exchange calendar, from which sessions are cut here.
+ * The template of all 24 hours would bring bars while the calendar says closed.
  */
 const SESSION_TEMPLATES: { readonly [hours in MarketHours]: string } = { exchange: 'USEQPreAndPost', always: 'USEQ24Hour' }
 /** A request may have 57,600 bars, or three years of days; a fifth of that is an answer of a few megabytes. */

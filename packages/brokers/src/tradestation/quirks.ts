@@ -1,4 +1,7 @@
-/** What only TradeStation does: errors beside the records and among them, quotas in headers, and messages that repeat a leg in the place of another. */
+/**
+ * What only TradeStation does: errors beside the records and among them, quotas in headers, and messages that repeat a leg in the place of
+ * another.
+ */
 
 import type { Decimal } from '@trunkline/core/domain/decimal'
 import { Malformed } from '@trunkline/core/domain/malformed'

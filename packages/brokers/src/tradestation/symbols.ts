@@ -43,7 +43,10 @@ export function brokerSymbol(symbol: string, instrument?: Instrument): string {
   }
 }
 
-/** Our symbol for what the broker calls so. @throws UnknownValueError for one that we have no spelling for: its record is left out, and no other. */
+/**
+ * Our symbol for what the broker calls so. @throws UnknownValueError for one that we have no spelling for: its record is left out, and no
+ * other.
+ */
 export function ourSymbol(text: string, instrument: Instrument): string {
   try {
     return translated(text.trim(), instrument)

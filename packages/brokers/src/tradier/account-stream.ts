@@ -1,4 +1,7 @@
-/** Tradier's account stream: a session of five minutes to begin with, no acknowledgement, no replay, and events with few fields. Pure but for the session. */
+/**
+ * Tradier's account stream: a session of five minutes to begin with, no acknowledgement, no replay, and events with few fields. Pure but
+ * for the session.
+ */
 
 import { ZERO } from '@trunkline/core/domain/decimal'
 import type { OrderReport } from '@trunkline/core/ports/broker'

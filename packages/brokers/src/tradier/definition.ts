@@ -95,7 +95,10 @@ function capabilitiesOf({ accountStream, marketStream }: TradierSettings): Broke
 const PER_MINUTE = (calls: number, reservedForOrders: number): RateLimits => ({
   ...{ perSecond: calls / 60, burst: calls, reservedForOrders, waitingMax: 500, waitMsMax: 5_000 }
 })
-/** A minute's calls may go at once; Tradier reports with every answer how many of the minute are left. Previews leave half of the orders' to orders. */
+/**
+ * A minute's calls may go at once; Tradier reports with every answer how many of the minute are left. Previews leave half of the orders' to
+ * orders.
+ */
 const QUOTAS: { readonly [environment in TradierSettings['environment']]: RestDefinition<Resource, Placing>['quotas'] } = {
   live: { standard: PER_MINUTE(120, 10), market: PER_MINUTE(120, 0), trading: PER_MINUTE(60, 30) },
   paper: { standard: PER_MINUTE(60, 10), market: PER_MINUTE(60, 0), trading: PER_MINUTE(60, 30) },

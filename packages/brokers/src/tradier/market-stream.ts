@@ -64,8 +64,8 @@ export function newSymbolSinks(quote: Wire): TradierSinks {
 }
 
 /**
- * Hands on the content of a frame; kinds that were not requested and symbols that are not streamed are skipped. Returns the latest time in it, milliseconds
- * since the epoch, 0 for none. @throws Malformed
+ * Hands on the content of a frame; kinds that were not requested and symbols that are not streamed are skipped. Returns the latest time in
+ * it, milliseconds since the epoch, 0 for none. @throws Malformed
  */
 export function dispatch(frame: string, table: SinkTable): number {
   const end = frame.indexOf('\n')

@@ -166,8 +166,8 @@ export function placeRequest(order: NewOrder, placing: Placing): HttpRequest {
 const PREVIEW = { preview: 'true' }
 
 /**
- * Tradier takes previews where it takes orders, and one field distinguishes them. It comes first, so that a form that is cut short is still a
- * preview; there is no tag, by which an order would be found. @throws Malformed
+ * Tradier takes previews where it takes orders, and one field distinguishes them. It comes first, so that a form that is cut short is still
+ * a preview; there is no tag, by which an order would be found. @throws Malformed
  */
 export function previewRequest(order: PreviewOrder, placing: Placing): HttpRequest {
   return form('POST', accountPath(order.brokerAccountId, 'orders'), {
@@ -288,8 +288,8 @@ export function interpretPreview(reply: HttpReply, requested: OrderTicket): Outc
 }
 
 /**
- * 400 with the API's own message: it could not read the order, or the order is over. Faults of the gateway about the token, and 429: nothing
- * behind it was reached. A 404 can be a passing error here, and a 401 that does not mention the token proves nothing.
+ * 400 with the API's own message: it could not read the order, or the order is over. Faults of the gateway about the token, and 429:
+ * nothing behind it was reached. A 404 can be a passing error here, and a 401 that does not mention the token proves nothing.
  */
 function refusalIn(reply: HttpReply): Outcome<never> {
   const complaint = complaintOf(reply)

@@ -1,4 +1,7 @@
-/** What only Tradier does: JSON made of XML, refusals in four forms, and a remaining quota in every answer. Pure; readers throw only Malformed. */
+/**
+ * What only Tradier does: JSON made of XML, refusals in four forms, and a remaining quota in every answer. Pure; readers throw only
+ * Malformed.
+ */
 
 import type { Decimal } from '@trunkline/core/domain/decimal'
 import { isPlainDecimal } from '@trunkline/core/domain/fast/scan'
@@ -16,7 +19,10 @@ export type Resource = 'standard' | 'market' | 'trading'
 const ITEMS_MAX = 100_000
 const TEXT_MAX = 500
 
-/** An object with every number as text. @throws BrokerFault for an answer that has nothing but errors: `refused`, or `unreachable` for a failure behind the API */
+/**
+ * An object with every number as text. @throws BrokerFault for an answer that has nothing but errors: `refused`, or `unreachable` for a
+ * failure behind the API
+ */
 export function requestedAnswer({ body }: { readonly body: string }): Wire {
   const answer = readObject(body)
   const errors = errorsOf(answer)
@@ -123,7 +129,10 @@ export function errorMessageOf(reply: Pick<HttpReply, 'body'>): string {
   return complaint.form === 'errors' ? joined(complaint.errors) : complaint.form === 'other' ? '' : complaint.text
 }
 
-/** The gateway's answer that the access token is expired, revoked or of another environment. Its body decides: it came with status 500 as well. */
+/**
+ * The gateway's answer that the access token is expired, revoked or of another environment. Its body decides: it came with status 500 as
+ * well.
+ */
 export function isTokenRefused(reply: Pick<HttpReply, 'status' | 'body'>): boolean {
   const complaint = reply.status >= 400 ? complaintOf(reply) : null
   if (complaint?.form !== 'fault') return false

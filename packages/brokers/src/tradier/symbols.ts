@@ -35,7 +35,10 @@ export function fromTradier(symbol: string): string {
   return symbol.replace('/', '.')
 }
 
-/** The underlying of an option as Tradier wants it beside the contract. An adjusted root (AAPL1) has a digit that its underlying lacks. @throws Malformed */
+/**
+ * The underlying of an option as Tradier wants it beside the contract. An adjusted root (AAPL1) has a digit that its underlying lacks.
+ * @throws Malformed
+ */
 export function underlyingOf(option: string): string {
   const parts = parseSymbol(option, 'OPT')
   if (parts.instrument !== 'OPT') throw new Malformed('symbol', 'an option', option)

@@ -1,6 +1,6 @@
 /**
- * How many items of the market stream one core reads and hands on, by kind and by how many come in a message; the floor is `JSON.parse` alone.
- * Run it with `node packages/brokers/test/bench/market-items.ts`.
+ * How many items of the market stream one core reads and hands on, by kind and by how many come in a message; the floor is `JSON.parse`
+ * alone. Run it with `node packages/brokers/test/bench/market-items.ts`.
  */
 
 import { parseDay } from '@trunkline/core/domain/timestamp'

@@ -82,8 +82,8 @@ async function tried(
 }
 
 /**
- * As the service reads it, but with practice accounts where nothing is set, and with keys where there is no client. A user with a token of their
- * own, as single users of a broker do, needs no client.
+ * As the service reads it, but with practice accounts where nothing is set, and with keys where there is no client. A user with a token of
+ * their own, as single users of a broker do, needs no client.
  */
 function textOf({ settings, capabilities: { id } }: Adapter, name: string): string {
   const given = process.env[name]?.trim() ?? ''

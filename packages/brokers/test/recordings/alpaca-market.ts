@@ -92,7 +92,10 @@ async function snapshotFacts({ payload }: Step): Promise<Facts> {
   return { daily_bar_start: starts }
 }
 
-/** Trades are read for the minute that is under way: each minute of the recording is made the present one. All are there if their sizes add up. */
+/**
+ * Trades are read for the minute that is under way: each minute of the recording is made the present one. All are there if their sizes add
+ * up.
+ */
 async function tradesFacts(steps: readonly Step[]): Promise<Facts> {
   const counts: Record<string, number> = {}
   let pages = 0

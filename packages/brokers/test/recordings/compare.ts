@@ -1,4 +1,7 @@
-/** Compares what an adapter concluded with what a recording expects. Numbers are compared as decimals, times as instants; of a set, one must be right. */
+/**
+ * Compares what an adapter concluded with what a recording expects. Numbers are compared as decimals, times as instants; of a set, one must
+ * be right.
+ */
 
 import { areEqual, isDecimal } from '@trunkline/core/domain/decimal'
 import { parseTimestamp, tradingDay } from '@trunkline/core/domain/timestamp'

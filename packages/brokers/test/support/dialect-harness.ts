@@ -1,6 +1,6 @@
 /**
- * A broker's adapter under the broker contract, against the sandbox, which is a broker itself and emulates others: every case gets its own login
- * in one sandbox. What differs between brokers is in {@link DialectBroker}.
+ * A broker's adapter under the broker contract, against the sandbox, which is a broker itself and emulates others: every case gets its own
+ * login in one sandbox. What differs between brokers is in {@link DialectBroker}.
  */
 
 import assert from 'node:assert/strict'

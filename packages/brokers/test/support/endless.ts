@@ -7,7 +7,10 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Where a full page is followed by another one: every page is the first, filled up to `count` records. `recordsOf` gives null for what is no page. */
+/**
+ * Where a full page is followed by another one: every page is the first, filled up to `count` records. `recordsOf` gives null for what is
+ * no page.
+ */
 export function fullPages(
   count: number,
   recordsOf: (answer: unknown) => readonly unknown[] | null,

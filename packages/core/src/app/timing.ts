@@ -3,8 +3,8 @@ export interface Timing {
   /** How long an order request waits for the broker before it returns the last known state. */
   readonly answerWithinMs: number
   /**
-   * How long a command waits for the broker's answer before its outcome counts as unknown. A late answer is not lost: the resolver looks the
-   * order up.
+   * How long a command waits for the broker's answer before its outcome counts as unknown. A late answer is not lost: the resolver looks
+   * the order up.
    */
   readonly commandMs: number
   /** How long a read from a broker may take. */

@@ -301,7 +301,10 @@ export interface Listed<T> {
   readonly leftOut?: readonly (string | null)[]
 }
 
-/** An answer about an account. `asOf` is the broker's time of the answer, if it reports one: for display, not for comparison with other clocks. */
+/**
+ * An answer about an account. `asOf` is the broker's time of the answer, if it reports one: for display, not for comparison with other
+ * clocks.
+ */
 export interface Snapshot<T> extends Listed<T> {
   readonly asOf: Timestamp
   /** When the adapter sent the request (monotonic clock), if the snapshot arrives as an event. */

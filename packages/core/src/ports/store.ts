@@ -249,8 +249,8 @@ export interface AccountStore {
   /** Days are inclusive; page keys: [`day`, `transactionId`]. */
   transactions(accountIds: readonly AccountId[], filter: TransactionFilter, page: PageRequest): Promise<Page<Transaction>>
   /**
-   * Replaces the account's balances and logs one event for each record that changed in more than its time. Returns those events. `confirmedAt`,
-   * here and below: when all of them were last confirmed, if that is not the time of the newest.
+   * Replaces the account's balances and logs one event for each record that changed in more than its time. Returns those events.
+   * `confirmedAt`, here and below: when all of them were last confirmed, if that is not the time of the newest.
    */
   putBalances(account: Account, balances: readonly Balance[], confirmedAt?: Timestamp): Promise<readonly LoggedEvent[]>
   /** Replaces the account's positions and logs one event with the records that changed; a closed position is reported with quantity 0. */

@@ -63,8 +63,8 @@ export function followAnswers(server: Server): void {
 }
 
 /**
- * What follows a valid request may be no HTTP. The request is carried out all the same, so its answer comes first: an error in its place would
- * say that an order that exists was refused. A request that is not complete is what the error is about.
+ * What follows a valid request may be no HTTP. The request is carried out all the same, so its answer comes first: an error in its place
+ * would say that an order that exists was refused. A request that is not complete is what the error is about.
  */
 async function afterAnswers(socket: Socket, refuse: () => void): Promise<void> {
   const open = [...(unanswered.get(socket) ?? [])].filter(([{ complete }]) => complete)

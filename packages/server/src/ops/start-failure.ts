@@ -1,7 +1,10 @@
 import { reasonOf } from '@trunkline/files/durable'
 import { withoutSecrets } from './redact.ts'
 
-/** The message for an operator when the service does not start: what failed, where, and which setting changes it. Never a stack, never a secret. */
+/**
+ * The message for an operator when the service does not start: what failed, where, and which setting changes it. Never a stack, never a
+ * secret.
+ */
 export function startFailure(cause: unknown): string {
   const text = isFilesShort(cause) ? OUT_OF_FILES : messageOf(cause)
   return text.split('\n').map(withoutSecrets).join('\n')

@@ -15,7 +15,10 @@ export function writeDocument(value: Transaction | DaySpan | readonly Balance[] 
   return JSON.stringify(value)
 }
 
-/** An order as stored: its members by their names, decimals and times as texts. Members that are added later must be read as null where absent. */
+/**
+ * An order as stored: its members by their names, decimals and times as texts. Members that are added later must be read as null where
+ * absent.
+ */
 export function writeOrder(order: Order): string {
   return JSON.stringify(order)
 }

@@ -58,7 +58,8 @@ export function createPostgresEngine(options: { readonly url: string; readonly p
     connectionString: options.url,
     max: options.poolMax,
     application_name: 'trunkline',
-    // Instants and days are exchanged as texts, so their form must not depend on the server's settings. JIT costs more than any of our statements.
+    // Instants and days are exchanged as texts, so their form must not depend on the server's settings. JIT costs more than any of our
+    // statements.
     options: '-c timezone=UTC -c datestyle=ISO -c jit=off -c extra_float_digits=1',
     types: TYPES,
     keepAlive: true,

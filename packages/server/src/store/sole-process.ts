@@ -1,6 +1,6 @@
 /**
- * One process per PostgreSQL database, until several nodes are supported: a session-level advisory lock, on a separate connection. The server
- * frees it when that session ends. This process then takes it again, or ends if another process has it.
+ * One process per PostgreSQL database, until several nodes are supported: a session-level advisory lock, on a separate connection. The
+ * server frees it when that session ends. This process then takes it again, or ends if another process has it.
  *
  * The server ends a session that is silent for {@link SILENCE_MS}. Otherwise the session of a process that ended behind a silent network
  * connection would stay as long as the network, or a proxy in between, keeps the connection. This process stops writing before that, by its

@@ -4,7 +4,10 @@ export interface ClientConnection {
   send(frame: Uint8Array): void
   /** Queues a text message, which must be ASCII, for messages to one reader: it is framed when it is written. */
   sendText(message: string): void
-  /** Whether more is buffered than one write takes: a sender that can send less should. {@link Listener.caughtUp} is called when it has been sent. */
+  /**
+   * Whether more is buffered than one write takes: a sender that can send less should. {@link Listener.caughtUp} is called when it has been
+   * sent.
+   */
   readonly isBehind: boolean
   /** Resolves when nothing waits to be sent, or never will be. */
   idle(): Promise<void>

@@ -46,8 +46,8 @@ export class FlushScheduler {
   }
 
   /**
-   * The frames as one buffer. Readers of the same users often receive the very same frames, so the last buffer is reused for the next of them:
-   * copying is most of the cost of a delivery.
+   * The frames as one buffer. Readers of the same users often receive the very same frames, so the last buffer is reused for the next of
+   * them: copying is most of the cost of a delivery.
    */
   gathered(batch: readonly Uint8Array[], bytes: number): Uint8Array {
     const [only] = batch

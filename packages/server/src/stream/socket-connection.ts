@@ -13,7 +13,10 @@ const CUT_MS = 1_000
 const PINGS = { perSecond: 10, burst: 1_000 }
 const PINGER = 'the client'
 
-/** A client connection over a WebSocket. It reads and closes through `ws`; its frames, encoded once for all readers, are written to the socket directly. */
+/**
+ * A client connection over a WebSocket. It reads and closes through `ws`; its frames, encoded once for all readers, are written to the
+ * socket directly.
+ */
 export class SocketConnection implements ClientConnection, Sink {
   readonly #ws: WebSocket
   readonly #socket: Duplex

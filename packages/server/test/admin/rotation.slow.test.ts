@@ -104,7 +104,8 @@ for (const [engine, make] of ENGINES) {
     }
   })
 
-  // The deaths before the first swap and after the last are PostgreSQL's: what they leave is in the key file and the rows, not in the engine.
+  // The deaths before the first swap and after the last are PostgreSQL's: what they leave is in the key file and the rows, not in the
+  // engine.
   for (const dieAfter of isWhole || engine === 'PostgreSQL' ? DEATHS : DEATHS.slice(1, 2)) {
     test(`C22 ${engine}: killed after ${dieAfter} of ${IN_CRASH_TEST} swaps, everything opens and the next run finishes`, async context => {
       const dataDir = directory(context)

@@ -1,4 +1,5 @@
-// The table of combinations is what validation goes by: each that is listed passes, and each other is refused with the part that does not hold.
+// The table of combinations is what validation goes by: each that is listed passes, and each other is refused with the part that does not
+// hold.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ADAPTERS } from '@trunkline/brokers/registry'
@@ -20,7 +21,10 @@ const SYMBOLS: { readonly [instrument in Instrument]: string | null } = {
 const FIELDS = { instrument: 'instrument', type: 'order_type', tif: 'order_tif', side: 'side', size: 'order_qty' } as const
 const PRICE = parseDecimal('10', 'price')
 
-/** Every form the capabilities allow, but sides that no instrument of the kind has, and amounts that no broker takes: these are not the broker's matter. */
+/**
+ * Every form the capabilities allow, but sides that no instrument of the kind has, and amounts that no broker takes: these are not the
+ * broker's matter.
+ */
 function* forms(): Generator<OrderForm> {
   for (const instrument of INSTRUMENTS)
     for (const type of ORDER_TYPES)

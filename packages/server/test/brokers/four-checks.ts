@@ -111,7 +111,10 @@ function plainComplaints({ broker }: Through, chains: readonly Chain[], own: rea
   ]
 }
 
-/** At Alpaca a replacement begins again: what was filled before it is part of its quantity only as far as the orders before it are ours to show. */
+/**
+ * At Alpaca a replacement begins again: what was filled before it is part of its quantity only as far as the orders before it are ours to
+ * show.
+ */
 function quantityAt(broker: string, { quantity, carried }: Json, record: Order, own: readonly Order[]): string | null {
   if (broker !== 'ALPACA' || quantity === null) return quantity
   let total = minus(parseDecimal(quantity, 'quantity'), parseDecimal(carried, 'carried'))

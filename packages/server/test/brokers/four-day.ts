@@ -354,7 +354,9 @@ export class FourDay {
   }
 }
 
-/** For multi-leg orders and options a price that never trades, in whole ticks; what is sold in one protocol is bought at a negative price. */
+/**
+ * For multi-leg orders and options a price that never trades, in whole ticks; what is sold in one protocol is bought at a negative price.
+ */
 function changedPrice({ instrument }: Order, price: number, cent: number): number {
   if (instrument === 'STK') return price + cent / 100
   if (instrument === 'OPT') return 0.2

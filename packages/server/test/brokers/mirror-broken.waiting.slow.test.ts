@@ -1,5 +1,5 @@
-// What breaks a connection: the broker's definitive rejection, at once, and nothing else, however long it lasts. The adapter and the mirror together,
-// over real sockets.
+// What breaks a connection: the broker's definitive rejection, at once, and nothing else, however long it lasts. The adapter and the mirror
+// together, over real sockets.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { listConnections } from '@trunkline/core/app/connections/list-connections'

@@ -1,4 +1,5 @@
-// Which client order id an order has at the sandbox: it follows from the order's id and the instance's key, so a test that gave the key knows it.
+// Which client order id an order has at the sandbox: it follows from the order's id and the instance's key, so a test that gave the key
+// knows it.
 import { randomBytes } from 'node:crypto'
 import { SANDBOX_CAPABILITIES } from '@trunkline/brokers/sandbox/definition'
 import { brokerClOrdIdOf } from '@trunkline/core/app/orders/new-order'

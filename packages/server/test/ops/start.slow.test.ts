@@ -124,7 +124,9 @@ test('the service that npm started ends when that shell dies while it starts', a
   assert.ok(!out.includes('"msg":"ready"') || out.includes('"msg":"stopped"'), out)
 })
 
-/** Ends the shell above the service at the first `sign` in its log. Returns once the pipe, which is the service's too, has ended with it. */
+/**
+ * Ends the shell above the service at the first `sign` in its log. Returns once the pipe, which is the service's too, has ended with it.
+ */
 async function endedWithShell(sign: string, t: TestContext): Promise<{ shell: ChildProcess; out: string }> {
   const env = {
     ...INHERITED,

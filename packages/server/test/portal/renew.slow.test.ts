@@ -1,4 +1,5 @@
-// A login that ended is renewed through the real portal at the real sandbox: the same ids, and orders go out again. Another's login is not taken.
+// A login that ended is renewed through the real portal at the real sandbox: the same ids, and orders go out again. Another's login is not
+// taken.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { until } from '@trunkline/testkit/until'

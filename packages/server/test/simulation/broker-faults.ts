@@ -4,7 +4,10 @@ import type { CommandKind, CommandPlan, Delivery, ReadPlan } from '@trunkline/te
 import type { Chance } from './chance.ts'
 import type { Login, Scene } from './scene.ts'
 
-/** Longer than a command takes to arrive, shorter than an absence takes to prove: what is later cannot be distinguished from what never comes. */
+/**
+ * Longer than a command takes to arrive, shorter than an absence takes to prove: what is later cannot be distinguished from what never
+ * comes.
+ */
 export const TRAVEL_MS_MAX = 15_000
 
 /** Which kinds of faults a broker has at all, and how much. Each between 0 and 1. */

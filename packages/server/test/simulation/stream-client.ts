@@ -1,4 +1,5 @@
-// A platform that follows users on the broker stream, come what may: it connects again, resumes or takes a snapshot, and keeps what it received.
+// A platform that follows users on the broker stream, come what may: it connects again, resumes or takes a snapshot, and keeps what it
+// received.
 import assert from 'node:assert/strict'
 import { ServiceError } from '@trunkline/core/domain/errors'
 import type { UserId } from '@trunkline/core/domain/ids'

@@ -1,7 +1,9 @@
 // What happened in a simulated day, line by line, in a text that is the same whenever the day is the same.
 import { createHash } from 'node:crypto'
 
-/** Ids that a run makes are its own; in the trace each is the number of its first appearance. The second kind is the end of an account's. */
+/**
+ * Ids that a run makes are its own; in the trace each is the number of its first appearance. The second kind is the end of an account's.
+ */
 const ID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|(?<=@)[0-9a-f]{12}/g
 
 export class Trace {

@@ -37,7 +37,10 @@ async function harnessOf(settings: StoreSettings, cleanUp: () => Promise<void>, 
 
 const LONG_AGO = parseTimestamp('2000-01-01T00:00:00Z', 'time')
 
-/** The store, but for the erasing of events, which the contract cases do at times of their own: another role may erase only what is a day old. */
+/**
+ * The store, but for the erasing of events, which the contract cases do at times of their own: another role may erase only what is a day
+ * old.
+ */
 function pruningAs(owner: Engine, store: Store): Store {
   const { events } = store
   const { events: owners } = buildStore(owner, testDeps())

@@ -1,4 +1,5 @@
-// One process per PostgreSQL database: a second is refused with the holder’s name, and a lock that was lost is taken again or ends its holder.
+// One process per PostgreSQL database: a second is refused with the holder’s name, and a lock that was lost is taken again or ends its
+// holder.
 import assert from 'node:assert/strict'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { after, test } from 'node:test'

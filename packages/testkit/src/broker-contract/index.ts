@@ -31,8 +31,8 @@ export const CONTRACT_CASES: readonly ContractCase[] = [
 ]
 
 /**
- * Registers one test per case. A case that does not apply to the broker's capabilities passes with the note "not offered"; nothing else is left
- * out. `open` is called once per case.
+ * Registers one test per case. A case that does not apply to the broker's capabilities passes with the note "not offered"; nothing else is
+ * left out. `open` is called once per case.
  */
 export function brokerContract(name: string, open: () => Promise<BrokerHarness>): void {
   for (const contractCase of CONTRACT_CASES) {

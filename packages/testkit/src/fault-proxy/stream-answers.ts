@@ -5,7 +5,10 @@ import type { Tampering } from './tampering.ts'
 const HEAD_END = '\r\n\r\n'
 const HEAD_BYTES_MAX = 64 * 1024
 
-/** What a WebSocket's server sends: the head of its answer, then frames. They are separated from the first one on, so that tampering can begin at any moment. */
+/**
+ * What a WebSocket's server sends: the head of its answer, then frames. They are separated from the first one on, so that tampering can
+ * begin at any moment.
+ */
 export class StreamAnswers {
   readonly #frames = new FrameReader()
   /** As far as it has come; null once the frames begin. */

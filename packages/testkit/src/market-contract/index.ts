@@ -12,8 +12,8 @@ export type { InjectedMarketFault, MarketHarness, MarketSymbols, MarketVenue } f
 export const MARKET_CONTRACT_CASES: readonly ContractCase[] = [...READS, ...STREAM]
 
 /**
- * Registers one test per case. A case that does not apply to the broker's capabilities passes with the note "not offered"; nothing else is left
- * out. `open` is called once per case.
+ * Registers one test per case. A case that does not apply to the broker's capabilities passes with the note "not offered"; nothing else is
+ * left out. `open` is called once per case.
  */
 export function marketContract(name: string, open: () => Promise<MarketHarness>): void {
   for (const contractCase of MARKET_CONTRACT_CASES) {

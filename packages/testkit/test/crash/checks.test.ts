@@ -1,4 +1,5 @@
-// The checks that the fault matrix rests on: whatever is lost, doubled, altered or missing is found. Each starts from a consistent snapshot.
+// The checks that the fault matrix rests on: whatever is lost, doubled, altered or missing is found. Each starts from a consistent
+// snapshot.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { agreement, differences, Replay, recordDifferences, sandboxSnapshotOf, snapshotOf, type Update } from '../../src/crash/index.ts'

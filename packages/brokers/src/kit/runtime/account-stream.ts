@@ -1,7 +1,7 @@
 /**
- * Account streams of brokers: what a message lacks is read, and a failed read is a gap. Five kinds of messages about orders, which a broker may
- * mix: the whole order as it is now, the whole order with totals of what is executed, the whole order as it was when the message was sent, an event
- * that is merged into what is known of the order, and a hint that the order has to be read.
+ * Account streams of brokers: what a message lacks is read, and a failed read is a gap. Five kinds of messages about orders, which a broker
+ * may mix: the whole order as it is now, the whole order with totals of what is executed, the whole order as it was when the message was
+ * sent, an event that is merged into what is known of the order, and a hint that the order has to be read.
  */
 
 import { ZERO } from '@trunkline/core/domain/decimal'
@@ -26,7 +26,6 @@ import { StreamedPositions } from './streamed-positions.ts'
 const UNREPORTED_MAX = 20
 /** Orders of which a connection remembers something. */
 const ORDERS_MAX = 10_000
-/** No messages. */
 const NOTHING: readonly never[] = []
 /** Marks the read of an order that was to be cancelled or replaced, and is not. */
 const RELEASES = 'releases'
@@ -129,7 +128,6 @@ export class AccountStream implements ProtocolFactory<AccountEvent> {
   }
 }
 
-/** One connection. */
 class AccountProtocol {
   readonly #definition: AccountStreamDefinition
   readonly #login: StreamLogin
@@ -208,7 +206,10 @@ class AccountProtocol {
     }
   }
 
-  /** The maintenance of a connection whose orders are compared with their list. Its first time is when it is live, and all is read then anyway. */
+  /**
+   * The maintenance of a connection whose orders are compared with their list. Its first time is when it is live, and all is read then
+   * anyway.
+   */
   comparing({ compareMs, list }: ListedOrders): NonNullable<StreamProtocol<AccountEvent>['maintain']> {
     let isFirst = true
     return async ({ signal }) => {

@@ -1,6 +1,6 @@
 /**
- * One expiration's options, published whole at first and then whatever changed: the contracts once, their market repeatedly, and between two polls the
- * quotes of those about the money as they are streamed.
+ * One expiration's options, published whole at first and then whatever changed: the contracts once, their market repeatedly, and between
+ * two polls the quotes of those about the money as they are streamed.
  */
 
 import type { ChainEntry, Quote } from '@trunkline/core/domain/market/records'

@@ -1,4 +1,7 @@
-/** Commands of one login: checked before they are sent, sent once, and confirmed where an acceptance means only that the broker took the request. */
+/**
+ * Commands of one login: checked before they are sent, sent once, and confirmed where an acceptance means only that the broker took the
+ * request.
+ */
 
 import { isOpen, type OrderTicket } from '@trunkline/core/domain/order'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'

@@ -128,8 +128,8 @@ export interface OrderDefinitions<Resource extends string, Placing> {
     ) => HttpRequest | Refused | Promise<HttpRequest | Refused>
     readonly interpret: (reply: HttpReply, request: ReplaceOrder) => Outcome<OrderReport | null>
     /**
-     * For a broker whose acceptance means only that it took the request. Called after each pause, in milliseconds, until it gives an outcome; null:
-     * undecided. @throws BrokerFault
+     * For a broker whose acceptance means only that it took the request. Called after each pause, in milliseconds, until it gives an
+     * outcome; null: undecided. @throws BrokerFault
      */
     readonly confirm?: {
       readonly pausesMs: readonly number[]

@@ -1,6 +1,7 @@
 /**
- * A market feed by mode `fixed stream`, for streams of several symbols: quotes and the trades derived from them, of many symbols over few streams. What a stream has cannot be changed, so new symbols get a stream of
- * their own; when these have become many, some are put together in one that takes over symbol by symbol before the others are closed.
+ * A market feed by mode `fixed stream`, for streams of several symbols: quotes and the trades derived from them, of many symbols over few
+ * streams. What a stream has cannot be changed, so new symbols get a stream of their own; when these have become many, some are put
+ * together in one that takes over symbol by symbol before the others are closed.
  */
 
 import type { Quote, Trade } from '@trunkline/core/domain/market/records'

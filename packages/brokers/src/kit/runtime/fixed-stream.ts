@@ -56,7 +56,9 @@ export interface FixedStreamListener {
   refused(message: string): void
 }
 
-/** Refusals of the token in a row, the first answered with another token or a proof that it is good, that are about a scope the login lacks. */
+/**
+ * Refusals of the token in a row, the first answered with another token or a proof that it is good, that are about a scope the login lacks.
+ */
 const UNAUTHORIZED_MAX = 2
 /** Statuses that are about the request, and not about the moment. */
 const LASTING: ReadonlySet<number> = new Set([400, 403, 404, 501])

@@ -1,6 +1,6 @@
 /**
- * A market feed by mode `full list`: one connection for all topics, each request replaces the list of symbols before, and the stream acknowledges
- * nothing and begins with nothing. Opened with the first topic, closed a little after the last.
+ * A market feed by mode `full list`: one connection for all topics, each request replaces the list of symbols before, and the stream
+ * acknowledges nothing and begins with nothing. Opened with the first topic, closed a little after the last.
  */
 
 import type { Quote } from '@trunkline/core/domain/market/records'
@@ -49,7 +49,8 @@ export interface FullListDefinition<Sinks extends SymbolSinks> {
   readonly quietMs: number
   readonly newSinks: (quote: Wire) => Sinks
   /**
-   * Hands the content of a frame to its sinks, by the broker's symbol. Returns the latest time in it, milliseconds since the epoch; 0: none.
+   * Hands the content of a frame to its sinks, by the broker's symbol. Returns the latest time in it, milliseconds since the epoch; 0:
+   * none.
    * @throws Malformed; StreamFault for the broker's message that it will not go on
    */
   readonly dispatch: (frame: string, table: ReadonlyMap<string, Sinks>) => number

@@ -1,6 +1,6 @@
 /**
- * A market feed by mode `incremental`: one connection for all topics, which are added and dropped by requests that the broker answers. Opened with
- * the first topic, closed a little after the last.
+ * A market feed by mode `incremental`: one connection for all topics, which are added and dropped by requests that the broker answers.
+ * Opened with the first topic, closed a little after the last.
  */
 
 import type { GapCause } from '@trunkline/core/ports/gap'
@@ -57,12 +57,13 @@ export interface IncrementalFeedOptions {
   /** Why the broker does not stream a topic at all; null: it may. */
   readonly refusal: (topic: Topic) => string | null
   /**
-   * Whether the broker knows a symbol, for one that takes requests for any. A symbol that cannot be looked up now is requested: it may exist. @throws BrokerFault
+   * Whether the broker knows a symbol, for one that takes requests for any. A symbol that cannot be looked up now is requested: it may
+   * exist. @throws BrokerFault
    */
   readonly isKnown?: (symbol: string, signal: AbortSignal) => Promise<boolean>
   /**
-   * For a broker that streams only what comes next: reads the present state of topics that have become live, and hands it to their sinks. A topic
-   * that is not live any more gets nothing. Never rejects.
+   * For a broker that streams only what comes next: reads the present state of topics that have become live, and hands it to their sinks. A
+   * topic that is not live any more gets nothing. Never rejects.
    */
   readonly present?: (subscriptions: readonly FeedSubscription[], signal: AbortSignal) => Promise<void>
   /** Where items find their sinks. */

@@ -120,8 +120,8 @@ export class OrderReads<Resource extends string> {
   }
 
   /**
-   * The list shows which order it is, and the order itself its state. A broker that does not prevent a client order id from being used twice may
-   * list several: the first one counts. An order that is looked for is there whether it can be read or not: it is never left out.
+   * The list shows which order it is, and the order itself its state. A broker that does not prevent a client order id from being used
+   * twice may list several: the first one counts. An order that is looked for is there whether it can be read or not: it is never left out.
    */
   async #inList(key: OrderKey, signal: AbortSignal): Promise<Found> {
     const { definition, list, reads, unknownValues, clock } = this.#parts

@@ -1,6 +1,7 @@
 /**
  * Orders that a stream sends whole, with totals of what is executed: all of them first, and then each as it changes. Regressions and
- * duplicates are detected. It may lose single messages while its heartbeats continue, so what it sent is compared with the list of orders now and then.
+ * duplicates are detected. It may lose single messages while its heartbeats continue, so what it sent is compared with the list of orders
+ * now and then.
  */
 
 import { areEqual, compare, type Decimal, ZERO } from '@trunkline/core/domain/decimal'

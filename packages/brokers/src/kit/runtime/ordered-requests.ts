@@ -42,7 +42,10 @@ export class OrderedRequests {
     }
   }
 
-  /** The oldest request was refused. One of many may be what the broker does not accept, so each is requested alone. @throws Malformed without a request */
+  /**
+   * The oldest request was refused. One of many may be what the broker does not accept, so each is requested alone. @throws Malformed
+   * without a request
+   */
   refused(detail: string): void {
     const request = this.#pending.shift()
     if (request === undefined) throw new Malformed('our message', `one that ${this.#options.broker} can read`, detail)

@@ -41,8 +41,8 @@ export interface ListRead<Resource extends string, Query, T> {
   /** Pages of a list; beyond it the list is a fault, never cut short. One unless said otherwise. */
   readonly pagesMax?: number
   /**
-   * Set: the broker may ignore the number of the page. A page that is sent again is then the whole list, unless it has one of these lengths, at which
-   * the broker may have cut it.
+   * Set: the broker may ignore the number of the page. A page that is sent again is then the whole list, unless it has one of these
+   * lengths, at which the broker may have cut it.
    */
   readonly pageLimits?: readonly number[]
   /** Set: identifies a record that a later page repeats, or shows in a newer state. */
@@ -56,8 +56,8 @@ export interface ListContext {
   readonly asOf: Timestamp
   readonly unknownValues: UnknownValueCounter
   /**
-   * Reads each record, and leaves out those that cannot be read; `idKey`: the field of a record's id, null if it has none. For a command, a record
-   * that cannot be read makes the list unreadable. @throws Malformed also for a list of which too little can be read
+   * Reads each record, and leaves out those that cannot be read; `idKey`: the field of a record's id, null if it has none. For a command, a
+   * record that cannot be read makes the list unreadable. @throws Malformed also for a list of which too little can be read
    */
   readonly readable: <T>(kind: RecordKind, records: readonly Wire[], read: (record: Wire) => T, idKey: string | null) => Items<T>
 }
@@ -92,13 +92,13 @@ export interface OrderRead<Resource extends string> {
   /** The broker's time of the answer, if it reports one. @throws Malformed */
   readonly asOf?: (reply: HttpReply) => Timestamp
   /**
-   * For a broker that shows a replacement before it has decided on it: the broker order id of the order that decides. While that is `pending_replace`,
-   * a look-up of the replacement by client order id is a fault: it proves nothing yet.
+   * For a broker that shows a replacement before it has decided on it: the broker order id of the order that decides. While that is
+   * `pending_replace`, a look-up of the replacement by client order id is a fault: it proves nothing yet.
    */
   readonly decidedBy?: (replacement: OrderReport) => string | null
   /**
-   * For a broker that may be wrong about an absent order: it is requested again after so long, in milliseconds, and then looked for in the list.
-   * Absent: one answer proves it.
+   * For a broker that may be wrong about an absent order: it is requested again after so long, in milliseconds, and then looked for in the
+   * list. Absent: one answer proves it.
    */
   readonly absentPauseMs?: number
 }

@@ -134,8 +134,8 @@ export function numberedPages(
 }
 
 /**
- * The parser of a list in which a page is requested by the last record of the one before, its `key`; a page of fewer than `full` is the last.
- * `countOf`: how many a record may count for, where the broker does not say what its limit counts.
+ * The parser of a list in which a page is requested by the last record of the one before, its `key`; a page of fewer than `full` is the
+ * last. `countOf`: how many a record may count for, where the broker does not say what its limit counts.
  */
 export function pagesByRecord(
   full: number,

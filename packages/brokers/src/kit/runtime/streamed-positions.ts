@@ -71,7 +71,9 @@ export class StreamedPositions implements AsyncDisposable {
     if (isPublished) this.#lists.changed(account)
   }
 
-  /** It was sent in a form that cannot be read: until it can be, the positions of its account are read. @throws Malformed beyond the bound */
+  /**
+   * It was sent in a form that cannot be read: until it can be, the positions of its account are read. @throws Malformed beyond the bound
+   */
   leaveOut(id: string, account: string, isPublished: boolean): void {
     const isNew = this.#leftOut.get(id) !== account
     this.#forget(id, this.#positions.get(id)?.brokerAccountId ?? account)

@@ -1,6 +1,6 @@
 /**
- * The sinks of a feed by channel and symbol, for streams that send trades again, only the next quote, and changes of order books. A topic and a chain
- * that its contract is part of may both stream it.
+ * The sinks of a feed by channel and symbol, for streams that send trades again, only the next quote, and changes of order books. A topic
+ * and a chain that its contract is part of may both stream it.
  */
 
 import type { Quote } from '@trunkline/core/domain/market/records'

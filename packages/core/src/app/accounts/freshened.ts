@@ -75,7 +75,9 @@ export interface AccountScope {
   readonly broker?: BrokerId
 }
 
-/** The user's accounts within the scope. @throws ServiceError account_not_found or connection_not_found for an id that is not the user's. */
+/**
+ * The user's accounts within the scope. @throws ServiceError account_not_found or connection_not_found for an id that is not the user's.
+ */
 export async function accountsInScope(
   { directory }: { readonly directory: Directory },
   caller: UserCaller,

@@ -45,9 +45,9 @@ interface Check<T> {
 }
 
 /**
- * Wraps a broker session and rejects answers that cannot be about the request or cannot be true. A wrong record of a list is removed, with an
- * alarm, and the list is partial, so that nothing is concluded from the record's absence. A list without a right record is a fault, except one
- * of orders. A command with a wrong answer has an unknown outcome and is looked up.
+ * Wraps a broker session and rejects answers that cannot be about the request or cannot be true. A wrong record of a list is removed, with
+ * an alarm, and the list is partial, so that nothing is concluded from the record's absence. A list without a right record is a fault,
+ * except one of orders. A command with a wrong answer has an unknown outcome and is looked up.
  */
 export class CheckedBroker implements Broker {
   readonly #broker: Broker

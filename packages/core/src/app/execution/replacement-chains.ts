@@ -46,7 +46,8 @@ export class ReplacementChains {
   }
 
   /**
-   * The ticket of a replace as the broker expects it: if its quantities are leaves quantities, reduced by what the orders before the replaced one have filled.
+   * The ticket of a replace as the broker expects it: if its quantities are leaves quantities, reduced by what the orders before the
+   * replaced one have filled.
    */
   async inBrokerTerms(successor: Order, order: Order): Promise<Order> {
     if (this.capabilitiesOf(order)?.replacedQuantity !== 'rest') return successor

@@ -49,8 +49,8 @@ export class TakenRequests {
   }
 
   /**
-   * How long ago the broker took the order's pending request; null where it did not, or where that is unknown. What an earlier process stored
-   * counts from the start of this one at the earliest: only the wall clock runs on over a restart, and it may have been set.
+   * How long ago the broker took the order's pending request; null where it did not, or where that is unknown. What an earlier process
+   * stored counts from the start of this one at the earliest: only the wall clock runs on over a restart, and it may have been set.
    */
   takenMs({ orderId, pendingRequest }: Order): number | null {
     if (pendingRequest === null) return null

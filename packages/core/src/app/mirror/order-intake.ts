@@ -52,8 +52,9 @@ export class OrderIntake {
   }
 
   /**
-   * Takes reports of one order in the order in which they come, so that the first of them, which makes the order known, is not applied after the next.
-   * `isWhole`: the report comes with everything else that the broker shows of the account, so that orders left unmatched were placed elsewhere.
+   * Takes reports of one order in the order in which they come, so that the first of them, which makes the order known, is not applied
+   * after the next. `isWhole`: the report comes with everything else that the broker shows of the account, so that orders left unmatched
+   * were placed elsewhere.
    */
   take(
     connection: Connection,

@@ -29,7 +29,8 @@ export interface OrderRequest extends TicketRequest {
 /**
  * Stores the order, then sends it to the broker, once. Returns its last known state: filled, working, rejected by the broker, or pending if
  * the broker did not answer in time.
- * @throws ServiceError account_not_found, entitlement_missing, connection_broken, field_invalid, order_not_supported, cl_order_id_duplicate.
+ * @throws ServiceError account_not_found, entitlement_missing, connection_broken, field_invalid, order_not_supported,
+ * cl_order_id_duplicate.
  */
 export async function placeOrder(deps: PlaceDeps, caller: UserCaller, request: OrderRequest): Promise<Order> {
   const ticket = checkTicket(request, offeredBroker(deps, request.broker).capabilities)

@@ -59,8 +59,8 @@ export function demandTradable({ brokers }: Pick<TradableDeps, 'brokers'>, { acc
 
 /**
  * The caller's account, for a new order.
- * @throws ServiceError account_not_found, entitlement_missing, connection_broken, order_not_supported, or field_invalid if `broker` is not the
- * account's broker.
+ * @throws ServiceError account_not_found, entitlement_missing, connection_broken, order_not_supported, or field_invalid if `broker` is
+ * not the account's broker.
  */
 export async function tradableAccount(
   deps: TradableDeps,

@@ -1,6 +1,7 @@
 /**
- * A fast path for the most frequent messages of a market stream: one flat object, or a list of them, that all have the same few shapes. The shape
- * of a message is recorded when the full parser reads it. Later messages of that shape are scanned, and only the wanted fields are extracted.
+ * A fast path for the most frequent messages of a market stream: one flat object, or a list of them, that all have the same few shapes. The
+ * shape of a message is recorded when the full parser reads it. Later messages of that shape are scanned, and only the wanted fields are
+ * extracted.
  */
 
 import { afterNumber, isNumberStart } from './number-text.ts'

@@ -15,8 +15,8 @@ const LOWER_E = 101
 const UPPER_E = 69
 
 /**
- * The same JSON with every number as a string. Invalid JSON stays invalid: a quoted number is valid exactly where a number is, except as the name
- * of a member, which is refused here. @throws SyntaxError
+ * The same JSON with every number as a string. Invalid JSON stays invalid: a quoted number is valid exactly where a number is, except as
+ * the name of a member, which is refused here. @throws SyntaxError
  */
 export function numbersQuoted(text: string): string {
   const { length } = text

@@ -1,4 +1,6 @@
-/** Decimals as integers of a fixed scale, to compare and add millions of them per second. It replaces `compare` and `plus` of the decimals. */
+/**
+ * Decimals as integers of a fixed scale, to compare and add millions of them per second. It replaces `compare` and `plus` of the decimals.
+ */
 import { type Decimal, plus, ZERO } from '../decimal.ts'
 
 /** Decimal places of the integers. */

@@ -1,6 +1,6 @@
 /**
- * Sums of prices as integers of their last decimal place, for calculations that run many thousand times a second. Longer numbers go to the core's
- * arithmetic; the results are the same.
+ * Sums of prices as integers of their last decimal place, for calculations that run many thousand times a second. Longer numbers go to the
+ * core's arithmetic; the results are the same.
  */
 
 import { type Decimal, dividedBy, isZero, minus, parseDecimal, placesOf, plus, times } from '../decimal.ts'

@@ -5,8 +5,8 @@ import { Malformed } from '@trunkline/core/domain/malformed'
 import type { Fault } from '../faults.ts'
 
 /**
- * The answer with a record of its list spoilt: the first one, or the first that contains `record`. Every value of it becomes an empty object, or the
- * record becomes `body`. An answer without such a list stays as it is.
+ * The answer with a record of its list spoilt: the first one, or the first that contains `record`. Every value of it becomes an empty
+ * object, or the record becomes `body`. An answer without such a list stays as it is.
  */
 export function spoilt(answer: string, { record, body }: Pick<Fault, 'record' | 'body'>): string {
   const parsed = parsedOrNull(answer)

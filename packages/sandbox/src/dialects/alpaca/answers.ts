@@ -1,4 +1,7 @@
-/** Alpaca's answers, and how it reads requests. Errors are `{"code", "message"}`, and the code begins with an HTTP status that is not always the answer's. */
+/**
+ * Alpaca's answers, and how it reads requests. Errors are `{"code", "message"}`, and the code begins with an HTTP status that is not always
+ * the answer's.
+ */
 
 import { shown } from '@trunkline/core/domain/malformed'
 import { Body, type Reading } from '../frame/body.ts'

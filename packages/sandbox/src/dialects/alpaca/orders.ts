@@ -38,7 +38,10 @@ export function orderRoutes(view: CustomerView): readonly DialectRoute[] {
   ]
 }
 
-/** The client order id of a request, or a new one: unique in both of the sandbox's accounts that are one of Alpaca's, and for ever. @throws Problem */
+/**
+ * The client order id of a request, or a new one: unique in both of the sandbox's accounts that are one of Alpaca's, and for ever. @throws
+ * Problem
+ */
 function newClientOrderId(view: CustomerView, { request, customer }: Call): string {
   const id = clientOrderIdIn(request.body) ?? uuidFor(view.brokerage.newId())
   view.brokerage.counters.receive(id)

@@ -1,4 +1,7 @@
-/** What dialects need of the running brokerage, and no more: customers, the state of their accounts, the market, orders, and what a server needs. */
+/**
+ * What dialects need of the running brokerage, and no more: customers, the state of their accounts, the market, orders, and what a server
+ * needs.
+ */
 
 import type { DialectBrokerage } from '../../brokerage/dialect.ts'
 

@@ -60,7 +60,9 @@ export class DialectRouter {
     })
   }
 
-  /** Refusals of Fastify itself (a body that does not parse, a path that is not there), in this dialect; for the scope `app` of its routes. */
+  /**
+   * Refusals of Fastify itself (a body that does not parse, a path that is not there), in this dialect; for the scope `app` of its routes.
+   */
   addRefusals(app: FastifyInstance): void {
     app.setErrorHandler((error, _request, reply) => this.#write(reply, this.#failure(error)))
     app.setNotFoundHandler((request, reply) => {

@@ -7,8 +7,8 @@ import type { Grants } from '../frame/grants.ts'
 import { Quotas } from '../frame/quotas.ts'
 
 /**
- * Quotas are twenty times the published ones: tests and benches drive one login harder than a user's programs may. The caps on open streams are the
- * published ones, because a client has to live within them from the first day.
+ * Quotas are twenty times the published ones: tests and benches drive one login harder than a user's programs may. The caps on open streams
+ * are the published ones, because a client has to live within them from the first day.
  */
 export const DEFAULT_OPTIONS = {
   /** Of the published request quotas. */

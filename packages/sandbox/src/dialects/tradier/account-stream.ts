@@ -1,4 +1,6 @@
-/** The account stream: a few fields of each order that changes, and a sign of life now and then. Balances and positions are not streamed. */
+/**
+ * The account stream: a few fields of each order that changes, and a sign of life now and then. Balances and positions are not streamed.
+ */
 
 import type { BrokerageView } from '../frame/brokerage-view.ts'
 import type { DialectConnection } from '../frame/connections.ts'

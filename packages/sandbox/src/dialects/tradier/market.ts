@@ -1,4 +1,6 @@
-/** Market data: quotes, chains, bars, searches and the clock over REST, in the fields that an adapter reads; quotes and prints as a stream. */
+/**
+ * Market data: quotes, chains, bars, searches and the clock over REST, in the fields that an adapter reads; quotes and prints as a stream.
+ */
 
 import { daysAfter, midnight } from '@trunkline/core/domain/calendar/index'
 import type { Body } from '../frame/body.ts'

@@ -1,4 +1,6 @@
-/** The official SDK and `ccxt`, pointed at a sandbox: by the options and addresses they offer for that, with not a line of theirs changed. */
+/**
+ * The official SDK and `ccxt`, pointed at a sandbox: by the options and addresses they offer for that, with not a line of theirs changed.
+ */
 
 import { createRequire } from 'node:module'
 import type { Brokerage } from '../../../src/brokerage/start.ts'

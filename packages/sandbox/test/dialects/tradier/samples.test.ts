@@ -1,6 +1,6 @@
 /**
- * The samples of Tradier's documentation, composed from the fields it names, compared with what the dialect answers: only documented fields,
- * each of the documented type.
+ * The samples of Tradier's documentation, composed from the fields it names, compared with what the dialect answers: only documented
+ * fields, each of the documented type.
  */
 
 import assert from 'node:assert/strict'

@@ -1,5 +1,5 @@
-// npm run migrations [-- --data]: enters migrations that are new into the list of those that landed. With --data also writes the data set of
-// the newest schema, which is done once for each release.
+// npm run migrations [-- --data]: enters migrations that are new into the list of those that landed. With --data also writes the data set
+// of the newest schema, which is done once for each release.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -32,7 +32,9 @@ const NAMED_DOCUMENTS = 18
 /** Broker text as JSON that `jsonb` refuses: an escaped NUL and half a surrogate pair. */
 const ODD_TEXT = String.raw`"a \u0000 and \ud83d"`
 
-/** The order with a pending cancel as an early version wrote it: without `takenAt` and the last two values, and with odd text as its status. */
+/**
+ * The order with a pending cancel as an early version wrote it: without `takenAt` and the last two values, and with odd text as its status.
+ */
 function asEarlyVersion(statement: string): string {
   if (!statement.startsWith('insert into orders') || !statement.includes('"pending_cancel"')) return statement
   return statement.replace(',"takenAt":null', '').replace(',null,null]', ']').replace('"b-1",null,', `"b-1",${ODD_TEXT},`)

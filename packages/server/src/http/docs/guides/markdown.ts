@@ -1,5 +1,5 @@
-// Renders the subset of Markdown that the guides use: headings, paragraphs, lists, tables, code, emphasis and links. A test checks that the guides
-// use nothing else.
+// Renders the subset of Markdown that the guides use: headings, paragraphs, lists, tables, code, emphasis and links. A test checks that the
+// guides use nothing else.
 import { type Html, markup } from '../html.ts'
 
 export interface Rendered {
