@@ -260,7 +260,6 @@ class AccountProtocol {
         return wasLive ? null : message
       }
       case 'gap':
-        // Before it is live nothing is missed: all is read then.
         return this.#isLive ? message : null
       default:
         return message
@@ -341,7 +340,7 @@ class AccountProtocol {
     }
     const wasPending = this.#pending.get(brokerOrderId) === true
     this.#pending.delete(brokerOrderId)
-    return wasPending && (status === 'working' || status === 'partially_filled') ? { ...report, releases: true } : report
+    return released(report, wasPending)
   }
 
   async #readOrder(key: string, signal: AbortSignal): Promise<void> {
@@ -356,6 +355,7 @@ class AccountProtocol {
       return
     }
     for (const report of await this.#login.orders.ordersOf(account, brokerOrderId, signal)) {
+      if (this.#login.tracker.isOutdated(report)) continue // An event that overtook the answer was published.
       // Of a multi-leg order only its own messages count: the reads after messages of its legs come in between.
       if (report.legs === null) this.#sent.put(report)
       this.#emit(this.#report(released(report, releases === RELEASES)))

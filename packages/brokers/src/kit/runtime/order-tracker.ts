@@ -1,5 +1,7 @@
 /** The orders of a login as they were last read or reported: a stream's messages may leave out most of what makes an order. */
 
+import { compare, ZERO } from '@trunkline/core/domain/decimal'
+import { isOpen } from '@trunkline/core/domain/order'
 import type { OrderReport } from '@trunkline/core/ports/broker'
 import { BoundedMap } from '../bounded-cache.ts'
 
@@ -19,7 +21,16 @@ export class OrderTracker {
     return this.#orders.get(`${account} ${brokerOrderId}`)
   }
 
+  /** A report that is older than what is known changes nothing: the answer to a read may come after what happened since. */
   put(report: OrderReport): void {
-    if (this.#isUsed) this.#orders.put(`${report.brokerAccountId} ${report.brokerOrderId}`, report)
+    if (this.#isUsed && !this.isOutdated(report)) this.#orders.put(`${report.brokerAccountId} ${report.brokerOrderId}`, report)
+  }
+
+  /** Whether the order is known to have filled by more, to have ended, or to be acknowledged. */
+  isOutdated({ brokerAccountId, brokerOrderId, status, filledTotal }: OrderReport): boolean {
+    const known = this.get(brokerAccountId, brokerOrderId)
+    if (known === undefined) return false
+    const hasLess = compare(filledTotal?.quantity ?? ZERO, known.filledTotal?.quantity ?? ZERO) < 0
+    return hasLess || (isOpen(status) && !isOpen(known.status)) || (status === 'pending' && known.status !== 'pending')
   }
 }
