@@ -73,7 +73,8 @@ export const MARKET_CLOSE_CODES: readonly CloseCode[] = [
     code: CLOSE.ended,
     meaning:
       'Another token of the user was used, or this token was used from another address; or the user’s secret was replaced; or the connection was deleted or broke. The preceding `error` says which.',
-    remedy: 'Do not just connect again. After another token or address, find out who uses it; after a new secret, get a new token; after a connection that was deleted or broke, have the user connect again.'
+    remedy:
+      'Do not just connect again. After another token or address, find out who uses it; after a new secret, get a new token; after a connection that was deleted or broke, have the user connect again.'
   },
   {
     code: CLOSE.slowConsumer,
