@@ -6,10 +6,10 @@ import { runFile } from './run-file.ts'
 import { deleteOldOutputs, trySecond, type Verdict } from './second-tries.ts'
 
 /**
- * Files at a time of tests that compute, for any number of processors: some start several programs, and all wait now and then. With two,
+ * Files at a time of tests that compute, for any number of processors: some start several programs, and all wait now and then. With three,
  * two processors were idle a quarter of the time.
  */
-export const WORKERS = 3
+export const WORKERS = 4
 const WAITING_WORKERS = 1
 /** Few enough that a batch that crashes costs little, and that all workers end at about the same time. */
 const BATCH_FILES = 16
