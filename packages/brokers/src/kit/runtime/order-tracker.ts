@@ -18,19 +18,30 @@ export class OrderTracker {
   }
 
   get(account: string, brokerOrderId: string): OrderReport | undefined {
-    return this.#orders.get(`${account} ${brokerOrderId}`)
+    return this.#orders.get(keyOf(account, brokerOrderId))
   }
 
   /** A report that is older than what is known changes nothing: the answer to a read may come after what happened since. */
   put(report: OrderReport): void {
-    if (this.#isUsed && !this.isOutdated(report)) this.#orders.put(`${report.brokerAccountId} ${report.brokerOrderId}`, report)
+    if (!this.#isUsed) return
+    const key = keyOf(report.brokerAccountId, report.brokerOrderId)
+    const known = this.#orders.get(key)
+    if (known === undefined || !isOlder(report, known)) this.#orders.put(key, report)
   }
 
   /** Whether the order is known to have filled by more, to have ended, or to be acknowledged. */
-  isOutdated({ brokerAccountId, brokerOrderId, status, filledTotal }: OrderReport): boolean {
-    const known = this.get(brokerAccountId, brokerOrderId)
-    if (known === undefined) return false
-    const hasLess = compare(filledTotal?.quantity ?? ZERO, known.filledTotal?.quantity ?? ZERO) < 0
-    return hasLess || (isOpen(status) && !isOpen(known.status)) || (status === 'pending' && known.status !== 'pending')
+  isOutdated(report: OrderReport): boolean {
+    const known = this.get(report.brokerAccountId, report.brokerOrderId)
+    return known !== undefined && isOlder(report, known)
   }
+}
+
+function keyOf(account: string, brokerOrderId: string): string {
+  return `${account} ${brokerOrderId}`
+}
+
+function isOlder({ status, filledTotal }: OrderReport, known: OrderReport): boolean {
+  const [filled, before] = [filledTotal?.quantity ?? ZERO, known.filledTotal?.quantity ?? ZERO]
+  if (filled !== before && compare(filled, before) < 0) return true
+  return status !== known.status && ((isOpen(status) && !isOpen(known.status)) || status === 'pending')
 }
