@@ -19,7 +19,8 @@ const SCENARIOS: Readonly<Record<string, (options: readonly string[]) => Promise
 
 const USAGE = `npm run bench -- <scenario> [options]
 
-  rest       reads, orders, memory, growth    --engine embedded|postgres  --seconds 10  --stored 1000000  --only reads,latency,…
+  rest       reads, orders, memory, growth    --engine embedded|postgres  --seconds 10  --stored 1000000  --only reads,cost,latency,…
+                                              --at-once 1,16,64  --profile FOLDER
   stream     the broker stream                --engine embedded|postgres  --seconds 10  --only fanout,pipeline,idle,mirrored  --profile FOLDER
   market     the market data stream           --engine embedded|postgres  --seconds 10  --only throughput,latency,snapshot,memory,parsers
                                               --recorded FOLDER  --profile FOLDER

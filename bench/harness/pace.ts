@@ -20,3 +20,12 @@ export async function atRate<T>(
   }
   return Promise.all(running)
 }
+
+/** Runs `work` `count` times in so many workers; each begins the next when its last has ended. */
+export async function inParallel(count: number, workers: number, work: (index: number) => Promise<void>): Promise<void> {
+  let next = 0
+  const worker = async () => {
+    while (next < count) await work(next++)
+  }
+  await Promise.all(Array.from({ length: workers }, worker))
+}

@@ -10,11 +10,14 @@ interface Running {
   readonly processorMs: number
 }
 
+/** Of processes by name. */
+export type ProcessorTimes = ReadonlyMap<string, number>
+
 /**
  * Processor time of this process's descendants so far, in milliseconds, by name: named processes, and `database` for PostgreSQL's.
  * Unlike rates, it hardly depends on other load of the machine.
  */
-export function processorTimes(named: Readonly<Record<string, number>>): ReadonlyMap<string, number> {
+export function processorTimes(named: Readonly<Record<string, number>>): ProcessorTimes {
   const running = processes()
   const names = new Map(Object.entries(named).map(([name, pid]) => [pid, name]))
   const times = new Map<string, number>()
@@ -26,7 +29,7 @@ export function processorTimes(named: Readonly<Record<string, number>>): Readonl
 }
 
 /** The usage of each between two readings, divided by `count`, in microseconds. */
-export function perPiece(before: ReadonlyMap<string, number>, after: ReadonlyMap<string, number>, count: number): string {
+export function perPiece(before: ProcessorTimes, after: ProcessorTimes, count: number): string {
   return [...after].map(([name, ms]) => `${name} ${Math.round((1_000 * (ms - (before.get(name) ?? 0))) / count)}`).join(', ')
 }
 

@@ -18,7 +18,7 @@ export interface ConnectedUser {
   readonly username: string
 }
 
-export async function openStage(engine: Engine, options: Pick<ServiceOptions, 'env'> = {}): Promise<Stage> {
+export async function openStage(engine: Engine, options: Pick<ServiceOptions, 'env' | 'flags'> = {}): Promise<Stage> {
   await using undone = new AsyncDisposableStack()
   const sandbox = undone.use(await startSandbox())
   const service = undone.use(await startService(engine, { ...sandbox.serviceOptions, ...options }))

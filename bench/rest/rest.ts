@@ -6,6 +6,7 @@
 import { parseArgs } from 'node:util'
 import { ENGINES } from '../harness/service.ts'
 import { openStage } from '../harness/stage.ts'
+import { orderCost } from './cost.ts'
 import { growth } from './growth.ts'
 import { memory } from './memory.ts'
 import { orderLatency, sustained } from './orders.ts'
@@ -19,16 +20,22 @@ export async function rest(options: readonly string[]): Promise<void> {
       seconds: { type: 'string', default: '10' },
       /** Orders stored before the end of the growth measurement. */
       stored: { type: 'string', default: '1000000' },
-      only: { type: 'string' }
+      only: { type: 'string' },
+      /** A directory for processor profiles of the service. */
+      profile: { type: 'string' },
+      /** How many orders at once the cost is measured with. */
+      'at-once': { type: 'string', default: '1,16,64' }
     }
   })
   const seconds = Number(values.seconds)
+  const flags = values.profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${values.profile}`]
   const wanted = (part: string) => values.only === undefined || values.only.split(',').includes(part)
   for (const engine of ENGINES.filter(name => values.engine === undefined || values.engine === name)) {
     print(`\n${engine}`)
-    await using stage = await openStage(engine)
+    await using stage = await openStage(engine, { flags })
     if (wanted('memory')) print(await memory(stage))
     if (wanted('reads')) print(await reads(stage, seconds))
+    if (wanted('cost')) print(await orderCost(stage, seconds, values['at-once'].split(',').map(Number)))
     if (wanted('latency')) print(await orderLatency(stage, seconds))
     if (wanted('sustained')) print(await sustained(stage, seconds))
     if (wanted('growth') && engine === 'postgres') print(await growth(stage, Number(values.stored)))

@@ -1,0 +1,76 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { inParallel } from '../harness/pace.ts'
+import { type ProcessorTimes, processorTimes } from '../harness/processor.ts'
+import type { Engine } from '../harness/service.ts'
+import type { ConnectedUser, Stage } from '../harness/stage.ts'
+import { line } from '../harness/stats.ts'
+import { LoadAgent, someUsers } from './orders.ts'
+import { probes } from './probes.ts'
+
+/** Enough for the kernel's clock, which counts processor time in steps of 10 ms. */
+const ORDERS_PER_SECOND = 300
+const WARM_ORDERS = 1_500
+const PROBES = 20_000
+const PROBES_AT_ONCE = 16
+/** Until what follows an order is done: the reads of holdings, the audit chain. */
+const AFTER_MS = 2_000
+/** In units of `GET /healthz`. Of 64 at once no target is set. */
+const TARGET: Readonly<Record<Engine, Readonly<Record<string, Readonly<Record<number, number>>>>>> = {
+  postgres: { service: { 1: 16, 16: 10 }, database: { 1: 16, 16: 8 } },
+  embedded: { service: { 1: 45, 16: 20 } }
+}
+
+/**
+ * Processor time per order, from its request to its fill and what follows, by process. The unit is the processor time of `GET /healthz` in
+ * the same run, so that the figures of different machines can be compared.
+ */
+export async function orderCost(stage: Stage, seconds: number, atOnceOf: readonly number[]): Promise<readonly string[]> {
+  const users = await someUsers(stage)
+  using agent = new LoadAgent()
+  await ordersAtOnce(agent, stage, users, { name: 'warm', count: WARM_ORDERS, atOnce: PROBES_AT_ONCE })
+  const { baseUrl } = stage.platform
+  await probes(baseUrl, { count: PROBES / 4, atOnce: PROBES_AT_ONCE, firstAddress: 0 })
+  const probe = await costOf(stage, PROBES, () => probes(baseUrl, { count: PROBES, atOnce: PROBES_AT_ONCE, firstAddress: 5_000 }))
+  const unit = probe.get('service') ?? Number.NaN
+  const lines = [line('GET /healthz, service', `${unit.toFixed(0)} µs`, '', null)]
+  const count = Math.round(seconds * ORDERS_PER_SECOND)
+  for (const atOnce of atOnceOf) {
+    const cost = await costOf(stage, count, () => ordersAtOnce(agent, stage, users, { name: `at-${atOnce}`, count, atOnce }))
+    for (const [name, micros] of cost) {
+      const target = TARGET[stage.engine][name]?.[atOnce] ?? null
+      const units = micros / unit
+      lines.push(
+        line(
+          `an order, ${atOnce === 1 ? 'one by one' : `${atOnce} at once`}: ${name}`,
+          `${units.toFixed(1)} (${micros.toFixed(0)} µs)`,
+          target === null ? '' : `at most ${target}`,
+          target === null ? null : units <= target
+        )
+      )
+    }
+  }
+  return lines
+}
+
+/** Processor time per piece in microseconds, by process. */
+async function costOf({ service }: Stage, count: number, work: () => Promise<void>): Promise<ProcessorTimes> {
+  const named = { service: service.pid }
+  const before = processorTimes(named)
+  await work()
+  await pause(AFTER_MS)
+  return new Map([...processorTimes(named)].map(([name, ms]) => [name, (1_000 * (ms - (before.get(name) ?? 0))) / count]))
+}
+
+interface Load {
+  readonly name: string
+  readonly count: number
+  readonly atOnce: number
+}
+
+/** @throws Error if an order is not filled. */
+async function ordersAtOnce(agent: LoadAgent, stage: Stage, users: readonly ConnectedUser[], { name, count, atOnce }: Load): Promise<void> {
+  await inParallel(count, atOnce, async index => {
+    const { status } = await agent.order(stage, users, `${name}-${index}`, index)
+    if (status !== 'filled') throw new Error(`an order of the bench is ${status}, not filled`)
+  })
+}
