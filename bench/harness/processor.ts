@@ -28,9 +28,13 @@ export function processorTimes(named: Readonly<Record<string, number>>): Process
   return times
 }
 
-/** The usage of each between two readings, divided by `count`, in microseconds. */
-export function perPiece(before: ProcessorTimes, after: ProcessorTimes, count: number): string {
-  return [...after].map(([name, ms]) => `${name} ${Math.round((1_000 * (ms - (before.get(name) ?? 0))) / count)}`).join(', ')
+/** The usage of each process between two readings, divided by `count`, in microseconds. */
+export function timesOf(before: ProcessorTimes, after: ProcessorTimes, count: number): ProcessorTimes {
+  return new Map([...after].map(([name, ms]) => [name, (1_000 * (ms - (before.get(name) ?? 0))) / count]))
+}
+
+export function perPiece(times: ProcessorTimes): string {
+  return [...times].map(([name, micros]) => `${name} ${Math.round(micros)}`).join(', ')
 }
 
 function isOurs({ parent }: Running, running: ReadonlyMap<number, Running>): boolean {

@@ -1,9 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { inParallel } from '../harness/pace.ts'
-import { type ProcessorTimes, processorTimes } from '../harness/processor.ts'
-import type { Engine } from '../harness/service.ts'
+import { type ProcessorTimes, processorTimes, timesOf } from '../harness/processor.ts'
+import type { Engine, RunningService } from '../harness/service.ts'
 import type { ConnectedUser, Stage } from '../harness/stage.ts'
 import { line } from '../harness/stats.ts'
+import { atMaximumRate, openScene } from '../stream/pipeline.ts'
 import { LoadAgent, someUsers } from './orders.ts'
 import { probes } from './probes.ts'
 
@@ -14,6 +15,8 @@ const PROBES = 20_000
 const PROBES_AT_ONCE = 16
 /** Until what follows an order is done: the reads of holdings, the audit chain. */
 const AFTER_MS = 2_000
+/** On a quiet machine. */
+const UPDATE_MICROS_MAX = 40
 /** In units of `GET /healthz`. Of 64 at once no target is set. */
 const TARGET: Readonly<Record<Engine, Readonly<Record<string, Readonly<Record<number, number>>>>>> = {
   postgres: { service: { 1: 16, 16: 10 }, database: { 1: 16, 16: 8 } },
@@ -28,10 +31,7 @@ export async function orderCost(stage: Stage, seconds: number, atOnceOf: readonl
   const users = await someUsers(stage)
   using agent = new LoadAgent()
   await ordersAtOnce(agent, stage, users, { name: 'warm', count: WARM_ORDERS, atOnce: PROBES_AT_ONCE })
-  const { baseUrl } = stage.platform
-  await probes(baseUrl, { count: PROBES / 4, atOnce: PROBES_AT_ONCE, firstAddress: 0 })
-  const probe = await costOf(stage, PROBES, () => probes(baseUrl, { count: PROBES, atOnce: PROBES_AT_ONCE, firstAddress: 5_000 }))
-  const unit = probe.get('service') ?? Number.NaN
+  const unit = await unitOf(stage)
   const lines = [line('GET /healthz, service', `${unit.toFixed(0)} µs`, '', null)]
   const count = Math.round(seconds * ORDERS_PER_SECOND)
   for (const atOnce of atOnceOf) {
@@ -52,13 +52,39 @@ export async function orderCost(stage: Stage, seconds: number, atOnceOf: readonl
   return lines
 }
 
+/** Processor time of an order's change from the broker's message to a session, by process, in the same unit. */
+export async function updateCost(engine: Engine, seconds: number): Promise<readonly string[]> {
+  await using scene = await openScene(engine, [])
+  const { cost } = await atMaximumRate(scene, engine, seconds)
+  const unit = await unitOf(scene.running)
+  return ['service', 'database'].flatMap(name => {
+    const micros = cost.get(name)
+    if (micros === undefined) return []
+    const isTarget = name === 'service' && engine === 'postgres'
+    return line(
+      `a broker’s update of an order: ${name}`,
+      `${(micros / unit).toFixed(1)} (${micros.toFixed(0)} µs)`,
+      isTarget ? `at most ${UPDATE_MICROS_MAX} µs` : '',
+      isTarget ? micros <= UPDATE_MICROS_MAX : null
+    )
+  })
+}
+
+/** Processor time of a health check in microseconds, of a service that is warm. */
+async function unitOf(running: RunningService): Promise<number> {
+  const { baseUrl } = running.platform
+  await probes(baseUrl, { count: PROBES / 4, atOnce: PROBES_AT_ONCE, firstAddress: 0 })
+  const cost = await costOf(running, PROBES, () => probes(baseUrl, { count: PROBES, atOnce: PROBES_AT_ONCE, firstAddress: 5_000 }))
+  return cost.get('service') ?? Number.NaN
+}
+
 /** Processor time per piece in microseconds, by process. */
-async function costOf({ service }: Stage, count: number, work: () => Promise<void>): Promise<ProcessorTimes> {
+async function costOf({ service }: RunningService, count: number, work: () => Promise<void>): Promise<ProcessorTimes> {
   const named = { service: service.pid }
   const before = processorTimes(named)
   await work()
   await pause(AFTER_MS)
-  return new Map([...processorTimes(named)].map(([name, ms]) => [name, (1_000 * (ms - (before.get(name) ?? 0))) / count]))
+  return timesOf(before, processorTimes(named), count)
 }
 
 interface Load {

@@ -6,7 +6,7 @@
 import { parseArgs } from 'node:util'
 import { ENGINES } from '../harness/service.ts'
 import { openStage } from '../harness/stage.ts'
-import { orderCost } from './cost.ts'
+import { orderCost, updateCost } from './cost.ts'
 import { growth } from './growth.ts'
 import { memory } from './memory.ts'
 import { orderLatency, sustained } from './orders.ts'
@@ -32,6 +32,7 @@ export async function rest(options: readonly string[]): Promise<void> {
   const wanted = (part: string) => values.only === undefined || values.only.split(',').includes(part)
   for (const engine of ENGINES.filter(name => values.engine === undefined || values.engine === name)) {
     print(`\n${engine}`)
+    if (wanted('cost')) print(await updateCost(engine, seconds))
     await using stage = await openStage(engine, { flags })
     if (wanted('memory')) print(await memory(stage))
     if (wanted('reads')) print(await reads(stage, seconds))

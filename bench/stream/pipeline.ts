@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Client, type Platform } from '../../packages/server/src/demo/client.ts'
 import type { Figure } from '../harness/figures.ts'
-import { perPiece, processorTimes } from '../harness/processor.ts'
-import { type Engine, startService } from '../harness/service.ts'
+import { type ProcessorTimes, perPiece, processorTimes, timesOf } from '../harness/processor.ts'
+import { type Engine, type RunningService, startService } from '../harness/service.ts'
 import { type Spread, spreadOf } from '../harness/stats.ts'
 import { until } from '../harness/wait.ts'
 import { startWorker, type Worker } from '../harness/workers.ts'
@@ -37,28 +37,9 @@ export interface PipelineOptions {
  * number is missing.
  */
 export async function pipeline({ engine, seconds, flags, record }: PipelineOptions): Promise<void> {
-  await using parts = new AsyncDisposableStack()
-  const sandbox = parts.use(startWorker<SandboxRequests>('bench/stream/sandbox/main.ts'))
-  const { url: sandboxUrl } = await sandbox.ask('open', SHAPE)
-  const running = parts.use(await startService(engine, { sandboxUrl, sandboxSecret: 'known to nobody else', flags }))
-  const { platform } = running
-  await connectUsers(platform, LOGINS)
-  const client = parts.use(startWorker<ListenerRequests>('bench/stream/client/listening.ts'))
-  const userIds = Array.from({ length: LOGINS }, (_, number) => userName(number))
-  const subscription = { ...platform, topics: ['all'], userIds }
-  await client.ask('open', { url: `${platform.baseUrl.replace(/^http/, 'ws')}/stream`, localAddress: '127.0.0.1', subscription })
-  await allLive(sandbox, client)
-
-  await client.ask('pace', { sandboxUrl })
-  await measure(sandbox, client, { total: WARM_SECONDS * TARGET[engine], perSecond: null, windowMax: WINDOW })
-  const named = { service: running.service.pid, sandbox: sandbox.pid, client: client.pid }
-  const before = processorTimes(named)
-  const { spanMs, total } = await measure(sandbox, client, {
-    total: Math.round(seconds * TARGET[engine]),
-    perSecond: null,
-    windowMax: WINDOW
-  })
-  const cost = perPiece(before, processorTimes(named), total)
+  await using scene = await openScene(engine, flags)
+  const { running, sandbox, client, sandboxUrl } = scene
+  const { spanMs, total, cost } = await atMaximumRate(scene, engine, seconds)
   const rate = (total * 1_000) / spanMs
   record({
     what: 'Order updates from a broker’s message to a session, maximum rate',
@@ -66,13 +47,52 @@ export async function pipeline({ engine, seconds, flags, record }: PipelineOptio
     target: `at least ${TARGET.postgres.toLocaleString('en')}, ${TARGET.embedded.toLocaleString('en')} /s`,
     reached: rate >= TARGET[engine]
   })
-  record({ what: '… processor time per update, in microseconds', found: cost, target: '', reached: null })
+  record({ what: '… processor time per update, in microseconds', found: perPiece(cost), target: '', reached: null })
 
   await client.ask('direct', { sandboxUrl, logins: LOGINS })
   await until('all listen to the sandbox', 30, async () => (await sandbox.ask('streams', null)) >= 2 * LOGINS)
   const paced = await measure(sandbox, client, { total: Math.round(seconds * PACED), perSecond: PACED, windowMax: null })
-  await assertStored(platform, client)
+  await assertStored(running.platform, client)
   report(paced, record)
+}
+
+/** Logins followed by the service, and a session that follows them. */
+export interface Scene extends AsyncDisposable {
+  readonly running: RunningService
+  readonly sandbox: Worker<SandboxRequests>
+  readonly sandboxUrl: string
+  readonly client: Worker<ListenerRequests>
+}
+
+export async function openScene(engine: Engine, flags: readonly string[]): Promise<Scene> {
+  await using undone = new AsyncDisposableStack()
+  const sandbox = undone.use(startWorker<SandboxRequests>('bench/stream/sandbox/main.ts'))
+  const { url: sandboxUrl } = await sandbox.ask('open', SHAPE)
+  const running = undone.use(await startService(engine, { sandboxUrl, sandboxSecret: 'known to nobody else', flags }))
+  const { platform } = running
+  await connectUsers(platform, LOGINS)
+  const client = undone.use(startWorker<ListenerRequests>('bench/stream/client/listening.ts'))
+  const userIds = Array.from({ length: LOGINS }, (_, number) => userName(number))
+  const subscription = { ...platform, topics: ['all'], userIds }
+  await client.ask('open', { url: `${platform.baseUrl.replace(/^http/, 'ws')}/stream`, localAddress: '127.0.0.1', subscription })
+  await allLive(sandbox, client)
+  await client.ask('pace', { sandboxUrl })
+  const parts = undone.move()
+  return { running, sandbox, sandboxUrl, client, [Symbol.asyncDispose]: () => parts.disposeAsync() }
+}
+
+/** As many updates as go through, after a warm-up. `cost`: processor time per update in microseconds, by process. */
+export async function atMaximumRate(
+  { running, sandbox, client }: Scene,
+  engine: Engine,
+  seconds: number
+): Promise<{ readonly total: number; readonly spanMs: number; readonly cost: ProcessorTimes }> {
+  const count = Math.round(seconds * TARGET[engine])
+  await measure(sandbox, client, { total: WARM_SECONDS * TARGET[engine], perSecond: null, windowMax: WINDOW })
+  const named = { service: running.service.pid, sandbox: sandbox.pid, client: client.pid }
+  const before = processorTimes(named)
+  const { spanMs, total } = await measure(sandbox, client, { total: count, perSecond: null, windowMax: WINDOW })
+  return { total, spanMs, cost: timesOf(before, processorTimes(named), total) }
 }
 
 /** @throws Error if a user's stored data differs from what the session received. */
