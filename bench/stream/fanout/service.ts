@@ -13,6 +13,7 @@ import { type AccountId, type ConnectionId, type EventId, type PlatformId, parse
 import type { Log } from '@trunkline/core/ports/log'
 import type { LoggedEvent } from '@trunkline/core/ports/store'
 import { LocalBus } from '../../../packages/core/src/app/local-bus.ts'
+import { soleOwnership } from '../../../packages/core/src/app/sole-ownership.ts'
 import { CredentialCache } from '../../../packages/server/src/auth/credential-cache.ts'
 import { buildHttp, DEFAULT_OPTIONS } from '../../../packages/server/src/http/index.ts'
 import { SystemClock } from '../../../packages/server/src/ops/clock.ts'
@@ -98,6 +99,7 @@ async function openDeps(): Promise<Deps> {
     brokers: new Map(),
     vault: new EnvelopeVault(keys.ring),
     hasher: new Sha256Hasher(keys.ring.instanceKey()),
+    ownership: soleOwnership,
     timing: DEFAULT_TIMING
   }
 }

@@ -10,6 +10,7 @@ import { settleEndpoints } from '@trunkline/core/app/broker-access/settle-endpoi
 import type { Deps } from '@trunkline/core/app/deps'
 import { LocalBus } from '@trunkline/core/app/local-bus'
 import { settlingOver } from '@trunkline/core/app/orders/settle-order'
+import { soleOwnership } from '@trunkline/core/app/sole-ownership'
 import { within } from '@trunkline/core/app/time-limits'
 import { DEFAULT_TIMING, type Timing } from '@trunkline/core/app/timing'
 import { HEALTH_STATES } from '@trunkline/core/domain/account'
@@ -162,6 +163,7 @@ async function start(
     hasher,
     log,
     meter,
+    ownership: soleOwnership,
     timing: timingOf(settings)
   }
   await settleEndpoints(deps)

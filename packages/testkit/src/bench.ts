@@ -6,6 +6,7 @@ import { LocalBus } from '@trunkline/core/app/local-bus'
 import { cancelOrder } from '@trunkline/core/app/orders/cancel-order'
 import { type ModifyRequest, modifyOrder } from '@trunkline/core/app/orders/modify-order'
 import { type OrderRequest, placeOrder } from '@trunkline/core/app/orders/place-order'
+import { soleOwnership } from '@trunkline/core/app/sole-ownership'
 import { DEFAULT_TIMING, type Timing } from '@trunkline/core/app/timing'
 import type { Account, Connection, ConnectionHealth } from '@trunkline/core/domain/account'
 import { parseDecimal } from '@trunkline/core/domain/decimal'
@@ -144,6 +145,7 @@ export class World implements AsyncDisposable {
       hasher: TEST_HASHER,
       log,
       meter: { count, observe: () => undefined },
+      ownership: soleOwnership,
       timing: { ...DEFAULT_TIMING, ...options.timing }
     }
     const owner = await make.owner(inner, options.accounts === undefined ? {} : { accounts: options.accounts })

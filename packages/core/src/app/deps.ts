@@ -5,6 +5,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { Ids } from '../ports/ids.ts'
 import type { Log } from '../ports/log.ts'
 import type { Meter } from '../ports/meter.ts'
+import type { Ownership } from '../ports/ownership.ts'
 import type { Store } from '../ports/store.ts'
 import type { Hasher, Vault } from '../ports/vault.ts'
 import type { Timing } from './timing.ts'
@@ -21,4 +22,5 @@ export interface Deps {
   readonly log: Log
   readonly meter: Meter
   readonly timing: Timing
+  readonly ownership: Ownership
 }

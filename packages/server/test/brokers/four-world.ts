@@ -6,6 +6,7 @@ import { sealCredentials } from '@trunkline/core/app/broker-access/credentials'
 import type { UserCaller } from '@trunkline/core/app/caller'
 import type { Deps } from '@trunkline/core/app/deps'
 import { LocalBus } from '@trunkline/core/app/local-bus'
+import { soleOwnership } from '@trunkline/core/app/sole-ownership'
 import { DEFAULT_TIMING, type Timing } from '@trunkline/core/app/timing'
 import type { Account, Connection } from '@trunkline/core/domain/account'
 import type { BrokerId } from '@trunkline/core/domain/ids'
@@ -184,6 +185,7 @@ export class FourWorld implements AsyncDisposable {
       ids: new RandomIds(),
       vault: VAULT,
       hasher: this.#hasher,
+      ownership: soleOwnership,
       timing: TIMING
     }
     return application(deps)

@@ -4,6 +4,7 @@ import { sandbox } from '@trunkline/brokers/sandbox/definition'
 import { sealCredentials } from '@trunkline/core/app/broker-access/credentials'
 import type { Deps } from '@trunkline/core/app/deps'
 import { LocalBus } from '@trunkline/core/app/local-bus'
+import { soleOwnership } from '@trunkline/core/app/sole-ownership'
 import { DEFAULT_TIMING } from '@trunkline/core/app/timing'
 import type { Connection, ConnectionHealth } from '@trunkline/core/domain/account'
 import { epochMs, timestampOfMs } from '@trunkline/core/domain/timestamp'
@@ -71,6 +72,7 @@ export class SandboxWorld implements AsyncDisposable {
       hasher: new Sha256Hasher(Buffer.alloc(32, 9)),
       log: quiet,
       meter: { count: () => undefined, observe: () => undefined },
+      ownership: soleOwnership,
       timing: DEFAULT_TIMING
     }
     const now = epochMs(clock.now())

@@ -1,6 +1,7 @@
 // One life of the composed service: the application and the broker stream, over the scene's store and brokers.
 import { type Application, application } from '@trunkline/core/app/application'
 import type { Deps } from '@trunkline/core/app/deps'
+import { soleOwnership } from '@trunkline/core/app/sole-ownership'
 import { DEFAULT_TIMING } from '@trunkline/core/app/timing'
 import type { Log, LogFields } from '@trunkline/core/ports/log'
 import { AccountStream } from '../../src/stream/account/index.ts'
@@ -61,6 +62,7 @@ export class Service {
       hasher: HASHER,
       log: this.#log,
       meter: { count: (name, labels = {}) => this.#count(name, labels), observe: () => undefined },
+      ownership: soleOwnership,
       timing: TIMING
     }
     const deps = this.#sabotage.deps?.(sound) ?? sound
