@@ -17,6 +17,17 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'core/app/execution': ['core/domain', 'core/ports', 'core/app', 'core/app/broker-access'],
   'core/app/mirror': ['core/domain', 'core/ports', 'core/app', 'core/app/broker-access', 'core/app/execution'],
   'core/app/reconciliation': ['core/domain', 'core/ports', 'core/app', 'core/app/broker-access', 'core/app/execution', 'core/app/mirror'],
+  // Begins and ends this node's work for users.
+  'core/app/ownership': [
+    'core/domain',
+    'core/ports',
+    'core/app',
+    'core/app/broker-access',
+    'core/app/execution',
+    'core/app/market',
+    'core/app/mirror',
+    'core/app/reconciliation'
+  ],
   'core/app/connections': ['core/domain', 'core/ports', 'core/app', 'core/app/broker-access', 'core/app/execution', 'core/app/mirror'],
   'core/app/connect': ['core/domain', 'core/ports', 'core/app', 'core/app/broker-access'],
   'core/app/market': ['core/domain', 'core/ports', 'core/app', 'core/app/broker-access', 'core/app/connections'],

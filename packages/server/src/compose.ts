@@ -242,7 +242,7 @@ async function start(
   const adminChannel = new AdminChannel(admin, { dataDir, log })
   parts.add('admin channel', () => adminChannel.stop())
   await adminChannel.start()
-  await app.mirrors.start()
+  await app.ownedWork.start()
   readiness.serving()
   log.info('ready', { url: publicUrl })
   return {

@@ -247,7 +247,7 @@ export class World implements AsyncDisposable {
   async restart(): Promise<void> {
     await this.stop()
     this.#application = application(this.deps)
-    await this.given(this.app.mirrors.start())
+    await this.given(this.app.ownedWork.start())
   }
 
   async stop(): Promise<void> {

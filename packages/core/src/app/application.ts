@@ -21,6 +21,7 @@ import { OrderSnapshots } from './mirror/order-snapshots.ts'
 import { UntaggedOrders } from './mirror/untagged-orders.ts'
 import { UserWatch } from './mirror/user-watch.ts'
 import { OrderPages } from './orders/list-orders.ts'
+import { OwnedWork } from './ownership/owned-work.ts'
 import { Resolver } from './reconciliation/resolver.ts'
 import { UnconfirmedIntents } from './reconciliation/unconfirmed-intents.ts'
 
@@ -43,6 +44,7 @@ export interface AppDeps extends Deps {
   readonly unconfirmed: UnconfirmedIntents
   readonly orderPages: OrderPages
   readonly resolver: Resolver
+  readonly ownedWork: OwnedWork
 }
 
 /** A part that must be stopped, and its name in the log. */
@@ -52,8 +54,8 @@ export interface Stoppable {
 }
 
 /**
- * The dependencies of the use cases, and the parts behind them. Nothing is started: call `app.mirrors.start()`, which resumes open orders,
- * and `revocations.start()`.
+ * The dependencies of the use cases, and the parts behind them. Nothing is started: call `app.ownedWork.start()`, which resumes
+ * open orders, and `revocations.start()`.
  */
 export interface Application extends AsyncDisposable {
   readonly app: AppDeps
@@ -91,6 +93,7 @@ export function application(deps: Deps, lookup: CredentialLookup): Application {
   const revocations = new Revocations(deps)
   const directory = new Directory(deps)
   const freshness = new FreshnessReader(deps, directory)
+  const ownedWork = new OwnedWork(deps, { commands, orderWriter, mirrors, markets, resolver, sessions })
   const orderPages = new OrderPages(deps.store)
   const accessAudit = new AccessAudit(deps)
   const app: AppDeps = {
@@ -111,7 +114,8 @@ export function application(deps: Deps, lookup: CredentialLookup): Application {
     orderWriter,
     unconfirmed,
     resolver,
-    orderPages
+    orderPages,
+    ownedWork
   }
   const parts: readonly Stoppable[] = [
     { name: 'audit of refused accesses', stop: () => accessAudit.stop() },
@@ -120,6 +124,7 @@ export function application(deps: Deps, lookup: CredentialLookup): Application {
     { name: 'unconfirmed intents', stop: () => unconfirmed.stop() },
     { name: 'market data', stop: () => markets.stop() },
     { name: 'mirrors', stop: () => mirrors.stop() },
+    { name: 'owned work', stop: () => ownedWork.stop() },
     { name: 'watched users', stop: () => watch.stop() },
     { name: 'revocations', stop: () => revocations.stop() },
     { name: 'directory', stop: async () => directory[Symbol.dispose]() }

@@ -1,3 +1,4 @@
+import { ALL_PARTITIONS } from '../domain/partition.ts'
 import type { Owner, Ownership } from '../ports/ownership.ts'
 
 const THIS: Owner = { kind: 'this' }
@@ -7,5 +8,8 @@ export const soleOwnership: Ownership = {
   ownerOf: () => THIS,
   fenceOf: () => 0,
   changed: async () => undefined,
-  listen: () => () => undefined
+  listen(listener) {
+    listener.gained(new Set(ALL_PARTITIONS))
+    return () => undefined
+  }
 }

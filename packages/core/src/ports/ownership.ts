@@ -26,6 +26,6 @@ export interface Ownership {
   fenceOf(userKey: UserKey): number | null
   /** Resolves when an owner may have changed, or after `ms`. */
   changed(ms: number): Promise<void>
-  /** Returns the function that unsubscribes. */
+  /** The listener receives what this node owns already as gained, at once. Returns the function that unsubscribes. */
   listen(listener: OwnershipListener): () => void
 }

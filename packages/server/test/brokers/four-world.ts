@@ -164,7 +164,7 @@ export class FourWorld implements AsyncDisposable {
   }
 
   async #start(): Promise<void> {
-    await this.app.mirrors.start()
+    await this.app.ownedWork.start()
     this.app.watch.hold(this.caller.user.userKey)
   }
 

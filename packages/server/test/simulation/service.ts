@@ -89,7 +89,7 @@ export class Service {
   /** Takes up what an earlier life left open. */
   async start(): Promise<void> {
     void this.#sweep()
-    await this.app.mirrors.start()
+    await this.app.ownedWork.start()
   }
 
   /** A socket to a client; null once the service takes none. */

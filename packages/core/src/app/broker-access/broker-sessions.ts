@@ -1,11 +1,12 @@
 import type { Connection } from '../../domain/account.ts'
-import type { ConnectionId } from '../../domain/ids.ts'
+import type { ConnectionId, UserKey } from '../../domain/ids.ts'
 import type { BrokenCode } from '../../domain/vocabulary.ts'
 import { type Broker, BrokerFault } from '../../ports/broker.ts'
 import type { AuditEntry } from '../../ports/store.ts'
 import { SealBroken } from '../../ports/vault.ts'
 import { setBounded } from '../bounded-map.ts'
 import type { Deps } from '../deps.ts'
+import { isOwned } from '../owned-users.ts'
 import { limited } from '../time-limits.ts'
 import { CheckedBroker } from './checked-broker.ts'
 import { StoredCredentials } from './credentials.ts'
@@ -26,6 +27,7 @@ const RETIRED_MS = 60_000
 const IDLE_MS = 600_000
 
 interface Open {
+  readonly userKey: UserKey
   readonly session: Broker
   usedAt: number
 }
@@ -64,9 +66,11 @@ export class BrokerSessions implements AsyncDisposable {
 
   /**
    * The connection's session, opened on first use. @throws BrokerFault `refused` if this node does not offer the broker, the login was made
-   * at another endpoint, or the connection is gone.
+   * at another endpoint, or the connection is gone; `unreachable` while another node owns the user.
    */
   get(connection: Connection): Broker {
+    const { userKey } = connection
+    if (!isOwned(this.#deps.ownership, userKey)) throw new BrokerFault('unreachable', 'another node of the service is to do this')
     const known = this.#open.get(connection.connectionId)
     const usedAt = this.#deps.clock.monotonicMs()
     if (known !== undefined) {
@@ -81,7 +85,7 @@ export class BrokerSessions implements AsyncDisposable {
       throw new BrokerFault('refused', changedMessage(connection.endpoint, endpoint))
     const opened = definition.open(new StoredCredentials(this.#deps, connection, endpoint))
     const session = new CheckedBroker(opened, { ...this.#deps, connection, partialLists: this.partialLists })
-    this.#open.set(connection.connectionId, { session, usedAt })
+    this.#open.set(connection.connectionId, { userKey, session, usedAt })
     return session
   }
 
@@ -201,6 +205,12 @@ export class BrokerSessions implements AsyncDisposable {
     const before = this.#deps.clock.monotonicMs() - IDLE_MS
     const idle = [...this.#open].filter(([connectionId, { usedAt }]) => usedAt <= before && !this.#retained.has(connectionId))
     await Promise.all(idle.map(([connectionId]) => this.close(connectionId)))
+  }
+
+  /** Closes the sessions of users that this node does not own any more. */
+  async closeUnowned(): Promise<void> {
+    const left = [...this.#open].filter(([, { userKey }]) => !isOwned(this.#deps.ownership, userKey))
+    await Promise.all(left.map(([connectionId]) => this.close(connectionId)))
   }
 
   async close(connectionId: ConnectionId): Promise<void> {

@@ -1,4 +1,4 @@
-import type { OrderId } from '../../domain/ids.ts'
+import type { OrderId, UserKey } from '../../domain/ids.ts'
 import type { Order } from '../../domain/order.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { within } from '../time-limits.ts'
@@ -15,14 +15,14 @@ export class InFlightCommands {
   /** The newest command of each kind and order. A replacement counts under its successor. */
   readonly #newest = new Map<string, Outcome>()
   /** Every command without an answer yet, including those that a newer one has superseded in `#inFlight`. */
-  readonly #all = new Set<Outcome>()
+  readonly #all = new Map<Outcome, UserKey>()
 
   newest(kind: CommandKind, { orderId }: Order): Outcome | undefined {
     return this.#newest.get(keyOf(kind, orderId))
   }
 
   /** Runs a command and registers it until it ends. `isNewest` is false once another command of its kind and order has begun. */
-  run(kind: CommandKind, { orderId }: Order, command: (isNewest: () => boolean) => Outcome): Outcome {
+  run(kind: CommandKind, { orderId, userKey }: Order, command: (isNewest: () => boolean) => Outcome): Outcome {
     const key = keyOf(kind, orderId)
     const isNewest = () => this.#newest.get(key) === outcome
     const outcome: Outcome = command(isNewest).finally(() => {
@@ -30,7 +30,7 @@ export class InFlightCommands {
       if (isNewest()) this.#newest.delete(key)
     })
     this.#newest.set(key, outcome)
-    this.#all.add(outcome)
+    this.#all.set(outcome, userKey)
     return outcome
   }
 
@@ -61,8 +61,13 @@ export class InFlightCommands {
 
   /** Waits until no command is in flight, at most `ms`. Returns how many still are. */
   async drain(clock: Clock, ms: number): Promise<number> {
-    await within(clock, Promise.allSettled(this.#all), ms)
+    await within(clock, Promise.allSettled(this.#all.keys()), ms)
     return this.#all.size
+  }
+
+  /** Waits until no command of these users is in flight. */
+  async settled(isIncluded: (userKey: UserKey) => boolean): Promise<void> {
+    await Promise.allSettled([...this.#all].flatMap(([outcome, userKey]) => (isIncluded(userKey) ? [outcome] : [])))
   }
 
   #isReplacing({ pendingRequest }: Order): boolean {

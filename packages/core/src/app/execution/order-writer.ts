@@ -100,6 +100,11 @@ export class OrderWriter {
     this.#remembered.delete(orderId)
   }
 
+  /** Drops the orders of these users from the cache. */
+  forgetUsers(isIncluded: (userKey: UserKey) => boolean): void {
+    for (const [orderId, { userKey }] of this.#remembered) if (isIncluded(userKey)) this.#remembered.delete(orderId)
+  }
+
   async settled(): Promise<void> {
     await this.#queue.settled()
   }

@@ -4,12 +4,13 @@ import { BrokerFault } from '../../ports/broker.ts'
 import type { GapCause } from '../../ports/gap.ts'
 import type { BrokerSessions } from '../broker-access/broker-sessions.ts'
 import type { Deps } from '../deps.ts'
+import { isOwned } from '../owned-users.ts'
 import { limited } from '../time-limits.ts'
 import { ConnectionMarket } from './connection-market.ts'
 import { MarketRefusal } from './refusal.ts'
 import { WorkQueue } from './work-queue.ts'
 
-type MarketsDeps = Pick<Deps, 'bus' | 'clock' | 'log' | 'meter' | 'timing'>
+type MarketsDeps = Pick<Deps, 'bus' | 'clock' | 'log' | 'meter' | 'timing' | 'ownership'>
 
 interface Entry {
   readonly market: ConnectionMarket
@@ -96,6 +97,12 @@ export class Markets {
     if (entry?.market !== market) return
     entry.users -= 1
     if (entry.users === 0) this.#end(connection.connectionId)
+  }
+
+  /** Ends the markets of users that this node does not own any more. */
+  endUnowned(): void {
+    for (const { connection } of [...this.#entries.values()])
+      if (!isOwned(this.#deps.ownership, connection.userKey)) this.#end(connection.connectionId)
   }
 
   async stop(): Promise<void> {

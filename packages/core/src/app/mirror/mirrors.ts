@@ -2,19 +2,21 @@ import type { Account, Connection, ConnectionHealth, LeftOut } from '../../domai
 import type { FreshnessReason } from '../../domain/freshness.ts'
 import type { ConnectionId } from '../../domain/ids.ts'
 import type { Order } from '../../domain/order.ts'
+import { type Partition, partitionOf } from '../../domain/partition.ts'
 import type { Day } from '../../domain/timestamp.ts'
 import type { Broker } from '../../ports/broker.ts'
 import type { Deps } from '../deps.ts'
 import type { InFlightCommands } from '../execution/in-flight-commands.ts'
 import { awaitsAnswer, submissionUnknown } from '../execution/order-steps.ts'
 import type { Reconciliation } from '../execution/reconciliation.ts'
+import { isOwned } from '../owned-users.ts'
 import { Semaphore } from '../semaphore.ts'
 import { ConnectionMirror, type MirrorParts } from './connection-mirror.ts'
 import { HealthRegistry } from './health-registry.ts'
 import { type RecordKind, Refreshes, type Unrefreshed } from './refreshes.ts'
 import { TransactionRefreshes } from './transaction-refreshes.ts'
 
-type MirrorsDeps = Pick<Deps, 'store' | 'bus' | 'clock' | 'ids' | 'log' | 'meter' | 'timing'>
+type MirrorsDeps = Pick<Deps, 'store' | 'bus' | 'clock' | 'ids' | 'log' | 'meter' | 'timing' | 'ownership'>
 
 /** Concurrent snapshots per broker, over all mirrors: a start or outage with thousands of accounts must leave capacity for orders. */
 const SNAPSHOTS_AT_ONCE = 16
@@ -71,10 +73,24 @@ export class Mirrors {
     )
   }
 
-  /** Resumes the work of an earlier run: looks up every order with a pending answer and mirrors every connection with open orders. */
-  async start(): Promise<void> {
-    for (const connection of await this.#deps.store.connections.withUnfinishedOrders()) await this.#recover(connection)
-    this.#sweeping = this.#sweep()
+  start(): void {
+    this.#sweeping ??= this.#sweep()
+  }
+
+  /**
+   * Resumes the work of an earlier process or owner for these partitions: looks up every order with a pending answer, and mirrors every
+   * connection that has open orders or is held. @throws StoreUnavailable
+   */
+  async resume(partitions: ReadonlySet<Partition>): Promise<void> {
+    for (const connection of await this.#deps.store.connections.withUnfinishedOrders())
+      if (partitions.has(partitionOf(connection.userKey))) await this.#recover(connection)
+    for (const connectionId of this.#holds.keys()) if (!this.#mirrors.has(connectionId)) await this.#follow(connectionId)
+  }
+
+  /** Ends the mirrors of users that this node does not own any more. */
+  async endUnowned(): Promise<void> {
+    const left = [...this.#mirrors].filter(([, { mirror }]) => !isOwned(this.#deps.ownership, mirror.connection.userKey))
+    await Promise.all(left.map(([connectionId]) => this.#drop(connectionId)))
   }
 
   async stop(): Promise<void> {
@@ -90,7 +106,7 @@ export class Mirrors {
   /** Keeps the connection mirrored until it has no open orders, no client holds it, and it was not requested for a while. */
   want(connection: Connection): void {
     const { connectionId } = connection
-    if (this.#stopping.signal.aborted || connection.status !== 'ACTIVE') return
+    if (this.#stopping.signal.aborted || connection.status !== 'ACTIVE' || !isOwned(this.#deps.ownership, connection.userKey)) return
     const known = this.#mirrors.get(connectionId)
     if (known !== undefined) {
       known.wantedAt = this.#deps.clock.monotonicMs()

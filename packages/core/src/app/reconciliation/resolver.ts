@@ -1,4 +1,4 @@
-import type { OrderId } from '../../domain/ids.ts'
+import type { OrderId, UserKey } from '../../domain/ids.ts'
 import { isOpen, type Order } from '../../domain/order.ts'
 import { type Broker, BrokerFault, type OrderKey, type OrderReport } from '../../ports/broker.ts'
 import type { BrokerSessions } from '../broker-access/broker-sessions.ts'
@@ -20,6 +20,7 @@ import { canTakeCancel, pendingAnswerOf, uncancelled } from '../execution/pendin
 import type { Placed, Reconciler } from '../execution/reconciliation.ts'
 import type { TakenRequests } from '../execution/taken-requests.ts'
 import type { OrderSnapshots } from '../mirror/order-snapshots.ts'
+import { isOwned } from '../owned-users.ts'
 import { limited } from '../time-limits.ts'
 import { Absence, type Lookup, NEGATIVES_MIN, type Negatives } from './absence.ts'
 import { type Cancels, RepeatedCancels } from './repeated-cancels.ts'
@@ -51,6 +52,7 @@ interface Progress {
 
 /** The look-up rounds of one order. */
 interface Watch {
+  readonly userKey: UserKey
   /** Start of the watch, on the monotonic clock. */
   readonly since: number
   /** The last known {@link pendingAnswerOf} the order. */
@@ -70,14 +72,14 @@ interface Watch {
  * looks orders up and never sends one again. Only cancels are sent again, because a repeated cancel adds no risk.
  */
 export class Resolver implements Reconciler {
-  readonly #deps: Pick<Deps, 'clock' | 'log' | 'meter' | 'timing' | 'brokers'>
+  readonly #deps: Pick<Deps, 'clock' | 'log' | 'meter' | 'timing' | 'brokers' | 'ownership'>
   readonly #parts: ResolverParts
   readonly #absence: Absence
   readonly #cancels: RepeatedCancels
   readonly #watched = new Map<OrderId, Watch>()
   readonly #stopping = new AbortController()
 
-  constructor(deps: Pick<Deps, 'clock' | 'log' | 'meter' | 'timing' | 'brokers'>, parts: ResolverParts) {
+  constructor(deps: Pick<Deps, 'clock' | 'log' | 'meter' | 'timing' | 'brokers' | 'ownership'>, parts: ResolverParts) {
     this.#deps = deps
     this.#parts = parts
     this.#absence = new Absence(deps, parts)
@@ -89,8 +91,8 @@ export class Resolver implements Reconciler {
    * start again. Beyond `WATCHED_MAX` the order is left to the mirror's next snapshot.
    */
   watch(placed: Placed): void {
-    const { orderId } = placed.order
-    if (this.#stopping.signal.aborted) return
+    const { orderId, userKey } = placed.order
+    if (this.#stopping.signal.aborted || !isOwned(this.#deps.ownership, userKey)) return
     const known = this.#watched.get(orderId)
     const pendingAnswer = pendingAnswerOf(placed.order)
     if (known !== undefined) {
@@ -106,6 +108,7 @@ export class Resolver implements Reconciler {
       return
     }
     const watch: Watch = {
+      userKey,
       pendingAnswer,
       isRenewed: false,
       isUrgent: canTakeCancel(placed.order),
@@ -134,6 +137,13 @@ export class Resolver implements Reconciler {
     return this.#watched.size
   }
 
+  /** Ends the watches of orders whose user this node does not own any more. */
+  async endUnowned(): Promise<void> {
+    const left = [...this.#watched.values()].filter(({ userKey }) => !isOwned(this.#deps.ownership, userKey))
+    for (const { wake } of left) wake()
+    await Promise.all(left.map(({ ended }) => ended))
+  }
+
   async stop(): Promise<void> {
     this.#stopping.abort()
     await Promise.all([...this.#watched.values()].map(({ ended }) => ended))
@@ -145,6 +155,8 @@ export class Resolver implements Reconciler {
     let progress = begun(orderId, start)
     for (let round = 0; ; round += 1) {
       await this.#sleep(watch, this.#pause(round, start, placed.order, progress.negatives))
+      // The next owner looks it up.
+      if (!isOwned(this.#deps.ownership, placed.order.userKey)) return
       if (watch.isRenewed) {
         watch.isRenewed = false
         progress = begun(orderId, this.#deps.clock.monotonicMs())

@@ -68,7 +68,7 @@ for (const [what, remove] of REMOVALS) {
 
   test(`the ${what} is removed between the write and the sending of an order, which is not sent`, async () => {
     await using world = await bench.world()
-    await world.given(world.app.mirrors.start())
+    await world.given(world.app.ownedWork.start())
     let isRemoved = false
     world.watched.intercept = async call => {
       const result = await call.go()

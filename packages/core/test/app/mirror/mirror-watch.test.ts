@@ -31,7 +31,7 @@ function announce(world: World, { userKey, connectionId }: Connection): void {
 }
 
 async function quiet(world: World): Promise<World> {
-  await world.given(world.app.mirrors.start())
+  await world.given(world.app.ownedWork.start())
   return world
 }
 

@@ -266,7 +266,7 @@ test('a mirror ends when its orders have ended, and not before', async () => {
   await world.clock.advance(600_000)
   assert.equal(world.app.mirrors.count, 1)
   // The sweep runs from the start of the mirrors.
-  await world.given(world.app.mirrors.start())
+  await world.given(world.app.ownedWork.start())
   await world.clock.advance(600_000)
   assert.equal(world.app.mirrors.count, 1)
   world.ledger.fill(idOf(order), '10')
@@ -277,7 +277,7 @@ test('a mirror ends when its orders have ended, and not before', async () => {
 test('an order placed while its mirror is stopping is followed', async () => {
   // The mirror also requests open orders; here only the sweep should.
   await using world = await bench.world({ timing: { reconcileMs: 3_600_000 } })
-  await world.given(world.app.mirrors.start())
+  await world.given(world.app.ownedWork.start())
   await world.live()
   let placing: Promise<Order> | null = null
   world.watched.intercept = async call => {
