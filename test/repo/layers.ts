@@ -119,6 +119,8 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'server/vault',
     'server/wire'
   ],
+  // Nodes among themselves: leases, requests passed on, who follows whom.
+  'server/cluster': ['core/domain', 'core/ports', 'core/app/'],
   'server/compose.ts': [
     'files',
     'core/domain',
@@ -128,6 +130,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'brokers/registry.ts',
     'server/admin',
     'server/auth',
+    'server/cluster',
     'server/config',
     'server/home',
     'server/http',

@@ -1,6 +1,7 @@
 /**
- * One process per PostgreSQL database, until several nodes are supported: a session-level advisory lock, on a separate connection. The
- * server frees it when that session ends. This process then takes it again, or ends if another process has it.
+ * One process per PostgreSQL database, or the nodes of a cluster: a session-level advisory lock, on a separate connection, which nodes
+ * share with each other and not with a process that runs alone. The server frees it when that session ends. This process then takes it
+ * again, or ends if another process has it.
  *
  * The server ends a session that is silent for {@link SILENCE_MS}. Otherwise the session of a process that ended behind a silent network
  * connection would stay as long as the network, or a proxy in between, keeps the connection. This process stops writing before that, by its
@@ -34,6 +35,8 @@ export interface SoleOptions {
   readonly url: string
   /** Identifies this process among all others, including earlier ones with the same number: host, number, and a random part. */
   readonly name: string
+  /** Whether other nodes of a cluster use the database too. */
+  readonly isShared?: boolean
   /** How long to wait for a database that is down or that another process has. */
   readonly waitMs: number
   /** Called once, if another process has the database although this one had it. Nothing may be served then. */
@@ -195,18 +198,20 @@ async function attempt(options: SoleOptions): Promise<Hold | DatabaseHeld> {
   try {
     await client.connect()
     let atMs = options.clock.monotonicMs()
-    if (await locks(client)) return { client, atMs }
+    if (await locks(client, options)) return { client, atMs }
     const holder = await holderOf(client)
     if (holder?.name === options.name.slice(0, NAME_MAX)) {
       // Our own earlier session, which the server has not ended yet.
       await client.query('select pg_terminate_backend($1)', [holder.pid])
       atMs = options.clock.monotonicMs()
-      if (await locks(client, RETRY_MS)) return { client, atMs }
+      if (await locks(client, options, RETRY_MS)) return { client, atMs }
     }
     await client.end()
     return new DatabaseHeld(
       `The database at ${databaseAddressOf(options.url)} is held by another process${holder === null ? '' : ` (${holder.name}${holder.from === null ? '' : `, from ${holder.from}`}, since ${holder.since})`}. ` +
-        'One process at a time may use it; several come later. Stop that one first.'
+        (options.isShared === true
+          ? 'That process runs alone: start it with TRUNKLINE_NATS_URL, or stop it first.'
+          : 'Stop that one first, or start all with TRUNKLINE_NATS_URL, as nodes of a cluster.')
     )
   } catch (cause) {
     await client.end().catch(() => undefined)
@@ -214,13 +219,17 @@ async function attempt(options: SoleOptions): Promise<Hold | DatabaseHeld> {
   }
 }
 
-async function locks(client: Client, waitMs = 0): Promise<boolean> {
+const TRY = { sole: 'select pg_try_advisory_lock($1, $2) as held', shared: 'select pg_try_advisory_lock_shared($1, $2) as held' } as const
+const WAIT = { sole: 'select pg_advisory_lock($1, $2)', shared: 'select pg_advisory_lock_shared($1, $2)' } as const
+
+async function locks(client: Client, { isShared = false }: SoleOptions, waitMs = 0): Promise<boolean> {
+  const kind = isShared ? 'shared' : 'sole'
   if (waitMs === 0) {
-    const { rows } = await client.query<{ held: boolean }>('select pg_try_advisory_lock($1, $2) as held', [...LOCK])
+    const { rows } = await client.query<{ held: boolean }>(TRY[kind], [...LOCK])
     return rows[0]?.held === true
   }
   await client.query(`set lock_timeout = ${waitMs}`)
-  return client.query('select pg_advisory_lock($1, $2)', [...LOCK]).then(
+  return client.query(WAIT[kind], [...LOCK]).then(
     () => true,
     (cause: unknown) => {
       if (cause instanceof DatabaseError && cause.code === LOCK_NOT_AVAILABLE) return false

@@ -232,3 +232,16 @@ async function freePort(): Promise<number> {
   assert.ok(typeof address === 'object' && address !== null)
   return address.port
 }
+
+test('nodes of a cluster share the database with each other, and not with a process that runs alone', async () => {
+  const shared = { isShared: true }
+  const first = await SoleProcess.take(process('trunkline node 11 aa', shared).options)
+  const second = await SoleProcess.take(process('trunkline node 22 bb', shared).options)
+  await assert.rejects(SoleProcess.take(process('trunkline alone 33 cc').options), /start all with TRUNKLINE_NATS_URL/)
+  await first[Symbol.asyncDispose]()
+  await assert.rejects(SoleProcess.take(process('trunkline alone 33 cc').options), /trunkline node 22 bb/)
+  await second[Symbol.asyncDispose]()
+  const alone = await SoleProcess.take(process('trunkline alone 33 cc').options)
+  await assert.rejects(SoleProcess.take(process('trunkline node 11 dd', shared).options), /runs alone: start it with TRUNKLINE_NATS_URL/)
+  await alone[Symbol.asyncDispose]()
+})

@@ -5,6 +5,7 @@ import { openCredentials } from '../broker-access/credentials.ts'
 import { endpointOf } from '../broker-access/endpoints.ts'
 import { mayEndAnother } from '../broker-access/shared-login.ts'
 import type { Deps } from '../deps.ts'
+import { isOwned } from '../owned-users.ts'
 import { limited } from '../time-limits.ts'
 
 const BATCH = 20
@@ -17,7 +18,7 @@ const PAUSE_MAX_MS = 3_600_000
 /** Fewest tries before giving up. A week has more of them, so that a clock set far forward does not end them early. */
 const TRIES_LEAST = 100
 
-type RevocationDeps = Pick<Deps, 'store' | 'brokers' | 'vault' | 'clock' | 'ids' | 'log' | 'meter'>
+type RevocationDeps = Pick<Deps, 'store' | 'brokers' | 'vault' | 'clock' | 'ids' | 'log' | 'meter' | 'ownership'>
 
 /**
  * Revokes the logins of removed connections at their brokers, retrying for a week, then erases them. Includes connections that were not
@@ -49,7 +50,8 @@ export class Revocations {
       try {
         await this.#deps.store.connections.expireClaims(this.#deps.clock.now(), BATCH)
         const before = timestampOfMs(epochMs(this.#deps.clock.now()) - GRACE_MS)
-        for (const due of await this.#deps.store.connections.dueRevocations(before, BATCH)) await this.#revoke(due)
+        for (const due of await this.#deps.store.connections.dueRevocations(before, BATCH))
+          if (isOwned(this.#deps.ownership, due.userKey)) await this.#revoke(due)
       } catch (cause) {
         this.#deps.log.warn('revocations are waiting for the store', { cause })
       }

@@ -1,0 +1,106 @@
+import type { UserWatch } from '@trunkline/core/app/mirror/user-watch'
+import type { NodeId, UserKey } from '@trunkline/core/domain/ids'
+import type { Clock } from '@trunkline/core/ports/clock'
+import type { Log } from '@trunkline/core/ports/log'
+import type { OwnerNode, Ownership } from '@trunkline/core/ports/ownership'
+
+/** How often an owner is sent the users that are followed here. It forgets them when it has not been sent them for three times as long. */
+export const FOLLOWED_EVERY_MS = 5_000
+
+type Watch = Pick<UserWatch, 'hold' | 'release'>
+
+export interface FollowingDeps {
+  readonly watch: Watch
+  readonly ownership: Pick<Ownership, 'ownerOf' | 'changed'>
+  readonly clock: Pick<Clock, 'monotonicMs' | 'nextTurn'>
+  readonly log: Log
+  /** Sends a node the users of it that are followed here, all of them each time. */
+  readonly send: (node: OwnerNode, users: readonly UserKey[]) => Promise<void>
+}
+
+/**
+ * Follows users wherever they are owned. Holds are local too, so that the work goes on here when this node becomes the owner. Owners are
+ * sent the users at intervals, and at once when one is added or an owner changed.
+ */
+export class Following implements Watch {
+  readonly #deps: FollowingDeps
+  readonly #users = new Map<UserKey, number>()
+  /** Nodes that were sent users, by id: one that none of them belongs to any more is sent an empty list once. */
+  #sentTo = new Map<NodeId, OwnerNode>()
+  #isStopped = false
+  #isChanged = false
+  #wake: () => void = () => undefined
+  #running: Promise<void> | null = null
+
+  constructor(deps: FollowingDeps) {
+    this.#deps = deps
+  }
+
+  start(): void {
+    this.#running ??= this.#run()
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    this.#wake()
+    await this.#running
+  }
+
+  hold(userKey: UserKey): void {
+    this.#deps.watch.hold(userKey)
+    const holders = this.#users.get(userKey) ?? 0
+    this.#users.set(userKey, holders + 1)
+    if (holders > 0 || this.#deps.ownership.ownerOf(userKey).kind === 'this') return
+    this.#isChanged = true
+    this.#wake()
+  }
+
+  release(userKey: UserKey): void {
+    this.#deps.watch.release(userKey)
+    const holders = this.#users.get(userKey) ?? 0
+    if (holders > 1) this.#users.set(userKey, holders - 1)
+    else this.#users.delete(userKey)
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#isStopped) {
+      await this.#pause()
+      // Holds of one turn of the event loop go out together.
+      await this.#deps.clock.nextTurn()
+      if (!this.#isStopped) await this.#send()
+    }
+  }
+
+  async #pause(): Promise<void> {
+    if (this.#isChanged) return
+    const woken = new Promise<void>(resolve => {
+      this.#wake = resolve
+    })
+    await Promise.race([woken, this.#deps.ownership.changed(FOLLOWED_EVERY_MS)])
+  }
+
+  /** A node that does not answer is sent them again at the next interval. */
+  async #send(): Promise<void> {
+    this.#isChanged = false
+    const lists = new Map<NodeId, { readonly node: OwnerNode; readonly users: UserKey[] }>()
+    for (const [nodeId, node] of this.#sentTo) lists.set(nodeId, { node, users: [] })
+    for (const userKey of this.#users.keys()) {
+      const owner = this.#deps.ownership.ownerOf(userKey)
+      if (owner.kind !== 'other') continue
+      const { node } = owner
+      const list = lists.get(node.nodeId) ?? { node, users: [] }
+      list.users.push(userKey)
+      lists.set(node.nodeId, list)
+    }
+    this.#sentTo = new Map([...lists.values()].filter(({ users }) => users.length > 0).map(({ node }) => [node.nodeId, node]))
+    await Promise.all(
+      [...lists.values()].map(({ node, users }) =>
+        this.#deps
+          .send(node, users)
+          .catch(cause =>
+            this.#deps.log.warn('another node could not be sent the users that are followed here', { node: node.nodeId, cause })
+          )
+      )
+    )
+  }
+}

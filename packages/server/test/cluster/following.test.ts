@@ -1,0 +1,103 @@
+// Users that the sessions of a node follow are mirrored by their owners, and no longer than they are followed.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { NodeId, UserKey } from '@trunkline/core/domain/ids'
+import type { Owner, OwnerNode } from '@trunkline/core/ports/ownership'
+import { VirtualClock } from '@trunkline/testkit/virtual-clock'
+import { FollowedElsewhere, Following } from '../../src/cluster/following/index.ts'
+
+const [here, there, elsewhere] = ['u-here', 'u-there', 'u-elsewhere'] as const
+const node = (name: string): OwnerNode => ({ nodeId: name as NodeId, url: `http://${name}` })
+const other = (name: string): Owner => ({ kind: 'other', node: node(name) })
+
+class Holds {
+  readonly held = new Map<string, number>()
+
+  hold(userKey: UserKey): void {
+    this.held.set(userKey, (this.held.get(userKey) ?? 0) + 1)
+  }
+
+  release(userKey: UserKey): void {
+    const left = (this.held.get(userKey) ?? 0) - 1
+    if (left > 0) this.held.set(userKey, left)
+    else this.held.delete(userKey)
+  }
+}
+
+function scene() {
+  const clock = new VirtualClock()
+  const owners = new Map<string, Owner>([
+    [here, { kind: 'this' }],
+    [there, other('b')],
+    [elsewhere, other('c')]
+  ])
+  const sent: string[] = []
+  let changed = Promise.withResolvers<void>()
+  const watch = new Holds()
+  const following = new Following({
+    watch,
+    clock,
+    log: { debug() {}, info() {}, warn() {}, error() {} },
+    ownership: {
+      ownerOf: userKey => owners.get(userKey) ?? { kind: 'none' },
+      changed: ms => Promise.race([changed.promise, clock.sleep(ms)])
+    },
+    send: async ({ nodeId }, users) => void sent.push(`${nodeId}: ${users.join(' ')}`)
+  })
+  const moved = (userKey: string, owner: Owner) => {
+    owners.set(userKey, owner)
+    changed.resolve()
+    changed = Promise.withResolvers()
+  }
+  return { clock, watch, following, sent, moved }
+}
+
+test('an owner is sent the users at once, again at intervals, and an empty list when none is left', async () => {
+  const { clock, watch, following, sent } = scene()
+  following.start()
+  for (const userKey of [here, there, elsewhere]) following.hold(userKey as UserKey)
+  await clock.advance(10)
+  assert.deepEqual(sent.splice(0), ['b: u-there', 'c: u-elsewhere'])
+  assert.deepEqual([...watch.held.keys()], [here, there, elsewhere], 'this node works for them itself should it become their owner')
+  following.release(elsewhere as UserKey)
+  await clock.advance(5_010)
+  assert.deepEqual(sent.splice(0), ['b: u-there', 'c: '])
+  await clock.advance(5_010)
+  assert.deepEqual(sent.splice(0), ['b: u-there'])
+  await following.stop()
+})
+
+test('a new owner is sent the users at once', async () => {
+  const { clock, following, sent, moved } = scene()
+  following.start()
+  following.hold(there as UserKey)
+  await clock.advance(10)
+  sent.length = 0
+  moved(there, other('c'))
+  await clock.advance(10)
+  assert.deepEqual(sent, ['b: ', 'c: u-there'])
+  await following.stop()
+})
+
+test('users followed elsewhere are held until they are released, or their node is not heard of', async () => {
+  const clock = new VirtualClock()
+  const watch = new Holds()
+  const followed = new FollowedElsewhere(watch, clock)
+  followed.replace('b' as NodeId, [here as UserKey, there as UserKey])
+  followed.replace('c' as NodeId, [there as UserKey])
+  assert.deepEqual(
+    [...watch.held],
+    [
+      [here, 1],
+      [there, 2]
+    ]
+  )
+  followed.replace('b' as NodeId, [there as UserKey])
+  assert.deepEqual([...watch.held], [[there, 2]])
+  await clock.advance(10_000)
+  followed.replace('c' as NodeId, [there as UserKey])
+  await clock.advance(10_000)
+  assert.deepEqual([...watch.held], [[there, 1]], 'node b was not heard of for 20 seconds')
+  followed.stop()
+  assert.equal(watch.held.size, 0)
+})
