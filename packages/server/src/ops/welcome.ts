@@ -15,12 +15,17 @@ interface Reader {
   readonly isTerminal: boolean
   /** Where the credentials are. */
   readonly file: string
+  /** The command that starts the same on another port. */
+  readonly onPort9000?: string
 }
 
 /** The first page of the product, as text. */
-export async function welcome({ url, brokers, demo }: Running, { startedInMs, isTerminal, file }: Reader): Promise<string> {
+export async function welcome(
+  { url, brokers, demo }: Running,
+  { startedInMs, isTerminal, file, onPort9000 = 'TRUNKLINE_PORT=9000 npm start' }: Reader
+): Promise<string> {
   const head = [`Trunkline is ready at ${url} (started in ${startedInMs} ms)`, '']
-  const own = ['  another port    TRUNKLINE_PORT=9000 npm start', `  data            ${dirname(file)}`]
+  const own = [`  another port    ${onPort9000}`, `  data            ${dirname(file)}`]
   if (demo === null) return [...head, `  reference       ${url}/docs`, ...own, ''].join('\n')
   const addresses = [
     `  REST API        ${demo.base_url}        reference at ${url}/docs`,

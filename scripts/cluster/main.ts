@@ -1,0 +1,128 @@
+// `npm run cluster`: a whole cluster on this machine, to watch what happens when a node fails.
+import { mkdirSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { watchNpm } from '@trunkline/server/ops/npm-parent'
+import { welcome } from '@trunkline/server/ops/welcome'
+import { Backends } from './backends.ts'
+import { Balancer } from './balancer.ts'
+import { readCommands, runCommand } from './commands.ts'
+import { demoFileOf, shareDemo } from './demo.ts'
+import { startGuard } from './guard.ts'
+import { type Layout, layoutOf } from './layout.ts'
+import { type Options, optionsOf, portsOf, USAGE } from './options.ts'
+import { assertFree } from './ports-free.ts'
+import type { Program } from './program.ts'
+import { statusTable } from './status.ts'
+import { Supervisor } from './supervisor.ts'
+
+const began = performance.now()
+const isTerminal = process.stdout.isTTY === true
+const print = (text: string) => void process.stdout.write(`${text}\n`)
+
+watchNpm(process.env, () => process.kill(process.pid, 'SIGTERM'), 'cluster')
+const options = optionsOrExit()
+if (options !== null) await run(options)
+
+function optionsOrExit(): Options | null {
+  try {
+    const parsed = optionsOf(process.argv.slice(2))
+    if (parsed === null) process.stdout.write(USAGE)
+    return parsed
+  } catch (cause) {
+    process.stderr.write(`${messageOf(cause)}\n\n${USAGE}`)
+    process.exitCode = 2
+    return null
+  }
+}
+
+async function run({ nodes, port, dataDir: folder }: Options): Promise<void> {
+  const dataDir = resolve(folder)
+  const ports = portsOf({ port, nodes })
+  let layout: Layout
+  try {
+    mkdirSync(dataDir, { recursive: true })
+    await assertFree(ports)
+    layout = layoutOf(dataDir, ports, process.env)
+  } catch (cause) {
+    process.stderr.write(`The cluster did not start: ${messageOf(cause)}\n`)
+    process.exitCode = 1
+    return
+  }
+  await serve(layout, dataDir, port)
+}
+
+async function serve(layout: Layout, dataDir: string, port: number): Promise<void> {
+  const guard = startGuard()
+  const supervisor = new Supervisor(layout.groups, { print, began: guard.began, ended: guard.ended })
+  const nodes = layout.groups.slice(1).flat()
+  const backends = new Backends(nodes.map(backendOf), (name, health) => {
+    if (health === 'silent') balancer.closeConnectionsOf(name)
+  })
+  const balancer = new Balancer(() => backends.candidates())
+  const names = new Set(nodes.map(({ name }) => name))
+  const traffic = { healthOf: (name: string) => backends.healthOf(name), connectionsOf: (name: string) => balancer.connectionsOf(name) }
+  const status = () => statusTable(supervisor.status(), names, traffic)
+
+  // Clients are served until the last node has ended, and nodes have what they use until then.
+  const stopAll = async () => {
+    await Promise.all([supervisor.stopGroup(2), supervisor.stopGroup(1)])
+    backends.stop()
+    await balancer.stop()
+    await supervisor.stopGroup(0)
+    guard.stop()
+  }
+  let stopping: Promise<void> | null = null
+  let closeCommands = () => {}
+  const stop = (code: number) => {
+    if (stopping !== null) return
+    closeCommands()
+    stopping = stopAll()
+      .then(() => print('Stopped.'))
+      .finally(() => process.exit(code))
+  }
+  onSignals(isSecond => {
+    if (isSecond) process.exit(1)
+    print('\nStopping the nodes, then the sandbox, NATS and PostgreSQL. Again: at once.')
+    stop(0)
+  })
+  try {
+    print(`Starting PostgreSQL, NATS and the sandbox; data and logs are in ${dataDir}.`)
+    await supervisor.startGroup(0)
+    await layout.database.prepare()
+    backends.start()
+    await balancer.listen({ host: '127.0.0.1', port })
+    print(`Starting ${nodes.length} nodes.`)
+    await supervisor.startGroup(1)
+    await supervisor.startGroup(2)
+    if (stopping !== null) return
+    print(`${await page(layout, nodes, dataDir)}\n${status()}\n`)
+    closeCommands = readCommands(process.stdin, line => runCommand(line, supervisor, status), print)
+    print('Commands: status, kill 2, pause 2, drain 2, start 2; Ctrl-C ends everything.')
+  } catch (cause) {
+    if (stopping !== null) return
+    process.stderr.write(`The cluster did not start: ${messageOf(cause)}\n`)
+    stop(1)
+  }
+}
+
+async function page({ publicUrl, settings, sandbox }: Layout, nodes: readonly Program[], dataDir: string): Promise<string> {
+  const demo = shareDemo(dataDir, nodes[0]?.address ?? publicUrl, sandbox.ready())
+  const brokers = settings.offers.map(offer => ({ id: offer.id, environment: offer.at === 'sandbox' ? 'sandbox' : offer.environment }))
+  const startedInMs = Math.round(performance.now() - began)
+  const { path: file } = demoFileOf(dataDir)
+  return await welcome({ url: publicUrl, brokers, demo }, { startedInMs, isTerminal, file, onPort9000: 'npm run cluster -- --port 9000' })
+}
+
+function backendOf({ name, address }: Program): { readonly name: string; readonly host: string; readonly port: number } {
+  const { hostname: host, port } = new URL(address)
+  return { name, host, port: Number(port) }
+}
+
+function onSignals(listener: (isSecond: boolean) => void): void {
+  let count = 0
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => listener(count++ > 0))
+}
+
+function messageOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause)
+}
