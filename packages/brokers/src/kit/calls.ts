@@ -13,6 +13,8 @@ export interface CallOptions {
   /** A path prefix for every request, without a trailing slash. */
   readonly base?: string
   readonly tokens: TokenSource
+  /** Whether commands may be sent, right before their first byte. Default: always. */
+  readonly mayCommand?: () => boolean
   /** Every one must have capacity: first the login's own for requests of this class, then the broker's for all logins. */
   readonly limiters: readonly RateLimiter[]
   readonly retries: RetryPolicy
@@ -98,7 +100,7 @@ export class Calls {
       return { kind: 'not_sent', cause }
     }
     try {
-      const reply = await this.#options.http.send(this.#signed(written, token), signal)
+      const reply = await this.#options.http.send(this.#signed(written, token), signal, this.#options.mayCommand)
       this.#applyLimits(reply, number)
       if (this.#options.unauthorized(reply)) await this.#options.tokens.replacement(token, signal).catch(() => undefined)
       return interpret(reply)

@@ -42,8 +42,8 @@ export interface HttpReply {
   readonly body: string
 }
 
-/** `not_connected` and `busy` always have `sent: 'none'`; the others may have either. */
-export type TransportReason = 'not_connected' | 'busy' | 'aborted' | 'lost' | 'timeout' | 'too_large' | 'unreadable'
+/** `not_connected`, `busy` and `forbidden` always have `sent: 'none'`; the others may have either. */
+export type TransportReason = 'not_connected' | 'busy' | 'forbidden' | 'aborted' | 'lost' | 'timeout' | 'too_large' | 'unreadable'
 
 /** No answer, or an unreadable one. `sent: 'none'` proves that no byte of the request left this process. */
 export class TransportFault extends Error {
@@ -94,14 +94,17 @@ export class HttpClient implements AsyncDisposable {
     })
   }
 
-  /** Sends once. Any status is an answer. @throws TransportFault */
-  send(request: HttpRequest, signal: AbortSignal): Promise<HttpReply> {
+  /**
+   * Sends once. Any status is an answer. `mayBegin` is asked right before the first byte; if it is false, nothing is sent.
+   * @throws TransportFault
+   */
+  send(request: HttpRequest, signal: AbortSignal, mayBegin?: () => boolean): Promise<HttpReply> {
     if (signal.aborted) return Promise.reject(new TransportFault('none', 'aborted', 'given up before sending', signal.reason))
     if (this.#underWay >= this.#limits.requestsMax)
       return Promise.reject(new TransportFault('none', 'busy', `${this.#underWay} requests to the broker are under way already`))
     this.#underWay += 1
     return new Promise<HttpReply>((resolve, reject) => {
-      const exchange = new Exchange(signal, this.#limits.bodyMax, (fault, reply) => {
+      const exchange = new Exchange({ signal, mayBegin }, this.#limits.bodyMax, (fault, reply) => {
         this.#underWay -= 1
         if (reply === undefined) reject(fault)
         else resolve(reply)
@@ -123,11 +126,18 @@ export class HttpClient implements AsyncDisposable {
   }
 }
 
+/** What ends an exchange, or keeps it from beginning. */
+interface Limits {
+  readonly signal: AbortSignal
+  readonly mayBegin: (() => boolean) | undefined
+}
+
 type Settle = (fault: TransportFault | undefined, reply: HttpReply | undefined) => void
 
 /** One request in the pool. Settles once. */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #signal: AbortSignal
+  readonly #mayBegin: (() => boolean) | undefined
   readonly #bodyMax: number
   readonly #settle: Settle
   readonly #onAbort = () => this.#giveUp('aborted', 'given up while waiting for the broker', this.#signal.reason)
@@ -138,8 +148,9 @@ class Exchange implements Dispatcher.DispatchHandler {
   #chunks: Buffer[] = []
   #length = 0
 
-  constructor(signal: AbortSignal, bodyMax: number, settle: Settle) {
+  constructor({ signal, mayBegin }: Limits, bodyMax: number, settle: Settle) {
     this.#signal = signal
+    this.#mayBegin = mayBegin
     this.#bodyMax = bodyMax
     this.#settle = settle
     signal.addEventListener('abort', this.#onAbort, { once: true })
@@ -150,6 +161,11 @@ class Exchange implements Dispatcher.DispatchHandler {
     // A request that was aborted while it waited, or that the pool starts a second time on another socket, must not be written.
     if (this.#settled || this.#controller !== null) {
       controller.abort(new Error('this request is over'))
+      return
+    }
+    if (this.#mayBegin?.() === false) {
+      this.#fail('forbidden', 'this process may not send it any more')
+      controller.abort(new Error('this request may not be sent'))
       return
     }
     this.#controller = controller

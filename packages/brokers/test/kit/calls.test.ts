@@ -226,3 +226,15 @@ test('a query without a conclusive answer is a fault, and is not repeated', asyn
     assert.equal(broker.host.seen.length, 1, kind)
   }
 })
+
+test('a command that may not be sent any more is not sent, however long it waited', async () => {
+  let mayCommand = true
+  await using scene = await start((_, response) => void json(response, 201, {}), undefined, { mayCommand: () => mayCommand })
+  assert.equal((await scene.calls.command(ORDER, interpret, signal)).kind, 'accepted')
+  const made = async () => {
+    mayCommand = false
+    return ORDER
+  }
+  assert.equal((await scene.calls.command(made, interpret, signal)).kind, 'not_sent')
+  assert.equal(scene.host.seen.length, 1)
+})

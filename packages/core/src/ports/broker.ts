@@ -4,9 +4,12 @@ import type { BrokerId } from '../domain/ids.ts'
 import type { Fill, OrderTicket } from '../domain/order.ts'
 import type { Day, Timestamp } from '../domain/timestamp.ts'
 import type { Environment, Instrument, MarketDataChannel, OrderStatus, RejectCode, Session, TransactionType } from '../domain/vocabulary.ts'
+import type { Credentials, CredentialsHolder } from './credentials.ts'
 import type { GapCause } from './gap.ts'
 import type { MarketSource } from './market.ts'
 import type { OrderPreview, PreviewOrder } from './preview.ts'
+
+export type { Credentials, CredentialsHolder, CredentialsRefresh } from './credentials.ts'
 
 /** What a broker supports, as data: the API publishes it, and validation and the contract suite use it. */
 export interface BrokerCapabilities extends OrderOffer {
@@ -78,25 +81,6 @@ export interface MarketDataCapabilities {
   /** Connections to the broker for all topics of a login: one, or several, by channel or by symbol. */
   readonly connections: 'one' | 'several'
 }
-
-/** The broker's secrets of one login; opaque outside its adapter. All values are text, so that they can be sealed together. */
-export type Credentials = Readonly<Record<string, string>>
-
-/** Holds one login's credentials for an adapter. Every refresh goes through it, so that it happens once. */
-export interface CredentialsHolder {
-  read(signal: AbortSignal): Promise<Credentials>
-  /**
-   * Runs `refresh` single-flight across all nodes, stores its result and returns the newest credentials. Skips the refresh if `used` was
-   * replaced meanwhile. If `refresh` throws, nothing is stored.
-   */
-  renew(used: Credentials, refresh: CredentialsRefresh, signal: AbortSignal): Promise<Credentials>
-}
-
-/**
- * `mayBeSpent`: an earlier refresh with these credentials was started and its answer is unknown. A refusal may then be caused by that
- * refresh and does not prove that the user's consent has ended.
- */
-export type CredentialsRefresh = (current: Credentials, signal: AbortSignal, mayBeSpent?: boolean) => Promise<Credentials>
 
 /** How a user logs in at a broker. */
 export type BrokerLogin = OAuthBrokerLogin | ApiKeyBrokerLogin

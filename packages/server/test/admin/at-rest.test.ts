@@ -5,6 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { StoredCredentials } from '@trunkline/core/app/broker-access/credentials'
+import { soleOwnership } from '@trunkline/core/app/sole-ownership'
 import { soon } from '@trunkline/testkit/patience'
 import { openStore } from '../../src/store/index.ts'
 import { EnvelopeVault } from '../../src/vault/envelope.ts'
@@ -24,7 +25,7 @@ test('broker tokens, platform secrets and master keys are nowhere in the databas
     assert.ok(user !== undefined)
     const connection = await connect(store, vault, user, 'canary-first-token')
     const signal = soon()
-    const holder = new StoredCredentials({ store, vault, clock, ids }, connection, ENDPOINT)
+    const holder = new StoredCredentials({ store, vault, clock, ids, ownership: soleOwnership }, connection, ENDPOINT)
     await holder.renew(await holder.read(signal), async () => ({ refreshToken: 'canary-renewed-token' }), signal)
     const removed = await connect(store, vault, user, 'canary-removed-token')
     await store.connections.remove(removed.connectionId, clock.now(), entry('connection.delete'))

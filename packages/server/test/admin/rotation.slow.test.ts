@@ -5,6 +5,7 @@ import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { after, before, type TestContext, test } from 'node:test'
 import { openCredentials, StoredCredentials } from '@trunkline/core/app/broker-access/credentials'
+import { soleOwnership } from '@trunkline/core/app/sole-ownership'
 import type { User } from '@trunkline/core/domain/account'
 import { soon } from '@trunkline/testkit/patience'
 import { createDatabase, type PostgresServer, sharedPostgres } from '@trunkline/testkit/postgres/index'
@@ -190,9 +191,11 @@ class Load {
   async #read({ store, ring }: Node, connections: readonly ConnectionKey[], n: number): Promise<void> {
     const connection = connections[n % connections.length]
     if (connection === undefined) return
-    const { refreshToken } = await new StoredCredentials({ store, vault: new EnvelopeVault(ring), clock, ids }, connection, ENDPOINT).read(
-      soon()
-    )
+    const { refreshToken } = await new StoredCredentials(
+      { store, vault: new EnvelopeVault(ring), clock, ids, ownership: soleOwnership },
+      connection,
+      ENDPOINT
+    ).read(soon())
     assert.match(refreshToken ?? '', /^rt-\d+$/)
   }
 
@@ -201,7 +204,11 @@ class Load {
     const connection = ours[n % ours.length]
     if (connection === undefined) return
     const signal = soon()
-    const holder = new StoredCredentials({ store, vault: new EnvelopeVault(ring), clock, ids }, connection, ENDPOINT)
+    const holder = new StoredCredentials(
+      { store, vault: new EnvelopeVault(ring), clock, ids, ownership: soleOwnership },
+      connection,
+      ENDPOINT
+    )
     const next = `rt-${n + 1}`
     const got = await holder.renew(await holder.read(signal), async () => ({ refreshToken: next }), signal)
     assert.deepEqual(got, { refreshToken: next })

@@ -1,7 +1,9 @@
 // A node of its own process that renews one connection's credentials on each message. See refresh-nodes.slow.test.ts.
+
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { StoredCredentials } from '@trunkline/core/app/broker-access/credentials'
+import { soleOwnership } from '@trunkline/core/app/sole-ownership'
 import { type ConnectionId, parseUuid, type UserKey } from '@trunkline/core/domain/ids'
 import { timestampOfMs } from '@trunkline/core/domain/timestamp'
 import { BrokerFault, type Credentials } from '@trunkline/core/ports/broker'
@@ -27,7 +29,7 @@ const clock = {
 await using store = await openStore({ kind: 'postgres', url, poolMax: 2 }, deps)
 const vault = new EnvelopeVault(new FixedKeyRing(parseKeySet(keys)))
 const owner = { connectionId: parseUuid<ConnectionId>(connectionId, 'connection'), userKey: parseUuid<UserKey>(userKey, 'user') }
-const holder = new StoredCredentials({ store, vault, clock, ids: deps.ids }, owner, ENDPOINT)
+const holder = new StoredCredentials({ store, vault, clock, ids: deps.ids, ownership: soleOwnership }, owner, ENDPOINT)
 const signal = new AbortController().signal
 
 async function refresh({ token = '' }: Credentials, until: AbortSignal, mayBeSpent?: boolean): Promise<Credentials> {

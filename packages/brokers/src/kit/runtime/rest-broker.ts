@@ -88,7 +88,11 @@ export function restBroker<Resource extends string, Placing>(
       confirm: (token: string, signal: AbortSignal) => calls.of(confirm.resource).accepts(token, confirm.request, signal)
     }
     const tokens = new TokenSource({ holder, clock, log, tokenOf, refresh, ...confirmed })
-    const calls: ResourceCalls<Resource> = new ResourceCalls({ ...calling, tokens }, hostOf, quotas)
+    const calls: ResourceCalls<Resource> = new ResourceCalls(
+      { ...calling, tokens, mayCommand: () => holder.mayCommand?.() ?? true },
+      hostOf,
+      quotas
+    )
     const reads = new Reads(calls, lists, clock)
     const tracker = new OrderTracker(definition.tracksOrders === true)
     const { order: byKey, orderList: list } = definition.reads

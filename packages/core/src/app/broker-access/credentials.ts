@@ -5,6 +5,7 @@ import { BrokerFault, type Credentials, type CredentialsHolder, type Credentials
 import type { SealedValue } from '../../ports/store.ts'
 import { SealBroken, type SealContext, SealKeyMissing, type Vault } from '../../ports/vault.ts'
 import type { Deps } from '../deps.ts'
+import { isOwned } from '../owned-users.ts'
 import { limited } from '../time-limits.ts'
 import { EndpointChanged, isSameEndpoint } from './endpoints.ts'
 
@@ -62,7 +63,7 @@ export function sealContext({ connectionId, userKey }: SealOwner, revision: numb
   return { table: 'connections', column: 'credentials', rowId: connectionId, ownerId: userKey, revision }
 }
 
-type CredentialsDeps = Pick<Deps, 'store' | 'vault' | 'clock' | 'ids'>
+type CredentialsDeps = Pick<Deps, 'store' | 'vault' | 'clock' | 'ids' | 'ownership'>
 
 /** Time limit of one refresh at the broker, including a retry after a lost answer. */
 const REFRESH_MS = 15_000
@@ -97,6 +98,10 @@ export class StoredCredentials implements CredentialsHolder {
     this.#owner = owner
     this.#endpoint = endpoint
     this.#holder = deps.ids.uuid()
+  }
+
+  mayCommand(): boolean {
+    return isOwned(this.#deps.ownership, this.#owner.userKey)
   }
 
   async read(_signal: AbortSignal): Promise<Credentials> {
