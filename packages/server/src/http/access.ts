@@ -2,6 +2,7 @@ import type { Log } from '@trunkline/core/ports/log'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { RateLimiter } from '../auth/rate-limit.ts'
 import type { HttpOptions } from './options.ts'
+import { passedOnOf } from './passed-on.ts'
 
 const SLOW_MS = 1_000
 /** Rate of log lines for refused requests, so that a flood of such requests does not flood the log. */
@@ -22,7 +23,8 @@ export function accessRecorder(
     const status = reply.statusCode
     const { method } = request
     const route = request.routeOptions.url ?? 'none'
-    observe({ method, route, status, milliseconds })
+    // A request that was passed on is counted by the node that the client asked.
+    if (passedOnOf(request.raw) === undefined) observe({ method, route, status, milliseconds })
     if (accessLog === 'all' || (accessLog === 'problems' && (status >= 400 || milliseconds > SLOW_MS))) {
       const isRefused = REFUSED_STATUS.has(status) || (!request.isProven && status >= 400 && status !== 500)
       if (isRefused && refused.take('all', monotonicMs()).retryAfterSeconds !== null) leftOut += 1

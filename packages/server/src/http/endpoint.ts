@@ -37,6 +37,8 @@ interface Shape extends EndpointDoc {
   readonly statusOverrides?: StatusOverrides
   /** A GET that creates something, and so has no HEAD. */
   readonly makes?: true
+  /** Neither stores nor sends anything although it is no GET, so it may be executed again. */
+  readonly changesNothing?: true
 }
 
 interface Success {
@@ -56,6 +58,8 @@ interface Definition<Caller, P extends Params, Q extends Params, B extends TSche
   readonly bodyExample?: Static<B>
   readonly success: Success & { readonly schema: R }
   handle(call: Call<Caller, P, Q, B>, service: Service): Promise<Static<R> | Rendered | WithHeaders<Static<R> | Rendered>>
+  /** The result of a request that the user's owner may have executed without answering; null: unknown. */
+  resultOf?(call: Call<Caller, P, Q, B>, service: Service): Promise<Static<R> | null>
 }
 
 /** One authenticated request with parsed parameters. */
@@ -78,6 +82,8 @@ interface Served<Caller> extends Shape {
   readonly success: Success & { readonly schema: TSchema }
   /** @throws ServiceError path_invalid, query_invalid. */
   prepare(path: Readonly<Record<string, unknown>>, query: QueryTexts): Prepared<Caller>
+  /** The same for `resultOf`; null where the result cannot be found out. */
+  readonly prepareResult: Served<Caller>['prepare'] | null
 }
 
 export type PlatformEndpoint = Served<PlatformCaller> & { readonly auth: 'platform' }
@@ -101,23 +107,20 @@ export function userEndpoint<P extends Params, Q extends Params, B extends TSche
 function served<Caller, P extends Params, Q extends Params, B extends TSchema, R extends TSchema>(
   definition: Definition<Caller, P, Q, B, R>
 ): Served<Caller> {
-  const { params = {} as P, query = {} as Q, body = null, bodyExample, handle, ...shape } = definition
+  const { params = {} as P, query = {} as Q, body = null, bodyExample, handle, resultOf, ...shape } = definition
   const reader = bodyReader<Static<B>>(body ?? NOTHING)
   const readsPath = Object.keys(params).length > 0
   const noPath = readPath({} as P, {})
-  return {
-    ...shape,
-    params,
-    query,
-    body,
-    bodyExample,
-    prepare(givenPath, givenQuery) {
+  const preparing =
+    (run: (call: Call<Caller, P, Q, B>, service: Service) => Promise<unknown>): Served<Caller>['prepare'] =>
+    (givenPath, givenQuery) => {
       const path = readsPath ? readPath(params, givenPath) : noPath
       const requested = readQuery(query, givenQuery)
       return (caller, given, service) =>
-        handle({ caller, path, query: requested, body: reader.read(given === undefined && body === null ? {} : given) }, service)
+        run({ caller, path, query: requested, body: reader.read(given === undefined && body === null ? {} : given) }, service)
     }
-  }
+  const prepareResult = resultOf === undefined ? null : preparing(resultOf)
+  return { ...shape, params, query, body, bodyExample, prepare: preparing(handle), prepareResult }
 }
 
 // Many clients send `{}` with a POST that takes no body. Fields in it are reported as an error.

@@ -10,6 +10,7 @@ import { type Allowance, RateLimiter } from '../auth/rate-limit.ts'
 import { SharedRate } from '../auth/shared-rate.ts'
 import { credentialsOf, missingCredentials } from './credentials.ts'
 import type { HttpLimits } from './options.ts'
+import { BETWEEN_NODES, passedOnOf } from './passed-on.ts'
 
 /** Codes that refuse a caller with valid credentials: the resource is another's, or a permission is missing. */
 const DENIED: ReadonlySet<ErrorCode> = new Set([
@@ -20,6 +21,12 @@ const DENIED: ReadonlySet<ErrorCode> = new Set([
   'claim_refused',
   'order_not_found'
 ])
+
+/** An authenticated user, and what is left for the platform. */
+export interface ProvenUser {
+  readonly caller: UserCaller & { readonly key: PlatformKey }
+  readonly left: Allowance
+}
 
 type GuardDeps = Pick<AppDeps, 'hasher' | 'lookup' | 'clock' | 'accessAudit'>
 
@@ -55,16 +62,40 @@ export class Guard {
 
   /** @throws ServiceError credentials_invalid, scope_missing, rate_limited. */
   async user(request: FastifyRequest, reply: FastifyReply, scope: Scope): Promise<UserCaller> {
+    const proven = await this.provenUser(request, reply, scope)
+    this.countUser(request, reply, proven)
+    return proven.caller
+  }
+
+  /** Authenticates without counting the request for the user: its owner counts it. @throws as {@link user} */
+  async provenUser(request: FastifyRequest, reply: FastifyReply, scope: Scope): Promise<ProvenUser> {
     try {
       const { caller, left } = await this.#platform(request, reply, 'user', scope)
       const { userId, userSecret } = credentialsOf(request.headers)
       const given = { userId, userSecret, address: request.ip }
       const { user, secretHash } = await authenticateUser(this.#deps, this.#deps.lookup, caller.platform, given, this.#attempts)
-      setRateLimitHeaders(reply, this.#takeOfUser(user.userKey, caller.key, left))
-      return { ...caller, user, secretHash }
+      return { caller: { ...caller, user, secretHash }, left }
     } catch (error) {
       throw this.#failed(error, request, reply)
     }
+  }
+
+  /** @throws ServiceError rate_limited. */
+  countUser({ raw }: FastifyRequest, reply: FastifyReply, { caller, left }: ProvenUser): void {
+    const now = this.#deps.clock.monotonicMs()
+    const ofUser = this.#users.take(caller.user.userKey, now)
+    // A user over its limit must not use up what the platform's other users share.
+    if (ofUser.retryAfterSeconds !== null) {
+      if (passedOnOf(raw) === undefined) this.userWasLimited(caller.key)
+      else reply.header(BETWEEN_NODES.userLimited, '1')
+    }
+    // The allowance that is closer to its limit.
+    setRateLimitHeaders(reply, ofUser.retryAfterSeconds !== null || ofUser.remaining <= left.remaining ? ofUser : left)
+  }
+
+  /** Takes back what the request counted for the platform. */
+  userWasLimited({ platformId, keyId }: PlatformKey): void {
+    this.#platforms.giveBack(platformId, keyId, this.#deps.clock.monotonicMs())
   }
 
   /** Authenticates the platform. The request counts against its rate limit from here on, so failed look-ups of users count too. */
@@ -80,20 +111,12 @@ export class Guard {
     const given = { clientId, clientSecret, address: ip }
     const keyProof = await authenticatePlatform(this.#deps, this.#deps.lookup, given, this.#attempts)
     const { platform, key } = keyProof
-    const left = this.#platforms.take(platform.platformId, key.keyId, this.#deps.clock.monotonicMs())
+    const left =
+      passedOnOf(request.raw)?.platformAllowance ?? this.#platforms.take(platform.platformId, key.keyId, this.#deps.clock.monotonicMs())
     if (left.retryAfterSeconds !== null) setRateLimitHeaders(reply, left)
     const caller = { platform, key, keyProof, ip, requestId: request.id }
     this.#requireScope(caller, key, scope)
     return { caller, left }
-  }
-
-  /** Returns the allowance that is closer to its limit, for the rate limit headers. */
-  #takeOfUser(userKey: string, { platformId, keyId }: PlatformKey, ofPlatform: Allowance): Allowance {
-    const now = this.#deps.clock.monotonicMs()
-    const ofUser = this.#users.take(userKey, now)
-    // A user over its limit must not use up what the platform's other users share.
-    if (ofUser.retryAfterSeconds !== null) this.#platforms.giveBack(platformId, keyId, now)
-    return ofUser.retryAfterSeconds !== null || ofUser.remaining <= ofPlatform.remaining ? ofUser : ofPlatform
   }
 
   /** Writes an audit entry when an authenticated caller is refused something that it has no access to. */

@@ -12,6 +12,7 @@ import { ConnectionGate } from './connection-gate.ts'
 import { Cursors } from './cursor.ts'
 import { serveDocs } from './docs/index.ts'
 import { FairQueue } from './fair-queue.ts'
+import { notExecuted, takeAddress } from './foreign.ts'
 import { Guard } from './guard.ts'
 import { HEADER_LINES_MAX, requestIds, setBaseHeaders } from './headers.ts'
 import type { HttpOptions } from './options.ts'
@@ -36,6 +37,7 @@ export function buildHttp(deps: AppDeps, options: HttpOptions): FastifyInstance 
   routes.watch(app)
   app.decorateRequest('isProven', false)
   app.decorateRequest('execute', null)
+  app.decorateRequest('foreign', null)
   takeJson(app)
   answerFailures(app, deps, new RefusalPace(deps.clock, options.limits.refusals))
   receive(app, routes, new AddressLimits(deps.clock, options.limits), options)
@@ -48,7 +50,9 @@ export function buildHttp(deps: AppDeps, options: HttpOptions): FastifyInstance 
   guard.listenTo(deps.bus)
   const queue = new FairQueue(deps.clock, options.limits.underWay)
   const service = { deps, cursors: new Cursors(deps.hasher), publicUrl: options.publicUrl }
-  for (const prefix of ['', '/v1']) serveEndpoints(app, ENDPOINTS, { guard, gate, queue, service }, prefix)
+  const { forwarder } = options
+  const endpointDeps = { guard, gate, queue, service, ...(forwarder !== undefined && { forwarder }) }
+  for (const prefix of ['', '/v1']) serveEndpoints(app, ENDPOINTS, endpointDeps, prefix)
   if (options.docs) serveDocs(app, options.publicUrl)
   gate.guard(app.server)
   followAnswers(app.server)
@@ -77,14 +81,18 @@ function receive(app: FastifyInstance, routes: KnownRoutes, addresses: AddressLi
   app.addHook('onRequest', (request, reply, done) => {
     setBaseHeaders(reply, request.id, publicUrl().startsWith('https:'))
     const unfit = headersInvalid(request.raw)
-    const refusal = addresses.refusal(request, unfit !== null) ?? unfit
+    const refusal = takeAddress(request) ? unfit : (addresses.refusal(request, unfit !== null) ?? unfit)
     if (refusal !== null) return done(refusal)
-    if (isClosing) return done(new ServiceError('shutting_down', 'The service is shutting down; try again.', { retryAfterSeconds: 1 }))
+    if (isClosing) return done(notExecuted(request, reply) ?? shuttingDown())
     if (!request.is404) return done()
     const { error, allow } = routes.miss(request.method, request.raw.url ?? '')
     if (allow !== null) reply.header('allow', allow)
     done(error)
   })
+}
+
+function shuttingDown(): ServiceError {
+  return new ServiceError('shutting_down', 'The service is shutting down; try again.', { retryAfterSeconds: 1 })
 }
 
 function headersInvalid({ rawHeaders, headers, httpVersion }: IncomingMessage): ServiceError | null {

@@ -1,6 +1,7 @@
 import type { Rate } from '../auth/rate-limit.ts'
 import { CONNECTION_LIMITS, type ConnectionLimits } from './connection-gate.ts'
 import type { FairLimits } from './fair-queue.ts'
+import type { Forwarder } from './forwarder.ts'
 import type { RefusalLimits } from './refusal-pace.ts'
 
 /** One answered request, for metrics. `route` is the pattern, never the URL. */
@@ -67,6 +68,8 @@ export interface HttpOptions {
   readonly docs: boolean
   /** Called once per answered request, for metrics. Must not throw. */
   readonly observe: (request: ObservedRequest) => void
+  /** Passes on the requests of users whom another node owns; absent where there is one node. */
+  readonly forwarder?: Forwarder
 }
 
 export const DEFAULT_OPTIONS: Omit<HttpOptions, 'publicUrl'> = {

@@ -8,9 +8,12 @@ import { readJson } from './body.ts'
 import type { ConnectionGate } from './connection-gate.ts'
 import type { Endpoint, Service } from './endpoint.ts'
 import type { FairQueue } from './fair-queue.ts'
+import { type Foreign, notExecuted, passingOn } from './foreign.ts'
+import type { Forwarder } from './forwarder.ts'
 import type { Guard } from './guard.ts'
 import { WithHeaders } from './headed.ts'
 import { NOT_FOUND_PAGE, wantsPage } from './not-found-page.ts'
+import { passedOnOf } from './passed-on.ts'
 import { fieldInvalid, problemBody, problemOf, type StatusOverrides } from './problems.ts'
 import type { QueryTexts } from './query-text.ts'
 import type { RefusalPace } from './refusal-pace.ts'
@@ -22,6 +25,8 @@ declare module 'fastify' {
     isProven: boolean
     /** Runs the request once the body has been read; set by the endpoint's guard. */
     execute: ((body: unknown) => Promise<unknown>) | null
+    /** Set by the guard if another node is to execute the request. */
+    foreign: Foreign | null
   }
   interface FastifyContextConfig {
     readonly statusOverrides?: StatusOverrides
@@ -44,6 +49,7 @@ export function serveEndpoints(app: FastifyInstance, endpoints: readonly Endpoin
       config: { limit: 'credentials', ...(statusOverrides !== undefined && { statusOverrides }) },
       // Checks credentials, path and query, in this order, before the body is read.
       onRequest: guarded(endpoint, deps),
+      ...(endpoint.auth === 'user' && deps.forwarder !== undefined && { preParsing: passingOn({ ...deps, forwarder: deps.forwarder }) }),
       async handler(request, reply) {
         reply.statusCode = success.status
         const answer = await request.execute?.(request.body)
@@ -76,6 +82,8 @@ export interface EndpointDeps {
   readonly gate: Pick<ConnectionGate, 'proved'>
   readonly queue: FairQueue
   readonly service: Service
+  /** Absent where there is one node. */
+  readonly forwarder?: Forwarder
 }
 
 function guarded(
@@ -84,12 +92,22 @@ function guarded(
 ): (request: FastifyRequest<ApiRoute>, reply: FastifyReply) => Promise<void> {
   if (endpoint.auth === 'user') {
     return async (request, reply) => {
-      const caller = await guard.user(request, reply, endpoint.scope)
-      proved(request, gate)
-      const prepared = endpoint.prepare(request.params, request.query)
+      const proven = await guard.provenUser(request, reply, endpoint.scope)
+      const { caller } = proven
       const requester = { platformId: caller.platform.platformId, userKey: caller.user.userKey }
+      const beginHere = () => {
+        guard.countUser(request, reply, proven)
+        proved(request, gate)
+        const prepared = endpoint.prepare(request.params, request.query)
+        queue.requireCapacity(requester)
+        request.execute = body => queue.run(requester, () => executeAs(guard, caller, () => prepared(caller, body, service)))
+      }
+      if (service.deps.ownership.ownerOf(caller.user.userKey).kind === 'this') return beginHere()
+      const refusal = notExecuted(request, reply)
+      if (refusal !== null) throw refusal
+      proved(request, gate)
       queue.requireCapacity(requester)
-      request.execute = body => queue.run(requester, () => executeAs(guard, caller, () => prepared(caller, body, service)))
+      request.foreign = { endpoint, proven, requester, beginHere }
     }
   }
   return async (request, reply) => {
@@ -122,6 +140,7 @@ export function takeJson(app: FastifyInstance): void {
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, bytes, done) => {
     try {
       requirePlainUtf8(request)
+      if (passedOnOf(request.raw)?.isBody(bytes) === false) throw new Error('the body is not the one that a node passed on')
       done(null, typeof bytes === 'string' ? readJson(Buffer.from(bytes)) : readJson(bytes))
     } catch (error) {
       done(error instanceof Error ? error : new Error('unreadable body', { cause: error }))

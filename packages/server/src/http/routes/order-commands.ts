@@ -3,6 +3,7 @@ import { cancelOrder } from '@trunkline/core/app/orders/cancel-order'
 import { CANCELS_MAX, cancelOrders } from '@trunkline/core/app/orders/cancel-orders'
 import { modifyOrder } from '@trunkline/core/app/orders/modify-order'
 import { placeOrder } from '@trunkline/core/app/orders/place-order'
+import { placedOrder } from '@trunkline/core/app/orders/placed-order'
 import { previewOrder } from '@trunkline/core/app/orders/preview-order'
 import { ServiceError } from '@trunkline/core/domain/errors'
 import { parseBrokerId, parseClOrdId, parseUuid } from '@trunkline/core/domain/ids'
@@ -45,12 +46,17 @@ export const postOrder = userEndpoint({
   success: { status: 201, description: 'The order.', schema: orderRecord },
   async handle({ caller, body }, { deps }) {
     return presentOrder(await placeOrder(deps, caller, { ...ticketOf(body), clOrdId: parseClOrdId(body.cl_order_id) }))
+  },
+  async resultOf({ caller, body }, { deps }) {
+    const order = await placedOrder(deps, caller, { ...ticketOf(body), clOrdId: parseClOrdId(body.cl_order_id) })
+    return order === null ? null : presentOrder(order)
   }
 })
 
 export const postPreview = userEndpoint({
   ...shared,
   method: 'POST',
+  changesNothing: true,
   path: '/orders/preview',
   operationId: 'previewOrder',
   summary: 'Preview an order',

@@ -1,0 +1,95 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Log } from '@trunkline/core/ports/log'
+import { InFlight } from '../../http/in-flight.ts'
+import { markPassedOn } from '../../http/passed-on.ts'
+import type { Verifier } from './signature.ts'
+
+/** The client's headers may have 16 KiB; the signature comes on top. */
+const HEADER_BYTES_MAX = 20 * 1024
+/** A node sends a request at once, because it has the whole. */
+const HEADERS_MS = 5_000
+const REQUEST_MS = 15_000
+/** Longer than senders keep idle connections, so that it is they who close. */
+const KEEP_ALIVE_MS = 72_000
+const CHECK_MS = 1_000
+const SWEEP_MS = 50
+
+export interface NodeListenerOptions {
+  /** Connections at once, over all nodes. */
+  readonly connectionsMax: number
+  /** Handles a request of another node: the routing of the public server. */
+  readonly serve: (request: IncomingMessage, response: ServerResponse) => void
+}
+
+/**
+ * Takes requests of other nodes. Whatever is not signed by a node is closed without an answer. The limits of the public server for
+ * connections and addresses do not apply here: they were applied where the client connected.
+ */
+export class NodeListener {
+  readonly #server: Server
+  readonly #inFlight: InFlight
+
+  constructor(verifier: Verifier, log: Log, { connectionsMax, serve }: NodeListenerOptions) {
+    this.#server = createServer(
+      {
+        maxHeaderSize: HEADER_BYTES_MAX,
+        headersTimeout: HEADERS_MS,
+        requestTimeout: REQUEST_MS,
+        keepAliveTimeout: KEEP_ALIVE_MS,
+        connectionsCheckingInterval: CHECK_MS,
+        noDelay: true
+      },
+      (request, response) => {
+        const passedOn = verifier.verify({ method: request.method ?? '', url: request.url ?? '', headers: request.headers })
+        if (passedOn === null) {
+          log.debug('a request that no node signed was closed', { address: request.socket.remoteAddress })
+          request.socket.destroy()
+          return
+        }
+        markPassedOn(request, passedOn)
+        serve(request, response)
+      }
+    )
+    this.#server.maxConnections = connectionsMax
+    this.#server.on('clientError', (_error, socket) => socket.destroy())
+    // Without a listener Node itself would answer these.
+    for (const event of ['checkContinue', 'checkExpectation'] as const) {
+      this.#server.on(event, (request: IncomingMessage) => request.socket.destroy())
+    }
+    this.#server.on('upgrade', (_request, socket) => socket.destroy())
+    this.#inFlight = new InFlight(this.#server)
+  }
+
+  /** Returns the bound port. */
+  async listen(host: string, port: number): Promise<number> {
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once('error', reject)
+      this.#server.listen({ host, port }, resolve)
+    })
+    return portOf(this.#server.address())
+  }
+
+  /** Resolves when every request has its response. */
+  idle(): Promise<void> {
+    return this.#inFlight.idle()
+  }
+
+  /** Takes no further connection. Resolves when the last request has its response. */
+  async stop(): Promise<void> {
+    const closed = new Promise<void>(resolve => this.#server.close(() => resolve()))
+    // A connection that becomes idle later would stay open.
+    const sweep = setInterval(() => this.#server.closeIdleConnections(), SWEEP_MS)
+    await closed
+    clearInterval(sweep)
+  }
+
+  /** Ends every connection. */
+  cut(): void {
+    this.#server.closeAllConnections()
+  }
+}
+
+function portOf(address: AddressInfo | string | null): number {
+  return typeof address === 'object' && address !== null ? address.port : 0
+}

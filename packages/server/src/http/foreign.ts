@@ -1,0 +1,148 @@
+/** Requests of users whom another node owns: on the node that the client asked, and on the owner. */
+import { Readable } from 'node:stream'
+import { ServiceError } from '@trunkline/core/domain/errors'
+import { CommitUnknown } from '@trunkline/core/ports/store'
+import type { FastifyReply, FastifyRequest, RequestPayload } from 'fastify'
+import { BODY_BYTES_MAX, readJson } from './body.ts'
+import type { Service, UserEndpoint } from './endpoint.ts'
+import type { FairQueue, Requester } from './fair-queue.ts'
+import type { ForeignRequest, Forwarder, OwnersAnswer } from './forwarder.ts'
+import type { Guard, ProvenUser } from './guard.ts'
+import { BETWEEN_NODES, passedOnOf } from './passed-on.ts'
+import type { QueryTexts } from './query-text.ts'
+
+/** A request to pass on once its body is read. */
+export interface Foreign {
+  readonly endpoint: UserEndpoint
+  readonly proven: ProvenUser
+  readonly requester: Requester
+  /** What the endpoint's guard does on the owner; for a node that becomes it meanwhile. */
+  beginHere(): void
+}
+
+interface PassingDeps {
+  readonly guard: Guard
+  readonly queue: FairQueue
+  readonly service: Service
+  readonly forwarder: Forwarder
+}
+
+type Passed = FastifyRequest<{ readonly Params: Readonly<Record<string, unknown>>; readonly Querystring: QueryTexts }>
+
+const LOOK_MS = 150
+const NO_BODY = Buffer.alloc(0)
+
+/**
+ * Gives a request that a node passed on the client's address, so that limits, audit and logs are those of a direct request. False if it
+ * came from a client.
+ */
+export function takeAddress(request: FastifyRequest): boolean {
+  const passedOn = passedOnOf(request.raw)
+  if (passedOn === undefined) return false
+  Object.defineProperty(request, 'ip', { value: passedOn.address })
+  return true
+}
+
+/** The error for a request that another node must pass on again, because it is not executed here; null if it came from a client. */
+export function notExecuted({ raw }: FastifyRequest, reply: FastifyReply): ServiceError | null {
+  if (passedOnOf(raw) === undefined) return null
+  reply.header(BETWEEN_NODES.notExecuted, '1')
+  return new ServiceError('store_unavailable', 'This node does not execute requests of this user.', { retryAfterSeconds: 1 })
+}
+
+/** The hook that answers a request of a foreign user with the owner's answer. Other requests, and those of a new own user, go on. */
+export function passingOn(deps: PassingDeps): (request: Passed, reply: FastifyReply, payload: RequestPayload) => Promise<RequestPayload> {
+  return async (request, reply, payload) => {
+    const { foreign } = request
+    // A body that is too large is refused by the parser, unread.
+    if (foreign === null || Number(request.headers['content-length'] ?? '0') > BODY_BYTES_MAX) return payload
+    const body = foreign.endpoint.method === 'GET' ? NO_BODY : await bodyOf(payload)
+    if (body.length > BODY_BYTES_MAX) return again(body)
+    const answer = await deps.queue.run(foreign.requester, () => answered(deps, request, foreign, body))
+    if (answer === null) {
+      foreign.beginHere()
+      return foreign.endpoint.method === 'GET' ? payload : again(body)
+    }
+    if (answer instanceof Found) {
+      reply.code(foreign.endpoint.success.status).send(answer.record)
+      return payload
+    }
+    if (answer.isUserLimited) deps.guard.userWasLimited(foreign.proven.caller.key)
+    reply.hijack()
+    reply.raw.writeHead(answer.status, answer.headers)
+    reply.raw.end(answer.body)
+    return payload
+  }
+}
+
+/** What a request without an answer led to, as found in the database. */
+class Found {
+  readonly record: unknown
+
+  constructor(record: unknown) {
+    this.record = record
+  }
+}
+
+async function answered(deps: PassingDeps, request: Passed, foreign: Foreign, body: Buffer): Promise<OwnersAnswer | Found | null> {
+  try {
+    return await deps.forwarder.pass(foreignRequest(request, foreign, body))
+  } catch (error) {
+    const record = error instanceof CommitUnknown ? await resultOf(deps, request, foreign, body) : null
+    if (record === null) throw error
+    return new Found(record)
+  }
+}
+
+function foreignRequest({ raw, ip, id }: Passed, { endpoint, proven }: Foreign, body: Buffer): ForeignRequest {
+  const { method = endpoint.method, url = '/', headers } = raw
+  const hasEffect = (endpoint.method !== 'GET' || endpoint.makes === true) && endpoint.changesNothing !== true
+  const { userKey } = proven.caller.user
+  return { userKey, method, url, headers, address: ip, requestId: id, platformAllowance: proven.left, body, hasEffect }
+}
+
+/** Null if it cannot be found out, for whatever reason: then the response is that the outcome is unknown. */
+async function resultOf(
+  { service, forwarder }: PassingDeps,
+  request: Passed,
+  { endpoint, proven }: Foreign,
+  body: Buffer
+): Promise<unknown> {
+  const { clock, log } = service.deps
+  if (endpoint.prepareResult === null) return null
+  try {
+    const prepared = endpoint.prepareResult(request.params, request.query)
+    const given = readJson(body)
+    const endsAt = clock.monotonicMs() + forwarder.resultMs
+    for (;;) {
+      const record = await prepared(proven.caller, given, service)
+      if (record !== null || clock.monotonicMs() >= endsAt) return record
+      await clock.sleep(LOOK_MS)
+    }
+  } catch (cause) {
+    log.warn('the outcome of a request without an answer could not be looked up', { requestId: request.id, cause })
+    return null
+  }
+}
+
+/** The whole body, or more than the maximum. Does not destroy the stream, whose socket the response needs. */
+function bodyOf(payload: RequestPayload): Promise<Buffer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
+  const chunks: Buffer[] = []
+  let length = 0
+  const onEnd = () => resolve(Buffer.concat(chunks, length))
+  payload.on('data', (chunk: Buffer) => {
+    chunks.push(chunk)
+    length += chunk.length
+    if (length > BODY_BYTES_MAX) payload.pause()
+    if (length > BODY_BYTES_MAX) onEnd()
+  })
+  payload.once('end', onEnd)
+  payload.once('error', reject)
+  return promise
+}
+
+/** A body that was read, as a stream for the parser. */
+function again(body: Buffer): RequestPayload {
+  return Object.assign(Readable.from(body.length === 0 ? [] : [body]), { receivedEncodedLength: body.length })
+}

@@ -1,0 +1,38 @@
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
+import type { UserKey } from '@trunkline/core/domain/ids'
+import type { Allowance } from '../auth/rate-limit.ts'
+
+/** An authenticated request of a user whom this node does not own. */
+export interface ForeignRequest {
+  readonly userKey: UserKey
+  readonly method: string
+  /** Path and query, as the client sent them. */
+  readonly url: string
+  readonly headers: IncomingHttpHeaders
+  readonly address: string
+  readonly requestId: string
+  readonly platformAllowance: Allowance
+  readonly body: Buffer
+  /** Whether it may change something, so that it must not be executed twice. */
+  readonly hasEffect: boolean
+}
+
+/** The owner's answer, whole. */
+export interface OwnersAnswer {
+  readonly status: number
+  readonly headers: OutgoingHttpHeaders
+  readonly body: Buffer
+  /** It was refused because of the user's rate limit. */
+  readonly isUserLimited: boolean
+}
+
+/** Passes requests on to the nodes that own their users. */
+export interface Forwarder {
+  /** How long the result of a request without an answer is looked for. */
+  readonly resultMs: number
+  /**
+   * Waits for an owner if there is none. Null: this node has become the owner, and nothing was done yet.
+   * @throws ServiceError store_unavailable if nothing was done; CommitUnknown if the owner may have executed the request.
+   */
+  pass(request: ForeignRequest): Promise<OwnersAnswer | null>
+}

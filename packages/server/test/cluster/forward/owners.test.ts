@@ -1,0 +1,80 @@
+// Owners that change, and nodes that disagree about them.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Nodes } from './nodes.ts'
+
+const SHORT = { forwarder: { ownerMs: 300 } }
+
+async function problem(response: Response) {
+  return [response.status, JSON.parse(await response.text()).code, response.headers.get('retry-after')]
+}
+
+test('a request waits while its user is moved, and is then passed on, or executed by the node that was asked', async () => {
+  await using nodes = await Nodes.open()
+  const { asked, owner } = nodes
+  const moved = async (to: () => void) => {
+    asked.ownership.set({ kind: 'none' })
+    asked.ownership.onWait = () => {
+      asked.ownership.onWait = () => undefined
+      to()
+    }
+  }
+  await moved(() => asked.ownership.to(owner))
+  assert.equal((await nodes.ask(asked, 'POST', '/orders', { body: nodes.ticket('c-1') })).status, 201)
+  assert.equal(owner.observed.length, 0)
+  await moved(() => asked.ownership.toThis())
+  const placed = await nodes.ask(asked, 'POST', '/orders', { body: nodes.ticket('c-2') })
+  assert.deepEqual([placed.status, JSON.parse(await placed.text()).cl_order_id], [201, 'c-2'])
+  await moved(() => asked.ownership.toThis())
+  assert.equal((await nodes.ask(asked, 'GET', '/orders')).status, 200)
+  await moved(() => asked.ownership.toThis())
+  assert.equal((await nodes.ask(asked, 'POST', '/orders', { body: '{"a":' })).status, 400)
+  assert.equal(nodes.broker.commands.length, 2)
+})
+
+test('a user without an owner is refused after a while, and nothing is done', async () => {
+  await using nodes = await Nodes.open(SHORT)
+  nodes.asked.ownership.set({ kind: 'none' })
+  const refused = await nodes.ask(nodes.asked, 'POST', '/orders', { body: nodes.ticket('c-1') })
+  assert.deepEqual(await problem(refused), [503, 'store_unavailable', '1'])
+  assert.equal(nodes.broker.commands.length, 0)
+})
+
+test('a request is never passed on twice: nodes that take each other for the owner refuse it in the end', async () => {
+  await using nodes = await Nodes.open(SHORT)
+  const { asked, owner } = nodes
+  owner.ownership.to(asked)
+  let toOwner = 0
+  let toAsked = 0
+  owner.onPassedOn = () => {
+    toOwner += 1
+  }
+  asked.onPassedOn = () => {
+    toAsked += 1
+  }
+  const refused = await nodes.ask(asked, 'POST', '/orders', { body: nodes.ticket('c-1') })
+  assert.deepEqual(await problem(refused), [503, 'store_unavailable', '1'])
+  assert.ok(!refused.headers.has('trunkline-not-executed'))
+  assert.ok(toOwner >= 1 && toOwner <= 5, `${toOwner}`)
+  assert.deepEqual([toAsked, nodes.broker.commands.length], [0, 0])
+})
+
+test('an owner that is shutting down executes nothing, and the request goes to the next owner', async () => {
+  await using nodes = await Nodes.open()
+  const { asked, owner } = nodes
+  // Fastify announces the end of the server to its hooks before it closes anything.
+  await owner.http.close()
+  owner.onPassedOn = () => asked.ownership.toThis()
+  const placed = await nodes.ask(asked, 'POST', '/orders', { body: nodes.ticket('c-1') })
+  assert.deepEqual([placed.status, nodes.broker.commands.length], [201, 1])
+})
+
+test('an owner that cannot be reached was sent nothing, and the request goes to the next owner', async () => {
+  await using nodes = await Nodes.open()
+  const { asked, owner } = nodes
+  owner.kill()
+  asked.ownership.onWait = () => asked.ownership.toThis()
+  const placed = await nodes.ask(asked, 'POST', '/orders', { body: nodes.ticket('c-1') })
+  assert.deepEqual([placed.status, nodes.broker.commands.length], [201, 1])
+  assert.deepEqual(asked.suspected, [owner.nodeId])
+})

@@ -1,0 +1,139 @@
+// An owner that dies, or is slow, while it executes a request: what the client reads is true.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { until } from '@trunkline/testkit/until'
+import type { StoreCall } from '@trunkline/testkit/watched-store'
+import { closed, type NodeOptions, Nodes, nextPassedOn } from './nodes.ts'
+
+/** Results are looked for once. */
+function opened(options: NodeOptions = {}): Promise<Nodes> {
+  return Nodes.open({ ...options, forwarder: { resultMs: 0, ...options.forwarder } })
+}
+
+async function read(response: Response) {
+  return { status: response.status, ...JSON.parse(await response.text()) }
+}
+
+/** Lets nothing through that is called so, until `open` is called. */
+function held(name: string) {
+  const gate = Promise.withResolvers<void>()
+  let calls = 0
+  const intercept = async (call: StoreCall) => {
+    if (call.name !== name) return await call.go()
+    calls += 1
+    await gate.promise
+    return await call.go()
+  }
+  return { intercept, open: () => gate.resolve(), reached: () => until(() => calls > 0, `${name} is called`) }
+}
+
+test('an owner that dies before the order is stored: the outcome is unknown, and the answer says how to find out', async () => {
+  await using nodes = await opened()
+  const record = held('orders.record')
+  nodes.owner.watched.intercept = record.intercept
+  const asked = nodes.ask(nodes.asked, 'POST', '/orders', { body: nodes.ticket('c-1') })
+  await record.reached()
+  nodes.owner.kill()
+  const { status, code, message } = await read(await asked)
+  assert.deepEqual([status, code], [500, 'internal'])
+  assert.match(message, /^It is unknown whether this was stored\. Read the resource before you send it again/)
+  assert.deepEqual(nodes.asked.suspected, [nodes.owner.nodeId])
+  record.open()
+})
+
+test('an owner that dies while the broker has the order: the answer is the order, pending', async () => {
+  await using nodes = await opened({ timing: { commandMs: 500 } })
+  nodes.broker.plans.submit.push({ effect: 'none', reply: 'deadline' })
+  const asked = nodes.ask(nodes.asked, 'POST', '/orders', { body: nodes.ticket('c-1') })
+  await until(() => nodes.broker.commands.length === 1, 'the order is sent')
+  nodes.owner.kill()
+  const { status, normalized_status: state, cl_order_id: clOrderId } = await read(await asked)
+  assert.deepEqual([status, state, clOrderId], [201, 'pending', 'c-1'])
+  assert.equal(nodes.broker.commands.length, 1)
+})
+
+test('an owner that dies before it has answered: the answer is the order as it is', async () => {
+  await using nodes = await opened()
+  const passedOn = nextPassedOn(nodes.owner)
+  const asked = nodes.ask(nodes.asked, 'POST', '/orders', { body: nodes.ticket('c-1') })
+  const [request, response] = await passedOn
+  response.end = () => {
+    request.socket.destroy()
+    return response
+  }
+  const { status, normalized_status: state, order_id: orderId } = await read(await asked)
+  assert.deepEqual([status, state], [201, 'working'])
+  assert.equal(JSON.parse(await (await nodes.ask(nodes.owner, 'GET', '/orders')).text()).data[0].order_id, orderId)
+  assert.equal(nodes.broker.commands.length, 1)
+})
+
+test('an order with the same cl_order_id for something else is not taken for the result', async () => {
+  await using nodes = await opened()
+  assert.equal((await nodes.ask(nodes.owner, 'POST', '/orders', { body: nodes.ticket('c-1') })).status, 201)
+  for (const other of [{ order_qty: '11' }, { side: 'SELL' }, { order_limit_price: '187.51' }, { order_tif: 'GTC' }]) {
+    const passedOn = nextPassedOn(nodes.owner)
+    const asked = nodes.ask(nodes.asked, 'POST', '/orders', { body: nodes.ticket('c-1', other) })
+    const [request] = await passedOn
+    request.socket.destroy()
+    assert.equal((await read(await asked)).status, 500)
+  }
+})
+
+test('an owner that dies during a cancel: the outcome is unknown; during a read or a preview, the next owner answers', async () => {
+  await using nodes = await opened()
+  const { asked, owner, accountId } = nodes
+  const placed = await read(await nodes.ask(owner, 'POST', '/orders', { body: nodes.ticket('c-1') }))
+  const severed = async (method: string, path: string, body?: object) => {
+    const passedOn = nextPassedOn(owner)
+    const answer = nodes.ask(asked, method, path, body === undefined ? {} : { body })
+    const [request] = await passedOn
+    owner.onPassedOn = () => undefined
+    request.socket.destroy()
+    return await answer
+  }
+  const cancel = await read(await severed('DELETE', `/accounts/${accountId}/orders/${placed.order_id}`))
+  assert.deepEqual([cancel.status, cancel.code], [500, 'internal'])
+  const all = await read(await severed('POST', '/orders/cancel', { all: true }))
+  assert.equal(all.status, 500)
+  assert.equal((await severed('GET', '/orders')).status, 200)
+  const preview = nodes.ticket('c-1')
+  const previewed = await severed('POST', '/orders/preview', { ...preview, cl_order_id: undefined })
+  assert.equal(previewed.status, 200)
+})
+
+test('an owner that is slow is waited for, and answers what it would have answered', async () => {
+  await using nodes = await opened({ timing: { answerWithinMs: 150, commandMs: 500 }, forwarder: { formerOwnerMs: 50 } })
+  nodes.broker.plans.submit.push({ effect: 'none', reply: 'deadline' })
+  const { status, normalized_status: state } = await read(await nodes.ask(nodes.asked, 'POST', '/orders', { body: nodes.ticket('c-1') }))
+  assert.deepEqual([status, state], [201, 'pending'])
+})
+
+test('a node that is paused and loses the user is not waited for', async () => {
+  await using nodes = await opened({ forwarder: { formerOwnerMs: 100 } })
+  const record = held('orders.record')
+  nodes.owner.watched.intercept = record.intercept
+  const passedOn = nextPassedOn(nodes.owner)
+  const asked = nodes.ask(nodes.asked, 'POST', '/orders', { body: nodes.ticket('c-1') })
+  const [, response] = await passedOn
+  await record.reached()
+  nodes.asked.ownership.toThis()
+  assert.equal((await read(await asked)).status, 500)
+  await closed(response)
+  record.open()
+})
+
+test('an answer that breaks off, or is too long, counts as none', async () => {
+  await using nodes = await opened({ forwarder: { bodyMax: 200 } })
+  const long = await read(await nodes.ask(nodes.asked, 'POST', '/orders', { body: nodes.ticket('c-1') }))
+  assert.deepEqual([long.status, long.cl_order_id], [201, 'c-1'])
+  const passedOn = nextPassedOn(nodes.owner)
+  const asked = nodes.ask(nodes.asked, 'POST', '/orders', { body: nodes.ticket('c-2') })
+  const [request, response] = await passedOn
+  response.end = () => {
+    response.write('{"cl_order_id":')
+    setImmediate(() => request.socket.destroy())
+    return response
+  }
+  const broken = await read(await asked)
+  assert.deepEqual([broken.status, broken.cl_order_id, nodes.broker.commands.length], [201, 'c-2', 2])
+})
