@@ -264,6 +264,28 @@ export const SETTINGS = {
     fallback: '2000',
     about: 'A record that the broker confirmed within this time is fresh enough for a read.'
   },
+  nodePort: {
+    group: 'Cluster',
+    env: 'TRUNKLINE_NODE_PORT',
+    parse: optionalInteger(0, 65_535),
+    fallback: '',
+    about:
+      'Port on which this node takes requests that other nodes pass on; `0` picks a free one. It is opened in a cluster only. It takes only what a node with the same master keys has signed, but the requests are not encrypted: keep it in a private network.'
+  },
+  nodeHost: {
+    group: 'Cluster',
+    env: 'TRUNKLINE_NODE_HOST',
+    parse: text,
+    fallback: '127.0.0.1',
+    about: 'Address to listen on for other nodes.'
+  },
+  nodeUrl: {
+    group: 'Cluster',
+    env: 'TRUNKLINE_NODE_URL',
+    parse: optionalOrigin,
+    fallback: '',
+    about: 'Origin at which other nodes reach this one. Empty: the address and port to listen on.'
+  },
   shutdownSeconds: {
     group: 'Running',
     env: 'TRUNKLINE_SHUTDOWN_SECONDS',

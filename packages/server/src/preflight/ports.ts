@@ -14,12 +14,13 @@ interface Port {
 
 /** @param sandbox the port of the sandbox that is started beside the service; null if none is. */
 export async function checkPorts(
-  { host, port, metricsPort }: Known,
+  { host, port, metricsPort, nodeHost, nodePort }: Known,
   sandbox: Pick<SandboxConfig, 'host' | 'port' | 'controlPort'> | null
 ): Promise<readonly Finding[]> {
   const wanted: readonly Port[] = [
     ...(host === undefined || port === undefined ? [] : [{ env: 'TRUNKLINE_PORT', host, port }]),
     ...(metricsPort == null ? [] : [{ env: 'TRUNKLINE_METRICS_PORT', host: LOOPBACK, port: metricsPort }]),
+    ...(nodePort == null || nodeHost === undefined ? [] : [{ env: 'TRUNKLINE_NODE_PORT', host: nodeHost, port: nodePort }]),
     ...(sandbox === null
       ? []
       : [
@@ -43,7 +44,7 @@ export async function checkPorts(
 function aboutOf(env: string, code: string): string {
   return code === 'EADDRINUSE' || code === 'EACCES'
     ? env
-    : env.replace(/^SANDBOX_.*/, 'SANDBOX_HOST').replace(/^TRUNKLINE_.*/, 'TRUNKLINE_HOST')
+    : env.replace(/^SANDBOX_.*/, 'SANDBOX_HOST').replace(/^TRUNKLINE_(NODE_)?.*/, 'TRUNKLINE_$1HOST')
 }
 
 /** The system's error code if nothing can listen there; null if something can. */
