@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { NodeId, UserKey } from '@trunkline/core/domain/ids'
+import { Malformed } from '@trunkline/core/domain/malformed'
 import type { Owner, OwnerNode } from '@trunkline/core/ports/ownership'
 import { VirtualClock } from '@trunkline/testkit/virtual-clock'
-import { FollowedElsewhere, Following } from '../../src/cluster/following/index.ts'
+import { FollowedElsewhere, Following, followedMessage, readFollowed } from '../../src/cluster/following/index.ts'
 
 const [here, there, elsewhere] = ['u-here', 'u-there', 'u-elsewhere'] as const
 const node = (name: string): OwnerNode => ({ nodeId: name as NodeId, url: `http://${name}` })
@@ -100,4 +101,11 @@ test('users followed elsewhere are held until they are released, or their node i
   assert.deepEqual([...watch.held], [[there, 1]], 'node b was not heard of for 20 seconds')
   followed.stop()
   assert.equal(watch.held.size, 0)
+})
+
+test('the message between nodes is read strictly', () => {
+  const message = { nodeId: '0198f0c2-6c1e-7f10-8b3a-2d6f5c9e4a71' as NodeId, users: ['0198f0c2-6c1e-7f10-8b3a-2d6f5c9e4a72' as UserKey] }
+  assert.deepEqual(readFollowed(JSON.parse(JSON.stringify(followedMessage(message)))), message)
+  const wrong = [null, [], {}, { node_id: message.nodeId }, { node_id: 'a', users: [] }, { node_id: message.nodeId, users: [7] }]
+  for (const each of wrong) assert.throws(() => readFollowed(each), Malformed)
 })

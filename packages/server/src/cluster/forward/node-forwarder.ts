@@ -6,11 +6,11 @@ import type { OwnerNode, Ownership } from '@trunkline/core/ports/ownership'
 import { CommitUnknown } from '@trunkline/core/ports/store'
 import type { ForeignRequest, Forwarder, OwnersAnswer } from '../../http/forwarder.ts'
 import { BETWEEN_NODES } from '../../http/passed-on.ts'
-import { type NodeAnswer, NodeClient, type NodeClientLimits, NodeFault } from './node-client.ts'
+import { type NodeAnswer, type NodeClientLimits, NodeFault } from './node-client.ts'
+import type { NodeClients } from './node-clients.ts'
 import { headersForClient, headersForOwner } from './passed-headers.ts'
-import { SIGNATURE, type Signer } from './signature.ts'
 
-export interface ForwarderLimits extends NodeClientLimits {
+export interface ForwarderLimits {
   /** How long a request waits for an owner. */
   readonly ownerMs: number
   /** How long a node that no longer owns the user may take to answer. It should answer: it finishes what it began. */
@@ -19,25 +19,22 @@ export interface ForwarderLimits extends NodeClientLimits {
   readonly resultMs: number
 }
 
-export function forwarderLimits(answerWithinMs: number, connections: number): ForwarderLimits {
-  return {
-    connections,
-    connectMs: 2_000,
-    // An order is answered within its own limit; a deletion, a chain of options or many cancels take longer.
-    headersMs: answerWithinMs + 60_000,
-    bodyMs: 15_000,
-    bodyMax: 32 * 1024 * 1024,
-    ownerMs: 5_000,
-    formerOwnerMs: answerWithinMs + 1_000,
-    resultMs: 3_000
-  }
+/** Limits that suit the time within which orders are answered. */
+export function forwarderLimits(answerWithinMs: number): ForwarderLimits {
+  return { ownerMs: 5_000, formerOwnerMs: answerWithinMs + 1_000, resultMs: 3_000 }
+}
+
+/** @param connections to one node; as many as requests may be under way, so that no request waits for another's. */
+export function nodeClientLimits(answerWithinMs: number, connections: number): NodeClientLimits {
+  // An order is answered within its own limit; a deletion, a chain of options or many cancels take longer.
+  return { connections, connectMs: 2_000, headersMs: answerWithinMs + 60_000, bodyMs: 15_000, bodyMax: 32 * 1024 * 1024 }
 }
 
 interface ForwarderDeps {
   readonly ownership: Pick<Ownership, 'ownerOf' | 'changed'>
   readonly clock: Pick<Clock, 'monotonicMs' | 'alarm'>
   readonly log: Log
-  readonly signer: Signer
+  readonly clients: NodeClients
   /** Called when a node does not answer, so that its lease is looked at early. */
   readonly suspect: (nodeId: NodeId) => void
 }
@@ -46,15 +43,11 @@ interface ForwarderDeps {
 const PAUSE_MS = 100
 /** How often the owner of a request under way is looked at, once its first time limit is over. */
 const LOOK_MS = 1_000
-/** Clients of nodes that are gone are closed at this number. Every start of a node is another one. */
-const CLIENTS_MAX = 64
 
 /** Passes requests to the owners of their users over HTTP between the nodes. */
 export class NodeForwarder implements Forwarder {
   readonly #deps: ForwarderDeps
   readonly #limits: ForwarderLimits
-  /** Least recently used first. */
-  readonly #clients = new Map<NodeId, NodeClient>()
 
   constructor(deps: ForwarderDeps, limits: ForwarderLimits) {
     this.#deps = deps
@@ -79,11 +72,6 @@ export class NodeForwarder implements Forwarder {
     }
   }
 
-  /** Ends what is under way. */
-  async stop(): Promise<void> {
-    await Promise.all([...this.#clients.values()].map(client => client.cut()))
-  }
-
   /** Null: nothing was done, so another attempt is safe. @throws CommitUnknown */
   async #attempt(node: OwnerNode, request: ForeignRequest): Promise<OwnersAnswer | null> {
     const { log, suspect } = this.#deps
@@ -104,11 +92,9 @@ export class NodeForwarder implements Forwarder {
   async #send(node: OwnerNode, request: ForeignRequest): Promise<NodeAnswer> {
     const { method, url, address, platformAllowance, body, userKey } = request
     const headers = headersForOwner(request.headers, request.requestId)
-    const signed = { method, url, headers }
-    headers[SIGNATURE] = this.#deps.signer.sign(node.nodeId, signed, { address, platformAllowance, body })
     const over = new AbortController()
     using _watch = this.#watch(userKey, node.nodeId, over)
-    return await this.#clientOf(node).send({ method, path: url, headers, body: body.length === 0 ? null : body }, over.signal)
+    return await this.#deps.clients.send(node, { method, url, headers, address, platformAllowance, body }, over.signal)
   }
 
   /** Ends the wait for a node that has lost the user and does not answer in time either. */
@@ -121,18 +107,6 @@ export class NodeForwarder implements Forwarder {
     }
     let alarm = clock.alarm(this.#limits.formerOwnerMs, look)
     return { [Symbol.dispose]: () => alarm[Symbol.dispose]() }
-  }
-
-  #clientOf({ nodeId, url }: OwnerNode): NodeClient {
-    const client = this.#clients.get(nodeId) ?? new NodeClient(url, this.#limits)
-    this.#clients.delete(nodeId)
-    this.#clients.set(nodeId, client)
-    const [oldest] = this.#clients
-    if (oldest !== undefined && this.#clients.size > CLIENTS_MAX) {
-      this.#clients.delete(oldest[0])
-      void oldest[1].close()
-    }
-    return client
   }
 }
 

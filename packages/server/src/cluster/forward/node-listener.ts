@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import type { Log } from '@trunkline/core/ports/log'
 import { InFlight } from '../../http/in-flight.ts'
 import { markPassedOn } from '../../http/passed-on.ts'
+import { type NodeMessageHandler, takeMessage } from './node-messages.ts'
 import type { Verifier } from './signature.ts'
 
 /** The client's headers may have 16 KiB; the signature comes on top. */
@@ -20,6 +21,8 @@ export interface NodeListenerOptions {
   readonly connectionsMax: number
   /** Handles a request of another node: the routing of the public server. */
   readonly serve: (request: IncomingMessage, response: ServerResponse) => void
+  /** Handlers of the nodes' own messages, by path. */
+  readonly messages?: Readonly<Record<string, NodeMessageHandler>>
 }
 
 /**
@@ -30,7 +33,7 @@ export class NodeListener {
   readonly #server: Server
   readonly #inFlight: InFlight
 
-  constructor(verifier: Verifier, log: Log, { connectionsMax, serve }: NodeListenerOptions) {
+  constructor(verifier: Verifier, log: Log, { connectionsMax, serve, messages = {} }: NodeListenerOptions) {
     this.#server = createServer(
       {
         maxHeaderSize: HEADER_BYTES_MAX,
@@ -47,6 +50,9 @@ export class NodeListener {
           request.socket.destroy()
           return
         }
+        const { url = '' } = request
+        const handle = Object.hasOwn(messages, url) ? messages[url] : undefined
+        if (handle !== undefined) return void takeMessage(request, response, passedOn, handle, log)
         markPassedOn(request, passedOn)
         serve(request, response)
       }

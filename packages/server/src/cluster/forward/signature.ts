@@ -37,7 +37,8 @@ export interface SignedRequest {
   readonly headers: IncomingHttpHeaders
 }
 
-interface Vouched {
+/** What the sender vouches for. */
+export interface Vouched {
   readonly address: string
   readonly platformAllowance: Allowance
   readonly body: Uint8Array

@@ -18,7 +18,9 @@ import * as make from '@trunkline/testkit/store-contract/records'
 import { WatchedStore } from '@trunkline/testkit/watched-store'
 import type { FastifyInstance } from 'fastify'
 import { CredentialCache } from '../../../src/auth/credential-cache.ts'
-import { type ForwarderLimits, forwarderLimits, NodeForwarder } from '../../../src/cluster/forward/node-forwarder.ts'
+import type { NodeClientLimits } from '../../../src/cluster/forward/node-client.ts'
+import { NodeClients } from '../../../src/cluster/forward/node-clients.ts'
+import { type ForwarderLimits, forwarderLimits, NodeForwarder, nodeClientLimits } from '../../../src/cluster/forward/node-forwarder.ts'
 import { NodeListener } from '../../../src/cluster/forward/node-listener.ts'
 import { Signer, signatureKey, Verifier } from '../../../src/cluster/forward/signature.ts'
 import { buildHttp, DEFAULT_OPTIONS, type HttpOptions, type ObservedRequest } from '../../../src/http/index.ts'
@@ -33,10 +35,14 @@ const VAULT = new PlainVault()
 const clock = new SystemClock()
 const ids = new RandomIds()
 
+/** A path that the nodes of the tests take messages at. */
+export const MESSAGES = '/nodes/test'
+
 export interface NodeOptions {
   readonly timing?: Partial<Timing>
   readonly http?: Partial<HttpOptions>
   readonly forwarder?: Partial<ForwarderLimits>
+  readonly clients?: Partial<NodeClientLimits>
 }
 
 export interface Logged {
@@ -52,7 +58,8 @@ export class TestNode implements AsyncDisposable {
   readonly observed: ObservedRequest[] = []
   readonly suspected: NodeId[] = []
   readonly watched: WatchedStore
-  readonly forwarder: NodeForwarder
+  readonly clients: NodeClients
+  readonly messages: unknown[] = []
   readonly #application: Application
   readonly #listener: NodeListener
   readonly http: FastifyInstance
@@ -78,19 +85,21 @@ export class TestNode implements AsyncDisposable {
     }
     this.#application = application(deps, new CredentialCache(deps.store, bus, clock))
     const key = signatureKey(HASHER)
-    const limits = { ...forwarderLimits(deps.timing.answerWithinMs, 64), ...options.forwarder }
-    const signer = new Signer(key, ids.secret(''))
+    const { answerWithinMs } = deps.timing
+    const limits = { ...forwarderLimits(answerWithinMs), ...options.forwarder }
+    this.clients = new NodeClients(new Signer(key, ids.secret('')), { ...nodeClientLimits(answerWithinMs, 64), ...options.clients })
     const suspect = (nodeId: NodeId) => void this.suspected.push(nodeId)
-    this.forwarder = new NodeForwarder({ ownership: this.ownership, clock, log, signer, suspect }, limits)
+    const forwarder = new NodeForwarder({ ownership: this.ownership, clock, log, clients: this.clients, suspect }, limits)
     this.http = buildHttp(this.#application.app, {
       ...DEFAULT_OPTIONS,
       publicUrl: () => this.url,
       observe: request => void this.observed.push(request),
-      forwarder: this.forwarder,
+      forwarder,
       ...options.http
     })
     this.#listener = new NodeListener(new Verifier(key, this.nodeId), log, {
       connectionsMax: 100,
+      messages: { [MESSAGES]: message => void this.messages.push(message) },
       serve: (request, response) => {
         this.onPassedOn(request, response)
         this.http.routing(request, response)
@@ -112,7 +121,7 @@ export class TestNode implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.watched.intercept = null
     this.kill()
-    await this.forwarder.stop()
+    await this.clients.stop()
     this.http.server.closeAllConnections()
     await this.http.close()
     await this.#application.stop()

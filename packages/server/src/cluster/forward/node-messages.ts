@@ -1,0 +1,50 @@
+/** Messages of nodes to each other that no client is behind: JSON, answered with a status only. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { parseJson } from '@trunkline/core/domain/json'
+import type { Log } from '@trunkline/core/ports/log'
+import type { OwnerNode } from '@trunkline/core/ports/ownership'
+import type { PassedOn } from '../../http/passed-on.ts'
+import type { NodeClients } from './node-clients.ts'
+
+/** Receives the parsed body. What it throws refuses the message. */
+export type NodeMessageHandler = (message: unknown) => void
+
+const BODY_MAX = 16 * 1024 * 1024
+const ANSWER_MS = 5_000
+const NO_LIMIT = { limit: 0, remaining: 0, resetSeconds: 0, retryAfterSeconds: null }
+
+/** Sends `message` to the node. @throws NodeFault, Error unless the node took it. */
+export async function sendMessage(clients: NodeClients, node: OwnerNode, url: string, message: object): Promise<void> {
+  const body = Buffer.from(JSON.stringify(message))
+  const headers = { host: 'trunkline', 'content-type': 'application/json' }
+  const request = { method: 'POST', url, headers, address: '', platformAllowance: NO_LIMIT, body }
+  const { status } = await clients.send(node, request, AbortSignal.timeout(ANSWER_MS))
+  if (status !== 204) throw new Error(`the node answered ${url} with ${status}`)
+}
+
+/** Reads a message that a node has signed, and answers it. */
+export async function takeMessage(
+  request: IncomingMessage,
+  response: ServerResponse,
+  passedOn: PassedOn,
+  handle: NodeMessageHandler,
+  log: Log
+): Promise<void> {
+  try {
+    const chunks: Buffer[] = []
+    let length = 0
+    for await (const chunk of request) {
+      if (!Buffer.isBuffer(chunk)) throw new Error('no bytes')
+      length += chunk.length
+      if (length > BODY_MAX) throw new Error(`longer than ${BODY_MAX} bytes`)
+      chunks.push(chunk)
+    }
+    const body = Buffer.concat(chunks, length)
+    if (!passedOn.isBody(body)) throw new Error('not the body that was signed')
+    handle(parseJson(body.toString('utf8')))
+    response.writeHead(204).end()
+  } catch (cause) {
+    log.warn('a message of another node was refused', { url: request.url, cause })
+    response.writeHead(400).end()
+  }
+}
