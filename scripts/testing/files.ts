@@ -8,7 +8,7 @@ export const GROUPS = ['repo', 'unit', 'acceptance', 'browser', 'slow'] as const
 export type Group = (typeof GROUPS)[number]
 
 /** What a test file needs before it can run. */
-export type Service = 'postgres' | 'chromium'
+export type Service = 'postgres' | 'chromium' | 'nats'
 
 export interface TestFile {
   /** Relative to the checkout, with `/`. */
@@ -45,7 +45,8 @@ const NEEDED_BY_GROUP: Readonly<Record<Group, readonly Service[]>> = {
 }
 const MENTIONS: readonly (readonly [RegExp, Service])[] = [
   [/TRUNKLINE_TEST_DATABASE_URL/, 'postgres'],
-  [/TRUNKLINE_TEST_CHROMIUM/, 'chromium']
+  [/TRUNKLINE_TEST_CHROMIUM/, 'chromium'],
+  [/TRUNKLINE_TEST_NATS_SERVER/, 'nats']
 ]
 
 /** Every file of the repository below `folder` of the checkout, sorted; paths relative to the checkout. */

@@ -1,7 +1,8 @@
-// The services that tests need: a PostgreSQL that the whole run shares, and a browser.
+// The services that tests need: a PostgreSQL that the whole run shares, a browser, and the program of NATS.
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { CHROMIUM_VARIABLE, findChromium } from '@trunkline/testkit/chromium'
+import { findNatsServer, NATS_MISSING, NATS_VARIABLE } from '@trunkline/testkit/nats/index'
 import { SHARED_URL_VARIABLE, startPostgres } from '@trunkline/testkit/postgres/index'
 import type { Service } from './files.ts'
 
@@ -24,7 +25,7 @@ export const provide: Readonly<Record<Service, (print: (text: string) => void) =
   },
 
   async chromium(print) {
-    const path = findChromium() ?? (await installChromium(print))
+    const path = findChromium() ?? (await install('chromium', print, findChromium))
     if (path === null) {
       return {
         reason: `No Chromium was found, and it could not be installed. Install chromium or google-chrome, or name it in ${CHROMIUM_VARIABLE}.`
@@ -32,15 +33,24 @@ export const provide: Readonly<Record<Service, (print: (text: string) => void) =
     }
     process.env[CHROMIUM_VARIABLE] = path
     return { stop: async () => {} }
+  },
+
+  // Each test starts its own, in a tenth of a second.
+  async nats(print) {
+    // Where services run, its package would start one.
+    const path = findNatsServer() ?? (existsSync('/run/systemd/system') ? null : await install('nats-server', print, findNatsServer))
+    if (path === null) return { reason: NATS_MISSING }
+    process.env[NATS_VARIABLE] = path
+    return { stop: async () => {} }
   }
 }
 
 // Only on Debian and its derivatives, and only as root: elsewhere a test run must not change the system.
-async function installChromium(print: (text: string) => void): Promise<string | null> {
+async function install(name: string, print: (text: string) => void, find: () => string | null): Promise<string | null> {
   if (process.getuid?.() !== 0 || !existsSync('/etc/debian_version')) return null
-  print('Installing Chromium from the packages of the system (once) …')
-  const isDone = (await apt(['update'])) && (await apt(['install', '-y', '--no-install-recommends', 'chromium']))
-  return isDone ? findChromium() : null
+  print(`Installing ${name} from the packages of the system (once) …`)
+  const isDone = (await apt(['update'])) && (await apt(['install', '-y', '--no-install-recommends', name]))
+  return isDone ? find() : null
 }
 
 function apt(args: readonly string[]): Promise<boolean> {

@@ -91,6 +91,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'server/ops': ['files', 'core/domain', 'core/ports', 'core/app/', 'server/config'],
   // What our records and messages look like from outside, for every protocol that shows them.
   'server/wire': ['core/domain', 'core/ports', 'core/app/'],
+  'server/bus': ['core/domain', 'core/ports', 'core/app/', 'server/config'],
   'server/http': [
     'core/domain',
     'core/ports',
@@ -132,6 +133,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'brokers/registry.ts',
     'server/admin',
     'server/auth',
+    'server/bus',
     'server/cluster',
     'server/config',
     'server/home',

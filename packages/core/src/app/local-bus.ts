@@ -3,6 +3,8 @@ import type { Log } from '@trunkline/core/ports/log'
 
 type Listener = (message: BusMessage) => void
 
+const NOTHING: Disposable = { [Symbol.dispose]() {} }
+
 /** The bus of a single node: delivers at once, in the order published. */
 export class LocalBus implements Bus {
   /** By type, because most messages are events, and most listeners want none of them. */
@@ -28,5 +30,10 @@ export class LocalBus implements Bus {
     return () => {
       for (const type of types) this.#listeners.get(type)?.delete(listener)
     }
+  }
+
+  /** There is no other node. */
+  follow(): Disposable {
+    return NOTHING
   }
 }

@@ -1,10 +1,25 @@
 import type { ConnectionHealth } from '../domain/account.ts'
 import type { ConnectionId, KeyId, PlatformId, UserKey } from '../domain/ids.ts'
+import type { Partition } from '../domain/partition.ts'
 import type { LoggedEvent } from './store.ts'
+
+/** An event of another node, as clients receive it. */
+export interface UpdateFrame {
+  readonly seq: number
+  readonly topic: LoggedEvent['topic']
+  /** What sessions are sent. Valid until the listener returns: copy what is kept. Null: to be read from the log. */
+  readonly frame: Uint8Array | null
+}
 
 /** Messages between the parts of a node, and between nodes. They are hints: the store is authoritative. */
 export type BusMessage =
   | { readonly type: 'events'; readonly userKey: UserKey; readonly events: readonly LoggedEvent[] }
+  /** Events that another node published, of a followed user. Never published by the parts of a node. */
+  | { readonly type: 'update_frames'; readonly userKey: UserKey; readonly updates: readonly UpdateFrame[] }
+  /** Messages of other nodes arrive from now on. Any number of earlier ones may have been missed. Of this node only. */
+  | { readonly type: 'bus_resumed' }
+  /** Events of users in these partitions arrive from now on. Earlier ones may have been missed. Of this node only. */
+  | { readonly type: 'partitions_followed'; readonly partitions: ReadonlySet<Partition> }
   | { readonly type: 'user_removed'; readonly userKey: UserKey }
   | { readonly type: 'user_secret_changed'; readonly userKey: UserKey }
   | { readonly type: 'connection_changed'; readonly userKey: UserKey; readonly connectionId: ConnectionId }
@@ -35,6 +50,9 @@ export type BusMessage =
 
 export const BUS_MESSAGE_TYPES = [
   'events',
+  'update_frames',
+  'bus_resumed',
+  'partitions_followed',
   'user_removed',
   'user_secret_changed',
   'connection_changed',
@@ -57,4 +75,9 @@ export interface Bus {
    * that unsubscribes.
    */
   subscribe(listener: (message: BusMessage) => void, types?: readonly BusMessageType[]): () => void
+  /**
+   * Events that other nodes publish for the user arrive until the result is disposed of, as `update_frames`. Those of users who share its
+   * partition may arrive too.
+   */
+  follow(userKey: UserKey): Disposable
 }

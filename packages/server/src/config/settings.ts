@@ -1,5 +1,6 @@
 import type { Offer } from '@trunkline/brokers/registry'
 import { BROKER_SETTINGS, readOffers } from './broker-settings.ts'
+import { CLUSTER_SETTINGS } from './cluster-settings.ts'
 import {
   brokerNames,
   flag,
@@ -264,28 +265,7 @@ export const SETTINGS = {
     fallback: '2000',
     about: 'A record that the broker confirmed within this time is fresh enough for a read.'
   },
-  nodePort: {
-    group: 'Cluster',
-    env: 'TRUNKLINE_NODE_PORT',
-    parse: optionalInteger(0, 65_535),
-    fallback: '',
-    about:
-      'Port on which this node takes requests that other nodes pass on; `0` picks a free one. It is opened in a cluster only. It takes only what a node with the same master keys has signed, but the requests are not encrypted: keep it in a private network.'
-  },
-  nodeHost: {
-    group: 'Cluster',
-    env: 'TRUNKLINE_NODE_HOST',
-    parse: text,
-    fallback: '127.0.0.1',
-    about: 'Address to listen on for other nodes.'
-  },
-  nodeUrl: {
-    group: 'Cluster',
-    env: 'TRUNKLINE_NODE_URL',
-    parse: optionalOrigin,
-    fallback: '',
-    about: 'Origin at which other nodes reach this one. Empty: the address and port to listen on.'
-  },
+  ...CLUSTER_SETTINGS,
   shutdownSeconds: {
     group: 'Running',
     env: 'TRUNKLINE_SHUTDOWN_SECONDS',
@@ -366,9 +346,17 @@ export function secretValuesOf(settings: Settings): readonly string[] {
 }
 
 function partsOf(value: string): readonly string[] {
-  const password = URL.parse(value)?.password ?? ''
-  const keys = value.split(/[\s,]+/).map(item => item.slice(item.indexOf(':') + 1))
-  return [password, safeDecode(password), ...keys].filter(part => part !== '')
+  const items = value.split(/[\s,]+/)
+  const keys = items.map(item => item.slice(item.indexOf(':') + 1))
+  const passwords = [value, ...items].map(passwordOf)
+  return [...passwords, ...passwords.map(safeDecode), ...keys].filter(part => part !== '')
+}
+
+/** At NATS a user without a password is a token. */
+function passwordOf(text: string): string {
+  const url = URL.parse(text)
+  if (url === null) return ''
+  return url.password === '' && (url.protocol === 'nats:' || url.protocol === 'tls:') ? url.username : url.password
 }
 
 function safeDecode(text: string): string {

@@ -180,6 +180,7 @@ test('what is secret is known by all its names, and its values are separated for
     'TRUNKLINE_DATABASE_URL',
     'TRUNKLINE_MASTER_KEYS',
     'TRUNKLINE_METRICS_TOKEN',
+    'TRUNKLINE_NATS_URL',
     'TRUNKLINE_SANDBOX_CLIENT_SECRET',
     'TRUNKLINE_TRADESTATION_CLIENT_SECRET',
     'TRUNKLINE_TRADIER_CLIENT_SECRET'
@@ -187,6 +188,9 @@ test('what is secret is known by all its names, and its values are separated for
   for (const name of ['databaseUrl', 'TRUNKLINE_DATABASE_URL', 'masterKeys', 'sandboxClientSecret']) assert.ok(SECRET_NAMES.includes(name))
   const values = secretValuesOf(settingsOf({ TRUNKLINE_DATABASE_URL: 'postgres://a:b%40c@d/e', TRUNKLINE_MASTER_KEYS: 'k2:AAA,k1:BBB' }))
   for (const value of ['b%40c', 'b@c', 'postgres://a:b%40c@d/e', 'AAA', 'BBB']) assert.ok(values.includes(value), value)
+  const ofNats = (url: string) => secretValuesOf(settingsOf({ TRUNKLINE_NATS_URL: url }))
+  for (const value of ['b%40c', 'b@c']) assert.ok(ofNats('nats://a:b%40c@d:1,nats://a:b%40c@e').includes(value), value)
+  assert.ok(ofNats('tls://a-token@d').includes('a-token'))
   const client = { TRUNKLINE_TRADIER_CLIENT_ID: 'public', TRUNKLINE_TRADIER_CLIENT_SECRET: 'canary' }
   assert.deepEqual(secretValuesOf(settingsOf(client)), ['canary', 'canary'])
   assert.deepEqual(secretValuesOf(settingsOf({})), [])

@@ -33,6 +33,10 @@ export class UnreliableBus implements Bus {
     return () => this.#listeners.delete(listener)
   }
 
+  follow(): Disposable {
+    return { [Symbol.dispose]() {} }
+  }
+
   #deliver(message: BusMessage): void {
     for (const [listener, types] of this.#listeners) if (types?.includes(message.type) !== false) listener(message)
   }

@@ -1,4 +1,5 @@
 import type { UserId, UserKey } from '@trunkline/core/domain/ids'
+import type { UpdateFrame } from '@trunkline/core/ports/bus'
 import type { LoggedEvent } from '@trunkline/core/ports/store'
 
 /** Topics as bits, so that whether a session wants an update is one operation. */
@@ -17,6 +18,9 @@ export interface Subscriber {
   removed(feed: Feed): void
 }
 
+/** An event as this node's parts publish it, or as another node sent it. */
+export type FeedUpdate = LoggedEvent | (UpdateFrame & { readonly frame: Uint8Array })
+
 /** One user's events on this node, in the order of their numbers. Only the hub changes it. */
 export interface Feed {
   readonly userKey: UserKey
@@ -27,8 +31,10 @@ export interface Feed {
   /** Sessions that are subscribed, or about to be. */
   holders: number
   /** Events whose predecessor has not arrived yet, by number; null if there are none. */
-  early: Map<number, LoggedEvent> | null
+  early: Map<number, FeedUpdate> | null
   /** Until `position` is known. */
   opening: Promise<void> | null
   isRemoved: boolean
+  /** Lets updates of other nodes arrive. */
+  readonly following: Disposable
 }

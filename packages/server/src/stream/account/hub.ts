@@ -1,14 +1,15 @@
 import type { UserWatch } from '@trunkline/core/app/mirror/user-watch'
 import type { ConnectionHealth, User } from '@trunkline/core/domain/account'
 import type { ConnectionId, UserId, UserKey } from '@trunkline/core/domain/ids'
-import type { Bus, BusMessage } from '@trunkline/core/ports/bus'
+import { type Partition, partitionOf } from '@trunkline/core/domain/partition'
+import type { Bus, BusMessage, UpdateFrame } from '@trunkline/core/ports/bus'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Log } from '@trunkline/core/ports/log'
 import type { EventStore, LoggedEvent } from '@trunkline/core/ports/store'
 import type { ServerMessage } from '../../wire/stream.ts'
 import { updateBytes } from '../../wire/update.ts'
 import { messageFrame, textFrame } from '../frame.ts'
-import { type Feed, type Subscriber, TOPIC_BITS } from './feed.ts'
+import { type Feed, type FeedUpdate, type Subscriber, TOPIC_BITS } from './feed.ts'
 
 /** Encodes an event; the same bytes for every session. */
 export type EncodeUpdate = (event: LoggedEvent, userId: UserId) => Uint8Array
@@ -20,6 +21,8 @@ export interface HubDeps {
   readonly log: Log
   readonly watch: Pick<UserWatch, 'hold' | 'release'>
   readonly encode?: EncodeUpdate
+  /** How often the log is checked for events that were not published; {@link CHECK_MS} in a cluster. */
+  readonly checkMs?: number
 }
 
 /** How long to wait for a missing number before the log is read. Commits of one user return in any order, but soon. */
@@ -27,8 +30,11 @@ const GAP_MS = 25
 /** Events buffered while one is missing; beyond it all of them are read from the log. */
 const EARLY_MAX = 1_000
 const READ_MAX = 500
-/** How often the log is checked for missed events: an event that was never published leaves no gap. */
-const CHECK_MS = 5_000
+/**
+ * How often the log is checked for missed events: an event that was never published leaves no gap. Between nodes every message may be
+ * lost, and a loss may add two seconds at most.
+ */
+export const CHECK_MS = { alone: 5_000, inCluster: 1_500 }
 const CHECKED_AT_ONCE = 1_000
 
 /** Delivers every event of a watched user once, in sequence, to the sessions that want it. */
@@ -41,6 +47,9 @@ export class Hub {
   readonly #unsubscribe: () => void
   readonly #checking: Promise<void>
   #backfilling: Promise<void> | null = null
+  #checkingOnce: Promise<void> | null = null
+  /** Partitions to be checked by the next check that is not a regular one. */
+  #toCheck = new Set<Partition>()
   #deliveries = 0
   #removals = 0
 
@@ -49,7 +58,7 @@ export class Hub {
     this.#encode = deps.encode ?? ((event, userId) => textFrame(updateBytes(event, userId)))
     this.#unsubscribe = deps.bus.subscribe(
       message => this.#onBusMessage(message),
-      ['events', 'connection_health', 'user_removed', 'user_disabled']
+      ['events', 'update_frames', 'partitions_followed', 'connection_health', 'user_removed', 'user_disabled']
     )
     this.#checking = this.#check()
   }
@@ -75,7 +84,7 @@ export class Hub {
   async stop(): Promise<void> {
     this.#unsubscribe()
     this.#stopping.abort()
-    await Promise.all([this.#checking, this.#backfilling])
+    await Promise.all([this.#checking, this.#checkingOnce, this.#backfilling])
   }
 
   /** Resolves when every published event is delivered and none waits for a missing one. */
@@ -119,7 +128,18 @@ export class Hub {
 
   #open(userKey: UserKey, userId: UserId): Feed {
     // Events published while the position is read wait in `early`, and are dropped if they are part of it.
-    const feed: Feed = { userKey, userId, position: 0, subscribers: [], holders: 0, early: null, opening: null, isRemoved: false }
+    const following = this.#deps.bus.follow(userKey)
+    const feed: Feed = {
+      userKey,
+      userId,
+      position: 0,
+      subscribers: [],
+      holders: 0,
+      early: null,
+      opening: null,
+      isRemoved: false,
+      following
+    }
     this.#feeds.set(userKey, feed)
     this.#deps.watch.hold(userKey)
     feed.opening = this.#deps.events.last(userKey).then(last => {
@@ -134,10 +154,12 @@ export class Hub {
     if (this.#feeds.get(feed.userKey) !== feed) return
     this.#feeds.delete(feed.userKey)
     this.#gaps.delete(feed)
+    feed.following[Symbol.dispose]()
     this.#deps.watch.release(feed.userKey)
   }
 
   #onBusMessage(message: BusMessage): void {
+    if (message.type === 'partitions_followed') this.#checkOnceMore(message.partitions)
     if (!('userKey' in message)) return
     const isRemoval = message.type === 'user_removed' || message.type === 'user_disabled'
     if (isRemoval) this.#removals += 1
@@ -145,10 +167,19 @@ export class Hub {
     if (feed === undefined) return
     if (isRemoval) this.#remove(feed)
     else if (message.type === 'events') for (const event of message.events) this.#take(feed, event)
+    else if (message.type === 'update_frames') for (const update of message.updates) this.#takeFrame(feed, update)
     else if (message.type === 'connection_health') this.#sendStatus(feed, message.connectionId, message.health)
   }
 
-  #take(feed: Feed, event: LoggedEvent): void {
+  /** Only what will be delivered is copied: a frame is a part of a larger message, and may wait in many send buffers. */
+  #takeFrame(feed: Feed, { seq, topic, frame }: UpdateFrame): void {
+    if (feed.opening === null && seq <= feed.position) return
+    if (frame !== null) this.#take(feed, { seq, topic, frame: new Uint8Array(frame) })
+    // While the feed opens, its position may come to include it; if not, the check finds it.
+    else if (feed.opening === null) this.#requestBackfill(feed)
+  }
+
+  #take(feed: Feed, event: FeedUpdate): void {
     const { seq } = event
     if (feed.opening === null) {
       if (seq === feed.position + 1) {
@@ -177,13 +208,13 @@ export class Hub {
     }
   }
 
-  #deliver(feed: Feed, event: LoggedEvent): void {
+  #deliver(feed: Feed, event: FeedUpdate): void {
     feed.position = event.seq
     const bit = TOPIC_BITS[event.topic]
     let frame: Uint8Array | null = null
     for (const subscriber of feed.subscribers) {
       if ((subscriber.topics & bit) === 0) continue
-      frame ??= this.#encode(event, feed.userId)
+      frame ??= 'frame' in event ? event.frame : this.#encode(event, feed.userId)
       this.#deliveries += 1
       subscriber.update(feed, event.seq, frame)
     }
@@ -241,19 +272,46 @@ export class Hub {
   }
 
   async #check(): Promise<void> {
-    const { clock, events, log } = this.#deps
+    const { clock, checkMs = CHECK_MS.alone } = this.#deps
     const { signal } = this.#stopping
-    while (!signal.aborted) {
-      await clock.sleep(CHECK_MS, signal).catch(() => undefined)
-      const feeds = [...this.#feeds.values()].filter(feed => feed.opening === null)
-      for (let from = 0; from < feeds.length && !signal.aborted; from += CHECKED_AT_ONCE) {
-        const some = feeds.slice(from, from + CHECKED_AT_ONCE)
-        try {
-          const lasts = await events.lasts(some.map(({ userKey }) => userKey))
-          for (const feed of some) if (!feed.isRemoved) this.#compare(feed, lasts.get(feed.userKey))
-        } catch (cause) {
-          log.warn('the newest events could not be read', { cause })
-        }
+    for (let tookMs = 0; !signal.aborted; ) {
+      await clock.sleep(Math.max(checkMs / 4, checkMs - tookMs), signal).catch(() => undefined)
+      const begun = clock.monotonicMs()
+      if (!signal.aborted) await this.#checkAll([...this.#feeds.values()])
+      tookMs = clock.monotonicMs() - begun
+    }
+  }
+
+  /** What other nodes published before their messages arrive here is in the log. One check at a time; later ones are one. */
+  #checkOnceMore(partitions: ReadonlySet<Partition>): void {
+    for (const partition of partitions) this.#toCheck.add(partition)
+    this.#checkingOnce ??= this.#checkPartitions().finally(() => {
+      this.#checkingOnce = null
+    })
+  }
+
+  async #checkPartitions(): Promise<void> {
+    while (this.#toCheck.size > 0 && !this.#stopping.signal.aborted) {
+      const partitions = this.#toCheck
+      this.#toCheck = new Set()
+      const feeds = [...this.#feeds.values()].filter(({ userKey }) => partitions.has(partitionOf(userKey)))
+      // The position of a feed that opens may be from before.
+      await Promise.all(feeds.map(({ opening }) => opening?.catch(() => undefined)))
+      await this.#checkAll(feeds)
+    }
+  }
+
+  async #checkAll(candidates: readonly Feed[]): Promise<void> {
+    const { events, log } = this.#deps
+    const { signal } = this.#stopping
+    const feeds = candidates.filter(feed => feed.opening === null && !feed.isRemoved)
+    for (let from = 0; from < feeds.length && !signal.aborted; from += CHECKED_AT_ONCE) {
+      const some = feeds.slice(from, from + CHECKED_AT_ONCE)
+      try {
+        const lasts = await events.lasts(some.map(({ userKey }) => userKey))
+        for (const feed of some) if (!feed.isRemoved) this.#compare(feed, lasts.get(feed.userKey))
+      } catch (cause) {
+        log.warn('the newest events could not be read', { cause })
       }
     }
   }

@@ -16,6 +16,8 @@ export interface AccountStreamOptions {
   readonly sessionsMax?: number
   readonly limits?: Partial<SessionLimits>
   readonly encode?: EncodeUpdate
+  /** As in `HubDeps`. */
+  readonly checkMs?: number
 }
 
 const ACCESS_ENDED = 'the platform or its key was disabled'
@@ -36,9 +38,9 @@ export class AccountStream implements StreamEndpoint {
   readonly #stopListening: () => void
   readonly #stopping = new AbortController()
 
-  constructor(deps: AppDeps, { sessionsMax = SESSIONS_MAX, limits, encode }: AccountStreamOptions = {}) {
+  constructor(deps: AppDeps, { sessionsMax = SESSIONS_MAX, limits, encode, checkMs }: AccountStreamOptions = {}) {
     const { store, bus, clock, log, watch, ids } = deps
-    this.hub = new Hub({ events: store.events, bus, clock, log, watch, ...(encode && { encode }) })
+    this.hub = new Hub({ events: store.events, bus, clock, log, watch, ...(encode && { encode }), ...(checkMs && { checkMs }) })
     this.#slots = new AccountSessionSlots({ slots: store.streamSlots, clock, log }, { nodeId: ids.uuid(), limit: sessionsMax })
     let secretChanges = 0
     const reads = new Semaphore<'subscribe'>(clock, READS)

@@ -1,0 +1,69 @@
+import { HEALTH_STATES } from '@trunkline/core/domain/account'
+import { parseJson } from '@trunkline/core/domain/json'
+import type { BusMessage } from '@trunkline/core/ports/bus'
+import Type, { type TProperties, type TSchema } from 'typebox'
+import { Compile } from 'typebox/compile'
+
+/** Every message between nodes that is not an update of a user. */
+export type NodeMessage = Exclude<BusMessage, { readonly type: 'events' | 'update_frames' | 'bus_resumed' | 'partitions_followed' }>
+
+/** The longest message. A longer one is not sent. */
+export const MESSAGE_BYTES_MAX = 16 * 1024
+
+const uuid = Type.String({ pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$' })
+const text = Type.String({ minLength: 1, maxLength: 512 })
+const sha256 = Type.String({ pattern: '^[0-9a-f]{64}$' })
+const ofUser = { userKey: uuid }
+const ofConnection = { userKey: uuid, connectionId: uuid }
+const health = Type.Object(
+  {
+    state: Type.Union(HEALTH_STATES.map(state => Type.Literal(state))),
+    since: Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{6}Z$' }),
+    reason: Type.Union([Type.String({ maxLength: 4_096 }), Type.Null()])
+  },
+  { additionalProperties: false }
+)
+
+/** Each message with all of its fields and no other. */
+const FIELDS: { readonly [Kind in NodeMessage['type']]: TProperties } = {
+  user_removed: ofUser,
+  user_secret_changed: ofUser,
+  user_disabled: ofUser,
+  connection_changed: ofConnection,
+  connection_renewed: { ...ofConnection, wasBroken: Type.Boolean() },
+  connection_removed: ofConnection,
+  connection_health: { ...ofConnection, health },
+  secret_issued: { of: Type.Union([Type.Literal('key'), Type.Literal('user')]), name: text, secretHash: sha256 },
+  platform_secret_changed: { platformId: uuid },
+  platform_access_ended: { platformId: uuid, keyId: Type.Union([uuid, Type.Null()]) },
+  market_token_used: { userKey: uuid, tokenHash: sha256, address: text }
+}
+
+const schemas: readonly TSchema[] = Object.entries(FIELDS).map(([type, fields]) =>
+  Type.Object({ type: Type.Literal(type), ...fields }, { additionalProperties: false })
+)
+const validator = Compile(Type.Union([...schemas]))
+const isNodeMessage = (value: unknown): value is NodeMessage => validator.Check(value)
+const decoder = new TextDecoder('utf-8', { fatal: true })
+
+/** Whether other nodes get the message as JSON. */
+export function isForNodes(message: BusMessage): message is NodeMessage {
+  return Object.hasOwn(FIELDS, message.type)
+}
+
+/** Null: too long. */
+export function encodeMessage(message: NodeMessage): Uint8Array | null {
+  const bytes = Buffer.from(JSON.stringify(message))
+  return bytes.byteLength > MESSAGE_BYTES_MAX ? null : bytes
+}
+
+/** Null: not a message that this version knows. */
+export function decodeMessage(bytes: Uint8Array): NodeMessage | null {
+  if (bytes.byteLength > MESSAGE_BYTES_MAX) return null
+  try {
+    const value = parseJson(decoder.decode(bytes), { depthMax: 4 })
+    return isNodeMessage(value) ? value : null
+  } catch {
+    return null
+  }
+}
