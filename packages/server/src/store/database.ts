@@ -8,6 +8,7 @@ import type {
   ConnectionId,
   EventId,
   KeyId,
+  NodeId,
   OrderId,
   PlatformId,
   TransactionId,
@@ -52,6 +53,8 @@ export interface Database {
   readonly audit_head: AuditHeadTable
   readonly erasures: ErasuresTable
   readonly probes: ProbesTable
+  readonly members: MembersTable
+  readonly partitions: PartitionsTable
   readonly schema_migrations: SchemaMigrationsTable
 }
 
@@ -313,6 +316,24 @@ interface ErasuresTable {
 interface ProbesTable {
   id: number
   count: number
+}
+
+/** Nodes, with the ends of their leases. */
+interface MembersTable {
+  node_id: NodeId
+  url: string
+  name: string
+  joined_at: Timestamp
+  lease_ends_at: Timestamp
+  renewals: Generated<number>
+  is_draining: Generated<boolean>
+}
+
+interface PartitionsTable {
+  partition: number
+  owner: NodeId | null
+  fence: Generated<number>
+  claimed_at: Timestamp | null
 }
 
 interface SchemaMigrationsTable {

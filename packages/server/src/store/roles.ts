@@ -10,6 +10,8 @@ type Privilege = 'select' | 'insert' | 'update' | 'delete'
 const READ: readonly Privilege[] = ['select']
 /** Entries and events are added and read; only functions of the owner move or erase them. */
 const APPEND: readonly Privilege[] = ['select', 'insert']
+/** The rows are the schema's. */
+const UPDATE: readonly Privilege[] = ['select', 'update']
 const CHANGE: readonly Privilege[] = ['select', 'insert', 'update', 'delete']
 
 /** Of every table. A test compares with the schema. */
@@ -39,7 +41,9 @@ export const PRIVILEGES: { readonly [table in keyof Database]: readonly Privileg
   fills: CHANGE,
   stream_slots: CHANGE,
   erasures: CHANGE,
-  probes: CHANGE
+  probes: CHANGE,
+  members: CHANGE,
+  partitions: UPDATE
 }
 
 const FUNCTIONS = ['seal_audit(int)', 'prune_events(timestamptz, int)', 'erase_events(uuid, int)']

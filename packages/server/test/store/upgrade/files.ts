@@ -71,7 +71,7 @@ export async function dump(db: Kysely<Database>): Promise<readonly string[]> {
   const tables = await rows(`select c.table_name, string_agg(c.column_name, ',' order by c.ordinal_position) as columns
     from information_schema.columns c join information_schema.tables t using (table_schema, table_name)
     where c.table_schema = 'public' and t.table_type = 'BASE TABLE' and c.is_identity = 'NO'
-      and c.table_name not in ('schema_migrations', 'probes', 'audit_head') group by c.table_name`)
+      and c.table_name not in ('schema_migrations', 'probes', 'audit_head', 'members', 'partitions') group by c.table_name`)
   const byName = new Map(tables.map(({ table_name: name, columns }) => [String(name), String(columns)]))
   const statements: string[] = []
   for (const table of inOrder([...byName.keys()])) {
