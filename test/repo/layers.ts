@@ -106,7 +106,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'server/http/docs': ['core/domain', 'core/app/', 'server/http', 'server/ops', 'server/stream', 'server/wire'],
   'server/stream': ['core/domain', 'core/ports', 'core/app/', 'server/auth', 'server/config', 'server/ops', 'server/wire'],
   // What passes between nodes: requests of users whom another node owns.
-  'server/cluster/forward': ['core/domain', 'core/ports', 'core/app/', 'server/auth', 'server/http'],
+  'server/cluster/forward': ['core/domain', 'core/ports', 'core/app/', 'server/auth', 'server/http', 'server/stream'],
   'server/portal': ['core/domain', 'core/ports', 'core/app/', 'server/auth', 'server/config', 'server/ops'],
   'server/home': ['core/domain', 'core/ports', 'core/app/', 'server/config', 'server/ops'],
   // The demo starts the service as a program of its own.

@@ -55,6 +55,8 @@ export interface GatewayOptions {
   /** Whether a web page of that origin may connect to the endpoint. Clients other than browsers send no origin and are not checked. */
   readonly mayOpen?: (endpoint: StreamEndpoint, origin: string) => boolean
   readonly limits?: Partial<GatewayLimits>
+  /** Opens the sessions that other nodes pass through. */
+  readonly ofOtherNodes?: StreamEndpoint
   /** Called with the code of every close. */
   readonly closed: (code: number) => void
 }
@@ -90,7 +92,8 @@ export class StreamGateway {
     this.#handshakes = new OriginLimiter(this.#limits.handshakes)
     this.#scheduler = new FlushScheduler(this.#limits.sendBuffer, () => deps.clock.monotonicMs())
     this.#addressOf = clientAddresses(options.trustedProxies)
-    for (const endpoint of new Set(Object.values(options.endpoints))) {
+    const { ofOtherNodes } = options
+    for (const endpoint of new Set([...Object.values(options.endpoints), ...(ofOtherNodes === undefined ? [] : [ofOtherNodes])])) {
       const maxPayload = endpoint.limits?.messageBytesMax ?? this.#limits.messageBytesMax
       this.#sockets.set(
         endpoint,
@@ -122,6 +125,13 @@ export class StreamGateway {
     })
   }
 
+  /** Accepts a connection that another node passes through for a client at `address`. The client's node has applied the limits. */
+  passThrough(request: IncomingMessage, socket: Duplex, head: Buffer, address: string): void {
+    const { ofOtherNodes } = this.#options
+    if (ofOtherNodes === undefined || this.#stopping.signal.aborted) socket.destroy()
+    else this.#accept(ofOtherNodes, address, [request, socket, head])
+  }
+
   /** Accepts no further connection; open sessions are closed after their pending messages are sent. */
   async stop(code: number, reason: string): Promise<void> {
     this.#stopping.abort()
@@ -151,7 +161,12 @@ export class StreamGateway {
       refuseUpgrade(socket, refusal ?? NO_STREAM)
       return
     }
-    this.#sockets.get(endpoint)?.handleUpgrade(request, socket, head, ws => {
+    this.#accept(endpoint, address, [request, socket, head])
+  }
+
+  #accept(endpoint: StreamEndpoint, address: string, upgrade: readonly [IncomingMessage, Duplex, Buffer]): void {
+    const [, socket] = upgrade
+    this.#sockets.get(endpoint)?.handleUpgrade(...upgrade, ws => {
       socket.off('error', ignore)
       if ('setKeepAlive' in socket && typeof socket.setKeepAlive === 'function') socket.setKeepAlive(true, KEEP_ALIVE_MS)
       this.#open(

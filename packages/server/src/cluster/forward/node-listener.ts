@@ -1,9 +1,11 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { Duplex } from 'node:stream'
 import type { Log } from '@trunkline/core/ports/log'
 import { InFlight } from '../../http/in-flight.ts'
 import { markPassedOn } from '../../http/passed-on.ts'
 import { type NodeMessageHandler, takeMessage } from './node-messages.ts'
+import { MARKET_PATH } from './owner-market-sessions.ts'
 import type { Verifier } from './signature.ts'
 
 /** The client's headers may have 16 KiB; the signature comes on top. */
@@ -23,6 +25,8 @@ export interface NodeListenerOptions {
   readonly serve: (request: IncomingMessage, response: ServerResponse) => void
   /** Handlers of the nodes' own messages, by path. */
   readonly messages?: Readonly<Record<string, NodeMessageHandler>>
+  /** Takes a market data session that another node passes through for a client at `address`. */
+  readonly passThrough?: (request: IncomingMessage, socket: Duplex, head: Buffer, address: string) => void
 }
 
 /**
@@ -33,7 +37,7 @@ export class NodeListener {
   readonly #server: Server
   readonly #inFlight: InFlight
 
-  constructor(verifier: Verifier, log: Log, { connectionsMax, serve, messages = {} }: NodeListenerOptions) {
+  constructor(verifier: Verifier, log: Log, { connectionsMax, serve, messages = {}, passThrough }: NodeListenerOptions) {
     this.#server = createServer(
       {
         maxHeaderSize: HEADER_BYTES_MAX,
@@ -63,7 +67,12 @@ export class NodeListener {
     for (const event of ['checkContinue', 'checkExpectation'] as const) {
       this.#server.on(event, (request: IncomingMessage) => request.socket.destroy())
     }
-    this.#server.on('upgrade', (_request, socket) => socket.destroy())
+    this.#server.on('upgrade', (request, socket, head) => {
+      socket.on('error', () => undefined)
+      const passedOn = request.url === MARKET_PATH ? verifier.verify({ method: 'GET', url: MARKET_PATH, headers: request.headers }) : null
+      if (passedOn === null || request.method !== 'GET' || passThrough === undefined) socket.destroy()
+      else passThrough(request, socket, head, passedOn.address)
+    })
     this.#inFlight = new InFlight(this.#server)
   }
 

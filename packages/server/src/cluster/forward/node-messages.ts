@@ -5,19 +5,19 @@ import type { Log } from '@trunkline/core/ports/log'
 import type { OwnerNode } from '@trunkline/core/ports/ownership'
 import type { PassedOn } from '../../http/passed-on.ts'
 import type { NodeClients } from './node-clients.ts'
+import { NO_ALLOWANCE } from './signature.ts'
 
 /** Receives the parsed body. What it throws refuses the message. */
 export type NodeMessageHandler = (message: unknown) => void
 
-const BODY_MAX = 16 * 1024 * 1024
+const BODY_MAX = 8 * 1024 * 1024
 const ANSWER_MS = 5_000
-const NO_LIMIT = { limit: 0, remaining: 0, resetSeconds: 0, retryAfterSeconds: null }
 
 /** Sends `message` to the node. @throws NodeFault, Error unless the node took it. */
 export async function sendMessage(clients: NodeClients, node: OwnerNode, url: string, message: object): Promise<void> {
   const body = Buffer.from(JSON.stringify(message))
   const headers = { host: 'trunkline', 'content-type': 'application/json' }
-  const request = { method: 'POST', url, headers, address: '', platformAllowance: NO_LIMIT, body }
+  const request = { method: 'POST', url, headers, address: '', platformAllowance: NO_ALLOWANCE, body }
   const { status } = await clients.send(node, request, AbortSignal.timeout(ANSWER_MS))
   if (status !== 204) throw new Error(`the node answered ${url} with ${status}`)
 }

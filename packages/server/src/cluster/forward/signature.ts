@@ -44,6 +44,9 @@ export interface Vouched {
   readonly body: Uint8Array
 }
 
+/** For what counts for no platform. */
+export const NO_ALLOWANCE: Allowance = { limit: 0, remaining: 0, resetSeconds: 0, retryAfterSeconds: null }
+
 /** Signs the requests of one sending node. `session`: an unpredictable id of this process. */
 export class Signer {
   readonly #key: Uint8Array

@@ -26,6 +26,11 @@ export class AccessRefused extends Error {
   }
 }
 
+/** The user of a session that was passed through is owned by another node now. */
+export class OwnedElsewhere extends Error {
+  override readonly name = 'OwnedElsewhere'
+}
+
 /** One answer for every token that is no longer valid, so that it reveals nothing. */
 export const TOKEN_INVALID =
   'The access token is unknown, has ended, or was followed by a newer one; get a new one with GET /connections/{connection_id}/token.'

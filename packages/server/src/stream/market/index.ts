@@ -10,8 +10,9 @@ import { FailedAttempts } from '../../auth/failed-attempts.ts'
 import type { ClientConnection, Listener } from '../client-connection.ts'
 import type { ClientConnectionLimits, StreamEndpoint } from '../gateway.ts'
 import { SEND_BUFFER_LIMITS } from '../send-buffer-limits.ts'
-import { type AccessGrant, AccessRefused, grantOf, KEY_ENDED, keyEnd, TOKEN_INVALID } from './access.ts'
+import { type AccessGrant, AccessRefused, grantOf, KEY_ENDED, keyEnd, OwnedElsewhere, TOKEN_INVALID } from './access.ts'
 import { MARKET_SESSION_LIMITS, type MarketSessionLimits } from './limits.ts'
+import type { OwnerSessions } from './owner-sessions.ts'
 import { MarketSession, type MarketSessionDeps } from './session.ts'
 import { NoSlot, SessionSlots, SLOT_LIMITS, type SlotLimits } from './session-slots.ts'
 
@@ -28,8 +29,17 @@ export const MARKET_CONNECTION_LIMITS: ClientConnectionLimits = { messageBytesMa
 /** All sessions of the node, and the rules between those of one user. */
 export class MarketStream implements StreamEndpoint {
   readonly limits = MARKET_CONNECTION_LIMITS
+  /** Takes the sessions that other nodes pass through. */
+  readonly ofOtherNodes: StreamEndpoint = {
+    limits: MARKET_CONNECTION_LIMITS,
+    open: (client, address, known) => this.#open(this.#passedThrough, client, address, known),
+    // They are ended with the others.
+    finish: () => undefined
+  }
   readonly #bus: AppDeps['bus']
   readonly #shared: MarketSessionDeps
+  /** The same for sessions that other nodes pass through. */
+  readonly #passedThrough: MarketSessionDeps
   readonly #sessions = new Set<MarketSession>()
   /** What is called once a session is authenticated. */
   readonly #known = new WeakMap<MarketSession, () => void>()
@@ -41,7 +51,12 @@ export class MarketStream implements StreamEndpoint {
   #evictions = 0
   #rechecking = Promise.resolve()
 
-  constructor(deps: AppDeps, limits: Partial<MarketSessionLimits> = {}, slots: SlotLimits = SLOT_LIMITS) {
+  constructor(
+    deps: AppDeps,
+    limits: Partial<MarketSessionLimits> = {},
+    slots: SlotLimits = SLOT_LIMITS,
+    ownerSessions: OwnerSessions | null = null
+  ) {
     this.#slots = new SessionSlots(slots)
     const { clock, ids, log, meter, bus, markets } = deps
     this.#bus = bus
@@ -49,13 +64,21 @@ export class MarketStream implements StreamEndpoint {
     const reads = new Semaphore<'snapshot'>(clock, SNAPSHOTS)
     const readsOfUser = new Semaphore<UserKey>(clock, SNAPSHOTS_OF_USER)
     const { signal } = this.#stopping
+    const isElsewhere = (userKey: UserKey) => ownerSessions?.isElsewhere(userKey) === true
+    const admitting =
+      (foreign: (grant: AccessGrant) => AccessGrant): MarketSessionDeps['admit'] =>
+      (token, address, enter) =>
+        limited(attempts, { of: 'token', address, name: null, secretHash: deps.hasher.hash(token) }, async () => {
+          const grant = await this.#admit(deps, token, isElsewhere, enter)
+          return grant === null ? null : foreign(grant)
+        })
     this.#shared = {
       clock,
       ids,
       log: new BoundedLog(log, () => clock.monotonicMs()),
       meter,
-      admit: (token, address, enter) =>
-        limited(attempts, { of: 'token', address, name: null, secretHash: deps.hasher.hash(token) }, () => this.#admit(deps, token, enter)),
+      admit: admitting(grant => grant),
+      openAtOwner: async (userKey, address, receiver) => (await ownerSessions?.open(userKey, address, receiver)) ?? null,
       register: (session, grant) => this.#register(session, grant),
       join: connection => markets.join(connection),
       leave: (connection, market) => markets.leave(connection, market),
@@ -67,6 +90,12 @@ export class MarketStream implements StreamEndpoint {
       known: session => this.#known.get(session)?.(),
       gone: session => this.#forget(session),
       limits: { ...MARKET_SESSION_LIMITS, ...limits }
+    }
+    this.#passedThrough = {
+      ...this.#shared,
+      admit: admitting(({ userKey }) => {
+        throw new OwnedElsewhere(`the user ${userKey} is not owned by this node`)
+      })
     }
     this.#unsubscribe = bus.subscribe(message => {
       switch (message.type) {
@@ -106,7 +135,11 @@ export class MarketStream implements StreamEndpoint {
   }
 
   open(client: ClientConnection, address: string, known: () => void = () => undefined): Listener {
-    const session = new MarketSession(this.#shared, client, address)
+    return this.#open(this.#shared, client, address, known)
+  }
+
+  #open(deps: MarketSessionDeps, client: ClientConnection, address: string, known: () => void): Listener {
+    const session = new MarketSession(deps, client, address)
     this.#sessions.add(session)
     this.#known.set(session, known)
     session.start()
@@ -122,16 +155,25 @@ export class MarketStream implements StreamEndpoint {
     this.#unsubscribe()
   }
 
-  /** @throws AccessRefused */
-  async #admit(deps: AppDeps, accessToken: string, enter: (grant: AccessGrant) => void): Promise<void> {
+  /** Returns the grant if another node owns the user, and otherwise null, after `enter`. @throws AccessRefused */
+  async #admit(
+    deps: AppDeps,
+    accessToken: string,
+    isElsewhere: (userKey: UserKey) => boolean,
+    enter: (grant: AccessGrant) => void
+  ): Promise<AccessGrant | null> {
     let known: readonly string[] = []
     for (let looks = 0; looks < LOOKS_MAX; looks++) {
       const before = this.#evictions
       const grant = await grantOf(deps, accessToken)
+      if (isElsewhere(grant.userKey)) return grant
       // While this token was looked up, a newer one may have been used: then another look-up finds this one superseded. Timestamps do not
       // show it.
       const rivals = this.#rivals(grant)
-      if (before === this.#evictions && rivals.every(rival => known.includes(rival))) return enter(grant)
+      if (before === this.#evictions && rivals.every(rival => known.includes(rival))) {
+        enter(grant)
+        return null
+      }
       known = rivals
     }
     throw new AccessRefused('auth_error', TOKEN_INVALID)

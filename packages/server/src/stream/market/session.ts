@@ -13,10 +13,11 @@ import { STREAM_VERSION } from '../../wire/stream.ts'
 import { CLOSE, type ClientConnection } from '../client-connection.ts'
 import { ClientSession } from '../client-session.ts'
 import { ExpiryTimer } from '../expiry-timer.ts'
-import { messageFrame } from '../frame.ts'
+import { messageFrame, textFrame } from '../frame.ts'
 import { type Message, readMessage } from '../message.ts'
-import { type AccessGrant, AccessRefused, KEY_ENDED } from './access.ts'
+import { type AccessGrant, AccessRefused, KEY_ENDED, OwnedElsewhere } from './access.ts'
 import type { MarketSessionLimits } from './limits.ts'
+import type { OwnerSession, OwnerSessions } from './owner-sessions.ts'
 import * as requests from './requests.ts'
 import { snapshotText } from './snapshot.ts'
 import { type Reader, Subscription } from './subscription.ts'
@@ -27,10 +28,11 @@ export interface MarketSessionDeps {
   readonly log: Log
   readonly meter: Meter
   /**
-   * Finds the grant of a token, and calls `enter` while it is certain.
+   * Finds the grant of a token, and calls `enter` while it is certain. Returns the grant instead if another node owns the user.
    * @throws AccessRefused, and what `enter` throws; TooManyFailures of the address, without a look-up or after one too many
    */
-  readonly admit: (token: string, address: string, enter: (grant: AccessGrant) => void) => Promise<void>
+  readonly admit: (token: string, address: string, enter: (grant: AccessGrant) => void) => Promise<AccessGrant | null>
+  readonly openAtOwner: OwnerSessions['open']
   /** Ends sessions of the user that may not coexist with this one. @throws AccessRefused if a newer token was first */
   readonly register: (session: MarketSession, grant: AccessGrant) => void
   readonly join: (connection: Connection) => ConnectionMarket
@@ -58,6 +60,8 @@ export class MarketSession implements Reader {
   readonly #deps: MarketSessionDeps
   #grant: AccessGrant | null = null
   #market: ConnectionMarket | null = null
+  /** Set once everything is passed through to the owner of the user. */
+  #atOwner: OwnerSession | null = null
   #lastSubId = 0
   readonly #subscriptions = new Map<string, Subscription>()
   /** Subscriptions that are being made. */
@@ -103,6 +107,7 @@ export class MarketSession implements Reader {
   }
 
   #catchUp(): void {
+    this.#atOwner?.resume()
     const behind = this.#behind
     this.#behind = []
     for (const subscription of behind) subscription.catchUp()
@@ -130,6 +135,7 @@ export class MarketSession implements Reader {
   }
 
   #handle(text: string): Promise<void> | undefined {
+    if (this.#atOwner !== null) return this.#atOwner.send(text)
     const message = readMessage(text)
     if (message === null) {
       this.#refuse('invalid_request', null, NOT_JSON)
@@ -174,10 +180,29 @@ export class MarketSession implements Reader {
       return
     }
     try {
-      await this.#deps.admit(requests.readAuthenticate(message), this.address, grant => this.#enter(requestId, grant))
+      const token = requests.readAuthenticate(message)
+      const foreign = await this.#deps.admit(token, this.address, grant => this.#enter(requestId, grant))
+      if (foreign !== null) await this.#passThrough(requestId, message, foreign)
     } catch (cause) {
       this.#notAuthenticated(requestId, cause)
     }
+  }
+
+  /** From here on the session is the owner's, which authenticates it again. */
+  async #passThrough(requestId: string, message: Message, { userKey }: AccessGrant): Promise<void> {
+    const atOwner = await this.#deps.openAtOwner(userKey, this.address, {
+      message: payload => {
+        this.client.send(textFrame(payload))
+        if (this.client.isBehind) this.#atOwner?.pause()
+      },
+      closed: (code, reason) => this.listener.finish(code, reason)
+    })
+    if (this.listener.isOver) return atOwner?.end()
+    if (atOwner === null) return this.#authenticate(requestId, message)
+    this.#atOwner = atOwner
+    this.#deps.known(this)
+    this.listener.authenticated()
+    await atOwner.send(JSON.stringify(message))
   }
 
   /** Synchronous: messages that end the session come after the success. */
@@ -207,6 +232,10 @@ export class MarketSession implements Reader {
 
   #notAuthenticated(requestId: string, cause: unknown): void {
     if (this.listener.isOver) return
+    if (cause instanceof OwnedElsewhere) {
+      this.listener.finish(CLOSE.goingAway, MOVED)
+      return
+    }
     const isTooMany = cause instanceof TooManyFailures
     const isWrong = cause instanceof AccessRefused || isTooMany
     const isInvalid = cause instanceof requests.InvalidMessage
@@ -325,6 +354,7 @@ export class MarketSession implements Reader {
 
   #release(): void {
     this.expiry.stop()
+    this.#atOwner?.end()
     for (const subscription of this.#subscriptions.values()) subscription.end()
     this.#subscriptions.clear()
     this.#behind = []
@@ -339,5 +369,6 @@ export class MarketSession implements Reader {
 type Described = Omit<Extract<MarketMessage, { readonly type: 'subscription_success' }>, 'type' | 'message' | 'request_id'>
 
 const SNAPSHOTS_WAITING_MAX = 32
+const MOVED = 'the user was moved to another node; connect again'
 const NOT_JSON = 'A message must be a JSON object with an action and a request_id, as text.'
 const UNKNOWN_ACTION = 'action must be one of authenticate, subscribe, list_subscriptions, unsubscribe, snapshot.'

@@ -1,6 +1,7 @@
 // Complete nodes on one database and at one broker, in this process, with real sockets between them.
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
 import type { Application } from '@trunkline/core/app/application'
 import { application } from '@trunkline/core/app/application'
 import { sealCredentials } from '@trunkline/core/app/broker-access/credentials'
@@ -13,7 +14,7 @@ import { type NodeId, parseUserId } from '@trunkline/core/domain/ids'
 import type { LogFields } from '@trunkline/core/ports/log'
 import { PlainVault } from '@trunkline/testkit/plain-vault'
 import { createDatabase, sharedPostgres } from '@trunkline/testkit/postgres/index'
-import { ScriptedBroker } from '@trunkline/testkit/scripted-broker/index'
+import { SCRIPTED_CAPABILITIES, ScriptedBroker } from '@trunkline/testkit/scripted-broker/index'
 import * as make from '@trunkline/testkit/store-contract/records'
 import { WatchedStore } from '@trunkline/testkit/watched-store'
 import type { FastifyInstance } from 'fastify'
@@ -22,11 +23,18 @@ import type { NodeClientLimits } from '../../../src/cluster/forward/node-client.
 import { NodeClients } from '../../../src/cluster/forward/node-clients.ts'
 import { type ForwarderLimits, forwarderLimits, NodeForwarder, nodeClientLimits } from '../../../src/cluster/forward/node-forwarder.ts'
 import { NodeListener } from '../../../src/cluster/forward/node-listener.ts'
+import {
+  MARKET_SESSIONS_LIMITS,
+  type MarketSessionsLimits,
+  OwnerMarketSessions
+} from '../../../src/cluster/forward/owner-market-sessions.ts'
 import { Signer, signatureKey, Verifier } from '../../../src/cluster/forward/signature.ts'
 import { buildHttp, DEFAULT_OPTIONS, type HttpOptions, type ObservedRequest } from '../../../src/http/index.ts'
 import { SystemClock } from '../../../src/ops/clock.ts'
 import { RandomIds } from '../../../src/ops/ids.ts'
 import { openStore, type SqlStore } from '../../../src/store/index.ts'
+import { StreamGateway } from '../../../src/stream/gateway.ts'
+import { MarketStream } from '../../../src/stream/market/index.ts'
 import { Sha256Hasher } from '../../../src/vault/hasher.ts'
 import { ScriptedOwnership } from './scripted-ownership.ts'
 
@@ -37,12 +45,14 @@ const ids = new RandomIds()
 
 /** A path that the nodes of the tests take messages at. */
 export const MESSAGES = '/nodes/test'
+export const MARKET = '/market-data/stream'
 
 export interface NodeOptions {
   readonly timing?: Partial<Timing>
   readonly http?: Partial<HttpOptions>
   readonly forwarder?: Partial<ForwarderLimits>
   readonly clients?: Partial<NodeClientLimits>
+  readonly market?: Partial<MarketSessionsLimits>
 }
 
 export interface Logged {
@@ -60,8 +70,12 @@ export class TestNode implements AsyncDisposable {
   readonly watched: WatchedStore
   readonly clients: NodeClients
   readonly messages: unknown[] = []
+  readonly marketSessions: OwnerMarketSessions
+  readonly market: MarketStream
+  readonly gateway: StreamGateway
   readonly #application: Application
   readonly #listener: NodeListener
+  readonly #passedThrough = new Set<Duplex>()
   readonly http: FastifyInstance
   /** Stands before the routing of requests of other nodes. */
   onPassedOn: (request: IncomingMessage, response: ServerResponse) => void = () => undefined
@@ -87,7 +101,8 @@ export class TestNode implements AsyncDisposable {
     const key = signatureKey(HASHER)
     const { answerWithinMs } = deps.timing
     const limits = { ...forwarderLimits(answerWithinMs), ...options.forwarder }
-    this.clients = new NodeClients(new Signer(key, ids.secret('')), { ...nodeClientLimits(answerWithinMs, 64), ...options.clients })
+    const signer = new Signer(key, ids.secret(''))
+    this.clients = new NodeClients(signer, { ...nodeClientLimits(answerWithinMs, 64), ...options.clients })
     const suspect = (nodeId: NodeId) => void this.suspected.push(nodeId)
     const forwarder = new NodeForwarder({ ownership: this.ownership, clock, log, clients: this.clients, suspect }, limits)
     this.http = buildHttp(this.#application.app, {
@@ -97,8 +112,27 @@ export class TestNode implements AsyncDisposable {
       forwarder,
       ...options.http
     })
+    this.marketSessions = new OwnerMarketSessions(
+      { ownership: this.ownership, clock, signer },
+      { ...MARKET_SESSIONS_LIMITS, ...options.market }
+    )
+    this.market = new MarketStream(this.#application.app, {}, undefined, this.marketSessions)
+    this.gateway = new StreamGateway(
+      { clock, log },
+      {
+        endpoints: { [MARKET]: this.market },
+        ofOtherNodes: this.market.ofOtherNodes,
+        trustedProxies: ['loopback'],
+        closed: () => undefined
+      }
+    )
+    this.gateway.guard(this.http.server)
     this.#listener = new NodeListener(new Verifier(key, this.nodeId), log, {
       connectionsMax: 100,
+      passThrough: (request, socket, head, address) => {
+        this.#passedThrough.add(socket)
+        this.gateway.passThrough(request, socket, head, address)
+      },
       messages: { [MESSAGES]: message => void this.messages.push(message) },
       serve: (request, response) => {
         this.onPassedOn(request, response)
@@ -116,11 +150,15 @@ export class TestNode implements AsyncDisposable {
   kill(): void {
     void this.#listener.stop()
     this.#listener.cut()
+    for (const socket of this.#passedThrough) socket.destroy()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.watched.intercept = null
     this.kill()
+    this.marketSessions.stop()
+    await this.gateway.stop(1001, 'stopped')
+    this.market.stop()
     await this.clients.stop()
     this.http.server.closeAllConnections()
     await this.http.close()
@@ -135,12 +173,13 @@ export class Nodes implements AsyncDisposable {
   readonly store: SqlStore
   readonly broker: ScriptedBroker
   readonly credentials: Readonly<Record<string, string>>
+  readonly connectionId: string
   readonly accountId: string
   readonly userKey: string
   readonly #end: () => Promise<void>
 
   private constructor(
-    parts: Pick<Nodes, 'asked' | 'owner' | 'store' | 'broker' | 'credentials' | 'accountId' | 'userKey'>,
+    parts: Pick<Nodes, 'asked' | 'owner' | 'store' | 'broker' | 'credentials' | 'connectionId' | 'accountId' | 'userKey'>,
     end: () => Promise<void>
   ) {
     this.asked = parts.asked
@@ -148,6 +187,7 @@ export class Nodes implements AsyncDisposable {
     this.store = parts.store
     this.broker = parts.broker
     this.credentials = parts.credentials
+    this.connectionId = parts.connectionId
     this.accountId = parts.accountId
     this.userKey = parts.userKey
     this.#end = end
@@ -158,7 +198,7 @@ export class Nodes implements AsyncDisposable {
     const database = await createDatabase(cluster.url)
     const log = { debug() {}, info() {}, warn() {}, error() {} }
     const store = await openStore({ kind: 'postgres', url: database.url, poolMax: 6 }, { clock, ids, log })
-    const broker = new ScriptedBroker(clock)
+    const broker = new ScriptedBroker(clock, { marketData: { ...SCRIPTED_CAPABILITIES.marketData, channels: ['quotes', 'trades'] } })
     const { platform, clientSecret } = await newPlatform(store)
     const { user, userSecret } = await createUser(
       { store, ids, hasher: HASHER, clock },
@@ -174,7 +214,8 @@ export class Nodes implements AsyncDisposable {
     asked.ownership.to(owner)
     owner.ownership.toThis()
     const credentials = { 'client-id': platform.clientId, 'client-secret': clientSecret, 'user-id': user.userId, 'user-secret': userSecret }
-    const parts = { asked, owner, store, broker, credentials, accountId: account.accountId, userKey: user.userKey }
+    const { connectionId } = connection
+    const parts = { asked, owner, store, broker, credentials, connectionId, accountId: account.accountId, userKey: user.userKey }
     return new Nodes(parts, async () => {
       for (const node of nodes) await node[Symbol.asyncDispose]()
       await store[Symbol.asyncDispose]()

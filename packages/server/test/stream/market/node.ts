@@ -6,6 +6,7 @@ import type { KnownToken } from '@trunkline/core/ports/store'
 import { Stage } from '@trunkline/testkit/market-stage'
 import type { ClientConnection } from '../../../src/stream/client-connection.ts'
 import { MarketStream } from '../../../src/stream/market/index.ts'
+import type { OwnerSessions } from '../../../src/stream/market/owner-sessions.ts'
 import type { SlotLimits } from '../../../src/stream/market/session-slots.ts'
 
 const quiet = { debug() {}, info() {}, warn() {}, error() {} }
@@ -15,6 +16,7 @@ export class RecordingConnection implements ClientConnection {
   readonly messages: { readonly type?: string; readonly [field: string]: unknown }[] = []
   closed: number | null = null
   isBehind = false
+  isPaused = false
 
   send(frame: Uint8Array): void {
     const text = Buffer.from(frame).toString()
@@ -33,8 +35,13 @@ export class RecordingConnection implements ClientConnection {
     this.closed = code
   }
 
-  pause(): void {}
-  resume(): void {}
+  pause(): void {
+    this.isPaused = true
+  }
+
+  resume(): void {
+    this.isPaused = false
+  }
 
   get updates() {
     return this.messages.filter(({ sub_id, type }) => sub_id !== undefined && type === undefined)
@@ -53,7 +60,7 @@ export class Node {
   /** Set: no market can be joined. */
   refusal: MarketRefusal | null = null
 
-  constructor(slots?: SlotLimits) {
+  constructor(slots?: SlotLimits, ownerSessions: OwnerSessions | null = null) {
     const connection = { connectionId: 'connection', platformId: 'platform', broker: 'SANDBOX', status: 'ACTIVE', userKey: 'user' }
     const find = async (hash: string) => {
       const found = this.tokens.get(hash) ?? null
@@ -77,7 +84,7 @@ export class Node {
         leave: () => (this.left += 1)
       }
     }
-    this.stream = new MarketStream(Object(deps) as AppDeps, {}, slots)
+    this.stream = new MarketStream(Object(deps) as AppDeps, {}, slots, ownerSessions)
   }
 
   /** A token of the user's; a later one of the same connection supersedes it. */
