@@ -124,6 +124,9 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   // Nodes among themselves: leases, requests passed on, who follows whom.
   'server/cluster': ['core/domain', 'core/ports', 'core/app/'],
+  'server/cluster/node.ts': ['core/domain', 'core/ports', 'core/app/', 'server/config', 'server/cluster', 'server/cluster/forward'],
+  // What the metrics page shows of the running parts.
+  'server/gauges.ts': ['core/domain', 'core/ports', 'core/app/', 'server/cluster/node.ts', 'server/ops', 'server/stream'],
   'server/compose.ts': [
     'files',
     'core/domain',
@@ -135,7 +138,9 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'server/auth',
     'server/bus',
     'server/cluster',
+    'server/cluster/node.ts',
     'server/config',
+    'server/gauges.ts',
     'server/home',
     'server/http',
     'server/ops',

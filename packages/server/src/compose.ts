@@ -8,12 +8,10 @@ import type { AppDeps } from '@trunkline/core/app/application'
 import { application } from '@trunkline/core/app/application'
 import { settleEndpoints } from '@trunkline/core/app/broker-access/settle-endpoints'
 import type { Deps } from '@trunkline/core/app/deps'
-import { LocalBus } from '@trunkline/core/app/local-bus'
 import { settlingOver } from '@trunkline/core/app/orders/settle-order'
 import { soleOwnership } from '@trunkline/core/app/sole-ownership'
 import { within } from '@trunkline/core/app/time-limits'
 import { DEFAULT_TIMING, type Timing } from '@trunkline/core/app/timing'
-import { HEALTH_STATES } from '@trunkline/core/domain/account'
 import type { BrokerId } from '@trunkline/core/domain/ids'
 import type { BrokerDefinition } from '@trunkline/core/ports/broker'
 import type { Log } from '@trunkline/core/ports/log'
@@ -24,16 +22,19 @@ import { Admin } from './admin/index.ts'
 import { assertKeysFit } from './admin/keys-fit.ts'
 import { openServiceKeys } from './admin/service-keys.ts'
 import { CredentialCache } from './auth/credential-cache.ts'
-import { whyNotPractice } from './config/practice.ts'
+import { openBus } from './bus/index.ts'
+import { ClusterNode } from './cluster/node.ts'
 import type { Settings } from './config/settings.ts'
+import { watchApplication, watchMarket, watchNode, watchStream } from './gauges.ts'
 import { home } from './home/home.ts'
 import { InFlight } from './http/in-flight.ts'
 import { buildHttp, DEFAULT_LIMITS } from './http/index.ts'
 import { problemOf } from './http/problems.ts'
 import { nothingHere } from './http/routing.ts'
 import { SystemClock } from './ops/clock.ts'
+import { addressesOf, demoFor } from './ops/demo.ts'
 import { DemoHome } from './ops/demo-home.ts'
-import { DemoFile, type DemoPlatform, demoPlatform } from './ops/demo-platform.ts'
+import { DemoFile, type DemoPlatform } from './ops/demo-platform.ts'
 import { probeFiles } from './ops/file-probe.ts'
 import { Housekeeping } from './ops/housekeeping.ts'
 import { RandomIds } from './ops/ids.ts'
@@ -44,11 +45,12 @@ import { databaseFilesWithin, openFilesMax } from './ops/open-files.ts'
 import { Parts } from './ops/parts.ts'
 import { Readiness } from './ops/readiness.ts'
 import { type OperationsOptions, operations } from './ops/routes.ts'
-import { SandboxProcess, type SandboxReady } from './ops/sandbox-process.ts'
+import { SandboxProcess } from './ops/sandbox-process.ts'
 import { callbackUrl } from './portal/callback-url.ts'
 import { portal } from './portal/portal.ts'
 import { openStore } from './store/index.ts'
 import { SoleProcess } from './store/sole-process.ts'
+import { encodeUpdate } from './stream/account/hub.ts'
 import { AccountStream } from './stream/account/index.ts'
 import { connectionsOf, gatewayLimits, slotsOf } from './stream/capacity.ts'
 import { CLOSE } from './stream/client-connection.ts'
@@ -79,6 +81,8 @@ export interface Service {
 }
 
 const DRAIN_MS = 10_000
+/** In a cluster, how far updates of other nodes may be behind when their messages are lost. */
+const BEHIND_MS_MAX = 1_500
 const SETTLE_MS = 1_000
 const STREAM_PATHS = ['/stream', '/v1/stream']
 const MARKET_PATHS = ['/market-data/stream', '/v1/market-data/stream']
@@ -120,7 +124,10 @@ async function start(
 
   const clientSecret = settings.sandboxClientSecret ?? randomBytes(32).toString('base64url')
   const inSandbox = settings.offers.filter(({ at }) => at === 'sandbox').map(({ id }) => id)
-  const assertHeld = await holdDatabase(settings, { clock, log, ids }, parts)
+  const hasher = new Sha256Hasher(keys.ring.instanceKey())
+  const name = `trunkline ${hostname().slice(0, 24)} ${process.pid} ${ids.uuid().slice(-12)}`
+  const node = clusterNode(settings, { clock, ids, log, hasher, name })
+  const assertHeld = await holdDatabase(settings, { clock, log, name }, parts)
   const [opened, sandboxProcess] = await Promise.all([
     openStore(storeOptions(settings, dataDir), {
       clock,
@@ -151,8 +158,12 @@ async function start(
   const offered = openBrokers(settings.offers, { clock, log, meter, fraction: () => ids.fraction() }, sandboxAccess)
   parts.add('brokers', async () => await offered[Symbol.asyncDispose]())
 
-  const bus = new LocalBus(log)
-  const hasher = new Sha256Hasher(keys.ring.instanceKey())
+  const { bus, between } = await openBus(settings, {
+    ...{ clock, ids, log, hasher, name },
+    encode: encodeUpdate,
+    findUser: userKey => store.users.findByKey(userKey)
+  })
+  if (between !== null) parts.add('bus', async () => await between[Symbol.asyncDispose]())
   const deps: Deps = {
     store,
     brokers: wraps.brokers?.(offered) ?? offered,
@@ -163,7 +174,7 @@ async function start(
     hasher,
     log,
     meter,
-    ownership: soleOwnership,
+    ownership: node?.ownership ?? soleOwnership,
     timing: timingOf(settings)
   }
   await settleEndpoints(deps)
@@ -181,6 +192,7 @@ async function start(
     },
     accessLog: settings.accessLog,
     docs: settings.docs,
+    ...(node !== null && { forwarder: node.forwarder }),
     observe: ({ method, route, status, milliseconds }) => meter.request(method, route, status, milliseconds / 1_000)
   })
   let demo: Service['demo'] = null
@@ -200,7 +212,7 @@ async function start(
     access: demoHome.access,
     monotonicMs: () => clock.monotonicMs()
   })
-  const stream = new AccountStream(app)
+  const stream = new AccountStream(app, node === null ? {} : { watch: node.follow(app.watch), checkMs: BEHIND_MS_MAX })
   parts.add('stream', () => stream.stop())
   const market = new MarketStream(app, {}, slotsOf(settings, connectionsMax))
   parts.add('market stream', async () => market.stop())
@@ -212,8 +224,9 @@ async function start(
   const gateway = new StreamGateway({ clock, log }, { endpoints, trustedProxies: settings.trustedProxies, mayOpen, limits, closed })
   answerPlainRequests(http, [...STREAM_PATHS, ...MARKET_PATHS])
   gateway.guard(http.server)
-  watch(meter, app, readiness)
+  watchApplication(meter, app, readiness)
   watchStream(meter, stream, gateway)
+  if (node !== null) watchNode(meter, node)
   watchMarket(meter, app, market)
 
   const requests = new InFlight(http.server)
@@ -229,6 +242,10 @@ async function start(
     await gateway.stop(CLOSE.goingAway, 'the service is shutting down')
     await closing
   })
+  if (node !== null) {
+    parts.add('node', () => node.stop())
+    await node.listen((request, response) => http.routing(request, response))
+  }
   await http.listen({ host: settings.host, port: settings.port })
   publicUrl ||= localUrl(settings.host, http.server.address())
   demo = await demoFor(settings, deps, demoFile, { ...addressesOf(publicUrl, sandbox), home_url: demoHome.linkAt(publicUrl) })
@@ -242,6 +259,11 @@ async function start(
   const adminChannel = new AdminChannel(admin, { dataDir, log })
   parts.add('admin channel', () => adminChannel.stop())
   await adminChannel.start()
+  between?.start()
+  if (node !== null) {
+    await node.join()
+    parts.add('owned users', () => node.drain())
+  }
   await app.ownedWork.start()
   readiness.serving()
   log.info('ready', { url: publicUrl })
@@ -273,21 +295,34 @@ function metricsAt({ metricsPort, metricsToken: token }: Settings, dataDir: stri
  * is lost.
  */
 async function holdDatabase(
-  { databaseUrl: url, databaseWaitSeconds }: Settings,
-  deps: Pick<Deps, 'clock' | 'log' | 'ids'>,
+  { databaseUrl: url, databaseWaitSeconds, natsUrl }: Settings,
+  deps: Pick<Deps, 'clock' | 'log'> & { readonly name: string },
   parts: Parts
 ): Promise<() => void> {
   if (url === null) return () => undefined
-  const name = `trunkline ${hostname().slice(0, 24)} ${process.pid} ${deps.ids.uuid().slice(-12)}`
-  const onTaken = (cause: Error) =>
-    queueMicrotask(() => {
-      throw cause
-    })
-  const sole = await SoleProcess.take({ url, name, waitMs: databaseWaitSeconds * 1_000, onTaken, clock: deps.clock, log: deps.log })
+  const waitMs = databaseWaitSeconds * 1_000
+  const sole = await SoleProcess.take({ url, waitMs, isShared: natsUrl !== null, onTaken: endProcess, ...deps })
   parts.add('database lock', async () => await sole[Symbol.asyncDispose]())
   return () => {
     if (!sole.isHeld) throw new StoreUnavailable('the database lock is lost and is being acquired again')
   }
+}
+
+/** An error that ends this process: another one may do its work now. */
+function endProcess(cause: Error): void {
+  queueMicrotask(() => {
+    throw cause
+  })
+}
+
+/** Null: this process is alone. */
+function clusterNode(
+  settings: Settings,
+  deps: Omit<ConstructorParameters<typeof ClusterNode>[1], 'databaseUrl' | 'onLost'>
+): ClusterNode | null {
+  const { databaseUrl, natsUrl } = settings
+  if (natsUrl === null || databaseUrl === null) return null
+  return new ClusterNode(settings, { ...deps, databaseUrl, onLost: endProcess })
 }
 
 function storeOptions(settings: Settings, dataDir: string): Parameters<typeof openStore>[0] {
@@ -332,60 +367,6 @@ async function startSandbox(
   const sandbox = await SandboxProcess.start(options, log)
   parts.add('sandbox', async () => await sandbox[Symbol.asyncDispose]())
   return sandbox
-}
-
-/** Creates no demo platform outside practice. One that exists is left unchanged and logged. */
-async function demoFor(
-  settings: Settings,
-  deps: Deps,
-  file: DemoFile,
-  addresses: Parameters<typeof demoPlatform>[2]
-): Promise<Service['demo']> {
-  const why = whyNotPractice(settings)
-  if (why === null) return demoPlatform(deps, file, addresses)
-  const stored = file.read()
-  if (stored !== null && (await deps.store.platforms.findByClientId(stored.client_id)) !== null)
-    deps.log.warn('a demo platform exists on a service that is not for practice', {
-      because: why,
-      clientId: stored.client_id,
-      file: file.path
-    })
-  return null
-}
-
-function addressesOf(url: string, sandbox: SandboxReady | null): Omit<DemoPlatform, 'client_id' | 'client_secret' | 'home_url'> {
-  const ws = url.replace(/^http/, 'ws')
-  return {
-    base_url: url,
-    stream_url: `${ws}/stream`,
-    market_data_stream_url: `${ws}/market-data/stream`,
-    portal_url: `${url}/connect`,
-    sandbox_control_url: sandbox?.controlUrl ?? null,
-    sandbox_logins: sandbox?.logins ?? []
-  }
-}
-
-function watch(meter: PromMeter, app: AppDeps, readiness: Readiness): void {
-  meter.gauge('orders_unresolved', 'Orders looked up because their outcome, or that of a change, is unknown', () => app.resolver.watched)
-  meter.gauges('mirrors', 'Mirrored connections, by health', 'health', HEALTH_STATES, state => app.mirrors.countOf(state))
-  meter.gauge('broker_sessions', 'Open broker sessions', () => app.mirrors.sessions)
-  meter.gauge('watched_users', 'Users whose connections are mirrored', () => app.watch.count)
-  meter.gauge('event_loop_delay_seconds', '99th percentile of the event loop delay', () => readiness.loopDelaySeconds())
-}
-
-function watchStream(meter: PromMeter, stream: AccountStream, gateway: StreamGateway): void {
-  meter.gauge('stream_sockets', 'Open stream sockets', () => gateway.sockets)
-  meter.gauge('stream_sessions', 'Authenticated sessions of the broker stream', () => stream.authenticated)
-  meter.gauge('stream_users', 'Users with at least one subscriber', () => stream.hub.users)
-  meter.gauge('stream_waiting_bytes', 'Bytes buffered for stalled readers', () => gateway.waitingBytes)
-  meter.total('stream_deliveries_total', 'Updates sent to sessions', () => stream.hub.deliveries)
-}
-
-function watchMarket(meter: PromMeter, app: AppDeps, market: MarketStream): void {
-  meter.gauge('market_sessions', 'Authenticated sessions of the market data stream', () => market.authenticated)
-  meter.gauge('market_subscriptions', 'Subscriptions of all market data sessions', () => market.subscriptions)
-  meter.gauge('market_connections', 'Connections with open market data', () => app.markets.count)
-  meter.gauge('market_topics', 'Topics that brokers stream, each shared by its subscribers', () => app.markets.topics)
 }
 
 function isAllowed(origin: string, publicUrl: string, allowed: readonly string[]): boolean {

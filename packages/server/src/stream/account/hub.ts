@@ -14,6 +14,9 @@ import { type Feed, type FeedUpdate, type Subscriber, TOPIC_BITS } from './feed.
 /** Encodes an event; the same bytes for every session. */
 export type EncodeUpdate = (event: LoggedEvent, userId: UserId) => Uint8Array
 
+/** An event as sessions are sent it. */
+export const encodeUpdate: EncodeUpdate = (event, userId) => textFrame(updateBytes(event, userId))
+
 export interface HubDeps {
   readonly events: EventStore
   readonly bus: Bus
@@ -55,7 +58,7 @@ export class Hub {
 
   constructor(deps: HubDeps) {
     this.#deps = deps
-    this.#encode = deps.encode ?? ((event, userId) => textFrame(updateBytes(event, userId)))
+    this.#encode = deps.encode ?? encodeUpdate
     this.#unsubscribe = deps.bus.subscribe(
       message => this.#onBusMessage(message),
       ['events', 'update_frames', 'partitions_followed', 'connection_health', 'user_removed', 'user_disabled']

@@ -7,7 +7,7 @@ import { BoundedLog } from '../../auth/bounded-log.ts'
 import { FailedAttempts } from '../../auth/failed-attempts.ts'
 import { CLOSE, type ClientConnection, type Listener } from '../client-connection.ts'
 import type { StreamEndpoint } from '../gateway.ts'
-import { type EncodeUpdate, Hub } from './hub.ts'
+import { type EncodeUpdate, Hub, type HubDeps } from './hub.ts'
 import { SESSION_LIMITS, type SessionLimits } from './limits.ts'
 import { AccountSession, type SessionDeps } from './session.ts'
 import { AccountSessionSlots, SESSIONS_MAX } from './session-slots.ts'
@@ -18,6 +18,8 @@ export interface AccountStreamOptions {
   readonly encode?: EncodeUpdate
   /** As in `HubDeps`. */
   readonly checkMs?: number
+  /** What follows users; by default this node's own. */
+  readonly watch?: HubDeps['watch']
 }
 
 const ACCESS_ENDED = 'the platform or its key was disabled'
@@ -38,8 +40,8 @@ export class AccountStream implements StreamEndpoint {
   readonly #stopListening: () => void
   readonly #stopping = new AbortController()
 
-  constructor(deps: AppDeps, { sessionsMax = SESSIONS_MAX, limits, encode, checkMs }: AccountStreamOptions = {}) {
-    const { store, bus, clock, log, watch, ids } = deps
+  constructor(deps: AppDeps, { sessionsMax = SESSIONS_MAX, limits, encode, checkMs, watch = deps.watch }: AccountStreamOptions = {}) {
+    const { store, bus, clock, log, ids } = deps
     this.hub = new Hub({ events: store.events, bus, clock, log, watch, ...(encode && { encode }), ...(checkMs && { checkMs }) })
     this.#slots = new AccountSessionSlots({ slots: store.streamSlots, clock, log }, { nodeId: ids.uuid(), limit: sessionsMax })
     let secretChanges = 0

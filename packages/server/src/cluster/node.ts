@@ -1,0 +1,137 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { UserWatch } from '@trunkline/core/app/mirror/user-watch'
+import { within } from '@trunkline/core/app/time-limits'
+import type { NodeId } from '@trunkline/core/domain/ids'
+import type { Clock } from '@trunkline/core/ports/clock'
+import type { Ids } from '@trunkline/core/ports/ids'
+import type { Log } from '@trunkline/core/ports/log'
+import type { Ownership } from '@trunkline/core/ports/ownership'
+import type { Hasher } from '@trunkline/core/ports/vault'
+import type { Settings } from '../config/settings.ts'
+import { FOLLOWED_PATH, FollowedElsewhere, Following, followedMessage, readFollowed } from './following/index.ts'
+import { NodeClients } from './forward/node-clients.ts'
+import { forwarderLimits, NodeForwarder, nodeClientLimits } from './forward/node-forwarder.ts'
+import { NodeListener } from './forward/node-listener.ts'
+import { sendMessage } from './forward/node-messages.ts'
+import { Signer, signatureKey, Verifier } from './forward/signature.ts'
+import { ClusterMember, LEASE_TIMING, type LeaseLost, leaseThread, MEMBER_DEFAULTS, SharedLease, sharedMs } from './members/index.ts'
+
+/** To one other node; and all other nodes together to this one. */
+const CONNECTIONS = { toNode: 256, fromNodes: 4_096 }
+/** How long the users of a node that ends may take to move to others. */
+const DRAIN_MS_MAX = 8_000
+
+interface NodeDeps {
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly log: Log
+  readonly hasher: Pick<Hasher, 'derive'>
+  /** For operators: host and process. */
+  readonly name: string
+  readonly databaseUrl: string
+  readonly onLost: (cause: LeaseLost) => void
+}
+
+/** This process as a node of a cluster: what it owns, and its connections with the other nodes. */
+export class ClusterNode {
+  readonly forwarder: NodeForwarder
+  readonly #deps: NodeDeps
+  readonly #nodeId: NodeId
+  readonly #member: ClusterMember
+  readonly #clients: NodeClients
+  readonly #settings: Pick<Settings, 'nodeHost' | 'nodePort' | 'nodeUrl'>
+  #url = ''
+  #listener: NodeListener | null = null
+  #followed: FollowedElsewhere | null = null
+  #following: Following | null = null
+
+  constructor(settings: Pick<Settings, 'nodeHost' | 'nodePort' | 'nodeUrl' | 'answerWithinMs'>, deps: NodeDeps) {
+    const { clock, ids, log, hasher } = deps
+    this.#deps = deps
+    this.#settings = settings
+    this.#nodeId = ids.uuid<NodeId>()
+    this.#member = this.#newMember()
+    const { answerWithinMs } = settings
+    this.#clients = new NodeClients(new Signer(signatureKey(hasher), ids.secret('')), nodeClientLimits(answerWithinMs, CONNECTIONS.toNode))
+    this.forwarder = new NodeForwarder(
+      { clock, log, ownership: this.#member, clients: this.#clients, suspect: nodeId => this.#member.suspect(nodeId) },
+      forwarderLimits(answerWithinMs)
+    )
+  }
+
+  get ownership(): Ownership {
+    return this.#member
+  }
+
+  /** Partitions that this node owns. */
+  get owned(): number {
+    return this.#member.ownedCount
+  }
+
+  /** Nodes that are members, this one included. */
+  get members(): number {
+    return this.#member.members.length
+  }
+
+  /** What the sessions of this node follow users with, wherever they are owned. To be called once. */
+  follow(watch: UserWatch): Pick<UserWatch, 'hold' | 'release'> {
+    const { clock, log } = this.#deps
+    this.#followed = new FollowedElsewhere(watch, clock)
+    this.#following = new Following({
+      ...{ watch, clock, log, ownership: this.#member },
+      send: (node, users) => sendMessage(this.#clients, node, FOLLOWED_PATH, followedMessage({ nodeId: this.#nodeId, users }))
+    })
+    return this.#following
+  }
+
+  /** Takes requests of other nodes from now on. */
+  async listen(serve: (request: IncomingMessage, response: ServerResponse) => void): Promise<void> {
+    const { hasher, log } = this.#deps
+    const { nodeHost, nodePort, nodeUrl } = this.#settings
+    const messages = {
+      [FOLLOWED_PATH]: (message: unknown) => {
+        const { nodeId, users } = readFollowed(message)
+        this.#followed?.replace(nodeId, users)
+      }
+    }
+    const verifier = new Verifier(signatureKey(hasher), this.#nodeId)
+    this.#listener = new NodeListener(verifier, log, { connectionsMax: CONNECTIONS.fromNodes, serve, messages })
+    const port = await this.#listener.listen(nodeHost, nodePort ?? 0)
+    this.#url = nodeUrl ?? `http://${nodeHost.includes(':') ? `[${nodeHost}]` : nodeHost}:${port}`
+  }
+
+  /** Joins the other nodes. @throws LeaseLost if that is not possible */
+  async join(): Promise<void> {
+    await this.#member.start()
+    this.#following?.start()
+    this.#deps.log.info('this node has joined', { nodeId: this.#nodeId, url: this.#url, members: this.members })
+  }
+
+  /** Moves all users to other nodes. Requests are still taken, and passed on. */
+  async drain(): Promise<void> {
+    // The last node has nobody to give its users to.
+    if (this.members > 1) await within(this.#deps.clock, this.#member.drain(), DRAIN_MS_MAX)
+  }
+
+  /** Leaves the others. */
+  async stop(): Promise<void> {
+    await this.#following?.stop()
+    this.#followed?.stop()
+    await this.#member.stop()
+    this.#listener?.cut()
+    await this.#listener?.stop()
+    await this.#clients.stop()
+  }
+
+  #newMember(): ClusterMember {
+    const { clock, log, name, databaseUrl, onLost } = this.#deps
+    const lease = new SharedLease()
+    const options = { nodeId: this.#nodeId, leaseMs: LEASE_TIMING.leaseMs, ...MEMBER_DEFAULTS, onLost }
+    return new ClusterMember(options, {
+      ...{ clock, log, lease, nowMs: sharedMs },
+      // The URL is known once the listener has its port.
+      startKeeper: post =>
+        leaseThread({ url: databaseUrl, node: { nodeId: this.#nodeId, url: this.#url, name }, timing: LEASE_TIMING }, lease)(post)
+    })
+  }
+}

@@ -1,0 +1,38 @@
+/** The gauges of the metrics page that are read from the running parts. */
+
+import type { AppDeps } from '@trunkline/core/app/application'
+import { HEALTH_STATES } from '@trunkline/core/domain/account'
+import type { ClusterNode } from './cluster/node.ts'
+import type { PromMeter } from './ops/metrics.ts'
+import type { Readiness } from './ops/readiness.ts'
+import type { AccountStream } from './stream/account/index.ts'
+import type { StreamGateway } from './stream/gateway.ts'
+import type { MarketStream } from './stream/market/index.ts'
+
+export function watchApplication(meter: PromMeter, app: AppDeps, readiness: Readiness): void {
+  meter.gauge('orders_unresolved', 'Orders looked up because their outcome, or that of a change, is unknown', () => app.resolver.watched)
+  meter.gauges('mirrors', 'Mirrored connections, by health', 'health', HEALTH_STATES, state => app.mirrors.countOf(state))
+  meter.gauge('broker_sessions', 'Open broker sessions', () => app.mirrors.sessions)
+  meter.gauge('watched_users', 'Users whose connections are mirrored', () => app.watch.count)
+  meter.gauge('event_loop_delay_seconds', '99th percentile of the event loop delay', () => readiness.loopDelaySeconds())
+}
+
+export function watchStream(meter: PromMeter, stream: AccountStream, gateway: StreamGateway): void {
+  meter.gauge('stream_sockets', 'Open stream sockets', () => gateway.sockets)
+  meter.gauge('stream_sessions', 'Authenticated sessions of the broker stream', () => stream.authenticated)
+  meter.gauge('stream_users', 'Users with at least one subscriber', () => stream.hub.users)
+  meter.gauge('stream_waiting_bytes', 'Bytes buffered for stalled readers', () => gateway.waitingBytes)
+  meter.total('stream_deliveries_total', 'Updates sent to sessions', () => stream.hub.deliveries)
+}
+
+export function watchNode(meter: PromMeter, node: ClusterNode): void {
+  meter.gauge('owned_partitions', 'Partitions of users that this node owns, of 256', () => node.owned)
+  meter.gauge('cluster_nodes', 'Nodes of the cluster, as this one sees it', () => node.members)
+}
+
+export function watchMarket(meter: PromMeter, app: AppDeps, market: MarketStream): void {
+  meter.gauge('market_sessions', 'Authenticated sessions of the market data stream', () => market.authenticated)
+  meter.gauge('market_subscriptions', 'Subscriptions of all market data sessions', () => market.subscriptions)
+  meter.gauge('market_connections', 'Connections with open market data', () => app.markets.count)
+  meter.gauge('market_topics', 'Topics that brokers stream, each shared by its subscribers', () => app.markets.topics)
+}
