@@ -214,14 +214,17 @@ async function start(
   })
   const stream = new AccountStream(app, node === null ? {} : { watch: node.follow(app.watch), checkMs: BEHIND_MS_MAX })
   parts.add('stream', () => stream.stop())
-  const market = new MarketStream(app, {}, slotsOf(settings, connectionsMax))
+  const market = new MarketStream(app, {}, slotsOf(settings, connectionsMax), node?.marketSessions ?? null)
   parts.add('market stream', async () => market.stop())
   const endpoints = Object.fromEntries([...STREAM_PATHS.map(path => [path, stream]), ...MARKET_PATHS.map(path => [path, market])])
   const closed = (code: number) => meter.count('stream_closed_total', { code: CLOSE_CODES.has(code) ? String(code) : 'other' })
   const mayOpen = (endpoint: StreamEndpoint, origin: string) =>
     isAllowed(origin, publicUrl, endpoint === stream ? settings.streamOrigins : settings.marketOrigins)
   const limits = gatewayLimits(connectionsMax)
-  const gateway = new StreamGateway({ clock, log }, { endpoints, trustedProxies: settings.trustedProxies, mayOpen, limits, closed })
+  const gateway = new StreamGateway(
+    { clock, log },
+    { endpoints, ofOtherNodes: market.ofOtherNodes, trustedProxies: settings.trustedProxies, mayOpen, limits, closed }
+  )
   answerPlainRequests(http, [...STREAM_PATHS, ...MARKET_PATHS])
   gateway.guard(http.server)
   watchApplication(meter, app, readiness)
@@ -244,7 +247,11 @@ async function start(
   })
   if (node !== null) {
     parts.add('node', () => node.stop())
-    await node.listen((request, response) => http.routing(request, response))
+    node.onRelease(isMoved => market.endMoved(isMoved))
+    await node.listen({
+      serve: (request, response) => http.routing(request, response),
+      passThrough: (...session) => gateway.passThrough(...session)
+    })
   }
   await http.listen({ host: settings.host, port: settings.port })
   publicUrl ||= localUrl(settings.host, http.server.address())

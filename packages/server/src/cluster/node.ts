@@ -1,7 +1,7 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { UserWatch } from '@trunkline/core/app/mirror/user-watch'
 import { within } from '@trunkline/core/app/time-limits'
-import type { NodeId } from '@trunkline/core/domain/ids'
+import type { NodeId, UserKey } from '@trunkline/core/domain/ids'
+import { partitionOf } from '@trunkline/core/domain/partition'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Ids } from '@trunkline/core/ports/ids'
 import type { Log } from '@trunkline/core/ports/log'
@@ -11,8 +11,9 @@ import type { Settings } from '../config/settings.ts'
 import { FOLLOWED_PATH, FollowedElsewhere, Following, followedMessage, readFollowed } from './following/index.ts'
 import { NodeClients } from './forward/node-clients.ts'
 import { forwarderLimits, NodeForwarder, nodeClientLimits } from './forward/node-forwarder.ts'
-import { NodeListener } from './forward/node-listener.ts'
+import { NodeListener, type NodeListenerOptions } from './forward/node-listener.ts'
 import { sendMessage } from './forward/node-messages.ts'
+import { OwnerMarketSessions } from './forward/owner-market-sessions.ts'
 import { Signer, signatureKey, Verifier } from './forward/signature.ts'
 import { ClusterMember, LEASE_TIMING, type LeaseLost, leaseThread, MEMBER_DEFAULTS, SharedLease, sharedMs } from './members/index.ts'
 
@@ -35,6 +36,7 @@ interface NodeDeps {
 /** This process as a node of a cluster: what it owns, and its connections with the other nodes. */
 export class ClusterNode {
   readonly forwarder: NodeForwarder
+  readonly marketSessions: OwnerMarketSessions
   readonly #deps: NodeDeps
   readonly #nodeId: NodeId
   readonly #member: ClusterMember
@@ -52,7 +54,9 @@ export class ClusterNode {
     this.#nodeId = ids.uuid<NodeId>()
     this.#member = this.#newMember()
     const { answerWithinMs } = settings
-    this.#clients = new NodeClients(new Signer(signatureKey(hasher), ids.secret('')), nodeClientLimits(answerWithinMs, CONNECTIONS.toNode))
+    const signer = new Signer(signatureKey(hasher), ids.secret(''))
+    this.#clients = new NodeClients(signer, nodeClientLimits(answerWithinMs, CONNECTIONS.toNode))
+    this.marketSessions = new OwnerMarketSessions({ ownership: this.#member, clock, signer })
     this.forwarder = new NodeForwarder(
       { clock, log, ownership: this.#member, clients: this.#clients, suspect: nodeId => this.#member.suspect(nodeId) },
       forwarderLimits(answerWithinMs)
@@ -84,8 +88,16 @@ export class ClusterNode {
     return this.#following
   }
 
+  /** `release` is called with the users that other nodes are to take over now. */
+  onRelease(release: (isMoved: (userKey: UserKey) => boolean) => void): void {
+    this.#member.listen({
+      gained: () => undefined,
+      release: async partitions => release(userKey => partitions.has(partitionOf(userKey)))
+    })
+  }
+
   /** Takes requests of other nodes from now on. */
-  async listen(serve: (request: IncomingMessage, response: ServerResponse) => void): Promise<void> {
+  async listen(takes: Pick<NodeListenerOptions, 'serve' | 'passThrough'>): Promise<void> {
     const { hasher, log } = this.#deps
     const { nodeHost, nodePort, nodeUrl } = this.#settings
     const messages = {
@@ -95,7 +107,7 @@ export class ClusterNode {
       }
     }
     const verifier = new Verifier(signatureKey(hasher), this.#nodeId)
-    this.#listener = new NodeListener(verifier, log, { connectionsMax: CONNECTIONS.fromNodes, serve, messages })
+    this.#listener = new NodeListener(verifier, log, { connectionsMax: CONNECTIONS.fromNodes, messages, ...takes })
     const port = await this.#listener.listen(nodeHost, nodePort ?? 0)
     this.#url = nodeUrl ?? `http://${nodeHost.includes(':') ? `[${nodeHost}]` : nodeHost}:${port}`
   }
@@ -115,6 +127,7 @@ export class ClusterNode {
 
   /** Leaves the others. */
   async stop(): Promise<void> {
+    this.marketSessions.stop()
     await this.#following?.stop()
     this.#followed?.stop()
     await this.#member.stop()

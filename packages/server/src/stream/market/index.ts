@@ -7,7 +7,7 @@ import type { KeyId, PlatformId, UserKey } from '@trunkline/core/domain/ids'
 import { addressGroup } from '../../auth/address.ts'
 import { BoundedLog } from '../../auth/bounded-log.ts'
 import { FailedAttempts } from '../../auth/failed-attempts.ts'
-import type { ClientConnection, Listener } from '../client-connection.ts'
+import { CLOSE, type ClientConnection, type Listener } from '../client-connection.ts'
 import type { ClientConnectionLimits, StreamEndpoint } from '../gateway.ts'
 import { SEND_BUFFER_LIMITS } from '../send-buffer-limits.ts'
 import { type AccessGrant, AccessRefused, grantOf, KEY_ENDED, keyEnd, OwnedElsewhere, TOKEN_INVALID } from './access.ts'
@@ -25,6 +25,8 @@ const SNAPSHOTS_OF_USER = { atOnce: 2, ms: 60_000 }
 /** Enough for a snapshot of 50,000 bars and the messages meanwhile, or a quarter of a million trades. */
 const SEND_BUFFER = { ...SEND_BUFFER_LIMITS, messagesMax: 262_144, bytesMax: 16 * 1024 * 1024 }
 export const MARKET_CONNECTION_LIMITS: ClientConnectionLimits = { messageBytesMax: 16 * 1024, sendBuffer: SEND_BUFFER }
+
+const MOVED = 'another node serves this user from now on; connect again'
 
 /** All sessions of the node, and the rules between those of one user. */
 export class MarketStream implements StreamEndpoint {
@@ -148,6 +150,12 @@ export class MarketStream implements StreamEndpoint {
 
   finish(code: number, reason: string): void {
     for (const { listener } of this.#sessions) listener.finish(code, reason)
+  }
+
+  /** Closes the sessions of users that another node serves from now on: their clients connect again. */
+  endMoved(isMoved: (userKey: UserKey) => boolean): void {
+    for (const [userKey, sessions] of this.#registered)
+      if (isMoved(userKey)) for (const { listener } of [...sessions]) listener.finish(CLOSE.goingAway, MOVED)
   }
 
   stop(): void {
