@@ -26,28 +26,36 @@ const GRACE_MS = 1_000
  * abandoned a moment later, so that a faulty adapter blocks no caller; its result is discarded.
  * @throws what `work` throws; BrokerFault `unreachable` if it was abandoned.
  */
-export async function limited<T>(clock: Clock, ms: number, work: (signal: AbortSignal) => Promise<T>, outer?: AbortSignal): Promise<T> {
+export function limited<T>(clock: Clock, ms: number, work: (signal: AbortSignal) => Promise<T>, outer?: AbortSignal): Promise<T> {
   const late = new AbortController()
   const signal = outer === undefined ? late.signal : AbortSignal.any([outer, late.signal])
-  const { promise: abandoned, reject } = Promise.withResolvers<never>()
-  let alarm: Disposable | null = null
-  const stop = () => {
-    alarm?.[Symbol.dispose]()
-    late.abort(new BrokerFault('unreachable', `the broker did not answer within ${ms} ms`))
-    alarm = clock.alarm(GRACE_MS, () =>
-      reject(new BrokerFault('unreachable', `the broker did not answer within ${ms} ms, and the call could not be aborted`))
+  return new Promise((resolve, reject) => {
+    let alarm: Disposable | null = null
+    const settled = () => {
+      alarm?.[Symbol.dispose]()
+      outer?.removeEventListener('abort', stop)
+    }
+    const stop = () => {
+      settled()
+      late.abort(new BrokerFault('unreachable', `the broker did not answer within ${ms} ms`))
+      alarm = clock.alarm(GRACE_MS, () =>
+        reject(new BrokerFault('unreachable', `the broker did not answer within ${ms} ms, and the call could not be aborted`))
+      )
+    }
+    work(signal).then(
+      value => {
+        settled()
+        resolve(value)
+      },
+      cause => {
+        settled()
+        reject(cause)
+      }
     )
-  }
-  const working = work(signal)
-  if (outer?.aborted === true) stop()
-  else {
-    alarm = clock.alarm(ms, stop)
-    outer?.addEventListener('abort', stop, { once: true })
-  }
-  try {
-    return await Promise.race([working, abandoned])
-  } finally {
-    alarm?.[Symbol.dispose]()
-    outer?.removeEventListener('abort', stop)
-  }
+    if (outer?.aborted === true) stop()
+    else {
+      alarm = clock.alarm(ms, stop)
+      outer?.addEventListener('abort', stop, { once: true })
+    }
+  })
 }
