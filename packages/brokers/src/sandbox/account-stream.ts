@@ -2,7 +2,8 @@
 
 import { readJson } from '../kit/json.ts'
 import { field, integer, member, nested, object, text, texts, timestamp, type Wire } from '../kit/parse.ts'
-import type { AccountMessage, AccountStreamDefinition } from '../kit/runtime/account-stream.ts'
+import type { AccountMessage } from '../kit/runtime/account-messages.ts'
+import type { AccountStreamDefinition } from '../kit/runtime/account-stream.ts'
 import type { OpenLogin } from '../kit/runtime/definition.ts'
 import { Sequence, type Sequenced } from '../kit/sequence.ts'
 import { parseBalance, parseOrder } from './codecs.ts'
@@ -11,7 +12,7 @@ import { StreamToken } from './quirks.ts'
 /** Events that may wait for an earlier one. The next heartbeat decides anyway. */
 const AHEAD_MAX = 64
 const HEARTBEAT_MS_LEAST = 10
-/** Positions are read when the sandbox reports that they changed, but not more often than this for an account. */
+/** Positions are read when the sandbox reports that they changed, and balances published, but not more often than this for an account. */
 const SPACING_MS = 250
 
 export function accountStream(url: string, { tokens, log }: Pick<OpenLogin<string>, 'tokens' | 'log'>): AccountStreamDefinition {
@@ -97,11 +98,7 @@ class EventReader {
 
 const NUMBERED: ReadonlySet<string> = new Set(['order', 'fill', 'position', 'balance'])
 
-type EventMessage = Extract<AccountMessage, { readonly type: 'order' | 'changed' }> | BalancesMessage
-interface BalancesMessage {
-  readonly type: 'event'
-  readonly event: Extract<Extract<AccountMessage, { readonly type: 'event' }>['event'], { readonly type: 'balances' }>
-}
+type EventMessage = Extract<AccountMessage, { readonly type: 'order' | 'changed' | 'balances' }>
 
 /** Null for an event that adds nothing: a fill comes again inside the order that follows it. */
 function messageOf(message: Wire): EventMessage | null {
@@ -112,7 +109,8 @@ function messageOf(message: Wire): EventMessage | null {
       const asOf = timestamp(message, 'as_of')
       const balance = parseBalance(nested(message, 'balance'), asOf)
       // An account has one currency, so one balance is all of them.
-      return { type: 'event', event: { type: 'balances', brokerAccountId: balance.brokerAccountId, balances: { items: [balance], asOf } } }
+      const { brokerAccountId } = balance
+      return { type: 'balances', balances: { type: 'balances', brokerAccountId, balances: { items: [balance], asOf } } }
     }
     case 'position':
       return { type: 'changed', account: text(nested(message, 'position'), 'account'), what: 'positions' }
@@ -128,6 +126,6 @@ function accountOf(message: EventMessage): string {
     case 'changed':
       return message.account
     default:
-      return message.event.brokerAccountId
+      return message.balances.brokerAccountId
   }
 }

@@ -7,9 +7,14 @@ const USERS_MAX = 20_000
 /** The bus reports changes at once; this bounds the effect of a message lost between nodes. */
 const REMEMBER_MS = 2_000
 
-interface Entry {
+/** What belongs to a user. */
+export interface Owned {
+  /** Newest first. */
   readonly connections: readonly Connection[]
   readonly accounts: readonly Account[]
+}
+
+interface Entry extends Owned {
   readonly readAt: number
 }
 
@@ -39,25 +44,26 @@ export class Directory implements Disposable {
 
   /** The user's connections, newest first. */
   async connections(userKey: UserKey): Promise<readonly Connection[]> {
-    return (await this.#entry(userKey)).connections
+    return (await this.of(userKey)).connections
   }
 
   async accounts(userKey: UserKey): Promise<readonly Account[]> {
-    return (await this.#entry(userKey)).accounts
+    return (await this.of(userKey)).accounts
   }
 
   [Symbol.dispose](): void {
     this.#unsubscribe()
   }
 
-  async #entry(userKey: UserKey): Promise<Entry> {
+  /** The user's connections and accounts. */
+  async of(userKey: UserKey): Promise<Owned> {
     const known = this.#entries.get(userKey)
     const now = this.#deps.clock.monotonicMs()
     if (known !== undefined && now - known.readAt < REMEMBER_MS) return known
     const before = this.#changes
     const { connections, accounts } = this.#deps.store
-    const [links, holdings] = await Promise.all([connections.listByUser(userKey, null), accounts.listByUser(userKey)])
-    const entry = { connections: links, accounts: holdings, readAt: now }
+    const [links, owned] = await Promise.all([connections.listByUser(userKey, null), accounts.listByUser(userKey)])
+    const entry = { connections: links, accounts: owned, readAt: now }
     if (before === this.#changes) setBounded(this.#entries, userKey, entry, USERS_MAX)
     return entry
   }

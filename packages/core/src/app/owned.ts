@@ -2,15 +2,20 @@ import type { Account, Connection } from '../domain/account.ts'
 import { ServiceError } from '../domain/errors.ts'
 import type { AccountId, ConnectionId } from '../domain/ids.ts'
 import type { UserCaller } from './caller.ts'
-import type { Directory } from './directory.ts'
+import type { Directory, Owned } from './directory.ts'
+
+interface OwnedDeps {
+  readonly directory: Directory
+}
 
 /** The caller's own connection. Another user's is reported as unknown. @throws ServiceError connection_not_found. */
-export async function ownedConnection(
-  { directory }: { readonly directory: Directory },
-  caller: UserCaller,
-  connectionId: ConnectionId
-): Promise<Connection> {
-  const connection = (await directory.connections(caller.user.userKey)).find(known => known.connectionId === connectionId)
+export async function ownedConnection({ directory }: OwnedDeps, caller: UserCaller, connectionId: ConnectionId): Promise<Connection> {
+  return connectionOf(await directory.of(caller.user.userKey), connectionId)
+}
+
+/** @throws ServiceError connection_not_found. */
+export function connectionOf({ connections }: Owned, connectionId: ConnectionId): Connection {
+  const connection = connections.find(known => known.connectionId === connectionId)
   if (connection !== undefined) return connection
   throw connectionNotFound()
 }
@@ -20,12 +25,13 @@ export function connectionNotFound(): ServiceError {
 }
 
 /** The caller's own account. @throws ServiceError account_not_found. */
-export async function ownedAccount(
-  { directory }: { readonly directory: Directory },
-  caller: UserCaller,
-  accountId: AccountId
-): Promise<Account> {
-  const account = (await directory.accounts(caller.user.userKey)).find(known => known.accountId === accountId)
+export async function ownedAccount({ directory }: OwnedDeps, caller: UserCaller, accountId: AccountId): Promise<Account> {
+  return accountOf(await directory.of(caller.user.userKey), accountId)
+}
+
+/** @throws ServiceError account_not_found. */
+export function accountOf({ accounts }: Owned, accountId: AccountId): Account {
+  const account = accounts.find(known => known.accountId === accountId)
   if (account !== undefined) return account
   throw new ServiceError('account_not_found', 'This user has no account with this account_id; list them with GET /accounts.')
 }

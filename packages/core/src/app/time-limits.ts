@@ -2,17 +2,20 @@ import { BrokerFault } from '../ports/broker.ts'
 import type { Clock } from '../ports/clock.ts'
 
 /** The result of `work`, or null after `ms`. `work` continues in either case; its owner handles a later rejection. */
-export async function within<T>(clock: Clock, work: Promise<T>, ms: number): Promise<T | null> {
-  const alarm = new AbortController()
-  const late = clock.sleep(ms, alarm.signal).then(
-    () => null,
-    () => null
-  )
-  try {
-    return await Promise.race([work, late])
-  } finally {
-    alarm.abort()
-  }
+export function within<T>(clock: Clock, work: Promise<T>, ms: number): Promise<T | null> {
+  return new Promise((resolve, reject) => {
+    const alarm = clock.alarm(ms, () => resolve(null))
+    work.then(
+      value => {
+        alarm[Symbol.dispose]()
+        resolve(value)
+      },
+      cause => {
+        alarm[Symbol.dispose]()
+        reject(cause)
+      }
+    )
+  })
 }
 
 /** Time for an aborted call to stop and to report whether anything was sent. */
@@ -23,20 +26,36 @@ const GRACE_MS = 1_000
  * abandoned a moment later, so that a faulty adapter blocks no caller; its result is discarded.
  * @throws what `work` throws; BrokerFault `unreachable` if it was abandoned.
  */
-export async function limited<T>(clock: Clock, ms: number, work: (signal: AbortSignal) => Promise<T>, outer?: AbortSignal): Promise<T> {
+export function limited<T>(clock: Clock, ms: number, work: (signal: AbortSignal) => Promise<T>, outer?: AbortSignal): Promise<T> {
   const late = new AbortController()
-  const done = new AbortController()
   const signal = outer === undefined ? late.signal : AbortSignal.any([outer, late.signal])
-  const givenUp = async (): Promise<never> => {
-    const ended = outer === undefined ? done.signal : AbortSignal.any([outer, done.signal])
-    await clock.sleep(ms, ended).catch(() => done.signal.throwIfAborted())
-    late.abort(new BrokerFault('unreachable', `the broker did not answer within ${ms} ms`))
-    await clock.sleep(GRACE_MS, done.signal)
-    throw new BrokerFault('unreachable', `the broker did not answer within ${ms} ms, and the call could not be aborted`)
-  }
-  try {
-    return await Promise.race([work(signal), givenUp()])
-  } finally {
-    done.abort()
-  }
+  return new Promise((resolve, reject) => {
+    let alarm: Disposable | null = null
+    const settled = () => {
+      alarm?.[Symbol.dispose]()
+      outer?.removeEventListener('abort', stop)
+    }
+    const stop = () => {
+      settled()
+      late.abort(new BrokerFault('unreachable', `the broker did not answer within ${ms} ms`))
+      alarm = clock.alarm(GRACE_MS, () =>
+        reject(new BrokerFault('unreachable', `the broker did not answer within ${ms} ms, and the call could not be aborted`))
+      )
+    }
+    work(signal).then(
+      value => {
+        settled()
+        resolve(value)
+      },
+      cause => {
+        settled()
+        reject(cause)
+      }
+    )
+    if (outer?.aborted === true) stop()
+    else {
+      alarm = clock.alarm(ms, stop)
+      outer?.addEventListener('abort', stop, { once: true })
+    }
+  })
 }

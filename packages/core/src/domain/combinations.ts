@@ -70,14 +70,30 @@ export interface Unsupported {
   readonly offered: readonly string[]
 }
 
+interface Combinations {
+  readonly all: readonly Combination[]
+  readonly byForm: ReadonlyMap<string, Combination>
+}
+
 // Computed once per broker, because every order is checked against it.
-const made = new WeakMap<OrderOffer, readonly Combination[]>()
+const made = new WeakMap<OrderOffer, Combinations>()
 
 /** Every combination, in the order of the enums. */
 export function combinationsOf(offer: OrderOffer): readonly Combination[] {
-  const known = made.get(offer) ?? combine(offer)
-  made.set(offer, known)
-  return known
+  return knownOf(offer).all
+}
+
+function knownOf(offer: OrderOffer): Combinations {
+  const known = made.get(offer)
+  if (known !== undefined) return known
+  const all = combine(offer)
+  const combinations = { all, byForm: new Map(all.map(combination => [formKey(combination), combination])) }
+  made.set(offer, combinations)
+  return combinations
+}
+
+function formKey({ instrument, type, tif }: Pick<Combination, 'instrument' | 'type' | 'tif'>): string {
+  return `${instrument} ${type} ${tif}`
 }
 
 function combine(offer: OrderOffer): readonly Combination[] {
@@ -97,7 +113,10 @@ function combine(offer: OrderOffer): readonly Combination[] {
  * side, size.
  */
 export function unsupportedPart(offer: OrderOffer, form: OrderForm): Unsupported | null {
-  let left = combinationsOf(offer)
+  const { all, byForm } = knownOf(offer)
+  const fit = byForm.get(formKey(form))
+  if (fit?.sides.includes(form.side) === true && fit.sizes.includes(form.size)) return null
+  let left = all
   for (const part of ['instrument', 'type', 'tif'] as const) {
     const fitting = left.filter(combination => combination[part] === form[part])
     if (fitting.length === 0) return { part, requested: form[part], offered: [...new Set(left.map(combination => combination[part]))] }

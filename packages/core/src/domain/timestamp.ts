@@ -27,11 +27,20 @@ export function timestampOf(instant: Temporal.Instant): Timestamp {
   return instant.toString({ fractionalSecondDigits: 6, roundingMode: 'floor' }) as Timestamp
 }
 
+let lastSecond = Number.NaN
+let lastSecondText = ''
+
 /** Converts milliseconds since the epoch, keeping fractions down to the microsecond. */
 export function timestampOfMs(ms: number): Timestamp {
   const whole = Math.floor(ms)
-  const micros = Math.floor((ms - whole) * 1_000)
-  return `${new Date(whole).toISOString().slice(0, -1)}${String(micros).padStart(3, '0')}Z` as Timestamp
+  const second = Math.floor(whole / 1_000)
+  // Most are of the present second, whose text is made once.
+  if (second !== lastSecond) {
+    lastSecondText = new Date(second * 1_000).toISOString().slice(0, -4)
+    lastSecond = second
+  }
+  const micros = (whole - second * 1_000) * 1_000 + Math.floor((ms - whole) * 1_000)
+  return `${lastSecondText}${String(1_000_000 + micros).slice(1)}Z` as Timestamp
 }
 
 export function epochMs(timestamp: Timestamp): number {
@@ -77,15 +86,16 @@ export function parseDay(text: unknown, what: string): Day {
 }
 
 const dayFormat = new Intl.DateTimeFormat('en-CA', { timeZone: MARKET_ZONE, year: 'numeric', month: '2-digit', day: '2-digit' })
-let lastHour = Number.NaN
+const HOUR_LENGTH = '2026-11-21T14'.length
+let lastHour = ''
 let lastDay = ''
 
 /** The trading day of an instant: its date in America/New_York. */
 export function tradingDay(at: Timestamp): Day {
   // Midnight in New York falls on a full hour of UTC, so the day is formatted once per hour.
-  const hour = Math.floor(epochMs(at) / 3_600_000)
+  const hour = at.slice(0, HOUR_LENGTH)
   if (hour !== lastHour) {
-    lastDay = dayFormat.format(hour * 3_600_000)
+    lastDay = dayFormat.format(epochMs(at))
     lastHour = hour
   }
   return lastDay as Day

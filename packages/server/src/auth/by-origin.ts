@@ -103,6 +103,9 @@ class Groups<Member> {
     const left = this.#bySize.get(from)
     left?.delete(name)
     if (left?.size === 0) this.#bySize.delete(from)
-    if (to > 0) this.#bySize.set(to, (this.#bySize.get(to) ?? new Set<string>()).add(name))
+    if (to === 0) return
+    const joined = this.#bySize.get(to)
+    if (joined !== undefined) joined.add(name)
+    else this.#bySize.set(to, (left?.size === 0 ? left : new Set<string>()).add(name))
   }
 }

@@ -13,6 +13,8 @@ const USERS_MAX = 50_000
 const REMEMBER_MS = 2_000
 /** The precision of a key's last use: it is written at most once in this time. */
 const USE_NOTED_MS = 60_000
+/** Reads the clock at each look-up. By default a timer would be set at each, to read it once per millisecond. */
+const EXACT = { ttlResolution: 0 } as const
 
 interface Stored {
   readonly platforms: Pick<PlatformStore, 'findByClientId'>
@@ -24,15 +26,16 @@ interface Stored {
 export class CredentialCache implements CredentialLookup, Disposable {
   readonly #store: Stored
   readonly #clock: Pick<Clock, 'now'>
-  readonly #keys = new LRUCache<string, KnownKey>({ max: KEYS_MAX, ttl: REMEMBER_MS })
+  readonly #keys = new LRUCache<string, KnownKey>({ ...EXACT, max: KEYS_MAX, ttl: REMEMBER_MS })
   readonly #users = new LRUCache<string, KnownUser>({
+    ...EXACT,
     max: USERS_MAX,
     ttl: REMEMBER_MS,
     dispose: ({ user }) => this.#nameOf.delete(user.userKey)
   })
   readonly #nameOf = new Map<UserKey, string>()
   readonly #addresses = new WeakMap<PlatformKey, AddressList>()
-  readonly #usesNoted = new LRUCache<KeyId, true>({ max: KEYS_MAX, ttl: USE_NOTED_MS })
+  readonly #usesNoted = new LRUCache<KeyId, true>({ ...EXACT, max: KEYS_MAX, ttl: USE_NOTED_MS })
   readonly #unsubscribe: () => void
   /** Counts changes, so that an answer read before one is not cached after it. */
   #changes = 0

@@ -40,9 +40,9 @@ export class FailedAttempts implements AttemptLimits {
   readonly #underWay = new Map<string, number>()
   readonly #counted = new WeakSet<Attempt>()
   readonly #underWayMax: number
-  /** Names and hashes of secrets that were valid lately. At the limit the least recently used is evicted. */
-  readonly #goodKeys = new LRUCache<string, true>({ max: GOOD_MAX })
-  readonly #goodUsers = new LRUCache<string, true>({ max: GOOD_MAX })
+  /** Names of secrets that were valid lately, by hash. At the limit the least recently used is evicted. */
+  readonly #goodKeys = new LRUCache<string, string>({ max: GOOD_MAX })
+  readonly #goodUsers = new LRUCache<string, string>({ max: GOOD_MAX })
 
   constructor(ofAddress: Rate, monotonicMs: () => number, ofName: Rate = NAME, underWayMax = UNDER_WAY_MAX) {
     this.#underWayMax = underWayMax
@@ -56,14 +56,14 @@ export class FailedAttempts implements AttemptLimits {
     return bus.subscribe(
       message => {
         if (message.type !== 'secret_issued') return
-        this.#goodOf(message.of).set(pairOf(message), true)
+        this.#goodOf(message.of).set(message.secretHash, nameOf(message))
       },
       ['secret_issued']
     )
   }
 
   demandCalm(attempt: Attempt): void {
-    if (this.#goodOf(attempt.of).get(pairOf(attempt)) === true) return
+    if (this.#isGood(attempt)) return
     const now = this.#monotonicMs()
     const group = groupOf(attempt)
     const ofName = attempt.name === null ? null : this.#names.peek(attempt.name, now)
@@ -89,8 +89,9 @@ export class FailedAttempts implements AttemptLimits {
   }
 
   undecided(attempt: Attempt): void {
+    if (!this.#counted.delete(attempt)) return
     const group = groupOf(attempt)
-    if (group === null || !this.#counted.delete(attempt)) return
+    if (group === null) return
     const others = (this.#underWay.get(group) ?? 1) - 1
     if (others > 0) this.#underWay.set(group, others)
     else this.#underWay.delete(group)
@@ -98,15 +99,19 @@ export class FailedAttempts implements AttemptLimits {
 
   /** The secret is no longer valid. */
   forget(attempt: Attempt): void {
-    this.#goodOf(attempt.of).delete(pairOf(attempt))
+    if (this.#isGood(attempt)) this.#goodOf(attempt.of).delete(attempt.secretHash)
   }
 
   proved(attempt: Attempt): void {
     this.undecided(attempt)
-    this.#goodOf(attempt.of).set(pairOf(attempt), true)
+    if (!this.#isGood(attempt)) this.#goodOf(attempt.of).set(attempt.secretHash, nameOf(attempt))
   }
 
-  #goodOf(of: Attempt['of']): LRUCache<string, true> {
+  #isGood(attempt: Attempt): boolean {
+    return this.#goodOf(attempt.of).get(attempt.secretHash) === nameOf(attempt)
+  }
+
+  #goodOf(of: Attempt['of']): LRUCache<string, string> {
     return of === 'user' ? this.#goodUsers : this.#goodKeys
   }
 }
@@ -115,6 +120,6 @@ function groupOf({ address }: Attempt): string | null {
   return address === null ? null : addressGroup(address)
 }
 
-function pairOf({ name, secretHash }: Pick<Attempt, 'name' | 'secretHash'>): string {
-  return `${secretHash} ${name}`
+function nameOf({ name }: Pick<Attempt, 'name'>): string {
+  return name ?? ''
 }

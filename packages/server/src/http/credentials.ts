@@ -12,8 +12,12 @@ const PLATFORM_HEADERS = ['client-id', 'client-secret'] as const
 const USER_HEADERS = [...PLATFORM_HEADERS, 'user-id', 'user-secret'] as const
 
 export function credentialsOf(headers: IncomingHttpHeaders): Credentials {
-  const [clientId, clientSecret, userId, userSecret] = USER_HEADERS.map(name => textOf(headers[name]))
-  return { clientId, clientSecret, userId: decoded(userId), userSecret }
+  return {
+    clientId: textOf(headers['client-id']),
+    clientSecret: textOf(headers['client-secret']),
+    userId: decoded(textOf(headers['user-id'])),
+    userSecret: textOf(headers['user-secret'])
+  }
 }
 
 /** The names of the credential headers that the request lacks. */
@@ -29,7 +33,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 // Node decodes header bytes as Latin-1. Most clients send `user-id: Zoë` as UTF-8; bytes that are not valid UTF-8 are taken as Latin-1.
 function decoded(value: string | undefined): string | undefined {
-  if (value === undefined || /^[\0-\x7f]*$/.test(value)) return value
+  if (value === undefined || !/[^\0-\x7f]/.test(value)) return value
   try {
     return utf8.decode(Buffer.from(value, 'latin1'))
   } catch {

@@ -8,7 +8,7 @@ import { addressGroup } from '../auth/address.ts'
 import { FailedAttempts, TooManyFailures } from '../auth/failed-attempts.ts'
 import { type Allowance, RateLimiter } from '../auth/rate-limit.ts'
 import { SharedRate } from '../auth/shared-rate.ts'
-import { credentialsOf, missingCredentials } from './credentials.ts'
+import { type Credentials, credentialsOf, missingCredentials } from './credentials.ts'
 import type { HttpLimits } from './options.ts'
 import { BETWEEN_NODES, passedOnOf } from './passed-on.ts'
 
@@ -52,7 +52,7 @@ export class Guard {
   /** @throws ServiceError credentials_invalid, scope_missing, rate_limited. */
   async platform(request: FastifyRequest, reply: FastifyReply, scope: Scope): Promise<PlatformCaller> {
     try {
-      const { caller, left } = await this.#platform(request, reply, 'platform', scope)
+      const { caller, left } = await this.#platform(request, reply, 'platform', scope, credentialsOf(request.headers))
       setRateLimitHeaders(reply, left)
       return caller
     } catch (error) {
@@ -70,8 +70,9 @@ export class Guard {
   /** Authenticates without counting the request for the user: its owner counts it. @throws as {@link user} */
   async provenUser(request: FastifyRequest, reply: FastifyReply, scope: Scope): Promise<ProvenUser> {
     try {
-      const { caller, left } = await this.#platform(request, reply, 'user', scope)
-      const { userId, userSecret } = credentialsOf(request.headers)
+      const credentials = credentialsOf(request.headers)
+      const { caller, left } = await this.#platform(request, reply, 'user', scope, credentials)
+      const { userId, userSecret } = credentials
       const given = { userId, userSecret, address: request.ip }
       const { user, secretHash } = await authenticateUser(this.#deps, this.#deps.lookup, caller.platform, given, this.#attempts)
       return { caller: { ...caller, user, secretHash }, left }
@@ -103,9 +104,9 @@ export class Guard {
     request: FastifyRequest,
     reply: FastifyReply,
     kind: 'platform' | 'user',
-    scope: Scope
+    scope: Scope,
+    { clientId, clientSecret }: Credentials
   ): Promise<{ readonly caller: PlatformCaller & { readonly key: PlatformKey }; readonly left: Allowance }> {
-    const { clientId, clientSecret } = credentialsOf(request.headers)
     const { ip } = request
     this.#requireHeaders(request, kind)
     const given = { clientId, clientSecret, address: ip }

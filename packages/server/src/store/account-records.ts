@@ -15,6 +15,7 @@ import { BatchWriter } from './writes/batch-writer.ts'
 import type { BatchStats } from './writes/batches.ts'
 import { BinaryLists } from './writes/binary.ts'
 import { functionCall } from './writes/function-call.ts'
+import { type BatchUsers, usersOf } from './writes/users.ts'
 
 type Topical =
   | Pick<Extract<LoggedEvent, { topic: 'balances' }>, 'topic' | 'data'>
@@ -164,45 +165,30 @@ function keyOf({ accountId, kind }: Pick<Put, 'accountId' | 'kind'>): string {
 }
 
 /** Replacements as `put_records` takes them: a list for each column of them and of their events. */
-interface Batch {
+interface Batch extends BatchUsers {
   readonly lists: BinaryLists
   readonly puts: readonly Put[]
-  /** Each user once, in the order of their keys. */
-  readonly users: readonly UserKey[]
-  /** Of each replacement, from 1. */
-  readonly userOf: readonly number[]
   /** The events, each with the position of its replacement from 1. */
   readonly events: readonly { readonly of: number; readonly eventId: EventId; readonly document: string }[]
-  /** The position of each replacement's first event, from 1; null where it has none. */
-  readonly firstEvents: readonly (number | null)[]
   readonly wait: boolean
 }
 
 function batchOf(lists: BinaryLists, puts: readonly Put[], wait: boolean): Batch {
-  const users = [...new Set(puts.map(({ userKey }) => userKey))].sort()
-  const indexOfUser = new Map(users.map((userKey, index) => [userKey, index + 1]))
-  let before = 0
-  const firstEvents = puts.map(({ events }) => {
-    const first = events.length === 0 ? null : before + 1
-    before += events.length
-    return first
-  })
   return {
     lists,
     puts,
-    users,
-    userOf: puts.map(({ userKey }) => indexOfUser.get(userKey) ?? 0),
+    ...usersOf(puts.map(({ userKey, events }) => ({ userKey, published: events.length }))),
     events: puts.flatMap(({ events }, index) => events.map(event => ({ of: index + 1, ...event }))),
-    firstEvents,
     wait
   }
 }
 
-/** Writes a batch. Each parameter is described with the function (migration 0003). */
+/** Writes a batch. Each parameter is described with the function (migration 0020). */
 const PUT_RECORDS = functionCall<Batch>('put_records', 'verdicts', {
   p_document: ({ lists, puts }) => lists.texts(puts.map(({ next }) => next.document)),
   p_data: ({ lists, events }) => lists.texts(events.map(({ document }) => document)),
   p_users: ({ lists, users }) => lists.uuids(users),
+  p_published: ({ lists, published }) => lists.ints(published),
   p_wait: ({ wait }) => wait,
   p_user: ({ lists, userOf }) => lists.ints(userOf),
   p_account: ({ lists, puts }) => lists.uuids(puts.map(({ accountId }) => accountId)),
@@ -210,7 +196,6 @@ const PUT_RECORDS = functionCall<Batch>('put_records', 'verdicts', {
   p_over: ({ lists, puts }) => lists.ints(puts.map(({ over }) => over)),
   p_confirmed: ({ lists, puts }) => lists.timestamps(puts.map(({ next }) => next.confirmedAt)),
   p_at: ({ lists, puts }) => lists.timestamps(puts.map(({ at }) => at)),
-  p_first: ({ lists, firstEvents }) => lists.ints(firstEvents),
   p_event_of: ({ lists, events }) => lists.ints(events.map(({ of }) => of)),
   p_event: ({ lists, events }) => lists.uuids(events.map(({ eventId }) => eventId))
 })

@@ -45,7 +45,6 @@ export interface Database {
   readonly orders: OrdersTable
   readonly order_broker_ids: OrderBrokerIdsTable
   readonly order_symbols: OrderSymbolsTable
-  readonly fills: FillsTable
   readonly events: EventsTable
   readonly stream_slots: StreamSlotsTable
   readonly audit_pending: AuditPendingTable
@@ -261,16 +260,6 @@ interface OrderBrokerIdsTable {
   account_id: AccountId
   broker_order_id: string
   order_id: OrderId
-}
-
-interface FillsTable {
-  order_id: OrderId
-  leg: number
-  fill_id: string
-  at: Timestamp
-  quantity: string
-  price: string
-  exec_dest: string | null
 }
 
 interface EventsTable {

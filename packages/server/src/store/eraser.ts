@@ -72,7 +72,6 @@ async function eraseOrders(trx: Kysely<Database>, accountId: string): Promise<bi
   const doomed = sql`select order_id from orders where account_id = ${accountId}::uuid and is_open union all
     select order_id from orders where account_id = ${accountId}::uuid and final_status is not null limit ${sql.lit(STEP_ROWS)}`
   const { numAffectedRows } = await sql`with doomed as materialized (${doomed}),
-    filled as (delete from fills where order_id in (select order_id from doomed)),
     named as (delete from order_symbols where order_id in (select order_id from doomed))
     delete from orders where order_id in (select order_id from doomed)`.execute(trx)
   if (numAffectedRows !== 0n) return numAffectedRows ?? 0n

@@ -145,7 +145,7 @@ export function buildStore(engine: Engine, deps: StoreDeps): SqlStore {
 }
 
 /** The tables that an order is written to. */
-const WRITTEN = 'users, user_counters, orders, order_broker_ids, order_symbols, fills, events, audit_pending'
+const WRITTEN = 'users, user_counters, orders, order_broker_ids, order_symbols, events, audit_pending'
 /** Below the server's `deadlock_timeout`, so that a probe never ends the work of others that hold the tables. */
 const PROBE_LOCK = `set local lock_timeout = '500ms'`
 

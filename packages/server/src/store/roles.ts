@@ -38,7 +38,6 @@ export const PRIVILEGES: { readonly [table in keyof Database]: readonly Privileg
   orders: CHANGE,
   order_broker_ids: CHANGE,
   order_symbols: CHANGE,
-  fills: CHANGE,
   stream_slots: CHANGE,
   erasures: CHANGE,
   probes: CHANGE,

@@ -30,7 +30,7 @@ const open = (more: { readonly unsafeDurability?: boolean } = {}) =>
 
 /** The session of the store that waits for a lock in `record`. */
 async function waitingPid(): Promise<number> {
-  const find = () => watcher.query(`select pid from pg_stat_activity where wait_event_type = 'Lock' and query like '%record_changes%'`)
+  const find = () => watcher.query(`select pid from pg_stat_activity where wait_event_type = 'Lock' and query like '%record_change%'`)
   await until(async () => (await find()).rowCount === 1, 'the store waits for the lock')
   return (await find()).rows[0].pid
 }

@@ -10,6 +10,7 @@ import { lifecycleCases } from './lifecycle.ts'
 import { orderListCases } from './order-lists.ts'
 import { orderCases } from './orders.ts'
 import { platformKeyCases } from './platform-keys.ts'
+import { refusedOrderCases } from './refused-orders.ts'
 import { streamSlotCases } from './stream-slots.ts'
 import { tokenCases } from './tokens.ts'
 import { userCases } from './users.ts'
@@ -45,6 +46,7 @@ export function storeContract(name: string, open: () => Promise<StoreHarness>, h
     connectionCases(contractCase)
     accountCases(contractCase)
     orderCases(contractCase)
+    refusedOrderCases(contractCase)
     orderListCases(contractCase)
     eventCases(contractCase)
     streamSlotCases(contractCase)

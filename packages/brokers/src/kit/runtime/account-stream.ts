@@ -15,11 +15,13 @@ import type { Wire } from '../parse.ts'
 import { Refetch } from '../refetch.ts'
 import type { Connection, ProtocolFactory, StreamMessage, StreamProtocol } from '../stream-protocol.ts'
 import type { UnknownValueCounter } from '../unknown-values.ts'
+import type { AccountMessage, BalancesEvent } from './account-messages.ts'
 import { OpenOrders } from './open-orders.ts'
 import type { OrderReads } from './order-reads.ts'
 import { type ListedOrders, OrderTotals, type WholeOrder } from './order-totals.ts'
 import type { OrderTracker } from './order-tracker.ts'
 import { type OrderUpdate, SentOrders } from './sent-orders.ts'
+import { SpacedStates } from './spaced-states.ts'
 import { StreamedPositions } from './streamed-positions.ts'
 
 /** Reads of an order that the broker reports without its fill totals; the account's own reads come later. */
@@ -35,7 +37,7 @@ export interface AccountStreamDefinition {
   readonly begin: (signal: AbortSignal) => Promise<AccountConnection>
   /** Set for a broker that acknowledges nothing: it has accepted the connection when it has sent a message, or no error for so long. */
   readonly unacknowledged?: { readonly liveAfterMs: number; readonly heartbeatMs: number }
-  /** From the end of one read of the same order, and of the same account, to the next. */
+  /** From the end of one read of the same order, and of the same account, to the next; and from one balance of an account to the next. */
   readonly orderSpacingMs: number
   readonly accountSpacingMs: number
   /** How events about orders are merged; absent: the broker sends none. */
@@ -66,26 +68,6 @@ export interface FollowedAccount {
   /** Single orders that are open, whatever they hang on. @throws BrokerFault */
   readonly openOrders: (signal: AbortSignal) => Promise<readonly OrderReport[]>
 }
-
-export type AccountMessage =
-  /** `live`: what was sent before is not published, because it is read. */
-  | StreamMessage<AccountEvent>
-  /** The whole order. One that was cancelling or being replaced and works again was refused that: the report releases it. */
-  | { readonly type: 'order'; readonly report: OrderReport }
-  /** The whole order with totals: a gap if it is older than what was sent before; skipped if it is the same. */
-  | { readonly type: 'order_totals'; readonly order: WholeOrder }
-  /** The order as it was when this was sent: what is older than what was sent before adds only its execution. */
-  | ({ readonly type: 'order_update' } & OrderUpdate)
-  | { readonly type: 'order_event'; readonly account: string; readonly brokerOrderId: string; readonly event: Wire }
-  /** `releases`: a cancel or a replacement was refused, so the order is released if it works. */
-  | { readonly type: 'order_hint'; readonly account: string; readonly brokerOrderId: string; readonly releases?: true }
-  /** One position as it is now; null: it was closed. The runtime makes the lists. */
-  | { readonly type: 'position'; readonly brokerPositionId: string; readonly position: PositionReport | null }
-  /** One position, sent in a form that cannot be read: the positions of its account are read. */
-  | { readonly type: 'position_left_out'; readonly account: string; readonly brokerPositionId: string }
-  /** Positions, balances, or both. */
-  | { readonly type: 'changed'; readonly account: string; readonly what: 'positions' | 'balances' | 'both' }
-  | { readonly type: 'heartbeat' }
 
 interface StreamLogin {
   readonly orders: Pick<OrderReads<string>, 'ordersOf'>
@@ -142,6 +124,7 @@ class AccountProtocol {
   readonly #sent = new SentOrders(ORDERS_MAX)
   readonly #totals: OrderTotals
   #positions: StreamedPositions | null = null
+  readonly #balances: SpacedStates<BalancesEvent>
   /** Cum qty of an order and whether it was open, as last published. */
   readonly #published = new BoundedMap<string>(ORDERS_MAX)
   /** Orders that are cancelling or being replaced; beyond the bound a release is found by look-up only. */
@@ -153,6 +136,7 @@ class AccountProtocol {
     this.#login = login
     this.#own = own
     this.#totals = new OrderTotals(clock)
+    this.#balances = new SpacedStates({ clock, spacingMs: definition.accountSpacingMs, publish: event => this.#emit(event) })
     this.#orders = new Refetch({
       clock,
       spacingMs: definition.orderSpacingMs,
@@ -222,6 +206,7 @@ class AccountProtocol {
 
   async ended(): Promise<void> {
     this.#accepted?.[Symbol.dispose]()
+    this.#balances[Symbol.dispose]()
     await Promise.all([this.#orders, this.#accounts, this.#positions].map(part => part?.[Symbol.asyncDispose]()))
   }
 
@@ -251,6 +236,9 @@ class AccountProtocol {
         return null
       case 'changed':
         this.#accounts.changed(keyOf(message.what, message.account))
+        return null
+      case 'balances':
+        if (this.#isLive) this.#balances.put(message.balances.brokerAccountId, message.balances)
         return null
       case 'heartbeat':
         return null

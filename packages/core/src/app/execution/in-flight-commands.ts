@@ -13,23 +13,28 @@ type Outcome = Promise<Order | null>
 /** The commands that are on the wire: sent to a broker, or about to be, and without an outcome. */
 export class InFlightCommands {
   /** The newest command of each kind and order. A replacement counts under its successor. */
-  readonly #newest = new Map<string, Outcome>()
+  readonly #newest: { readonly [kind in CommandKind]: Map<OrderId, Outcome> } = {
+    submit: new Map(),
+    cancel: new Map(),
+    stop: new Map(),
+    replace: new Map()
+  }
   /** Every command without an answer yet, including those that a newer one has superseded in `#inFlight`. */
   readonly #all = new Map<Outcome, UserKey>()
 
   newest(kind: CommandKind, { orderId }: Order): Outcome | undefined {
-    return this.#newest.get(keyOf(kind, orderId))
+    return this.#newest[kind].get(orderId)
   }
 
   /** Runs a command and registers it until it ends. `isNewest` is false once another command of its kind and order has begun. */
   run(kind: CommandKind, { orderId, userKey }: Order, command: (isNewest: () => boolean) => Outcome): Outcome {
-    const key = keyOf(kind, orderId)
-    const isNewest = () => this.#newest.get(key) === outcome
-    const outcome: Outcome = command(isNewest).finally(() => {
+    const newest = this.#newest[kind]
+    const isNewest = () => newest.get(orderId) === outcome
+    const outcome: Outcome = atEnd(command(isNewest), () => {
       this.#all.delete(outcome)
-      if (isNewest()) this.#newest.delete(key)
+      if (isNewest()) newest.delete(orderId)
     })
-    this.#newest.set(key, outcome)
+    newest.set(orderId, outcome)
     this.#all.set(outcome, userKey)
     return outcome
   }
@@ -50,8 +55,8 @@ export class InFlightCommands {
 
   /** Whether the order has a pending answer that no command on the wire will bring. */
   isUnanswered(order: Order): boolean {
-    const isAwaited = acknowledged(order) ? this.isCancelling(order) || this.#isReplacing(order) : this.isSending(order)
-    return awaitsAnswer(order) && !isAwaited
+    if (!awaitsAnswer(order)) return false
+    return !(acknowledged(order) ? this.isCancelling(order) || this.#isReplacing(order) : this.isSending(order))
   }
 
   /** Resolves once no submission of the order is in flight, whatever its outcome. Never rejects. */
@@ -76,10 +81,14 @@ export class InFlightCommands {
   }
 
   #has(kind: CommandKind, orderId: OrderId): boolean {
-    return this.#newest.has(keyOf(kind, orderId))
+    return this.#newest[kind].has(orderId)
   }
 }
 
-function keyOf(kind: CommandKind, orderId: OrderId): string {
-  return `${kind} ${orderId}`
+async function atEnd(outcome: Outcome, end: () => void): Promise<Order | null> {
+  try {
+    return await outcome
+  } finally {
+    end()
+  }
 }

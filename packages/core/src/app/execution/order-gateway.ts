@@ -40,9 +40,12 @@ export class OrderGateway {
 
   /** Sends a stored order. Returns its newest state after the broker's answer, or after `answerWithinMs` without one. */
   submit(placed: Placed): Promise<Order> {
-    return this.#command(placed, { kind: 'submit', of: placed.order, isNew: false }, (session, signal) => {
-      const { order, account } = placed
-      return this.#timed(() => session.submit({ ...order, brokerAccountId: account.brokerAccountId }, signal))
+    return this.#command(placed, { kind: 'submit', of: placed.order, isNew: false }, async (session, signal) => {
+      const { clock, meter } = this.#deps
+      const start = clock.monotonicMs()
+      const outcome = await session.submit({ ...placed.order, brokerAccountId: placed.account.brokerAccountId }, signal)
+      meter.observe('order_submit_seconds', (clock.monotonicMs() - start) / 1_000)
+      return outcome
     })
   }
 
@@ -87,12 +90,12 @@ export class OrderGateway {
 
   async #command(placed: Placed, { kind, of, isNew }: Command, send: Send): Promise<Order> {
     const settled = (isNew ? undefined : this.#parts.commands.newest(kind, of)) ?? this.#begin(placed, { kind, of, isNew }, send)
-    // The intent is already stored, so a failing store does not fail the request: return what is known.
-    const order = await within(
-      this.#deps.clock,
-      settled.catch(() => null),
-      this.#deps.timing.answerWithinMs
-    )
+    let order: Order | null = null
+    try {
+      order = await within(this.#deps.clock, settled, this.#deps.timing.answerWithinMs)
+    } catch {
+      // The intent is already stored, so a failing store does not fail the request: return what is known.
+    }
     return order ?? (await this.#parts.orderWriter.find(placed.order.orderId).catch(() => null)) ?? placed.order
   }
 
@@ -239,13 +242,6 @@ export class OrderGateway {
       if (!(cause instanceof BrokerFault)) throw cause
       await this.#parts.sessions.reportFault(connection, cause)
     }
-  }
-
-  async #timed<T>(work: () => Promise<T>): Promise<T> {
-    const start = this.#deps.clock.monotonicMs()
-    const result = await work()
-    this.#deps.meter.observe('order_submit_seconds', (this.#deps.clock.monotonicMs() - start) / 1_000)
-    return result
   }
 }
 

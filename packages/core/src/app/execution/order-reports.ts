@@ -39,10 +39,11 @@ export class OrderReports {
     method: ReportMethod,
     isReleased: (present: Order) => boolean = () => true
   ): Promise<Order | null> {
-    const order = await this.#orderWriter.find(orderId)
+    // Every order has several reports, and most are of an order that is known here: then nothing is awaited before it is changed.
+    const order = this.#orderWriter.known(orderId) ?? (await this.#orderWriter.find(orderId))
     if (order === null) return null
-    if (this.#chains.capabilitiesOf(order)?.replacedOrderId !== 'same')
-      return this.#apply(orderId, await this.#chains.ownOf(order, report), method, isReleased)
+    if (!this.#chains.isReplacedInPlace(order))
+      return await this.#apply(orderId, this.#chains.withOwnQuantity(order, report), method, isReleased)
     const present = await this.#chains.presentOf(order, report)
     const successor = await this.#chains.asReplaced(present, report)
     if (successor === null) return this.#apply(present.orderId, await this.#chains.ownOf(present, report), method, isReleased)
@@ -56,7 +57,8 @@ export class OrderReports {
     method: ReportMethod,
     isReleased: (present: Order) => boolean = () => true
   ): Promise<Order | null> {
-    const before = await this.#before(orderId)
+    const known = this.#orderWriter.known(orderId)
+    const before = known?.replacesOrderId === null ? null : await this.#before(orderId)
     let isPartial = false
     let successorId: OrderId | null = null
     // The decision may run again over a newer state: the last run is the one that was written.
@@ -75,8 +77,9 @@ export class OrderReports {
       return next === present ? null : { order: before === null ? next : endedFirst(next, before) }
     })
     for (const note of notes) this.#note(note)
-    if (updated !== null) await this.#carryOn(updated, successorId)
-    return isPartial ? this.#apply(orderId, received, method, isReleased) : updated
+    const nextId = updated === null ? null : this.#successorOf(updated, successorId)
+    if (updated !== null && nextId !== null) await this.#carryOn(updated, nextId)
+    return isPartial ? await this.#apply(orderId, received, method, isReleased) : updated
   }
 
   async #before(orderId: OrderId): Promise<Order | null> {
@@ -84,21 +87,22 @@ export class OrderReports {
     return id === null ? null : this.#orderWriter.find(id)
   }
 
-  /**
-   * Adds fills of an order to the cum qty of its successors, however late they are reported. An order that ended no longer names its
-   * pending successor, so the caller passes it.
-   */
-  async #carryOn(order: Order, successorId: OrderId | null): Promise<void> {
+  /** An order that ended no longer names its pending successor, so the caller passes it. */
+  #successorOf(order: Order, successorId: OrderId | null): OrderId | null {
     const pendingId = order.pendingRequest?.successorId ?? successorId
-    const id = order.replacedByOrderId ?? pendingId ?? (isOpen(order.status) ? null : (this.#failedReplacements.get(order.orderId) ?? null))
-    if (id === null) return
+    return order.replacedByOrderId ?? pendingId ?? (isOpen(order.status) ? null : (this.#failedReplacements.get(order.orderId) ?? null))
+  }
+
+  /** Adds fills of an order to the cum qty of its successors, however late they are reported; `id` is the first of them. */
+  async #carryOn(order: Order, id: OrderId): Promise<void> {
     let isRaised = false
     const successor = await this.#orderWriter.change(id, present => {
       const next = endedFirst(continuing(present, order, this.#deps.clock.now()), order)
       isRaised = next !== present
       return isRaised ? { order: next } : null
     })
-    if (isRaised && successor !== null) await this.#carryOn(successor, null)
+    const nextId = isRaised && successor !== null ? this.#successorOf(successor, null) : null
+    if (successor !== null && nextId !== null) await this.#carryOn(successor, nextId)
   }
 
   /**
@@ -109,7 +113,7 @@ export class OrderReports {
   async completeReplacement(oldId: OrderId, successorId: OrderId, report: OrderReport, method: ReportMethod): Promise<void> {
     const at = this.#deps.clock.now()
     const successor = await this.#orderWriter.find(successorId)
-    const isInPlace = successor !== null && this.#chains.capabilitiesOf(successor)?.replacedOrderId === 'same'
+    const isInPlace = successor !== null && this.#chains.isReplacedInPlace(successor)
     if (report.status === 'rejected' && !isInPlace) return this.abandonReplacement(oldId, successorId, refusalIn(report))
     await this.#apply(successorId, successor === null ? report : await this.#chains.ownOf(successor, report), method)
     await this.#orderWriter.change(oldId, order => {

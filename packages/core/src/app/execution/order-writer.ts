@@ -46,8 +46,12 @@ export class OrderWriter {
   }
 
   /** Changes an order by `decide`, after all changes requested before. Returns the newest state; null if there is no such order. */
-  change(orderId: OrderId, decide: Decision): Promise<Order | null> {
-    return this.#queue.run(orderId, () => this.#change(orderId, decide))
+  async change(orderId: OrderId, decide: Decision): Promise<Order | null> {
+    const order = this.#queue.has(orderId) ? undefined : this.#remembered.get(orderId)
+    if (order === undefined) return await this.#queue.run(orderId, () => this.#change(orderId, decide, null))
+    const next = decide(order)
+    // Most reports repeat what is known, and need no turn.
+    return next === null ? order : await this.#queue.run(orderId, () => this.#change(orderId, decide, { order, next }))
   }
 
   /** Stores `successor` and changes the order it is to replace, both or neither. Returns the changed order; null if `decide` declined. */
@@ -74,9 +78,14 @@ export class OrderWriter {
     return this.#queue.run(beforeId, () => this.#queue.run(orderId, () => this.#changeBoth(beforeId, orderId, decide)))
   }
 
+  /** The cached state of the order, if there is one. */
+  known(orderId: OrderId): Order | undefined {
+    return this.#remembered.get(orderId)
+  }
+
   /** The cached state of the order, else the stored one. */
   async find(orderId: OrderId): Promise<Order | null> {
-    return this.#remembered.get(orderId) ?? this.#deps.store.orders.find(orderId)
+    return this.#remembered.get(orderId) ?? (await this.#deps.store.orders.find(orderId))
   }
 
   /**
@@ -109,10 +118,12 @@ export class OrderWriter {
     await this.#queue.settled()
   }
 
-  async #change(orderId: OrderId, decide: Decision): Promise<Order | null> {
+  /** `decided`: what was decided before the turn came, of the state at that time. */
+  async #change(orderId: OrderId, decide: Decision, decided: { readonly order: Order; readonly next: Next } | null): Promise<Order | null> {
     for (let tries = 0; tries < TRIES_MAX; tries += 1) {
-      const order = await this.#load(orderId, tries > 0)
-      const next = order === null ? null : decide(order)
+      const known = tries === 0 ? this.#remembered.get(orderId) : undefined
+      const order = known ?? (await this.#load(orderId, true))
+      const next = order === null ? null : order === decided?.order ? decided.next : decide(order)
       if (order === null || next === null) return order
       const change = changeOf(order, next)
       const [result] = await this.#record([change])
@@ -152,37 +163,34 @@ export class OrderWriter {
   }
 
   async #record(changes: readonly OrderChange[]): Promise<readonly ChangeResult[]> {
+    let results: readonly ChangeResult[]
     try {
-      const results = await this.#write(changes)
-      results.forEach((result, index) => {
-        const order = changes[index]?.order
-        if (result.kind !== 'recorded' || order === undefined) return
-        this.#remember(order)
-        setBounded(this.#changedAt, order.accountId, this.#deps.clock.monotonicMs(), ACCOUNTS_MAX)
-        if (result.event !== null) this.#deps.bus.publish({ type: 'events', userKey: order.userKey, events: [result.event] })
-      })
-      return results
-    } catch (cause) {
-      // The stored state is unknown until it is read again.
-      if (cause instanceof CommitUnknown) for (const { order } of changes) this.#remembered.delete(order.orderId)
-      throw cause
-    }
-  }
-
-  /**
-   * A commit that was not confirmed may have happened, so the stored rows decide. @throws CommitUnknown if they do not answer it either.
-   */
-  async #write(changes: readonly OrderChange[]): Promise<readonly ChangeResult[]> {
-    try {
-      return await this.#deps.store.orders.record(changes)
+      results = await this.#deps.store.orders.record(changes)
     } catch (cause) {
       if (!(cause instanceof CommitUnknown)) throw cause
-      const stored = await Promise.all(changes.map(({ order }) => this.#deps.store.orders.find(order.orderId).catch(() => null)))
-      if (!changes.every(({ order }, index) => isWritten(order, stored[index] ?? null))) throw cause
-      this.#deps.log.warn('a commit that was not confirmed had succeeded', { orderId: changes[0]?.order.orderId ?? null })
-      const events = await this.#newestEvents(changes)
-      return changes.map(({ order }) => ({ kind: 'recorded', event: events.find(event => isAbout(event, order)) ?? null }))
+      results = await this.#recordedAfterAll(changes, cause)
     }
+    results.forEach((result, index) => {
+      const order = changes[index]?.order
+      if (result.kind !== 'recorded' || order === undefined) return
+      this.#remember(order)
+      setBounded(this.#changedAt, order.accountId, this.#deps.clock.monotonicMs(), ACCOUNTS_MAX)
+      if (result.event !== null) this.#deps.bus.publish({ type: 'events', userKey: order.userKey, events: [result.event] })
+    })
+    return results
+  }
+
+  /** A commit that was not confirmed may have happened, so the stored rows decide. @throws `cause` if they do not answer it either. */
+  async #recordedAfterAll(changes: readonly OrderChange[], cause: CommitUnknown): Promise<readonly ChangeResult[]> {
+    const stored = await Promise.all(changes.map(({ order }) => this.#deps.store.orders.find(order.orderId).catch(() => null)))
+    if (!changes.every(({ order }, index) => isWritten(order, stored[index] ?? null))) {
+      // The stored state is unknown until it is read again.
+      for (const { order } of changes) this.#remembered.delete(order.orderId)
+      throw cause
+    }
+    this.#deps.log.warn('a commit that was not confirmed had succeeded', { orderId: changes[0]?.order.orderId ?? null })
+    const events = await this.#newestEvents(changes)
+    return changes.map(({ order }) => ({ kind: 'recorded', event: events.find(event => isAbout(event, order)) ?? null }))
   }
 
   /**

@@ -37,12 +37,20 @@ export class ReplacementChains {
    * its quantity.
    */
   async ownOf(order: Order, report: OrderReport): Promise<OrderReport> {
-    const { replacedOrderId, replacedQuantity } = this.capabilitiesOf(order) ?? {}
-    if (replacedOrderId === 'same') {
-      const predecessors = await this.#predecessors(order, before => before.brokerOrderId === report.brokerOrderId)
-      return predecessors.length === 0 ? report : ownPart(report, order, predecessors)
-    }
-    return replacedQuantity === 'rest' && order.replacesOrderId !== null ? withTotalQuantity(report, order) : report
+    if (!this.isReplacedInPlace(order)) return this.withOwnQuantity(order, report)
+    const predecessors = await this.#predecessors(order, before => before.brokerOrderId === report.brokerOrderId)
+    return predecessors.length === 0 ? report : ownPart(report, order, predecessors)
+  }
+
+  /** As {@link ownOf}, for an order that is not replaced in place: its fills are its own. */
+  withOwnQuantity(order: Order, report: OrderReport): OrderReport {
+    const isRest = order.replacesOrderId !== null && this.capabilitiesOf(order)?.replacedQuantity === 'rest'
+    return isRest ? withTotalQuantity(report, order) : report
+  }
+
+  /** Whether the broker keeps its id for an order that is replaced. */
+  isReplacedInPlace(order: Order): boolean {
+    return this.capabilitiesOf(order)?.replacedOrderId === 'same'
   }
 
   /**

@@ -5,7 +5,7 @@ import type { BrokerCapabilities } from '../../ports/broker.ts'
 import type { UserCaller } from '../caller.ts'
 import type { Deps } from '../deps.ts'
 import type { Directory } from '../directory.ts'
-import { ownedAccount, ownedConnection } from '../owned.ts'
+import { accountOf, connectionOf } from '../owned.ts'
 
 /** What a request about orders of an account takes. */
 export interface TradableDeps extends Pick<Deps, 'brokers'> {
@@ -30,8 +30,9 @@ export async function orderAccount(
   accountId: AccountId,
   broker: BrokerId | null
 ): Promise<OrderAccount> {
-  const account = await ownedAccount(deps, caller, accountId)
-  const connection = await ownedConnection(deps, caller, account.connectionId)
+  const owned = await deps.directory.of(caller.user.userKey)
+  const account = accountOf(owned, accountId)
+  const connection = connectionOf(owned, account.connectionId)
   if (broker !== null && broker !== connection.broker) {
     const message = `must be the account’s broker, ${connection.broker}, was ${broker}`
     throw new ServiceError('field_invalid', `broker ${message}`, { details: [{ path: 'broker', message }] })

@@ -1,11 +1,12 @@
 // Order changes as the database's function `record_changes` takes them: a list for each parameter.
-import type { EventId, UserKey } from '@trunkline/core/domain/ids'
-import { type Fill, isOpen, type Order } from '@trunkline/core/domain/order'
+import type { EventId } from '@trunkline/core/domain/ids'
+import { isOpen, type Order } from '@trunkline/core/domain/order'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
 import type { OrderChange } from '@trunkline/core/ports/store'
 import { storable } from '../types.ts'
 import type { BinaryLists } from '../writes/binary.ts'
 import { functionCall } from '../writes/function-call.ts'
+import { type BatchUsers, usersOf } from '../writes/users.ts'
 
 /** One change, encoded once, however often it is sent. */
 export interface EncodedChange {
@@ -15,66 +16,37 @@ export interface EncodedChange {
   readonly at: Timestamp
   readonly document: string
   readonly audit: string | null
-  readonly fills: readonly EncodedFill[]
 }
 
-export interface EncodedFill {
-  /** 0 for the order's own executions, else the leg's position from 1. */
-  readonly leg: number
-  readonly fill: Fill
-}
-
-/** The executions of the order and its legs that `known` does not have. Inferred ones are in the document only. */
-export function fillsOf(order: Order, known: Order | null): readonly EncodedFill[] {
-  const own = newFills(order.fills, known?.fills ?? [], 0)
-  const legs = order.legs?.flatMap((leg, index) => newFills(leg.fills, known?.legs?.[index]?.fills ?? [], index + 1)) ?? []
-  return legs.length === 0 ? own : [...own, ...legs]
-}
-
-function newFills(fills: readonly Fill[], known: readonly Fill[], leg: number): readonly EncodedFill[] {
-  const stored = new Set(known.filter(({ inferred }) => inferred !== true).map(({ fillId }) => fillId))
-  return fills.filter(({ fillId, inferred }) => inferred !== true && !stored.has(fillId)).map(fill => ({ leg, fill }))
-}
-
-/** A batch as `record_changes` takes it: a list for each column of its changes and of their executions. */
-interface Batch {
+/** A batch as `record_changes` takes it: a list for each column of its changes. */
+interface Batch extends BatchUsers {
   readonly lists: BinaryLists
   readonly changes: readonly EncodedChange[]
   readonly orders: readonly Order[]
   /** The index of each change's group. */
   readonly groups: readonly number[]
-  /** Each user once, in the order of their keys. */
-  readonly users: readonly UserKey[]
-  /** Of each change, from 1. */
-  readonly userOf: readonly number[]
-  /** The executions, each with the position of its change from 1. */
-  readonly fills: readonly (EncodedFill & { readonly of: number })[]
   readonly wait: boolean
 }
 
 /** A batch of groups of changes. `wait`: for others that write for the same user, or leave that user's changes out. */
 export function batchOf(lists: BinaryLists, groups: readonly (readonly EncodedChange[])[], wait: boolean): Batch {
   const changes = groups.flat()
-  const orders = changes.map(({ change }) => change.order)
-  const users = [...new Set(orders.map(({ userKey }) => userKey))].sort()
-  const indexOfUser = new Map(users.map((userKey, index) => [userKey, index + 1]))
   return {
     lists,
     changes,
-    orders,
+    orders: changes.map(({ change }) => change.order),
     groups: groups.flatMap((group, index) => group.map(() => index)),
-    users,
-    userOf: orders.map(({ userKey }) => indexOfUser.get(userKey) ?? 0),
-    fills: changes.flatMap((change, index) => change.fills.map(fill => ({ of: index + 1, ...fill }))),
+    ...usersOf(changes.map(({ change: { order, publish } }) => ({ userKey: order.userKey, published: publish ? 1 : 0 }))),
     wait
   }
 }
 
-/** Writes a batch. Each parameter is described with the function (migration 0003). The longest are first: drivers make room as they go. */
+/** Writes a batch. Each parameter is described with the function (migration 0019). The longest are first: drivers make room as they go. */
 export const RECORD_CHANGES = functionCall<Batch>('record_changes', 'verdicts', {
   p_document: ({ lists, changes }) => lists.texts(changes.map(({ document }) => document)),
   p_audit: ({ lists, changes }) => lists.texts(changes.map(({ audit }) => audit)),
   p_users: ({ lists, users }) => lists.uuids(users),
+  p_published: ({ lists, published }) => lists.ints(published),
   p_wait: ({ wait }) => wait,
   p_group: ({ lists, groups }) => lists.ints(groups),
   p_user: ({ lists, userOf }) => lists.ints(userOf),
@@ -95,14 +67,40 @@ export const RECORD_CHANGES = functionCall<Batch>('record_changes', 'verdicts', 
   p_modified: ({ lists, orders }) => lists.timestamps(orders.map(({ lastModifiedTime }) => lastModifiedTime)),
   p_executed: ({ lists, orders }) => lists.timestamps(orders.map(({ lastExecTime }) => lastExecTime)),
   p_event: ({ lists, changes }) => lists.uuids(changes.map(({ change, eventId }) => (change.publish ? eventId : null))),
-  p_at: ({ lists, changes }) => lists.timestamps(changes.map(({ at }) => at)),
-  p_fill_of: ({ lists, fills }) => lists.ints(fills.map(({ of }) => of)),
-  p_fill_leg: ({ lists, fills }) => lists.ints(fills.map(({ leg }) => leg)),
-  p_fill_id: ({ lists, fills }) => lists.texts(fills.map(({ fill }) => storable(fill.fillId))),
-  p_fill_at: ({ lists, fills }) => lists.timestamps(fills.map(({ fill }) => fill.at)),
-  p_fill_quantity: ({ lists, fills }) => lists.texts(fills.map(({ fill }) => fill.quantity)),
-  p_fill_price: ({ lists, fills }) => lists.texts(fills.map(({ fill }) => fill.price)),
-  p_fill_dest: ({ lists, fills }) => lists.texts(fills.map(({ fill }) => storableOrNull(fill.execDest)))
+  p_at: ({ lists, changes }) => lists.timestamps(changes.map(({ at }) => at))
+})
+
+/** A change that is alone in its batch. */
+interface Single {
+  readonly values: BinaryLists
+  readonly change: EncodedChange
+  readonly wait: boolean
+}
+
+/** Writes a change that is alone: nothing is made for lists, and the database runs short statements. */
+export const RECORD_CHANGE = functionCall<Single>('record_change', 'verdicts', {
+  p_document: ({ change: { document } }) => document,
+  p_audit: ({ change: { audit } }) => audit,
+  p_user: ({ values, change }) => values.uuid(change.change.order.userKey),
+  p_wait: ({ wait }) => wait,
+  p_order: ({ values, change }) => values.uuid(change.change.order.orderId),
+  p_account: ({ values, change }) => values.uuid(change.change.order.accountId),
+  p_connection: ({ values, change }) => values.uuid(change.change.order.connectionId),
+  p_trading_day: ({ change }) => change.change.order.tradingDay,
+  p_cl_ord_id: ({ change }) => storable(change.change.order.clOrdId),
+  p_broker_cl_ord_id: ({ change }) => storable(change.change.order.brokerClOrdId),
+  p_broker_order_id: ({ change }) => storableOrNull(change.change.order.brokerOrderId),
+  p_over: ({ change }) => change.change.overRevision,
+  p_revision: ({ change }) => change.change.order.revision,
+  p_status: ({ change }) => change.change.order.status,
+  p_open: ({ change }) => isOpen(change.change.order.status),
+  p_symbol: ({ change }) => storableOrNull(change.change.order.symbol),
+  p_side: ({ change }) => change.change.order.side,
+  p_entered: ({ values, change }) => values.timestamp(change.change.order.entryTime),
+  p_modified: ({ values, change }) => values.timestamp(change.change.order.lastModifiedTime),
+  p_executed: ({ values, change }) => values.timestamp(change.change.order.lastExecTime),
+  p_event: ({ values, change }) => (change.change.publish ? values.uuid(change.eventId) : null),
+  p_at: ({ values, change }) => values.timestamp(change.at)
 })
 
 function storableOrNull(text: string | null): string | null {

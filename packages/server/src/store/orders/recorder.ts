@@ -5,13 +5,12 @@ import type { Clock } from '@trunkline/core/ports/clock'
 import type { Ids } from '@trunkline/core/ports/ids'
 import type { Log } from '@trunkline/core/ports/log'
 import type { ChangeResult, OrderChange } from '@trunkline/core/ports/store'
-import { LRUCache } from 'lru-cache'
 import { writeAuditEntry, writeOrder } from '../documents.ts'
 import type { Session } from '../session.ts'
 import { type Answered, type BatchRules, BatchWriter } from '../writes/batch-writer.ts'
 import type { BatchStats } from '../writes/batches.ts'
 import { BinaryLists } from '../writes/binary.ts'
-import { batchOf, type EncodedChange, fillsOf, RECORD_CHANGES } from './encode.ts'
+import { batchOf, type EncodedChange, RECORD_CHANGE, RECORD_CHANGES } from './encode.ts'
 
 /** Changes that are written all or none. */
 interface Group {
@@ -23,10 +22,6 @@ interface Group {
 }
 
 type Results = readonly ChangeResult[]
-
-/** An order with so many executions is remembered as written, so that its stored executions are not sent again with every change. */
-const FILLS_MIN = 4
-const REMEMBERED_MAX = 5_000
 
 /**
  * Whether the change is about a cancel. When the database is slow, reducing risk goes before adding it. A new order keeps its turn, because
@@ -42,7 +37,6 @@ export class Recorder {
   readonly #ids: Ids
   readonly #writer: BatchWriter<Group, Results>
   readonly #lists = new BinaryLists()
-  readonly #written = new LRUCache<OrderId, Order>({ max: REMEMBERED_MAX })
 
   constructor(session: Session, deps: { readonly clock: Clock; readonly ids: Ids; readonly log: Log }) {
     this.#session = session
@@ -77,22 +71,19 @@ export class Recorder {
   }
 
   #encode(change: OrderChange, at: EncodedChange['at']): EncodedChange {
-    const { order, overRevision, audit } = change
-    const known = this.#written.peek(order.orderId) ?? null
+    const { order, audit } = change
     return {
       change,
       eventId: this.#ids.uuid<EventId>(),
       at,
       document: writeOrder(order),
-      audit: audit === null ? null : writeAuditEntry(audit),
-      fills: fillsOf(order, known !== null && known.revision === overRevision ? known : null)
+      audit: audit === null ? null : writeAuditEntry(audit)
     }
   }
 
   async #write(groups: readonly Group[], wait: boolean): Promise<readonly (Results | null)[]> {
     const members = groups.map(({ members }) => members)
-    const batch = batchOf(this.#lists.begin(), members, wait)
-    const [row] = await this.#session.statement<{ verdicts: string }>(RECORD_CHANGES.text, RECORD_CHANGES.arguments(batch))
+    const [row] = await this.#statement(members, wait)
     const verdicts = row?.verdicts.split(',') ?? []
     let offset = 0
     return groups.map(({ members }) => {
@@ -103,6 +94,14 @@ export class Recorder {
     })
   }
 
+  #statement(groups: readonly (readonly EncodedChange[])[], wait: boolean): Promise<readonly { readonly verdicts: string }[]> {
+    const lists = this.#lists.begin()
+    const [change, ...more] = groups.length === 1 ? (groups[0] ?? []) : []
+    if (change !== undefined && more.length === 0)
+      return this.#session.statement(RECORD_CHANGE.text, RECORD_CHANGE.arguments({ values: lists, change, wait }))
+    return this.#session.statement(RECORD_CHANGES.text, RECORD_CHANGES.arguments(batchOf(lists, groups, wait)))
+  }
+
   #resultOf({ change: { order }, eventId, at }: EncodedChange, verdict: string | undefined): ChangeResult {
     switch (verdict?.[0]) {
       case 'd':
@@ -110,7 +109,6 @@ export class Recorder {
       case 's':
         return { kind: 'stale' }
       case 'r': {
-        if (order.fills.length >= FILLS_MIN) this.#written.set(order.orderId, order)
         if (verdict.length === 1) return { kind: 'recorded', event: null }
         const { userKey, accountId } = order
         return { kind: 'recorded', event: { eventId, userKey, seq: Number(verdict.slice(1)), accountId, at, topic: 'orders', data: order } }

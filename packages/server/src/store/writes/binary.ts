@@ -52,6 +52,20 @@ export class BinaryLists {
     return this.#fixed(OID.timestamptz, 8, values, writeTimestamp)
   }
 
+  uuid(value: string): Buffer {
+    return this.#single(16, value, writeUuid)
+  }
+
+  timestamp(value: Timestamp | null): Buffer | null {
+    return value === null ? null : this.#single(8, value, writeTimestamp)
+  }
+
+  #single<T>(width: number, value: T, write: (view: DataView, at: number, value: T) => void): Buffer {
+    if (this.#memory.length - this.#used < width) this.#grow(width)
+    write(this.#view, this.#used, value)
+    return this.#close(this.#used + width)
+  }
+
   /** Texts must be storable: without NUL. */
   texts(values: readonly (string | null)[]): Buffer {
     let bytes = 0
