@@ -134,7 +134,8 @@ async function start(
       ids,
       log,
       unsafeDurability: settings.unsafeDurability,
-      assertMayWrite: assertHeld
+      assertMayWrite: assertHeld,
+      ...(node !== null && { fenceOf: userKey => node.ownership.fenceOf(userKey) })
     }).then(store => {
       parts.add('store', async () => await store[Symbol.asyncDispose]())
       return store

@@ -154,7 +154,7 @@ export class RecordWriter {
 
   async #write(puts: readonly Put[], wait: boolean): Promise<readonly (Answer | null)[]> {
     const batch = batchOf(this.#lists.begin(), puts, wait)
-    const [row] = await this.#session.statement<{ verdicts: string }>(PUT_RECORDS.text, PUT_RECORDS.arguments(batch))
+    const [row] = await this.#session.ownedStatement<{ verdicts: string }>(PUT_RECORDS.text, PUT_RECORDS.arguments(batch), batch.users)
     const verdicts = row?.verdicts.split(',') ?? []
     return puts.map((_, index) => answerOf(verdicts[index]))
   }

@@ -27,6 +27,7 @@ import { SqlTokenStore } from './tokens.ts'
 import { TYPES } from './types.ts'
 import { SqlUserStore } from './users.ts'
 import type { BatchStats } from './writes/batches.ts'
+import type { FenceOf } from './writes/fences.ts'
 
 export type StoreSettings =
   | {
@@ -49,6 +50,8 @@ export interface StoreDeps {
    * allowed.
    */
   readonly assertMayWrite?: () => void
+  /** Of nodes of a cluster: orders, balances and positions are written only while this node owns the user. */
+  readonly fenceOf?: FenceOf
   /** Called with the migration of an older schema; it may refuse, and then nothing is changed. If absent, the migration runs. */
   readonly migrating?: (work: () => Promise<void>) => Promise<void>
 }
@@ -117,7 +120,7 @@ export async function openEngine(settings: StoreSettings, { log }: Pick<StoreDep
 
 /** The parts of the store over an engine whose schema is up to date. */
 export function buildStore(engine: Engine, deps: StoreDeps): SqlStore {
-  const session = new Session(engine.db, deps.assertMayWrite)
+  const session = new Session(engine.db, deps.assertMayWrite, deps.fenceOf ?? null)
   const records = new RecordWriter(session, deps)
   const recorder = new Recorder(session, deps)
   const eraser = new Eraser(session, deps)

@@ -1,18 +1,27 @@
 // Access of all parts of the store to the database: reads, transactions and single writing statements, with classified errors.
+import type { UserKey } from '@trunkline/core/domain/ids'
 import { StoreUnavailable } from '@trunkline/core/ports/store'
 import { CompiledQuery, type Kysely, type Transaction } from 'kysely'
 import type { Database } from './database.ts'
 import { aroundCommit, beforeCommit, isTransient } from './faults.ts'
+import { FenceLost, type FenceOf, fenced, fencesOf } from './writes/fences.ts'
 
 const TRIES_MAX = 4
 
 export class Session {
   readonly #db: Kysely<Database>
   readonly #assertMayWrite: () => void
+  readonly #fenceOf: FenceOf | null
+  /** Statements with their condition, by the statement without. */
+  readonly #fenced = new Map<string, string>()
   #closed = false
 
-  /** @param assertMayWrite throws StoreUnavailable while another process may have the database */
-  constructor(db: Kysely<Database>, assertMayWrite: () => void = () => undefined) {
+  /**
+   * @param assertMayWrite throws StoreUnavailable while another process may have the database
+   * @param fenceOf null: this process owns every user
+   */
+  constructor(db: Kysely<Database>, assertMayWrite: () => void = () => undefined, fenceOf: FenceOf | null = null) {
+    this.#fenceOf = fenceOf
     this.#db = db
     this.#assertMayWrite = assertMayWrite
   }
@@ -41,6 +50,20 @@ export class Session {
     } catch (cause) {
       throw aroundCommit(cause)
     }
+  }
+
+  /**
+   * A statement that calls a function which writes for these users, as their owner.
+   * @throws FenceLost if another node owns one of them, CommitUnknown, StoreUnavailable
+   */
+  async ownedStatement<Row>(sql: string, parameters: readonly unknown[], users: readonly UserKey[]): Promise<readonly Row[]> {
+    if (this.#fenceOf === null) return this.statement(sql, parameters)
+    const { partitions, fences } = fencesOf(users, this.#fenceOf)
+    const text = this.#fenced.get(sql) ?? fenced(sql, parameters.length)
+    this.#fenced.set(sql, text)
+    const rows = await this.statement<Row>(text, [...parameters, partitions, fences])
+    if (rows.length === 0) throw new FenceLost()
+    return rows
   }
 
   /**

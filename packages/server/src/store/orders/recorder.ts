@@ -1,5 +1,5 @@
 // Writes order changes: groups of changes, gathered into batches, each batch one statement and one commit. Nothing else writes them.
-import type { EventId, OrderId } from '@trunkline/core/domain/ids'
+import type { EventId, OrderId, UserKey } from '@trunkline/core/domain/ids'
 import type { Order } from '@trunkline/core/domain/order'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Ids } from '@trunkline/core/ports/ids'
@@ -98,8 +98,9 @@ export class Recorder {
     const lists = this.#lists.begin()
     const [change, ...more] = groups.length === 1 ? (groups[0] ?? []) : []
     if (change !== undefined && more.length === 0)
-      return this.#session.statement(RECORD_CHANGE.text, RECORD_CHANGE.arguments({ values: lists, change, wait }))
-    return this.#session.statement(RECORD_CHANGES.text, RECORD_CHANGES.arguments(batchOf(lists, groups, wait)))
+      return this.#session.ownedStatement(RECORD_CHANGE.text, RECORD_CHANGE.arguments({ values: lists, change, wait }), usersIn([change]))
+    const batch = batchOf(lists, groups, wait)
+    return this.#session.ownedStatement(RECORD_CHANGES.text, RECORD_CHANGES.arguments(batch), batch.users)
   }
 
   #resultOf({ change: { order }, eventId, at }: EncodedChange, verdict: string | undefined): ChangeResult {
@@ -117,6 +118,10 @@ export class Recorder {
         throw new Error(`the database's verdict on a change must be r, d, s or b, was ${JSON.stringify(verdict)}`)
     }
   }
+}
+
+function usersIn(changes: readonly EncodedChange[]): readonly UserKey[] {
+  return changes.map(({ change }) => change.order.userKey)
 }
 
 function keysOf({ order, overRevision }: OrderChange): readonly string[] {

@@ -5,6 +5,7 @@ import { StoreUnavailable } from '@trunkline/core/ports/store'
 import { isRefusal } from '../faults.ts'
 import { type Batchable, Batches, type BatchLimits, type BatchStats } from './batches.ts'
 import { Unencodable } from './binary.ts'
+import { FenceLost } from './fences.ts'
 
 /** The rules of the units of a batch. */
 export interface BatchRules<Unit, Answer> {
@@ -87,7 +88,7 @@ export class BatchWriter<Unit extends Batchable, Answer> {
         })
       })
     } catch (cause) {
-      if (units.length < 2 || !(isRefusal(cause) || cause instanceof Unencodable)) {
+      if (units.length < 2 || !(isRefusal(cause) || cause instanceof Unencodable || cause instanceof FenceLost)) {
         for (const unit of units)
           settle(unit, () => {
             throw cause

@@ -1,0 +1,36 @@
+// Writes of an owner, refused once another node owns the user (decision 33).
+import type { UserKey } from '@trunkline/core/domain/ids'
+import { type Partition, partitionOf } from '@trunkline/core/domain/partition'
+import { StoreUnavailable } from '@trunkline/core/ports/store'
+
+/** The fence of the user's partition while this node owns it, else null. */
+export type FenceOf = (userKey: UserKey) => number | null
+
+/** Another node owns a user, or is about to. Nothing was written. */
+export class FenceLost extends StoreUnavailable {
+  constructor() {
+    super('The user is being moved to another node of the service; try again.')
+  }
+}
+
+/** The fences of these users' partitions, as two lists. @throws FenceLost */
+export function fencesOf(users: Iterable<UserKey>, fenceOf: FenceOf): { readonly partitions: Partition[]; readonly fences: number[] } {
+  const found = new Map<Partition, number>()
+  for (const userKey of users) {
+    const fence = fenceOf(userKey)
+    if (fence === null) throw new FenceLost()
+    found.set(partitionOf(userKey), fence)
+  }
+  return { partitions: [...found.keys()], fences: [...found.values()] }
+}
+
+const CONDITION = 'select bool_and(holds_fence(p, f)) as held from unnest($1::int[], $2::bigint[]) as owned (p, f)'
+
+/**
+ * The statement, which calls a function, with the condition that the fences still hold; otherwise it does nothing and gives no row. The
+ * partitions and their fences are its last two parameters. The condition is judged first, and holds until the statement is committed.
+ */
+export function fenced(statement: string, parameters: number): string {
+  const condition = CONDITION.replace('$2', `$${parameters + 2}`).replace('$1', `$${parameters + 1}`)
+  return `${statement} from (${condition}) owned where held`
+}
