@@ -22,7 +22,8 @@ export interface HealthTiming {
   readonly lateMax: number
 }
 
-export const HEALTH_TIMING: HealthTiming = { everyMs: 200, answerMs: 1_000, lateMax: 2 }
+/** A paused node is noticed within 3.5 s, and one on a busy machine is not mistaken for one. */
+export const HEALTH_TIMING: HealthTiming = { everyMs: 200, answerMs: 1_500, lateMax: 2 }
 
 interface Watched {
   readonly backend: Backend
@@ -54,6 +55,12 @@ export class Backends {
 
   healthOf(name: string): Health {
     return this.#watched.find(({ backend }) => backend.name === name)?.health ?? 'unready'
+  }
+
+  /** Its process has ended: it is not ready until it has been asked again. */
+  ended(name: string): void {
+    const watched = this.#watched.find(({ backend }) => backend.name === name)
+    if (watched !== undefined) watched.health = 'unready'
   }
 
   /** The ready nodes, each once, beginning with the next one: a caller that cannot connect to the first tries the second. */

@@ -25,14 +25,22 @@ export interface Layout {
   readonly groups: readonly [services: readonly Program[], first: readonly Program[], others: readonly Program[]]
 }
 
-/** @throws Error that says what is missing, or SettingsInvalid */
-export function layoutOf(dataDir: string, ports: Ports, env: Readonly<Record<string, string | undefined>>): Layout {
+/**
+ * @param isReady whether the balancer passes connections to a node
+ * @throws Error that says what is missing, or SettingsInvalid
+ */
+export function layoutOf(
+  dataDir: string,
+  ports: Ports,
+  env: Readonly<Record<string, string | undefined>>,
+  isReady: (name: string) => boolean
+): Layout {
   const logs = join(dataDir, 'logs')
   mkdirSync(logs, { recursive: true, mode: 0o700 })
   const logFile = (name: string) => join(logs, `${name}.log`)
   const publicUrl = `http://127.0.0.1:${ports.balancer}`
   const inherited = inheritedFrom(env)
-  const bus = nats(dataDir, ports.nats, logFile('nats'), env.PATH)
+  const bus = nats(dataDir, ports.nats, logFile('nats'), env)
   const inSandbox = settingsOf(inherited)
     .offers.filter(({ at }) => at === 'sandbox')
     .map(({ id }) => id)
@@ -51,7 +59,8 @@ export function layoutOf(dataDir: string, ports: Ports, env: Readonly<Record<str
   }
   const nodes = ports.nodes.map(({ http, between }, index) => {
     const number = index + 1
-    return node({ number, port: http, portBetween: between, dataDir, logFile: logFile(`node-${number}`) }, shared, inherited)
+    const address = { number, port: http, portBetween: between, dataDir, logFile: logFile(`node-${number}`) }
+    return node({ ...address, isReady: async () => isReady(String(number)) }, shared, inherited)
   })
   return {
     ...{ publicUrl, database, sandbox: brokerage, settings: settingsOf(nodes[0]?.env ?? {}) },

@@ -38,27 +38,44 @@ function optionsOrExit(): Options | null {
 async function run({ nodes, port, dataDir: folder }: Options): Promise<void> {
   const dataDir = resolve(folder)
   const ports = portsOf({ port, nodes })
+  const backends = new Backends(
+    ports.nodes.map(({ http }, index) => ({ name: String(index + 1), host: '127.0.0.1', port: http })),
+    (name, health) => {
+      if (health === 'silent') balancer.closeConnectionsOf(name)
+    }
+  )
+  const balancer = new Balancer(() => backends.candidates())
   let layout: Layout
   try {
     mkdirSync(dataDir, { recursive: true })
     await assertFree(ports)
-    layout = layoutOf(dataDir, ports, process.env)
+    layout = layoutOf(dataDir, ports, process.env, name => backends.healthOf(name) === 'ready')
   } catch (cause) {
     process.stderr.write(`The cluster did not start: ${messageOf(cause)}\n`)
     process.exitCode = 1
     return
   }
-  await serve(layout, dataDir, port)
+  await serve(layout, { dataDir, port, backends, balancer })
 }
 
-async function serve(layout: Layout, dataDir: string, port: number): Promise<void> {
+interface Site {
+  readonly dataDir: string
+  readonly port: number
+  readonly backends: Backends
+  readonly balancer: Balancer
+}
+
+async function serve(layout: Layout, { dataDir, port, backends, balancer }: Site): Promise<void> {
   const guard = startGuard()
-  const supervisor = new Supervisor(layout.groups, { print, began: guard.began, ended: guard.ended })
-  const nodes = layout.groups.slice(1).flat()
-  const backends = new Backends(nodes.map(backendOf), (name, health) => {
-    if (health === 'silent') balancer.closeConnectionsOf(name)
+  const supervisor = new Supervisor(layout.groups, {
+    print,
+    began: guard.began,
+    ended: (pid, { name }) => {
+      guard.ended(pid)
+      backends.ended(name)
+    }
   })
-  const balancer = new Balancer(() => backends.candidates())
+  const nodes = layout.groups.slice(1).flat()
   const names = new Set(nodes.map(({ name }) => name))
   const traffic = { healthOf: (name: string) => backends.healthOf(name), connectionsOf: (name: string) => balancer.connectionsOf(name) }
   const status = () => statusTable(supervisor.status(), names, traffic)
@@ -111,11 +128,6 @@ async function page({ publicUrl, settings, sandbox }: Layout, nodes: readonly Pr
   const startedInMs = Math.round(performance.now() - began)
   const { path: file } = demoFileOf(dataDir)
   return await welcome({ url: publicUrl, brokers, demo }, { startedInMs, isTerminal, file, onPort9000: 'npm run cluster -- --port 9000' })
-}
-
-function backendOf({ name, address }: Program): { readonly name: string; readonly host: string; readonly port: number } {
-  const { hostname: host, port } = new URL(address)
-  return { name, host, port: Number(port) }
 }
 
 function onSignals(listener: (isSecond: boolean) => void): void {

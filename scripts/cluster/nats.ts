@@ -1,15 +1,12 @@
 // The NATS server of the cluster: in memory only, because it may lose everything without a loss.
 import { randomBytes } from 'node:crypto'
-import { accessSync, constants } from 'node:fs'
 import { connect } from 'node:net'
-import { delimiter, join } from 'node:path'
+import { join } from 'node:path'
+import { findNatsServer } from '@trunkline/testkit/nats/program'
 import { secretIn, writePrivately } from './files.ts'
 import type { Program } from './program.ts'
 
-const COMMAND = 'nats-server'
 const USER = 'trunkline'
-/** `PATH` of a user often lacks the folder of servers. */
-const MORE_FOLDERS = ['/usr/sbin', '/usr/local/sbin', '/opt/homebrew/bin']
 const ANSWER_MS = 1_000
 
 export interface Nats {
@@ -18,11 +15,11 @@ export interface Nats {
 }
 
 /** @throws Error that says what to install if there is no server */
-export function nats(dataDir: string, port: number, logFile: string, path = process.env.PATH ?? ''): Nats {
-  const command = findCommand(path)
+export function nats(dataDir: string, port: number, logFile: string, env: Readonly<Record<string, string | undefined>>): Nats {
+  const command = findNatsServer(env)
   if (command === null)
     throw new Error(
-      `There is no ${COMMAND} on the path. Install it: on Debian and Ubuntu \`apt-get install nats-server\`, on macOS \`brew install nats-server\`.`
+      'there is no nats-server on the path. Install it: on Debian and Ubuntu `apt-get install nats-server`, on macOS `brew install nats-server`.'
     )
   const password = secretIn(join(dataDir, 'nats-password'), () => randomBytes(18).toString('hex'))
   const config = join(dataDir, 'nats.conf')
@@ -35,20 +32,6 @@ export function nats(dataDir: string, port: number, logFile: string, path = proc
       ...{ endSignal: 'SIGTERM', endMs: 10_000, restarts: false },
       isReady: () => greets(port)
     }
-  }
-}
-
-function findCommand(path: string): string | null {
-  const folders = [...path.split(delimiter).filter(folder => folder !== ''), ...(path === '' ? [] : MORE_FOLDERS)]
-  return folders.map(folder => join(folder, COMMAND)).find(isExecutable) ?? null
-}
-
-function isExecutable(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK)
-    return true
-  } catch {
-    return false
   }
 }
 

@@ -1,11 +1,9 @@
 // A node of the cluster: the service as it runs everywhere, with the settings of a node.
-import { request } from 'node:http'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Program } from './program.ts'
 
 const SERVICE = fileURLToPath(import.meta.resolve('@trunkline/server/main'))
-const ANSWER_MS = 2_000
 /** Above TRUNKLINE_SHUTDOWN_SECONDS, at which the service ends itself. */
 const END_MS = 40_000
 
@@ -27,10 +25,12 @@ export interface NodeAddress {
   readonly portBetween: number
   readonly dataDir: string
   readonly logFile: string
+  /** Whether the balancer passes connections to it. */
+  readonly isReady: () => Promise<boolean>
 }
 
 export function node(
-  { number, port, portBetween, dataDir, logFile }: NodeAddress,
+  { number, port, portBetween, dataDir, logFile, isReady }: NodeAddress,
   settings: ClusterSettings,
   inherited: Readonly<Record<string, string | undefined>>
 ): Program {
@@ -54,18 +54,6 @@ export function node(
       TRUNKLINE_SANDBOX_CLIENT_SECRET: settings.sandboxClientSecret
     },
     ...{ endSignal: 'SIGTERM', endMs: END_MS, restarts: true },
-    isReady: () => isReadyAt(port)
+    isReady
   }
-}
-
-function isReadyAt(port: number): Promise<boolean> {
-  return new Promise(resolve => {
-    const asked = request({ host: '127.0.0.1', port, path: '/readyz', agent: false, timeout: ANSWER_MS }, response => {
-      response.resume()
-      resolve(response.statusCode === 200)
-    })
-    asked.once('timeout', () => asked.destroy())
-    asked.once('error', () => resolve(false))
-    asked.end()
-  })
 }

@@ -26,7 +26,7 @@ export interface SupervisorOutput {
   print(line: string): void
   /** Each process as it begins and ends, for those that must end it if this program cannot. */
   began(pid: number, program: Program): void
-  ended(pid: number): void
+  ended(pid: number, program: Program): void
 }
 
 interface Entry {
@@ -173,7 +173,7 @@ export class Supervisor {
   }
 
   #exited(entry: Entry, pid: number, reason: ExitReason): void {
-    this.#output.ended(pid)
+    this.#output.ended(pid, entry.child.program)
     entry.isReady = false
     if (!entry.isWanted || this.#isStopping) return
     const { title, name, restarts, logFile } = entry.child.program

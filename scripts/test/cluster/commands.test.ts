@@ -1,13 +1,9 @@
 // The command line of `npm run cluster`, and the commands on its standard input.
 import assert from 'node:assert/strict'
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { test } from 'node:test'
 import { until } from '@trunkline/testkit/until'
 import { readCommands, runCommand } from '../../cluster/commands.ts'
-import { nats } from '../../cluster/nats.ts'
 import { optionsOf, portsOf } from '../../cluster/options.ts'
 import { statusTable } from '../../cluster/status.ts'
 
@@ -89,24 +85,4 @@ test('status is a table with the health of nodes', () => {
     'NATS    ready  7        at nats',
     'node 1  down            at 1     silent, 2 connections'
   ])
-})
-
-test('without a NATS server it says what to install; with one, its password is in a private file only', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'trunkline-nats-'))
-  try {
-    assert.throws(() => nats(folder, 4222, join(folder, 'log'), ''), /no nats-server on the path.*apt-get install nats-server/)
-    const server = join(folder, 'nats-server')
-    writeFileSync(server, '', { mode: 0o755 })
-    const { program, url } = nats(folder, 4222, join(folder, 'log'), folder)
-    assert.equal(program.command, server)
-    const password = new URL(url).password
-    assert.match(password, /^[0-9a-f]{36}$/)
-    assert.ok(!program.args.join(' ').includes(password))
-    const config = join(folder, 'nats.conf')
-    assert.ok(readFileSync(config, 'utf8').includes(`password: "${password}"`))
-    assert.equal(statSync(config).mode & 0o777, 0o600)
-    assert.equal(nats(folder, 4222, join(folder, 'log'), folder).url, url)
-  } finally {
-    rmSync(folder, { recursive: true })
-  }
 })
