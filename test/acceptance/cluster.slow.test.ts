@@ -1,0 +1,166 @@
+// Several nodes are one service: any of them takes any request and any session, and losing one loses nothing.
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { metricsPage } from '@trunkline/testkit/metrics'
+import { until } from '@trunkline/testkit/until'
+import { type Answer, Api, type Body, type User } from './api.ts'
+import { type ClusterNode, startCluster } from './cluster-stage.ts'
+import { link } from './linking.ts'
+import { StreamClient } from './stream-client.ts'
+
+const cluster = await startCluster()
+after(() => cluster[Symbol.asyncDispose]())
+const [a, b, c] = cluster.nodes
+
+/** A user with an account, made through different nodes. */
+async function connected(name: string, login: number): Promise<{ readonly user: User; readonly accountId: string }> {
+  const user = await (await Api.of(a.service)).user(name)
+  await link(await Api.of(b.service), user, 'trade', login)
+  const { body } = await (await Api.of(c.service)).call('GET', '/accounts', { headers: (await Api.of(c.service)).as(user) })
+  return { user, accountId: body.find((row: Body) => row.account_type === 'margin').account_id }
+}
+
+const ada = await connected('ada', 0)
+const ben = await connected('ben', 1)
+
+async function place(node: ClusterNode, { user, accountId }: typeof ada, id = `order-${crypto.randomUUID()}`): Promise<Answer> {
+  const api = await Api.of(node.service)
+  const body = {
+    ...{ account_id: accountId, cl_order_id: id, broker: 'SANDBOX', side: 'BUY', order_type: 'MKT' },
+    ...{ order_tif: 'DAY', symbol: 'AAPL', order_qty: '1' }
+  }
+  return api.call('POST', '/orders', { headers: api.as(user), body })
+}
+
+async function ordersAt(node: ClusterNode, { user }: typeof ada): Promise<readonly Body[]> {
+  const api = await Api.of(node.service)
+  const { body } = await api.call('GET', '/orders?limit=200', { headers: api.as(user) })
+  return body.data ?? body
+}
+
+/** Places orders until one is taken, as a client does while a node is lost; gives the accepted one. */
+async function placedSoon(node: ClusterNode, who: typeof ada): Promise<Answer> {
+  let answer: Answer | null = null
+  await until(async () => {
+    answer = await place(node, who)
+    return answer.status === 201
+  }, 'an order is taken')
+  return answer ?? assert.fail()
+}
+
+async function session(node: ClusterNode, users: readonly User[]): Promise<StreamClient> {
+  const client = StreamClient.connect(node.service.demo.stream_url, null)
+  await client.welcomed()
+  await client.authenticate(cluster.demo)
+  await client.subscribe('orders')
+  for (const { userId } of users) await client.follow(userId)
+  return client
+}
+
+/** How many of the 256 partitions of users the node owns. */
+async function owned(node: ClusterNode): Promise<number> {
+  const [, count = ''] = /^trunkline_owned_partitions (\d+)$/m.exec(await metricsPage(node.url)) ?? []
+  return Number(count)
+}
+
+/** Fails if updates of a user are missing or repeated. */
+function assertGapless(client: StreamClient, { user }: typeof ada): void {
+  const seqs = client.of(user.userId).map(({ message }) => message.seq)
+  for (const [index, seq] of seqs.entries()) if (index > 0) assert.ok(seq > (seqs[index - 1] ?? 0), `${seq} after ${seqs[index - 1]}`)
+}
+
+test('an order placed through any node is the same at every node', async () => {
+  for (const node of cluster.nodes) {
+    const answer = await place(node, ada)
+    assert.equal(answer.status, 201, answer.text)
+    assert.equal(answer.body.normalized_status, 'filled', answer.text)
+  }
+  const [here, there, elsewhere] = await Promise.all(cluster.nodes.map(node => ordersAt(node, ada)))
+  assert.equal(here?.length, 3)
+  assert.deepEqual(there, here)
+  assert.deepEqual(elsewhere, here)
+})
+
+test('one cl_order_id sent through three nodes at once is one order', async () => {
+  const answers = await Promise.all(Array.from({ length: 12 }, (_, index) => place(cluster.nodes[index % 3] ?? a, ben, 'only-once')))
+  assert.deepEqual(answers.map(({ status }) => status).sort(), [201, ...Array.from({ length: 11 }, () => 409)])
+  const placed = answers.find(({ status }) => status === 201)
+  assert.equal((await ordersAt(c, ben)).length, 1)
+  for (const { status, body } of answers) if (status === 409) assert.equal(body.order_id, placed?.body.order_id)
+})
+
+test('sessions at every node receive every update, in order and with the same bytes', async () => {
+  const sessions = await Promise.all(cluster.nodes.map(node => session(node, [ada.user, ben.user])))
+  for (const who of [ada, ben]) for (const node of cluster.nodes) assert.equal((await place(node, who)).status, 201)
+  const isDone = (client: StreamClient) =>
+    [ada, ben].every(({ user }) => client.of(user.userId).filter(({ message }) => message.data.normalized_status === 'filled').length === 3)
+  await until(() => sessions.every(isDone), 'every session has every fill')
+  const [first, ...others] = sessions
+  for (const { user } of [ada, ben]) for (const other of others) assert.deepEqual(other.texts(user.userId), first?.texts(user.userId))
+  for (const client of sessions) client.close()
+})
+
+test('without NATS, sessions at other nodes are two seconds behind and miss nothing', async () => {
+  const sessions = await Promise.all(cluster.nodes.map(node => session(node, [ada.user, ben.user])))
+  await cluster.nats.kill()
+  for (const who of [ada, ben]) assert.equal((await place(c, who)).status, 201)
+  const isDone = (client: StreamClient) =>
+    [ada, ben].every(({ user }) => client.of(user.userId).some(({ message }) => message.data.normalized_status === 'filled'))
+  await until(() => sessions.every(isDone), 'every session has the fills')
+  for (const client of sessions) for (const who of [ada, ben]) assertGapless(client, who)
+  for (const client of sessions) client.close()
+  await cluster.nats.restart()
+})
+
+test('a killed node is replaced by the others: orders go on, and a session elsewhere misses nothing', async () => {
+  const follower = await session(b, [ada.user, ben.user])
+  a.signal('SIGKILL')
+  assert.equal(await a.ended(), 'SIGKILL')
+  const accepted = [await placedSoon(b, ada), await placedSoon(c, ben)]
+  for (const { body } of accepted) {
+    await until(
+      () => follower.updates.some(({ message }) => message.data.order_id === body.order_id && message.data.normalized_status === 'filled'),
+      'the session has the fill'
+    )
+  }
+  for (const who of [ada, ben]) assertGapless(follower, who)
+  follower.close()
+  await a.start()
+  assert.deepEqual(await ordersAt(a, ada), await ordersAt(b, ada))
+})
+
+test('a node that is paused past its lease ends itself, and has sent nothing twice', async () => {
+  b.signal('SIGSTOP')
+  await until(async () => (await owned(a)) + (await owned(c)) === 256, 'the others own every user')
+  await placedSoon(a, ada)
+  await placedSoon(c, ben)
+  b.signal('SIGCONT')
+  assert.notEqual(await b.ended(), 0)
+  assert.match(b.output, /lease/)
+  await b.start()
+})
+
+test('a node that is stopped hands its users over, and no request fails meanwhile', async () => {
+  const statuses: number[] = []
+  let isOver = false
+  const load = (async () => {
+    while (!isOver) statuses.push((await place(a, ada)).status, (await place(c, ben)).status)
+  })()
+  b.signal('SIGTERM')
+  assert.equal(await b.ended(), 0, b.output.slice(-2_000))
+  isOver = true
+  await load
+  assert.deepEqual([...new Set(statuses)], [201])
+})
+
+test('every order is at the broker once, and no order is there that the service does not have', async () => {
+  for (const [who, login] of [
+    [ada, 0],
+    [ben, 1]
+  ] as const) {
+    const placed = await ordersAt(a, who)
+    const statuses = new Set(placed.map(({ normalized_status: status }) => status))
+    assert.deepEqual([...statuses], ['filled'])
+    assert.equal((await cluster.ordersAtBroker(login)).length, placed.length)
+  }
+})
