@@ -8,7 +8,7 @@ import { until } from '@trunkline/testkit/until'
 import { VirtualClock } from '@trunkline/testkit/virtual-clock'
 import type { NatsBus } from '../../src/bus/nats-bus.ts'
 import { ALL_TOPICS, type Feed, type Subscriber } from '../../src/stream/account/feed.ts'
-import { CHECK_MS, Hub } from '../../src/stream/account/hub.ts'
+import { Hub } from '../../src/stream/account/hub.ts'
 import { ALEX, EventLog } from '../stream/event-log.ts'
 import { encode, natsBus, settled, startNode } from './stage.ts'
 
@@ -27,13 +27,30 @@ class Session implements Subscriber {
   }
 
   status(): void {}
-  removed(): void {}
+  isOver = false
+
+  removed(): void {
+    this.isOver = true
+  }
 }
 
-function hubOn(bus: NatsBus, log: EventLog) {
+/** The log, and whether its user is disabled. */
+class Log extends EventLog {
+  isDisabled = false
+}
+
+function hubOn(bus: NatsBus, log: Log) {
   const clock = new VirtualClock()
   const watch = { hold() {}, release() {} }
-  const hub = new Hub({ events: log, bus, clock, log: quiet, watch, encode, checkMs: CHECK_MS.inCluster })
+  const hub = new Hub({
+    events: log,
+    bus,
+    clock,
+    log: quiet,
+    watch,
+    encode,
+    unreliable: { users: { enabledOf: async keys => new Set(keys.filter(() => !log.isDisabled)) } }
+  })
   return { hub, clock, [Symbol.asyncDispose]: () => hub.stop() }
 }
 
@@ -51,7 +68,7 @@ const expected = (log: EventLog, after = 0) => ({
 
 test('sessions on another node get what the owner publishes: in order, without a gap, and in the same bytes', async () => {
   await using server = await NatsServer.start()
-  const log = new EventLog()
+  const log = new Log()
   await using owner = await startNode(server, {}, { findUser })
   await using other = await startNode(server, {}, { findUser })
   await using here = hubOn(owner.bus, log)
@@ -74,7 +91,7 @@ test('sessions on another node get what the owner publishes: in order, without a
 
 test('whatever NATS loses comes from the log, at most two seconds later, and in the same bytes', async () => {
   await using server = await NatsServer.start()
-  const log = new EventLog()
+  const log = new Log()
   await using owner = await startNode(server, {}, { findUser })
   await using other = await startNode(server, {}, { findUser })
   await using there = hubOn(other.bus, log)
@@ -105,7 +122,7 @@ test('whatever NATS loses comes from the log, at most two seconds later, and in 
 
 test('an update without a frame is read from the log at once', async () => {
   await using server = await NatsServer.start()
-  const log = new EventLog()
+  const log = new Log()
   await using owner = await startNode(server, {}, { findUser: async () => null })
   await using other = await startNode(server, {}, { findUser })
   await using there = hubOn(other.bus, log)
@@ -119,7 +136,7 @@ test('an update without a frame is read from the log at once', async () => {
 
 test('what is published between the position of a feed and its subscription is found when the server has confirmed that', async () => {
   await using server = await NatsServer.start()
-  const log = new EventLog()
+  const log = new Log()
   log.write(1)
   await using owner = await startNode(server, {}, { findUser })
   await using bus = natsBus(server, {}, { findUser })
@@ -133,4 +150,19 @@ test('what is published between the position of a feed and its subscription is f
   await there.clock.advance(30)
   await until(() => session.seqs.length === 2, 'both were delivered')
   assert.deepEqual({ seqs: session.seqs, frames: session.frames }, expected(log, 1))
+})
+
+test('a user who is disabled on another node is not followed any more within two seconds, although no message comes', async () => {
+  await using server = await NatsServer.start()
+  const log = new Log()
+  log.write(1)
+  await using bus = natsBus(server, {}, { findUser })
+  await using there = hubOn(bus, log)
+  const session = await subscribed(there.hub)
+  await there.clock.advance(2_000)
+  assert.equal(session.isOver, false)
+  log.isDisabled = true
+  await there.clock.advance(2_000)
+  assert.ok(session.isOver)
+  assert.equal(there.hub.removals, 1)
 })
