@@ -42,7 +42,10 @@ export class AccountStream implements StreamEndpoint {
   readonly #stopping = new AbortController()
   readonly #checking: KeyChecks | null = null
 
-  constructor(deps: AppDeps, { sessionsMax = SESSIONS_MAX, limits, encode, watch = deps.watch, inCluster = false }: AccountStreamOptions = {}) {
+  constructor(
+    deps: AppDeps,
+    { sessionsMax = SESSIONS_MAX, limits, encode, watch = deps.watch, inCluster = false }: AccountStreamOptions = {}
+  ) {
     const { store, bus, clock, log, ids } = deps
     this.hub = new Hub({
       events: store.events,
