@@ -81,8 +81,6 @@ export interface Service {
 }
 
 const DRAIN_MS = 10_000
-/** In a cluster, how far updates of other nodes may be behind when their messages are lost. */
-const BEHIND_MS_MAX = 1_500
 const SETTLE_MS = 1_000
 const STREAM_PATHS = ['/stream', '/v1/stream']
 const MARKET_PATHS = ['/market-data/stream', '/v1/market-data/stream']
@@ -213,7 +211,7 @@ async function start(
     access: demoHome.access,
     monotonicMs: () => clock.monotonicMs()
   })
-  const stream = new AccountStream(app, node === null ? {} : { watch: node.follow(app.watch), checkMs: BEHIND_MS_MAX })
+  const stream = new AccountStream(app, node === null ? {} : { watch: node.follow(app.watch), inCluster: true })
   parts.add('stream', () => stream.stop())
   const market = new MarketStream(app, {}, slotsOf(settings, connectionsMax), node?.marketSessions ?? null)
   parts.add('market stream', async () => market.stop())

@@ -7,6 +7,7 @@ import { get } from 'node:http'
 import { join, resolve } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { findNatsServer, NATS_VARIABLE } from '@trunkline/testkit/nats/program'
+import { PATIENCE_MS } from '@trunkline/testkit/patience'
 import { temporaryFolder, unprivilegedUser } from '@trunkline/testkit/postgres/binaries'
 import { INHERITED } from '@trunkline/testkit/short-lived'
 import { until } from '@trunkline/testkit/until'
@@ -15,7 +16,7 @@ import { assertFree } from '../../cluster/ports-free.ts'
 import { freePort } from './stage.ts'
 
 const MAIN = resolve(import.meta.dirname, '..', '..', 'cluster', 'main.ts')
-const NODES = 1
+const NODES = 3
 
 interface Cluster {
   readonly url: string
@@ -112,8 +113,20 @@ test('a cluster starts, serves through the balancer, outlives a node, ends every
   const pids = [...first.output().matchAll(/^(?:PostgreSQL|NATS|the sandbox|node \d) +ready +(\d+) /gm)].map(([, pid]) => Number(pid))
   assert.ok(pids.length >= 3 + NODES && pids.every(isRunning))
   await first.command('kill 1', /^node 1 was killed\./m)
+  // What cannot connect to the dead node is connected to another.
+  for (let count = 0; count < NODES; count++) assert.equal(await brokers(first.url), 200)
   await first.command('start 1', /^node 1 is ready after [\d.]+ s\.$/m)
-  await until(async () => (await brokers(first.url).catch(() => 0)) === 200, 'it serves again')
+  await first.command('pause 2', /^node 2 is paused\./m)
+  const isSilent = async () => {
+    await first.command('status', /./)
+    return /^node 2 +paused .* silent, 0 connections$/m.test(first.output())
+  }
+  await until(isSilent, 'the balancer has noticed that node 2 is silent', PATIENCE_MS, 500)
+  // Its lease has ended meanwhile: it may do nothing more, and its supervisor starts it again.
+  await first.command('start 2', /^node 2 ended by itself \(exit code 70;/m)
+  await first.command('', /^node 2 is ready after [\d.]+ s\.$/m)
+  await first.command('drain 3', /^node 3 ended gracefully/m)
+  assert.equal(await brokers(first.url), 200)
   assert.equal(await first.stop(), 0, first.output())
   assert.deepEqual(pids.filter(isRunning), [])
   const { client_id: before } = demo()

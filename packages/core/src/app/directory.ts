@@ -33,12 +33,11 @@ export class Directory implements Disposable {
     this.#deps = deps
     this.#unsubscribe = deps.bus.subscribe(
       message => {
-        const { type } = message
-        if (type !== 'user_removed' && type !== 'connection_changed' && type !== 'connection_removed') return
         this.#changes += 1
-        this.#entries.delete(message.userKey)
+        if ('userKey' in message) this.#entries.delete(message.userKey)
+        else this.#entries.clear()
       },
-      ['user_removed', 'connection_changed', 'connection_removed']
+      ['user_removed', 'connection_changed', 'connection_removed', 'bus_resumed']
     )
   }
 

@@ -80,6 +80,8 @@ export interface UserStore {
   create(user: User, secretHash: string, audit: AuditEntry): Promise<boolean>
   find(platformId: PlatformId, userId: UserId): Promise<KnownUser | null>
   findByKey(userKey: UserKey): Promise<User | null>
+  /** Those of these users that are there and not disabled. */
+  enabledOf(userKeys: readonly UserKey[]): Promise<ReadonlySet<UserKey>>
   /** Page keys: [value of the sort column, `userKey`]. */
   list(platformId: PlatformId, filter: UserFilter, sort: 'createdAt' | 'userId', page: PageRequest): Promise<Page<User>>
   /** Also erases the user's market data tokens, which were created with the old secret. False if there is no such user. */

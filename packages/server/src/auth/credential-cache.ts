@@ -53,9 +53,11 @@ export class CredentialCache implements CredentialLookup, Disposable {
           case 'user_disabled':
           case 'user_secret_changed':
             return this.#forgetUser(message.userKey)
+          case 'bus_resumed':
+            return this.#forgetAll()
         }
       },
-      ['platform_secret_changed', 'platform_access_ended', 'user_removed', 'user_disabled', 'user_secret_changed']
+      ['platform_secret_changed', 'platform_access_ended', 'user_removed', 'user_disabled', 'user_secret_changed', 'bus_resumed']
     )
   }
 
@@ -109,6 +111,13 @@ export class CredentialCache implements CredentialLookup, Disposable {
   #forgetPlatform(platformId: PlatformId): void {
     this.#changes += 1
     for (const [clientId, { platform }] of this.#keys) if (platform.platformId === platformId) this.#keys.delete(clientId)
+  }
+
+  /** Messages of other nodes may have been missed. */
+  #forgetAll(): void {
+    this.#changes += 1
+    this.#keys.clear()
+    this.#users.clear()
   }
 
   #forgetUser(userKey: UserKey): void {

@@ -54,6 +54,14 @@ export class SqlUserStore implements UserStore {
     return row === undefined ? null : userOf(row)
   }
 
+  async enabledOf(userKeys: readonly UserKey[]): Promise<ReadonlySet<UserKey>> {
+    const rows = await this.#session.rows<{ user_key: UserKey }>(
+      'select user_key from users where user_key = any ($1) and disabled_at is null',
+      [userKeys]
+    )
+    return new Set(rows.map(row => row.user_key))
+  }
+
   async list(platformId: PlatformId, filter: UserFilter, sort: 'createdAt' | 'userId', page: PageRequest): Promise<Page<User>> {
     const walk = walkOf(page)
     const column = sql.ref(sort === 'createdAt' ? 'created_at' : 'user_id')

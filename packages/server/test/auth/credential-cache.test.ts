@@ -22,11 +22,15 @@ function stage() {
 
 const PLATFORM = { platform: { platformId: 'p' }, secretHash: 'old' }
 const USER = { user: { userKey: 'u' }, secretHash: 'old' }
-const CHANGES: readonly (BusMessage | null)[] = [null, Object({ type: 'platform_secret_changed', platformId: 'p' })]
-const USER_CHANGES: readonly (BusMessage | null)[] = [null, Object({ type: 'user_secret_changed', userKey: 'u' })]
+const CHANGES: readonly (BusMessage | null)[] = [
+  null,
+  Object({ type: 'platform_secret_changed', platformId: 'p' }),
+  { type: 'bus_resumed' }
+]
+const USER_CHANGES: readonly (BusMessage | null)[] = [null, Object({ type: 'user_secret_changed', userKey: 'u' }), { type: 'bus_resumed' }]
 
 for (const change of CHANGES)
-  test(`a platform's secret that was read ${change === null ? 'is remembered' : 'before it changed is not remembered after'}`, async () => {
+  test(`a platform's secret that was read ${change === null ? 'is remembered' : `before ${change.type} is not remembered after`}`, async () => {
     const { bus, cache, answer } = stage()
     const pending = cache.platform('client')
     if (change !== null) bus.publish(change)
@@ -36,7 +40,7 @@ for (const change of CHANGES)
   })
 
 for (const change of USER_CHANGES)
-  test(`a user's secret that was read ${change === null ? 'is remembered' : 'before it changed is not remembered after'}`, async () => {
+  test(`a user's secret that was read ${change === null ? 'is remembered' : `before ${change.type} is not remembered after`}`, async () => {
     const { bus, cache, answer } = stage()
     const pending = cache.user(Object('p'), Object('ada'))
     if (change !== null) bus.publish(change)

@@ -16,7 +16,7 @@ after(async () => {
   await cluster[Symbol.asyncDispose]()
 })
 
-/** A node that believes to own every user, with the fence that it was told last. */
+/** A node that believes to own every user, with the fence that it was sent last. */
 async function node() {
   const believed = new Map<Partition, number | null>()
   const store = await openStore(

@@ -2,7 +2,7 @@
 import type { AccountId, EventId, UserId, UserKey } from '@trunkline/core/domain/ids'
 import type { EventStore, LoggedEvent } from '@trunkline/core/ports/store'
 
-export const ALEX = { userKey: 'alex-key' as UserKey, userId: 'alex' as UserId }
+export const ALEX = { userKey: '0190a0b0-c0d0-7000-8000-0000000000a1' as UserKey, userId: 'alex' as UserId }
 
 export class EventLog implements EventStore {
   readonly events: LoggedEvent[] = []

@@ -49,6 +49,10 @@ export class MemoryUserStore implements UserStore {
     return this.#db.call(() => this.#db.users.get(userKey)?.user ?? null)
   }
 
+  enabledOf(userKeys: readonly UserKey[]): Promise<ReadonlySet<UserKey>> {
+    return this.#db.call(() => new Set(userKeys.filter(userKey => this.#db.users.get(userKey)?.disabledAt === null)))
+  }
+
   list(platformId: PlatformId, filter: UserFilter, sort: 'createdAt' | 'userId', page: PageRequest): Promise<Page<User>> {
     return this.#db.call(() => {
       const users = [...this.#db.users.values()].map(({ user }) => user)

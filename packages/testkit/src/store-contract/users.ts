@@ -43,6 +43,18 @@ export function userCases(contractCase: DefineCase): void {
     assert.equal(await store.users.replaceSecret(make.uuid(), hash, make.audit()), false)
   })
 
+  contractCase('U35', 'of many users, those are found that are there and not disabled', async ({ store }) => {
+    const [one, two, three] = [await make.owner(store), await make.owner(store), await make.owner(store)]
+    const keys = [one, two, three].map(({ user }) => user.userKey)
+    assert.deepEqual(await store.users.enabledOf([...keys, make.uuid()]), new Set(keys))
+    await store.users.setDisabled(one.user.userKey, make.at(1), make.audit())
+    await store.users.remove(two.user.userKey, make.at(2), make.audit())
+    assert.deepEqual(await store.users.enabledOf(keys), new Set([three.user.userKey]))
+    await store.users.setDisabled(one.user.userKey, null, make.audit())
+    assert.deepEqual(await store.users.enabledOf(keys.slice(0, 1)), new Set(keys.slice(0, 1)))
+    assert.deepEqual(await store.users.enabledOf([]), new Set())
+  })
+
   contractCase('U40', 'every filter of the list finds its user and no other', async ({ store }) => {
     const { platform, ...first } = await make.owner(store)
     const second = await make.owner(store, { platform, accounts: 2 })

@@ -40,6 +40,8 @@ type View = Extract<Notice, { readonly kind: 'view' }>
 
 const THIS: Owner = { kind: 'this' }
 const NONE: Owner = { kind: 'none' }
+/** What was just claimed in vain is claimed again after so long. */
+const CLAIM_AGAIN_MS = 100
 /** How long the database may take to be left. */
 const LEAVE_MS_MAX = 2_000
 
@@ -68,7 +70,11 @@ export class ClusterMember implements Ownership {
   #view: View | null = null
   #members: ReadonlyMap<NodeId, MemberRow> = new Map()
   #commandId = 0
+  /** The last claim: its command, what it asked for, and when. */
   #claimId = 0
+  #claimed: ReadonlySet<Partition> = new Set()
+  #claimedMs = Number.NEGATIVE_INFINITY
+  #isClaimPending = false
 
   constructor(options: MemberOptions, deps: MemberDeps) {
     this.#options = options
@@ -125,9 +131,9 @@ export class ClusterMember implements Ownership {
     return this.#isHeld() ? this.#owned.size : 0
   }
 
-  /** The members as they were seen last, this one included. */
+  /** The members whose leases had not ended when they were seen last, this one included. */
   get members(): readonly MemberRow[] {
-    return this.#view?.view.members ?? []
+    return this.#view?.view.members.filter(({ leaseMs }) => leaseMs > 0) ?? []
   }
 
   /** Looks at the database at once: another node has released something. */
@@ -193,9 +199,26 @@ export class ClusterMember implements Ownership {
     const { nodeId, leaseMs } = this.#options
     const { claim, give } = planOf({ view, nodeId, leaseMs, silent })
     // One claim at a time: what it leaves is decided with the next view.
-    if (claim.length > 0 && this.#claimId <= done) this.#claimId = this.#command(id => ({ kind: 'claim', id, partitions: claim, silent }))
+    if (this.#claimId <= done) this.#claim(claim, silent)
     this.#give(give)
     if (this.#members.get(nodeId)?.isDraining === true && this.#owned.size + this.#released.size === 0) this.#drained.resolve()
+  }
+
+  /** What could not be claimed is being written to, or its owner renews just now: it is left for a moment. */
+  #claim(claim: readonly Partition[], silent: readonly SilentMember[]): void {
+    const nowMs = this.#deps.nowMs()
+    const partitions = nowMs - this.#claimedMs < CLAIM_AGAIN_MS ? claim.filter(partition => !this.#claimed.has(partition)) : claim
+    if (partitions.length < claim.length && !this.#isClaimPending) {
+      this.#isClaimPending = true
+      this.#deps.clock.alarm(CLAIM_AGAIN_MS, () => {
+        this.#isClaimPending = false
+        this.wake()
+      })
+    }
+    if (partitions.length === 0) return
+    this.#claimId = this.#command(id => ({ kind: 'claim', id, partitions, silent }))
+    this.#claimed = new Set(partitions)
+    this.#claimedMs = nowMs
   }
 
   /** What this node owns since now; null if another one owns what is this one's. */

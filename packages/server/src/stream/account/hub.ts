@@ -5,7 +5,7 @@ import { type Partition, partitionOf } from '@trunkline/core/domain/partition'
 import type { Bus, BusMessage, UpdateFrame } from '@trunkline/core/ports/bus'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Log } from '@trunkline/core/ports/log'
-import type { EventStore, LoggedEvent } from '@trunkline/core/ports/store'
+import type { EventStore, LoggedEvent, UserStore } from '@trunkline/core/ports/store'
 import type { ServerMessage } from '../../wire/stream.ts'
 import { updateBytes } from '../../wire/update.ts'
 import { messageFrame, textFrame } from '../frame.ts'
@@ -24,8 +24,8 @@ export interface HubDeps {
   readonly log: Log
   readonly watch: Pick<UserWatch, 'hold' | 'release'>
   readonly encode?: EncodeUpdate
-  /** How often the log is checked for events that were not published; {@link CHECK_MS} in a cluster. */
-  readonly checkMs?: number
+  /** Given between nodes, where any message of the bus may be lost: what is checked instead. */
+  readonly unreliable?: { readonly users: Pick<UserStore, 'enabledOf'> }
 }
 
 /** How long to wait for a missing number before the log is read. Commits of one user return in any order, but soon. */
@@ -229,6 +229,12 @@ export class Hub {
     for (const subscriber of feed.subscribers) subscriber.status(frame)
   }
 
+  /** The user was removed or disabled without a message. */
+  #endOf(feed: Feed): void {
+    this.#removals += 1
+    if (this.#feeds.get(feed.userKey) === feed) this.#remove(feed)
+  }
+
   #remove(feed: Feed): void {
     feed.isRemoved = true
     this.#close(feed)
@@ -275,7 +281,8 @@ export class Hub {
   }
 
   async #check(): Promise<void> {
-    const { clock, checkMs = CHECK_MS.alone } = this.#deps
+    const { clock, unreliable } = this.#deps
+    const checkMs = unreliable === undefined ? CHECK_MS.alone : CHECK_MS.inCluster
     const { signal } = this.#stopping
     for (let tookMs = 0; !signal.aborted; ) {
       await clock.sleep(Math.max(checkMs / 4, checkMs - tookMs), signal).catch(() => undefined)
@@ -305,13 +312,16 @@ export class Hub {
   }
 
   async #checkAll(candidates: readonly Feed[]): Promise<void> {
-    const { events, log } = this.#deps
+    const { events, log, unreliable } = this.#deps
     const { signal } = this.#stopping
     const feeds = candidates.filter(feed => feed.opening === null && !feed.isRemoved)
     for (let from = 0; from < feeds.length && !signal.aborted; from += CHECKED_AT_ONCE) {
       const some = feeds.slice(from, from + CHECKED_AT_ONCE)
       try {
-        const lasts = await events.lasts(some.map(({ userKey }) => userKey))
+        const userKeys = some.map(({ userKey }) => userKey)
+        const enabled = await unreliable?.users.enabledOf(userKeys)
+        for (const feed of some) if (enabled?.has(feed.userKey) === false) this.#endOf(feed)
+        const lasts = await events.lasts(userKeys)
         for (const feed of some) if (!feed.isRemoved) this.#compare(feed, lasts.get(feed.userKey))
       } catch (cause) {
         log.warn('the newest events could not be read', { cause })

@@ -8,6 +8,7 @@ import { FailedAttempts } from '../../auth/failed-attempts.ts'
 import { CLOSE, type ClientConnection, type Listener } from '../client-connection.ts'
 import type { StreamEndpoint } from '../gateway.ts'
 import { type EncodeUpdate, Hub, type HubDeps } from './hub.ts'
+import { KeyChecks } from './key-checks.ts'
 import { SESSION_LIMITS, type SessionLimits } from './limits.ts'
 import { AccountSession, type SessionDeps } from './session.ts'
 import { AccountSessionSlots, SESSIONS_MAX } from './session-slots.ts'
@@ -16,10 +17,10 @@ export interface AccountStreamOptions {
   readonly sessionsMax?: number
   readonly limits?: Partial<SessionLimits>
   readonly encode?: EncodeUpdate
-  /** As in `HubDeps`. */
-  readonly checkMs?: number
   /** What follows users; by default this node's own. */
   readonly watch?: HubDeps['watch']
+  /** Between nodes: any message of the bus may be lost, so what it would report is looked up at intervals. */
+  readonly inCluster?: boolean
 }
 
 const ACCESS_ENDED = 'the platform or its key was disabled'
@@ -39,10 +40,23 @@ export class AccountStream implements StreamEndpoint {
   readonly #unsubscribe: () => void
   readonly #stopListening: () => void
   readonly #stopping = new AbortController()
+  readonly #checking: KeyChecks | null = null
 
-  constructor(deps: AppDeps, { sessionsMax = SESSIONS_MAX, limits, encode, checkMs, watch = deps.watch }: AccountStreamOptions = {}) {
+  constructor(
+    deps: AppDeps,
+    { sessionsMax = SESSIONS_MAX, limits, encode, watch = deps.watch, inCluster = false }: AccountStreamOptions = {}
+  ) {
     const { store, bus, clock, log, ids } = deps
-    this.hub = new Hub({ events: store.events, bus, clock, log, watch, ...(encode && { encode }), ...(checkMs && { checkMs }) })
+    this.hub = new Hub({
+      events: store.events,
+      bus,
+      clock,
+      log,
+      watch,
+      ...(encode && { encode }),
+      ...(inCluster && { unreliable: { users: store.users } })
+    })
+    if (inCluster) this.#checking = new KeyChecks({ lookup: deps.lookup, clock, log }, () => this.#sessions)
     this.#slots = new AccountSessionSlots({ slots: store.streamSlots, clock, log }, { nodeId: ids.uuid(), limit: sessionsMax })
     let secretChanges = 0
     const reads = new Semaphore<'subscribe'>(clock, READS)
@@ -111,6 +125,7 @@ export class AccountStream implements StreamEndpoint {
     this.#stopping.abort(new Error('the service is shutting down'))
     this.#unsubscribe()
     this.#stopListening()
+    await this.#checking?.stop()
     await this.hub.stop()
     await this.#slots.stop()
   }

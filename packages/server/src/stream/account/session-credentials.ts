@@ -9,6 +9,7 @@ import {
 import type { KeyId } from '@trunkline/core/domain/ids'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Log } from '@trunkline/core/ports/log'
+import type { KnownKey } from '@trunkline/core/ports/store'
 import type { Hasher } from '@trunkline/core/ports/vault'
 import { ExpiryTimer } from '../expiry-timer.ts'
 
@@ -43,6 +44,10 @@ export class SessionCredentials {
     this.#expiry = new ExpiryTimer(deps.clock, () => over('the client secret has ended'))
   }
 
+  get clientId(): string | null {
+    return this.#proven?.key.clientId ?? null
+  }
+
   get keyId(): KeyId | null {
     return this.#proven?.key.keyId ?? null
   }
@@ -68,14 +73,20 @@ export class SessionCredentials {
     return this.#rechecking
   }
 
+  /** Ends the session unless its credentials are those of the stored key, or still valid beside them. Null: there is no such key. */
+  compare(stored: KnownKey | null): void {
+    if (this.#proven === null || this.#isOver) return
+    const held = stillProven(stored, this.#proven, this.#deps.clock.now())
+    if (held === null) this.#over('the client secret was replaced')
+    else this.#expiry.endAt(held.endsAt)
+  }
+
   async #recheck(): Promise<void> {
     const proven = this.#proven
     if (proven === null || this.#isOver) return
-    const { lookup, clock, log } = this.#deps
+    const { lookup, log } = this.#deps
     try {
-      const held = stillProven(await lookup.platform(proven.key.clientId), proven, clock.now())
-      if (held === null) this.#over('the client secret was replaced')
-      else this.#expiry.endAt(held.endsAt)
+      this.compare(await lookup.platform(proven.key.clientId))
     } catch (cause) {
       log.warn('a session ends: whether its client secret is still good could not be read', { cause })
       this.#over('the client secret was replaced')

@@ -265,3 +265,23 @@ test('rows of dead members are removed after ten minutes', async () => {
   await scene.clock.advance(1_000)
   assert.equal(await count(), 1)
 })
+
+test('a partition that is being written to is claimed again until it is free, ten times a second and not more', async () => {
+  await using scene = await Scene.open(database)
+  await using writer = await database.client()
+  const [a, b] = [await scene.join('a'), await scene.join('b')]
+  await scene.clock.advance(1_000)
+  const [partition] = b.owned
+  assert.ok(partition !== undefined)
+  await writer.query('begin')
+  await writer.query('select holds_fence($1, $2)', [partition, b.member.fenceOf(userOf(partition))])
+  b.kill()
+  await scene.clock.advance(3_010)
+  assert.equal(a.owned.length, 255)
+  const before = a.claims
+  await scene.clock.advance(1_000)
+  assert.ok(a.claims - before >= 5 && a.claims - before <= 10, `${a.claims - before} claims in a second`)
+  await writer.query('commit')
+  await scene.clock.advance(110)
+  assert.equal(a.owned.length, 256)
+})

@@ -206,6 +206,8 @@ export class SceneNode {
   readonly member: ClusterMember
   readonly gains: Gain[] = []
   readonly releases: Partition[] = []
+  /** How often it claimed something. */
+  claims = 0
   /** Why it lost its lease. */
   lost: string | null = null
   lostAtMs: number | null = null
@@ -317,7 +319,10 @@ export class SceneNode {
     this.#keeper = keeper
     void keeper.run()
     return {
-      request: (request: Request) => keeper.request(request),
+      request: (request: Request) => {
+        if (request.kind === 'claim') this.claims += 1
+        keeper.request(request)
+      },
       abort: async () => keeper.abort()
     }
   }

@@ -1,6 +1,7 @@
 // Writers and claims, on real connections: a claim waits for a write under the old fence, and none passes after it.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { until } from '@trunkline/testkit/until'
 import type { Client } from 'pg'
 import { SceneDatabase } from './scene.ts'
 
@@ -8,6 +9,9 @@ const database = await SceneDatabase.open()
 after(() => database[Symbol.asyncDispose]())
 
 const [A, B] = ['0192f0c1-7a3e-7b52-9c1d-00000000aaaa', '0192f0c1-7a3e-7b52-9c1d-00000000bbbb'] as const
+
+const WAITING = `select count(*)::int from pg_locks where locktype = 'advisory' and not granted
+  and database = (select oid from pg_database where datname = current_database())`
 
 /** The only value that a statement gives. */
 async function rowOf(client: Client, text: string, values: readonly unknown[] = []): Promise<unknown> {
@@ -58,12 +62,8 @@ test('a write that waits for a claim sees the new fence', async () => {
   const waiting = holds(writer, 1, 1)
   // It waits for the lock, which the claim has until it is committed.
   await using watcher = await connected()
-  while (
-    (await rowOf(
-      watcher,
-      `select count(*)::int from pg_locks where locktype = 'advisory' and not granted and database = (select oid from pg_database where datname = current_database())`
-    )) === 0
-  );
+  const waits = async () => (await rowOf(watcher, WAITING)) === 1
+  await until(waits, 'the write waits', undefined, 1)
   await claimer.query('commit')
   assert.equal(await waiting, false)
 })
