@@ -26,8 +26,8 @@ type Kind = 'balances' | 'positions'
 export interface Replacement {
   readonly document: string
   readonly confirmedAt: Timestamp
-  /** The events to publish, given the document that is replaced. */
-  readonly events: (before: string | null) => readonly Topical[]
+  /** The events to publish, given the document that is replaced; null: it must not be replaced. */
+  readonly events: (before: string | null) => readonly Topical[] | null
 }
 
 /** What is stored, as far as known; version 0 if there is nothing yet. */
@@ -83,14 +83,19 @@ export class RecordWriter {
     return this.#writer.close()
   }
 
-  /** Writes over the known version, and again over the one it reads if another writer was first. Does nothing if the account is gone. */
-  async replace(account: Account, kind: Kind, next: Replacement): Promise<readonly LoggedEvent[]> {
+  /**
+   * Writes over the known version, and again over the one it reads if another writer was first. Does nothing if the account is gone.
+   * Null if the document must not be replaced.
+   */
+  async replace(account: Account, kind: Kind, next: Replacement): Promise<readonly LoggedEvent[] | null> {
     const { accountId, userKey, connectionId, accountNumber } = account
     const key = keyOf({ accountId, kind })
     for (let tries = 0; tries < TRIES_MAX; tries += 1) {
       const before = this.#stored.get(key) ?? (await this.#read(accountId, kind))
+      const topicals = next.events(before.document)
+      if (topicals === null) return null
       const at = this.#clock.now()
-      const events = next.events(before.document).map(topical => ({
+      const events = topicals.map(topical => ({
         topical,
         eventId: this.#ids.uuid<EventId>(),
         document: writeAccountEvent(account, topical.data)
