@@ -11,7 +11,7 @@ import { LRUCache } from 'lru-cache'
 import type { Database, RecordKind } from './database.ts'
 import { writeAccountEvent } from './documents.ts'
 import type { Session } from './session.ts'
-import { BatchWriter } from './writes/batch-writer.ts'
+import { BatchWriter, LIMITS } from './writes/batch-writer.ts'
 import type { BatchStats } from './writes/batches.ts'
 import { BinaryLists } from './writes/binary.ts'
 import { functionCall } from './writes/function-call.ts'
@@ -51,7 +51,22 @@ interface Put {
 /** `recorded` with the number of the first event, if there is one. */
 type Answer = { readonly kind: 'recorded'; readonly first: number } | { readonly kind: 'stale' } | { readonly kind: 'gone' }
 
+/** Replacements that another write takes along in its commit. */
+export interface RecordsAlong {
+  /** The arguments of {@link PUT_RECORDS}. @throws Unencodable */
+  arguments(): readonly unknown[]
+  /** They were written, with this result. */
+  written(verdicts: string): void
+  /** Nothing was written: they are written alone. */
+  refused(): void
+  failed(cause: unknown): void
+}
+
 const TRIES_MAX = 10
+/** How long the holdings of an account wait for an order's change, to share its commit: most follow a fill, whose answer is near. */
+const COMPANY_MS = 3
+/** Replacements and events that an order's commit takes along. */
+const ALONG_MAX = 64
 /** Characters of cached documents, so that a change of a frequently changing account needs no read. */
 const REMEMBERED_MAX = 16 * 1024 * 1024
 
@@ -61,6 +76,8 @@ export class RecordWriter {
   readonly #ids: Ids
   readonly #writer: BatchWriter<Put, Answer>
   readonly #lists = new BinaryLists()
+  /** Of those taken along: a batch may be in flight at the same time. */
+  readonly #listsAlong = new BinaryLists()
   readonly #stored = new LRUCache<string, Stored>({
     maxSize: REMEMBERED_MAX,
     sizeCalculation: ({ document }) => 200 + (document?.length ?? 0)
@@ -71,7 +88,10 @@ export class RecordWriter {
     this.#clock = deps.clock
     this.#ids = deps.ids
     const write = (puts: readonly Put[], wait: boolean) => this.#write(puts, wait)
-    this.#writer = new BatchWriter({ what: 'account records', keys: put => [keyOf(put)], write }, deps)
+    this.#writer = new BatchWriter({ what: 'account records', keys: put => [keyOf(put)], write }, deps, {
+      ...LIMITS,
+      companyMs: COMPANY_MS
+    })
   }
 
   stats(): BatchStats {
@@ -81,6 +101,30 @@ export class RecordWriter {
   /** Writes what waits; accepts nothing more. */
   close(): Promise<void> {
     return this.#writer.close()
+  }
+
+  /** Replacements that wait, for a write that starts now; null if there are none. A user whom another writes for is left for later. */
+  takeAlong(): RecordsAlong | null {
+    const passengers = this.#writer.takeAlong(ALONG_MAX)
+    if (passengers === null) return null
+    const { units, settle, giveBack } = passengers
+    return {
+      arguments: () => PUT_RECORDS.arguments(batchOf(this.#listsAlong.begin(), units, false)),
+      written: verdicts => {
+        const each = verdicts.split(',')
+        for (const [index, unit] of units.entries()) {
+          if (each[index] === 'b') giveBack(unit)
+          else settle(unit, () => answeredBy(each[index]))
+        }
+      },
+      refused: () => units.forEach(giveBack),
+      failed: cause => {
+        for (const unit of units)
+          settle(unit, () => {
+            throw cause
+          })
+      }
+    }
   }
 
   /**
@@ -159,9 +203,9 @@ export class RecordWriter {
 
   async #write(puts: readonly Put[], wait: boolean): Promise<readonly (Answer | null)[]> {
     const batch = batchOf(this.#lists.begin(), puts, wait)
-    const [row] = await this.#session.statement<{ verdicts: string }>(PUT_RECORDS.text, PUT_RECORDS.arguments(batch))
-    const verdicts = row?.verdicts.split(',') ?? []
-    return puts.map((_, index) => answerOf(verdicts[index]))
+    const [row] = await this.#session.statement<{ records: string }>(PUT_RECORDS.text, PUT_RECORDS.arguments(batch))
+    const verdicts = row?.records.split(',') ?? []
+    return puts.map((_, index) => (verdicts[index] === 'b' ? null : answeredBy(verdicts[index])))
   }
 }
 
@@ -189,7 +233,7 @@ function batchOf(lists: BinaryLists, puts: readonly Put[], wait: boolean): Batch
 }
 
 /** Writes a batch. Each parameter is described with the function (migration 0020). */
-const PUT_RECORDS = functionCall<Batch>('put_records', 'verdicts', {
+export const PUT_RECORDS = functionCall<Batch>('put_records', 'records', {
   p_document: ({ lists, puts }) => lists.texts(puts.map(({ next }) => next.document)),
   p_data: ({ lists, events }) => lists.texts(events.map(({ document }) => document)),
   p_users: ({ lists, users }) => lists.uuids(users),
@@ -205,7 +249,7 @@ const PUT_RECORDS = functionCall<Batch>('put_records', 'verdicts', {
   p_event: ({ lists, events }) => lists.uuids(events.map(({ eventId }) => eventId))
 })
 
-function answerOf(verdict: string | undefined): Answer | null {
+function answeredBy(verdict: string | undefined): Answer {
   switch (verdict?.[0]) {
     case 'r':
       return { kind: 'recorded', first: Number(verdict.slice(1)) }
@@ -213,8 +257,6 @@ function answerOf(verdict: string | undefined): Answer | null {
       return { kind: 'stale' }
     case 'g':
       return { kind: 'gone' }
-    case 'b':
-      return null
     default:
       throw new Error(`the database's verdict on a replacement must be r, s, g or b, was ${JSON.stringify(verdict)}`)
   }
