@@ -5,16 +5,35 @@ import type { Timestamp } from './timestamp.ts'
 
 /** The balances that are new or differ in more than their time. */
 export function changedBalances(before: readonly Balance[], after: readonly Balance[]): readonly Balance[] {
-  const known = new Map(before.map(balance => [balance.currency, substance(balance)]))
-  return after.filter(balance => known.get(balance.currency) !== substance(balance))
+  const known = new Map(before.map(balance => [balance.currency, balance]))
+  return after.filter(balance => !isSame(known.get(balance.currency), balance))
 }
 
 /** The positions that are new or differ in more than their time, and those that went, with quantity 0 and nothing else known. */
 export function changedPositions(before: readonly Position[], after: readonly Position[], systemTime: Timestamp): readonly Position[] {
-  const known = new Map(before.map(position => [identity(position), substance(position)]))
-  const remaining = new Set(after.map(identity))
-  const gone = before.filter(position => !remaining.has(identity(position)))
-  return [...after.filter(position => known.get(identity(position)) !== substance(position)), ...gone.map(old => closed(old, systemTime))]
+  const known = new Map(before.map(position => [identity(position), position]))
+  const changed: Position[] = []
+  for (const position of after) {
+    const key = identity(position)
+    if (!isSame(known.get(key), position)) changed.push(position)
+    known.delete(key)
+  }
+  return [...changed, ...Array.from(known.values(), old => closed(old, systemTime))]
+}
+
+/** The stored records that a list lacks, by the key of each. */
+export function unlisted<Part, Stored extends Part>(
+  stored: readonly Stored[],
+  listed: readonly Part[],
+  keyOf: (record: Part) => string
+): readonly Stored[] {
+  const keys = new Set(listed.map(keyOf))
+  return stored.filter(record => !keys.has(keyOf(record)))
+}
+
+/** The key of positions in a list: it has one of each symbol. */
+export function symbolOf({ symbol }: { readonly symbol: string }): string {
+  return symbol
 }
 
 export function newestTime(records: readonly { readonly systemTime: Timestamp }[]): Timestamp | null {
@@ -22,13 +41,18 @@ export function newestTime(records: readonly { readonly systemTime: Timestamp }[
 }
 
 function identity({ symbol, instrument, brokerPositionId }: Position): string {
-  return JSON.stringify([symbol, instrument, brokerPositionId])
+  return brokerPositionId === null ? `${instrument} ${symbol}` : JSON.stringify([symbol, instrument, brokerPositionId])
 }
 
-// Keys are sorted: the same record may have been built in another order.
-function substance(record: Balance | Position): string {
-  const facts = Object.entries(record).filter(([name]) => name !== 'systemTime')
-  return JSON.stringify(facts.sort(([a], [b]) => (a < b ? -1 : 1)))
+type Facts = Readonly<Record<string, unknown>>
+
+/** Whether two records differ in their time at most. Their values are texts and nulls; a value that is absent differs from any. */
+function isSame(before: Balance | Position | undefined, after: Balance | Position): boolean {
+  if (before === undefined) return false
+  const [known, now]: readonly [Facts, Facts] = [{ ...before }, { ...after }]
+  for (const name in now) if (name !== 'systemTime' && now[name] !== known[name]) return false
+  for (const name in known) if (!(name in now)) return false
+  return true
 }
 
 function closed(position: Position, systemTime: Timestamp): Position {

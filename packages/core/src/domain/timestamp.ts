@@ -27,6 +27,8 @@ export function timestampOf(instant: Temporal.Instant): Timestamp {
   return instant.toString({ fractionalSecondDigits: 6, roundingMode: 'floor' }) as Timestamp
 }
 
+/** `000` to `999`. */
+const THREE_DIGITS = Array.from({ length: 1_000 }, (_, value) => String(value).padStart(3, '0'))
 let lastSecond = Number.NaN
 let lastSecondText = ''
 
@@ -39,8 +41,8 @@ export function timestampOfMs(ms: number): Timestamp {
     lastSecondText = new Date(second * 1_000).toISOString().slice(0, -4)
     lastSecond = second
   }
-  const micros = (whole - second * 1_000) * 1_000 + Math.floor((ms - whole) * 1_000)
-  return `${lastSecondText}${String(1_000_000 + micros).slice(1)}Z` as Timestamp
+  const micros = Math.floor((ms - whole) * 1_000)
+  return `${lastSecondText}${THREE_DIGITS[whole - second * 1_000]}${THREE_DIGITS[micros]}Z` as Timestamp
 }
 
 export function epochMs(timestamp: Timestamp): number {

@@ -257,6 +257,8 @@ export interface AccountStore {
   putBalances(account: Account, balances: readonly Balance[], confirmedAt?: Timestamp): Promise<readonly LoggedEvent[]>
   /** Replaces the account's positions and logs one event with the records that changed; a closed position is reported with quantity 0. */
   putPositions(account: Account, positions: readonly Position[], at: Timestamp, confirmedAt?: Timestamp): Promise<readonly LoggedEvent[]>
+  /** As {@link putPositions}, unless a stored position has a symbol that is not among them: then it does nothing and returns null. */
+  putPositionsUnlessGone(account: Account, positions: readonly Position[], at: Timestamp): Promise<readonly LoggedEvent[] | null>
   /** Adds transactions that are new by broker id, and updates the rest. */
   putTransactions(
     account: Account,

@@ -24,13 +24,13 @@ export class RandomIds implements Ids {
       randomFillSync(this.#pool)
       this.#used = 0
     }
-    const bytes = this.#pool.subarray(this.#used, this.#used + UUID_BYTES)
+    const at = this.#used
     this.#used += UUID_BYTES
     this.#tick()
-    bytes.writeUIntBE(this.#ms, 0, 6)
-    bytes.writeUInt16BE(0x7000 | this.#count, 6)
-    bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80
-    const hex = bytes.toString('hex')
+    this.#pool.writeUIntBE(this.#ms, at, 6)
+    this.#pool.writeUInt16BE(0x7000 | this.#count, at + 6)
+    this.#pool[at + 8] = ((this.#pool[at + 8] ?? 0) & 0x3f) | 0x80
+    const hex = this.#pool.toString('hex', at, at + UUID_BYTES)
     return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}` as Id
   }
 

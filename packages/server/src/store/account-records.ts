@@ -11,7 +11,7 @@ import { LRUCache } from 'lru-cache'
 import type { Database, RecordKind } from './database.ts'
 import { writeAccountEvent } from './documents.ts'
 import type { Session } from './session.ts'
-import { BatchWriter } from './writes/batch-writer.ts'
+import { BatchWriter, LIMITS } from './writes/batch-writer.ts'
 import type { BatchStats } from './writes/batches.ts'
 import { BinaryLists } from './writes/binary.ts'
 import { functionCall } from './writes/function-call.ts'
@@ -26,8 +26,8 @@ type Kind = 'balances' | 'positions'
 export interface Replacement {
   readonly document: string
   readonly confirmedAt: Timestamp
-  /** The events to publish, given the document that is replaced. */
-  readonly events: (before: string | null) => readonly Topical[]
+  /** The events to publish, given the document that is replaced; null: it must not be replaced. */
+  readonly events: (before: string | null) => readonly Topical[] | null
 }
 
 /** What is stored, as far as known; version 0 if there is nothing yet. */
@@ -51,7 +51,23 @@ interface Put {
 /** `recorded` with the number of the first event, if there is one. */
 type Answer = { readonly kind: 'recorded'; readonly first: number } | { readonly kind: 'stale' } | { readonly kind: 'gone' }
 
+/** Replacements that another write takes along in its commit. */
+export interface RecordsAlong {
+  readonly users: readonly UserKey[]
+  /** The arguments of {@link PUT_RECORDS}. @throws Unencodable */
+  arguments(): readonly unknown[]
+  /** They were written, with this result. */
+  written(verdicts: string): void
+  /** Nothing was written: they are written alone. */
+  refused(): void
+  failed(cause: unknown): void
+}
+
 const TRIES_MAX = 10
+/** How long the holdings of an account wait for an order's change, to share its commit: most follow a fill, whose answer is near. */
+const COMPANY_MS = 3
+/** Replacements and events that an order's commit takes along. */
+const ALONG_MAX = 64
 /** Characters of cached documents, so that a change of a frequently changing account needs no read. */
 const REMEMBERED_MAX = 16 * 1024 * 1024
 
@@ -61,6 +77,8 @@ export class RecordWriter {
   readonly #ids: Ids
   readonly #writer: BatchWriter<Put, Answer>
   readonly #lists = new BinaryLists()
+  /** Of those taken along: a batch may be in flight at the same time. */
+  readonly #listsAlong = new BinaryLists()
   readonly #stored = new LRUCache<string, Stored>({
     maxSize: REMEMBERED_MAX,
     sizeCalculation: ({ document }) => 200 + (document?.length ?? 0)
@@ -71,7 +89,10 @@ export class RecordWriter {
     this.#clock = deps.clock
     this.#ids = deps.ids
     const write = (puts: readonly Put[], wait: boolean) => this.#write(puts, wait)
-    this.#writer = new BatchWriter({ what: 'account records', keys: put => [keyOf(put)], write }, deps)
+    this.#writer = new BatchWriter({ what: 'account records', keys: put => [keyOf(put)], write }, deps, {
+      ...LIMITS,
+      companyMs: COMPANY_MS
+    })
   }
 
   stats(): BatchStats {
@@ -83,14 +104,44 @@ export class RecordWriter {
     return this.#writer.close()
   }
 
-  /** Writes over the known version, and again over the one it reads if another writer was first. Does nothing if the account is gone. */
-  async replace(account: Account, kind: Kind, next: Replacement): Promise<readonly LoggedEvent[]> {
+  /** Replacements that wait, for a write that starts now; null if there are none. A user whom another writes for is left for later. */
+  takeAlong(): RecordsAlong | null {
+    const passengers = this.#writer.takeAlong(ALONG_MAX)
+    if (passengers === null) return null
+    const { units, settle, giveBack } = passengers
+    return {
+      arguments: () => PUT_RECORDS.arguments(batchOf(this.#listsAlong.begin(), units, false)),
+      users: units.map(({ userKey }) => userKey),
+      written: verdicts => {
+        const each = verdicts.split(',')
+        for (const [index, unit] of units.entries()) {
+          if (each[index] === 'b') giveBack(unit)
+          else settle(unit, () => answeredBy(each[index]))
+        }
+      },
+      refused: () => units.forEach(giveBack),
+      failed: cause => {
+        for (const unit of units)
+          settle(unit, () => {
+            throw cause
+          })
+      }
+    }
+  }
+
+  /**
+   * Writes over the known version, and again over the one it reads if another writer was first. Does nothing if the account is gone.
+   * Null if the document must not be replaced.
+   */
+  async replace(account: Account, kind: Kind, next: Replacement): Promise<readonly LoggedEvent[] | null> {
     const { accountId, userKey, connectionId, accountNumber } = account
     const key = keyOf({ accountId, kind })
     for (let tries = 0; tries < TRIES_MAX; tries += 1) {
       const before = this.#stored.get(key) ?? (await this.#read(accountId, kind))
+      const topicals = next.events(before.document)
+      if (topicals === null) return null
       const at = this.#clock.now()
-      const events = next.events(before.document).map(topical => ({
+      const events = topicals.map(topical => ({
         topical,
         eventId: this.#ids.uuid<EventId>(),
         document: writeAccountEvent(account, topical.data)
@@ -154,9 +205,9 @@ export class RecordWriter {
 
   async #write(puts: readonly Put[], wait: boolean): Promise<readonly (Answer | null)[]> {
     const batch = batchOf(this.#lists.begin(), puts, wait)
-    const [row] = await this.#session.ownedStatement<{ verdicts: string }>(PUT_RECORDS.text, PUT_RECORDS.arguments(batch), batch.users)
-    const verdicts = row?.verdicts.split(',') ?? []
-    return puts.map((_, index) => answerOf(verdicts[index]))
+    const [row] = await this.#session.ownedStatement<{ records: string }>(PUT_RECORDS.text, PUT_RECORDS.arguments(batch), batch.users)
+    const verdicts = row?.records.split(',') ?? []
+    return puts.map((_, index) => (verdicts[index] === 'b' ? null : answeredBy(verdicts[index])))
   }
 }
 
@@ -184,7 +235,7 @@ function batchOf(lists: BinaryLists, puts: readonly Put[], wait: boolean): Batch
 }
 
 /** Writes a batch. Each parameter is described with the function (migration 0020). */
-const PUT_RECORDS = functionCall<Batch>('put_records', 'verdicts', {
+export const PUT_RECORDS = functionCall<Batch>('put_records', 'records', {
   p_document: ({ lists, puts }) => lists.texts(puts.map(({ next }) => next.document)),
   p_data: ({ lists, events }) => lists.texts(events.map(({ document }) => document)),
   p_users: ({ lists, users }) => lists.uuids(users),
@@ -200,7 +251,7 @@ const PUT_RECORDS = functionCall<Batch>('put_records', 'verdicts', {
   p_event: ({ lists, events }) => lists.uuids(events.map(({ eventId }) => eventId))
 })
 
-function answerOf(verdict: string | undefined): Answer | null {
+function answeredBy(verdict: string | undefined): Answer {
   switch (verdict?.[0]) {
     case 'r':
       return { kind: 'recorded', first: Number(verdict.slice(1)) }
@@ -208,8 +259,6 @@ function answerOf(verdict: string | undefined): Answer | null {
       return { kind: 'stale' }
     case 'g':
       return { kind: 'gone' }
-    case 'b':
-      return null
     default:
       throw new Error(`the database's verdict on a replacement must be r, s, g or b, was ${JSON.stringify(verdict)}`)
   }

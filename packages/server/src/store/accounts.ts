@@ -1,6 +1,6 @@
 // Accounts with their balances and positions, each kind one document that is replaced as a whole, and transactions.
 import type { Account, Balance, Position, Transaction } from '@trunkline/core/domain/account'
-import { changedBalances, changedPositions, newestTime } from '@trunkline/core/domain/account-changes'
+import { changedBalances, changedPositions, newestTime, symbolOf, unlisted } from '@trunkline/core/domain/account-changes'
 import type { AccountId, ConnectionId, UserKey } from '@trunkline/core/domain/ids'
 import type { Timestamp } from '@trunkline/core/domain/timestamp'
 import type { Clock } from '@trunkline/core/ports/clock'
@@ -67,26 +67,42 @@ export class SqlAccountStore implements AccountStore {
     return listTransactions(this.#session, accountIds, filter, page)
   }
 
-  putBalances(account: Account, balances: readonly Balance[], confirmedAt?: Timestamp): Promise<readonly LoggedEvent[]> {
-    return this.#writer.replace(account, 'balances', {
+  async putBalances(account: Account, balances: readonly Balance[], confirmedAt?: Timestamp): Promise<readonly LoggedEvent[]> {
+    const events = await this.#writer.replace(account, 'balances', {
       document: writeDocument(balances),
       confirmedAt: confirmedAt ?? newestTime(balances) ?? this.#clock.now(),
       events: before =>
         changedBalances(before === null ? [] : readBalances(before), balances).map(data => ({ topic: 'balances' as const, data }))
     })
+    return events ?? []
   }
 
-  putPositions(
+  async putPositions(
     account: Account,
     positions: readonly Position[],
-    systemTime: Timestamp,
-    confirmedAt: Timestamp = systemTime
+    at: Timestamp,
+    confirmedAt: Timestamp = at
   ): Promise<readonly LoggedEvent[]> {
+    return (await this.#putPositions(account, positions, { at, confirmedAt }, () => true)) ?? []
+  }
+
+  putPositionsUnlessGone(account: Account, positions: readonly Position[], at: Timestamp): Promise<readonly LoggedEvent[] | null> {
+    return this.#putPositions(account, positions, { at, confirmedAt: at }, stored => unlisted(stored, positions, symbolOf).length === 0)
+  }
+
+  #putPositions(
+    account: Account,
+    positions: readonly Position[],
+    { at, confirmedAt }: { readonly at: Timestamp; readonly confirmedAt: Timestamp },
+    mayReplace: (stored: readonly Position[]) => boolean
+  ): Promise<readonly LoggedEvent[] | null> {
     return this.#writer.replace(account, 'positions', {
       document: writeDocument(positions),
       confirmedAt,
       events: before => {
-        const data = changedPositions(before === null ? [] : readPositions(before), positions, systemTime)
+        const stored = before === null ? [] : readPositions(before)
+        if (!mayReplace(stored)) return null
+        const data = changedPositions(stored, positions, at)
         return data.length === 0 ? [] : [{ topic: 'positions' as const, data }]
       }
     })

@@ -17,6 +17,11 @@ export function isRefusal(error: unknown): error is DatabaseError {
   return error instanceof DatabaseError && error.severity !== 'FATAL' && error.severity !== 'PANIC' && !ENDS_SESSION.test(error.code ?? '')
 }
 
+/** Whether the store's error says that the server refused the statement: nothing was changed. */
+export function wasRefused(error: unknown): boolean {
+  return isRefusal(error) || (error instanceof StoreUnavailable && isRefusal(error.cause))
+}
+
 const ENDS_SESSION = /^(?:08|28|57P|25P0[34])/
 
 /** Whether the role may not do what was asked. */

@@ -122,7 +122,7 @@ export async function openEngine(settings: StoreSettings, { log }: Pick<StoreDep
 export function buildStore(engine: Engine, deps: StoreDeps): SqlStore {
   const session = new Session(engine.db, deps.assertMayWrite, deps.fenceOf ?? null)
   const records = new RecordWriter(session, deps)
-  const recorder = new Recorder(session, deps)
+  const recorder = new Recorder(session, records, deps)
   const eraser = new Eraser(session, deps)
   eraser.start()
   return {
@@ -140,7 +140,8 @@ export function buildStore(engine: Engine, deps: StoreDeps): SqlStore {
     probe: () => probe(session, engine.kind),
     stats: () => ({ engine: engine.kind, orders: recorder.stats(), records: records.stats(), ...engine.stats() }),
     async [Symbol.asyncDispose]() {
-      await Promise.all([recorder.close(), records.close()])
+      await recorder.close()
+      await records.close()
       await eraser.close()
       await session.close()
     }

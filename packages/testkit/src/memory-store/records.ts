@@ -1,7 +1,7 @@
 // Accounts with their records, orders, and the log of their changes.
 
 import type { Account, Balance, Position, Transaction } from '@trunkline/core/domain/account'
-import { changedBalances, changedPositions, newestTime } from '@trunkline/core/domain/account-changes'
+import { changedBalances, changedPositions, newestTime, symbolOf, unlisted } from '@trunkline/core/domain/account-changes'
 import type { AccountId, ConnectionId, EventId, OrderId, UserKey } from '@trunkline/core/domain/ids'
 import { isOpen, type Order } from '@trunkline/core/domain/order'
 import { type Day, parseTimestamp, type Timestamp } from '@trunkline/core/domain/timestamp'
@@ -86,12 +86,20 @@ export class MemoryAccountStore implements AccountStore {
     systemTime: Timestamp,
     confirmedAt: Timestamp = systemTime
   ): Promise<readonly LoggedEvent[]> {
-    return this.#put(account, stored => {
-      const data = changedPositions(stored.positions, positions, systemTime)
-      stored.positions = positions
-      stored.freshness = { ...stored.freshness, positions: confirmedAt }
-      return data.length === 0 ? [] : [{ topic: 'positions' as const, data }]
+    return this.#put(account, stored => replacedPositions(stored, positions, { at: systemTime, confirmedAt }))
+  }
+
+  async putPositionsUnlessGone(
+    account: Account,
+    positions: readonly Position[],
+    systemTime: Timestamp
+  ): Promise<readonly LoggedEvent[] | null> {
+    let isGone = false
+    const events = await this.#put(account, stored => {
+      isGone = unlisted(stored.positions, positions, symbolOf).length > 0
+      return isGone ? [] : replacedPositions(stored, positions, { at: systemTime, confirmedAt: systemTime })
     })
+    return isGone ? null : events
   }
 
   putTransactions(
@@ -151,6 +159,17 @@ export class MemoryAccountStore implements AccountStore {
   #all(isWanted: (account: Account) => boolean): readonly Account[] {
     return [...this.#db.accounts.values()].map(({ account }) => account).filter(isWanted)
   }
+}
+
+function replacedPositions(
+  stored: StoredAccount,
+  positions: readonly Position[],
+  { at, confirmedAt }: { readonly at: Timestamp; readonly confirmedAt: Timestamp }
+) {
+  const data = changedPositions(stored.positions, positions, at)
+  stored.positions = positions
+  stored.freshness = { ...stored.freshness, positions: confirmedAt }
+  return data.length === 0 ? [] : [{ topic: 'positions' as const, data }]
 }
 
 export class MemoryOrderStore implements OrderStore {

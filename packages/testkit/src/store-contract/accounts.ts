@@ -102,6 +102,25 @@ function eventCases(contractCase: DefineCase): void {
     assert.deepEqual(await store.events.read(user.userKey, 0, 10), [...first, ...second])
   })
 
+  contractCase('A62', 'positions that lack a stored one can be declined: then nothing is stored', async ({ store, beside }) => {
+    const { account, user } = await make.owner(store)
+    const [spy, qqq] = [make.position(account, 'SPY', '10'), make.position(account, 'QQQ', '-5')]
+    const first = await store.accounts.putPositionsUnlessGone(account, [spy, qqq], make.at(0))
+    assert.deepEqual(first === null ? null : dataOf(first), [[1, [spy, qqq]]])
+    assert.equal(await store.accounts.putPositionsUnlessGone(account, [spy], make.at(1)), null)
+    assert.deepEqual(await store.accounts.positions([account.accountId]), [spy, qqq])
+    assert.equal((await store.accounts.freshness(account.accountId)).positions, make.at(0))
+    const more = make.position(account, 'IWM', '1', make.at(2))
+    const second = await store.accounts.putPositionsUnlessGone(account, [spy, qqq, more], make.at(2))
+    assert.deepEqual(second === null ? null : dataOf(second), [[2, [more]]])
+    // What another node has stored since counts, although this one knows its own list only.
+    const third = await beside.accounts.putPositions(account, [spy], make.at(3))
+    assert.equal(third.length, 1)
+    const fourth = await beside.accounts.putPositions(account, [spy, more, make.position(account, 'DIA', '3')], make.at(4))
+    assert.equal(await store.accounts.putPositionsUnlessGone(account, [spy, qqq, more], make.at(5)), null)
+    assert.deepEqual(await store.events.read(user.userKey, 0, 10), [...(first ?? []), ...(second ?? []), ...third, ...fourth])
+  })
+
   contractCase('A65', 'records of a list that is not whole are stored, and what was confirmed as a whole stays that', async ({ store }) => {
     const { account } = await make.owner(store)
     const [spy, qqq] = [make.position(account, 'SPY', '10', make.at(0)), make.position(account, 'QQQ', '-5', make.at(0))]

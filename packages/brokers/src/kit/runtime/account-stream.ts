@@ -148,7 +148,7 @@ class AccountProtocol {
       spacingMs: definition.accountSpacingMs,
       read: async (key, signal) => {
         const [what, account] = partsOf(key)
-        if (what !== 'balances') this.#emit(await reads.positions(account, signal))
+        if (what !== 'balances') await this.#publishPositions(account, reads.positions(account, signal))
         if (what !== 'positions') this.#emit(await reads.balances(account, signal))
       },
       failed: (key, error) => this.#missed('an account that changed', key, error)
@@ -235,6 +235,7 @@ class AccountProtocol {
         this.#orders.changed(`${keyOf(message.account, message.brokerOrderId)}${message.releases === true ? ` ${RELEASES}` : ''}`)
         return null
       case 'changed':
+        if (message.what === 'positions') this.#balances.hold(message.account)
         this.#accounts.changed(keyOf(message.what, message.account))
         return null
       case 'balances':
@@ -352,6 +353,15 @@ class AccountProtocol {
 
   #emit(event: AccountEvent): void {
     this.#connection?.emit({ type: 'event', event })
+  }
+
+  /** With balances that were pushed meanwhile: both were changed by one execution, and are stored by one commit then. */
+  async #publishPositions(account: string, read: Promise<AccountEvent>): Promise<void> {
+    try {
+      this.#emit(await read)
+    } finally {
+      this.#balances.release(account)
+    }
   }
 
   #missed(what: string, key: string, error: unknown): void {

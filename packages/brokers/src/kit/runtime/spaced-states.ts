@@ -33,6 +33,19 @@ export class SpacedStates<State> implements Disposable {
     else pause.newest = state
   }
 
+  /** The next state waits, but for no longer than after one that was published, for {@link release}. */
+  hold(key: string): void {
+    if (!this.#pauses.has(key)) this.#pause(key)
+  }
+
+  /** What waits is published now. */
+  release(key: string): void {
+    const pause = this.#pauses.get(key)
+    if (pause === undefined || pause.newest === null) return
+    pause.alarm[Symbol.dispose]()
+    this.#publish(key, pause.newest)
+  }
+
   /** What waits is dropped: the account is read after every end of its stream. */
   [Symbol.dispose](): void {
     for (const { alarm } of this.#pauses.values()) alarm[Symbol.dispose]()
@@ -40,9 +53,13 @@ export class SpacedStates<State> implements Disposable {
   }
 
   #publish(key: string, state: State): void {
-    const { clock, spacingMs, publish } = this.#options
+    this.#pause(key)
+    this.#options.publish(state)
+  }
+
+  #pause(key: string): void {
+    const { clock, spacingMs } = this.#options
     this.#pauses.set(key, { newest: null, alarm: clock.alarm(spacingMs, () => this.#isOver(key)) })
-    publish(state)
   }
 
   #isOver(key: string): void {

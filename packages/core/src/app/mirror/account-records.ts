@@ -1,5 +1,6 @@
 import type { Account, Balance, Position, Transaction } from '../../domain/account.ts'
-import type { TransactionId } from '../../domain/ids.ts'
+import { symbolOf, unlisted } from '../../domain/account-changes.ts'
+import type { AccountId, TransactionId } from '../../domain/ids.ts'
 import type { Day, Timestamp } from '../../domain/timestamp.ts'
 import {
   type BalanceReport,
@@ -91,11 +92,18 @@ export class AccountRecords {
     await this.#inOrder(`p ${account.accountId}`, received, async () => {
       const { accountId } = account
       const { accounts } = this.#deps.store
+      if (received.leftOut === undefined && hasOneEach(received.items)) {
+        const { asOf, requestedMs } = received
+        // Most lists lack nothing, which the store finds out without a read.
+        const events = await accounts.putPositionsUnlessGone(account, positionsOf(accountId, received), asOf)
+        if (events !== null) return { requestedMs, asOf, events }
+      }
       const stored = await accounts.positions([accountId])
       const lacks = received.leftOut === undefined && unlisted(stored, received.items, symbolOf).length > 0
-      const { items, asOf, requestedMs, leftOut } = lacks ? await this.#read(again) : received
+      const listed = lacks ? await this.#read(again) : received
+      const { items, asOf, requestedMs, leftOut } = listed
       demandOneEach(items)
-      const read: readonly Position[] = items.map(({ brokerAccountId: _, ...position }) => ({ ...position, accountId, systemTime: asOf }))
+      const read = positionsOf(accountId, listed)
       if (leftOut === undefined) return { requestedMs, asOf, events: await accounts.putPositions(account, read, asOf) }
       const { positions: confirmedAt } = await accounts.freshness(accountId)
       const positions = [...read, ...unlisted(stored, items, symbolOf)]
@@ -174,23 +182,16 @@ export class AccountRecords {
  * adapter sums them. @throws BrokerFault
  */
 function demandOneEach(items: readonly PositionReport[]): void {
-  const symbols = new Set(items.map(({ symbol }) => symbol))
-  if (symbols.size === items.length) return
+  if (hasOneEach(items)) return
   throw new BrokerFault('malformed', 'the broker listed two positions of one symbol in an account, so none of its positions were stored')
 }
 
-/** The stored records that a list lacks. */
-function unlisted<Part, Stored extends Part>(
-  stored: readonly Stored[],
-  listed: readonly Part[],
-  keyOf: (record: Part) => string
-): readonly Stored[] {
-  const keys = new Set(listed.map(keyOf))
-  return stored.filter(record => !keys.has(keyOf(record)))
+function hasOneEach(items: readonly PositionReport[]): boolean {
+  return new Set(items.map(symbolOf)).size === items.length
 }
 
-function symbolOf({ symbol }: { readonly symbol: string }): string {
-  return symbol
+function positionsOf(accountId: AccountId, { items, asOf }: Snapshot<PositionReport>): readonly Position[] {
+  return items.map(({ brokerAccountId: _, ...position }) => ({ ...position, accountId, systemTime: asOf }))
 }
 
 type Timed<T> = Snapshot<T> & { readonly requestedMs: number }

@@ -5,11 +5,15 @@ import type { Clock } from '@trunkline/core/ports/clock'
 import type { Ids } from '@trunkline/core/ports/ids'
 import type { Log } from '@trunkline/core/ports/log'
 import type { ChangeResult, OrderChange } from '@trunkline/core/ports/store'
+import { PUT_RECORDS, type RecordsAlong, type RecordWriter } from '../account-records.ts'
 import { writeAuditEntry, writeOrder } from '../documents.ts'
+import { wasRefused } from '../faults.ts'
 import type { Session } from '../session.ts'
-import { type Answered, type BatchRules, BatchWriter } from '../writes/batch-writer.ts'
+import { type Answered, type BatchRules, BatchWriter, isLockTimeout } from '../writes/batch-writer.ts'
 import type { BatchStats } from '../writes/batches.ts'
-import { BinaryLists } from '../writes/binary.ts'
+import { BinaryLists, Unencodable } from '../writes/binary.ts'
+import { FenceLost } from '../writes/fences.ts'
+import { together } from '../writes/function-call.ts'
 import { batchOf, type EncodedChange, RECORD_CHANGE, RECORD_CHANGES } from './encode.ts'
 
 /** Changes that are written all or none. */
@@ -23,6 +27,21 @@ interface Group {
 
 type Results = readonly ChangeResult[]
 
+/** A batch as a statement: alone, and with the holdings that are written in the same commit. */
+interface Call {
+  readonly text: string
+  readonly both: string
+  readonly values: readonly unknown[]
+  readonly users: readonly UserKey[]
+}
+
+interface Verdicts {
+  readonly verdicts: string
+}
+
+const CHANGE_AND_RECORDS = together(RECORD_CHANGE, PUT_RECORDS)
+const CHANGES_AND_RECORDS = together(RECORD_CHANGES, PUT_RECORDS)
+
 /**
  * Whether the change is about a cancel. When the database is slow, reducing risk goes before adding it. A new order keeps its turn, because
  * another report of it may be waiting before it.
@@ -35,11 +54,13 @@ export class Recorder {
   readonly #session: Session
   readonly #clock: Clock
   readonly #ids: Ids
+  readonly #records: RecordWriter
   readonly #writer: BatchWriter<Group, Results>
   readonly #lists = new BinaryLists()
 
-  constructor(session: Session, deps: { readonly clock: Clock; readonly ids: Ids; readonly log: Log }) {
+  constructor(session: Session, records: RecordWriter, deps: { readonly clock: Clock; readonly ids: Ids; readonly log: Log }) {
     this.#session = session
+    this.#records = records
     this.#clock = deps.clock
     this.#ids = deps.ids
     const rules: BatchRules<Group, Results> = {
@@ -83,8 +104,7 @@ export class Recorder {
 
   async #write(groups: readonly Group[], wait: boolean): Promise<readonly (Results | null)[]> {
     const members = groups.map(({ members }) => members)
-    const [row] = await this.#statement(members, wait)
-    const verdicts = row?.verdicts.split(',') ?? []
+    const verdicts = await this.#verdicts(members, wait)
     let offset = 0
     return groups.map(({ members }) => {
       const own = verdicts.slice(offset, offset + members.length)
@@ -94,13 +114,48 @@ export class Recorder {
     })
   }
 
-  #statement(groups: readonly (readonly EncodedChange[])[], wait: boolean): Promise<readonly { readonly verdicts: string }[]> {
+  /** Holdings that wait are written in the same commit. They never make an order wait, nor fail. */
+  async #verdicts(groups: readonly (readonly EncodedChange[])[], wait: boolean): Promise<readonly string[]> {
+    const call = this.#callOf(groups, wait)
+    const along = wait ? this.#records.takeAlong() : null
+    const row =
+      (along === null ? null : await this.#writeBoth(call, along)) ??
+      (await this.#session.ownedStatement<Verdicts>(call.text, call.values, call.users))[0]
+    return row?.verdicts.split(',') ?? []
+  }
+
+  /** Null if the database refused the statement: nothing was written. */
+  async #writeBoth({ both, values, users }: Call, along: RecordsAlong): Promise<Verdicts | null> {
+    try {
+      const [row] = await this.#session.ownedStatement<Verdicts & { readonly records: string }>(
+        both,
+        [...values, ...along.arguments()],
+        [...users, ...along.users]
+      )
+      if (row === undefined) throw new Error('a statement that writes must give a row')
+      along.written(row.records)
+      return row
+    } catch (cause) {
+      if (!wasRefused(cause) && !(cause instanceof Unencodable || cause instanceof FenceLost)) {
+        along.failed(cause)
+        throw cause
+      }
+      along.refused()
+      // Only the batch itself waits for locks.
+      if (isLockTimeout(cause)) throw cause
+      return null
+    }
+  }
+
+  #callOf(groups: readonly (readonly EncodedChange[])[], wait: boolean): Call {
     const lists = this.#lists.begin()
     const [change, ...more] = groups.length === 1 ? (groups[0] ?? []) : []
-    if (change !== undefined && more.length === 0)
-      return this.#session.ownedStatement(RECORD_CHANGE.text, RECORD_CHANGE.arguments({ values: lists, change, wait }), usersIn([change]))
+    if (change !== undefined && more.length === 0) {
+      const values = RECORD_CHANGE.arguments({ values: lists, change, wait })
+      return { text: RECORD_CHANGE.text, both: CHANGE_AND_RECORDS, values, users: [change.change.order.userKey] }
+    }
     const batch = batchOf(lists, groups, wait)
-    return this.#session.ownedStatement(RECORD_CHANGES.text, RECORD_CHANGES.arguments(batch), batch.users)
+    return { text: RECORD_CHANGES.text, both: CHANGES_AND_RECORDS, values: RECORD_CHANGES.arguments(batch), users: batch.users }
   }
 
   #resultOf({ change: { order }, eventId, at }: EncodedChange, verdict: string | undefined): ChangeResult {
@@ -118,10 +173,6 @@ export class Recorder {
         throw new Error(`the database's verdict on a change must be r, d, s or b, was ${JSON.stringify(verdict)}`)
     }
   }
-}
-
-function usersIn(changes: readonly EncodedChange[]): readonly UserKey[] {
-  return changes.map(({ change }) => change.order.userKey)
 }
 
 function keysOf({ order, overRevision }: OrderChange): readonly string[] {

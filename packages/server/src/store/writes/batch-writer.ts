@@ -3,7 +3,7 @@ import type { Clock } from '@trunkline/core/ports/clock'
 import type { Log } from '@trunkline/core/ports/log'
 import { StoreUnavailable } from '@trunkline/core/ports/store'
 import { isRefusal } from '../faults.ts'
-import { type Batchable, Batches, type BatchLimits, type BatchStats } from './batches.ts'
+import { type Batchable, Batches, type BatchLimits, type BatchStats, type Passengers } from './batches.ts'
 import { Unencodable } from './binary.ts'
 import { FenceLost } from './fences.ts'
 
@@ -27,7 +27,7 @@ export interface Answered<Unit, Answer> {
   readonly answer: Answer
 }
 
-const LIMITS: BatchLimits = { batchMax: 256, waitingMax: 10_000, urgentMax: 1_000, waitMsMax: 5_000 }
+export const LIMITS: BatchLimits = { batchMax: 256, waitingMax: 10_000, urgentMax: 1_000, waitMsMax: 5_000 }
 
 type Settle<Unit, Answer> = (unit: Unit, outcome: () => Answer) => void
 
@@ -49,6 +49,19 @@ export class BatchWriter<Unit extends Batchable, Answer> {
 
   stats(): BatchStats {
     return this.#batches.stats()
+  }
+
+  /** Units without conflicts that wait, for another write that starts now: changes up to `max`. Null if there are none. */
+  takeAlong(max: number): Passengers<Unit, Answer> | null {
+    const keys = new Set<string>()
+    let size = 0
+    return this.#batches.takeAlong(unit => {
+      const own = this.#rules.keys(unit)
+      if (size + unit.size > max || own.some(key => keys.has(key))) return false
+      for (const key of own) keys.add(key)
+      size += unit.size
+      return true
+    })
   }
 
   /** Writes what waits; accepts nothing more. */
@@ -125,7 +138,7 @@ export class BatchWriter<Unit extends Batchable, Answer> {
   }
 }
 
-function isLockTimeout(cause: unknown): boolean {
+export function isLockTimeout(cause: unknown): boolean {
   return cause instanceof StoreUnavailable && isRefusal(cause.cause) && cause.cause.code === LOCK_NOT_AVAILABLE
 }
 

@@ -19,6 +19,16 @@ export interface BatchLimits {
   readonly urgentMax: number
   /** Milliseconds a unit may wait before it is refused unwritten. */
   readonly waitMsMax: number
+  /** Milliseconds for which the first unit waits for another write that takes it along. Absent: it is not taken along. */
+  readonly companyMs?: number
+}
+
+/** Units that another write takes along in its commit. It settles each, or returns it. */
+export interface Passengers<Unit, Result> {
+  readonly units: readonly Unit[]
+  settle(unit: Unit, outcome: () => Result): void
+  /** The unit was not written: it waits again, and is not taken along any more. */
+  giveBack(unit: Unit): void
 }
 
 export interface BatchStats {
@@ -48,6 +58,9 @@ export class Batches<Unit extends Batchable, Result> {
   #waiting = 0
   #running: Promise<void> | null = null
   #closed = false
+  /** Ends the waiting for company. */
+  #depart: (() => void) | null = null
+  readonly #returned = new WeakSet<Unit>()
   #batches = 0
   #changes = 0
   #largestBatch = 0
@@ -80,12 +93,54 @@ export class Batches<Unit extends Batchable, Result> {
   /** Writes what waits; accepts nothing more. */
   async close(): Promise<void> {
     this.#closed = true
+    this.#depart?.()
     await this.#running
   }
 
+  /** Units that wait, for another write that starts now; null if there are none. @param fits whether it can take a unit, asked in turn */
+  takeAlong(fits: (unit: Unit) => boolean): Passengers<Unit, Result> | null {
+    const taken = new Map(this.#queue.flatMap(waiting => (this.#isFree(waiting) && fits(waiting.unit) ? [[waiting.unit, waiting]] : [])))
+    if (taken.size === 0) return null
+    this.#queue = this.#queue.filter(({ unit }) => !taken.has(unit))
+    for (const { unit } of taken.values()) this.#waiting -= unit.size
+    if (this.#waiting === 0) this.#depart?.()
+    return {
+      units: [...taken.keys()],
+      settle: (unit, outcome) => {
+        this.#changes += unit.size
+        settle(taken.get(unit), outcome)
+      },
+      giveBack: unit => {
+        const waiting = taken.get(unit)
+        if (waiting === undefined) return
+        this.#returned.add(unit)
+        this.#queue.unshift(waiting)
+        this.#waiting += unit.size
+        this.#running ??= this.#run()
+      }
+    }
+  }
+
+  #isFree({ unit, since }: Waiting<Unit, Result>): boolean {
+    return !this.#returned.has(unit) && since >= this.#clock.monotonicMs() - this.#limits.waitMsMax
+  }
+
+  async #company(ms: number): Promise<void> {
+    await new Promise<void>(resolve => {
+      const alarm = this.#clock.alarm(ms, resolve)
+      this.#depart = () => {
+        alarm[Symbol.dispose]()
+        resolve()
+      }
+    })
+    this.#depart = null
+  }
+
   async #run(): Promise<void> {
+    const { companyMs } = this.#limits
     // Units that arrive in the same turn of the event loop go into the first batch.
-    await new Promise(setImmediate)
+    if (companyMs === undefined || this.#closed) await new Promise(setImmediate)
+    else await this.#company(companyMs)
     while (this.#queue.length + this.#urgent.length > 0) {
       const batch = this.#take()
       if (batch.length > 0) await this.#flush(batch)
@@ -103,12 +158,7 @@ export class Batches<Unit extends Batchable, Result> {
       await this.#write([...byUnit.keys()], (unit, outcome) => {
         const waiting = byUnit.get(unit)
         byUnit.delete(unit)
-        if (waiting === undefined) return
-        try {
-          waiting.resolve(outcome())
-        } catch (cause) {
-          waiting.reject(cause)
-        }
+        settle(waiting, outcome)
       })
       if (byUnit.size > 0) throw new Error('a batch ended without settling all of its units')
     } catch (cause) {
@@ -135,5 +185,14 @@ export class Batches<Unit extends Batchable, Result> {
     this.#urgent = this.#urgent.slice(taken)
     this.#queue = this.#queue.slice(others)
     return batch
+  }
+}
+
+function settle<Unit, Result>(waiting: Waiting<Unit, Result> | undefined, outcome: () => Result): void {
+  if (waiting === undefined) return
+  try {
+    waiting.resolve(outcome())
+  } catch (cause) {
+    waiting.reject(cause)
   }
 }

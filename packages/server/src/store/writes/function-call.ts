@@ -4,6 +4,10 @@
 export interface FunctionCall<Input> {
   readonly text: string
   arguments(input: Input): readonly unknown[]
+  /** How many parameters it has. */
+  readonly size: number
+  /** The call as an expression whose first parameter has this number. */
+  expression(from: number): string
 }
 
 /**
@@ -15,10 +19,19 @@ export function functionCall<Input>(
   result: string,
   parameters: Readonly<Record<string, (input: Input) => unknown>>
 ): FunctionCall<Input> {
-  const named = Object.keys(parameters).map((parameter, index) => `${parameter} => $${index + 1}`)
+  const names = Object.keys(parameters)
   const values = Object.values(parameters)
+  const expression = (from: number) =>
+    `${name}(${names.map((parameter, index) => `${parameter} => $${from + index}`).join(', ')}) as ${result}`
   return {
-    text: `/* writes */ select ${name}(${named.join(', ')}) as ${result}`,
-    arguments: input => values.map(value => value(input))
+    text: `/* writes */ select ${expression(1)}`,
+    size: names.length,
+    arguments: input => values.map(value => value(input)),
+    expression
   }
+}
+
+/** The text of two calls in one statement and one commit, the first before the second. */
+export function together<First, Second>(first: FunctionCall<First>, second: FunctionCall<Second>): string {
+  return `/* writes */ select ${first.expression(1)}, ${second.expression(1 + first.size)}`
 }
