@@ -126,7 +126,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'server/cluster': ['core/domain', 'core/ports', 'core/app/'],
   'server/cluster/node.ts': ['core/domain', 'core/ports', 'core/app/', 'server/config', 'server/cluster', 'server/cluster/forward'],
   // What the metrics page shows of the running parts.
-  'server/gauges.ts': ['core/domain', 'core/ports', 'core/app/', 'server/cluster/node.ts', 'server/ops', 'server/stream'],
+  'server/gauges.ts': ['core/domain', 'core/ports', 'core/app/', 'server/bus', 'server/cluster/node.ts', 'server/ops', 'server/stream'],
   'server/compose.ts': [
     'files',
     'core/domain',

@@ -25,7 +25,7 @@ import { CredentialCache } from './auth/credential-cache.ts'
 import { openBus } from './bus/index.ts'
 import { ClusterNode } from './cluster/node.ts'
 import type { Settings } from './config/settings.ts'
-import { watchApplication, watchMarket, watchNode, watchStream } from './gauges.ts'
+import { watchApplication, watchBus, watchMarket, watchNode, watchStream } from './gauges.ts'
 import { home } from './home/home.ts'
 import { InFlight } from './http/in-flight.ts'
 import { buildHttp, DEFAULT_LIMITS } from './http/index.ts'
@@ -50,6 +50,7 @@ import { callbackUrl } from './portal/callback-url.ts'
 import { portal } from './portal/portal.ts'
 import { openStore } from './store/index.ts'
 import { SoleProcess } from './store/sole-process.ts'
+import { encodedOnce } from './stream/account/encoded-once.ts'
 import { encodeUpdate } from './stream/account/hub.ts'
 import { AccountStream } from './stream/account/index.ts'
 import { connectionsOf, gatewayLimits, slotsOf } from './stream/capacity.ts'
@@ -157,12 +158,17 @@ async function start(
   const offered = openBrokers(settings.offers, { clock, log, meter, fraction: () => ids.fraction() }, sandboxAccess)
   parts.add('brokers', async () => await offered[Symbol.asyncDispose]())
 
+  const encode = encodedOnce(encodeUpdate)
   const { bus, between } = await openBus(settings, {
     ...{ clock, ids, log, hasher, name },
-    encode: encodeUpdate,
-    findUser: userKey => store.users.findByKey(userKey)
+    ...{ encode, findUser: userKey => store.users.findByKey(userKey) },
+    toOwner: (userKey, message) => node?.sendToOwner(userKey, message)
   })
-  if (between !== null) parts.add('bus', async () => await between[Symbol.asyncDispose]())
+  if (between !== null) {
+    parts.add('bus', async () => await between[Symbol.asyncDispose]())
+    node?.onMessage(message => between.receive(message))
+    watchBus(meter, between)
+  }
   const deps: Deps = {
     store,
     brokers: wraps.brokers?.(offered) ?? offered,
@@ -211,7 +217,7 @@ async function start(
     access: demoHome.access,
     monotonicMs: () => clock.monotonicMs()
   })
-  const stream = new AccountStream(app, node === null ? {} : { watch: node.follow(app.watch), inCluster: true })
+  const stream = new AccountStream(app, node === null ? {} : { watch: node.follow(app.watch), inCluster: true, encode })
   parts.add('stream', () => stream.stop())
   const market = new MarketStream(app, {}, slotsOf(settings, connectionsMax), node?.marketSessions ?? null)
   parts.add('market stream', async () => market.stop())

@@ -2,6 +2,8 @@
 
 import type { AppDeps } from '@trunkline/core/app/application'
 import { HEALTH_STATES } from '@trunkline/core/domain/account'
+import { DROP_REASONS } from './bus/drop-reasons.ts'
+import type { NatsBus } from './bus/nats-bus.ts'
 import type { ClusterNode } from './cluster/node.ts'
 import type { PromMeter } from './ops/metrics.ts'
 import type { Readiness } from './ops/readiness.ts'
@@ -28,6 +30,13 @@ export function watchStream(meter: PromMeter, stream: AccountStream, gateway: St
 export function watchNode(meter: PromMeter, node: ClusterNode): void {
   meter.gauge('owned_partitions', 'Partitions of users that this node owns, of 256', () => node.owned)
   meter.gauge('cluster_nodes', 'Nodes of the cluster, as this one sees it', () => node.members)
+}
+
+export function watchBus(meter: PromMeter, bus: NatsBus): void {
+  meter.gauge('bus_connected', 'Whether this node is connected to NATS', () => (bus.isConnected ? 1 : 0))
+  meter.total('bus_reconnects_total', 'Connections to NATS after the first', () => bus.reconnects)
+  const help = 'Messages between nodes that were not sent or, if malformed, not delivered here, by reason'
+  meter.totals('bus_dropped_total', help, 'reason', DROP_REASONS, reason => bus.dropped(reason))
 }
 
 export function watchMarket(meter: PromMeter, app: AppDeps, market: MarketStream): void {

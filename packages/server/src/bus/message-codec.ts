@@ -1,5 +1,7 @@
 import { HEALTH_STATES } from '@trunkline/core/domain/account'
+import type { UserKey } from '@trunkline/core/domain/ids'
 import { parseJson } from '@trunkline/core/domain/json'
+import { Malformed } from '@trunkline/core/domain/malformed'
 import type { BusMessage } from '@trunkline/core/ports/bus'
 import Type, { type TProperties, type TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
@@ -49,6 +51,26 @@ const decoder = new TextDecoder('utf-8', { fatal: true })
 /** Whether other nodes get the message as JSON. */
 export function isForNodes(message: BusMessage): message is NodeMessage {
   return Object.hasOwn(FIELDS, message.type)
+}
+
+const OF_OWNERS: ReadonlySet<NodeMessage['type']> = new Set([
+  'user_removed',
+  'user_secret_changed',
+  'user_disabled',
+  'connection_changed',
+  'connection_renewed',
+  'connection_removed'
+])
+
+/** The user whose owner acts on the message, if it is published elsewhere; null: none does. */
+export function ownersUser(message: NodeMessage): UserKey | null {
+  return OF_OWNERS.has(message.type) && 'userKey' in message ? message.userKey : null
+}
+
+/** @throws Malformed unless a message that this version knows */
+export function parseMessage(value: unknown): NodeMessage {
+  if (isNodeMessage(value)) return value
+  throw new Malformed('message', 'a message between nodes', value)
 }
 
 /** Null: too long. */

@@ -7,8 +7,9 @@ import type { Ids } from '@trunkline/core/ports/ids'
 import type { Log } from '@trunkline/core/ports/log'
 import type { LoggedEvent } from '@trunkline/core/ports/store'
 import type { NatsServers } from '../config/nats-servers.ts'
+import type { DropReason } from './drop-reasons.ts'
 import { Envelope } from './envelope.ts'
-import { decodeMessage, encodeMessage, isForNodes, type NodeMessage } from './message-codec.ts'
+import { decodeMessage, encodeMessage, isForNodes, type NodeMessage, ownersUser, parseMessage } from './message-codec.ts'
 import { LINK_LIMITS, type LinkLimits, NatsLink } from './nats-link.ts'
 import type { Published } from './nats-session.ts'
 import { PartitionCounts } from './partition-counts.ts'
@@ -35,11 +36,9 @@ export interface NatsBusDeps {
   /** An event as sessions are sent it. */
   readonly encode: (event: LoggedEvent, userId: UserId) => Uint8Array
   readonly findUser: FindUser
+  /** Sends a message about a user to its owner in another way, which does not lose it. */
+  readonly toOwner?: (userKey: UserKey, message: object) => void
 }
-
-export const DROP_REASONS = ['disconnected', 'full', 'refused', 'malformed'] as const
-/** Why a message was not sent, or (malformed) not delivered here. */
-export type DropReason = (typeof DROP_REASONS)[number]
 
 /** A longer frame is read from the log by the nodes that need it: NATS servers take messages of 1 MiB by default. */
 const FRAME_BYTES_MAX = 256 * 1024
@@ -115,6 +114,11 @@ export class NatsBus implements Bus, AsyncDisposable {
     else if (isForNodes(message)) this.#send(message)
   }
 
+  /** Delivers here what another node sent this one as the owner; the same may come from NATS too. @throws Malformed */
+  receive(message: unknown): void {
+    this.#local.publish(parseMessage(message))
+  }
+
   subscribe(listener: (message: BusMessage) => void, types?: readonly BusMessageType[]): () => void {
     return this.#local.subscribe(listener, types)
   }
@@ -184,6 +188,8 @@ export class NatsBus implements Bus, AsyncDisposable {
   }
 
   #send(message: NodeMessage): void {
+    const userKey = ownersUser(message)
+    if (userKey !== null) this.#deps.toOwner?.(userKey, message)
     // After the updates published before it.
     this.#flush()
     const body = encodeMessage(message)

@@ -110,7 +110,8 @@ function assertOurs(dataDir: string): void {
   throw new AdminRefused(`${dataDir} belongs to another user (id ${found.uid}). Run this command as the user that runs the service.`)
 }
 
-function whoAmI({ env }: Console): string {
+/** The operator, for the audit log. */
+export function whoAmI({ env }: Pick<Console, 'env'>): string {
   const name = env.SUDO_USER ?? (userName() || 'unknown')
   return `${name}@${hostname()}`.replaceAll(/[^\w.@-]/g, '_').slice(0, 100)
 }

@@ -42,6 +42,7 @@ function programFor(console: Console): Command {
   addKeys(program.command('keys').description('manage the master keys that encrypt broker credentials'), console)
   addOrders(program.command('orders').description('list orders of unknown outcome, and end those that never reached the broker'), console)
   addDatabase(program.command('database').description('migrate the PostgreSQL database that TRUNKLINE_DATABASE_URL names'), console)
+  addCluster(program.command('cluster').description('list the nodes of a cluster, and drain one of them'), console)
   addAudit(
     program.command('audit').description('verify, export and list the tamper-evident log of logins, credentials, orders and operators'),
     console
@@ -57,6 +58,7 @@ Examples:
   npm run cli -- platform rotate-secret pk_…
   npm run cli -- keys rotate
   npm run cli -- orders unresolved
+  npm run cli -- cluster nodes
   npm run cli -- audit verify`
 
 const json = () => new Option('--json', 'print JSON')
@@ -266,6 +268,20 @@ function addDatabase(group: Command, console: Console): void {
     .description('migrate the schema as TRUNKLINE_DATABASE_OWNER_URL, and grant the service’s role the privileges it needs, and no others')
     .addOption(json())
     .action(async options => (await import('./database.ts')).migrateDatabase(console, options))
+}
+
+function addCluster(group: Command, console: Console): void {
+  group
+    .command('nodes')
+    .description('list the nodes with their leases and partitions')
+    .addOption(json())
+    .action(async options => (await import('./cluster.ts')).listNodes(console, options))
+  group
+    .command('drain')
+    .description('move all users of a node to the others, before it is stopped; it takes none until it is started again')
+    .argument('<node_id>', 'as listed by cluster nodes')
+    .addOption(json())
+    .action(async (node, options) => (await import('./cluster.ts')).drainNode(console, node, options))
 }
 
 function addAudit(group: Command, console: Console): void {

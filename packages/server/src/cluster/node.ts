@@ -16,6 +16,7 @@ import { sendMessage } from './forward/node-messages.ts'
 import { OwnerMarketSessions } from './forward/owner-market-sessions.ts'
 import { Signer, signatureKey, Verifier } from './forward/signature.ts'
 import { ClusterMember, LEASE_TIMING, type LeaseLost, leaseThread, MEMBER_DEFAULTS, SharedLease, sharedMs } from './members/index.ts'
+import { OWNER_MESSAGE_PATH, OwnerMessages } from './owner-messages.ts'
 
 /** To one other node; and all other nodes together to this one. */
 const CONNECTIONS = { toNode: 256, fromNodes: 4_096 }
@@ -42,10 +43,12 @@ export class ClusterNode {
   readonly #member: ClusterMember
   readonly #clients: NodeClients
   readonly #settings: Pick<Settings, 'nodeHost' | 'nodePort' | 'nodeUrl'>
+  readonly #ownerMessages: OwnerMessages
   #url = ''
   #listener: NodeListener | null = null
   #followed: FollowedElsewhere | null = null
   #following: Following | null = null
+  #onMessage: (message: unknown) => void = () => undefined
 
   constructor(settings: Pick<Settings, 'nodeHost' | 'nodePort' | 'nodeUrl' | 'answerWithinMs'>, deps: NodeDeps) {
     const { clock, ids, log, hasher } = deps
@@ -57,10 +60,24 @@ export class ClusterNode {
     const signer = new Signer(signatureKey(hasher), ids.secret(''))
     this.#clients = new NodeClients(signer, nodeClientLimits(answerWithinMs, CONNECTIONS.toNode))
     this.marketSessions = new OwnerMarketSessions({ ownership: this.#member, clock, signer })
+    this.#ownerMessages = new OwnerMessages({
+      ...{ clock, log, ownership: this.#member },
+      send: (node, message) => sendMessage(this.#clients, node, OWNER_MESSAGE_PATH, message)
+    })
     this.forwarder = new NodeForwarder(
       { clock, log, ownership: this.#member, clients: this.#clients, suspect: nodeId => this.#member.suspect(nodeId) },
       forwarderLimits(answerWithinMs)
     )
+  }
+
+  /** Sends a message of the bus about the user to its owner too, if that is another node: reliably, unlike the bus. Does not wait. */
+  sendToOwner(userKey: UserKey, message: object): void {
+    this.#ownerMessages.send(userKey, message)
+  }
+
+  /** `take` receives what other nodes send in this way. What it throws refuses the message. */
+  onMessage(take: (message: unknown) => void): void {
+    this.#onMessage = take
   }
 
   get ownership(): Ownership {
@@ -101,6 +118,7 @@ export class ClusterNode {
     const { hasher, log } = this.#deps
     const { nodeHost, nodePort, nodeUrl } = this.#settings
     const messages = {
+      [OWNER_MESSAGE_PATH]: (message: unknown) => this.#onMessage(message),
       [FOLLOWED_PATH]: (message: unknown) => {
         const { nodeId, users } = readFollowed(message)
         this.#followed?.replace(nodeId, users)
@@ -129,6 +147,7 @@ export class ClusterNode {
   async stop(): Promise<void> {
     this.marketSessions.stop()
     await this.#following?.stop()
+    await this.#ownerMessages.stop()
     this.#followed?.stop()
     await this.#member.stop()
     this.#listener?.cut()

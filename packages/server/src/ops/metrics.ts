@@ -89,6 +89,20 @@ export class PromMeter implements Meter {
     })
   }
 
+  /** Totals of one kind, one per label value, counted elsewhere and read at each scrape. */
+  totals<Value extends string>(name: string, help: string, label: string, values: readonly Value[], read: (value: Value) => number): void {
+    new Counter({
+      name: `trunkline_${name}`,
+      help,
+      labelNames: [label],
+      registers: [this.registry],
+      collect() {
+        this.reset()
+        for (const value of values) this.inc({ [label]: value }, read(value))
+      }
+    })
+  }
+
   /** Values of one kind, one per label value, read at each scrape. */
   gauges<Value extends string>(name: string, help: string, label: string, values: readonly Value[], read: (value: Value) => number): void {
     new Gauge({

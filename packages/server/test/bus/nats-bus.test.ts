@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { connect } from '@nats-io/transport-node'
 import { partitionOf } from '@trunkline/core/domain/partition'
 import type { BusMessage } from '@trunkline/core/ports/bus'
-import { eventOf, userId, userKey } from '@trunkline/testkit/bus-contract/index'
+import { eventOf, MESSAGES, userId, userKey } from '@trunkline/testkit/bus-contract/index'
 import { NatsServer } from '@trunkline/testkit/nats/index'
 import { until } from '@trunkline/testkit/until'
 import { Envelope } from '../../src/bus/envelope.ts'
@@ -229,4 +229,25 @@ test('the server’s user, password and token are used, and never logged', async
     assert.equal(refused.isConnected, false)
   }
   assert.doesNotMatch(logged.join('\n'), /canary/)
+})
+
+test('what concerns the owner of a user is sent to it in another way too, and only what this node published', async () => {
+  await using server = await NatsServer.start()
+  const sent: (readonly [string, object])[] = []
+  await using one = await startNode(server, {}, { toOwner: (key, message) => void sent.push([key, message]) })
+  await using two = await startNode(server)
+  await settled([one, two])
+  for (const message of MESSAGES) one.bus.publish(message)
+  two.bus.publish(removed(2))
+  await settled([one, two])
+  const types = sent.map(([, message]) => Object(message).type)
+  assert.deepEqual(types, [
+    ...['user_removed', 'user_secret_changed', 'connection_changed', 'connection_renewed', 'connection_removed', 'user_disabled']
+  ])
+  assert.deepEqual(new Set(sent.map(([key]) => key)), new Set([userKey(1)]))
+  two.bus.receive(JSON.parse(JSON.stringify(removed(3))))
+  assert.deepEqual(two.received.at(-1), removed(3))
+  for (const bad of [null, {}, { type: 'events' }, { ...removed(3), more: 1 }])
+    assert.throws(() => two.bus.receive(bad), { name: 'Malformed' })
+  assert.equal(one.received.length, MESSAGES.length + 1)
 })

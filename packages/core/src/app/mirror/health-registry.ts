@@ -3,6 +3,7 @@ import type { ConnectionId } from '../../domain/ids.ts'
 import type { Timestamp } from '../../domain/timestamp.ts'
 import { setBounded } from '../bounded-map.ts'
 import type { Deps } from '../deps.ts'
+import { isOwned } from '../owned-users.ts'
 import { UNFOLLOWED } from './health-reasons.ts'
 
 /** Most connections without a mirror whose health is remembered. */
@@ -12,13 +13,13 @@ type FollowedState = Exclude<ConnectionHealth['state'], 'broken'>
 
 /** The health of each connection, and since when. Publishes every change on the bus. */
 export class HealthRegistry {
-  readonly #deps: Pick<Deps, 'bus' | 'clock'>
+  readonly #deps: Pick<Deps, 'bus' | 'clock' | 'ownership'>
   readonly #startedAt: Timestamp
   readonly #followed = new Map<ConnectionId, ConnectionHealth>()
   readonly #others = new Map<ConnectionId, ConnectionHealth>()
   readonly #unsubscribe: () => void
 
-  constructor(deps: Pick<Deps, 'bus' | 'clock'>) {
+  constructor(deps: Pick<Deps, 'bus' | 'clock' | 'ownership'>) {
     this.#deps = deps
     this.#startedAt = deps.clock.now()
     this.#unsubscribe = deps.bus.subscribe(
@@ -93,13 +94,13 @@ export class HealthRegistry {
     setBounded(this.#others, connectionId, health, OTHERS_MAX)
   }
 
-  /** The login was renewed: reads call the broker again, until a mirror reports otherwise. */
+  /** The login was renewed: reads call the broker again, until a mirror reports otherwise. The owner publishes it, for all nodes. */
   #recover(connection: Pick<Connection, 'connectionId' | 'userKey'>): void {
     const { connectionId } = connection
     if (this.#followed.has(connectionId)) return
     const health: ConnectionHealth = { state: 'polling', since: this.#deps.clock.now(), reason: UNFOLLOWED }
     setBounded(this.#others, connectionId, health, OTHERS_MAX)
-    this.#publish(connection, health)
+    if (isOwned(this.#deps.ownership, connection.userKey)) this.#publish(connection, health)
   }
 
   #forget(connectionId: ConnectionId): void {

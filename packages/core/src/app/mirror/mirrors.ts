@@ -67,7 +67,8 @@ export class Mirrors {
         if (message.type === 'connection_removed') this.#holds.delete(message.connectionId)
         if (message.type === 'connection_removed' || message.type === 'connection_changed') void this.#drop(message.connectionId)
         if (message.type === 'connection_changed' && this.#holds.has(message.connectionId)) void this.#follow(message.connectionId)
-        if (message.type === 'connection_renewed') void this.#resume(message.connectionId)
+        // Every node gets the message, and the owner's work is for the owner only.
+        if (message.type === 'connection_renewed' && isOwned(deps.ownership, message.userKey)) void this.#resume(message.connectionId)
       },
       ['connection_removed', 'connection_changed', 'connection_renewed']
     )

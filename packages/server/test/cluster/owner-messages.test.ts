@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { NodeId } from '@trunkline/core/domain/ids'
+import type { Owner } from '@trunkline/core/ports/ownership'
+import { userKey } from '@trunkline/testkit/bus-contract/index'
+import { VirtualClock } from '@trunkline/testkit/virtual-clock'
+import { OwnerMessages } from '../../src/cluster/owner-messages.ts'
+
+const quiet = { debug() {}, info() {}, warn() {}, error() {} }
+const ownerAt = (name: string): Owner => ({ kind: 'other', node: { nodeId: name as NodeId, url: `http://${name}` } })
+
+function stage(first: Owner) {
+  const clock = new VirtualClock()
+  const present = { owner: first, dead: new Set<string>() }
+  const taken: string[] = []
+  const messages = new OwnerMessages({
+    ownership: { ownerOf: () => present.owner, changed: ms => clock.sleep(ms) },
+    clock,
+    log: quiet,
+    send: async ({ nodeId }, message) => {
+      await clock.sleep(1)
+      if (present.dead.has(nodeId)) throw new Error('the node does not answer')
+      taken.push(`${nodeId} ${JSON.stringify(message)}`)
+    }
+  })
+  return { clock, present, taken, messages }
+}
+
+test('the owner is sent what happened to a user, in order, until it has taken it or another node is the owner', async () => {
+  const { clock, present, taken, messages } = stage(ownerAt('one'))
+  present.dead.add('one')
+  for (const number of [1, 2, 3]) messages.send(userKey(1), { number })
+  await clock.advance(2_000)
+  assert.deepEqual(taken, [])
+  present.owner = { kind: 'none' }
+  await clock.advance(2_000)
+  present.owner = ownerAt('two')
+  await clock.advance(2_000)
+  assert.deepEqual(taken, ['two {"number":1}', 'two {"number":2}', 'two {"number":3}'])
+  await messages.stop()
+})
+
+test('a node sends itself nothing, and gives up after half a minute', async () => {
+  const { clock, present, taken, messages } = stage({ kind: 'this' })
+  messages.send(userKey(1), {})
+  present.owner = ownerAt('one')
+  present.dead.add('one')
+  messages.send(userKey(1), { number: 1 })
+  await clock.advance(31_000)
+  present.dead.clear()
+  await clock.advance(10_000)
+  assert.deepEqual(taken, [])
+  messages.send(userKey(1), { number: 2 })
+  await clock.advance(10)
+  assert.deepEqual(taken, ['one {"number":2}'])
+  await messages.stop()
+})
