@@ -48,7 +48,7 @@ import { type OperationsOptions, operations } from './ops/routes.ts'
 import { SandboxProcess } from './ops/sandbox-process.ts'
 import { callbackUrl } from './portal/callback-url.ts'
 import { portal } from './portal/portal.ts'
-import { openStore } from './store/index.ts'
+import { openStore, type StoreDeps } from './store/index.ts'
 import { SoleProcess } from './store/sole-process.ts'
 import { encodedOnce } from './stream/account/encoded-once.ts'
 import { encodeUpdate } from './stream/account/hub.ts'
@@ -126,14 +126,14 @@ async function start(
   const hasher = new Sha256Hasher(keys.ring.instanceKey())
   const name = `trunkline ${hostname().slice(0, 24)} ${process.pid} ${ids.uuid().slice(-12)}`
   const node = clusterNode(settings, { clock, ids, log, hasher, name })
-  const assertHeld = await holdDatabase(settings, { clock, log, name }, parts)
+  const held = await holdDatabase(settings, { clock, log, name }, parts)
   const [opened, sandboxProcess] = await Promise.all([
     openStore(storeOptions(settings, dataDir), {
       clock,
       ids,
       log,
       unsafeDurability: settings.unsafeDurability,
-      assertMayWrite: assertHeld,
+      ...held,
       ...(node !== null && { fenceOf: userKey => node.ownership.fenceOf(userKey) })
     }).then(store => {
       parts.add('store', async () => await store[Symbol.asyncDispose]())
@@ -303,20 +303,26 @@ function metricsAt({ metricsPort, metricsToken: token }: Settings, dataDir: stri
 }
 
 /**
- * Waits for PostgreSQL and locks it for this process; the embedded database has its own lock. Returns a check that throws while the lock
- * is lost.
+ * Waits for PostgreSQL and locks it for this process, or for the nodes of its cluster; the embedded database has its own lock. Returns what
+ * the store has to observe.
  */
 async function holdDatabase(
   { databaseUrl: url, databaseWaitSeconds, natsUrl }: Settings,
   deps: Pick<Deps, 'clock' | 'log'> & { readonly name: string },
   parts: Parts
-): Promise<() => void> {
-  if (url === null) return () => undefined
+): Promise<Pick<StoreDeps, 'assertMayWrite' | 'migrating'>> {
+  if (url === null) return {}
   const waitMs = databaseWaitSeconds * 1_000
   const sole = await SoleProcess.take({ url, waitMs, isShared: natsUrl !== null, onTaken: endProcess, ...deps })
   parts.add('database lock', async () => await sole[Symbol.asyncDispose]())
-  return () => {
-    if (!sole.isHeld) throw new StoreUnavailable('the database lock is lost and is being acquired again')
+  return {
+    assertMayWrite: () => {
+      if (!sole.isHeld) throw new StoreUnavailable('the database lock is lost and is being acquired again')
+    },
+    migrating: async (work, pending) => {
+      await sole.demandNoOthers(pending)
+      await work()
+    }
   }
 }
 

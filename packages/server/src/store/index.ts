@@ -53,7 +53,7 @@ export interface StoreDeps {
   /** Of nodes of a cluster: orders, balances and positions are written only while this node owns the user. */
   readonly fenceOf?: FenceOf
   /** Called with the migration of an older schema; it may refuse, and then nothing is changed. If absent, the migration runs. */
-  readonly migrating?: (work: () => Promise<void>) => Promise<void>
+  readonly migrating?: (work: () => Promise<void>, pending: readonly Migration[]) => Promise<void>
 }
 
 /** Figures for the operator. */
@@ -183,9 +183,9 @@ async function prepare({ db, kind }: Engine, deps: StoreDeps, ownerUrl: string |
 
 async function upToDate(db: Kysely<Database>, deps: StoreDeps, ownerUrl: string | null): Promise<void> {
   const work = ownerUrl === null ? () => migrate(db, deps) : () => asOwner(ownerUrl, db, deps)
-  const pending = (await pendingMigrations(db).catch(unreadable)).length
-  if (deps.migrating === undefined || pending === 0) await work().catch(asMismatch)
-  else await deps.migrating(() => work().catch(asMismatch))
+  const pending = await pendingMigrations(db).catch(unreadable)
+  if (deps.migrating === undefined || pending.length === 0) await work().catch(asMismatch)
+  else await deps.migrating(() => work().catch(asMismatch), pending)
 }
 
 /** A role without grants cannot read the record of migrations: all may be missing. */

@@ -12,6 +12,7 @@ import type { Log } from '@trunkline/core/ports/log'
 import { StoreUnavailable } from '@trunkline/core/ports/store'
 import { Client, DatabaseError } from 'pg'
 import { beforeCommit } from './faults.ts'
+import { type Migration, SchemaMismatch } from './migrate.ts'
 
 /** Locks are numbered per database; ours by these two. */
 const LOCK = [0x74726b6c, 1] as const
@@ -104,6 +105,21 @@ export class SoleProcess implements AsyncDisposable {
    */
   get isHeld(): boolean {
     return !this.#isLost && this.#options.clock.monotonicMs() - this.#provedMs < HELD_SHARE * silenceOf(this.#options)
+  }
+
+  /**
+   * Ends with an error if a migration would break nodes that have the database now. They may be of an older version, and have checked the
+   * schema when they started. A database without a schema has no such nodes.
+   * @throws SchemaMismatch
+   */
+  async demandNoOthers(pending: readonly Migration[]): Promise<void> {
+    const breaking = pending.find(migration => migration.breaking)
+    if (breaking === undefined || pending[0]?.number === 1) return
+    const { rows } = await this.#client.query<{ name: string }>(OTHERS, [...LOCK])
+    if (rows.length === 0) return
+    throw new SchemaMismatch(
+      `Migration ${breaking.number} (${breaking.name}) breaks running nodes of an older version. Stop them first: ${rows.map(({ name }) => name).join(', ')}.`
+    )
   }
 
   /** Releases the database. */
@@ -256,6 +272,12 @@ async function holderOf(client: Client): Promise<Holder | null> {
   )
   return rows[0] ?? null
 }
+
+const OTHERS = `select coalesce(nullif(a.application_name, ''), 'unnamed') as name
+  from pg_locks l join pg_stat_activity a on a.pid = l.pid
+  where l.locktype = 'advisory' and l.granted and l.classid = $1 and l.objid = $2 and l.objsubid = 2 and l.pid <> pg_backend_pid()
+    and l.database = (select oid from pg_database where datname = current_database())
+  order by 1`
 
 function endOf(client: Client): AbortSignal {
   const ended = new AbortController()

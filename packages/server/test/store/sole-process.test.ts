@@ -10,6 +10,7 @@ import { until } from '@trunkline/testkit/until'
 import { Client } from 'pg'
 import { SETTINGS } from '../../src/config/settings.ts'
 import { SystemClock } from '../../src/ops/clock.ts'
+import { migrationOf } from '../../src/store/migrate.ts'
 import { DatabaseHeld, databaseAddressOf, SILENCE_MS, type SoleOptions, SoleProcess } from '../../src/store/sole-process.ts'
 
 const cluster = await sharedPostgres()
@@ -244,4 +245,19 @@ test('nodes of a cluster share the database with each other, and not with a proc
   const alone = await SoleProcess.take(process('trunkline alone 33 cc').options)
   await assert.rejects(SoleProcess.take(process('trunkline node 11 dd', shared).options), /runs alone: start it with TRUNKLINE_NATS_URL/)
   await alone[Symbol.asyncDispose]()
+})
+
+test('a migration that breaks older nodes is refused while one has the database; others go on', async () => {
+  const shared = { isShared: true }
+  const migration = (number: number, breaking: boolean) => migrationOf(number, 'x', `-- ${breaking ? 'breaking' : 'compatible'}\nselect 1`)
+  await using old = await SoleProcess.take(process('trunkline old 11 aa', shared).options)
+  await using next = await SoleProcess.take(process('trunkline new 22 bb', shared).options)
+  await next.demandNoOthers([migration(8, false)])
+  await next.demandNoOthers([migration(1, true), migration(2, true)])
+  await assert.rejects(
+    next.demandNoOthers([migration(8, false), migration(9, true)]),
+    /Migration 9 .* Stop them first: trunkline old 11 aa\./
+  )
+  await old[Symbol.asyncDispose]()
+  await until(async () => (await next.demandNoOthers([migration(9, true)]).catch(() => 'refused')) === undefined, 'the old node is gone')
 })
