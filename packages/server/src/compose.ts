@@ -125,7 +125,7 @@ async function start(
   const inSandbox = settings.offers.filter(({ at }) => at === 'sandbox').map(({ id }) => id)
   const hasher = new Sha256Hasher(keys.ring.instanceKey())
   const name = `trunkline ${hostname().slice(0, 24)} ${process.pid} ${ids.uuid().slice(-12)}`
-  const node = clusterNode(settings, { clock, ids, log, hasher, name })
+  const node = clusterNode(settings, { clock, ids, log, meter, hasher, name })
   const held = await holdDatabase(settings, { clock, log, name }, parts)
   const [opened, sandboxProcess] = await Promise.all([
     openStore(storeOptions(settings, dataDir), {
@@ -237,12 +237,14 @@ async function start(
   if (node !== null) watchNode(meter, node)
   watchMarket(meter, app, market)
 
+  // Stopped after the server, whose last requests may be on their way to other nodes.
+  if (node !== null) parts.add('node', () => node.stop())
   const requests = new InFlight(http.server)
   parts.add('http', async () => {
     readiness.stopping()
     const drainedAt = clock.monotonicMs() + DRAIN_MS
     const closing = http.close()
-    await within(clock, requests.idle(), DRAIN_MS)
+    await within(clock, Promise.all([requests.idle(), node?.idle()]), DRAIN_MS)
     const left = await app.commands.drain(clock, Math.max(0, drainedAt - clock.monotonicMs()))
     if (left > 0) log.warn('commands are still on the wire; the next start looks their orders up', { commands: left })
     await within(clock, stream.hub.settled(), SETTLE_MS)
@@ -251,7 +253,6 @@ async function start(
     await closing
   })
   if (node !== null) {
-    parts.add('node', () => node.stop())
     node.onRelease(isMoved => market.endMoved(isMoved))
     await node.listen({
       serve: (request, response) => http.routing(request, response),

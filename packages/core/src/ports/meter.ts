@@ -12,6 +12,7 @@ export type CounterName =
   | 'order_alarms_total'
   | 'order_reports_ignored_total'
   | 'orders_resolved_total'
+  | 'requests_passed_on_total'
   | 'stream_gaps_total'
   | 'market_gaps_total'
   | 'market_late_trades_total'

@@ -5,6 +5,7 @@ import { partitionOf } from '@trunkline/core/domain/partition'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Ids } from '@trunkline/core/ports/ids'
 import type { Log } from '@trunkline/core/ports/log'
+import type { Meter } from '@trunkline/core/ports/meter'
 import type { Ownership } from '@trunkline/core/ports/ownership'
 import type { Hasher } from '@trunkline/core/ports/vault'
 import type { Settings } from '../config/settings.ts'
@@ -18,8 +19,11 @@ import { Signer, signatureKey, Verifier } from './forward/signature.ts'
 import { ClusterMember, LEASE_TIMING, type LeaseLost, leaseThread, MEMBER_DEFAULTS, SharedLease, sharedMs } from './members/index.ts'
 import { OWNER_MESSAGE_PATH, OwnerMessages } from './owner-messages.ts'
 
-/** To one other node; and all other nodes together to this one. */
-const CONNECTIONS = { toNode: 256, fromNodes: 4_096 }
+/**
+ * To one other node: more than the requests that one platform may have under way, so that its slow ones delay no other platform's. From all
+ * other nodes together: that, and the market data sessions that they pass through.
+ */
+const CONNECTIONS = { toNode: 2_048, fromNodes: 32_768 }
 /** How long the users of a node that ends may take to move to others. */
 const DRAIN_MS_MAX = 8_000
 
@@ -27,6 +31,7 @@ interface NodeDeps {
   readonly clock: Clock
   readonly ids: Ids
   readonly log: Log
+  readonly meter: Pick<Meter, 'count'>
   readonly hasher: Pick<Hasher, 'derive'>
   /** For operators: host and process. */
   readonly name: string
@@ -51,7 +56,7 @@ export class ClusterNode {
   #onMessage: (message: unknown) => void = () => undefined
 
   constructor(settings: Pick<Settings, 'nodeHost' | 'nodePort' | 'nodeUrl' | 'answerWithinMs'>, deps: NodeDeps) {
-    const { clock, ids, log, hasher } = deps
+    const { clock, ids, log, meter, hasher } = deps
     this.#deps = deps
     this.#settings = settings
     this.#nodeId = ids.uuid<NodeId>()
@@ -65,7 +70,7 @@ export class ClusterNode {
       send: (node, message) => sendMessage(this.#clients, node, OWNER_MESSAGE_PATH, message)
     })
     this.forwarder = new NodeForwarder(
-      { clock, log, ownership: this.#member, clients: this.#clients, suspect: nodeId => this.#member.suspect(nodeId) },
+      { clock, log, meter, ownership: this.#member, clients: this.#clients, suspect: nodeId => this.#member.suspect(nodeId) },
       forwarderLimits(answerWithinMs)
     )
   }
@@ -143,7 +148,12 @@ export class ClusterNode {
     if (this.members > 1) await within(this.#deps.clock, this.#member.drain(), DRAIN_MS_MAX)
   }
 
-  /** Leaves the others. */
+  /** Resolves when every request that another node has passed on has its response. */
+  async idle(): Promise<void> {
+    await this.#listener?.idle()
+  }
+
+  /** Leaves the others, and ends every connection with them. */
   async stop(): Promise<void> {
     this.marketSessions.stop()
     await this.#following?.stop()

@@ -39,6 +39,8 @@ interface Shape extends EndpointDoc {
   readonly makes?: true
   /** Neither stores nor sends anything although it is no GET, so it may be executed again. */
   readonly changesNothing?: true
+  /** With platform credentials only, about the user whom this path parameter names: executed by the user's owner. */
+  readonly atOwnerOf?: 'user_id'
 }
 
 interface Success {

@@ -1,21 +1,25 @@
 /** Requests of users whom another node owns: on the node that the client asked, and on the owner. */
 import { Readable } from 'node:stream'
+import type { PlatformCaller } from '@trunkline/core/app/caller'
 import { ServiceError } from '@trunkline/core/domain/errors'
+import type { UserKey } from '@trunkline/core/domain/ids'
 import { CommitUnknown } from '@trunkline/core/ports/store'
 import type { FastifyReply, FastifyRequest, RequestPayload } from 'fastify'
 import { BODY_BYTES_MAX, readJson } from './body.ts'
-import type { Service, UserEndpoint } from './endpoint.ts'
+import type { Endpoint, Service } from './endpoint.ts'
 import type { FairQueue, Requester } from './fair-queue.ts'
 import type { ForeignRequest, Forwarder, OwnersAnswer } from './forwarder.ts'
-import type { Guard, ProvenUser } from './guard.ts'
+import type { Guard, Proven } from './guard.ts'
 import { BETWEEN_NODES, passedOnOf } from './passed-on.ts'
-import type { QueryTexts } from './query-text.ts'
 
 /** A request to pass on once its body is read. */
 export interface Foreign {
-  readonly endpoint: UserEndpoint
-  readonly proven: ProvenUser
+  readonly endpoint: Endpoint
+  readonly userKey: UserKey
+  readonly proven: Proven<PlatformCaller>
   readonly requester: Requester
+  /** Looks up the result of a request without an answer; null where it cannot be found out. */
+  readonly result: ((body: unknown) => Promise<unknown>) | null
   /** What the endpoint's guard does on the owner; for a node that becomes it meanwhile. */
   beginHere(): void
 }
@@ -26,8 +30,6 @@ interface PassingDeps {
   readonly service: Service
   readonly forwarder: Forwarder
 }
-
-type Passed = FastifyRequest<{ readonly Params: Readonly<Record<string, unknown>>; readonly Querystring: QueryTexts }>
 
 const LOOK_MS = 150
 const NO_BODY = Buffer.alloc(0)
@@ -51,7 +53,9 @@ export function notExecuted({ raw }: FastifyRequest, reply: FastifyReply): Servi
 }
 
 /** The hook that answers a request of a foreign user with the owner's answer. Other requests, and those of a new own user, go on. */
-export function passingOn(deps: PassingDeps): (request: Passed, reply: FastifyReply, payload: RequestPayload) => Promise<RequestPayload> {
+export function passingOn(
+  deps: PassingDeps
+): (request: FastifyRequest, reply: FastifyReply, payload: RequestPayload) => Promise<RequestPayload> {
   return async (request, reply, payload) => {
     const { foreign } = request
     // A body that is too large is refused by the parser, unread.
@@ -84,7 +88,7 @@ class Found {
   }
 }
 
-async function answered(deps: PassingDeps, request: Passed, foreign: Foreign, body: Buffer): Promise<OwnersAnswer | Found | null> {
+async function answered(deps: PassingDeps, request: FastifyRequest, foreign: Foreign, body: Buffer): Promise<OwnersAnswer | Found | null> {
   try {
     return await deps.forwarder.pass(foreignRequest(request, foreign, body))
   } catch (error) {
@@ -94,28 +98,21 @@ async function answered(deps: PassingDeps, request: Passed, foreign: Foreign, bo
   }
 }
 
-function foreignRequest({ raw, ip, id }: Passed, { endpoint, proven }: Foreign, body: Buffer): ForeignRequest {
+function foreignRequest({ raw, ip, id }: FastifyRequest, { endpoint, userKey, proven }: Foreign, body: Buffer): ForeignRequest {
   const { method = endpoint.method, url = '/', headers } = raw
   const hasEffect = (endpoint.method !== 'GET' || endpoint.makes === true) && endpoint.changesNothing !== true
-  const { userKey } = proven.caller.user
   return { userKey, method, url, headers, address: ip, requestId: id, platformAllowance: proven.left, body, hasEffect }
 }
 
 /** Null if it cannot be found out, for whatever reason: then the response is that the outcome is unknown. */
-async function resultOf(
-  { service, forwarder }: PassingDeps,
-  request: Passed,
-  { endpoint, proven }: Foreign,
-  body: Buffer
-): Promise<unknown> {
+async function resultOf({ service, forwarder }: PassingDeps, request: FastifyRequest, { result }: Foreign, body: Buffer): Promise<unknown> {
   const { clock, log } = service.deps
-  if (endpoint.prepareResult === null) return null
+  if (result === null) return null
   try {
-    const prepared = endpoint.prepareResult(request.params, request.query)
     const given = readJson(body)
     const endsAt = clock.monotonicMs() + forwarder.resultMs
     for (;;) {
-      const record = await prepared(proven.caller, given, service)
+      const record = await result(given)
       if (record !== null || clock.monotonicMs() >= endsAt) return record
       await clock.sleep(LOOK_MS)
     }

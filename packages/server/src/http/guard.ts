@@ -22,9 +22,9 @@ const DENIED: ReadonlySet<ErrorCode> = new Set([
   'order_not_found'
 ])
 
-/** An authenticated user, and what is left for the platform. */
-export interface ProvenUser {
-  readonly caller: UserCaller & { readonly key: PlatformKey }
+/** An authenticated caller, and what is left for its platform. */
+export interface Proven<Caller extends PlatformCaller> {
+  readonly caller: Caller & { readonly key: PlatformKey }
   readonly left: Allowance
 }
 
@@ -51,10 +51,15 @@ export class Guard {
 
   /** @throws ServiceError credentials_invalid, scope_missing, rate_limited. */
   async platform(request: FastifyRequest, reply: FastifyReply, scope: Scope): Promise<PlatformCaller> {
+    return (await this.provenPlatform(request, reply, scope)).caller
+  }
+
+  /** The same, with what is left for the platform. @throws as {@link platform} */
+  async provenPlatform(request: FastifyRequest, reply: FastifyReply, scope: Scope): Promise<Proven<PlatformCaller>> {
     try {
-      const { caller, left } = await this.#platform(request, reply, 'platform', scope, credentialsOf(request.headers))
-      setRateLimitHeaders(reply, left)
-      return caller
+      const proven = await this.#platform(request, reply, 'platform', scope, credentialsOf(request.headers))
+      setRateLimitHeaders(reply, proven.left)
+      return proven
     } catch (error) {
       throw this.#failed(error, request, reply)
     }
@@ -68,7 +73,7 @@ export class Guard {
   }
 
   /** Authenticates without counting the request for the user: its owner counts it. @throws as {@link user} */
-  async provenUser(request: FastifyRequest, reply: FastifyReply, scope: Scope): Promise<ProvenUser> {
+  async provenUser(request: FastifyRequest, reply: FastifyReply, scope: Scope): Promise<Proven<UserCaller>> {
     try {
       const credentials = credentialsOf(request.headers)
       const { caller, left } = await this.#platform(request, reply, 'user', scope, credentials)
@@ -82,7 +87,7 @@ export class Guard {
   }
 
   /** @throws ServiceError rate_limited. */
-  countUser({ raw }: FastifyRequest, reply: FastifyReply, { caller, left }: ProvenUser): void {
+  countUser({ raw }: FastifyRequest, reply: FastifyReply, { caller, left }: Proven<UserCaller>): void {
     const now = this.#deps.clock.monotonicMs()
     const ofUser = this.#users.take(caller.user.userKey, now)
     // A user over its limit must not use up what the platform's other users share.
@@ -106,7 +111,7 @@ export class Guard {
     kind: 'platform' | 'user',
     scope: Scope,
     { clientId, clientSecret }: Credentials
-  ): Promise<{ readonly caller: PlatformCaller & { readonly key: PlatformKey }; readonly left: Allowance }> {
+  ): Promise<Proven<PlatformCaller>> {
     const { ip } = request
     this.#requireHeaders(request, kind)
     const given = { clientId, clientSecret, address: ip }

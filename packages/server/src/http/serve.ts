@@ -1,6 +1,7 @@
 import type { AppDeps } from '@trunkline/core/app/application'
 import type { PlatformCaller, UserCaller } from '@trunkline/core/app/caller'
 import { ServiceError } from '@trunkline/core/domain/errors'
+import { parseUserId, type UserKey } from '@trunkline/core/domain/ids'
 import { Malformed } from '@trunkline/core/domain/malformed'
 import type { Log } from '@trunkline/core/ports/log'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -49,7 +50,8 @@ export function serveEndpoints(app: FastifyInstance, endpoints: readonly Endpoin
       config: { limit: 'credentials', ...(statusOverrides !== undefined && { statusOverrides }) },
       // Checks credentials, path and query, in this order, before the body is read.
       onRequest: guarded(endpoint, deps),
-      ...(endpoint.auth === 'user' && deps.forwarder !== undefined && { preParsing: passingOn({ ...deps, forwarder: deps.forwarder }) }),
+      ...((endpoint.auth === 'user' || endpoint.atOwnerOf !== undefined) &&
+        deps.forwarder !== undefined && { preParsing: passingOn({ ...deps, forwarder: deps.forwarder }) }),
       async handler(request, reply) {
         reply.statusCode = success.status
         const answer = await request.execute?.(request.body)
@@ -102,22 +104,57 @@ function guarded(
         queue.requireCapacity(requester)
         request.execute = body => queue.run(requester, () => executeAs(guard, caller, () => prepared(caller, body, service)))
       }
-      if (service.deps.ownership.ownerOf(caller.user.userKey).kind === 'this') return beginHere()
-      const refusal = notExecuted(request, reply)
-      if (refusal !== null) throw refusal
-      proved(request, gate)
-      queue.requireCapacity(requester)
-      request.foreign = { endpoint, proven, requester, beginHere }
+      const { userKey } = caller.user
+      if (isOwnedHere(service, userKey)) return beginHere()
+      const { prepareResult } = endpoint
+      const result = prepareResult === null ? null : (body: unknown) => prepareResult(request.params, request.query)(caller, body, service)
+      pass(request, reply, { endpoint, userKey, proven, requester, beginHere, result }, { gate, queue })
     }
   }
   return async (request, reply) => {
-    const caller = await guard.platform(request, reply, endpoint.scope)
+    const proven = await guard.provenPlatform(request, reply, endpoint.scope)
+    const { caller } = proven
+    const requester = { platformId: caller.platform.platformId, userKey: null }
     proved(request, gate)
     const prepared = endpoint.prepare(request.params, request.query)
-    const requester = { platformId: caller.platform.platformId, userKey: null }
-    queue.requireCapacity(requester)
-    request.execute = body => queue.run(requester, () => executeAs(guard, caller, () => prepared(caller, body, service)))
+    const beginHere = () => {
+      queue.requireCapacity(requester)
+      request.execute = body => queue.run(requester, () => executeAs(guard, caller, () => prepared(caller, body, service)))
+    }
+    const userKey = await userNamed(endpoint, request, caller, service)
+    if (userKey === null || isOwnedHere(service, userKey)) return beginHere()
+    pass(request, reply, { endpoint, userKey, proven, requester, beginHere, result: null }, { gate, queue })
   }
+}
+
+function isOwnedHere({ deps }: Service, userKey: UserKey): boolean {
+  return deps.ownership.ownerOf(userKey).kind === 'this'
+}
+
+/** The user whose owner is to execute the request; null: any node, or there is no such user. */
+async function userNamed(
+  { atOwnerOf }: Endpoint,
+  { params }: FastifyRequest<ApiRoute>,
+  { platform }: PlatformCaller,
+  { deps }: Service
+): Promise<UserKey | null> {
+  if (atOwnerOf === undefined) return null
+  const known = await deps.lookup.user(platform.platformId, parseUserId(params[atOwnerOf]))
+  return known?.user.userKey ?? null
+}
+
+/** Marks the request to be passed on, unless another node has passed it on already. */
+function pass(
+  request: FastifyRequest<ApiRoute>,
+  reply: FastifyReply,
+  foreign: Foreign,
+  { gate, queue }: Pick<EndpointDeps, 'gate' | 'queue'>
+): void {
+  const refusal = notExecuted(request, reply)
+  if (refusal !== null) throw refusal
+  proved(request, gate)
+  queue.requireCapacity(foreign.requester)
+  request.foreign = foreign
 }
 
 function proved(request: FastifyRequest<ApiRoute>, gate: EndpointDeps['gate']): void {

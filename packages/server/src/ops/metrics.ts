@@ -14,6 +14,7 @@ const COUNTERS: { readonly [name in CounterName]: { readonly help: string; reado
   },
   order_reports_ignored_total: { help: 'Order reports that were not applied, or not in full, by reason', labels: ['broker', 'reason'] },
   orders_resolved_total: { help: 'Orders whose unknown outcome was resolved', labels: ['broker'] },
+  requests_passed_on_total: { help: 'Attempts to have another node execute a request of its user, by result', labels: ['result'] },
   market_gaps_total: { help: 'Interruptions of brokers’ market data streams, by cause', labels: ['broker', 'cause'] },
   market_late_trades_total: { help: 'Trades received after their bar had closed', labels: [] },
   market_authentications_failed_total: { help: 'Failed authentications on the market data stream', labels: [] },

@@ -2,6 +2,7 @@ import { ServiceError } from '@trunkline/core/domain/errors'
 import type { NodeId, UserKey } from '@trunkline/core/domain/ids'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Log } from '@trunkline/core/ports/log'
+import type { Meter } from '@trunkline/core/ports/meter'
 import type { OwnerNode, Ownership } from '@trunkline/core/ports/ownership'
 import { CommitUnknown } from '@trunkline/core/ports/store'
 import type { ForeignRequest, Forwarder, OwnersAnswer } from '../../http/forwarder.ts'
@@ -34,6 +35,7 @@ interface ForwarderDeps {
   readonly ownership: Pick<Ownership, 'ownerOf' | 'changed'>
   readonly clock: Pick<Clock, 'monotonicMs' | 'alarm'>
   readonly log: Log
+  readonly meter: Pick<Meter, 'count'>
   readonly clients: NodeClients
   /** Called when a node does not answer, so that its lease is looked at early. */
   readonly suspect: (nodeId: NodeId) => void
@@ -74,14 +76,17 @@ export class NodeForwarder implements Forwarder {
 
   /** Null: nothing was done, so another attempt is safe. @throws CommitUnknown */
   async #attempt(node: OwnerNode, request: ForeignRequest): Promise<OwnersAnswer | null> {
-    const { log, suspect } = this.#deps
+    const { log, meter, suspect } = this.#deps
     try {
       const { status, headers, body } = await this.#send(node, request)
-      if (headers[BETWEEN_NODES.notExecuted] !== undefined) return null
+      const isExecuted = headers[BETWEEN_NODES.notExecuted] === undefined
+      meter.count('requests_passed_on_total', { result: isExecuted ? 'answered' : 'not_executed' })
+      if (!isExecuted) return null
       return { status, headers: headersForClient(headers), body, isUserLimited: headers[BETWEEN_NODES.userLimited] !== undefined }
     } catch (cause) {
       if (!(cause instanceof NodeFault)) throw cause
       suspect(node.nodeId)
+      meter.count('requests_passed_on_total', { result: cause.sent === 'nothing' ? 'not_sent' : 'no_answer' })
       const { requestId } = request
       log.warn('a request could not be passed to the owner of its user', { nodeId: node.nodeId, requestId, sent: cause.sent, cause })
       if (cause.sent === 'nothing' || !request.hasEffect) return null

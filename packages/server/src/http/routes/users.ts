@@ -56,6 +56,7 @@ export const USERS: readonly Endpoint[] = [
   platformEndpoint({
     ...shared,
     method: 'DELETE',
+    atOwnerOf: 'user_id',
     path: '/users/:user_id',
     operationId: 'deleteUser',
     summary: 'Delete a user',

@@ -25,6 +25,9 @@ test('a user’s requests count at its owner, whichever node is asked, and for t
   const brokers = async (node: typeof asked) => counts(await nodes.ask(node, 'GET', '/brokers'))
   assert.deepEqual(await brokers(asked), [200, 100, 97], 'two that were executed, and this one; refused ones are given back')
   assert.deepEqual(await brokers(owner), [200, 100, 97])
+  // A platform's own request that the owner of a user executes counts where it was asked for, once.
+  assert.deepEqual(counts(await nodes.ask(asked, 'DELETE', '/users/ada')), [200, 100, 96])
+  assert.deepEqual(await brokers(owner), [200, 100, 96])
 })
 
 test('where the platform has less left, the headers say so', async () => {

@@ -67,6 +67,7 @@ export class TestNode implements AsyncDisposable {
   readonly logged: Logged[] = []
   readonly observed: ObservedRequest[] = []
   readonly suspected: NodeId[] = []
+  readonly counted: string[] = []
   readonly watched: WatchedStore
   readonly clients: NodeClients
   readonly messages: unknown[] = []
@@ -85,6 +86,10 @@ export class TestNode implements AsyncDisposable {
   constructor(store: SqlStore, broker: ScriptedBroker, options: NodeOptions) {
     const note = (message: string, fields: LogFields = {}) => void this.logged.push({ message, fields })
     const log = { debug: note, info: note, warn: note, error: note }
+    const count = (name: string, labels: Readonly<Record<string, string>> = {}) => {
+      this.counted.push([name, ...Object.values(labels)].join(' '))
+    }
+    const meter = { count, observe: () => undefined }
     this.watched = new WatchedStore(store)
     const bus = new LocalBus(log)
     const deps: Deps = {
@@ -93,7 +98,7 @@ export class TestNode implements AsyncDisposable {
       brokers: new Map([[broker.capabilities.id, broker.definition]]),
       vault: VAULT,
       hasher: HASHER,
-      meter: { count: () => undefined, observe: () => undefined },
+      meter,
       ownership: this.ownership,
       timing: { ...DEFAULT_TIMING, ...options.timing }
     }
@@ -104,7 +109,7 @@ export class TestNode implements AsyncDisposable {
     const signer = new Signer(key, ids.secret(''))
     this.clients = new NodeClients(signer, { ...nodeClientLimits(answerWithinMs, 64), ...options.clients })
     const suspect = (nodeId: NodeId) => void this.suspected.push(nodeId)
-    const forwarder = new NodeForwarder({ ownership: this.ownership, clock, log, clients: this.clients, suspect }, limits)
+    const forwarder = new NodeForwarder({ ownership: this.ownership, clock, log, meter, clients: this.clients, suspect }, limits)
     this.http = buildHttp(this.#application.app, {
       ...DEFAULT_OPTIONS,
       publicUrl: () => this.url,

@@ -77,4 +77,8 @@ test('an owner that cannot be reached was sent nothing, and the request goes to 
   const placed = await nodes.ask(asked, 'POST', '/orders', { body: nodes.ticket('c-1') })
   assert.deepEqual([placed.status, nodes.broker.commands.length], [201, 1])
   assert.deepEqual(asked.suspected, [owner.nodeId])
+  assert.deepEqual(
+    asked.counted.filter(name => name.startsWith('requests')),
+    ['requests_passed_on_total not_sent']
+  )
 })

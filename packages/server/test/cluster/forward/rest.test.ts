@@ -120,3 +120,28 @@ test('a chunked body is passed on', async () => {
   answer?.resume()
   assert.equal(answer?.statusCode, 200)
 })
+
+test('a user is deleted by its owner, although the request has the platform’s credentials only', async () => {
+  const { 'user-id': _, 'user-secret': __, ...platform } = nodes.credentials
+  const passed: string[] = []
+  nodes.owner.onPassedOn = ({ method, url }) => {
+    passed.push(`${method} ${url}`)
+  }
+  const asPlatform = async (method: string, path: string, body?: object) => {
+    const json = { ...platform, 'x-forwarded-for': '192.0.2.46', 'content-type': 'application/json' }
+    const response = await fetch(`${nodes.asked.url}${path}`, {
+      method,
+      headers: json,
+      body: body === undefined ? null : JSON.stringify(body)
+    })
+    return [response.status, await response.text()] as const
+  }
+  assert.equal((await asPlatform('POST', '/users', { user_id: 'Zoë & co' }))[0], 200)
+  const path = `/users/${encodeURIComponent('Zoë & co')}`
+  const [status, text] = await asPlatform('DELETE', path)
+  assert.deepEqual([status, JSON.parse(text)], [200, { user_id: 'Zoë & co' }])
+  assert.equal((await asPlatform('DELETE', path))[0], 400)
+  assert.deepEqual(passed, [`DELETE ${path}`])
+  const entry = (await nodes.store.audit.list(200)).find(({ action }) => action === 'user.delete')
+  assert.equal(entry?.ip, '192.0.2.46')
+})
