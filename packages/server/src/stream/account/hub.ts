@@ -7,7 +7,7 @@ import type { Log } from '@trunkline/core/ports/log'
 import type { EventStore, LoggedEvent } from '@trunkline/core/ports/store'
 import type { ServerMessage } from '../../wire/stream.ts'
 import { updateBytes } from '../../wire/update.ts'
-import { messageFrame, textFrame } from '../frame.ts'
+import { framedInPlace, messageFrame } from '../frame.ts'
 import { type Feed, type Subscriber, TOPIC_BITS } from './feed.ts'
 
 /** Encodes an event; the same bytes for every session. */
@@ -46,7 +46,7 @@ export class Hub {
 
   constructor(deps: HubDeps) {
     this.#deps = deps
-    this.#encode = deps.encode ?? ((event, userId) => textFrame(updateBytes(event, userId)))
+    this.#encode = deps.encode ?? ((event, userId) => framedInPlace(before => updateBytes(event, userId, before)))
     this.#unsubscribe = deps.bus.subscribe(
       message => this.#onBusMessage(message),
       ['events', 'connection_health', 'user_removed', 'user_disabled']
