@@ -1,5 +1,6 @@
 import Big from 'big.js'
 import type { Brand } from './brand.ts'
+import { quotientOf, textOfUnits, unitsOf } from './fast/units.ts'
 import { Malformed } from './malformed.ts'
 
 /**
@@ -39,19 +40,32 @@ export function decimalOf(value: bigint): Decimal {
 }
 
 export function plus(a: Decimal, b: Decimal): Decimal {
-  return plain(Exact(a).plus(b))
+  const [own, other] = [placesOf(a), placesOf(b)]
+  const places = Math.max(own, other)
+  const units = unitsOf(a, own, places) + unitsOf(b, other, places)
+  return Number.isNaN(units) ? plain(Exact(a).plus(b)) : ofUnits(units, places)
 }
 
 export function minus(a: Decimal, b: Decimal): Decimal {
-  return plain(Exact(a).minus(b))
+  const [own, other] = [placesOf(a), placesOf(b)]
+  const places = Math.max(own, other)
+  const units = unitsOf(a, own, places) - unitsOf(b, other, places)
+  return Number.isNaN(units) ? plain(Exact(a).minus(b)) : ofUnits(units, places)
 }
 
 export function times(a: Decimal, b: Decimal): Decimal {
-  return plain(Exact(a).times(b))
+  const [own, other] = [placesOf(a), placesOf(b)]
+  const units = unitsOf(a, own, own) * unitsOf(b, other, other)
+  return Number.isSafeInteger(units) ? ofUnits(units, own + other) : plain(Exact(a).times(b))
 }
 
 /** The quotient, rounded half to even at `places`. The only inexact operation here, so the caller states the places. */
 export function dividedBy(a: Decimal, b: Decimal, places: number): Decimal {
+  const [own, other] = [placesOf(a), placesOf(b)]
+  const shift = places + other - own
+  const above = unitsOf(a, own, own) * 10 ** Math.max(shift, 0)
+  const below = unitsOf(b, other, other) * 10 ** Math.max(-shift, 0)
+  if (Number.isSafeInteger(above) && Number.isSafeInteger(below) && below !== 0) return ofUnits(quotientOf(above, below), places)
   const Rounded = Big()
   Rounded.DP = places
   Rounded.RM = Big.roundHalfEven
@@ -68,7 +82,12 @@ export function absolute(a: Decimal): Decimal {
 
 /** -1, 0 or 1. Compares values, not texts: `1.50` equals `1.5`. */
 export function compare(a: Decimal, b: Decimal): -1 | 0 | 1 {
-  return Exact(a).cmp(b)
+  if (a === b) return 0
+  const [own, other] = [placesOf(a), placesOf(b)]
+  const places = Math.max(own, other)
+  const difference = unitsOf(a, own, places) - unitsOf(b, other, places)
+  if (Number.isNaN(difference)) return Exact(a).cmp(b)
+  return difference === 0 ? 0 : difference > 0 ? 1 : -1
 }
 
 /** Whether two values are the same number, or both unknown. */
@@ -85,9 +104,9 @@ export function isPositive(a: Decimal): boolean {
 }
 
 export function sum(values: Iterable<Decimal>): Decimal {
-  let total = Exact('0')
-  for (const value of values) total = total.plus(value)
-  return plain(total)
+  let total = ZERO
+  for (const value of values) total = plus(total, value)
+  return total
 }
 
 /** The shortest text of the same value: `1.50` → `1.5`. For keys and comparisons, never for displaying a broker's number. */
@@ -122,6 +141,10 @@ export function trimmed(a: Decimal, places: number): Decimal {
   const end = a.indexOf('.') + 1 + places
   const text = a.slice(0, end) + a.slice(end).replace(/0+$/, '')
   return (text.endsWith('.') ? text.slice(0, -1) : text) as Decimal
+}
+
+function ofUnits(units: number, places: number): Decimal {
+  return textOfUnits(units, places) as Decimal
 }
 
 function plain(value: Big): Decimal {

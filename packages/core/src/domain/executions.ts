@@ -71,6 +71,10 @@ export function fillsNotIn(reported: readonly Fill[], known: readonly Fill[]): r
   const [first] = reported
   // Most messages have one fill, which is not worth an index.
   if (first === undefined || reported.length === 1) return known.some(({ fillId }) => fillId === first?.fillId) ? [] : reported
+  // A broker that repeats an order's executions lists those that are known first, and mostly nothing else.
+  let repeated = 0
+  while (repeated < reported.length && repeated < known.length && reported[repeated]?.fillId === known[repeated]?.fillId) repeated += 1
+  if (repeated === reported.length) return []
   const ids = new Set(known.map(({ fillId }) => fillId))
   const newFills: Fill[] = []
   for (const fill of reported) {

@@ -14,6 +14,17 @@ export function textFrame(payload: Uint8Array): Uint8Array {
   return frame
 }
 
+/** As {@link textFrame}, of a payload that is made by `write` behind so many bytes of its own buffer as it learns from its argument. */
+export function framedInPlace(write: (before: (payload: number) => number) => Uint8Array): Uint8Array {
+  let head = 0
+  const frame = write(payload => {
+    head = framedBytes(payload) - payload
+    return head
+  })
+  writeHead(frame, 0, frame.byteLength - head)
+  return frame
+}
+
 /** A message as a text frame. */
 export function messageFrame(message: unknown): Uint8Array {
   return textFrame(Buffer.from(JSON.stringify(message)))
@@ -67,7 +78,7 @@ export function fragments(message: string, bytesMax: number): readonly Uint8Arra
 }
 
 /** Writes the header of a frame; returns the offset of the payload. */
-function writeHead(piece: Buffer, at: number, payload: number, kind = TEXT): number {
+function writeHead(piece: Uint8Array, at: number, payload: number, kind = TEXT): number {
   piece[at] = kind
   if (payload < LENGTH_16) {
     piece[at + 1] = payload
@@ -80,6 +91,6 @@ function writeHead(piece: Buffer, at: number, payload: number, kind = TEXT): num
     return at + 4
   }
   piece[at + 1] = LENGTH_64
-  piece.writeBigUInt64BE(BigInt(payload), at + 2)
+  new DataView(piece.buffer, piece.byteOffset).setBigUint64(at + 2, BigInt(payload))
   return at + 10
 }

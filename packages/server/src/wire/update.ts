@@ -37,14 +37,20 @@ export const eventPage = record('EventPage', 'Part of a user’s log, in the ord
 })
 
 const encoder = new TextEncoder()
-const END = encoder.encode('}')
+const END = 0x7d
 
-/** The event as JSON bytes. */
-export function updateBytes(event: LoggedEvent, userId: UserId): Uint8Array {
-  const head = encoder.encode(
-    `{"type":"${event.topic}","seq":${event.seq},"event_id":"${event.eventId}","user_id":${JSON.stringify(userId)},"data":`
-  )
-  return Buffer.concat([head, dataBytes(event, userId), END])
+/** The event as JSON bytes, behind `before` bytes that are left to the caller. */
+export function updateBytes(event: LoggedEvent, userId: UserId, before: (bytes: number) => number = () => 0): Uint8Array {
+  const head = `{"type":"${event.topic}","seq":${event.seq},"event_id":"${event.eventId}","user_id":${JSON.stringify(userId)},"data":`
+  const data = dataBytes(event, userId)
+  const headBytes = Buffer.byteLength(head)
+  const length = headBytes + data.byteLength + 1
+  const at = before(length)
+  const bytes = Buffer.allocUnsafe(at + length)
+  bytes.write(head, at)
+  bytes.set(data, at + headBytes)
+  bytes[at + length - 1] = END
+  return bytes
 }
 
 function dataBytes(event: LoggedEvent, userId: UserId): Uint8Array {

@@ -126,8 +126,10 @@ export class CheckedBroker implements Broker {
    * snapshot decides: one order must not end the stream for all. @throws BrokerFault `malformed` for positions or balances that cannot be
    * true.
    */
-  async *events(signal: AbortSignal): AsyncGenerator<AccountEvent, void, undefined> {
-    for await (const event of this.#broker.events(signal)) yield this.#event(event)
+  events(signal: AbortSignal): AsyncIterable<AccountEvent> {
+    return {
+      [Symbol.asyncIterator]: () => checkedIterator(this.#broker.events(signal)[Symbol.asyncIterator](), event => this.#event(event))
+    }
   }
 
   [Symbol.asyncDispose](): PromiseLike<void> {
@@ -241,6 +243,27 @@ export class CheckedBroker implements Broker {
     if (this.#raised.has(fault)) return
     this.#raised.add(fault)
     log.error(`ALARM: ${MESSAGES[fault]}`, { connectionId, broker })
+  }
+}
+
+/** A generator would take three turns of the queue of promises for each event. @throws what `check` throws, after which the source ends */
+function checkedIterator<T>(source: AsyncIterator<T>, check: (item: T) => T): AsyncIterator<T, undefined> {
+  const end = async (): Promise<IteratorReturnResult<undefined>> => {
+    await source.return?.()
+    return { done: true, value: undefined }
+  }
+  return {
+    async next() {
+      const result = await source.next()
+      if (result.done === true) return { done: true, value: undefined }
+      try {
+        return { done: false, value: check(result.value) }
+      } catch (cause) {
+        await end()
+        throw cause
+      }
+    },
+    return: end
   }
 }
 

@@ -213,12 +213,14 @@ export class ConnectionMirror {
   async #beside(work: Promise<void>): Promise<void> {
     this.#atWork ??= new Set()
     const atWork = this.#atWork
-    const done: Promise<void> = work
-      .catch(cause => this.#notStored(cause))
-      .finally(() => {
-        atWork.delete(done)
-        if (atWork.size === 0 && this.#atWork === atWork) this.#atWork = null
-      })
+    const over = () => {
+      atWork.delete(done)
+      if (atWork.size === 0 && this.#atWork === atWork) this.#atWork = null
+    }
+    const done: Promise<void> = work.then(over, (cause: unknown) => {
+      this.#notStored(cause)
+      over()
+    })
     atWork.add(done)
     if (atWork.size >= AT_WORK_MAX) await Promise.race(atWork)
   }

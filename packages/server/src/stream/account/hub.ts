@@ -8,14 +8,14 @@ import type { Log } from '@trunkline/core/ports/log'
 import type { EventStore, LoggedEvent, UserStore } from '@trunkline/core/ports/store'
 import type { ServerMessage } from '../../wire/stream.ts'
 import { updateBytes } from '../../wire/update.ts'
-import { messageFrame, textFrame } from '../frame.ts'
+import { framedInPlace, messageFrame } from '../frame.ts'
 import { type Feed, type FeedUpdate, type Subscriber, TOPIC_BITS } from './feed.ts'
 
 /** Encodes an event; the same bytes for every session. */
 export type EncodeUpdate = (event: LoggedEvent, userId: UserId) => Uint8Array
 
 /** An event as sessions are sent it. */
-export const encodeUpdate: EncodeUpdate = (event, userId) => textFrame(updateBytes(event, userId))
+export const encodeUpdate: EncodeUpdate = (event, userId) => framedInPlace(before => updateBytes(event, userId, before))
 
 export interface HubDeps {
   readonly events: EventStore
