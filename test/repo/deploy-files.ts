@@ -59,7 +59,7 @@ export async function metricLabels(): Promise<ReadonlyMap<string, ReadonlySet<st
   }
   // Those that read a value at each scrape are registered where the value is.
   for (const file of SOURCES.filter(path => path.startsWith('packages/server/src/'))) {
-    for (const [, name = '', label] of textOf(file).matchAll(/\.(?:gauge|gauges|total)\(\s*'(\w+)',\s*'[^']*'(?:,\s*'(\w+)')?/g))
+    for (const [, name = '', label] of textOf(file).matchAll(/\.(?:gauges?|totals?)\(\s*'(\w+)',\s*(?:'[^']*'|\w+)(?:,\s*'(\w+)')?/g))
       labels.set(`trunkline_${name}`, new Set(label === undefined ? [] : [label]))
   }
   return labels

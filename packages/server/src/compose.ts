@@ -162,7 +162,7 @@ async function start(
   const { bus, between } = await openBus(settings, {
     ...{ clock, ids, log, hasher, name },
     ...{ encode, findUser: userKey => store.users.findByKey(userKey) },
-    toOwner: (userKey, message) => node?.sendToOwner(userKey, message)
+    ...(node !== null && { direct: node.messages })
   })
   if (between !== null) {
     parts.add('bus', async () => await between[Symbol.asyncDispose]())

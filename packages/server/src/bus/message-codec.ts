@@ -67,6 +67,11 @@ export function ownersUser(message: NodeMessage): UserKey | null {
   return OF_OWNERS.has(message.type) && 'userKey' in message ? message.userKey : null
 }
 
+/** Whether every node acts on the message at once, and nothing else would make it. */
+export function isForAll({ type }: NodeMessage): boolean {
+  return type === 'platform_secret_changed' || type === 'platform_access_ended'
+}
+
 /** @throws Malformed unless a message that this version knows */
 export function parseMessage(value: unknown): NodeMessage {
   if (isNodeMessage(value)) return value

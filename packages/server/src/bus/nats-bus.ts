@@ -9,7 +9,7 @@ import type { LoggedEvent } from '@trunkline/core/ports/store'
 import type { NatsServers } from '../config/nats-servers.ts'
 import type { DropReason } from './drop-reasons.ts'
 import { Envelope } from './envelope.ts'
-import { decodeMessage, encodeMessage, isForNodes, type NodeMessage, ownersUser, parseMessage } from './message-codec.ts'
+import { decodeMessage, encodeMessage, isForAll, isForNodes, type NodeMessage, ownersUser, parseMessage } from './message-codec.ts'
 import { LINK_LIMITS, type LinkLimits, NatsLink } from './nats-link.ts'
 import type { Published } from './nats-session.ts'
 import { PartitionCounts } from './partition-counts.ts'
@@ -36,8 +36,8 @@ export interface NatsBusDeps {
   /** An event as sessions are sent it. */
   readonly encode: (event: LoggedEvent, userId: UserId) => Uint8Array
   readonly findUser: FindUser
-  /** Sends a message about a user to its owner in another way, which does not lose it. */
-  readonly toOwner?: (userKey: UserKey, message: object) => void
+  /** Sends messages in another way too, which does not lose them: those about a user to its owner, those about a platform to all nodes. */
+  readonly direct?: { toOwner(userKey: UserKey, message: object): void; toAll(message: object): void }
 }
 
 /** A longer frame is read from the log by the nodes that need it: NATS servers take messages of 1 MiB by default. */
@@ -189,7 +189,8 @@ export class NatsBus implements Bus, AsyncDisposable {
 
   #send(message: NodeMessage): void {
     const userKey = ownersUser(message)
-    if (userKey !== null) this.#deps.toOwner?.(userKey, message)
+    if (userKey !== null) this.#deps.direct?.toOwner(userKey, message)
+    else if (isForAll(message)) this.#deps.direct?.toAll(message)
     // After the updates published before it.
     this.#flush()
     const body = encodeMessage(message)

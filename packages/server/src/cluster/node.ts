@@ -9,6 +9,7 @@ import type { Meter } from '@trunkline/core/ports/meter'
 import type { Ownership } from '@trunkline/core/ports/ownership'
 import type { Hasher } from '@trunkline/core/ports/vault'
 import type { Settings } from '../config/settings.ts'
+import { DIRECT_MESSAGE_PATH, DirectMessages } from './direct-messages.ts'
 import { FOLLOWED_PATH, FollowedElsewhere, Following, followedMessage, readFollowed } from './following/index.ts'
 import { NodeClients } from './forward/node-clients.ts'
 import { forwarderLimits, NodeForwarder, nodeClientLimits } from './forward/node-forwarder.ts'
@@ -17,7 +18,6 @@ import { sendMessage } from './forward/node-messages.ts'
 import { OwnerMarketSessions } from './forward/owner-market-sessions.ts'
 import { Signer, signatureKey, Verifier } from './forward/signature.ts'
 import { ClusterMember, LEASE_TIMING, type LeaseLost, leaseThread, MEMBER_DEFAULTS, SharedLease, sharedMs } from './members/index.ts'
-import { OWNER_MESSAGE_PATH, OwnerMessages } from './owner-messages.ts'
 
 /**
  * To one other node: more than the requests that one platform may have under way, so that its slow ones delay no other platform's. From all
@@ -42,13 +42,14 @@ interface NodeDeps {
 /** This process as a node of a cluster: what it owns, and its connections with the other nodes. */
 export class ClusterNode {
   readonly forwarder: NodeForwarder
+  /** Sends other nodes what the bus may lose. */
+  readonly messages: DirectMessages
   readonly marketSessions: OwnerMarketSessions
   readonly #deps: NodeDeps
   readonly #nodeId: NodeId
   readonly #member: ClusterMember
   readonly #clients: NodeClients
   readonly #settings: Pick<Settings, 'nodeHost' | 'nodePort' | 'nodeUrl'>
-  readonly #ownerMessages: OwnerMessages
   #url = ''
   #listener: NodeListener | null = null
   #followed: FollowedElsewhere | null = null
@@ -65,19 +66,15 @@ export class ClusterNode {
     const signer = new Signer(signatureKey(hasher), ids.secret(''))
     this.#clients = new NodeClients(signer, nodeClientLimits(answerWithinMs, CONNECTIONS.toNode))
     this.marketSessions = new OwnerMarketSessions({ ownership: this.#member, clock, signer })
-    this.#ownerMessages = new OwnerMessages({
+    this.messages = new DirectMessages({
       ...{ clock, log, ownership: this.#member },
-      send: (node, message) => sendMessage(this.#clients, node, OWNER_MESSAGE_PATH, message)
+      others: () => this.#member.members.filter(({ nodeId }) => nodeId !== this.#nodeId),
+      send: (node, message) => sendMessage(this.#clients, node, DIRECT_MESSAGE_PATH, message)
     })
     this.forwarder = new NodeForwarder(
       { clock, log, meter, ownership: this.#member, clients: this.#clients, suspect: nodeId => this.#member.suspect(nodeId) },
       forwarderLimits(answerWithinMs)
     )
-  }
-
-  /** Sends a message of the bus about the user to its owner too, if that is another node: reliably, unlike the bus. Does not wait. */
-  sendToOwner(userKey: UserKey, message: object): void {
-    this.#ownerMessages.send(userKey, message)
   }
 
   /** `take` receives what other nodes send in this way. What it throws refuses the message. */
@@ -123,7 +120,7 @@ export class ClusterNode {
     const { hasher, log } = this.#deps
     const { nodeHost, nodePort, nodeUrl } = this.#settings
     const messages = {
-      [OWNER_MESSAGE_PATH]: (message: unknown) => this.#onMessage(message),
+      [DIRECT_MESSAGE_PATH]: (message: unknown) => this.#onMessage(message),
       [FOLLOWED_PATH]: (message: unknown) => {
         const { nodeId, users } = readFollowed(message)
         this.#followed?.replace(nodeId, users)
@@ -157,7 +154,7 @@ export class ClusterNode {
   async stop(): Promise<void> {
     this.marketSessions.stop()
     await this.#following?.stop()
-    await this.#ownerMessages.stop()
+    await this.messages.stop()
     this.#followed?.stop()
     await this.#member.stop()
     this.#listener?.cut()

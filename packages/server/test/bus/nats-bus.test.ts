@@ -231,10 +231,15 @@ test('the server’s user, password and token are used, and never logged', async
   assert.doesNotMatch(logged.join('\n'), /canary/)
 })
 
-test('what concerns the owner of a user is sent to it in another way too, and only what this node published', async () => {
+test('what nodes must not miss is sent to them in another way too, and only what this node published', async () => {
   await using server = await NatsServer.start()
   const sent: (readonly [string, object])[] = []
-  await using one = await startNode(server, {}, { toOwner: (key, message) => void sent.push([key, message]) })
+  const all: object[] = []
+  await using one = await startNode(
+    server,
+    {},
+    { direct: { toOwner: (key, message) => void sent.push([key, message]), toAll: message => void all.push(message) } }
+  )
   await using two = await startNode(server)
   await settled([one, two])
   for (const message of MESSAGES) one.bus.publish(message)
@@ -245,6 +250,10 @@ test('what concerns the owner of a user is sent to it in another way too, and on
     ...['user_removed', 'user_secret_changed', 'connection_changed', 'connection_renewed', 'connection_removed', 'user_disabled']
   ])
   assert.deepEqual(new Set(sent.map(([key]) => key)), new Set([userKey(1)]))
+  assert.deepEqual(
+    all,
+    MESSAGES.filter(({ type }) => type.startsWith('platform_'))
+  )
   two.bus.receive(JSON.parse(JSON.stringify(removed(3))))
   assert.deepEqual(two.received.at(-1), removed(3))
   for (const bad of [null, {}, { type: 'events' }, { ...removed(3), more: 1 }])

@@ -4,17 +4,18 @@ import type { NodeId } from '@trunkline/core/domain/ids'
 import type { Owner } from '@trunkline/core/ports/ownership'
 import { userKey } from '@trunkline/testkit/bus-contract/index'
 import { VirtualClock } from '@trunkline/testkit/virtual-clock'
-import { OwnerMessages } from '../../src/cluster/owner-messages.ts'
+import { DirectMessages } from '../../src/cluster/direct-messages.ts'
 
 const quiet = { debug() {}, info() {}, warn() {}, error() {} }
 const ownerAt = (name: string): Owner => ({ kind: 'other', node: { nodeId: name as NodeId, url: `http://${name}` } })
 
 function stage(first: Owner) {
   const clock = new VirtualClock()
-  const present = { owner: first, dead: new Set<string>() }
+  const present = { owner: first, others: ['one', 'two'], dead: new Set<string>() }
   const taken: string[] = []
-  const messages = new OwnerMessages({
+  const messages = new DirectMessages({
     ownership: { ownerOf: () => present.owner, changed: ms => clock.sleep(ms) },
+    others: () => present.others.map(nodeId => ({ nodeId: nodeId as NodeId, url: '' })),
     clock,
     log: quiet,
     send: async ({ nodeId }, message) => {
@@ -29,7 +30,7 @@ function stage(first: Owner) {
 test('the owner is sent what happened to a user, in order, until it has taken it or another node is the owner', async () => {
   const { clock, present, taken, messages } = stage(ownerAt('one'))
   present.dead.add('one')
-  for (const number of [1, 2, 3]) messages.send(userKey(1), { number })
+  for (const number of [1, 2, 3]) messages.toOwner(userKey(1), { number })
   await clock.advance(2_000)
   assert.deepEqual(taken, [])
   present.owner = { kind: 'none' }
@@ -42,16 +43,34 @@ test('the owner is sent what happened to a user, in order, until it has taken it
 
 test('a node sends itself nothing, and gives up after half a minute', async () => {
   const { clock, present, taken, messages } = stage({ kind: 'this' })
-  messages.send(userKey(1), {})
+  messages.toOwner(userKey(1), {})
   present.owner = ownerAt('one')
   present.dead.add('one')
-  messages.send(userKey(1), { number: 1 })
+  messages.toOwner(userKey(1), { number: 1 })
   await clock.advance(31_000)
   present.dead.clear()
   await clock.advance(10_000)
   assert.deepEqual(taken, [])
-  messages.send(userKey(1), { number: 2 })
+  messages.toOwner(userKey(1), { number: 2 })
   await clock.advance(10)
   assert.deepEqual(taken, ['one {"number":2}'])
   await messages.stop()
+})
+
+test('every other node is sent what concerns a platform, and one that dies meanwhile is not waited for', async () => {
+  const { clock, present, taken, messages } = stage({ kind: 'this' })
+  present.dead.add('one')
+  messages.toAll({ number: 1 })
+  await clock.advance(1_000)
+  assert.deepEqual(taken, ['two {"number":1}'])
+  present.dead.clear()
+  await clock.advance(1_000)
+  assert.deepEqual(taken, ['two {"number":1}', 'one {"number":1}'])
+  present.dead.add('one')
+  messages.toAll({ number: 2 })
+  await clock.advance(1_000)
+  present.others = ['two']
+  await clock.advance(1_000)
+  await messages.stop()
+  assert.deepEqual(taken.slice(2), ['two {"number":2}'])
 })
