@@ -98,10 +98,12 @@ async function answered(deps: PassingDeps, request: FastifyRequest, foreign: For
   }
 }
 
-function foreignRequest({ raw, ip, id }: FastifyRequest, { endpoint, userKey, proven }: Foreign, body: Buffer): ForeignRequest {
+function foreignRequest({ raw, id }: FastifyRequest, { endpoint, userKey, proven }: Foreign, body: Buffer): ForeignRequest {
   const { method = endpoint.method, url = '/', headers } = raw
   const hasEffect = (endpoint.method !== 'GET' || endpoint.makes === true) && endpoint.changesNothing !== true
-  return { userKey, method, url, headers, address: ip, requestId: id, platformAllowance: proven.left, body, hasEffect }
+  // As it was at first: the socket of a client that has left has no address.
+  const address = proven.caller.ip ?? ''
+  return { userKey, method, url, headers, address, requestId: id, platformAllowance: proven.left, body, hasEffect }
 }
 
 /** Null if it cannot be found out, for whatever reason: then the response is that the outcome is unknown. */

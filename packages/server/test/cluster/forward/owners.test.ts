@@ -1,7 +1,9 @@
 // Owners that change, and nodes that disagree about them.
 import assert from 'node:assert/strict'
+import { request } from 'node:http'
 import { test } from 'node:test'
-import { Nodes } from './nodes.ts'
+import { until } from '@trunkline/testkit/until'
+import { Nodes, type TestNode } from './nodes.ts'
 
 const SHORT = { forwarder: { ownerMs: 300 } }
 
@@ -82,3 +84,30 @@ test('an owner that cannot be reached was sent nothing, and the request goes to 
     ['requests_passed_on_total not_sent']
   )
 })
+
+test('a request whose client has left is executed all the same, with the client’s address in the audit log', async () => {
+  await using nodes = await Nodes.open()
+  const { asked, owner, broker } = nodes
+  asked.ownership.set({ kind: 'none' })
+  const waits = new Promise<void>(resolve => {
+    asked.ownership.onWait = resolve
+  })
+  const body = JSON.stringify(nodes.ticket('c-1'))
+  const headers = { ...nodes.credentials, 'content-type': 'application/json' }
+  const left = request(`${asked.url}/orders`, { method: 'POST', headers })
+  left.on('error', () => undefined)
+  left.end(body)
+  await waits
+  left.destroy()
+  await until(async () => (await connectionsOf(asked)) === 0, 'the node notices')
+  asked.ownership.to(owner)
+  await until(() => broker.commands.length === 1, 'the order is sent')
+  const entry = (await nodes.store.audit.list(10)).find(({ action }) => action === 'order.place')
+  assert.equal(entry?.ip, '127.0.0.1')
+})
+
+function connectionsOf({ http }: TestNode): Promise<number> {
+  return new Promise((resolve, reject) => {
+    http.server.getConnections((error, count) => (error === null ? resolve(count) : reject(error)))
+  })
+}
