@@ -7,10 +7,10 @@ export interface Certificate {
   readonly key: string
 }
 
-/** For `127.0.0.1`, valid from yesterday for `days` days. */
-export function selfSigned(days: number, nowMs: number = Date.now()): Certificate {
+/** For `127.0.0.1` and these names, valid from yesterday for `days` days. */
+export function selfSigned(days: number, nowMs: number = Date.now(), names: readonly string[] = []): Certificate {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-  const body = tbs(publicKey, nowMs - 86_400_000, nowMs - 86_400_000 + days * 86_400_000)
+  const body = tbs(publicKey, nowMs - 86_400_000, nowMs - 86_400_000 + days * 86_400_000, names)
   const der = seq(body, ECDSA_SHA256, tag(0x03, Buffer.concat([Buffer.of(0), sign('sha256', body, privateKey)])))
   const pem = der.toString('base64').replace(/.{1,64}/g, line => `${line}\n`)
   return {
@@ -19,9 +19,12 @@ export function selfSigned(days: number, nowMs: number = Date.now()): Certificat
   }
 }
 
-function tbs(publicKey: KeyObject, fromMs: number, untilMs: number): Buffer {
+function tbs(publicKey: KeyObject, fromMs: number, untilMs: number, names: readonly string[]): Buffer {
   const name = seq(tag(0x31, seq(tag(0x06, Buffer.from('550403', 'hex')), tag(0x0c, Buffer.from('test')))))
-  const alternative = seq(tag(0x06, Buffer.from('551d11', 'hex')), tag(0x04, seq(tag(0x87, Buffer.of(127, 0, 0, 1)))))
+  const alternative = seq(
+    tag(0x06, Buffer.from('551d11', 'hex')),
+    tag(0x04, seq(tag(0x87, Buffer.of(127, 0, 0, 1)), ...names.map(name => tag(0x82, Buffer.from(name)))))
+  )
   return seq(
     tag(0xa0, tag(0x02, Buffer.of(2))),
     tag(0x02, Buffer.of(1)),

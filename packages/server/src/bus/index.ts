@@ -12,7 +12,7 @@ export interface OpenBus {
   readonly between: NatsBus | null
 }
 
-/** Opens the bus. The client of NATS is only loaded where there is NATS: it costs a start a tenth of a second. */
+/** Opens the bus. The client of NATS is only loaded where there is NATS: it costs a start 40 ms. */
 export async function openBus(
   { natsUrl, natsCredentials: credentialsFile, natsCa: caFile }: Pick<Settings, 'natsUrl' | 'natsCredentials' | 'natsCa'>,
   deps: NatsBusDeps & { readonly hasher: Pick<Hasher, 'derive'>; readonly name: string }

@@ -31,7 +31,7 @@ export const CLUSTER_SETTINGS = {
     parse: optionalNatsUrl,
     fallback: '',
     about:
-      'NATS for the messages between nodes, such as `nats://user:password@host:4222`, or `tls://…` to demand TLS; several servers of one NATS cluster are separated by commas. A user without a password is a token. Empty: this node is alone. NATS needs no storage, and losing it loses nothing: updates then come up to two seconds later.',
+      'NATS for the messages between nodes, such as `nats://user:password@host:4222`, or `tls://…` with the host’s name to demand TLS; several servers of one NATS cluster are separated by commas. A user without a password is a token. Empty: this node is alone. NATS needs no storage, and losing it loses nothing: updates then come up to two seconds later.',
     secret: true
   },
   natsCredentials: {

@@ -20,6 +20,7 @@ test('what is not servers of one cluster is refused, without repeating it', () =
   const refused = [
     ...['', 'canary', 'http://canary', 'nats://', 'nats://a:canary@host/path', 'nats://a:canary@host?x', 'nats://canary%zz@host'],
     ...['nats://a:canary@one,nats://b:canary@two', 'nats://a:canary@one,tls://a:canary@two', 'nats://a:canary@one,', 'ws://canary@host'],
+    ...['tls://canary@10.0.0.1', 'tls://canary@[::1]:4222'],
     Array.from({ length: 17 }, () => 'nats://canary').join(',')
   ]
   for (const text of refused)
