@@ -67,6 +67,8 @@ export function reasonsOf(code: string, message: string): readonly string[] {
 export interface Label {
   readonly tag: string | null
   readonly side: string | null
+  /** Null for the durations that the time in force shows. */
+  readonly duration: 'pre' | 'post' | null
 }
 
 const LABELS_MAX = 200_000
@@ -117,7 +119,8 @@ export class TradierOrders {
 
   durationOf({ first, last: { timeInForce } }: Chain): string {
     if (timeInForce !== 'DAY+') return timeInForce.startsWith('GTC') ? 'gtc' : 'day'
-    return first.acceptedAt - dayOf(first.acceptedAt).start < HALF_DAY ? 'pre' : 'post'
+    const { duration = null } = this.#labels.get(first.clientOrderId) ?? {}
+    return duration ?? (first.acceptedAt - dayOf(first.acceptedAt).start < HALF_DAY ? 'pre' : 'post')
   }
 
   wire(chain: Chain, withTag: boolean): object {

@@ -62,7 +62,7 @@ export async function place({ brokerage, orders }: OrderDeps, call: Call): Promi
   const account = requested(brokerage, call)
   const tag = form.readOr('tag', 'must be at most 255 letters, digits and dashes', text => TAG.exec(text)?.[0])
   const wanted = wantedOf(account.id, form)
-  const { ticket, side, symbols } = wanted
+  const { ticket, side, symbols, duration } = wanted
   await brokerage.contracts.bring(symbols)
   mustBeInTime(brokerage, wanted)
   const broken = brokenRule(brokerage, account, wanted)
@@ -72,7 +72,9 @@ export async function place({ brokerage, orders }: OrderDeps, call: Call): Promi
   // The tag, unless another order of the account has it: Tradier does not care, the sandbox does.
   const isFree = tag !== null && tag.length <= CLIENT_ORDER_ID_MAX && !isKnown(brokerage, account.id, tag)
   const clientOrderId = isFree ? tag : `sandbox-${brokerage.newId()}`
-  if ((tag !== null && !isFree) || side === 'sell_short' || side === 'buy_to_cover') orders.label(clientOrderId, { tag, side })
+  const session = duration === 'pre' || duration === 'post' ? duration : null
+  if ((tag !== null && !isFree) || side === 'sell_short' || side === 'buy_to_cover' || session !== null)
+    orders.label(clientOrderId, { tag, side, duration: session })
   return submit(brokerage, { ...ticket, clientOrderId }, call.fault)
 }
 
