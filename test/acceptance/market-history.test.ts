@@ -242,8 +242,10 @@ describe('past bars', () => {
       await client.updated(pair)
       await client.until(() => starts('USEqCore').length > 0, 'the core session has a bar')
       await client.quiet()
+      // Which was subscribed last: the others may have had trades by then.
+      const since = times('BrokerDefault')[0] ?? assert.fail('no trades')
       assert.deepEqual(
-        times('USEqPreMkt'),
+        times('USEqPreMkt').filter(at => at >= since),
         times('BrokerDefault').filter(at => at < opens),
         'before the open'
       )
