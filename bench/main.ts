@@ -2,6 +2,7 @@
 
 import { abuse } from './abuse/abuse.ts'
 import { adapters } from './adapters/adapters.ts'
+import { cluster } from './cluster/cluster.ts'
 import { InvalidOptions, NotInstalled } from './harness/errors.ts'
 import { history } from './history/history.ts'
 import { market } from './market/market.ts'
@@ -14,6 +15,7 @@ const SCENARIOS: Readonly<Record<string, (options: readonly string[]) => Promise
   market,
   history,
   abuse,
+  cluster,
   adapters
 }
 
@@ -26,6 +28,7 @@ const USAGE = `npm run bench -- <scenario> [options]
                                               --recorded FOLDER  --profile FOLDER
   history    the cost of past bars            --engine embedded|postgres  --only '40 yearly'  --profile FOLDER
   abuse      orders beside others' abuse       --engine embedded|postgres  --seconds 5
+  cluster    orders through several nodes beside one process   --nodes 3  --seconds 10
   adapters   reading brokers' messages        --seconds 20
 
 market's parsers and adapters measure other programs too, which are installed once:

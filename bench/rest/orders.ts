@@ -106,7 +106,7 @@ export class LoadAgent implements Disposable {
   readonly #run = crypto.randomUUID().slice(0, 8)
 
   async order(
-    stage: Stage,
+    stage: Pick<Stage, 'platform'>,
     users: readonly ConnectedUser[],
     name: string,
     index: number

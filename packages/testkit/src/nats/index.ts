@@ -34,6 +34,10 @@ export class NatsServer implements AsyncDisposable {
     return this.#port
   }
 
+  get pid(): number {
+    return this.#child?.pid ?? 0
+  }
+
   get url(): string {
     return `nats://127.0.0.1:${this.#port}`
   }
