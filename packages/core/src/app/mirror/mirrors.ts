@@ -80,11 +80,19 @@ export class Mirrors {
 
   /**
    * Resumes the work of an earlier process or owner for these partitions: looks up every order with a pending answer, and mirrors every
-   * connection that has open orders or is held. @throws StoreUnavailable
+   * connection that has open orders or is held. Leaves out users who have moved on meanwhile: their next owner resumes theirs.
+   * @throws StoreUnavailable
    */
   async resume(partitions: ReadonlySet<Partition>): Promise<void> {
-    for (const connection of await this.#deps.store.connections.withUnfinishedOrders())
-      if (partitions.has(partitionOf(connection.userKey))) await this.#recover(connection)
+    const isResumed = ({ userKey }: Connection) => partitions.has(partitionOf(userKey)) && isOwned(this.#deps.ownership, userKey)
+    for (const connection of await this.#deps.store.connections.withUnfinishedOrders()) {
+      if (!isResumed(connection)) continue
+      try {
+        await this.#recover(connection)
+      } catch (cause) {
+        if (isResumed(connection)) throw cause
+      }
+    }
     for (const connectionId of this.#holds.keys()) if (!this.#mirrors.has(connectionId)) await this.#follow(connectionId)
   }
 

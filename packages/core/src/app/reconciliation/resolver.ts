@@ -222,7 +222,8 @@ export class Resolver implements Reconciler {
 
   /** Sleeps until the next round is due or the watch is woken. @throws the abort reason of `stop`. */
   async #sleep(watch: Watch, ms: number): Promise<void> {
-    if (watch.isUrgent || watch.isRenewed) return
+    // The user may have moved on during the last round, when nothing was asleep to be woken.
+    if (watch.isUrgent || watch.isRenewed || !isOwned(this.#deps.ownership, watch.userKey)) return
     const woken = new AbortController()
     watch.wake = () => woken.abort()
     const either = AbortSignal.any([this.#stopping.signal, woken.signal])

@@ -1,0 +1,96 @@
+// The work for users as their partitions come and go.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { UserKey } from '@trunkline/core/domain/ids'
+import { ALL_PARTITIONS } from '@trunkline/core/domain/partition'
+import type { Ownership, OwnershipListener } from '@trunkline/core/ports/ownership'
+import { StoreUnavailable } from '@trunkline/core/ports/store'
+import { application } from '@trunkline/testkit/application'
+import { Bench, type World } from '@trunkline/testkit/bench'
+import * as make from '@trunkline/testkit/store-contract/records'
+import { withMethods } from '@trunkline/testkit/with-methods'
+
+let bench: Bench
+before(async () => {
+  bench = await Bench.open()
+})
+after(() => bench[Symbol.asyncDispose]())
+
+/** A node's ownership of some users, whose partitions were all gained at once. */
+class OwnedUsers implements Ownership {
+  readonly users: Set<UserKey>
+  #listener: OwnershipListener | null = null
+
+  constructor(...worlds: readonly World[]) {
+    this.users = new Set(worlds.map(({ connection }) => connection.userKey))
+  }
+
+  ownerOf(userKey: UserKey) {
+    return this.users.has(userKey) ? ({ kind: 'this' } as const) : ({ kind: 'none' } as const)
+  }
+
+  fenceOf(userKey: UserKey): number | null {
+    return this.users.has(userKey) ? 1 : null
+  }
+
+  async changed(): Promise<void> {}
+
+  listen(listener: OwnershipListener): () => void {
+    this.#listener = listener
+    listener.gained(new Set(ALL_PARTITIONS))
+    return () => undefined
+  }
+
+  async release({ connection }: World): Promise<void> {
+    this.users.delete(connection.userKey)
+    await this.#listener?.release(new Set(ALL_PARTITIONS))
+  }
+}
+
+/** Stores an order that was being sent when its owner ended. */
+async function leftSending({ caller: { platform, user }, connection, account, accounts }: World): Promise<void> {
+  await bench.store.orders.record([make.created(make.order({ platform, user, connection, account, accounts }))])
+}
+
+test('a user who moves on while open orders are taken up does not keep those of others from being taken up', async () => {
+  await using moved = await bench.world()
+  await using kept = await bench.world()
+  for (const world of [moved, kept]) await leftSending(world)
+  const ownership = new OwnedUsers(moved, kept)
+  const { store } = kept.deps
+  const orders = withMethods(store.orders, {
+    record: changes => {
+      // The user moves on just before its order is written.
+      ownership.users.delete(moved.connection.userKey)
+      if (changes.every(({ order }) => ownership.users.has(order.userKey))) return store.orders.record(changes)
+      return Promise.reject(new StoreUnavailable('The user is being moved to another node of the service; try again.'))
+    }
+  })
+  const connections = withMethods(store.connections, { withUnfinishedOrders: async () => [moved.connection, kept.connection] })
+  await using node = application({ ...kept.deps, ownership, store: withMethods(store, { orders, connections }) })
+  await kept.given(node.app.ownedWork.start(), 60_000)
+  await kept.clock.until(() => node.app.mirrors.isLive(kept.connection.connectionId), 'the connection of the other user is followed')
+  assert.equal(node.app.mirrors.count, 1)
+  await kept.given(node.stop())
+})
+
+test('the work for a user who moves on while its order is looked up ends with that look-up', async () => {
+  await using world = await bench.world()
+  await leftSending(world)
+  let isLookedUp = false
+  world.broker.readPlan = kind => {
+    if (kind !== 'findOrder') return {}
+    isLookedUp = world.clock.monotonicMs() > 30_000
+    return { fault: 'unreachable', afterMs: isLookedUp ? 1_000 : 0 }
+  }
+  const ownership = new OwnedUsers(world)
+  await using node = application({ ...world.deps, ownership })
+  await world.given(node.app.ownedWork.start())
+  await world.clock.until(() => isLookedUp, 'a look-up of those that are rare is on its way')
+  const releasedMs = world.clock.monotonicMs()
+  await world.given(ownership.release(world))
+  const tookMs = world.clock.monotonicMs() - releasedMs
+  assert.ok(tookMs <= 2_000, `${tookMs} ms`)
+  assert.equal(node.app.resolver.watched, 0)
+  await world.given(node.stop())
+})
