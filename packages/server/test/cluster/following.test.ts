@@ -33,6 +33,7 @@ function scene() {
     [elsewhere, other('c')]
   ])
   const sent: string[] = []
+  const answers = new Map<string, Promise<void>>()
   let changed = Promise.withResolvers<void>()
   const watch = new Holds()
   const following = new Following({
@@ -43,14 +44,17 @@ function scene() {
       ownerOf: userKey => owners.get(userKey) ?? { kind: 'none' },
       changed: ms => Promise.race([changed.promise, clock.sleep(ms)])
     },
-    send: async ({ nodeId }, users) => void sent.push(`${nodeId}: ${users.join(' ')}`)
+    send: async ({ nodeId }, users) => {
+      sent.push(`${nodeId}: ${users.join(' ')}`)
+      await answers.get(nodeId)
+    }
   })
   const moved = (userKey: string, owner: Owner) => {
     owners.set(userKey, owner)
     changed.resolve()
     changed = Promise.withResolvers()
   }
-  return { clock, watch, following, sent, moved }
+  return { clock, watch, following, sent, answers, moved }
 }
 
 test('an owner is sent the users at once, again at intervals, and an empty list when none is left', async () => {
@@ -77,6 +81,26 @@ test('a new owner is sent the users at once', async () => {
   moved(there, other('c'))
   await clock.advance(10)
   assert.deepEqual(sent, ['b: ', 'c: u-there'])
+  await following.stop()
+})
+
+test('a new owner is sent the users at once while the former one does not answer', async () => {
+  const { clock, following, sent, answers, moved } = scene()
+  const answer = Promise.withResolvers<void>()
+  answers.set('b', answer.promise)
+  following.start()
+  following.hold(there as UserKey)
+  await clock.advance(10)
+  assert.deepEqual(sent.splice(0), ['b: u-there'])
+  moved(there, other('c'))
+  await clock.advance(10)
+  assert.deepEqual(sent.splice(0), ['c: u-there'])
+  answers.clear()
+  answer.resolve()
+  await clock.advance(10)
+  assert.deepEqual(sent.splice(0), ['b: ', 'c: u-there'], 'one list at a time: the former owner is sent the newer one now')
+  await clock.advance(5_010)
+  assert.deepEqual(sent, ['c: u-there'])
   await following.stop()
 })
 

@@ -27,6 +27,10 @@ export class Following implements Watch {
   readonly #users = new Map<UserKey, number>()
   /** Nodes that were sent users, by id: one that none of them belongs to any more is sent an empty list once. */
   #sentTo = new Map<NodeId, OwnerNode>()
+  /** Nodes that have yet to answer. Each is sent one list at a time, so that an older one never replaces a newer one. */
+  readonly #sending = new Map<NodeId, Promise<void>>()
+  /** Of them, those that have to be sent another list. */
+  readonly #behind = new Set<NodeId>()
   #isStopped = false
   #isChanged = false
   #wake: () => void = () => undefined
@@ -44,6 +48,7 @@ export class Following implements Watch {
     this.#isStopped = true
     this.#wake()
     await this.#running
+    await Promise.all(this.#sending.values())
   }
 
   hold(userKey: UserKey): void {
@@ -67,7 +72,7 @@ export class Following implements Watch {
       await this.#pause()
       // Holds of one turn of the event loop go out together.
       await this.#deps.clock.nextTurn()
-      if (!this.#isStopped) await this.#send()
+      if (!this.#isStopped) this.#send()
     }
   }
 
@@ -79,8 +84,8 @@ export class Following implements Watch {
     await Promise.race([woken, this.#deps.ownership.changed(FOLLOWED_EVERY_MS)])
   }
 
-  /** A node that does not answer is sent them again at the next interval. */
-  async #send(): Promise<void> {
+  /** Waits for no node: one that does not answer must not keep a new owner from learning of its users. */
+  #send(): void {
     this.#isChanged = false
     const lists = new Map<NodeId, { readonly node: OwnerNode; readonly users: UserKey[] }>()
     for (const [nodeId, node] of this.#sentTo) lists.set(nodeId, { node, users: [] })
@@ -92,15 +97,25 @@ export class Following implements Watch {
       list.users.push(userKey)
       lists.set(node.nodeId, list)
     }
-    this.#sentTo = new Map([...lists.values()].filter(({ users }) => users.length > 0).map(({ node }) => [node.nodeId, node]))
-    await Promise.all(
-      [...lists.values()].map(({ node, users }) =>
-        this.#deps
-          .send(node, users)
-          .catch(cause =>
-            this.#deps.log.warn('another node could not be sent the users that are followed here', { node: node.nodeId, cause })
-          )
-      )
+    this.#sentTo = new Map()
+    for (const [nodeId, { node, users }] of lists) {
+      const isSending = this.#sending.has(nodeId)
+      if (users.length > 0 || isSending) this.#sentTo.set(nodeId, node)
+      if (isSending) this.#behind.add(nodeId)
+      else this.#sending.set(nodeId, this.#sendTo(node, users))
+    }
+  }
+
+  /** A node that does not answer is sent them again at the next interval. Never rejects. */
+  async #sendTo(node: OwnerNode, users: readonly UserKey[]): Promise<void> {
+    const { send, log } = this.#deps
+    const { nodeId } = node
+    await send(node, users).catch(cause =>
+      log.warn('another node could not be sent the users that are followed here', { node: nodeId, cause })
     )
+    this.#sending.delete(nodeId)
+    if (!this.#behind.delete(nodeId)) return
+    this.#isChanged = true
+    this.#wake()
   }
 }
