@@ -33,6 +33,8 @@ interface PassingDeps {
 
 const LOOK_MS = 150
 const NO_BODY = Buffer.alloc(0)
+/** Scheme and host of an absolute URL, as the router ignores them. */
+const ABSOLUTE = /^https?:\/\/.*?\//i
 
 /**
  * Gives a request that a node passed on the client's address, so that limits, audit and logs are those of a direct request. False if it
@@ -99,7 +101,9 @@ async function answered(deps: PassingDeps, request: FastifyRequest, foreign: For
 }
 
 function foreignRequest({ raw, id }: FastifyRequest, { endpoint, userKey, proven }: Foreign, body: Buffer): ForeignRequest {
-  const { method = endpoint.method, url = '/', headers } = raw
+  const { method = endpoint.method, headers } = raw
+  // In the absolute form (http://host/path) the scheme's case is free, and a client between nodes would refuse some.
+  const url = (raw.url ?? '/').replace(ABSOLUTE, '/')
   const hasEffect = (endpoint.method !== 'GET' || endpoint.makes === true) && endpoint.changesNothing !== true
   // As it was at first: the socket of a client that has left has no address.
   const address = proven.caller.ip ?? ''

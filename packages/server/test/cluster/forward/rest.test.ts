@@ -109,6 +109,19 @@ test('a body that is too large is refused by the node that was asked', async () 
   assert.deepEqual([answer?.statusCode, passed], [413, 0])
 })
 
+test('a request in the absolute form is passed on, however its scheme is written', async () => {
+  const { port } = new URL(nodes.asked.url)
+  const sent = nodes.asked.suspected.length
+  for (const scheme of ['http', 'HTTP', 'Https']) {
+    const asked = request({ port, path: `${scheme}://another.example/accounts`, headers: nodes.credentials })
+    asked.end()
+    const [answer]: IncomingMessage[] = await once(asked, 'response')
+    answer?.resume()
+    assert.equal(answer?.statusCode, 200, scheme)
+  }
+  assert.equal(nodes.asked.suspected.length, sent, 'the owner answered at once')
+})
+
 test('a chunked body is passed on', async () => {
   const chunked = request(`${nodes.asked.url}/orders/cancel`, {
     method: 'POST',
