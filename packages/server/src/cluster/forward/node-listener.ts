@@ -41,6 +41,8 @@ export class NodeListener {
     this.#server = createServer(
       {
         maxHeaderSize: HEADER_BYTES_MAX,
+        // Node would answer what has none.
+        requireHostHeader: false,
         headersTimeout: HEADERS_MS,
         requestTimeout: REQUEST_MS,
         keepAliveTimeout: KEEP_ALIVE_MS,

@@ -112,6 +112,7 @@ test('the listener between nodes closes everything else without an answer', asyn
     head('GET /stream', 'connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-key: x\r\n'),
     head('CONNECT h:80'),
     head('GET /orders', `long: ${'x'.repeat(40_000)}\r\n`),
+    'GET /orders HTTP/1.1\r\n\r\n',
     'no http\r\n\r\n'
   ]) {
     assert.equal(await raw(nodes.owner, bytes), '', bytes.slice(0, 60))
