@@ -116,6 +116,11 @@ async function longLog(stage: Stage, trader: Trader): Promise<number> {
   )
   const newest = async () =>
     (await stage.api.call('GET', `/events?user_id=${trader.userId}&after=${length()}`, { headers: stage.api.platform })).body.last_seq
-  await until(async () => (await newest()) === length(), 'nothing more is added')
+  // A broker's holdings come some time after an order, and are spaced; a read brings the newest.
+  for (let before = -1; before !== length(); ) {
+    before = length()
+    for (const path of ['/positions', '/balances']) await trader.call('GET', path)
+    await until(async () => (await newest()) === length(), 'nothing more is added')
+  }
   return length()
 }

@@ -5,3 +5,8 @@ import type { Ownership } from '../ports/ownership.ts'
 export function isOwned(ownership: Ownership, userKey: UserKey): boolean {
   return ownership.ownerOf(userKey).kind === 'this'
 }
+
+/** Whether work that has begun may be finished: also while the user moves away, as long as no other node can have become the owner. */
+export function mayFinish(ownership: Ownership, userKey: UserKey): boolean {
+  return ownership.fenceOf(userKey) !== null
+}

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
+import { ServiceError } from '@trunkline/core/domain/errors'
 import type { UserKey } from '@trunkline/core/domain/ids'
 import type { Allowance } from '../auth/rate-limit.ts'
 
@@ -35,4 +36,10 @@ export interface Forwarder {
    * @throws ServiceError store_unavailable if nothing was done; CommitUnknown if the owner may have executed the request.
    */
   pass(request: ForeignRequest): Promise<OwnersAnswer | null>
+}
+
+/** The error for a request that was not executed because its user has no owner for now. */
+export function moving(): ServiceError {
+  const message = 'The user is being moved to another node of the service; nothing was changed. Try again shortly.'
+  return new ServiceError('store_unavailable', message, { retryAfterSeconds: 1 })
 }

@@ -10,7 +10,7 @@ import type { ConnectionGate } from './connection-gate.ts'
 import type { Endpoint, Service } from './endpoint.ts'
 import type { FairQueue } from './fair-queue.ts'
 import { type Foreign, notExecuted, passingOn } from './foreign.ts'
-import type { Forwarder } from './forwarder.ts'
+import { type Forwarder, moving } from './forwarder.ts'
 import type { Guard } from './guard.ts'
 import { WithHeaders } from './headed.ts'
 import { NOT_FOUND_PAGE, wantsPage } from './not-found-page.ts'
@@ -102,7 +102,12 @@ function guarded(
         proved(request, gate)
         const prepared = endpoint.prepare(request.params, request.query)
         queue.requireCapacity(requester)
-        request.execute = body => queue.run(requester, () => executeAs(guard, caller, () => prepared(caller, body, service)))
+        request.execute = body =>
+          queue.run(requester, () => {
+            // The user may have moved away while the body was read, or while others were served.
+            if (!isOwnedHere(service, userKey)) throw notExecuted(request, reply) ?? moving()
+            return executeAs(guard, caller, () => prepared(caller, body, service))
+          })
       }
       const { userKey } = caller.user
       if (isOwnedHere(service, userKey)) return beginHere()

@@ -6,7 +6,7 @@ import type { AuditEntry } from '../../ports/store.ts'
 import { SealBroken } from '../../ports/vault.ts'
 import { setBounded } from '../bounded-map.ts'
 import type { Deps } from '../deps.ts'
-import { isOwned } from '../owned-users.ts'
+import { isOwned, mayFinish } from '../owned-users.ts'
 import { limited } from '../time-limits.ts'
 import { CheckedBroker } from './checked-broker.ts'
 import { StoredCredentials } from './credentials.ts'
@@ -70,7 +70,7 @@ export class BrokerSessions implements AsyncDisposable {
    */
   get(connection: Connection): Broker {
     const { userKey } = connection
-    if (!isOwned(this.#deps.ownership, userKey)) throw new BrokerFault('unreachable', 'another node of the service is to do this')
+    if (!mayFinish(this.#deps.ownership, userKey)) throw new BrokerFault('unreachable', 'another node of the service is to do this')
     const known = this.#open.get(connection.connectionId)
     const usedAt = this.#deps.clock.monotonicMs()
     if (known !== undefined) {

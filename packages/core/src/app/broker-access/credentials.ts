@@ -5,7 +5,7 @@ import { BrokerFault, type Credentials, type CredentialsHolder, type Credentials
 import type { SealedValue } from '../../ports/store.ts'
 import { SealBroken, type SealContext, SealKeyMissing, type Vault } from '../../ports/vault.ts'
 import type { Deps } from '../deps.ts'
-import { isOwned } from '../owned-users.ts'
+import { mayFinish } from '../owned-users.ts'
 import { limited } from '../time-limits.ts'
 import { EndpointChanged, isSameEndpoint } from './endpoints.ts'
 
@@ -101,7 +101,7 @@ export class StoredCredentials implements CredentialsHolder {
   }
 
   mayCommand(): boolean {
-    return isOwned(this.#deps.ownership, this.#owner.userKey)
+    return mayFinish(this.#deps.ownership, this.#owner.userKey)
   }
 
   async read(_signal: AbortSignal): Promise<Credentials> {

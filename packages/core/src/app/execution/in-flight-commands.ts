@@ -20,7 +20,7 @@ export class InFlightCommands {
     replace: new Map()
   }
   /** Every command without an answer yet, including those that a newer one has superseded in `#inFlight`. */
-  readonly #all = new Map<Outcome, UserKey>()
+  readonly #all = new Map<Promise<unknown>, UserKey>()
 
   newest(kind: CommandKind, { orderId }: Order): Outcome | undefined {
     return this.#newest[kind].get(orderId)
@@ -70,9 +70,20 @@ export class InFlightCommands {
     return this.#all.size
   }
 
-  /** Waits until no command of these users is in flight. */
+  /** Counts `work`, which stores an intent and then sends it, from before its commit. */
+  during(userKey: UserKey, work: () => Promise<Order>): Promise<Order> {
+    const outcome: Promise<Order> = atEnd(work(), () => this.#all.delete(outcome))
+    this.#all.set(outcome, userKey)
+    return outcome
+  }
+
+  /** Waits until no command of these users is in flight or about to be. */
   async settled(isIncluded: (userKey: UserKey) => boolean): Promise<void> {
-    await Promise.allSettled([...this.#all].flatMap(([outcome, userKey]) => (isIncluded(userKey) ? [outcome] : [])))
+    for (;;) {
+      const left = [...this.#all].flatMap(([outcome, userKey]) => (isIncluded(userKey) ? [outcome] : []))
+      if (left.length === 0) return
+      await Promise.allSettled(left)
+    }
   }
 
   #isReplacing({ pendingRequest }: Order): boolean {
@@ -85,7 +96,7 @@ export class InFlightCommands {
   }
 }
 
-async function atEnd(outcome: Outcome, end: () => void): Promise<Order | null> {
+async function atEnd<T>(outcome: Promise<T>, end: () => void): Promise<T> {
   try {
     return await outcome
   } finally {

@@ -8,6 +8,7 @@ import type { BrokerCapabilities } from '../../ports/broker.ts'
 import { audited, type UserCaller } from '../caller.ts'
 import type { Removals } from '../connections/removals.ts'
 import type { Deps } from '../deps.ts'
+import type { InFlightCommands } from '../execution/in-flight-commands.ts'
 import type { OrderGateway } from '../execution/order-gateway.ts'
 import { held, replaceRequested } from '../execution/order-steps.ts'
 import { clOrdIdTaken, type OrderWriter } from '../execution/order-writer.ts'
@@ -24,6 +25,7 @@ interface ModifyDeps extends TradableDeps, Pick<Deps, 'store' | 'ids' | 'clock' 
   readonly unconfirmed: UnconfirmedIntents
   readonly orderWriter: OrderWriter
   readonly orderGateway: OrderGateway
+  readonly commands: InFlightCommands
 }
 
 /** The requested changes; null leaves a field unchanged. `quantity` is the total, filled quantity included. */
@@ -82,12 +84,14 @@ async function modify(deps: ModifyDeps, caller: UserCaller, tradable: Tradable, 
   const audit = audited(deps.clock, caller, 'order.modify', orderId, { successor: successor.orderId })
   deps.mirrors.expect(connection, account, successor)
   const intent = { kind: 'replace', placed: { connection, account, order: known }, successor } as const
-  const order = await deps.unconfirmed.write(intent, async () => {
-    await deps.orderWriter.change(orderId, present => (held(present, at) === present ? null : { order: held(present, at) }))
-    return deps.orderWriter.changeWith(orderId, present => replaceRequested(present, successor.orderId, at), successor, audit)
+  return deps.commands.during(known.userKey, async () => {
+    const order = await deps.unconfirmed.write(intent, async () => {
+      await deps.orderWriter.change(orderId, present => (held(present, at) === present ? null : { order: held(present, at) }))
+      return deps.orderWriter.changeWith(orderId, present => replaceRequested(present, successor.orderId, at), successor, audit)
+    })
+    if (order === null) throw orderNotFound()
+    return await deps.orderGateway.replace({ connection, account, order }, successor)
   })
-  if (order === null) throw orderNotFound()
-  return deps.orderGateway.replace({ connection, account, order }, successor)
 }
 
 /** Called for an order that cannot be modified. @throws ServiceError cl_order_id_duplicate, naming the order that has the id. */

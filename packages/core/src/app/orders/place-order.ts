@@ -3,6 +3,7 @@ import type { Order } from '../../domain/order.ts'
 import { audited, type UserCaller } from '../caller.ts'
 import type { Removals } from '../connections/removals.ts'
 import type { Deps } from '../deps.ts'
+import type { InFlightCommands } from '../execution/in-flight-commands.ts'
 import type { OrderGateway } from '../execution/order-gateway.ts'
 import type { OrderWriter } from '../execution/order-writer.ts'
 import type { Mirrors } from '../mirror/mirrors.ts'
@@ -18,6 +19,7 @@ interface PlaceDeps extends TradableDeps, Pick<Deps, 'ids' | 'clock' | 'hasher' 
   readonly unconfirmed: UnconfirmedIntents
   readonly orderWriter: OrderWriter
   readonly orderGateway: OrderGateway
+  readonly commands: InFlightCommands
 }
 
 export interface OrderRequest extends TicketRequest {
@@ -39,8 +41,10 @@ export async function placeOrder(deps: PlaceDeps, caller: UserCaller, request: O
   const order = newOrder(deps, caller, tradable, ticket, request.clOrdId, null)
   const { account, connection } = tradable
   const audit = audited(deps.clock, caller, 'order.place', order.orderId, { clOrdId: order.clOrdId, accountId: account.accountId })
-  await deps.unconfirmed.write({ kind: 'place', placed: { connection, account, order } }, () => deps.orderWriter.open(order, audit))
-  deps.meter.count('orders_total', { broker: order.broker })
-  deps.mirrors.expect(connection, account, order)
-  return deps.orderGateway.submit({ connection, account, order })
+  return deps.commands.during(order.userKey, async () => {
+    await deps.unconfirmed.write({ kind: 'place', placed: { connection, account, order } }, () => deps.orderWriter.open(order, audit))
+    deps.meter.count('orders_total', { broker: order.broker })
+    deps.mirrors.expect(connection, account, order)
+    return await deps.orderGateway.submit({ connection, account, order })
+  })
 }

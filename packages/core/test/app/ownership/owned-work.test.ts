@@ -1,7 +1,9 @@
 // The work for users as their partitions come and go.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { UserKey } from '@trunkline/core/domain/ids'
+import { type OrderRequest, placeOrder } from '@trunkline/core/app/orders/place-order'
+import { parseDecimal } from '@trunkline/core/domain/decimal'
+import { parseClOrdId, type UserKey } from '@trunkline/core/domain/ids'
 import { ALL_PARTITIONS } from '@trunkline/core/domain/partition'
 import type { Ownership, OwnershipListener } from '@trunkline/core/ports/ownership'
 import { StoreUnavailable } from '@trunkline/core/ports/store'
@@ -19,6 +21,7 @@ after(() => bench[Symbol.asyncDispose]())
 /** A node's ownership of some users, whose partitions were all gained at once. */
 class OwnedUsers implements Ownership {
   readonly users: Set<UserKey>
+  readonly #closing = new Set<UserKey>()
   #listener: OwnershipListener | null = null
 
   constructor(...worlds: readonly World[]) {
@@ -26,7 +29,7 @@ class OwnedUsers implements Ownership {
   }
 
   ownerOf(userKey: UserKey) {
-    return this.users.has(userKey) ? ({ kind: 'this' } as const) : ({ kind: 'none' } as const)
+    return this.users.has(userKey) && !this.#closing.has(userKey) ? ({ kind: 'this' } as const) : ({ kind: 'none' } as const)
   }
 
   fenceOf(userKey: UserKey): number | null {
@@ -39,6 +42,13 @@ class OwnedUsers implements Ownership {
     this.#listener = listener
     listener.gained(new Set(ALL_PARTITIONS))
     return () => undefined
+  }
+
+  /** The user moves away: nothing begins for it any more, and what has begun may be finished until this resolves. */
+  async close({ connection }: World): Promise<void> {
+    this.#closing.add(connection.userKey)
+    await this.#listener?.release(new Set(ALL_PARTITIONS))
+    this.users.delete(connection.userKey)
   }
 
   async release({ connection }: World): Promise<void> {
@@ -94,3 +104,31 @@ test('the work for a user who moves on while its order is looked up ends with th
   assert.equal(node.app.resolver.watched, 0)
   await world.given(node.stop())
 })
+
+test('an order that is being stored when its user moves away is sent before the user is given up', async () => {
+  await using world = await bench.world()
+  const ownership = new OwnedUsers(world)
+  const { store } = world.deps
+  let closed: Promise<void> | null = null
+  const orders = withMethods(store.orders, {
+    record: changes => {
+      closed ??= ownership.close(world)
+      return store.orders.record(changes)
+    }
+  })
+  await using node = application({ ...world.deps, ownership, store: withMethods(store, { orders }) })
+  await world.given(node.app.ownedWork.start())
+  const order = await world.given(placeOrder(node.app, world.caller, requestOf(world)))
+  assert.equal(order.submission.state, 'acknowledged')
+  await world.given(closed ?? assert.fail('the user did not move'))
+  assert.equal(ownership.users.size, 0)
+  await world.given(node.stop())
+})
+
+function requestOf({ account, connection }: World): OrderRequest {
+  return {
+    ...{ side: 'BUY', type: 'LMT', tif: 'DAY', symbol: 'SPY', instrument: 'STK', notional: null, stopPrice: null, legs: null },
+    ...{ accountId: account.accountId, broker: connection.broker, clOrdId: parseClOrdId('moving') },
+    ...{ quantity: parseDecimal('10', 'quantity'), limitPrice: parseDecimal('10.00', 'limitPrice') }
+  }
+}

@@ -1,4 +1,3 @@
-import { ServiceError } from '@trunkline/core/domain/errors'
 import type { NodeId, UserKey } from '@trunkline/core/domain/ids'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Log } from '@trunkline/core/ports/log'
@@ -6,6 +5,7 @@ import type { Meter } from '@trunkline/core/ports/meter'
 import type { OwnerNode, Ownership } from '@trunkline/core/ports/ownership'
 import { CommitUnknown } from '@trunkline/core/ports/store'
 import type { ForeignRequest, Forwarder, OwnersAnswer } from '../../http/forwarder.ts'
+import { moving } from '../../http/forwarder.ts'
 import { BETWEEN_NODES } from '../../http/passed-on.ts'
 import { type NodeAnswer, type NodeClientLimits, NodeFault } from './node-client.ts'
 import type { NodeClients } from './node-clients.ts'
@@ -113,9 +113,4 @@ export class NodeForwarder implements Forwarder {
     let alarm = clock.alarm(this.#limits.formerOwnerMs, look)
     return { [Symbol.dispose]: () => alarm[Symbol.dispose]() }
   }
-}
-
-function moving(): ServiceError {
-  const message = 'The user is being moved to another node of the service; nothing was changed. Try again shortly.'
-  return new ServiceError('store_unavailable', message, { retryAfterSeconds: 1 })
 }
