@@ -393,5 +393,7 @@ export interface TokenStore {
   create(token: MarketDataToken, audit: AuditEntry, provedBy?: string | null): Promise<boolean>
   /** Null also while its user, platform or key is disabled, and when the secret it was created with is no longer one of the key's two. */
   find(tokenHash: string): Promise<KnownToken | null>
+  /** Those of the tokens that {@link find} would find, by their hashes. */
+  findAll(tokenHashes: readonly string[]): Promise<ReadonlyMap<string, KnownToken>>
   prune(expiredBefore: Timestamp): Promise<number>
 }

@@ -2,7 +2,7 @@
 import type { UserKey } from '@trunkline/core/domain/ids'
 import { earlier, type Timestamp } from '@trunkline/core/domain/timestamp'
 import type { AuditEntry, KnownToken, MarketDataToken, TokenStore } from '@trunkline/core/ports/store'
-import type { Kysely } from 'kysely'
+import { type Kysely, type Selectable, sql } from 'kysely'
 import { appendAudit } from './audit-entries.ts'
 import type { Database } from './database.ts'
 import { isEnabled, isKeyEnabled, lockUser } from './removal.ts'
@@ -48,7 +48,11 @@ export class SqlTokenStore implements TokenStore {
   }
 
   async find(tokenHash: string): Promise<KnownToken | null> {
-    const row = await this.#session.read(db =>
+    return (await this.findAll([tokenHash])).get(tokenHash) ?? null
+  }
+
+  async findAll(tokenHashes: readonly string[]): Promise<ReadonlyMap<string, KnownToken>> {
+    const rows = await this.#session.read(db =>
       db
         .selectFrom('market_data_tokens')
         .innerJoin('users', 'users.user_key', 'market_data_tokens.user_key')
@@ -57,29 +61,20 @@ export class SqlTokenStore implements TokenStore {
         .selectAll('market_data_tokens')
         .select(['platform_keys.secret_hash', 'platform_keys.previous_hash', 'platform_keys.previous_until'])
         .select('platform_keys.expires_at as key_expires_at')
-        .where('token_hash', '=', tokenHash)
+        .where('token_hash', '=', sql<string>`any(${[...tokenHashes]}::text[])`)
         // Disabling erases tokens; one that is being created meanwhile must not survive.
         .where('users.disabled_at', 'is', null)
         .where('platforms.disabled_at', 'is', null)
         .where('platform_keys.disabled_at', 'is', null)
         .where(({ or, eb }) => or([eb('market_data_tokens.key_id', 'is', null), eb('platform_keys.key_id', 'is not', null)]))
-        .executeTakeFirst()
+        .execute()
     )
-    if (row === undefined) return null
-    const hash = row.key_secret_hash
-    const isReplaced = hash !== null && hash !== row.secret_hash
-    if (isReplaced && hash !== row.previous_hash) return null
-    return {
-      tokenHash: row.token_hash,
-      userKey: row.user_key,
-      connectionId: row.connection_id,
-      keyId: row.key_id,
-      keySecretHash: hash,
-      createdAt: row.created_at,
-      expiresAt: row.expires_at,
-      supersededAt: row.superseded_at,
-      keyEndsAt: earlier(row.key_expires_at, isReplaced ? row.previous_until : null)
+    const found = new Map<string, KnownToken>()
+    for (const row of rows) {
+      const token = knownOf(row)
+      if (token !== null) found.set(token.tokenHash, token)
     }
+    return found
   }
 
   prune(expiredBefore: Timestamp): Promise<number> {
@@ -93,4 +88,29 @@ export class SqlTokenStore implements TokenStore {
 async function secretHashOf(trx: Kysely<Database>, userKey: UserKey): Promise<string | null> {
   const row = await trx.selectFrom('users').select('secret_hash').where('user_key', '=', userKey).executeTakeFirst()
   return row?.secret_hash ?? null
+}
+
+interface TokenRow extends Selectable<Database['market_data_tokens']> {
+  readonly secret_hash: string | null
+  readonly previous_hash: string | null
+  readonly previous_until: Timestamp | null
+  readonly key_expires_at: Timestamp | null
+}
+
+/** Null if the secret that the token was created with is no longer one of the key's two. */
+function knownOf(row: TokenRow): KnownToken | null {
+  const hash = row.key_secret_hash
+  const isReplaced = hash !== null && hash !== row.secret_hash
+  if (isReplaced && hash !== row.previous_hash) return null
+  return {
+    tokenHash: row.token_hash,
+    userKey: row.user_key,
+    connectionId: row.connection_id,
+    keyId: row.key_id,
+    keySecretHash: hash,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    supersededAt: row.superseded_at,
+    keyEndsAt: earlier(row.key_expires_at, isReplaced ? row.previous_until : null)
+  }
 }

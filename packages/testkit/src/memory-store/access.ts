@@ -153,6 +153,11 @@ export class MemoryTokenStore implements TokenStore {
     })
   }
 
+  async findAll(tokenHashes: readonly string[]): Promise<ReadonlyMap<string, KnownToken>> {
+    const found = await Promise.all(tokenHashes.map(tokenHash => this.find(tokenHash)))
+    return new Map(found.flatMap(token => (token === null ? [] : [[token.tokenHash, token]])))
+  }
+
   prune(expiredBefore: Timestamp): Promise<number> {
     return this.#db.call(() => {
       const before = this.#db.tokens.size

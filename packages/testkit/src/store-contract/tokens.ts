@@ -56,6 +56,18 @@ export function tokenCases(contractCase: DefineCase): void {
     }
   })
 
+  contractCase('T28', 'several tokens are found as each alone: those of a disabled user are not', async ({ store }) => {
+    const [who, disabled] = [await make.owner(store), await make.owner(store)]
+    const tokens = [make.token(who), make.token(disabled)]
+    for (const token of tokens) await store.tokens.create(token, make.audit())
+    const hashes = [...tokens.map(({ tokenHash }) => tokenHash), make.hash()]
+    assert.deepEqual([...(await store.tokens.findAll(hashes)).keys()].toSorted(), hashes.slice(0, 2).toSorted())
+    await store.users.setDisabled(disabled.user.userKey, make.at(1), make.audit())
+    const [known] = tokens
+    assert.deepEqual([...(await store.tokens.findAll(hashes)).values()], [await store.tokens.find(known?.tokenHash ?? '')])
+    assert.equal((await store.tokens.findAll([])).size, 0)
+  })
+
   contractCase('T30', 'pruning takes the expired tokens', async ({ store }) => {
     const who = await make.owner(store)
     const [expired, live] = [{ ...make.token(who), expiresAt: make.at(-5_000_000) }, make.token(who)]

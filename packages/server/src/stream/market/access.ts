@@ -62,7 +62,12 @@ export async function grantOf(
 /** When the key of a used token ends; `over`: the token, or its key, is no longer valid. */
 export async function keyEnd({ tokens }: Pick<Store, 'tokens'>, tokenHash: string, now: Timestamp): Promise<Timestamp | null | 'over'> {
   const token = await tokens.find(tokenHash)
-  return token === null || hasEnded(token, now) ? 'over' : token.keyEndsAt
+  return token === null ? 'over' : endOfKey(token, now)
+}
+
+/** When the key of a token ends; `over`: it has ended. */
+export function endOfKey(token: KnownToken, now: Timestamp): Timestamp | null | 'over' {
+  return hasEnded(token, now) ? 'over' : token.keyEndsAt
 }
 
 function hasEnded({ keyEndsAt }: Pick<KnownToken, 'keyEndsAt'>, now: Timestamp): boolean {

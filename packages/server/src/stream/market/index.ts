@@ -10,11 +10,12 @@ import { FailedAttempts } from '../../auth/failed-attempts.ts'
 import { CLOSE, type ClientConnection, type Listener } from '../client-connection.ts'
 import type { ClientConnectionLimits, StreamEndpoint } from '../gateway.ts'
 import { SEND_BUFFER_LIMITS } from '../send-buffer-limits.ts'
-import { type AccessGrant, AccessRefused, grantOf, KEY_ENDED, keyEnd, OwnedElsewhere, TOKEN_INVALID } from './access.ts'
+import { type AccessGrant, AccessRefused, endOfKey, grantOf, KEY_ENDED, keyEnd, OwnedElsewhere, TOKEN_INVALID } from './access.ts'
 import { MARKET_SESSION_LIMITS, type MarketSessionLimits } from './limits.ts'
 import type { OwnerSessions } from './owner-sessions.ts'
 import { MarketSession, type MarketSessionDeps } from './session.ts'
 import { NoSlot, SessionSlots, SLOT_LIMITS, type SlotLimits } from './session-slots.ts'
+import { TokenChecks } from './token-checks.ts'
 
 /** Failed authentications of one address, over all its sessions. */
 const FAILURES = { perSecond: 1, burst: 100 }
@@ -52,6 +53,8 @@ export class MarketStream implements StreamEndpoint {
   /** Counts evictions: a token that was looked up meanwhile may have ended too, while its session is not registered yet. */
   #evictions = 0
   #rechecking = Promise.resolve()
+  /** Null where there is one node: it knows of everything that ends a session. */
+  readonly #checks: TokenChecks<MarketSession> | null
 
   constructor(
     deps: AppDeps,
@@ -99,6 +102,7 @@ export class MarketStream implements StreamEndpoint {
         throw new OwnedElsewhere(`the user ${userKey} is not owned by this node`)
       })
     }
+    this.#checks = ownerSessions === null ? null : this.#newChecks(deps)
     this.#unsubscribe = bus.subscribe(message => {
       switch (message.type) {
         case 'market_token_used':
@@ -160,6 +164,7 @@ export class MarketStream implements StreamEndpoint {
 
   stop(): void {
     this.#stopping.abort(new Error('the service is shutting down'))
+    this.#checks?.stop()
     this.#unsubscribe()
   }
 
@@ -260,6 +265,20 @@ export class MarketStream implements StreamEndpoint {
     }
   }
 
+  #newChecks({ store, clock, log }: AppDeps): TokenChecks<MarketSession> {
+    const sessionsOf = () => {
+      const granted = [...this.#sessions].flatMap(session => (session.grant === null ? [] : [{ session, hash: session.grant.tokenHash }]))
+      const byHash = Map.groupBy(granted, ({ hash }) => hash)
+      return new Map([...byHash].map(([hash, found]) => [hash, found.map(({ session }) => session)]))
+    }
+    return new TokenChecks({ tokens: store.tokens, clock, log }, sessionsOf, (session, token) => {
+      const end = token === null ? 'over' : endOfKey(token, clock.now())
+      if (end === 'over') session.evict('auth_error', ACCESS_ENDED)
+      else session.expiry.endAt(end)
+      if (session.listener.isOver) this.#slots.release(session)
+    })
+  }
+
   #evict(
     userKey: UserKey,
     message: string,
@@ -298,6 +317,7 @@ async function limited<T>(attempts: FailedAttempts, attempt: Attempt, admit: () 
 }
 
 const LOOKS_MAX = 10
+const ACCESS_ENDED = 'The user, the platform or the key of this token was disabled, or a secret was replaced; get a new access token.'
 const SECRET_CHANGED = 'The user’s secret was replaced; get a new access token with the new one.'
 const BUS_MESSAGES = [
   'market_token_used',

@@ -2,8 +2,10 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { after, before, test } from 'node:test'
+import { parseUuid, type UserKey } from '@trunkline/core/domain/ids'
 import { quote } from '@trunkline/testkit/market-stage'
 import { ScriptedMarket } from '@trunkline/testkit/scripted-broker/index'
+import * as make from '@trunkline/testkit/store-contract/records'
 import { until } from '@trunkline/testkit/until'
 import { WebSocket } from 'ws'
 import { MARKET, Nodes, type TestNode } from './nodes.ts'
@@ -174,4 +176,16 @@ test('without an owner a session is refused, and may try again', async () => {
   nodes.asked.ownership.to(nodes.owner)
   session.send({ action: 'authenticate', access_token })
   await session.received('auth_success')
+})
+
+test('a user who is disabled without a message of it receives no market data after two seconds, at any node', async () => {
+  const { nodes, token } = scene()
+  const access_token = await token(nodes.asked)
+  const { send, received, closed } = await client(nodes.asked)
+  send({ action: 'authenticate', access_token })
+  await received('auth_success')
+  await nodes.store.users.setDisabled(parseUuid<UserKey>(nodes.userKey, 'user'), make.at(1), make.audit())
+  const [code] = await closed
+  assert.equal(code, 4003)
+  await nodes.store.users.setDisabled(parseUuid<UserKey>(nodes.userKey, 'user'), null, make.audit())
 })
