@@ -104,7 +104,7 @@ test('a new owner is sent the users at once while the former one does not answer
   await following.stop()
 })
 
-test('users followed elsewhere are held until they are released, or their node is not heard of', async () => {
+test('users followed elsewhere are held until they are released, or their node sends nothing any more', async () => {
   const clock = new VirtualClock()
   const watch = new Holds()
   const followed = new FollowedElsewhere(watch, clock)
@@ -122,7 +122,7 @@ test('users followed elsewhere are held until they are released, or their node i
   await clock.advance(10_000)
   followed.replace('c' as NodeId, [there as UserKey])
   await clock.advance(10_000)
-  assert.deepEqual([...watch.held], [[there, 1]], 'node b was not heard of for 20 seconds')
+  assert.deepEqual([...watch.held], [[there, 1]], 'node b sent nothing for 20 seconds')
   followed.stop()
   assert.equal(watch.held.size, 0)
 })
