@@ -162,7 +162,7 @@ async function start(
   const { bus, between } = await openBus(settings, {
     ...{ clock, ids, log, hasher, name },
     ...{ encode, findUser: userKey => store.users.findByKey(userKey) },
-    ...(node !== null && { direct: node.messages })
+    ...(node !== null && { direct: node.messages, isFollowed: userKey => node.isFollowedElsewhere(userKey) })
   })
   if (between !== null) {
     parts.add('bus', async () => await between[Symbol.asyncDispose]())
@@ -217,7 +217,8 @@ async function start(
     access: demoHome.access,
     monotonicMs: () => clock.monotonicMs()
   })
-  const stream = new AccountStream(app, node === null ? {} : { watch: node.follow(app.watch), inCluster: true, encode })
+  const watch = node?.follow(app.watch, partitions => bus.publish({ type: 'partitions_followed', partitions }))
+  const stream = new AccountStream(app, watch === undefined ? {} : { watch, inCluster: true, encode })
   parts.add('stream', () => stream.stop())
   const market = new MarketStream(app, {}, slotsOf(settings, connectionsMax), node?.marketSessions ?? null)
   parts.add('market stream', async () => market.stop())

@@ -36,6 +36,8 @@ export interface NatsBusDeps {
   /** An event as sessions are sent it. */
   readonly encode: (event: LoggedEvent, userId: UserId) => Uint8Array
   readonly findUser: FindUser
+  /** Whether sessions of another node may follow the user; updates of others are not sent. Absent: always. */
+  readonly isFollowed?: (userKey: UserKey) => boolean
   /** Sends messages in another way too, which does not lose them: those about a user to its owner, those about a platform to all nodes. */
   readonly direct?: { toOwner(userKey: UserKey, message: object): void; toAll(message: object): void }
 }
@@ -110,7 +112,7 @@ export class NatsBus implements Bus, AsyncDisposable {
 
   publish(message: BusMessage): void {
     this.#local.publish(message)
-    if (message.type === 'events') for (const event of message.events) this.#enqueue(message.userKey, event)
+    if (message.type === 'events') this.#enqueueAll(message.userKey, message.events)
     else if (isForNodes(message)) this.#send(message)
   }
 
@@ -144,6 +146,11 @@ export class NatsBus implements Bus, AsyncDisposable {
 
   #subjectOf(partition: Partition): string {
     return this.#subjects[partition] ?? ''
+  }
+
+  #enqueueAll(userKey: UserKey, events: readonly LoggedEvent[]): void {
+    if (this.#deps.isFollowed?.(userKey) === false) return
+    for (const event of events) this.#enqueue(userKey, event)
   }
 
   #enqueue(userKey: UserKey, event: LoggedEvent): void {

@@ -1,7 +1,7 @@
 import type { UserWatch } from '@trunkline/core/app/mirror/user-watch'
 import { within } from '@trunkline/core/app/time-limits'
 import type { NodeId, UserKey } from '@trunkline/core/domain/ids'
-import { partitionOf } from '@trunkline/core/domain/partition'
+import { type Partition, partitionOf } from '@trunkline/core/domain/partition'
 import type { Clock } from '@trunkline/core/ports/clock'
 import type { Ids } from '@trunkline/core/ports/ids'
 import type { Log } from '@trunkline/core/ports/log'
@@ -96,15 +96,26 @@ export class ClusterNode {
     return this.#member.members.length
   }
 
-  /** What the sessions of this node follow users with, wherever they are owned. To be called once. */
-  follow(watch: UserWatch): Pick<UserWatch, 'hold' | 'release'> {
+  /**
+   * What the sessions of this node follow users with, wherever they are owned. To be called once. `taken`: the owners publish updates of
+   * users in these partitions for this node from now on, and may have left out earlier ones.
+   */
+  follow(watch: UserWatch, taken: (partitions: ReadonlySet<Partition>) => void): Pick<UserWatch, 'hold' | 'release'> {
     const { clock, log } = this.#deps
-    this.#followed = new FollowedElsewhere(watch, clock)
+    const followed = new FollowedElsewhere(watch, clock)
+    this.#followed = followed
+    this.#member.listen({ gained: partitions => followed.gained(partitions), release: async () => undefined })
     this.#following = new Following({
       ...{ watch, clock, log, ownership: this.#member },
+      taken: users => taken(new Set(users.map(partitionOf))),
       send: (node, users) => sendMessage(this.#clients, node, FOLLOWED_PATH, followedMessage({ nodeId: this.#nodeId, users }))
     })
     return this.#following
+  }
+
+  /** Whether sessions of other nodes may follow the user. Only its owner can know that they do not. */
+  isFollowedElsewhere(userKey: UserKey): boolean {
+    return this.#member.ownerOf(userKey).kind !== 'this' || this.#followed?.mayFollow(userKey) !== false
   }
 
   /** `release` is called with the users that other nodes are to take over now. */

@@ -1,6 +1,7 @@
 /** The hubs of two nodes over a real nats-server and one log: sessions see the same, whatever NATS does. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { partitionOf } from '@trunkline/core/domain/partition'
 import type { LoggedEvent } from '@trunkline/core/ports/store'
 import { SeededChance } from '@trunkline/testkit/chance'
 import { NatsServer } from '@trunkline/testkit/nats/index'
@@ -149,6 +150,32 @@ test('what is published between the position of a feed and its subscription is f
   await followed
   await there.clock.advance(30)
   await until(() => session.seqs.length === 2, 'both were delivered')
+  assert.deepEqual({ seqs: session.seqs, frames: session.frames }, expected(log, 1))
+})
+
+test('updates of a user whom nobody follows elsewhere are not sent; those left out are found when the owner knows of a session', async () => {
+  await using server = await NatsServer.start()
+  const log = new Log()
+  log.write(1)
+  let isFollowed = false
+  await using owner = await startNode(server, {}, { findUser, isFollowed: () => isFollowed })
+  await using other = await startNode(server, {}, { findUser })
+  await using there = hubOn(other.bus, log)
+  const session = await subscribed(there.hub)
+  await settled([owner, other])
+  publish(owner.bus, log.write(2))
+  await settled([owner, other])
+  await there.clock.advance(30)
+  assert.deepEqual(session.seqs, [])
+  isFollowed = true
+  other.bus.publish({ type: 'partitions_followed', partitions: new Set([partitionOf(ALEX.userKey)]) })
+  await there.clock.advance(30)
+  await until(() => session.seqs.length === 2, 'the log was read')
+  publish(owner.bus, log.write(2))
+  await settled([owner, other])
+  // The first one comes without a frame, because the owner looks up the user's name.
+  await there.clock.advance(30)
+  await until(() => session.seqs.length === 4, 'they came')
   assert.deepEqual({ seqs: session.seqs, frames: session.frames }, expected(log, 1))
 })
 

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { NodeId, UserKey } from '@trunkline/core/domain/ids'
 import { Malformed } from '@trunkline/core/domain/malformed'
+import { partitionOf } from '@trunkline/core/domain/partition'
 import type { Owner, OwnerNode } from '@trunkline/core/ports/ownership'
 import { VirtualClock } from '@trunkline/testkit/virtual-clock'
 import { FollowedElsewhere, Following, followedMessage, readFollowed } from '../../src/cluster/following/index.ts'
@@ -34,6 +35,7 @@ function scene() {
   ])
   const sent: string[] = []
   const answers = new Map<string, Promise<void>>()
+  const taken: string[] = []
   let changed = Promise.withResolvers<void>()
   const watch = new Holds()
   const following = new Following({
@@ -47,14 +49,15 @@ function scene() {
     send: async ({ nodeId }, users) => {
       sent.push(`${nodeId}: ${users.join(' ')}`)
       await answers.get(nodeId)
-    }
+    },
+    taken: users => void taken.push(...users)
   })
   const moved = (userKey: string, owner: Owner) => {
     owners.set(userKey, owner)
     changed.resolve()
     changed = Promise.withResolvers()
   }
-  return { clock, watch, following, sent, answers, moved }
+  return { clock, watch, following, sent, answers, taken, moved }
 }
 
 test('an owner is sent the users at once, again at intervals, and an empty list when none is left', async () => {
@@ -102,6 +105,55 @@ test('a new owner is sent the users at once while the former one does not answer
   await clock.advance(5_010)
   assert.deepEqual(sent, ['c: u-there'])
   await following.stop()
+})
+
+test('users are reported once their owner has taken them, and again when it may have forgotten them', async () => {
+  const { clock, following, answers, taken, moved } = scene()
+  const answer = Promise.withResolvers<void>()
+  answers.set('b', answer.promise)
+  following.start()
+  for (const userKey of [here, there, elsewhere]) following.hold(userKey as UserKey)
+  await clock.advance(10)
+  assert.deepEqual(taken.splice(0), [elsewhere], 'node b has yet to answer')
+  answer.resolve()
+  await clock.advance(5_010)
+  assert.deepEqual(taken.splice(0), [there])
+  const failure = Promise.withResolvers<void>()
+  answers.set('b', failure.promise)
+  await clock.advance(5_010)
+  failure.reject(new Error('no answer'))
+  answers.delete('b')
+  await clock.advance(5_010)
+  assert.deepEqual(taken.splice(0), [there])
+  moved(there, other('c'))
+  await clock.advance(10)
+  assert.deepEqual(taken.splice(0), [there], 'another owner')
+  moved(there, other('b'))
+  await clock.advance(10)
+  assert.deepEqual(taken, [there], 'node b was sent meanwhile that nobody follows the user')
+  await following.stop()
+})
+
+test('an owner knows who is not followed elsewhere, once other nodes have had time to send it whom they follow', async () => {
+  const clock = new VirtualClock()
+  const followed = new FollowedElsewhere(new Holds(), clock)
+  const [user, another] = ['0198f0c2-6c1e-7f10-8b3a-2d6f5c9e4a71', '0198f0c2-6c1e-7f10-8b3a-2d6f5c9e4a72'] as UserKey[]
+  assert.ok(user !== undefined && another !== undefined)
+  assert.equal(followed.mayFollow(user), true, 'nobody has said that this node owns it')
+  followed.gained(new Set([partitionOf(user), partitionOf(another)]))
+  await clock.advance(14_000)
+  assert.equal(followed.mayFollow(user), true)
+  followed.replace('b' as NodeId, [user])
+  followed.replace('c' as NodeId, [user])
+  await clock.advance(2_000)
+  assert.deepEqual([followed.mayFollow(user), followed.mayFollow(another)], [true, false])
+  followed.replace('c' as NodeId, [])
+  assert.equal(followed.mayFollow(user), true)
+  followed.replace('b' as NodeId, [another])
+  assert.deepEqual([followed.mayFollow(user), followed.mayFollow(another)], [false, true])
+  followed.gained(new Set([partitionOf(user)]))
+  assert.equal(followed.mayFollow(user), true, 'it was another node’s meanwhile')
+  followed.stop()
 })
 
 test('users followed elsewhere are held until they are released, or their node sends nothing any more', async () => {

@@ -1,17 +1,36 @@
 import type { UserWatch } from '@trunkline/core/app/mirror/user-watch'
 import type { NodeId, UserKey } from '@trunkline/core/domain/ids'
+import { type Partition, partitionOf } from '@trunkline/core/domain/partition'
 import type { Clock } from '@trunkline/core/ports/clock'
 import { FOLLOWED_EVERY_MS } from './following.ts'
+
+/** After this time without a list, a node follows nobody. */
+const SILENT_MS = 3 * FOLLOWED_EVERY_MS
 
 /** Users that other nodes' sessions follow: each is held until its node releases it, or has sent nothing for some time. */
 export class FollowedElsewhere {
   readonly #watch: Pick<UserWatch, 'hold' | 'release'>
-  readonly #clock: Pick<Clock, 'alarm'>
+  readonly #clock: Pick<Clock, 'alarm' | 'monotonicMs'>
   readonly #nodes = new Map<NodeId, { users: ReadonlySet<UserKey>; expiry: Disposable }>()
+  /** By how many nodes each user is followed. */
+  readonly #counts = new Map<UserKey, number>()
+  readonly #gainedMs = new Map<Partition, number>()
 
-  constructor(watch: Pick<UserWatch, 'hold' | 'release'>, clock: Pick<Clock, 'alarm'>) {
+  constructor(watch: Pick<UserWatch, 'hold' | 'release'>, clock: Pick<Clock, 'alarm' | 'monotonicMs'>) {
     this.#watch = watch
     this.#clock = clock
+  }
+
+  /** This node owns the partitions from now on: others are about to send it which of their users they follow. */
+  gained(partitions: ReadonlySet<Partition>): void {
+    for (const partition of partitions) this.#gainedMs.set(partition, this.#clock.monotonicMs())
+  }
+
+  /** Whether another node may follow a user whom this one owns. Soon after it became the owner, it does not know yet. */
+  mayFollow(userKey: UserKey): boolean {
+    if (this.#counts.has(userKey)) return true
+    const gainedMs = this.#gainedMs.get(partitionOf(userKey))
+    return gainedMs === undefined || this.#clock.monotonicMs() - gainedMs < SILENT_MS
   }
 
   /** Replaces the users that are followed at the node. */
@@ -19,13 +38,25 @@ export class FollowedElsewhere {
     const users = new Set(list)
     const before = this.#nodes.get(nodeId)
     before?.expiry[Symbol.dispose]()
-    for (const userKey of users) if (before?.users.has(userKey) !== true) this.#watch.hold(userKey)
-    for (const userKey of before?.users ?? []) if (!users.has(userKey)) this.#watch.release(userKey)
+    for (const userKey of users) if (before?.users.has(userKey) !== true) this.#hold(userKey)
+    for (const userKey of before?.users ?? []) if (!users.has(userKey)) this.#release(userKey)
     if (users.size === 0) this.#nodes.delete(nodeId)
-    else this.#nodes.set(nodeId, { users, expiry: this.#clock.alarm(3 * FOLLOWED_EVERY_MS, () => this.replace(nodeId, [])) })
+    else this.#nodes.set(nodeId, { users, expiry: this.#clock.alarm(SILENT_MS, () => this.replace(nodeId, [])) })
   }
 
   stop(): void {
     for (const nodeId of [...this.#nodes.keys()]) this.replace(nodeId, [])
+  }
+
+  #hold(userKey: UserKey): void {
+    this.#counts.set(userKey, (this.#counts.get(userKey) ?? 0) + 1)
+    this.#watch.hold(userKey)
+  }
+
+  #release(userKey: UserKey): void {
+    const left = (this.#counts.get(userKey) ?? 1) - 1
+    if (left > 0) this.#counts.set(userKey, left)
+    else this.#counts.delete(userKey)
+    this.#watch.release(userKey)
   }
 }

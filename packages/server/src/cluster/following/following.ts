@@ -16,6 +16,8 @@ export interface FollowingDeps {
   readonly log: Log
   /** Sends a node the users of it that are followed here, all of them each time. */
   readonly send: (node: OwnerNode, users: readonly UserKey[]) => Promise<void>
+  /** The owners publish updates of these users for this node from now on. They may have left out earlier ones. */
+  readonly taken: (users: readonly UserKey[]) => void
 }
 
 /**
@@ -27,6 +29,8 @@ export class Following implements Watch {
   readonly #users = new Map<UserKey, number>()
   /** Nodes that were sent users, by id: one that none of them belongs to any more is sent an empty list once. */
   #sentTo = new Map<NodeId, OwnerNode>()
+  /** What nodes have taken, while they answer. */
+  readonly #taken = new Map<NodeId, ReadonlySet<UserKey>>()
   /** Nodes that have yet to answer. Each is sent one list at a time, so that an older one never replaces a newer one. */
   readonly #sending = new Map<NodeId, Promise<void>>()
   /** Of them, those that have to be sent another list. */
@@ -110,12 +114,25 @@ export class Following implements Watch {
   async #sendTo(node: OwnerNode, users: readonly UserKey[]): Promise<void> {
     const { send, log } = this.#deps
     const { nodeId } = node
-    await send(node, users).catch(cause =>
-      log.warn('another node could not be sent the users that are followed here', { node: nodeId, cause })
+    await send(node, users).then(
+      () => this.#tookAll(nodeId, users),
+      cause => {
+        // By the time it answers again, it may have forgotten them.
+        this.#taken.delete(nodeId)
+        log.warn('another node could not be sent the users that are followed here', { node: nodeId, cause })
+      }
     )
     this.#sending.delete(nodeId)
     if (!this.#behind.delete(nodeId)) return
     this.#isChanged = true
     this.#wake()
+  }
+
+  #tookAll(nodeId: NodeId, users: readonly UserKey[]): void {
+    const before = this.#taken.get(nodeId)
+    const added = users.filter(userKey => before?.has(userKey) !== true)
+    if (users.length === 0) this.#taken.delete(nodeId)
+    else this.#taken.set(nodeId, new Set(users))
+    if (added.length > 0) this.#deps.taken(added)
   }
 }
