@@ -1,7 +1,6 @@
 /** The composition root: the only file that imports all parts; only the programs import it. */
 
 import { randomBytes } from 'node:crypto'
-import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import { openBrokers, type SandboxAccess } from '@trunkline/brokers/registry'
 import type { AppDeps } from '@trunkline/core/app/application'
@@ -43,12 +42,15 @@ import { MetricsPage } from './ops/metrics-page.ts'
 import { metricsToken } from './ops/metrics-token.ts'
 import { databaseFilesWithin, openFilesMax } from './ops/open-files.ts'
 import { Parts } from './ops/parts.ts'
+import { isAllowed, localUrl } from './ops/public-url.ts'
 import { Readiness } from './ops/readiness.ts'
 import { type OperationsOptions, operations } from './ops/routes.ts'
 import { SandboxProcess } from './ops/sandbox-process.ts'
 import { callbackUrl } from './portal/callback-url.ts'
 import { portal } from './portal/portal.ts'
 import { openStore, type StoreDeps } from './store/index.ts'
+import { type Migration, readMigrations } from './store/migrate.ts'
+import { processName } from './store/process-name.ts'
 import { SoleProcess } from './store/sole-process.ts'
 import { encodedOnce } from './stream/account/encoded-once.ts'
 import { encodeUpdate } from './stream/account/hub.ts'
@@ -65,6 +67,8 @@ import { Sha256Hasher } from './vault/hasher.ts'
 export interface Wraps {
   readonly store?: (store: Store) => Store
   readonly brokers?: (definitions: ReadonlyMap<BrokerId, BrokerDefinition>) => ReadonlyMap<BrokerId, BrokerDefinition>
+  /** Of another version of the service. */
+  readonly migrations?: readonly Migration[]
 }
 
 /** A running service. */
@@ -124,15 +128,17 @@ async function start(
   const clientSecret = settings.sandboxClientSecret ?? randomBytes(32).toString('base64url')
   const inSandbox = settings.offers.filter(({ at }) => at === 'sandbox').map(({ id }) => id)
   const hasher = new Sha256Hasher(keys.ring.instanceKey())
-  const name = `trunkline ${hostname().slice(0, 24)} ${process.pid} ${ids.uuid().slice(-12)}`
+  const migrations = wraps.migrations ?? readMigrations()
+  const name = processName(migrations.length, { random: ids.uuid().slice(-12) })
   const node = clusterNode(settings, { clock, ids, log, meter, hasher, name })
-  const held = await holdDatabase(settings, { clock, log, name }, parts)
+  const held = await holdDatabase(settings, { clock, log, name, schema: migrations.length }, parts)
   const [opened, sandboxProcess] = await Promise.all([
     openStore(storeOptions(settings, dataDir), {
       clock,
       ids,
       log,
       unsafeDurability: settings.unsafeDurability,
+      migrations,
       ...held,
       ...(node !== null && { fenceOf: userKey => node.ownership.fenceOf(userKey) })
     }).then(store => {
@@ -310,7 +316,7 @@ function metricsAt({ metricsPort, metricsToken: token }: Settings, dataDir: stri
  */
 async function holdDatabase(
   { databaseUrl: url, databaseWaitSeconds, natsUrl }: Settings,
-  deps: Pick<Deps, 'clock' | 'log'> & { readonly name: string },
+  deps: Pick<Deps, 'clock' | 'log'> & { readonly name: string; readonly schema: number },
   parts: Parts
 ): Promise<Pick<StoreDeps, 'assertMayWrite' | 'migrating'>> {
   if (url === null) return {}
@@ -321,10 +327,7 @@ async function holdDatabase(
     assertMayWrite: () => {
       if (!sole.isHeld) throw new StoreUnavailable('the database lock is lost and is being acquired again')
     },
-    migrating: async (work, pending) => {
-      await sole.demandNoOthers(pending)
-      await work()
-    }
+    migrating: work => work(migration => sole.demandNoOlder(migration))
   }
 }
 
@@ -387,14 +390,4 @@ async function startSandbox(
   const sandbox = await SandboxProcess.start(options, log)
   parts.add('sandbox', async () => await sandbox[Symbol.asyncDispose]())
   return sandbox
-}
-
-function isAllowed(origin: string, publicUrl: string, allowed: readonly string[]): boolean {
-  return origin === publicUrl || allowed.includes('*') || allowed.includes(origin)
-}
-
-function localUrl(host: string, address: ReturnType<import('node:net').Server['address']>): string {
-  const port = typeof address === 'object' && address !== null ? address.port : 0
-  const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host.includes(':') ? `[${host}]` : host
-  return `http://${name}:${port}`
 }

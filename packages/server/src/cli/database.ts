@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import { SystemClock } from '../ops/clock.ts'
 import { RandomIds } from '../ops/ids.ts'
 import type { Database } from '../store/database.ts'
-import { openEngine, openStore } from '../store/index.ts'
+import { openEngine, openStore, type StoreDeps } from '../store/index.ts'
 import { canAlterAudit, roleOf } from '../store/roles.ts'
 import { CommandFailed, type Common, type Console, outJson } from './console.ts'
 import { ConsoleLog } from './console-log.ts'
@@ -15,7 +15,8 @@ export async function migrateDatabase(console: Console, { json }: Common): Promi
     throw new CommandFailed(2, 'TRUNKLINE_DATABASE_URL is not set. The service migrates the embedded database itself when it starts.')
   const deps = { clock: new SystemClock(), ids: new RandomIds(), log: new ConsoleLog(console) }
   const settings = { kind: 'postgres', url, poolMax: 2 } as const
-  const options = { ...deps, unsafeDurability, migrating: (work: () => Promise<void>) => whileFree(url, deps, work) }
+  const migrating: StoreDeps['migrating'] = work => whileFree({ url, isShared: true }, deps, work)
+  const options = { ...deps, unsafeDurability, migrating }
   const store = await openStore({ ...settings, ownerUrl }, options)
   await store[Symbol.asyncDispose]()
   const engine = await openEngine(settings, deps)

@@ -10,7 +10,9 @@ import { SettingsInvalid } from '../config/setting.ts'
 import { type Settings, settingsOf } from '../config/settings.ts'
 import { SystemClock } from '../ops/clock.ts'
 import { RandomIds } from '../ops/ids.ts'
-import type { SqlStore } from '../store/index.ts'
+import type { BeforeBreaking, SqlStore } from '../store/index.ts'
+import { readMigrations } from '../store/migrate.ts'
+import { processName } from '../store/process-name.ts'
 import { DatabaseHeld, databaseAddressOf, SoleProcess } from '../store/sole-process.ts'
 import { Sha256Hasher } from '../vault/hasher.ts'
 import { type Keys, openKeys } from '../vault/index.ts'
@@ -72,7 +74,7 @@ async function openOwnStore(settings: Settings, dataDir: string, name: Operation
   if (url !== null)
     return openStore(
       { kind: 'postgres', url, poolMax: POOL_MAX, ownerUrl: settings.databaseOwnerUrl },
-      { ...options, migrating: work => whileFree(url, deps, work) }
+      { ...options, migrating: work => whileFree({ url, isShared: false }, deps, work) }
     ).catch((cause: unknown) => {
       if (!(cause instanceof StoreUnavailable)) throw cause
       throw new AdminRefused(`PostgreSQL at ${databaseAddressOf(url)} (TRUNKLINE_DATABASE_URL) cannot be reached.`, { cause: cause.cause })
@@ -87,20 +89,27 @@ async function openOwnStore(settings: Settings, dataDir: string, name: Operation
 }
 
 /**
- * Runs a migration only while no other process uses the database: a changed schema would break a running older version.
+ * Runs a migration only while no other process uses the database: a changed schema would break a running older version. `isShared`: beside
+ * the nodes of a cluster, unless it would break one of them.
  * @throws AdminRefused
  */
-export async function whileFree(url: string, { clock, ids, log }: OwnDeps, work: () => Promise<void>): Promise<void> {
-  const name = `trunkline command ${process.pid} ${ids.uuid().slice(-12)}`
-  const hold = SoleProcess.take({ url, name, waitMs: 0, onTaken: () => undefined, clock, log }).catch((cause: unknown) => {
+export async function whileFree(
+  { url, isShared }: { readonly url: string; readonly isShared: boolean },
+  { clock, ids, log }: OwnDeps,
+  work: (beforeBreaking: BeforeBreaking) => Promise<void>
+): Promise<void> {
+  const schema = readMigrations().length
+  const name = processName(schema, { host: 'command', random: ids.uuid().slice(-12) })
+  const options = { url, name, schema, isShared, waitMs: 0, onTaken: () => undefined, clock, log }
+  const hold = SoleProcess.take(options).catch((cause: unknown) => {
     if (!(cause instanceof DatabaseHeld)) throw cause
     throw new AdminRefused(
       `${cause.message} Or run this command with the version that is running: this one is newer and would change the schema. Nothing was changed.`,
       { cause }
     )
   })
-  await using _held = await hold
-  await work()
+  await using held = await hold
+  await work(migration => held.demandNoOlder(migration))
 }
 
 /** Files created by another user, even root, would lock the service out of its database. */

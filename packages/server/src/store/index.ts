@@ -14,7 +14,7 @@ import type { Database } from './database.ts'
 import { Eraser } from './eraser.ts'
 import { SqlEventStore } from './events.ts'
 import { beforeCommit, isDenied } from './faults.ts'
-import { type Migration, migrate, pendingMigrations, readMigrations, SchemaMismatch } from './migrate.ts'
+import { type MigrateOptions, type Migration, migrate, pendingMigrations, readMigrations, SchemaMismatch } from './migrate.ts'
 import { Recorder } from './orders/recorder.ts'
 import { SqlOrderStore } from './orders/store.ts'
 import { SqlPlatformKeyStore } from './platform-keys.ts'
@@ -53,8 +53,13 @@ export interface StoreDeps {
   /** Of nodes of a cluster: orders, balances and positions are written only while this node owns the user. */
   readonly fenceOf?: FenceOf
   /** Called with the migration of an older schema; it may refuse, and then nothing is changed. If absent, the migration runs. */
-  readonly migrating?: (work: () => Promise<void>, pending: readonly Migration[]) => Promise<void>
+  readonly migrating?: (work: (beforeBreaking: BeforeBreaking) => Promise<void>) => Promise<void>
+  /** Default: those of this program. */
+  readonly migrations?: readonly Migration[]
 }
+
+/** See `MigrateOptions`. */
+export type BeforeBreaking = NonNullable<MigrateOptions['beforeBreaking']>
 
 /** Figures for the operator. */
 export interface StoreStats {
@@ -182,22 +187,26 @@ async function prepare({ db, kind }: Engine, deps: StoreDeps, ownerUrl: string |
 }
 
 async function upToDate(db: Kysely<Database>, deps: StoreDeps, ownerUrl: string | null): Promise<void> {
-  const work = ownerUrl === null ? () => migrate(db, deps) : () => asOwner(ownerUrl, db, deps)
-  const pending = await pendingMigrations(db).catch(unreadable)
-  if (deps.migrating === undefined || pending.length === 0) await work().catch(asMismatch)
-  else await deps.migrating(() => work().catch(asMismatch), pending)
+  const { migrating, migrations = readMigrations() } = deps
+  const work = (options: MigrateOptions) =>
+    (ownerUrl === null ? migrate(db, deps, options) : asOwner(ownerUrl, db, deps, options)).catch(asMismatch)
+  const pending = migrating === undefined ? [] : await pendingMigrations(db, migrations).catch(unreadable(migrations))
+  if (migrating === undefined || pending.length === 0) await work({ migrations })
+  else await migrating(beforeBreaking => work({ migrations, beforeBreaking }))
 }
 
 /** A role without grants cannot read the record of migrations: all may be missing. */
-function unreadable(cause: unknown): readonly Migration[] {
-  if (isDenied(cause)) return readMigrations()
-  throw cause
+function unreadable(all: readonly Migration[]): (cause: unknown) => readonly Migration[] {
+  return cause => {
+    if (isDenied(cause)) return all
+    throw cause
+  }
 }
 
-async function asOwner(url: string, db: Kysely<Database>, deps: StoreDeps): Promise<void> {
+async function asOwner(url: string, db: Kysely<Database>, deps: StoreDeps, options: MigrateOptions): Promise<void> {
   const { db: owner } = await openEngine({ kind: 'postgres', url, poolMax: 1 }, deps)
   try {
-    await migrate(owner, deps)
+    await migrate(owner, deps, options)
     const role = await roleOf(db)
     if (role !== (await roleOf(owner))) await grantTo(owner, role)
   } finally {

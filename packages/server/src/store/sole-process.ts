@@ -12,7 +12,8 @@ import type { Log } from '@trunkline/core/ports/log'
 import { StoreUnavailable } from '@trunkline/core/ports/store'
 import { Client, DatabaseError } from 'pg'
 import { beforeCommit } from './faults.ts'
-import { type Migration, SchemaMismatch } from './migrate.ts'
+import { MIGRATION_LOCK, type Migration, SchemaMismatch, tooNew } from './migrate.ts'
+import { SESSION_NAME_MAX, schemaOf } from './process-name.ts'
 
 /** Locks are numbered per database; ours by these two. */
 const LOCK = [0x74726b6c, 1] as const
@@ -29,18 +30,21 @@ const HELD_SHARE = 0.9
 const END_MS_MAX = 2_000
 /** How often the log repeats that the database cannot be locked. */
 const LOG_MS = 60_000
-/** The length of a session's name in PostgreSQL. */
-const NAME_MAX = 63
 
 export interface SoleOptions {
   readonly url: string
-  /** Identifies this process among all others, including earlier ones with the same number: host, number, and a random part. */
+  /** Identifies this process among all others, including earlier ones with the same number: see `processName`. */
   readonly name: string
+  /** The newest migration that this program knows. */
+  readonly schema: number
   /** Whether other nodes of a cluster use the database too. */
   readonly isShared?: boolean
   /** How long to wait for a database that is down or that another process has. */
   readonly waitMs: number
-  /** Called once, if another process has the database although this one had it. Nothing may be served then. */
+  /**
+   * Called once, if another process has the database although this one had it, or has migrated it to what this version cannot work with.
+   * Nothing may be served then.
+   */
   readonly onTaken: (cause: Error) => void
   readonly clock: Clock
   readonly log: Pick<Log, 'info' | 'warn'>
@@ -108,17 +112,20 @@ export class SoleProcess implements AsyncDisposable {
   }
 
   /**
-   * Ends with an error if a migration would break nodes that have the database now. They may be of an older version, and have checked the
-   * schema when they started. A database without a schema has no such nodes.
-   * @throws SchemaMismatch
+   * Ends with an error if the migration would break nodes that have the database now: they are of an older version, and checked the schema
+   * when they started. Nodes of this version that start at the same time know the migration.
+   * @throws SchemaMismatch that names them; StoreUnavailable while the database is not held
    */
-  async demandNoOthers(pending: readonly Migration[]): Promise<void> {
-    const breaking = pending.find(migration => migration.breaking)
-    if (breaking === undefined || pending[0]?.number === 1) return
+  async demandNoOlder({ number, name }: Pick<Migration, 'number' | 'name'>): Promise<void> {
+    if (!this.isHeld) throw new StoreUnavailable('The connection that holds the database was lost. Start again.')
     const { rows } = await this.#client.query<{ name: string }>(OTHERS, [...LOCK])
-    if (rows.length === 0) return
+    const older = rows.flatMap(row => {
+      const schema = schemaOf(row.name)
+      return schema !== null && schema >= number ? [] : [`${row.name} (${schema === null ? 'an unknown schema' : `schema ${schema}`})`]
+    })
+    if (older.length === 0) return
     throw new SchemaMismatch(
-      `Migration ${breaking.number} (${breaking.name}) breaks running nodes of an older version. Stop them first: ${rows.map(({ name }) => name).join(', ')}.`
+      `Migration ${number} (${name}) breaks nodes of older versions that are running: ${older.join(', ')}. Stop them first; until then nothing but compatible migrations is applied.`
     )
   }
 
@@ -165,7 +172,7 @@ export class SoleProcess implements AsyncDisposable {
   /**
    * Whether the lock is held again. An unreachable database is awaited without limit, one try a second: nothing can be written there
    * meanwhile, the service reports that it is not ready, and a process that ended would have to be started again. Another process with the
-   * lock ends this one at once.
+   * lock ends this one at once, and so does a schema that it cannot work with.
    */
   async #takeAgain(): Promise<boolean> {
     const { clock, log, onTaken } = this.#options
@@ -173,7 +180,7 @@ export class SoleProcess implements AsyncDisposable {
     const lostMs = clock.monotonicMs()
     let loggedMs = Number.NEGATIVE_INFINITY
     while (!signal.aborted) {
-      const found = await attempt(this.#options).catch((cause: unknown) => unreachable(this.#options.url, cause))
+      const found = await attemptAgain(this.#options).catch((cause: unknown) => unreachable(this.#options.url, cause))
       if ('client' in found) {
         this.#client = found.client
         this.#provedMs = found.atMs
@@ -181,7 +188,7 @@ export class SoleProcess implements AsyncDisposable {
         log.info('the database is held again')
         return true
       }
-      if (found instanceof DatabaseHeld) {
+      if (found instanceof DatabaseHeld || found instanceof SchemaMismatch) {
         onTaken(found)
         return false
       }
@@ -204,7 +211,7 @@ function silenceOf({ silenceMs = SILENCE_MS }: SoleOptions): number {
 async function attempt(options: SoleOptions): Promise<Hold | DatabaseHeld> {
   const client = new Client({
     connectionString: options.url,
-    application_name: options.name.slice(0, NAME_MAX),
+    application_name: options.name.slice(0, SESSION_NAME_MAX),
     options: `-c idle_session_timeout=${silenceOf(options)}`,
     keepAlive: true,
     connectionTimeoutMillis: CONNECT_MS_MAX,
@@ -216,7 +223,7 @@ async function attempt(options: SoleOptions): Promise<Hold | DatabaseHeld> {
     let atMs = options.clock.monotonicMs()
     if (await locks(client, options)) return { client, atMs }
     const holder = await holderOf(client)
-    if (holder?.name === options.name.slice(0, NAME_MAX)) {
+    if (holder?.name === options.name.slice(0, SESSION_NAME_MAX)) {
       // Our own earlier session, which the server has not ended yet.
       await client.query('select pg_terminate_backend($1)', [holder.pid])
       atMs = options.clock.monotonicMs()
@@ -233,6 +240,37 @@ async function attempt(options: SoleOptions): Promise<Hold | DatabaseHeld> {
     await client.end().catch(() => undefined)
     throw cause
   }
+}
+
+/** The same for a process that had the lock. The database may have been migrated meanwhile, by a newer one that did not see this one. */
+async function attemptAgain(options: SoleOptions): Promise<Hold | DatabaseHeld | SchemaMismatch> {
+  const found = await attempt(options)
+  if (!('client' in found)) return found
+  const { client } = found
+  try {
+    const newer = await breakingSince(client, options.schema)
+    if (newer === null) return found
+    await client.end()
+    return tooNew(newer)
+  } catch (cause) {
+    await client.end().catch(() => undefined)
+    throw cause
+  }
+}
+
+const NO_SUCH_TABLE = '42P01'
+
+/** The first migration of newer programs that this one cannot work with. Waits for a migration that is under way. */
+async function breakingSince(client: Client, schema: number): Promise<Pick<Migration, 'number' | 'name'> | null> {
+  await client.query('select pg_advisory_lock_shared($1)', [MIGRATION_LOCK])
+  const newer = 'select number, name from schema_migrations where breaking and number > $1 order by number limit 1'
+  const found = await client.query<Pick<Migration, 'number' | 'name'>>(newer, [schema]).catch((cause: unknown) => {
+    // It was lost before this process made the schema.
+    if (cause instanceof DatabaseError && cause.code === NO_SUCH_TABLE) return { rows: [] }
+    throw cause
+  })
+  await client.query('select pg_advisory_unlock_shared($1)', [MIGRATION_LOCK])
+  return found.rows[0] ?? null
 }
 
 const TRY = { sole: 'select pg_try_advisory_lock($1, $2) as held', shared: 'select pg_try_advisory_lock_shared($1, $2) as held' } as const

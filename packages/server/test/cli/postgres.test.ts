@@ -92,7 +92,15 @@ test('a command does not migrate a database that an older service uses; it works
   const env = { TRUNKLINE_DATA_DIR: directory(context), TRUNKLINE_DATABASE_URL: database.url }
   assert.equal((await cli(env, 'platform', 'list')).code, 0)
   const log = { info() {}, warn() {} }
-  const options = { url: database.url, name: 'trunkline there 11 aa', waitMs: 0, onTaken: assert.fail, clock: new SystemClock(), log }
+  const options = {
+    url: database.url,
+    name: 'trunkline/0 there 11 aa',
+    schema: 0,
+    waitMs: 0,
+    onTaken: assert.fail,
+    clock: new SystemClock(),
+    log
+  }
   const service = await SoleProcess.take(options)
   assert.equal((await cli(env, 'platform', 'list')).code, 0)
   const last = readMigrations().length
@@ -101,10 +109,39 @@ test('a command does not migrate a database that an older service uses; it works
   assert.equal(refused.code, 1)
   assert.match(
     refused.err,
-    /held by another process \(trunkline there 11 aa.*this one is newer and would change the schema.*Nothing was changed/s
+    /held by another process \(trunkline\/0 there 11 aa.*this one is newer and would change the schema.*Nothing was changed/s
   )
   await assert.rejects(sql(database.url, `select 1 / (select count(*) from schema_migrations where number = ${last})`), /division by zero/)
   await service[Symbol.asyncDispose]()
+})
+
+test('database migrate works beside the nodes of a cluster, unless it would break an older one of them', async context => {
+  const database = await createDatabase(server.url)
+  context.after(() => database.drop())
+  const env = { TRUNKLINE_DATA_DIR: directory(context), TRUNKLINE_DATABASE_URL: database.url }
+  assert.equal((await cli(env, 'database', 'migrate')).code, 0)
+  const compatible = async () => sql(database.url, 'drop index audit_log_abandoned', 'delete from schema_migrations where number = 17')
+  const breaking = readMigrations().findLast(migration => migration.breaking) ?? assert.fail()
+  const schema = breaking.number - 1
+  const options = {
+    url: database.url,
+    isShared: true,
+    waitMs: 0,
+    onTaken: assert.fail,
+    clock: new SystemClock(),
+    log: { info() {}, warn() {} }
+  }
+  await using _node = await SoleProcess.take({ ...options, name: `trunkline/${schema} node 11 aa`, schema })
+  await compatible()
+  assert.equal((await cli(env, 'platform', 'list')).code, 1, 'other commands leave the schema as it is')
+  assert.equal((await cli(env, 'database', 'migrate')).code, 0)
+  await compatible()
+  await sql(database.url, `delete from schema_migrations where number = ${breaking.number}`)
+  const refused = await cli(env, 'database', 'migrate')
+  assert.equal(refused.code, 1)
+  const expected = `Migration ${breaking.number} .*: trunkline/${schema} node 11 aa \\(schema ${schema}\\)\\. Stop them first`
+  assert.match(refused.err, new RegExp(expected))
+  await sql(database.url, 'create index audit_log_abandoned on audit_log (position)') // it was left as it was
 })
 
 test('database migrate separates the service’s role from the owner, and check-config warns if that was not done', async context => {

@@ -28,7 +28,7 @@ test('a store is found again as it was left, is not opened twice, and survives a
     const engine = await openEngine(settings, testDeps())
     const own = readMigrations()
     const bad = migrationOf(own.length + 1, 'bad', '-- compatible\ncreate table half (id int); insert into nowhere values (1);')
-    await assert.rejects(migrate(engine.db, testDeps(), [...own, bad]), /nowhere/)
+    await assert.rejects(migrate(engine.db, testDeps(), { migrations: [...own, bad] }), /nowhere/)
     await engine.db.destroy()
 
     await using again = await openStore(settings, testDeps())

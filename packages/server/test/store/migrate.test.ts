@@ -10,7 +10,7 @@ import { until } from '@trunkline/testkit/until'
 import { CompiledQuery, type Kysely } from 'kysely'
 import type { Database } from '../../src/store/database.ts'
 import { openEngine } from '../../src/store/index.ts'
-import { type Migration, migrate, migrationOf, readMigrations, SchemaMismatch } from '../../src/store/migrate.ts'
+import { MIGRATION_LOCK, type Migration, migrate, migrationOf, readMigrations, SchemaMismatch } from '../../src/store/migrate.ts'
 import { splitStatements } from '../../src/store/statements.ts'
 import { testDeps } from './deps.ts'
 
@@ -72,11 +72,11 @@ test('every migration of the program runs once, however many processes start at 
 test('a migration that fails leaves nothing of itself and all of those before it; the next start goes on', async () => {
   await withDatabase(async open => {
     const db = await open()
-    await assert.rejects(migrate(db, testDeps(), [ONE, BAD]), /m_nowhere/)
+    await assert.rejects(migrate(db, testDeps(), { migrations: [ONE, BAD] }), /m_nowhere/)
     assert.deepEqual(await tables(db), [{ tablename: 'm_one' }])
     assert.deepEqual(await rows(db, 'select * from m_one'), [])
     assert.equal((await recorded(db)).length, 1)
-    await migrate(db, testDeps(), [ONE, TWO])
+    await migrate(db, testDeps(), { migrations: [ONE, TWO] })
     assert.deepEqual(await tables(db), [{ tablename: 'm_one' }, { tablename: 'm_two' }])
     assert.deepEqual(await rows(db, 'select * from m_one'), [{ id: 2 }])
   })
@@ -85,10 +85,10 @@ test('a migration that fails leaves nothing of itself and all of those before it
 test('a process that dies within a migration leaves the old schema', async () => {
   await withDatabase(async open => {
     const [dying, watcher] = [await open(), await open()]
-    await migrate(watcher, testDeps(), [ONE])
+    await migrate(watcher, testDeps(), { migrations: [ONE] })
     await watcher.transaction().execute(async holder => {
       await holder.executeQuery(CompiledQuery.raw('lock table m_one in access exclusive mode'))
-      const migrating = migrate(dying, testDeps(), [ONE, TWO])
+      const migrating = migrate(dying, testDeps(), { migrations: [ONE, TWO] })
       const killed = assert.rejects(migrating, /terminat/)
       const waiting = `select pid from pg_stat_activity where wait_event_type = 'Lock' and query like '/* migration */ insert into m_one%'`
       await until(async () => (await rows(watcher, waiting)).length === 1, 'the migration waits in its second statement')
@@ -97,7 +97,7 @@ test('a process that dies within a migration leaves the old schema', async () =>
     })
     assert.deepEqual(await tables(watcher), [{ tablename: 'm_one' }])
     assert.equal((await recorded(watcher)).length, 1)
-    await migrate(await open(), testDeps(), [ONE, TWO])
+    await migrate(await open(), testDeps(), { migrations: [ONE, TWO] })
     assert.equal((await recorded(watcher)).length, 2)
   })
 })
@@ -105,24 +105,68 @@ test('a process that dies within a migration leaves the old schema', async () =>
 test('a program without a breaking migration of the database refuses, one without a compatible one serves', async () => {
   await withDatabase(async open => {
     const db = await open()
-    await migrate(db, testDeps(), [ONE, TWO])
-    await migrate(db, testDeps(), [ONE])
+    await migrate(db, testDeps(), { migrations: [ONE, TWO] })
+    await migrate(db, testDeps(), { migrations: [ONE] })
     const THREE = migrationOf(3, 'three', '-- breaking\ncreate table m_three (id int);')
-    await migrate(db, testDeps(), [ONE, TWO, THREE])
+    await migrate(db, testDeps(), { migrations: [ONE, TWO, THREE] })
     await assert.rejects(
-      migrate(db, testDeps(), [ONE, TWO]),
+      migrate(db, testDeps(), { migrations: [ONE, TWO] }),
       error => error instanceof SchemaMismatch && /migration 3 \(three\)/.test(error.message)
     )
+  })
+})
+
+const NEXT = migrationOf(3, 'next', '-- breaking\nalter table m_two add column next int;')
+/** Whether a process waits for the lock of migrations. */
+const WAITING = `select 1 from pg_locks where locktype = 'advisory' and not granted
+  and database = (select oid from pg_database where datname = current_database())`
+
+test('before a breaking migration it is asked, first before anything is changed, then while every other program that starts waits', async () => {
+  await withDatabase(async open => {
+    const [db, old] = [await open(), await open()]
+    await migrate(db, testDeps(), { migrations: [ONE] })
+    const refuse = async () => Promise.reject(new SchemaMismatch('an old node lives'))
+    await assert.rejects(migrate(db, testDeps(), { migrations: [ONE, TWO, NEXT], beforeBreaking: refuse }), /an old node lives/)
+    assert.equal((await recorded(db)).length, 1, 'nothing was changed')
+    const asked: string[] = []
+    let starting: Promise<unknown> = Promise.resolve()
+    const beforeBreaking = async ({ name }: Migration) => {
+      asked.push(`${name} after ${(await recorded(old)).length}`)
+      if (asked.length < 2) return
+      // It comes too late to be seen, and must not begin under the schema that it knows.
+      starting = migrate(old, testDeps(), { migrations: [ONE, TWO] }).catch((cause: unknown) => cause)
+      await until(async () => (await rows(old, WAITING)).length === 1, 'the old program waits')
+    }
+    await migrate(db, testDeps(), { migrations: [ONE, TWO, NEXT], beforeBreaking })
+    assert.deepEqual(asked, ['next after 1', 'next after 2'])
+    assert.match(String(await starting), /SchemaMismatch: The database has migration 3 \(next\)/)
+  })
+})
+
+test('a process waits for another one that migrates, says so, and not for ever', async () => {
+  await withDatabase(async open => {
+    const [holder, waiting] = [await open(), await open()]
+    const lines: string[] = []
+    const note = (message: string, fields?: object) => void lines.push(`${message} ${JSON.stringify(fields)}`)
+    const deps = testDeps({ debug: note, info: note, warn: note, error: note })
+    await holder.transaction().execute(async trx => {
+      await trx.executeQuery(CompiledQuery.raw(`select pg_advisory_xact_lock(${MIGRATION_LOCK})`))
+      const short = migrate(waiting, deps, { migrations: [ONE], patience: { times: 2, ms: 500 } })
+      await assert.rejects(short, { name: 'StoreUnavailable', message: /has been migrating the database for 1 seconds/ })
+    })
+    assert.deepEqual(lines, ['waiting for another process that migrates the database {"seconds":1}'])
+    await migrate(waiting, deps, { migrations: [ONE] })
+    assert.equal((await recorded(waiting)).length, 1)
   })
 })
 
 test('a migration whose text was changed after it was applied is refused; line ends are no change', async () => {
   await withDatabase(async open => {
     const db = await open()
-    await migrate(db, testDeps(), [ONE])
+    await migrate(db, testDeps(), { migrations: [ONE] })
     const altered: Migration = migrationOf(1, 'one', '-- breaking\ncreate table m_one (id bigint);')
-    await assert.rejects(migrate(db, testDeps(), [altered]), SchemaMismatch)
-    await migrate(db, testDeps(), [migrationOf(1, 'one', '-- breaking\r\ncreate table m_one (id int);')])
+    await assert.rejects(migrate(db, testDeps(), { migrations: [altered] }), SchemaMismatch)
+    await migrate(db, testDeps(), { migrations: [migrationOf(1, 'one', '-- breaking\r\ncreate table m_one (id int);')] })
   })
 })
 

@@ -10,7 +10,8 @@ import { until } from '@trunkline/testkit/until'
 import { Client } from 'pg'
 import { SETTINGS } from '../../src/config/settings.ts'
 import { SystemClock } from '../../src/ops/clock.ts'
-import { migrationOf } from '../../src/store/migrate.ts'
+import { MIGRATION_LOCK } from '../../src/store/migrate.ts'
+import { processName } from '../../src/store/process-name.ts'
 import { DatabaseHeld, databaseAddressOf, SILENCE_MS, type SoleOptions, SoleProcess } from '../../src/store/sole-process.ts'
 
 const cluster = await sharedPostgres()
@@ -31,6 +32,7 @@ function process(name: string, more: Partial<SoleOptions> = {}) {
   const options = {
     url: database.url,
     name,
+    schema: 1,
     waitMs: 0,
     clock: new SystemClock(),
     log,
@@ -40,8 +42,8 @@ function process(name: string, more: Partial<SoleOptions> = {}) {
   return { options, lines, taken }
 }
 
-async function admin(): Promise<Client & AsyncDisposable> {
-  const client = new Client({ connectionString: database.url })
+async function admin(url = database.url): Promise<Client & AsyncDisposable> {
+  const client = new Client({ connectionString: url })
   client.on('error', () => undefined)
   await client.connect()
   return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() })
@@ -247,17 +249,60 @@ test('nodes of a cluster share the database with each other, and not with a proc
   await alone[Symbol.asyncDispose]()
 })
 
-test('a migration that breaks older nodes is refused while one has the database; others go on', async () => {
-  const shared = { isShared: true }
-  const migration = (number: number, breaking: boolean) => migrationOf(number, 'x', `-- ${breaking ? 'breaking' : 'compatible'}\nselect 1`)
-  await using old = await SoleProcess.take(process('trunkline old 11 aa', shared).options)
-  await using next = await SoleProcess.take(process('trunkline new 22 bb', shared).options)
-  await next.demandNoOthers([migration(8, false)])
-  await next.demandNoOthers([migration(1, true), migration(2, true)])
+const BREAKING = { number: 9, name: 'nine' }
+const nodeOf = (schema: number, host: string, isShared = true) =>
+  process(processName(schema, { host, pid: 11, random: 'aa' }), { schema, isShared })
+
+test('a migration that breaks older nodes is refused while one has the database, and names it; nodes that know it do not matter', async () => {
+  await using old = await SoleProcess.take(nodeOf(8, 'old').options)
+  await using early = await SoleProcess.take(process('trunkline early 11 aa', { schema: 0, isShared: true }).options)
+  await using next = await SoleProcess.take(nodeOf(9, 'next').options)
+  await using _same = await SoleProcess.take(nodeOf(9, 'same').options)
+  await using _newer = await SoleProcess.take(nodeOf(10, 'newer').options)
   await assert.rejects(
-    next.demandNoOthers([migration(8, false), migration(9, true)]),
-    /Migration 9 .* Stop them first: trunkline old 11 aa\./
+    next.demandNoOlder(BREAKING),
+    /Migration 9 \(nine\) .*: trunkline early 11 aa \(an unknown schema\), trunkline\/8 old 11 aa \(schema 8\)\. Stop them first/
   )
-  await old[Symbol.asyncDispose]()
-  await until(async () => (await next.demandNoOthers([migration(9, true)]).catch(() => 'refused')) === undefined, 'the old node is gone')
+  for (const node of [old, early]) await node[Symbol.asyncDispose]()
+  await until(async () => (await next.demandNoOlder(BREAKING).catch(() => 'refused')) === undefined, 'the old nodes are gone')
+})
+
+test('the name of a process has its schema, and fits into that of a session with what is added to it', async () => {
+  const name = processName(1_234, {
+    host: 'a-host.with-a-name.that-is.longer-than.any-name.of-a-session.example',
+    pid: 4_194_304,
+    random: 'f00'
+  })
+  assert.match(name, /^trunkline\/1234 a-host\.with.* 4194304 f00$/)
+  assert.equal(`${name} lease`.length, 63)
+})
+
+test('a node whose lock was lost ends if the database was migrated meanwhile to what it cannot work with', async () => {
+  await using own = await createDatabase(cluster.url)
+  await using watcher = await admin(own.url)
+  const { options, lines, taken } = process(processName(8, { host: 'old', pid: 11, random: 'aa' }), { url: own.url, schema: 8 })
+  await using sole = await SoleProcess.take(options)
+  const end = async () => watcher.query(`select pg_terminate_backend(pid) from (${HELD}) held where pid <> pg_backend_pid()`)
+  await end()
+  await until(
+    () => lines.filter(line => line.startsWith('the database is held again')).length === 1,
+    'held again, without a schema',
+    60_000
+  )
+  await watcher.query(`create table schema_migrations (number int, name text, breaking boolean)`)
+  await watcher.query(`insert into schema_migrations values (8, 'eight', true), (9, 'nine', false)`)
+  await end()
+  await until(() => lines.filter(line => line.startsWith('the database is held again')).length === 2, 'held again, as it knows', 60_000)
+  // The newer process is still at it: the old one waits.
+  await watcher.query('begin')
+  await watcher.query('select pg_advisory_xact_lock($1)', [MIGRATION_LOCK])
+  await watcher.query(`insert into schema_migrations values (10, 'ten', true)`)
+  await end()
+  const waits = `select 1 from pg_locks where locktype = 'advisory' and not granted
+    and database = (select oid from pg_database where datname = current_database())`
+  await until(async () => (await watcher.query(waits)).rows.length === 1, 'it waits for the migration', 60_000)
+  assert.equal(sole.isHeld, false)
+  await watcher.query('commit')
+  await until(() => taken.length > 0, 'it ends', 60_000)
+  assert.match(String(taken[0]), /SchemaMismatch: The database has migration 10 \(ten\) of a newer version/)
 })
